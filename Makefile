@@ -1,0 +1,120 @@
+# gpuhelper: no configure step.  make; make check; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc
+PREFIX     ?= /usr
+SYSCONFDIR ?= /etc
+RUNSTATE   ?= /run
+LOCALSTATE ?= /var
+LIBEXECDIR ?= $(PREFIX)/libexec
+BINDIR     ?= $(PREFIX)/bin
+SBINDIR    ?= $(PREFIX)/sbin
+MANDIR     ?= $(PREFIX)/share/man
+LIBDIR     ?= $(PREFIX)/lib
+B          ?= build
+VERSION    := 0.1.0
+
+CC         ?= gcc
+PKG_CONFIG ?= pkg-config
+CFLAGS     ?= -O2 -g
+WERROR     ?=
+WARN = -Wall -Wextra -Wformat=2 -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+       -Wvla -Wundef -Wcast-qual -Wpointer-arith -Wwrite-strings -Werror=implicit-function-declaration \
+       -Werror=return-type $(WERROR)
+# what a compiler does not know is left out: gcc 12 has no -fhardened, clang 14 no -fzero-call-used-regs on some targets
+try  = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
+HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-overflow -fno-common \
+       $(call try,-fstack-clash-protection) $(call try,-fcf-protection=full) \
+       $(call try,-ftrivial-auto-var-init=zero) $(call try,-fzero-call-used-regs=used-gpr) \
+       $(call try,-fstrict-flex-arrays=3)
+FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
+       -DGPUHELPER_RUNDIR='"$(RUNSTATE)/gpuhelper"' -DGPUHELPER_LOGDIR='"$(LOCALSTATE)/log/gpuhelper"' \
+       -DGPUHELPER_LIBEXEC='"$(LIBEXECDIR)/gpuhelper"'
+
+# make V=1 shows the commands
+Q = $(if $(V),,@)
+SAN ?=
+ifneq ($(SAN),)
+HARDEN := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+FORTIFY :=
+SANLINK := -fsanitize=$(SAN)
+endif
+
+LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
+CPPDEPS = -MMD -MP
+ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
+PKGS := libconfig jansson libudev libacl nettle hogweed
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
+
+lib  = $(shell $(PKG_CONFIG) --libs $(1))
+slib = $(shell $(PKG_CONFIG) --static --libs $(1))
+
+# a room of helper/ is an archive; programs are their main and what they use of the rooms
+rooms := pure host root user ctl
+mains := helper/root/main.c helper/user/runc.c helper/ctl/main.c
+$(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
+programs := $(B)/gpuhelper $(B)/gpuhelper-runc $(B)/gpuhelperctl
+
+.PHONY: all check check-unit install clean dist
+all: $(programs)
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  CC  $<')
+	$(Q)$(CC) $(ALLCFLAGS) -c $< -o $@
+
+$(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
+
+$(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle)
+
+# on the path of every verb of every container: one static program, no loader, no NSS
+WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
+WRAPPER_LIBS := $(if $(SAN),$(call lib,libconfig jansson nettle),$(call slib,libconfig jansson nettle))
+$(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(WRAPPER_STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
+
+$(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle)
+
+# tests/unit/t_*.c: one TAP program each
+unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
+$(B)/unit/%: tests/unit/%.c tests/unit/tap.h $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \
+	    $(call lib,libconfig jansson libudev libacl hogweed nettle) -lgmp
+unit: $(unit)
+
+check:
+	sh tests/check.sh
+
+# a sanitizer build would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
+install: all
+	@test -z "$(SAN)" || { echo "make install: not with SAN=$(SAN)" >&2; exit 1; }
+	install -d -m 0755 $(DESTDIR)$(LIBEXECDIR)/gpuhelper $(DESTDIR)$(BINDIR) $(DESTDIR)$(SBINDIR) \
+	    $(DESTDIR)$(SYSCONFDIR)/gpuhelper/policy.d $(DESTDIR)$(SYSCONFDIR)/gpuhelper/keys \
+	    $(DESTDIR)$(LIBDIR)/sysusers.d $(DESTDIR)$(LIBDIR)/tmpfiles.d $(DESTDIR)$(LIBDIR)/systemd/system \
+	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
+	install -m 0755 $(B)/gpuhelper-runc $(DESTDIR)$(BINDIR)/gpuhelper-runc
+	install -m 0755 $(B)/gpuhelperctl $(DESTDIR)$(SBINDIR)/gpuhelperctl
+	install -m 0644 policy.d/*.conf.example $(DESTDIR)$(SYSCONFDIR)/gpuhelper/policy.d/
+	install -m 0644 policy.d/gpuhelper.conf $(DESTDIR)$(SYSCONFDIR)/gpuhelper/gpuhelper.conf.example
+	install -m 0644 helper/systemd/gpuhelper.sysusers $(DESTDIR)$(LIBDIR)/sysusers.d/gpuhelper.conf
+	install -m 0644 helper/systemd/gpuhelper.tmpfiles $(DESTDIR)$(LIBDIR)/tmpfiles.d/gpuhelper.conf
+	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
+	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
+	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group
+	@if [ "$$(id -u)" = 0 ] && getent group gpuhelper >/dev/null; then \
+	    chown root:gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper && \
+	    chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
+	elif [ -n "$(DESTDIR)" ]; then chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
+	else echo "make install: there is no group gpuhelper (groupadd --system gpuhelper): helper left without the setuid bit" >&2; exit 1; fi
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
+	    install -d -m 0755 $(RUNSTATE)/gpuhelper && install -d -m 0750 -g gpuhelper $(LOCALSTATE)/log/gpuhelper; fi
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,312 @@
+/* See explain.h: the answer of gpuhelperctl explain, in words and as JSON.  Prints what it is given, decides nothing. */
+#include "explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/gpu.h"
+
+/* What is left out, whatever the answer. */
+static const char *const unseen[] = {
+	"leases (whether the GPUs are free or busy)",
+	"access (whether the container's user may open the GPUs' nodes)",
+	NULL,
+};
+
+/* A broken file is the last that was heard: it ends the search. */
+static bool
+is_wall(const struct inquiry *q, size_t i)
+{
+	return i + 1 == q->heard && q->outcome == OUTCOME_REFUSED && q->why.code == WHY_CONFIG;
+}
+
+/* Why the file did not grant; of a broken one, what is wrong with it. */
+static const char *
+said_why(const struct inquiry *q, size_t i)
+{
+	static const char until[] = "that file is broken: ";
+	const char *why = q->said[i].why != NULL ? q->said[i].why : "", *at;
+
+	return is_wall(q, i) && (at = strstr(why, until)) != NULL ? at + strlen(until) : why;
+}
+
+static const char *
+outcome_name(const struct inquiry *q)
+{
+	static const char *const names[] = {
+		[OUTCOME_GRANTED] = "granted", [OUTCOME_REFUSED] = "refused", [OUTCOME_PLAIN] = "plain" };
+
+	return names[q->outcome];
+}
+
+static const char *
+said_name(const struct inquiry *q, size_t i)
+{
+	if (i >= q->heard)
+		return "not asked";
+	if (is_wall(q, i))
+		return "broken";
+	if (q->said[i].verdict == VERDICT_GRANT)
+		return "grants";
+	return q->said[i].verdict == VERDICT_LACKS ? "lacks" : "other";
+}
+
+/* JSON. */
+
+static json_t *
+question_json(const struct inquiry *q)
+{
+	const struct request *r = &q->request;
+	json_t *j = json_object();
+
+	json_object_set_new(j, "uid", json_integer(q->asker.uid));
+	put_text(j, "user", q->asker.user);
+	json_object_set_new(j, "member", json_boolean(q->asker.member));
+	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.enforced));
+	put_text(j, "identity", identity_name(q->identity.kind));
+	put_text(j, "team", q->identity.team);
+	put_text(j, "pipeline", q->identity.pipeline);
+	put_text(j, "job", q->identity.job);
+	if (q->identity.instance_vars != NULL)
+		json_object_set_new(j, "instance_vars", json_deep_copy(q->identity.instance_vars));
+	put_text(j, "gpus", r->gpus);
+	put_text(j, "folders", r->folders);
+	return j;
+}
+
+static json_t *
+policies_json(const struct inquiry *q)
+{
+	json_t *list = json_array(), *j;
+	size_t i;
+
+	for (i = 0; i < q->files.n; i++) {
+		j = json_object();
+		put_text(j, "file", q->files.v[i].name);
+		put_text(j, "verdict", said_name(q, i));
+		if (i < q->heard && q->said[i].verdict != VERDICT_GRANT)
+			put_text(j, "reason", said_why(q, i));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+static json_t *
+gpu_json(const struct gpu *g)
+{
+	json_t *j = json_object();
+
+	json_object_set_new(j, "rank", json_integer(g->rank));
+	put_text(j, "pci", g->pci);
+	if (g->partition != 0)
+		json_object_set_new(j, "partition", json_integer(g->partition));
+	if (g->uuid[0] != '\0')
+		put_text(j, "uuid", g->uuid);
+	put_text(j, "model", g->model);
+	return j;
+}
+
+static json_t *
+want_json(const struct gpu_want *w)
+{
+	const bool shared = w->rule->sharing == SHARING_SHARED;
+	json_t *j = json_object(), *list = json_array();
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		json_array_append_new(list, gpu_json(w->candidate[i]));
+	json_object_set_new(j, "count", json_integer(w->count));
+	put_text(j, "vendor", gpu_vendor_name(w->rule->vendor));
+	json_object_set_new(j, "line", json_integer(w->rule->line));
+	put_text(j, "sharing", shared ? "shared" : "exclusive");
+	if (shared && w->rule->share_limit != 0)
+		json_object_set_new(j, "share_limit", json_integer(w->rule->share_limit));
+	json_object_set_new(j, "capabilities", capability_names(w->rule->capabilities));
+	json_object_set_new(j, "candidates", list);
+	return j;
+}
+
+static json_t *
+folder_json(const struct folder_want *f)
+{
+	json_t *j = json_object();
+
+	put_text(j, "path", f->path);
+	put_text(j, "target", f->target);
+	put_text(j, "access", f->writable ? "rw" : "ro");
+	json_object_set_new(j, "submounts", json_boolean(f->submounts));
+	return j;
+}
+
+/* The names of the variables that the policy sets; what they are set to is for the container. */
+static json_t *
+env_names(const struct policy *p)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < p->env.n; i++)
+		json_array_append_new(list, json_stringn(p->env.v[i], strcspn(p->env.v[i], "=")));
+	return list;
+}
+
+static json_t *
+gives_json(const struct inquiry *q)
+{
+	const struct grant *g = &q->decision.grant;
+	json_t *gpus = json_array(), *folders = json_array();
+	size_t i;
+
+	for (i = 0; i < g->gpus; i++)
+		json_array_append_new(gpus, want_json(&g->gpu[i]));
+	for (i = 0; i < g->folders; i++)
+		json_array_append_new(folders, folder_json(&g->folder[i]));
+	return json_pack("{s:o, s:o, s:o, s:I}", "gpus", gpus, "folders", folders, "env", env_names(&q->decision.policy),
+	    "wait", (json_int_t)g->wait);
+}
+
+static void
+answer_json(const struct inquiry *q)
+{
+	json_t *j = json_object(), *notes = json_array(), *list = json_array();
+	size_t i;
+
+	put_text(j, "outcome", outcome_name(q));
+	if (q->outcome == OUTCOME_GRANTED) {
+		put_text(j, "policy", q->decision.policy.name);
+	} else {
+		put_text(j, "reason", q->why.text);
+		json_object_set_new(j, "code", json_integer(q->why.code));
+	}
+	json_object_set_new(j, "question", question_json(q));
+	json_object_set_new(j, "policies", policies_json(q));
+	if (q->outcome == OUTCOME_GRANTED)
+		json_object_set_new(j, "gives", gives_json(q));
+	for (i = 0; i < q->notes.n; i++)
+		json_array_append_new(notes, json_string(q->notes.v[i]));
+	json_object_set_new(j, "notes", notes);
+	for (i = 0; unseen[i] != NULL; i++)
+		json_array_append_new(list, json_string(unseen[i]));
+	json_object_set_new(j, "not_looked_at", list);
+	put_out(j);
+}
+
+/* Words. */
+
+static void
+say_question(const struct inquiry *q)
+{
+	const struct identity *id = &q->identity;
+	const struct request *r = &q->request;
+	const char *user = q->asker.user != NULL ? q->asker.user : "(without a name)";
+
+	if (id->kind == IDENTITY_CALLER)
+		say("container: of user %s (uid %u); no pipeline is known", user, q->asker.uid);
+	else
+		say("container: of user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid, id->team,
+		    id->pipeline, id->job != NULL ? id->job : "(none)", identity_name(id->kind));
+	if (r->gpus == NULL && r->folders == NULL)
+		say("asks for: %s", q->asks ? "all that the policy lists" : "nothing");
+	else
+		say("asks for: gpus %s; folders %s", r->gpus != NULL ? r->gpus : "none",
+		    r->folders != NULL ? r->folders : "none");
+}
+
+static void
+say_policies(const struct inquiry *q)
+{
+	const char *name;
+	size_t i;
+
+	if (q->files.n == 0)
+		say("policies: none in %s/policy.d", q->config_dir);
+	for (i = 0; i < q->files.n; i++) {
+		name = q->files.v[i].name;
+		if (i >= q->heard)
+			say("%s: not asked: %s", name, q->heard == 0 ? "it is decided before any policy" :
+			    q->outcome == OUTCOME_GRANTED ? "a file before it grants" : "a file before it is broken");
+		else if (is_wall(q, i))
+			say("%s: broken, so the search ends here: %s", name, said_why(q, i));
+		else if (q->said[i].verdict == VERDICT_GRANT)
+			say("%s: decides: it covers the container and gives all of it", name);
+		else
+			say("%s: %s: %s", name, q->said[i].verdict == VERDICT_LACKS ?
+			    "covers the container, but does not give all" : "does not cover the container", said_why(q, i));
+	}
+}
+
+static void
+say_gpus(const struct gpu_want *w)
+{
+	autofree char *joined = malloc(256);
+	json_t *names = capability_names(w->rule->capabilities);
+	const struct gpu *g;
+	size_t i;
+
+	if (joined == NULL)
+		return;
+	join(names, joined, 256);
+	json_decref(names);
+	if (w->rule->sharing == SHARING_EXCLUSIVE)
+		say("  %u of these %s GPUs, exclusive, for %s:", w->count, gpu_vendor_name(w->rule->vendor), joined);
+	else if (w->rule->share_limit != 0)
+		say("  %u of these %s GPUs, shared by at most %u, for %s:", w->count, gpu_vendor_name(w->rule->vendor),
+		    w->rule->share_limit, joined);
+	else
+		say("  %u of these %s GPUs, shared, for %s:", w->count, gpu_vendor_name(w->rule->vendor), joined);
+	for (i = 0; i < w->n; i++) {
+		g = w->candidate[i];
+		say("    %u  %s  %s  %s", g->rank, g->pci, g->uuid[0] != '\0' ? g->uuid : "-", g->model);
+	}
+}
+
+static void
+say_grant(const struct inquiry *q)
+{
+	const struct grant *g = &q->decision.grant;
+	json_t *names = env_names(&q->decision.policy);
+	const struct folder_want *f;
+	char joined[1024];
+	size_t i;
+
+	say("granted by %s:", q->decision.policy.name);
+	for (i = 0; i < g->gpus; i++)
+		say_gpus(&g->gpu[i]);
+	if (g->gpus > 0 && g->wait > 0)
+		say("  while they are busy it waits for up to %u s", g->wait);
+	for (i = 0; i < g->folders; i++) {
+		f = &g->folder[i];
+		say("  folder %s %s %s %s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",
+		    f->target, f->submounts ? ", with its submounts" : "");
+	}
+	if (json_array_size(names) > 0) {
+		join(names, joined, sizeof(joined));
+		say("  variables %s", joined);
+	}
+	if (g->gpus == 0 && g->folders == 0)
+		say("  nothing");
+	json_decref(names);
+}
+
+void
+answer(const struct inquiry *q)
+{
+	size_t i;
+
+	if (q->options->json) {
+		answer_json(q);
+		return;
+	}
+	say_question(q);
+	say_policies(q);
+	if (q->outcome == OUTCOME_GRANTED)
+		say_grant(q);
+	else
+		say("%s: %s", q->outcome == OUTCOME_PLAIN ? "plain (created, and given nothing)" : "refused", q->why.text);
+	for (i = 0; i < q->notes.n; i++)
+		say("note: %s", q->notes.v[i]);
+	for (i = 0; unseen[i] != NULL; i++)
+		say("not looked at: %s", unseen[i]);
+}

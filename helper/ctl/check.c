@@ -1,0 +1,547 @@
+/*
+ * gpuhelperctl check: reads what the helper would read, with its caller's
+ * rights, and says all that is wrong with it.  Opens for reading only.
+ */
+#include "check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../host/etc.h"
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "ctl.h"
+
+struct checking {
+	const struct options *options;
+	struct check_set set;		/* of the tree, or the files, at hand */
+	json_t *findings, *read;	/* of all of them */
+	size_t errors, warnings;
+};
+
+struct checked *
+check_add(struct check_set *s, enum checked_kind kind, const char *shown)
+{
+	struct checked *v = reallocarray(s->v, s->n + 1, sizeof(*v)), *c;
+
+	if (v == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	s->v = v;
+	c = &v[s->n];
+	*c = (struct checked){ .kind = kind };
+	if ((c->shown = strdup(shown)) == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	s->n++;
+	return c;
+}
+
+static int
+set_begin(struct check_set *s, struct why *why)
+{
+	*s = (struct check_set){ .settings_at = SIZE_MAX };
+	return settings_default(&s->settings) ? 0 : refuse_nomem(why);
+}
+
+static void
+set_free(struct check_set *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		free(s->v[i].shown);
+		free(s->v[i].text);
+		policy_free(&s->v[i].policy);
+		faults_free(&s->v[i].faults);
+	}
+	free(s->v);
+	settings_free(&s->settings);
+	*s = (struct check_set){ 0 };
+}
+
+/* An error of the file as a whole, whose reason may begin with the file's own name. */
+static void
+fault_whole(struct checked *c, const char *reason)
+{
+	size_t n = strlen(c->shown);
+
+	if (strncmp(reason, c->shown, n) == 0 && (reason[n] == ':' || reason[n] == ' '))
+		reason += n + 1 + (reason[n] == ':' && reason[n + 1] == ' ');
+	fault_add(&c->faults, 0, false, "%s", reason);
+}
+
+/* Reads the file, whoever's it is; NULL in c->text where that can't be. */
+static void
+read_checked(struct checked *c, int dir, const char *name)
+{
+	struct why why;
+
+	if ((c->text = trust_read(dir, name, c->shown, CONF_MAX, false, &c->len, &why)) == NULL)
+		fault_whole(c, why.text);
+}
+
+/* A file that is not root's alone.  After it was parsed, for the parser stops at an error that is there before. */
+static void
+check_trust(struct checked *c, int dir, const char *name)
+{
+	autofree char *again = NULL;
+	struct why why;
+	size_t len;
+
+	if ((again = trust_read(dir, name, c->shown, CONF_MAX, true, &len, &why)) == NULL)
+		fault_whole(c, why.text);
+}
+
+static void
+check_settings(struct check_set *s, int dir, const char *name, const char *shown, bool strict)
+{
+	struct checked *c = check_add(s, CHECKED_SETTINGS, shown);
+
+	if (c == NULL)
+		return;
+	s->settings_at = s->n - 1;
+	read_checked(c, dir, name);
+	if (c->text == NULL)
+		return;
+	settings_free(&s->settings);
+	c->good = settings_parse(c->text, c->len, &s->settings, &c->faults);
+	if (!c->good) {
+		settings_free(&s->settings);
+		s->failed = !settings_default(&s->settings) || s->failed;
+	}
+	if (strict)
+		check_trust(c, dir, name);
+}
+
+static void
+check_policy(struct check_set *s, int dir, const char *name, const char *shown, bool strict)
+{
+	struct checked *c = check_add(s, CHECKED_POLICY, shown);
+
+	if (c == NULL)
+		return;
+	read_checked(c, dir, name);
+	if (c->text == NULL)
+		return;
+	c->good = policy_parse(name, c->text, c->len, &c->policy, &c->faults);
+	if (strict)
+		check_trust(c, dir, name);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), e = strlen(end);
+
+	return n > e && strcmp(name + n - e, end) == 0;
+}
+
+static int
+list(int dirfd, struct strlist *out)
+{
+	int fd = dup(dirfd);
+	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	bool good = true;
+
+	if (d == NULL) {
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	rewinddir(d);
+	while (good && (e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			good = strlist_add(out, e->d_name, SIZE_MAX);
+	closedir(d);
+	if (out->n > 1)
+		qsort(out->v, out->n, sizeof(*out->v), by_name);
+	return good ? 0 : -1;
+}
+
+/* A name in policy.d that the helper passes over, most likely not on purpose. */
+static void
+check_ignored(struct check_set *s, const char *name, const char *shown)
+{
+	struct checked *c;
+
+	if (ends_with(name, ".example") || (c = check_add(s, CHECKED_PLACE, shown)) == NULL)
+		return;
+	if (name[0] == '.')
+		fault_add(&c->faults, 0, true, "is ignored: its name begins with \".\"");
+	else
+		fault_add(&c->faults, 0, true, "is ignored: its name does not end in \".conf\"");
+}
+
+/* All that lies in a policy.d, which is open. */
+static void
+check_policies(struct check_set *s, int dir, const char *shown, bool strict)
+{
+	autostrlist struct strlist names = { 0 };
+	struct checked *c;
+	size_t i;
+
+	if (list(dir, &names) == -1) {
+		if ((c = check_add(s, CHECKED_PLACE, shown)) != NULL)
+			fault_add(&c->faults, 0, false, "can't be listed: %s", strerror(errno));
+		return;
+	}
+	for (i = 0; i < names.n; i++) {
+		autofree char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", shown, names.v[i]) == -1) {
+			path = NULL;
+			s->failed = true;
+		} else if (names.v[i][0] != '.' && ends_with(names.v[i], ".conf"))
+			check_policy(s, dir, names.v[i], path, strict);
+		else
+			check_ignored(s, names.v[i], path);
+	}
+}
+
+/* Each directory from "/" down that others than root could change. */
+static void
+check_chain(struct check_set *s, const char *path)
+{
+	char part[1024];
+	const char *end = path;
+	struct checked *c;
+	struct why why;
+
+	do {
+		autoclose int fd = -1;
+
+		end = strchr(end + 1, '/');
+		snprintf(part, sizeof(part), "%.*s", end != NULL ? (int)(end - path) : (int)strlen(path), path);
+		if ((fd = trust_open_dir(part, false, &why)) == -1)
+			return;		/* who opens the whole of it says why */
+		if (trust_check(fd, part, &why) == -1 && (c = check_add(s, CHECKED_PLACE, part)) != NULL)
+			fault_whole(c, why.text);
+	} while (end != NULL);
+}
+
+/* Opens a directory of the tree; a strict one as the helper would, without following a link. */
+static int
+open_dir(struct check_set *s, const char *path, const char *shown, bool strict, bool optional)
+{
+	struct checked *c;
+	struct why why;
+	int fd;
+
+	errno = 0;
+	fd = strict ? trust_open_dir(path, false, &why) : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 && errno == ENOENT && optional)
+		return -1;
+	if (fd == -1 && !strict)
+		refuse(&why, WHY_CONFIG, "%s", strerror(errno));
+	if (fd == -1 && (c = check_add(s, CHECKED_PLACE, shown)) != NULL)
+		fault_whole(c, why.text);
+	return fd;
+}
+
+static void
+check_config_dir(struct check_set *s, const char *path, const char *shown, bool strict)
+{
+	autoclose int dir = -1, policies = -1;
+	autofree char *settings = NULL, *sub = NULL, *subshown = NULL;
+
+	if (asprintf(&settings, "%s/gpuhelper.conf", shown) == -1 || asprintf(&sub, "%s/policy.d", path) == -1 ||
+	    asprintf(&subshown, "%s/policy.d", shown) == -1) {
+		s->failed = true;
+		return;
+	}
+	if (strict)
+		check_chain(s, sub);
+	if ((dir = open_dir(s, path, shown, strict, false)) == -1)
+		return;
+	if (faccessat(dir, "gpuhelper.conf", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		check_settings(s, dir, "gpuhelper.conf", settings, strict);
+	else if (check_add(s, CHECKED_SETTINGS, settings) != NULL)
+		s->settings_at = s->n - 1;	/* no file: the defaults hold */
+	if ((policies = open_dir(s, sub, subshown, strict, true)) != -1)
+		check_policies(s, policies, subshown, strict);
+}
+
+static bool
+has_entry(const char *dir, const char *name)
+{
+	autofree char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", dir, name) == -1) {
+		path = NULL;
+		return false;
+	}
+	return access(path, F_OK) == 0;
+}
+
+/*
+ * The name that the helper has for a place beneath GPUHELPER_CONFDIR; NULL for
+ * any other place.  Only there is it looked at whose the files are.
+ */
+static char *
+installed_path(const char *real)
+{
+	autofree char *conf = realpath(GPUHELPER_CONFDIR, NULL);
+	char *path;
+
+	if (conf == NULL || !path_at_or_beneath(real, conf))
+		return NULL;
+	return asprintf(&path, "%s%s", GPUHELPER_CONFDIR, real + strlen(conf)) != -1 ? path : NULL;
+}
+
+/* A directory on the command line: is it a whole configuration, or a policy.d? */
+static void
+check_dir(struct check_set *s, const char *given)
+{
+	autofree char *real = realpath(given, NULL), *installed = NULL;
+	const char *path;
+	autoclose int dir = -1;
+
+	if (real == NULL) {
+		s->failed = true;
+		return;
+	}
+	installed = installed_path(real);
+	path = installed != NULL ? installed : real;
+	if (strcmp(path_last(real), "policy.d") != 0 && (has_entry(real, "policy.d") || has_entry(real, "gpuhelper.conf"))) {
+		check_config_dir(s, path, given, installed != NULL);
+		return;
+	}
+	if (installed != NULL)
+		check_chain(s, installed);
+	if ((dir = open_dir(s, path, given, installed != NULL, false)) != -1)
+		check_policies(s, dir, given, installed != NULL);
+}
+
+/* A file on the command line, by its last component as it was named: a link there is a fault. */
+static void
+check_file(struct check_set *s, const char *given)
+{
+	autofree char *parent = NULL, *real = NULL, *installed = NULL;
+	const char *slash = strrchr(given, '/'), *name = slash != NULL ? slash + 1 : given;
+	struct checked *c;
+	autoclose int dir = -1;
+
+	parent = slash == NULL ? strdup(".") : strndup(given, (size_t)(slash - given) + (slash == given));
+	if (parent == NULL || (real = realpath(parent, NULL)) == NULL ||
+	    (dir = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		if ((c = check_add(s, CHECKED_PLACE, given)) != NULL)
+			fault_add(&c->faults, 0, false, "%s", strerror(errno));
+		return;
+	}
+	if ((installed = installed_path(real)) != NULL)
+		check_chain(s, installed);
+	if (text_starts(name, "gpuhelper.conf"))
+		check_settings(s, dir, name, given, installed != NULL);
+	else
+		check_policy(s, dir, name, given, installed != NULL);
+}
+
+/* Printing. */
+
+static void
+put_finding(struct checking *k, const struct checked *c, const struct fault *f)
+{
+	json_t *j;
+
+	if (!k->options->json) {
+		if (f->line != 0)
+			say("%s:%u: %s%s", c->shown, f->line, f->warning ? "warning: " : "", f->text);
+		else
+			say("%s: %s%s", c->shown, f->warning ? "warning: " : "", f->text);
+		return;
+	}
+	j = json_object();
+	put_text(j, "file", c->shown);
+	if (f->line != 0)
+		json_object_set_new(j, "line", json_integer(f->line));
+	put_text(j, "severity", f->warning ? "warning" : "error");
+	put_text(j, "message", f->text);
+	json_array_append_new(k->findings, j);
+}
+
+/* In the order of lines, and of one line as they were found. */
+static void
+sort_faults(struct faults *f)
+{
+	struct fault t;
+	size_t i, j;
+
+	for (i = 1; i < f->n; i++)
+		for (j = i; j > 0 && f->v[j - 1].line > f->v[j].line; j--) {
+			t = f->v[j];
+			f->v[j] = f->v[j - 1];
+			f->v[j - 1] = t;
+		}
+}
+
+static void
+put_read(struct checking *k, const struct checked *c)
+{
+	const struct policy *p = &c->policy;
+	json_t *j;
+
+	if (k->options->json && c->text != NULL) {
+		j = json_object();
+		put_text(j, "file", c->shown);
+		json_array_append_new(k->read, json_incref(json_object_get(j, "file")));
+		json_decref(j);
+	} else if (!k->options->verbose || c->kind == CHECKED_PLACE) {
+		return;
+	} else if (c->text == NULL) {
+		say("%s: %s", c->shown, c->faults.errors > 0 ? "not read" : "is not there: the defaults hold");
+	} else if (!c->good || c->kind == CHECKED_SETTINGS) {
+		say("%s: read%s", c->shown, c->good ? "" : ", and broken");
+	} else if (p->identity == IDENTITY_CALLER) {
+		say("%s: read: identity caller; rules for gpus %zu, for folders %zu", c->shown, p->gpus, p->folders);
+	} else
+		say("%s: read: %s/%s, identity %s; rules for gpus %zu, for folders %zu", c->shown, p->team, p->pipeline,
+		    identity_name(p->identity), p->gpus, p->folders);
+}
+
+/* Judges what was read as one configuration, and prints it. */
+static int
+conclude(struct checking *k, struct why *why)
+{
+	struct check_set *s = &k->set;
+	struct checked *c;
+	size_t i, f;
+
+	if (s->failed)
+		return refuse_nomem(why);
+	warn_about(s);
+	for (i = 0; i < s->n; i++) {
+		c = &s->v[i];
+		put_read(k, c);
+		sort_faults(&c->faults);
+		for (f = 0; f < c->faults.n; f++)
+			put_finding(k, c, &c->faults.v[f]);
+		k->errors += c->faults.errors;
+		k->warnings += c->faults.n > c->faults.errors ? c->faults.n - c->faults.errors : 0;
+	}
+	return 0;
+}
+
+static const char *
+base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static int
+by_base(const void *a, const void *b)
+{
+	return strcmp(base(*(char *const *)a), base(*(char *const *)b));
+}
+
+/* The directories one by one, each a configuration of its own; the files are left for later. */
+static int
+check_dirs(struct checking *k, struct strlist *files, struct why *why)
+{
+	const struct options *o = k->options;
+	struct stat st;
+	size_t i, len;
+	int ret = 0;
+
+	for (i = 0; ret == 0 && i < o->args; i++) {
+		autofree char *shown = strdup(o->arg[i]);
+
+		if (shown == NULL)
+			return refuse_nomem(why);
+		for (len = strlen(shown); len > 1 && shown[len - 1] == '/'; len--)
+			shown[len - 1] = '\0';
+		if (stat(shown, &st) == -1 || !S_ISDIR(st.st_mode)) {
+			ret = strlist_add(files, shown, SIZE_MAX) ? 0 : refuse_nomem(why);
+			continue;
+		}
+		if (set_begin(&k->set, why) == -1)
+			return -1;
+		check_dir(&k->set, shown);
+		ret = conclude(k, why);
+		set_free(&k->set);
+	}
+	return ret;
+}
+
+/* What was named; the files are judged together, in the order that they would have in policy.d. */
+static int
+check_args(struct checking *k, struct why *why)
+{
+	autostrlist struct strlist files = { 0 };
+	size_t i;
+	int ret;
+
+	if (check_dirs(k, &files, why) == -1 || set_begin(&k->set, why) == -1)
+		return -1;
+	if (files.n > 1)
+		qsort(files.v, files.n, sizeof(*files.v), by_base);
+	for (i = 0; i < files.n; i++)
+		check_file(&k->set, files.v[i]);
+	ret = conclude(k, why);
+	set_free(&k->set);
+	return ret;
+}
+
+static int
+check_default(struct checking *k, struct why *why)
+{
+	const char *given = k->options->config_dir;
+	autofree char *path = NULL;
+	struct checked *c;
+	struct why absent;
+	bool strict;
+	int ret;
+
+	if (set_begin(&k->set, why) == -1)
+		return -1;
+	if (ctl_config_dir(given, &path, &strict, &absent) == 0)
+		check_config_dir(&k->set, path, strict ? path : given, strict);
+	else if ((c = check_add(&k->set, CHECKED_PLACE, given)) != NULL)
+		fault_whole(c, absent.text);
+	ret = conclude(k, why);
+	set_free(&k->set);
+	return ret;
+}
+
+int
+ctl_check(const struct options *o)
+{
+	struct checking k = { .options = o, .findings = json_array(), .read = json_array() };
+	struct why why;
+	int ret = o->args > 0 ? check_args(&k, &why) : check_default(&k, &why);
+
+	if (ret == -1) {
+		json_decref(k.findings);
+		json_decref(k.read);
+		return give_up(o, &why);
+	}
+	if (o->json)
+		put_out(json_pack("{s:b, s:I, s:I, s:o, s:o}", "ok", k.errors == 0, "errors", (json_int_t)k.errors,
+		    "warnings", (json_int_t)k.warnings, "findings", k.findings, "read", k.read));
+	else {
+		json_decref(k.findings);
+		json_decref(k.read);
+		if (o->verbose)
+			say("errors: %zu, warnings: %zu", k.errors, k.warnings);
+	}
+	return k.errors == 0 ? 0 : WHY_CONFIG;
+}

@@ -1,0 +1,46 @@
+/* The files of one /etc/gpuhelper, or the ones that were named, and what is wrong with each. */
+#ifndef GPUHELPER_CTL_CHECK_H
+#define GPUHELPER_CTL_CHECK_H
+
+#include "../pure/gpu.h"
+#include "../pure/policy.h"
+#include "../pure/settings.h"
+
+enum checked_kind {
+	CHECKED_PLACE,		/* a directory, or a file that is ignored */
+	CHECKED_SETTINGS,
+	CHECKED_POLICY,
+};
+
+struct checked {
+	enum checked_kind kind;
+	char *shown;		/* its path as the user named it */
+	char *text;		/* NULL: not read */
+	size_t len;
+	struct policy policy;	/* of a policy that parses */
+	bool good;
+	struct faults faults;
+};
+
+struct check_set {
+	struct checked *v;
+	size_t n;
+	struct settings settings;	/* the defaults where there is no file of them */
+	size_t settings_at;		/* its place in v; SIZE_MAX: no settings are in view */
+	bool failed;			/* no memory */
+};
+
+/* Adds a file, whose name is copied; NULL: out of memory.  Valid until the next one is added. */
+struct checked *check_add(struct check_set *s, enum checked_kind kind, const char *shown);
+
+/* What parses, and may still not mean what its author thinks. */
+void warn_about(struct check_set *s);
+
+/*
+ * True if «later» may cover a container that «earlier» covers too, is not
+ * plainly the narrower of the two, and gives something that «earlier» does not:
+ * then what the one refuses the other may grant.
+ */
+bool policies_overlap(const struct policy *earlier, const struct policy *later);
+
+#endif

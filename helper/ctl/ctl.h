@@ -1,0 +1,48 @@
+/* gpuhelperctl: what its subcommands share. */
+#ifndef GPUHELPER_CTL_CTL_H
+#define GPUHELPER_CTL_CTL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../pure/why.h"
+
+/* The command line, read; all strings are argv's. */
+struct options {
+	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
+	bool json, verbose;
+	const char *bundle, *user, *pipeline, *job, *identity, *gpus, *folders, *instance_vars;
+	char **arg;			/* words after the subcommand, in their order */
+	size_t args;
+};
+
+/* The subcommands; each returns the exit status. */
+int ctl_check(const struct options *o);
+int ctl_explain(const struct options *o);
+int ctl_devices(const struct options *o);
+
+/*
+ * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict
+ * is true for GPUHELPER_CONFDIR itself, under whatever name.  -1 with *why where
+ * there is no such directory.
+ */
+int ctl_config_dir(const char *given, char **path, bool *strict, struct why *why);
+
+/* One line on stdout; whatever could play with a terminal becomes '?'. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* «gpuhelperctl: ...» on stderr; returns the code. */
+int complain(enum why_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a reason that is the end of a subcommand: with --json, stdout gets it as an object too. */
+int give_up(const struct options *o, const struct why *why);
+
+/* Adds a string made printable; nothing for NULL. */
+void put_text(json_t *object, const char *key, const char *text);
+/* Prints and frees it. */
+void put_out(json_t *j);
+/* Names of the capabilities in the mask. */
+json_t *capability_names(unsigned mask);
+/* The strings of an array, «, » between them, cut to fit. */
+void join(const json_t *strings, char *out, size_t size);
+
+#endif

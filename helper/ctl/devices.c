@@ -1,0 +1,228 @@
+/*
+ * gpuhelperctl devices: the GPUs as the helper would find them, and whether
+ * their nodes are there.  Opens no device node (opening one does things to it).
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "../host/etc.h"
+#include "../host/file.h"
+#include "../host/gpus.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+/* What is at a node's path; «text» says it in words. */
+struct seen {
+	const char *state;	/* "ok", "absent", "wrong", "no module", "unknown" */
+	char text[160];
+};
+
+static void
+look_at(const struct inventory *inv, const struct gpu_node *n, struct seen *s)
+{
+	const bool made = text_starts(n->path, "/dev/nvidia") && inv->nvidia_modify;
+	struct stat st;
+	const int error = lstat(n->path, &st) == -1 ? errno : 0;
+	struct why why;
+
+	*s = (struct seen){ .state = "ok" };
+	if (gpu_node_check(n, &why) == -1) {
+		s->state = "no module";
+		snprintf(s->text, sizeof(s->text), "%.150s", why.text + strlen(n->path) + 2);
+	} else if (error != 0 && error != ENOENT) {
+		s->state = "unknown";
+		snprintf(s->text, sizeof(s->text), "%s", strerror(error));
+	} else if (error == ENOENT) {
+		s->state = "absent";
+		snprintf(s->text, sizeof(s->text), "is not there%s", n->optional ? " (it is left out then)" :
+		    made ? " (gpuhelper makes it when it grants the GPU)" : "");
+	} else if (!S_ISCHR(st.st_mode)) {
+		s->state = "wrong";
+		snprintf(s->text, sizeof(s->text), "is not a character device");
+	} else if (major(st.st_rdev) != n->major || minor(st.st_rdev) != n->minor) {
+		s->state = "wrong";
+		snprintf(s->text, sizeof(s->text), "is %u:%u there: remove it, the driver makes its own", major(st.st_rdev),
+		    minor(st.st_rdev));
+	} else
+		snprintf(s->text, sizeof(s->text), "ok, mode %04o, owner %u:%u", st.st_mode & 07777U, st.st_uid, st.st_gid);
+}
+
+static json_t *
+node_json(const struct inventory *inv, const struct gpu_node *n)
+{
+	json_t *j = json_object();
+	struct seen s;
+
+	look_at(inv, n, &s);
+	put_text(j, "path", n->path);
+	if (n->major != GPU_NODE_NO_MODULE) {
+		json_object_set_new(j, "major", json_integer(n->major));
+		json_object_set_new(j, "minor", json_integer(n->minor));
+	}
+	json_object_set_new(j, "optional", json_boolean(n->optional));
+	if (n->needed_for != 0)
+		json_object_set_new(j, "needed_for", capability_names(n->needed_for));
+	put_text(j, "state", s.state);
+	put_text(j, "text", s.text);
+	return j;
+}
+
+static json_t *
+nodes_json(const struct inventory *inv, const struct gpu_node *n, size_t count)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_array_append_new(list, node_json(inv, &n[i]));
+	return list;
+}
+
+/* Why no container gets this GPU; NULL if one may. */
+static const char *
+why_not(const struct gpu *g, const struct settings *settings)
+{
+	if (g->unusable[0] != '\0')
+		return g->unusable;
+	if (g->integrated && !settings->allow_integrated)
+		return "it is integrated, and gpuhelper.conf does not say allow_integrated = true";
+	return NULL;
+}
+
+static json_t *
+gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
+{
+	json_t *j = json_object();
+
+	put_text(j, "vendor", gpu_vendor_name(g->vendor));
+	if (g->unusable[0] == '\0')
+		json_object_set_new(j, "rank", json_integer(g->rank));
+	put_text(j, "pci", g->pci);
+	json_object_set_new(j, "partition", json_integer(g->partition));
+	if (g->uuid[0] != '\0')
+		put_text(j, "uuid", g->uuid);
+	put_text(j, "model", g->model);
+	json_object_set_new(j, "integrated", json_boolean(g->integrated));
+	put_text(j, "unusable", why_not(g, settings));
+	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
+	return j;
+}
+
+static void
+print_json(const struct inventory *inv, const struct settings *settings)
+{
+	json_t *gpus = json_array(), *common = json_object(), *absent = json_object();
+	size_t i, v;
+
+	for (i = 0; i < inv->gpus; i++)
+		json_array_append_new(gpus, gpu_json(inv, &inv->gpu[i], settings));
+	for (v = 0; v < GPU_VENDORS; v++) {
+		if (inv->commons[v] > 0)
+			json_object_set_new(common, gpu_vendor_name((enum gpu_vendor)v),
+			    nodes_json(inv, inv->common[v], inv->commons[v]));
+		if (inv->absent[v][0] != '\0')
+			put_text(absent, gpu_vendor_name((enum gpu_vendor)v), inv->absent[v]);
+	}
+	put_out(json_pack("{s:o, s:o, s:o}", "gpus", gpus, "common", common, "absent", absent));
+}
+
+static void
+say_nodes(const struct inventory *inv, const struct gpu_node *n, size_t count)
+{
+	char joined[128], needed[160];
+	struct seen s;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		json_t *names = capability_names(n[i].needed_for);
+
+		join(names, joined, sizeof(joined));
+		json_decref(names);
+		snprintf(needed, sizeof(needed), "%s%s%s", *joined ? " (for " : "", joined, *joined ? ")" : "");
+		look_at(inv, &n[i], &s);
+		if (n[i].major == GPU_NODE_NO_MODULE)
+			say("    %s%s: %s", n[i].path, needed, s.text);
+		else
+			say("    %s %u:%u%s: %s", n[i].path, n[i].major, n[i].minor, needed, s.text);
+	}
+}
+
+static void
+say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
+{
+	const char *why = why_not(g, settings);
+	char rank[16], part[32];
+
+	snprintf(rank, sizeof(rank), "%u", g->rank);
+	snprintf(part, sizeof(part), " partition %u", g->partition);
+	say("%s %s  %s%s  %s  %s%s", gpu_vendor_name(g->vendor), g->unusable[0] != '\0' ? "-" : rank,
+	    g->pci[0] != '\0' ? g->pci : "(no address)", g->partition != 0 ? part : "", g->uuid[0] != '\0' ? g->uuid :
+	    "(no UUID)", g->model[0] != '\0' ? g->model : "(unknown model)", g->integrated ? ", integrated" : "");
+	if (why != NULL)
+		say("    is not given to any container: %s", why);
+	say_nodes(inv, g->node, g->nodes);
+}
+
+static void
+print_words(const struct inventory *inv, const struct settings *settings)
+{
+	enum gpu_vendor v;
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		say_gpu(inv, &inv->gpu[i], settings);
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (inv->commons[v] > 0) {
+			say("every %s GPU needs:", gpu_vendor_name(v));
+			say_nodes(inv, inv->common[v], inv->commons[v]);
+		}
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (inv->absent[v][0] != '\0')
+			say("no %s GPU to give: %s", gpu_vendor_name(v), inv->absent[v]);
+}
+
+/* Only for what it says of integrated GPUs; a file that is broken is check's to tell. */
+static int
+load_settings(const struct options *o, struct settings *s, struct why *why)
+{
+	autofree char *dir = NULL;
+	struct why ignored;
+	bool strict;
+
+	if (ctl_config_dir(o->config_dir, &dir, &strict, &ignored) == 0 &&
+	    settings_load(dir, strict, s, NULL, NULL, &ignored) == 0)
+		return 0;
+	settings_free(s);
+	return settings_default(s) ? 0 : refuse_nomem(why);
+}
+
+int
+ctl_devices(const struct options *o)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_source source = { .root = root, .udev = true };
+	autosettings struct settings settings = { 0 };
+	struct inventory inv = { 0 };
+	struct why why;
+	int ret;
+
+	if (load_settings(o, &settings, &why) == -1)
+		return give_up(o, &why);
+	if (root == -1)
+		ret = refuse(&why, WHY_IO, "/: %s", strerror(errno));
+	else
+		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why);
+	if (ret == 0 && o->json)
+		print_json(&inv, &settings);
+	else if (ret == 0)
+		print_words(&inv, &settings);
+	inventory_free(&inv);
+	return ret == 0 ? 0 : give_up(o, &why);
+}

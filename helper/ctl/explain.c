@@ -1,0 +1,297 @@
+/*
+ * gpuhelperctl explain: asks the policies what the helper would ask them, by the
+ * same code, and does nothing of what follows.  Runs with its caller's rights;
+ * believes a --user, an --identity and a --pipeline, since it gives nothing.
+ */
+#include "explain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/file.h"
+#include "../host/folders.h"
+#include "../host/users.h"
+#include "../pure/cleanup.h"
+#include "../pure/wire.h"
+#include "../user/compose.h"
+#include "../user/rootfs.h"
+
+static void
+inquiry_free(struct inquiry *q)
+{
+	size_t i;
+
+	decision_free(&q->decision);
+	for (i = 0; i < q->heard; i++)
+		free(q->said[i].why);
+	free(q->said);
+	ask_free(&q->ask);
+	json_decref(q->vars);
+	free(q->user);
+	request_free(&q->request);
+	spec_free(&q->spec);
+	bundle_close(&q->bundle);
+	policy_files_free(&q->files);
+	settings_free(&q->settings);
+	strlist_free(&q->notes);
+	free(q->config_dir);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+note(struct inquiry *q, const char *fmt, ...)
+{
+	autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) == -1)
+		text = NULL;
+	va_end(ap);
+	if (text != NULL)
+		(void)strlist_add(&q->notes, text, SIZE_MAX);
+}
+
+static int
+load_config(struct inquiry *q)
+{
+	if (ctl_config_dir(q->options->config_dir, &q->config_dir, &q->strict, &q->why) == -1 ||
+	    settings_load(q->config_dir, q->strict, &q->settings, NULL, NULL, &q->why) == -1)
+		return -1;
+	return policy_files_load(q->config_dir, q->strict, &q->files, &q->why);
+}
+
+/* Whose worker it is: --user by name or number, else who runs this. */
+static int
+set_asker(struct inquiry *q)
+{
+	const char *given = q->options->user;
+	uint32_t uid = getuid();
+
+	if (given != NULL && !user_uid(given, &uid, NULL) && !text_u32(given, 0, UINT32_MAX - 1, &uid))
+		return refuse(&q->why, WHY_DATA, "user \"%s\" is not in /etc/passwd", given);
+	q->user = user_name(uid);
+	q->asker = (struct asker){ .uid = uid, .user = q->user, .enforced = uid == 0,
+		.member = uid == 0 || (q->user != NULL && user_in_group(q->user, "gpuhelper")) };
+	return 0;
+}
+
+static int
+read_bundle(struct inquiry *q)
+{
+	if (bundle_open(q->options->bundle, &q->bundle, &q->why) == -1 ||
+	    spec_parse(&q->spec, q->bundle.text, q->bundle.len, &q->why) == -1)
+		return -1;
+	return spec_request(&q->spec, &q->request, &q->asks, &q->why);
+}
+
+static int
+copy(char **out, const char *text, struct why *why)
+{
+	if (text != NULL && (*out = strdup(text)) == NULL)
+		return refuse_nomem(why);
+	return 0;
+}
+
+/* The request that a container of this pipeline would make, from the options. */
+static int
+read_options(struct inquiry *q, enum identity_kind kind)
+{
+	const struct options *o = q->options;
+	struct request *r = &q->request;
+	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
+
+	if (copy(&r->gpus, o->gpus, &q->why) == -1 || copy(&r->folders, o->folders, &q->why) == -1)
+		return -1;
+	q->asks = kind == IDENTITY_TOKEN || r->gpus != NULL || r->folders != NULL;
+	if (kind == IDENTITY_CALLER || slash == NULL)
+		return 0;
+	if ((r->team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
+		return refuse_nomem(&q->why);
+	if (copy(&r->pipeline, slash + 1, &q->why) == -1 || copy(&r->job, o->job, &q->why) == -1)
+		return -1;
+	return copy(&r->instance_vars, o->instance_vars, &q->why);
+}
+
+/* What the helper would know of the pipeline (root/grant.c); «proven»: taken as if a token had said it. */
+static int
+identify(struct inquiry *q, bool proven)
+{
+	if (!q->asks)
+		return 0;
+	if (q->options->bundle != NULL && q->request.token != NULL)
+		return refuse(&q->why, WHY_DENIED, "GPUHELPER_TOKEN is there, and this version can't verify tokens: take it "
+		    "out, and use identity = \"caller\" or \"claim\"");
+	if (identity_of_claims(&q->request, &q->identity, &q->vars, &q->why) == -1)
+		return -1;
+	if (proven)
+		q->identity.kind = IDENTITY_TOKEN;
+	return 0;
+}
+
+static void
+hear(void *ctx, const char *file, enum verdict v, const char *why)
+{
+	struct inquiry *q = ctx;
+	size_t n = strlen(file);
+
+	/* the reason names the file once more, where it is not a line of it */
+	if (strncmp(why, file, n) == 0 && why[n] == ':' && why[n + 1] == ' ')
+		why += n + 2;
+	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
+}
+
+static int
+ask_policies(struct inquiry *q)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct question question = {
+		.who = &q->asker, .id = &q->identity, .ask = &q->ask, .settings = &q->settings, .files = &q->files,
+		.source = { .root = root, .udev = true },
+	};
+
+	if (root == -1)
+		return refuse(&q->why, WHY_IO, "/: %s", strerror(errno));
+	if ((q->said = calloc(q->files.n + 1, sizeof(*q->said))) == NULL)
+		return refuse_nomem(&q->why);
+	decide(&question, &q->decision, hear, q);
+	if (q->decision.verdict == VERDICT_GRANT)
+		return 0;
+	q->why = q->decision.why;
+	return -1;
+}
+
+/* What else would keep this very bundle from becoming a container, as far as this user can see it. */
+static void
+look_at_bundle(struct inquiry *q)
+{
+	autofree char *rootpath = NULL;
+	autoclose int rootfd = -1;
+	struct edits edits = { 0 };
+	struct subject subject;
+	struct why why;
+	bool resolved;
+
+	if (compose_check_mounts(&q->spec, &why) == -1)
+		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
+	if (rootfs_open(&q->spec, q->bundle.path, &q->settings, &rootfd, &rootpath, &why) == -1)
+		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
+	if (q->outcome == OUTCOME_GRANTED) {
+		subject_of(&q->request, &subject);
+		resolved = folders_resolve(&q->decision.grant, &subject, &edits, &why) == 0;
+		if (!resolved)
+			note(q, "the grant would fail on this host, as this user sees it: %s", why.text);
+		else if (rootfd != -1 && rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, &why) == -1)
+			note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
+	}
+	edits_free(&edits);
+}
+
+/* The way of root/grant.c, without what it does.  -1: q->why is the answer. */
+static int
+judge(struct inquiry *q, bool proven)
+{
+	if (q->request.privileged && q->settings.privileged == PRIVILEGED_DENY)
+		return refuse(&q->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
+		    "in gpuhelper.conf)");
+	if (!q->asks && !q->settings.grant_unasked) {
+		q->outcome = OUTCOME_PLAIN;
+		return refuse(&q->why, WHY_DENIED, "the container asks for nothing: it brings no GPUHELPER_TOKEN, "
+		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
+	}
+	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || identify(q, proven) == -1)
+		return -1;
+	if (ask_policies(q) == 0) {
+		q->outcome = OUTCOME_GRANTED;
+		return 0;
+	}
+	if (!q->asks && q->why.code == WHY_DENIED)
+		q->outcome = OUTCOME_PLAIN;
+	return -1;
+}
+
+static int
+read_kind(const struct options *o, enum identity_kind *kind)
+{
+	static const enum identity_kind kinds[] = { IDENTITY_TOKEN, IDENTITY_CALLER, IDENTITY_CLAIM };
+	size_t i;
+
+	*kind = IDENTITY_TOKEN;
+	if (o->identity == NULL)
+		return 0;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(o->identity, identity_name(kinds[i])) == 0) {
+			*kind = kinds[i];
+			return 0;
+		}
+	return -1;
+}
+
+/* 0, or the exit status after a complaint. */
+static int
+check_usage(const struct options *o, enum identity_kind *kind)
+{
+	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
+
+	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->gpus != NULL ||
+	    o->folders != NULL || o->instance_vars != NULL))
+		return complain(WHY_USAGE, "explain: --bundle says all but the user: leave the other options out");
+	if (read_kind(o, kind) == -1)
+		return complain(WHY_USAGE, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
+	if (o->bundle != NULL)
+		return 0;
+	if (o->pipeline == NULL && *kind != IDENTITY_CALLER)
+		return complain(WHY_USAGE, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --identity caller");
+	if (o->pipeline != NULL && (slash == NULL || slash == o->pipeline || slash[1] == '\0'))
+		return complain(WHY_USAGE, "explain: --pipeline must be TEAM/PIPELINE, \"%s\" is not", o->pipeline);
+	return 0;
+}
+
+/* What the options say and a container would have to bring. */
+static void
+note_assumed(struct inquiry *q, enum identity_kind kind)
+{
+	if (kind == IDENTITY_TOKEN)
+		note(q, "that a token proves the pipeline is taken as given; this version of gpuhelper verifies none, and "
+		    "refuses a container that brings one");
+	if (kind == IDENTITY_CALLER && q->options->pipeline != NULL)
+		note(q, "with --identity caller nothing is known of the pipeline: --pipeline plays no part");
+	if (!q->asks)
+		note(q, "for a container that asks, say what for: --gpus, --folders (\"all\" is all that the policy lists)");
+}
+
+static int
+explain(struct inquiry *q, enum identity_kind kind)
+{
+	bool proven = q->options->bundle == NULL && kind == IDENTITY_TOKEN;
+
+	if (load_config(q) == -1 || set_asker(q) == -1 ||
+	    (q->options->bundle != NULL ? read_bundle(q) : read_options(q, kind)) == -1)
+		return give_up(q->options, &q->why);
+	q->outcome = OUTCOME_REFUSED;
+	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT &&
+	    q->heard == 0)
+		return give_up(q->options, &q->why);
+	if (q->options->bundle != NULL)
+		look_at_bundle(q);
+	else
+		note_assumed(q, kind);
+	answer(q);
+	if (q->outcome == OUTCOME_GRANTED)
+		return 0;
+	return q->why.code == WHY_ABSENT ? WHY_DENIED : (int)q->why.code;
+}
+
+int
+ctl_explain(const struct options *o)
+{
+	struct inquiry q = { .options = o, .bundle = { .dir = -1 }, .identity = { .kind = IDENTITY_CALLER } };
+	enum identity_kind kind;
+	int status = check_usage(o, &kind);
+
+	if (status == 0)
+		status = explain(&q, kind);
+	inquiry_free(&q);
+	return status;
+}

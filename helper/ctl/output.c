@@ -1,0 +1,138 @@
+/*
+ * What gpuhelperctl prints.  Names in it may be anyone's (a bundle's pipeline, a
+ * file's name): none may move the cursor, end a line or break the JSON.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/gpu.h"
+#include "../pure/text.h"
+
+static void __attribute__((format(printf, 3, 0)))
+print_line(FILE *f, const char *before, const char *fmt, va_list ap)
+{
+	autofree char *line = NULL, *safe = NULL;
+	size_t size;
+
+	if (vasprintf(&line, fmt, ap) == -1) {
+		line = NULL;
+		return;
+	}
+	size = strlen(line) + 1;
+	if ((safe = malloc(size)) == NULL)
+		return;
+	text_printable(safe, size, line);
+	fprintf(f, "%s%s\n", before, safe);
+}
+
+void
+say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_line(stdout, "", fmt, ap);
+	va_end(ap);
+}
+
+int
+complain(enum why_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	va_start(ap, fmt);
+	print_line(stderr, "gpuhelperctl: ", fmt, ap);
+	va_end(ap);
+	return (int)code;
+}
+
+int
+give_up(const struct options *o, const struct why *why)
+{
+	if (o->json)
+		put_out(json_pack("{s:s, s:i}", "error", why->text, "code", (int)why->code));
+	return complain(why->code, "%s", why->text);
+}
+
+void
+put_text(json_t *object, const char *key, const char *text)
+{
+	autofree char *safe = NULL;
+	size_t size;
+
+	if (text == NULL)
+		return;
+	size = strlen(text) + 1;
+	if ((safe = malloc(size)) == NULL)
+		return;
+	text_printable(safe, size, text);
+	json_object_set_new(object, key, json_string(safe));
+}
+
+void
+put_out(json_t *j)
+{
+	json_dumpf(j, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	putchar('\n');
+	json_decref(j);
+}
+
+json_t *
+capability_names(unsigned mask)
+{
+	static const char *const names[] = {
+		"compute", "utility", "graphics", "video", "display", "ngx", "compat32", NULL };
+	json_t *list = json_array();
+	unsigned bit;
+	size_t i;
+
+	for (i = 0; names[i] != NULL; i++)
+		if (gpu_capability_parse(names[i], &bit) && (mask & bit) != 0)
+			json_array_append_new(list, json_string(names[i]));
+	return list;
+}
+
+void
+join(const json_t *strings, char *out, size_t size)
+{
+	const json_t *s;
+	size_t i, len = 0;
+	int n;
+
+	*out = '\0';
+	json_array_foreach(strings, i, s) {
+		n = snprintf(out + len, size - len, "%s%s", i > 0 ? ", " : "", json_string_value(s));
+		if (n < 0 || (size_t)n >= size - len)
+			return;
+		len += (size_t)n;
+	}
+}
+
+int
+ctl_config_dir(const char *given, char **path, bool *strict, struct why *why)
+{
+	size_t len = strlen(given);
+	struct stat st, ours;
+
+	while (len > 1 && given[len - 1] == '/')
+		len--;
+	*strict = strlen(GPUHELPER_CONFDIR) == len && strncmp(given, GPUHELPER_CONFDIR, len) == 0;
+	if (stat(given, &st) == -1)
+		return refuse(why, WHY_CONFIG, "%s: %s", given, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return refuse(why, WHY_CONFIG, "%s: is not a directory", given);
+	if (stat(GPUHELPER_CONFDIR, &ours) == 0 && ours.st_dev == st.st_dev && ours.st_ino == st.st_ino)
+		*strict = true;
+	/* a link to it is judged as the helper would find it: by its own name */
+	if ((*path = *strict ? strdup(GPUHELPER_CONFDIR) : realpath(given, NULL)) == NULL)
+		return refuse(why, WHY_CONFIG, "%s: %s", given, strerror(errno));
+	return 0;
+}

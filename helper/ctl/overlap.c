@@ -1,0 +1,197 @@
+/*
+ * Do two policies reach for the same containers?  In doubt, yes: a warning too
+ * many costs a look, one too few costs a GPU.  Text only, no host.
+ */
+#include "check.h"
+
+#include <string.h>
+
+#include "../pure/path.h"
+
+#define PATTERN_MAX 256
+
+/* Is there a name that both patterns match?  Row i, column j: one that the first i of a and the first j of b match. */
+static bool
+globs_meet(const char *a, const char *b)
+{
+	bool meet[PATTERN_MAX + 1], corner, above;
+	size_t n = strlen(b), i, j;
+
+	if (n > PATTERN_MAX)
+		return true;
+	meet[0] = true;
+	for (j = 1; j <= n; j++)
+		meet[j] = meet[j - 1] && b[j - 1] == '*';
+	for (i = 0; a[i] != '\0'; i++) {
+		corner = meet[0];
+		meet[0] = meet[0] && a[i] == '*';
+		for (j = 1; j <= n; j++) {
+			above = meet[j];
+			if (a[i] == '*' || b[j - 1] == '*')
+				meet[j] = above || meet[j - 1];
+			else
+				meet[j] = corner && (a[i] == b[j - 1] || a[i] == '?' || b[j - 1] == '?');
+			corner = above;
+		}
+	}
+	return meet[n];
+}
+
+/* Does «wide» match all that «narrow» matches?  False where that is not plain. */
+static bool
+glob_includes(const char *wide, const char *narrow)
+{
+	if (strcmp(wide, narrow) == 0 || strcmp(wide, "*") == 0)
+		return true;
+	return !glob_is(narrow) && glob_match(wide, narrow);
+}
+
+static bool
+lists_meet(const struct strlist *a, const struct strlist *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->n; i++)
+		for (k = 0; k < b->n; k++)
+			if (globs_meet(a->v[i], b->v[k]))
+				return true;
+	return false;
+}
+
+static bool
+list_includes(const struct strlist *wide, const struct strlist *narrow)
+{
+	size_t i, k;
+
+	for (i = 0; i < narrow->n; i++) {
+		for (k = 0; k < wide->n && !glob_includes(wide->v[k], narrow->v[i]); k++)
+			;
+		if (k == wide->n)
+			return false;
+	}
+	return true;
+}
+
+static bool
+callers_meet(const struct policy *a, const struct policy *b)
+{
+	size_t i;
+
+	/* who is in group gpuhelper may change any day */
+	if (!a->has_callers || !b->has_callers)
+		return true;
+	for (i = 0; i < a->callers.n; i++)
+		if (strlist_has(&b->callers, a->callers.v[i]))
+			return true;
+	return false;
+}
+
+static bool
+vars_meet(const struct policy *a, const struct policy *b)
+{
+	const char *name;
+	json_t *want, *other;
+
+	json_object_foreach(a->instance_vars, name, want)
+		if ((other = json_object_get(b->instance_vars, name)) != NULL && !json_equal(want, other))
+			return false;
+	return true;
+}
+
+static bool
+covers_meet(const struct policy *a, const struct policy *b)
+{
+	if (!callers_meet(a, b))
+		return false;
+	if (a->identity == IDENTITY_CALLER || b->identity == IDENTITY_CALLER)
+		return true;
+	return globs_meet(a->team, b->team) && globs_meet(a->pipeline, b->pipeline) &&
+	    (!a->has_jobs || !b->has_jobs || lists_meet(&a->jobs, &b->jobs)) && vars_meet(a, b);
+}
+
+/* Does «wide» plainly cover all that «narrow» covers? */
+static bool
+cover_includes(const struct policy *wide, const struct policy *narrow)
+{
+	const char *name;
+	json_t *want;
+	size_t i;
+
+	if (wide->has_callers) {
+		for (i = 0; i < narrow->callers.n; i++)
+			if (!strlist_has(&wide->callers, narrow->callers.v[i]))
+				return false;
+		if (!narrow->has_callers)
+			return false;
+	}
+	if (wide->identity == IDENTITY_CALLER)
+		return true;
+	/* whatever a token proves may be claimed as well, but not the other way round */
+	if (narrow->identity == IDENTITY_CALLER ||
+	    (wide->identity == IDENTITY_TOKEN && narrow->identity == IDENTITY_CLAIM))
+		return false;
+	if (!glob_includes(wide->team, narrow->team) || !glob_includes(wide->pipeline, narrow->pipeline))
+		return false;
+	if (wide->has_jobs && (!narrow->has_jobs || !list_includes(&wide->jobs, &narrow->jobs)))
+		return false;
+	json_object_foreach(wide->instance_vars, name, want)
+		if (!json_equal(want, json_object_get(narrow->instance_vars, name)))
+			return false;
+	return true;
+}
+
+static bool
+gpus_included(const struct gpu_rule *wide, const struct gpu_rule *narrow)
+{
+	size_t i;
+
+	if (wide->vendor != narrow->vendor || wide->count < narrow->count ||
+	    (narrow->capabilities & ~wide->capabilities) != 0)
+		return false;
+	if (wide->devices.n == 0 || strlist_has(&wide->devices, "all"))
+		return true;
+	for (i = 0; i < narrow->devices.n; i++)
+		if (!strlist_has(&wide->devices, narrow->devices.v[i]))
+			return false;
+	return narrow->devices.n > 0;
+}
+
+static bool
+folder_included(const struct folder_rule *wide, const struct folder_rule *narrow)
+{
+	const char *wt = wide->target != NULL ? wide->target : "", *nt = narrow->target != NULL ? narrow->target : "";
+
+	return strcmp(wide->path, narrow->path) == 0 && strcmp(wt, nt) == 0 && wide->writable >= narrow->writable &&
+	    wide->subfolders >= narrow->subfolders && wide->submounts >= narrow->submounts;
+}
+
+/* Is something in «later» that «earlier» has not? */
+static bool
+gives_more(const struct policy *earlier, const struct policy *later)
+{
+	bool used[64] = { false };	/* as many rules as a policy may have */
+	size_t i, k;
+
+	for (i = 0; i < later->gpus; i++) {
+		for (k = 0; k < earlier->gpus && (used[k] || !gpus_included(&earlier->gpu[k], &later->gpu[i])); k++)
+			;
+		if (k == earlier->gpus)
+			return true;
+		used[k] = true;
+	}
+	for (i = 0; i < later->folders; i++) {
+		for (k = 0; k < earlier->folders && !folder_included(&earlier->folder[k], &later->folder[i]); k++)
+			;
+		if (k == earlier->folders)
+			return true;
+	}
+	return false;
+}
+
+bool
+policies_overlap(const struct policy *earlier, const struct policy *later)
+{
+	if (!covers_meet(earlier, later) || !gives_more(earlier, later))
+		return false;
+	return !cover_includes(earlier, later) || cover_includes(later, earlier);
+}

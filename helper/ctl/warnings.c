@@ -1,0 +1,258 @@
+/*
+ * See check.h: what a policy means beyond what it says.  Looks at this host
+ * (folders, users, GPUs) and changes nothing; a host that can't be looked at
+ * gives no warning about what may be there.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../host/file.h"
+#include "../host/gpus.h"
+#include "../host/users.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+#define NAMES_SHOWN 3		/* of overlapping files in one warning */
+
+/* One that parses: what it says is known. */
+static bool
+is_policy(const struct checked *c)
+{
+	return c->kind == CHECKED_POLICY && c->good;
+}
+
+/* Line of a top-level key; 0 if it is not in the file. */
+static unsigned
+key_line(const struct checked *c, const char *key)
+{
+	autofaults struct faults ignored = { 0 };
+	config_setting_t *s = NULL;
+	unsigned line = 0;
+	config_t cfg;
+
+	if (conf_parse(&cfg, c->text, c->len, &ignored))
+		s = config_lookup(&cfg, key);
+	if (s != NULL)
+		line = conf_line(s);
+	config_destroy(&cfg);
+	return line;
+}
+
+static void
+list_callers(const struct policy *p, char *out, size_t size)
+{
+	autobuf struct buf b = { 0 };
+	size_t i;
+
+	if (!p->has_callers)
+		buf_puts(&b, "root and of every member of group gpuhelper");
+	for (i = 0; i < p->callers.n; i++)
+		buf_printf(&b, "%s%s", i == 0 ? "user " : ", ", p->callers.v[i]);
+	snprintf(out, size, "%s", b.failed || b.p == NULL ? "its callers" : b.p);
+}
+
+static void
+warn_identity(struct checked *c, const struct settings *settings)
+{
+	const struct policy *p = &c->policy;
+	char callers[64];
+
+	list_callers(p, callers, sizeof(callers));
+	if (p->identity == IDENTITY_CLAIM)
+		fault_add(&c->faults, key_line(c, "identity"), true, "identity = \"claim\" is believed without proof: any "
+		    "task that this worker runs, a pull request's too, can call itself %.40s/%.40s and get what this policy "
+		    "gives", p->team, p->pipeline);
+	else if (p->identity == IDENTITY_CALLER)
+		fault_add(&c->faults, key_line(c, "identity"), true, "identity = \"caller\" covers every container of %s: a "
+		    "pull request's task gets what this policy gives, too%s", callers,
+		    settings->grant_unasked ? ", even unasked" : "");
+}
+
+static void
+warn_callers(struct checked *c)
+{
+	uint32_t uid;
+	size_t i;
+
+	for (i = 0; i < c->policy.callers.n; i++)
+		if (!user_uid(c->policy.callers.v[i], &uid, NULL))
+			fault_add(&c->faults, key_line(c, "callers"), true, "caller \"%.100s\" is not in /etc/passwd: nobody "
+			    "of this host can use the policy by that name", c->policy.callers.v[i]);
+}
+
+/* What keeps a directory from being given; NULL if nothing does, or if only root could tell. */
+static const char *
+dir_trouble(const char *path, char why[128])
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = -1;
+	struct stat st;
+
+	if (root == -1 || path[1] == '\0')
+		return NULL;
+	if ((fd = file_open_beneath(root, path + 1, O_PATH)) == -1 && errno == EACCES)
+		return NULL;
+	if (fd == -1 && errno == ENOENT)
+		return "does not exist on this host";
+	if (fd == -1 && errno == ELOOP)
+		return "there is a symbolic link in it, and none is followed";
+	if (fd == -1) {
+		snprintf(why, 128, "%s", strerror(errno));
+		return why;
+	}
+	return fstat(fd, &st) == -1 || S_ISDIR(st.st_mode) ? NULL : "is not a directory";
+}
+
+static void
+warn_folders(struct checked *c)
+{
+	const struct folder_rule *r;
+	const char *trouble;
+	char why[128];
+	size_t i;
+
+	for (i = 0; i < c->policy.folders; i++) {
+		autofree char *path = NULL;
+
+		r = &c->policy.folder[i];
+		/* of a pattern, the folder that it looks into */
+		path = strndup(r->path, glob_is(r->path) ? (size_t)(path_last(r->path) - r->path - 1) : strlen(r->path));
+		if (path != NULL && *path != '\0' && (trouble = dir_trouble(path, why)) != NULL)
+			fault_add(&c->faults, r->line, true, "folder %.120s: %s", path, trouble);
+	}
+}
+
+/* The best that the host has under this name of the rule's vendor. */
+static const struct gpu *
+find_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name)
+{
+	const struct gpu *found = NULL;
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (inv->gpu[i].vendor == r->vendor && gpu_is_named(&inv->gpu[i], name, true) &&
+		    (found == NULL || found->unusable[0] != '\0'))
+			found = &inv->gpu[i];
+	return found;
+}
+
+static void
+warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const struct check_set *s,
+    const struct inventory *inv)
+{
+	const struct gpu *g = find_gpu(inv, r, name);
+
+	if (g == NULL)
+		fault_add(&c->faults, r->line, true, "this host has no %s GPU \"%s\" (gpuhelperctl devices lists them)",
+		    gpu_vendor_name(r->vendor), name);
+	else if (g->unusable[0] != '\0')
+		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be given: %s", gpu_vendor_name(r->vendor), name,
+		    g->unusable);
+	else if (g->integrated && !s->settings.allow_integrated)
+		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" is integrated: it is given only with allow_integrated = "
+		    "true in gpuhelper.conf", gpu_vendor_name(r->vendor), name);
+}
+
+static void
+warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv)
+{
+	const struct gpu_rule *r;
+	size_t i, k;
+
+	for (i = 0; i < c->policy.gpus; i++) {
+		r = &c->policy.gpu[i];
+		for (k = 0; k < r->devices.n; k++)
+			if (strcmp(r->devices.v[k], "all") != 0)
+				warn_gpu(c, r, r->devices.v[k], s, inv);
+	}
+}
+
+/* The GPUs of the vendors that the policies name; false where the host can't be looked at. */
+static bool
+look_at_gpus(const struct check_set *s, struct inventory *inv)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_source source = { .root = root, .udev = true };
+	unsigned vendors = 0;
+	struct why why;
+	size_t i, k;
+
+	*inv = (struct inventory){ 0 };
+	for (i = 0; i < s->n; i++)
+		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
+			vendors |= 1U << s->v[i].policy.gpu[k].vendor;
+	return vendors != 0 && root != -1 && gpus_find(&source, vendors, inv, &why) == 0;
+}
+
+/* The files before this one that it overlaps. */
+static void
+warn_overlap(struct check_set *s, size_t at)
+{
+	struct checked *c = &s->v[at];
+	autobuf struct buf b = { 0 };
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (is_policy(&s->v[i]) && policies_overlap(&s->v[i].policy, &c->policy) && ++n <= NAMES_SHOWN)
+			buf_printf(&b, "%s%.40s", n > 1 ? ", " : "", s->v[i].policy.name);
+	if (n > NAMES_SHOWN)
+		buf_printf(&b, " and %u more", n - NAMES_SHOWN);
+	if (n > 0 && !b.failed)
+		fault_add(&c->faults, key_line(c, c->policy.pipeline != NULL ? "pipeline" : "identity"), true,
+		    "overlaps %s: for the containers that both cover, what is refused there may be granted here", b.p);
+}
+
+/* Policies that ask for a token where no issuer's token is taken. */
+static void
+warn_tokens(struct check_set *s)
+{
+	struct checked *c = &s->v[s->settings_at];
+	const char *first = NULL;
+	unsigned n = 0;
+	size_t i;
+
+	if ((!c->good && c->faults.errors > 0) || (c->text != NULL && key_line(c, "issuers") != 0))
+		return;
+	for (i = 0; i < s->n; i++)
+		if (is_policy(&s->v[i]) && s->v[i].policy.identity == IDENTITY_TOKEN && n++ == 0)
+			first = s->v[i].policy.name;
+	if (n > 0)
+		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is taken: %u of the policies, %.60s "
+		    "first, ask for identity = \"token\" and grant nothing", n, first);
+}
+
+void
+warn_about(struct check_set *s)
+{
+	struct inventory inv;
+	bool looked = look_at_gpus(s, &inv);
+	struct checked *c;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		c = &s->v[i];
+		if (!is_policy(c))
+			continue;
+		warn_identity(c, &s->settings);
+		warn_callers(c);
+		warn_overlap(s, i);
+		warn_folders(c);
+		if (looked)
+			warn_gpus(c, s, &inv);
+	}
+	if (s->settings_at != SIZE_MAX) {
+		c = &s->v[s->settings_at];
+		if (c->good && s->settings.privileged == PRIVILEGED_ALLOW)
+			fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged "
+			    "container every GPU that its engine gives it, whatever the policies say");
+		warn_tokens(s);
+	}
+	inventory_free(&inv);
+}

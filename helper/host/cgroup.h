@@ -1,0 +1,22 @@
+/* Cgroups of containers: where they may be, and whether anyone is in them. */
+#ifndef GPUHELPER_HOST_CGROUP_H
+#define GPUHELPER_HOST_CGROUP_H
+
+#include <stdbool.h>
+
+#include "../pure/request.h"
+
+/*
+ * The directories, relative to /sys/fs/cgroup, in which a runtime started by
+ * process «pid» would put this container: by linux.cgroupsPath (or the id where
+ * that is empty), the way runc and crun read it (absolute, or from the cgroup
+ * of the runtime itself), for cgroup v2, v1 and both, with systemd or without.
+ * Only what the process's own /proc/PID/cgroup says is taken from the kernel;
+ * the path is the caller's and may point at anything: it is only ever looked at.
+ */
+int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
+
+/* True if a process is in any of these directories or beneath them.  Directories that are not there are empty. */
+bool cgroup_populated(const struct strlist *dirs);
+
+#endif

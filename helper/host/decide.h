@@ -1,0 +1,47 @@
+/*
+ * Which policy decides, over the files in their order.  The same code for root
+ * and for gpuhelperctl explain.
+ */
+#ifndef GPUHELPER_HOST_DECIDE_H
+#define GPUHELPER_HOST_DECIDE_H
+
+#include "../pure/match.h"
+#include "etc.h"
+#include "gpus.h"
+
+struct question {
+	const struct asker *who;
+	const struct identity *id;
+	const struct ask *ask;
+	const struct settings *settings;
+	const struct policy_files *files;
+	struct gpu_source source;
+};
+
+struct decision {
+	enum verdict verdict;		/* VERDICT_GRANT, or why is filled */
+	struct why why;			/* what to tell who asked */
+	struct policy policy;		/* the one that granted */
+	struct inventory inventory;	/* of the vendors it speaks of */
+	struct grant grant;
+};
+
+/* Told of each file in turn: what it said and, but for a grant, why. */
+typedef void decide_trace(void *ctx, const char *file, enum verdict v, const char *why);
+
+/*
+ * Judges by the first policy that covers the question and allows all of it; a
+ * file that does not parse ends the search.  trace may be NULL.
+ * decision_free() afterwards.
+ */
+void decide(const struct question *q, struct decision *out, decide_trace *trace, void *ctx);
+void decision_free(struct decision *d);
+#define autodecision __attribute__((cleanup(decision_free)))
+
+/*
+ * Who a claim says it is.  *vars, which id borrows from, is the caller's to
+ * json_decref().  -1 where the claimed instance variables are no JSON object.
+ */
+int identity_of_claims(const struct request *r, struct identity *id, json_t **vars, struct why *why);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * See folders.h.  The runtime will walk the path a second time, so everything
+ * above the folder has to be root's alone: then what was checked here is what
+ * it will find.  Opens with O_PATH only, changes no one's rights.
+ */
+#include "folders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "file.h"
+#include "mounts.h"
+#include "trust.h"
+
+#define FOLDERS_MAX 256
+
+/* The command that would let the subject in. */
+static int
+refuse_access(const char *path, const struct subject *s, bool writable, struct why *why)
+{
+	if (!s->mapped)
+		return refuse(why, WHY_DENIED, "folder %s: the container's user stands for no user of this host", path);
+	return refuse(why, WHY_DENIED, "folder %s: its mode and ACL give the container's user (uid %u here) no %s: "
+	    "setfacl -m u:%u:%s %s", path, s->uid, writable ? "write access" : "read access", s->uid,
+	    writable ? "rwx" : "rx", path);
+}
+
+static int
+add_mount(const struct folder_want *w, const char *path, const char *target, struct edits *out, struct why *why)
+{
+	static const char *const plain_ro[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
+	static const char *const plain_rw[] = { "bind", "rprivate", "rw", "nosuid", "nodev", NULL };
+	/* the recursive forms reach the mounts beneath; "ro" alone would leave those writable */
+	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev", NULL };
+	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
+	size_t i;
+
+	for (i = 0; i < out->mounts; i++) {
+		if (strcmp(out->mount[i].target, target) != 0)
+			continue;
+		if (strcmp(out->mount[i].source, path) != 0)
+			return refuse(why, WHY_CONFIG, "folders %s and %s would both be at %s in the container",
+			    out->mount[i].source, path, target);
+		if (!w->writable)
+			return 0;	/* named twice: the wider access holds */
+		free(out->mount[i].source);
+		free(out->mount[i].target);
+		strlist_free(&out->mount[i].options);
+		out->mount[i] = out->mount[--out->mounts];
+		break;
+	}
+	if (out->mounts >= FOLDERS_MAX)
+		return refuse(why, WHY_CONFIG, "more than %d folders for one container", FOLDERS_MAX);
+	if (!edits_add_mount(out, path, target, w->submounts ? (w->writable ? deep_rw : deep_ro) :
+	    (w->writable ? plain_rw : plain_ro)))
+		return refuse_nomem(why);
+	return 0;
+}
+
+/*
+ * In a user namespace the kernel makes no bind mount that would lay bare what
+ * another mount covers (mount_namespaces(7)): a folder with mounts beneath it
+ * can't be had without them there.
+ */
+static int
+check_beneath(const struct folder_want *w, const char *path, const struct subject *s, struct why *why)
+{
+	char first[1100];
+
+	if (w->submounts || s->uids->identity || !mounts_beneath(path, first, sizeof(first)))
+		return 0;
+	return refuse(why, WHY_CONFIG, "folder %s has a mount beneath it (%s), which a container in a user namespace can't "
+	    "leave out: say submounts = true in the policy, or unmount it", path, first);
+}
+
+/* One folder whose parent is open and trusted. */
+static int
+resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct subject *s,
+    struct edits *out, struct why *why)
+{
+	autoclose int fd = file_open_beneath(parent, path_last(path), O_PATH);
+	struct stat st;
+
+	if (fd == -1)
+		return refuse(why, errno == ENOENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", path,
+		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
+	if (fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode))
+		return refuse(why, WHY_DENIED, "folder %s: is not a directory", path);
+	if (!access_allowed(fd, s, w->writable ? R_OK | W_OK | X_OK : R_OK | X_OK))
+		return refuse_access(path, s, w->writable, why);
+	if (check_beneath(w, path, s, why) == -1)
+		return -1;
+	return add_mount(w, path, target, out, why);
+}
+
+static bool
+is_dir(int parent, const char *name)
+{
+	autoclose int fd = file_open_beneath(parent, name, O_PATH);
+	struct stat st;
+
+	return fd != -1 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The folders in «dir» that a pattern names. */
+static int
+resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct subject *s, struct edits *out,
+    struct why *why)
+{
+	struct dirent *e;
+	int fd, ret = 0;
+	DIR *d;
+
+	if ((fd = dup(parent)) == -1 || (d = fdopendir(fd)) == NULL) {
+		if (fd != -1)
+			close(fd);
+		return refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
+	}
+	while (ret == 0 && (e = readdir(d)) != NULL) {
+		autofree char *path = NULL, *target = NULL;
+
+		if (e->d_name[0] == '.' || !glob_match(path_last(w->path), e->d_name) || !is_dir(parent, e->d_name))
+			continue;
+		if (asprintf(&path, "%s/%s", dir, e->d_name) == -1 ||
+		    asprintf(&target, "%s/%s", w->target, e->d_name) == -1) {
+			path = target = NULL;
+			ret = refuse_nomem(why);
+		} else if (path_check(path, why) == -1) {
+			ret = -1;
+		} else
+			ret = resolve_one(parent, w, path, target, s, out, why);
+	}
+	closedir(d);
+	return ret;
+}
+
+static int
+resolve(const struct folder_want *w, const struct subject *s, struct edits *out, struct why *why)
+{
+	autofree char *dir = NULL;
+	autoclose int parent = -1;
+	struct why inner;
+
+	if ((dir = strndup(w->path, (size_t)(path_last(w->path) - w->path))) == NULL)
+		return refuse_nomem(why);
+	if (strlen(dir) > 1)
+		dir[strlen(dir) - 1] = '\0';
+	errno = 0;
+	if ((parent = trust_open_dir(dir, true, &inner)) == -1)
+		return refuse(why, errno == ENOENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
+	if (glob_is(w->path))
+		return resolve_pattern(parent, dir, w, s, out, why);
+	return resolve_one(parent, w, w->path, w->target, s, out, why);
+}
+
+int
+folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < g->folders; i++)
+		if (resolve(&g->folder[i], s, out, why) == -1)
+			return -1;
+	edits_sort_mounts(out);
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* Folders of a grant: what is there on the host, and whether it may be handed on. */
+#ifndef GPUHELPER_HOST_FOLDERS_H
+#define GPUHELPER_HOST_FOLDERS_H
+
+#include "../pure/edits.h"
+#include "../pure/match.h"
+#include "access.h"
+
+/*
+ * Resolves each folder of the grant (patterns against what is there), refuses
+ * what a runtime that follows the path again could be led astray on, and adds
+ * the bind mounts to *out.  -1 with *why.
+ */
+int folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why);
+
+#endif

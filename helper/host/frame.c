@@ -1,0 +1,142 @@
+/*
+ * See frame.h.  The peer may be slow, silent or lying about lengths: nothing
+ * here waits longer than it was told to, or takes memory before bytes came.
+ */
+#include "frame.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/wire.h"
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits for an event until the deadline; 0 if it came. */
+static int
+await(int fd, short event, int64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = event };
+	int64_t left;
+	int n;
+
+	do {
+		left = deadline - now_ms();
+		if (left <= 0) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		n = poll(&p, 1, (int)left);
+	} while (n == 0 || (n == -1 && errno == EINTR));
+	return n == -1 ? -1 : 0;
+}
+
+static int
+read_all(int fd, void *buf, size_t len, int64_t deadline)
+{
+	char *p = buf;
+	ssize_t n;
+
+	while (len > 0) {
+		if (await(fd, POLLIN, deadline) == -1)
+			return -1;
+		/* recv() has no room for descriptors: those sent along are dropped by the kernel */
+		n = recv(fd, p, len, MSG_DONTWAIT);
+		if (n == -1 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n == 0)
+			errno = ECONNRESET;
+		if (n <= 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int
+write_all(int fd, const void *buf, size_t len, int64_t deadline)
+{
+	const char *p = buf;
+	ssize_t n;
+
+	while (len > 0) {
+		if (await(fd, POLLOUT, deadline) == -1)
+			return -1;
+		n = send(fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n == -1 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n == -1)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+char *
+frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
+{
+	int64_t deadline = now_ms() + ms;
+	unsigned char head[WIRE_HEADER];
+	uint32_t n;
+	char *text;
+
+	if (read_all(fd, head, sizeof(head), deadline) == -1) {
+		refuse(why, WHY_DATA, "no message came: %s", strerror(errno));
+		return NULL;
+	}
+	if (wire_length(head, max, &n, why) == -1)
+		return NULL;
+	if ((text = malloc((size_t)n + 1)) == NULL) {
+		refuse_nomem(why);
+		return NULL;
+	}
+	if (read_all(fd, text, n, deadline) == -1) {
+		refuse(why, WHY_DATA, "a message broke off: %s", strerror(errno));
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	*len = n;
+	return text;
+}
+
+int
+frame_write(int fd, const char *text, size_t len, int ms, struct why *why)
+{
+	int64_t deadline = now_ms() + ms;
+	unsigned char head[WIRE_HEADER];
+
+	if (len > WIRE_REPLY_MAX)
+		return refuse(why, WHY_BUG, "a message of %zu bytes is too long", len);
+	wire_header(head, (uint32_t)len);
+	if (write_all(fd, head, sizeof(head), deadline) == -1 || write_all(fd, text, len, deadline) == -1)
+		return refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));
+	return 0;
+}
+
+int
+frame_wait_byte(int fd, int ms)
+{
+	unsigned char c;
+
+	return read_all(fd, &c, 1, now_ms() + ms) == -1 ? -1 : c;
+}
+
+int
+frame_send_byte(int fd, char c)
+{
+	return write_all(fd, &c, 1, now_ms() + 1000);
+}

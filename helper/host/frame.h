@@ -1,0 +1,18 @@
+/* Frames of helper/pure/wire.h over a stream socket, each within a time. */
+#ifndef GPUHELPER_HOST_FRAME_H
+#define GPUHELPER_HOST_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../pure/why.h"
+
+/* Reads one frame's body of at most max bytes within ms milliseconds.  The caller frees; NULL with *why. */
+char *frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why);
+/* Writes one frame within ms milliseconds.  No SIGPIPE: a reader that left is an error like any other. */
+int frame_write(int fd, const char *text, size_t len, int ms, struct why *why);
+/* Waits for one byte; its value, or -1 if none came in time. */
+int frame_wait_byte(int fd, int ms);
+int frame_send_byte(int fd, char c);
+
+#endif

@@ -1,0 +1,642 @@
+/*
+ * See gpus.h.  Reads procfs and sysfs beneath one directory, never through a
+ * symbolic link, and asks libudev (udev.c); parses nothing that pure/gpu.c can
+ * parse.  Opens no device node, loads no module, and believes no single
+ * source where there are two: kfd and udev must agree on an AMD GPU's address.
+ *
+ * Without src->udev, DRM devices are read from plain directories in
+ * sys/class/drm.  Those are symbolic links on a running host, so that way only
+ * works on a copy of a sysfs tree, such as a fixture.
+ */
+#include "gpus.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+#include "file.h"
+#include "majors.h"
+#include "udev.h"
+
+#define TEXT_MAX (64 * 1024)	/* /proc/devices has 512 majors, a sysfs file one page */
+#define ENTRIES_MAX 1024
+#define VENDOR_AMD 0x1002
+#define VENDOR_NVIDIA 0x10de
+#define VENDOR_INTEL 0x8086
+#define DRAWS ((unsigned)(GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY))
+/* all that needs memory of the GPU: nvidia-smi and the like do without nvidia-uvm */
+#define COMPUTES ((unsigned)(GPU_CAP_COMPUTE | GPU_CAP_GRAPHICS | GPU_CAP_VIDEO | \
+    GPU_CAP_DISPLAY | GPU_CAP_NGX | GPU_CAP_COMPAT32))
+
+/* Writes a reason into one of the inventory's fields, cut to fit. */
+static void __attribute__((format(printf, 3, 4)))
+say(char *dst, size_t size, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	text_printable(dst, size, line);
+}
+
+#define unusable(g, ...) say((g)->unusable, sizeof((g)->unusable), __VA_ARGS__)
+#define absent(inv, v, ...) say((inv)->absent[v], sizeof((inv)->absent[v]), __VA_ARGS__)
+
+/* The text of a file beneath root; NULL with errno. */
+static char * __attribute__((format(printf, 2, 3)))
+read_text(int root, const char *fmt, ...)
+{
+	autofree char *text = NULL;
+	char path[512], *p;
+	va_list ap;
+	size_t len;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	if ((text = file_read_at(root, path, TEXT_MAX, &len)) == NULL)
+		return NULL;
+	if (strlen(text) != len) {
+		errno = EBADMSG;
+		return NULL;
+	}
+	p = text;
+	text = NULL;
+	return p;
+}
+
+/* The names in a directory.  1: it is not there. */
+static int
+list_dir(int root, const char *path, struct strlist *out, struct why *why)
+{
+	int fd = file_open_beneath(root, path, O_RDONLY | O_DIRECTORY), r = 0;
+	struct dirent *e;
+	DIR *d;
+
+	if (fd == -1 && errno == ENOENT)
+		return 1;
+	if (fd == -1)
+		return refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
+	}
+	while (r == 0 && (errno = 0, e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		if (out->n == ENTRIES_MAX)
+			r = refuse(why, WHY_IO, "/%s: more than %d entries", path, ENTRIES_MAX);
+		else if (!strlist_add(out, e->d_name, SIZE_MAX))
+			r = refuse_nomem(why);
+	}
+	if (r == 0 && errno != 0)
+		r = refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
+	closedir(d);
+	return r;
+}
+
+/* A new GPU at the end of the inventory, valid until the next one is added; NULL: out of memory. */
+static struct gpu *
+gpu_add(struct inventory *inv, enum gpu_vendor vendor)
+{
+	struct gpu *v = reallocarray(inv->gpu, inv->gpus + 1, sizeof(*v));
+
+	if (v == NULL)
+		return NULL;
+	inv->gpu = v;
+	v[inv->gpus] = (struct gpu){ .vendor = vendor };
+	return &v[inv->gpus++];
+}
+
+/* Adds a node; what does not fit is a bug here, and left out rather than written past the end. */
+static void
+node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node)
+{
+	if (*n < GPU_NODES_MAX)
+		v[(*n)++] = node;
+}
+
+/* The DRM devices of the PCI device that a GPU is, for what draws. */
+static void
+nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
+{
+	const struct drm_node *d;
+	struct gpu_node node;
+	size_t i;
+
+	for (i = 0; i < drm->n; i++) {
+		d = &drm->v[i];
+		if (d->kind == DRM_ACCEL || d->vendor != VENDOR_NVIDIA ||
+		    strcmp(d->driver, "nvidia") != 0 || strcmp(d->pci, g->pci) != 0)
+			continue;
+		node = (struct gpu_node){ .major = d->major, .minor = d->minor,
+			.needed_for = DRAWS, .optional = true };
+		memcpy(node.path, d->path, sizeof(node.path));
+		node_add(g->node, &g->nodes, node);
+	}
+}
+
+static int
+nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
+    const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+{
+	autofree char *text = read_text(root, "%s/%s/information", dir, name);
+	int error = errno;
+	struct gpu *g = gpu_add(inv, GPU_NVIDIA);
+	struct gpu_node node = { 0 };
+	struct why bad;
+	uint32_t minor;
+
+	if (g == NULL)
+		return refuse_nomem(why);
+	if (text == NULL) {
+		/* let an empty text name the GPU, then say what really happened */
+		(void)nvidia_information_parse(name, "", g, &minor, &bad);
+		unusable(g, "can't read its information file: %s", strerror(error));
+		return 0;
+	}
+	if (nvidia_information_parse(name, text, g, &minor, &bad) == -1) {
+		unusable(g, "%s", bad.text);
+		return 0;
+	}
+	if (major == NULL) {
+		unusable(g, "no character device nvidia in /proc/devices: see dmesg");
+		return 0;
+	}
+	node.major = *major;
+	node.minor = minor;
+	snprintf(node.path, sizeof(node.path), "/dev/nvidia%u", minor);
+	node_add(g->node, &g->nodes, node);
+	nvidia_drm_nodes(g, drm);
+	return 0;
+}
+
+/* What every NVIDIA GPU needs besides its own node; major: of /dev/nvidia0. */
+static void
+nvidia_common(struct inventory *inv, uint32_t major)
+{
+	struct gpu_node *v = inv->common[GPU_NVIDIA];
+	size_t *n = &inv->commons[GPU_NVIDIA];
+	struct gpu_node ctl = { .path = "/dev/nvidiactl", .major = major, .minor = 255 };
+	struct gpu_node uvm = { .path = "/dev/nvidia-uvm", .minor = 0, .needed_for = COMPUTES };
+	struct gpu_node tools = { .path = "/dev/nvidia-uvm-tools", .minor = 1,
+		.needed_for = COMPUTES, .optional = true };
+	struct gpu_node modeset = { .path = "/dev/nvidia-modeset", .minor = 254,
+		.needed_for = DRAWS, .optional = true };
+
+	(void)devmajors_char(&inv->majors, "nvidiactl", &ctl.major);
+	node_add(v, n, ctl);
+	if (devmajors_char(&inv->majors, "nvidia-uvm", &uvm.major)) {
+		tools.major = uvm.major;
+		node_add(v, n, uvm);
+		node_add(v, n, tools);
+	} else {
+		uvm.major = GPU_NODE_NO_MODULE;
+		node_add(v, n, uvm);
+	}
+	if (devmajors_char(&inv->majors, "nvidia-modeset", &modeset.major))
+		node_add(v, n, modeset);
+}
+
+/* GPUs that share the number of their own node are one too many: none of them can be told apart. */
+static void
+refuse_same_node(struct inventory *inv, enum gpu_vendor vendor)
+{
+	struct gpu *a, *b;
+	size_t i, j;
+
+	for (i = 0; i < inv->gpus; i++)
+		for (j = 0; j < i; j++) {
+			a = &inv->gpu[i];
+			b = &inv->gpu[j];
+			if (a->vendor != vendor || b->vendor != vendor || a->nodes == 0 ||
+			    b->nodes == 0 || strcmp(a->node[0].path, b->node[0].path) != 0)
+				continue;
+			unusable(a, "%s is claimed by %s too: see dmesg", a->node[0].path, b->pci);
+			unusable(b, "%s is claimed by %s too: see dmesg", b->node[0].path, a->pci);
+		}
+}
+
+static int
+nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+{
+	static const char dir[] = "proc/driver/nvidia/gpus";
+	autofree char *params = read_text(root, "proc/driver/nvidia/params");
+	autostrlist struct strlist names = { 0 };
+	uint32_t major;
+	bool driven;
+	size_t i;
+	int r;
+
+	nvidia_params_parse(params == NULL ? "" : params, inv);
+	if ((r = list_dir(root, dir, &names, why)) == -1)
+		return -1;
+	if (r == 1) {
+		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: run modprobe nvidia");
+		return 0;
+	}
+	driven = devmajors_char(&inv->majors, "nvidia", &major) ||
+	    devmajors_char(&inv->majors, "nvidia-frontend", &major);
+	if (driven)
+		nvidia_common(inv, major);
+	for (i = 0; i < names.n; i++)
+		if (nvidia_add(root, dir, names.v[i], driven ? &major : NULL, drm, inv, why) == -1)
+			return -1;
+	refuse_same_node(inv, GPU_NVIDIA);
+	return 0;
+}
+
+static const struct drm_node *
+render_node(const struct drm_nodes *drm, uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < drm->n; i++)
+		if (drm->v[i].kind == DRM_RENDER && drm->v[i].minor == minor)
+			return &drm->v[i];
+	return NULL;
+}
+
+static bool
+is_partition(const struct drm_node *d)
+{
+	return d != NULL && strcmp(d->driver, "amdgpu_xcp") == 0;
+}
+
+/* Holds what kfd says of a GPU against what udev says of its render node. */
+static void
+amd_check(struct gpu *g, const struct drm_node *d, bool udev)
+{
+	const char *path = g->node[0].path;
+
+	if (d == NULL && udev)
+		unusable(g, "libudev does not know its %s: see udevadm info %s", path, path);
+	else if (d == NULL || is_partition(d))
+		return;
+	else if (d->vendor != VENDOR_AMD || strcmp(d->driver, "amdgpu") != 0)
+		unusable(g, "%s belongs to driver \"%s\" of vendor 0x%04x, not to amdgpu", path,
+		    d->driver, d->vendor);
+	else if (strcmp(d->pci, g->pci) != 0)
+		unusable(g, "kfd says %s is of %s, udev says of %s: see dmesg", path, g->pci,
+		    d->pci[0] == '\0' ? "no PCI device" : d->pci);
+}
+
+/* Reads a topology node.  0: *k is filled; 1: not for us, errno says why; -1: refused. */
+static int
+amd_read(int root, const char *dir, const char *name, struct kfd_node *k, struct why *why)
+{
+	autofree char *id = read_text(root, "%s/%s/gpu_id", dir, name);
+	autofree char *properties = NULL;
+
+	if (id == NULL ||
+	    (properties = read_text(root, "%s/%s/properties", dir, name)) == NULL)
+		return 1;
+	return kfd_node_parse(id, properties, k, why);
+}
+
+/* The GPU of a topology node: its numbers, its node, and whether they are to be believed. */
+static void
+amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, bool udev)
+{
+	struct gpu_node node = { .major = 226, .minor = (uint32_t)k->drm_render_minor };
+
+	snprintf(node.path, sizeof(node.path), "/dev/dri/renderD%u", node.minor);
+	node_add(g->node, &g->nodes, node);
+	g->integrated = kfd_node_integrated(k);
+	kfd_node_model(k, g->model, sizeof(g->model));
+	if (k->unique_id != 0)
+		snprintf(g->uuid, sizeof(g->uuid), "0x%016llx", (unsigned long long)k->unique_id);
+	if (kfd_node_address(k, g->pci))
+		amd_check(g, render_node(drm, node.minor), udev);
+	else
+		unusable(g, "kfd's location_id %llu and domain %llu are no PCI address",
+		    (unsigned long long)k->location_id, (unsigned long long)k->domain);
+}
+
+/* Adds the GPUs among the topology's nodes; counts the ones that the kernel does not show us. */
+static int
+amd_add(const struct gpu_source *src, const char *dir, const struct strlist *names,
+    const struct drm_nodes *drm, struct inventory *inv, unsigned *hidden, struct why *why)
+{
+	struct kfd_node k;
+	struct gpu *g;
+	struct why bad;
+	uint32_t number;
+	size_t i;
+	int r;
+
+	for (i = 0; i < names->n; i++) {
+		if (!text_u32(names->v[i], 0, UINT32_MAX, &number))
+			continue;
+		r = amd_read(src->root, dir, names->v[i], &k, &bad);
+		if (r == 1 && (errno == EPERM || errno == EACCES)) {
+			++*hidden;
+			continue;
+		}
+		if (r == 1)
+			refuse(&bad, WHY_IO, "can't be read: %s", strerror(errno));
+		if (r == 0 && !kfd_node_is_gpu(&k))
+			continue;
+		if ((g = gpu_add(inv, GPU_AMD)) == NULL)
+			return refuse_nomem(why);
+		if (r == 0)
+			amd_fill(g, &k, drm, src->udev);
+		else
+			unusable(g, "kfd topology node %u: %s", number, bad.text);
+	}
+	return 0;
+}
+
+/* True for addresses that differ in no more than the function. */
+static bool
+same_slot(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ".");
+
+	return strncmp(a, b, n) == 0 && b[n] == '.';
+}
+
+/*
+ * A partition's render node has no PCI parent to hold kfd's word against, and
+ * some kernels add its number to the address: «location_id |= node_id».  So it
+ * is one of the GPU in its slot, whose first partition udev has vouched for; one
+ * that has no such GPU, or several to choose from, can't be used.
+ */
+static void
+amd_adopt(struct inventory *inv, const struct drm_nodes *drm, struct gpu *g)
+{
+	const struct gpu *o, *owner = NULL;
+	size_t i, owners = 0;
+
+	for (i = 0; i < inv->gpus; i++) {
+		o = &inv->gpu[i];
+		if (o->vendor != GPU_AMD || o->unusable[0] != '\0' || !same_slot(o->pci, g->pci) ||
+		    is_partition(render_node(drm, o->node[0].minor)))
+			continue;
+		owner = o;
+		owners++;
+		if (strcmp(o->pci, g->pci) == 0) {
+			owners = 1;
+			break;
+		}
+	}
+	if (owners == 1)
+		memcpy(g->pci, owner->pci, sizeof(g->pci));
+	else
+		unusable(g, "a partition, but %s GPU can be told to be at %s: see dmesg",
+		    owners == 0 ? "no" : "not one", g->pci);
+}
+
+/* Numbers the partitions of each address by their render nodes. */
+static void
+amd_partitions(struct inventory *inv, const struct drm_nodes *drm)
+{
+	struct gpu *g, *o;
+	size_t i, j;
+
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		if (g->vendor == GPU_AMD && g->unusable[0] == '\0' &&
+		    is_partition(render_node(drm, g->node[0].minor)))
+			amd_adopt(inv, drm, g);
+	}
+	for (i = 0; i < inv->gpus; i++)
+		for (j = 0; j < inv->gpus; j++) {
+			g = &inv->gpu[i];
+			o = &inv->gpu[j];
+			if (g->vendor == GPU_AMD && o->vendor == GPU_AMD && g->nodes > 0 &&
+			    o->nodes > 0 && strcmp(g->pci, o->pci) == 0 &&
+			    o->node[0].minor < g->node[0].minor)
+				g->partition++;
+		}
+}
+
+static int
+amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inventory *inv,
+    struct why *why)
+{
+	/* where the kernel has it, and where its class links to; a fixture may have either */
+	static const char *const dirs[] = {
+		"sys/devices/virtual/kfd/kfd/topology/nodes", "sys/class/kfd/kfd/topology/nodes",
+	};
+	autostrlist struct strlist names = { 0 };
+	struct gpu_node kfd = { .path = "/dev/kfd" };
+	unsigned hidden = 0;
+	size_t i = 0;
+	int r;
+
+	if ((r = list_dir(src->root, dirs[i], &names, why)) == 1)
+		r = list_dir(src->root, dirs[++i], &names, why);
+	if (r == -1)
+		return -1;
+	if (r == 1 || !devmajors_char(&inv->majors, "kfd", &kfd.major)) {
+		absent(inv, GPU_AMD, "%s", r == 1 ?
+		    "module amdgpu is not loaded: run modprobe amdgpu" :
+		    "no character device kfd in /proc/devices: see dmesg");
+		return 0;
+	}
+	node_add(inv->common[GPU_AMD], &inv->commons[GPU_AMD], kfd);
+	if (amd_add(src, dirs[i], &names, drm, inv, &hidden, why) == -1)
+		return -1;
+	refuse_same_node(inv, GPU_AMD);
+	amd_partitions(inv, drm);
+	if (hidden > 0)
+		absent(inv, GPU_AMD, "kfd hides %u GPUs from this process: its cgroup denies their "
+		    "render nodes", hidden);
+	return 0;
+}
+
+/*
+ * True for a processor's own GPU or NPU.  Intel's integrated GPU has always
+ * been device 2 of bus 0 (its SR-IOV functions are 02.1 to 02.7); a card is
+ * behind a bridge, so never on bus 0.  An NPU is always part of the processor.
+ */
+static bool
+intel_integrated(const struct drm_node *d)
+{
+	return d->kind == DRM_ACCEL || text_starts(d->pci, "0000:00:02.");
+}
+
+static int
+intel_find(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+{
+	const struct drm_node *d;
+	struct gpu_node node;
+	struct gpu *g;
+	size_t i;
+
+	for (i = 0; i < drm->n; i++) {
+		d = &drm->v[i];
+		if (d->vendor != VENDOR_INTEL)
+			continue;
+		if (!(d->kind == DRM_RENDER && d->class >> 16 == 0x03 &&
+		    (strcmp(d->driver, "i915") == 0 || strcmp(d->driver, "xe") == 0)) &&
+		    !(d->kind == DRM_ACCEL && strcmp(d->driver, "intel_vpu") == 0))
+			continue;
+		if ((g = gpu_add(inv, GPU_INTEL)) == NULL)
+			return refuse_nomem(why);
+		memcpy(g->pci, d->pci, sizeof(g->pci));
+		g->integrated = intel_integrated(d);
+		if (d->kind == DRM_ACCEL)
+			snprintf(g->model, sizeof(g->model), "NPU");
+		else
+			snprintf(g->model, sizeof(g->model), "Intel 8086:%04x", d->device);
+		node = (struct gpu_node){ .major = d->major, .minor = d->minor };
+		memcpy(node.path, d->path, sizeof(node.path));
+		node_add(g->node, &g->nodes, node);
+	}
+	return 0;
+}
+
+/* The value of the line KEY=value of a uevent file; NULL if there is none. */
+static const char *
+uevent_value(const char *text, const char *key, char *out, size_t size)
+{
+	size_t klen = strlen(key), len;
+
+	for (; (len = strcspn(text, "\n")), text[len] != '\0'; text += len + 1) {
+		if (strncmp(text, key, klen) != 0 || text[klen] != '=')
+			continue;
+		text += klen + 1;
+		len = strcspn(text, "\n");
+		if (len >= size)
+			return NULL;
+		memcpy(out, text, len);
+		out[len] = '\0';
+		return out;
+	}
+	return NULL;
+}
+
+/* The one line of a sysfs attribute; NULL if there is none. */
+static char *
+read_line(int root, const char *dir, const char *name, const char *file)
+{
+	char *text = read_text(root, "%s/%s/%s", dir, name, file);
+
+	if (text != NULL)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* A device of a copied sysfs tree; false for what is not a DRM or accel node. */
+static bool
+sysfs_device(int root, const char *dir, const char *name, struct drm_node *out)
+{
+	autofree char *dev = read_line(root, dir, name, "dev");
+	autofree char *vendor = read_line(root, dir, name, "device/vendor");
+	autofree char *device = read_line(root, dir, name, "device/device");
+	autofree char *class = read_line(root, dir, name, "device/class");
+	autofree char *uevent = read_text(root, "%s/%s/device/uevent", dir, name);
+	char driver[64], slot[64], alias[64];
+	struct drm_facts f = { .name = name, .vendor = vendor, .device = device, .class = class };
+	char *colon = dev == NULL ? NULL : strchr(dev, ':');
+
+	if (colon == NULL)
+		return false;
+	*colon = '\0';
+	if (!text_u32(dev, 0, 4095, &f.major) || !text_u32(colon + 1, 0, UINT32_MAX, &f.minor))
+		return false;
+	if (uevent != NULL) {
+		f.driver = uevent_value(uevent, "DRIVER", driver, sizeof(driver));
+		if ((f.parent = uevent_value(uevent, "PCI_SLOT_NAME", slot, sizeof(slot))) != NULL)
+			f.bus = "pci";
+		else if (uevent_value(uevent, "MODALIAS", alias, sizeof(alias)) != NULL &&
+		    text_starts(alias, "platform:")) {
+			f.bus = "platform";
+			f.parent = alias + strlen("platform:");
+		}
+	}
+	return drm_node_make(&f, out);
+}
+
+static int
+sysfs_drm_nodes(int root, struct drm_nodes *out, struct why *why)
+{
+	static const char *const dirs[] = { "sys/class/drm", "sys/class/accel" };
+	struct drm_node node;
+	size_t i, j;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		autostrlist struct strlist names = { 0 };
+
+		if (list_dir(root, dirs[i], &names, why) == -1)
+			return -1;
+		for (j = 0; j < names.n; j++)
+			if (sysfs_device(root, dirs[i], names.v[j], &node) &&
+			    !drm_nodes_add(out, &node))
+				return refuse_nomem(why);
+	}
+	return 0;
+}
+
+/* Says why a vendor that was looked for has nothing to give, or clears what was said. */
+static void
+settle_absent(struct inventory *inv, enum gpu_vendor v)
+{
+	static const char *const none[GPU_VENDORS] = {
+		[GPU_NVIDIA] = "module nvidia drives no GPU on this host: see dmesg",
+		[GPU_AMD] = "kfd knows no GPU on this host: see dmesg",
+		[GPU_INTEL] = "no GPU of driver i915 or xe and no NPU of intel_vpu on this host",
+	};
+	const struct gpu *first = NULL, *g;
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		if (g->vendor == v && g->unusable[0] == '\0') {
+			inv->absent[v][0] = '\0';
+			return;
+		}
+		if (g->vendor == v && first == NULL)
+			first = g;
+	}
+	if (inv->absent[v][0] != '\0')
+		return;
+	if (first == NULL)
+		absent(inv, v, "%s", none[v]);
+	else
+		absent(inv, v, "no usable GPU: %s: %s",
+		    first->pci[0] == '\0' ? "?" : first->pci, first->unusable);
+}
+
+int
+gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv, struct why *why)
+{
+	const unsigned nvidia = 1U << GPU_NVIDIA, amd = 1U << GPU_AMD, intel = 1U << GPU_INTEL;
+	autonodes struct drm_nodes drm = { 0 };
+	unsigned v;
+
+	*inv = (struct inventory){ 0 };
+	if (majors_read(src->root, &inv->majors, why) == -1)
+		return -1;
+	if ((src->udev ? udev_drm_nodes(vendors & nvidia, vendors & intel, &drm, why) :
+	    sysfs_drm_nodes(src->root, &drm, why)) == -1)
+		return -1;
+	if ((vendors & nvidia) && nvidia_find(src->root, &drm, inv, why) == -1)
+		return -1;
+	if ((vendors & amd) && amd_find(src, &drm, inv, why) == -1)
+		return -1;
+	if ((vendors & intel) && intel_find(&drm, inv, why) == -1)
+		return -1;
+	inventory_rank(inv);
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (vendors & 1U << v)
+			settle_absent(inv, (enum gpu_vendor)v);
+		else
+			absent(inv, v, "not looked for");
+	return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * Files that only root can have changed: every directory from "/" down and the
+ * file itself belong to root and are writable by no one else, and no symbolic
+ * link is on the way.
+ */
+#ifndef GPUHELPER_HOST_TRUST_H
+#define GPUHELPER_HOST_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../pure/why.h"
+
+/*
+ * Opens a directory by absolute path, component by component.  With «strict»
+ * each one has to be root's (see above); without it, only the links are
+ * refused.  Returns a descriptor good for reading the directory, or -1.
+ */
+int trust_open_dir(const char *path, bool strict, struct why *why);
+
+/*
+ * Reads a regular file in such a directory: one link, root's (where strict), at
+ * most max bytes, unchanged while it was read.  «shown» is its name in
+ * messages.  NULL with *why; errno is ENOENT where it is simply not there.
+ */
+char *trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why);
+
+/* 0 if what «fd» is open on is root's and writable by no one else. */
+int trust_check(int fd, const char *shown, struct why *why);
+
+#endif

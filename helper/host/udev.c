@@ -1,0 +1,130 @@
+/*
+ * See udev.h.  Reads sysfs and udev's database through libudev, which heeds
+ * environment variables (SYSTEMD_DEVICE_VERIFY_SYSFS, UDEV_*): the caller has
+ * cleared the environment.  Asks for the few devices that it wants, never for
+ * a bus: each device that libudev lists costs it about 0.1 ms.  Opens no device.
+ */
+#include "udev.h"
+
+#include <errno.h>
+#include <libudev.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+static void
+put_udev(struct udev **u)
+{
+	(void)udev_unref(*u);
+}
+
+static void
+put_enumerate(struct udev_enumerate **e)
+{
+	(void)udev_enumerate_unref(*e);
+}
+
+static void
+put_device(struct udev_device **d)
+{
+	(void)udev_device_unref(*d);
+}
+
+#define autoudev __attribute__((cleanup(put_udev)))
+#define autoenumerate __attribute__((cleanup(put_enumerate)))
+#define autodevice __attribute__((cleanup(put_device)))
+
+bool
+drm_nodes_add(struct drm_nodes *nodes, const struct drm_node *n)
+{
+	struct drm_node *v = reallocarray(nodes->v, nodes->n + 1, sizeof(*v));
+
+	if (v == NULL)
+		return false;
+	nodes->v = v;
+	nodes->v[nodes->n++] = *n;
+	return true;
+}
+
+void
+drm_nodes_free(struct drm_nodes *nodes)
+{
+	free(nodes->v);
+	*nodes = (struct drm_nodes){ 0 };
+}
+
+/*
+ * The parent is the device one step up, not the next one on a PCI bus: beneath
+ * a USB display that would be the USB controller.
+ */
+static bool
+read_device(struct udev_device *d, struct drm_node *out)
+{
+	struct udev_device *parent = udev_device_get_parent(d);
+	dev_t dev = udev_device_get_devnum(d);
+	struct drm_facts f = {
+		.name = udev_device_get_sysname(d),
+		.devnode = udev_device_get_devnode(d),
+		.major = major(dev),
+		.minor = minor(dev),
+	};
+
+	if (parent != NULL) {
+		f.bus = udev_device_get_subsystem(parent);
+		f.parent = udev_device_get_sysname(parent);
+		f.driver = udev_device_get_driver(parent);
+		f.vendor = udev_device_get_sysattr_value(parent, "vendor");
+		f.device = udev_device_get_sysattr_value(parent, "device");
+		f.class = udev_device_get_sysattr_value(parent, "class");
+	}
+	return f.devnode != NULL && drm_node_make(&f, out);
+}
+
+/* Adds the devices of a subsystem whose names match one of the patterns. */
+static int
+list(struct udev *u, const char *subsystem, const char *const *patterns, struct drm_nodes *out,
+    struct why *why)
+{
+	autoenumerate struct udev_enumerate *e = udev_enumerate_new(u);
+	struct udev_list_entry *entry;
+	struct drm_node node;
+	int r;
+
+	if (e == NULL)
+		return refuse_nomem(why);
+	if ((r = udev_enumerate_add_match_subsystem(e, subsystem)) < 0)
+		return refuse(why, WHY_IO, "libudev: %s", strerror(-r));
+	for (; *patterns != NULL; patterns++)
+		if ((r = udev_enumerate_add_match_sysname(e, *patterns)) < 0)
+			return refuse(why, WHY_IO, "libudev: %s", strerror(-r));
+	if ((r = udev_enumerate_scan_devices(e)) < 0)
+		return refuse(why, WHY_IO, "libudev can't list %s devices: %s: is /sys mounted?",
+		    subsystem, strerror(-r));
+	udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(e)) {
+		autodevice struct udev_device *d =
+		    udev_device_new_from_syspath(u, udev_list_entry_get_name(entry));
+
+		/* it may have gone since it was listed */
+		if (d == NULL || !read_device(d, &node))
+			continue;
+		if (!drm_nodes_add(out, &node))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+int
+udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
+{
+	/* connectors are called card0-DP-1: a * would list all of them */
+	static const char *const both[] = { "renderD*", "card[0-9]", "card[0-9][0-9]", NULL };
+	static const char *const renders[] = { "renderD*", NULL };
+	static const char *const accel[] = { "accel*", NULL };
+	autoudev struct udev *u = udev_new();
+
+	if (u == NULL)
+		return refuse_nomem(why);
+	if (list(u, "drm", cards ? both : renders, out, why) == -1)
+		return -1;
+	return accels ? list(u, "accel", accel, out, why) : 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * libconfig files, read strictly.
+ *
+ * libconfig 1.5 (Debian 12) takes an unclosed comment that swallows the rest of
+ * a file, reads 4294967296 as 0, follows @include and may call exit() there.
+ * So the text is looked over first, and what would need such mercy is refused;
+ * then libconfig parses it, and every key has to be one that we know.
+ */
+#ifndef GPUHELPER_PURE_CONF_H
+#define GPUHELPER_PURE_CONF_H
+
+#include <libconfig.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text.h"
+#include "why.h"
+
+#define CONF_MAX (64 * 1024)	/* bytes in one file */
+
+/* What is wrong with a file, all of it, in the order of lines as found. */
+struct fault {
+	unsigned line;		/* 0: the file as a whole */
+	bool warning;
+	char text[256];
+};
+struct faults {
+	struct fault *v;
+	size_t n, errors;	/* errors: those that are no warnings */
+};
+void fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void faults_free(struct faults *f);
+#define autofaults __attribute__((cleanup(faults_free)))
+/* The first error as «file:line: text», code WHY_CONFIG; returns -1. */
+int faults_refuse(const struct faults *f, const char *file, struct why *why);
+
+/*
+ * Parses «text» into *cfg (initialised here; the caller calls config_destroy
+ * whatever is returned).  False if anything was wrong; *f then says what.
+ */
+bool conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f);
+
+/* A key of a group and what reads its value into «out». */
+struct conf_key {
+	const char *name;
+	void (*read)(config_setting_t *s, void *out, struct faults *f);
+};
+/* Reads each setting of the group with its key's reader; a key that is not in «keys» (ends with a NULL name) is a fault. */
+void conf_group(config_setting_t *group, const struct conf_key *keys, void *out, struct faults *f);
+
+/* Readers for values.  Each adds a fault and leaves *out alone where the value is of the wrong type or out of range. */
+void conf_string(config_setting_t *s, char **out, struct faults *f);	/* replaces *out, which is freed; printable UTF-8 */
+void conf_bool(config_setting_t *s, bool *out, struct faults *f);
+void conf_number(config_setting_t *s, unsigned min, unsigned max, unsigned *out, struct faults *f);
+void conf_strings(config_setting_t *s, struct strlist *out, struct faults *f);
+/* One of «words» (ends with NULL); *out becomes its index. */
+void conf_word(config_setting_t *s, const char *const *words, unsigned *out, struct faults *f);
+unsigned conf_line(const config_setting_t *s);
+
+#endif

@@ -1,0 +1,179 @@
+/* See devrules.h.  Values in, values out; what a rule means is the runtime's and the kernel's to say. */
+#include "devrules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* GPU majors that are fixed, for a driver that is loaded after the container was made. */
+static const uint32_t fixed_majors[] = { 195, 226, 261 };
+
+static const struct devrule deny_all = { .allow = false, .type = 'a', .major = DEVRULE_ANY, .minor = DEVRULE_ANY,
+	.access = "rwm" };
+
+static void
+add_step(struct devplan *p, const struct devplan_step *s)
+{
+	struct devplan_step *v = reallocarray(p->v, p->n + 1, sizeof(*v));
+
+	if (v == NULL) {
+		p->failed = true;
+		return;
+	}
+	p->v = v;
+	p->v[p->n++] = *s;
+}
+
+void
+devplan_add(struct devplan *p, const struct devrule *r)
+{
+	add_step(p, &(struct devplan_step){ .rule = *r });
+	p->changed = true;
+}
+
+static void
+keep(struct devplan *p, size_t old)
+{
+	add_step(p, &(struct devplan_step){ .keep = true, .old = old });
+}
+
+void
+devplan_free(struct devplan *p)
+{
+	free(p->v);
+	*p = (struct devplan){ 0 };
+}
+
+static bool
+seen_before(const struct devmajors *m, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (m->v[k].type == m->v[i].type && m->v[k].major == m->v[i].major)
+			return true;
+	return false;
+}
+
+/* Exact majors in place of a wildcard over all of them; GPUs' are left out. */
+static void
+give_back(struct devplan *p, const struct devrule *r, char type, const struct devmajors *m)
+{
+	struct devrule one = *r;
+	size_t i;
+
+	one.type = type;
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].type != type || seen_before(m, i) || (type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
+			continue;
+		one.major = m->v[i].major;
+		devplan_add(p, &one);
+	}
+}
+
+/* Making nodes of any kind (mknod, without opening them) is what runtimes always allow. */
+static bool
+lets_open(const struct devrule *r)
+{
+	return strpbrk(r->access, "rw") != NULL;
+}
+
+static void
+hide_in_allow_list(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)
+{
+	const struct devrule *r;
+	size_t i;
+
+	for (i = from; i < n; i++) {
+		r = &rules[i];
+		if (!r->allow || r->type != 'c' || !lets_open(r) ||
+		    (r->major != DEVRULE_ANY && (r->major < 0 || r->major > UINT32_MAX ||
+		    !devmajors_is_gpu(m, (uint32_t)r->major)))) {
+			keep(out, i);
+			continue;
+		}
+		out->changed = true;
+		if (r->major == DEVRULE_ANY)
+			give_back(out, r, 'c', m);
+	}
+}
+
+static void
+deny_majors(struct devplan *out, const struct devmajors *m)
+{
+	struct devrule deny = { .allow = false, .type = 'c', .minor = DEVRULE_ANY, .access = "rwm" };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(fixed_majors) / sizeof(fixed_majors[0]); i++) {
+		deny.major = fixed_majors[i];
+		devplan_add(out, &deny);
+	}
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].type != 'c' || seen_before(m, i) || !devmajors_is_gpu(m, m->v[i].major))
+			continue;
+		for (k = 0; k < sizeof(fixed_majors) / sizeof(fixed_majors[0]); k++)
+			if (fixed_majors[k] == m->v[i].major)
+				break;
+		if (k < sizeof(fixed_majors) / sizeof(fixed_majors[0]))
+			continue;
+		deny.major = m->v[i].major;
+		devplan_add(out, &deny);
+	}
+}
+
+/* An allow-list that says what the default-allow set said, but for GPUs. */
+static void
+turn_around(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)
+{
+	const struct devrule all = { .allow = true, .minor = DEVRULE_ANY, .access = "rwm" };
+	size_t i;
+
+	devplan_add(out, &deny_all);
+	give_back(out, &all, 'c', m);
+	give_back(out, &all, 'b', m);
+	/* what was denied stays denied; a runtime that can't punch such a hole says so and makes no container */
+	for (i = from; i < n; i++)
+		if (!rules[i].allow && !(rules[i].type == 'c' && rules[i].major >= 0 &&
+		    rules[i].major <= UINT32_MAX && devmajors_is_gpu(m, (uint32_t)rules[i].major)))
+			keep(out, i);
+}
+
+void
+devrules_keep(size_t n, struct devplan *out)
+{
+	size_t i;
+
+	*out = (struct devplan){ 0 };
+	for (i = 0; i < n; i++)
+		keep(out, i);
+}
+
+void
+devrules_hide_gpus(const struct devrule *rules, size_t n, const struct devmajors *majors, bool granted,
+    struct devplan *out)
+{
+	size_t from = 0, i;
+	bool default_allow = false;
+
+	/* a rule of type 'a' makes all before it void (kernel: security/device_cgroup.c) */
+	for (i = 0; i < n; i++)
+		if (rules[i].type == 'a') {
+			from = i + 1;
+			default_allow = rules[i].allow;
+		}
+	*out = (struct devplan){ 0 };
+	if (default_allow && granted) {
+		turn_around(rules, n, from, majors, out);
+		return;
+	}
+	/* without one, runc begins by denying all and crun by allowing all: say it */
+	if (from == 0)
+		devplan_add(out, &deny_all);
+	for (i = 0; i < from; i++)
+		keep(out, i);
+	if (default_allow) {
+		for (; i < n; i++)
+			keep(out, i);
+		deny_majors(out, majors);
+	} else
+		hide_in_allow_list(rules, n, from, majors, out);
+}

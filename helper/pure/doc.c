@@ -1,0 +1,608 @@
+/*
+ * See doc.h.  Reads text that its author may have written to hurt us: no
+ * recursion on his depth without a bound, no work beyond n log n, no byte read
+ * past the end.
+ */
+#include "doc.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct scan {
+	struct doc *d;
+	size_t at;
+	struct why *why;
+};
+
+static int
+bad(struct scan *s, const char *what)
+{
+	size_t i, line = 1, col = 1;
+
+	for (i = 0; i < s->at && i < s->d->len; i++) {
+		col++;
+		if (s->d->text[i] == '\n') {
+			line++;
+			col = 1;
+		}
+	}
+	return refuse(s->why, WHY_DATA, "line %zu column %zu: %s", line, col, what);
+}
+
+static void
+space(struct scan *s)
+{
+	const char *t = s->d->text;
+
+	while (s->at < s->d->len && (t[s->at] == ' ' || t[s->at] == '\t' || t[s->at] == '\n' || t[s->at] == '\r'))
+		s->at++;
+}
+
+/* The byte at the cursor, -1 at the end. */
+static int
+peek(const struct scan *s)
+{
+	return s->at < s->d->len ? (unsigned char)s->d->text[s->at] : -1;
+}
+
+static uint32_t
+new_node(struct scan *s, enum doc_kind kind)
+{
+	struct doc *d = s->d;
+	struct doc_node *v;
+	uint32_t cap;
+
+	if (d->nodes >= DOC_NODES)
+		return DOC_NONE;
+	if (d->nodes == d->cap) {
+		cap = d->cap ? d->cap * 2 : 512;
+		if ((v = reallocarray(d->node, cap, sizeof(*v))) == NULL)
+			return DOC_NONE;
+		d->node = v;
+		d->cap = cap;
+	}
+	d->node[d->nodes] = (struct doc_node){
+		.start = (uint32_t)s->at, .child = DOC_NONE, .next = DOC_NONE, .kind = kind };
+	return d->nodes++;
+}
+
+static int
+hex4(const char *p, uint32_t *v)
+{
+	int i;
+
+	*v = 0;
+	for (i = 0; i < 4; i++) {
+		char c = p[i];
+
+		if (c >= '0' && c <= '9')
+			*v = *v << 4 | (uint32_t)(c - '0');
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			*v = *v << 4 | (uint32_t)((c | 32) - 'a' + 10);
+		else
+			return -1;
+	}
+	return 0;
+}
+
+/* One \uXXXX or a surrogate pair of two, from the 'u'; bytes used (4 or 10 more than the 'u'), 0 if malformed. */
+static size_t
+unicode_escape(const char *p, size_t left, uint32_t *cp)
+{
+	uint32_t low;
+
+	if (left < 5 || hex4(p + 1, cp) == -1 || (*cp >= 0xdc00 && *cp <= 0xdfff))
+		return 0;
+	if (*cp < 0xd800 || *cp > 0xdbff)
+		return 5;
+	if (left < 11 || p[5] != '\\' || p[6] != 'u' || hex4(p + 7, &low) == -1 || low < 0xdc00 || low > 0xdfff)
+		return 0;
+	*cp = 0x10000 + ((*cp - 0xd800) << 10) + (low - 0xdc00);
+	return 11;
+}
+
+/* A string from its opening quote; the whole document is known to be UTF-8. */
+static int
+scan_string(struct scan *s, uint32_t n)
+{
+	const char *t = s->d->text;
+	uint32_t cp;
+	size_t used;
+	int c;
+
+	for (s->at++; (c = peek(s)) != '"'; s->at++) {
+		if (c == -1)
+			return bad(s, "a string that does not end");
+		if (c < 0x20)
+			return bad(s, "a control byte in a string");
+		if (c != '\\')
+			continue;
+		s->at++;
+		c = peek(s);
+		if (c == 'u') {
+			if ((used = unicode_escape(t + s->at, s->d->len - s->at, &cp)) == 0)
+				return bad(s, "a malformed \\u escape");
+			s->at += used - 1;
+		} else if (c <= 0 || strchr("\"\\/bfnrt", c) == NULL)
+			return bad(s, "an unknown escape");
+	}
+	s->at++;
+	s->d->node[n].end = (uint32_t)s->at;
+	return 0;
+}
+
+static bool
+digits(struct scan *s)
+{
+	size_t from = s->at;
+
+	while (peek(s) >= '0' && peek(s) <= '9')
+		s->at++;
+	return s->at > from;
+}
+
+static int
+scan_number(struct scan *s, uint32_t n)
+{
+	if (peek(s) == '-')
+		s->at++;
+	if (peek(s) == '0')
+		s->at++;
+	else if (!digits(s))
+		return bad(s, "not a JSON value");
+	if (peek(s) == '.') {
+		s->at++;
+		if (!digits(s))
+			return bad(s, "a malformed number");
+	}
+	if (peek(s) == 'e' || peek(s) == 'E') {
+		s->at++;
+		if (peek(s) == '+' || peek(s) == '-')
+			s->at++;
+		if (!digits(s))
+			return bad(s, "a malformed number");
+	}
+	s->d->node[n].end = (uint32_t)s->at;
+	return 0;
+}
+
+static int
+scan_word(struct scan *s, uint32_t n, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (s->d->len - s->at < len || memcmp(s->d->text + s->at, word, len) != 0)
+		return bad(s, "not a JSON value");
+	s->at += len;
+	s->d->node[n].end = (uint32_t)s->at;
+	return 0;
+}
+
+struct key {
+	char *name;
+	size_t len;
+};
+
+static char *unescape(const struct doc *d, uint32_t n, size_t *len);
+
+static int
+key_order(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	size_t min = x->len < y->len ? x->len : y->len;
+	int c = memcmp(x->name, y->name, min);
+
+	return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
+}
+
+/* No two keys of an object may be the same: whoever reads the file next might take the other one. */
+static int
+no_duplicates(struct scan *s, uint32_t obj)
+{
+	const struct doc *d = s->d;
+	size_t n = d->node[obj].count, i = 0;
+	autofree struct key *keys = NULL;
+	uint32_t k;
+	int ret = 0;
+
+	if (n < 2)
+		return 0;
+	if ((keys = calloc(n, sizeof(*keys))) == NULL)
+		return refuse_nomem(s->why);
+	for (k = d->node[obj].child; k != DOC_NONE; k = d->node[k].next, i++)
+		if ((keys[i].name = unescape(d, k, &keys[i].len)) == NULL)
+			ret = refuse_nomem(s->why);
+	if (ret == 0) {
+		qsort(keys, n, sizeof(*keys), key_order);
+		for (i = 1; i < n && ret == 0; i++)
+			if (key_order(&keys[i - 1], &keys[i]) == 0) {
+				s->at = d->node[obj].start;
+				ret = refuse(s->why, WHY_DATA, "the key \"%.60s\" stands twice in one object", keys[i].name);
+			}
+	}
+	for (i = 0; i < n; i++)
+		free(keys[i].name);
+	return ret;
+}
+
+static int scan_value(struct scan *s, unsigned depth, uint32_t *out);
+
+/* The members of an object or the elements of an array, from the byte after the opening one. */
+static int
+scan_items(struct scan *s, uint32_t n, unsigned depth)
+{
+	bool object = s->d->node[n].kind == DOC_OBJECT;
+	int close = object ? '}' : ']';
+	uint32_t last = DOC_NONE, item, value;
+
+	for (space(s); peek(s) != close; space(s)) {
+		if (last != DOC_NONE) {
+			if (peek(s) != ',')
+				return bad(s, "expected ',' or the end of the list");
+			s->at++;
+			space(s);
+		}
+		if (object) {
+			if (peek(s) != '"')
+				return bad(s, "expected a key");
+			if ((item = new_node(s, DOC_STRING)) == DOC_NONE)
+				return bad(s, "too many values");
+			if (scan_string(s, item) == -1)
+				return -1;
+			space(s);
+			if (peek(s) != ':')
+				return bad(s, "expected ':'");
+			s->at++;
+			space(s);
+			if (scan_value(s, depth, &value) == -1)
+				return -1;
+			s->d->node[item].child = value;
+		} else if (scan_value(s, depth, &item) == -1)
+			return -1;
+		if (last == DOC_NONE)
+			s->d->node[n].child = item;
+		else
+			s->d->node[last].next = item;
+		last = item;
+		s->d->node[n].count++;
+	}
+	s->at++;
+	s->d->node[n].end = (uint32_t)s->at;
+	return object ? no_duplicates(s, n) : 0;
+}
+
+static int
+scan_value(struct scan *s, unsigned depth, uint32_t *out)
+{
+	enum doc_kind kind;
+	int c = peek(s);
+
+	switch (c) {
+	case '{': kind = DOC_OBJECT; break;
+	case '[': kind = DOC_ARRAY; break;
+	case '"': kind = DOC_STRING; break;
+	case 't': kind = DOC_TRUE; break;
+	case 'f': kind = DOC_FALSE; break;
+	case 'n': kind = DOC_NULL; break;
+	default: kind = DOC_NUMBER; break;
+	}
+	if ((*out = new_node(s, kind)) == DOC_NONE)
+		return bad(s, "too many values");
+	switch (kind) {
+	case DOC_OBJECT:
+	case DOC_ARRAY:
+		if (depth >= DOC_DEPTH)
+			return bad(s, "nested too deep");
+		s->at++;
+		return scan_items(s, *out, depth + 1);
+	case DOC_STRING:
+		return scan_string(s, *out);
+	case DOC_TRUE:
+		return scan_word(s, *out, "true");
+	case DOC_FALSE:
+		return scan_word(s, *out, "false");
+	case DOC_NULL:
+		return scan_word(s, *out, "null");
+	case DOC_NUMBER:
+		break;
+	}
+	return scan_number(s, *out);
+}
+
+int
+doc_parse(struct doc *d, const char *text, size_t len, struct why *why)
+{
+	struct scan s = { .d = d, .why = why };
+	uint32_t root;
+
+	*d = (struct doc){ .text = text, .len = len };
+	if (len >= INT_MAX)
+		return refuse(why, WHY_DATA, "larger than 2 GiB");
+	if (!text_is_utf8(text, len))
+		return refuse(why, WHY_DATA, "not UTF-8");
+	space(&s);
+	if (scan_value(&s, 0, &root) == -1)
+		return -1;
+	space(&s);
+	if (s.at != len)
+		return bad(&s, "more after the end of the document");
+	return 0;
+}
+
+void
+doc_free(struct doc *d)
+{
+	free(d->node);
+	*d = (struct doc){ 0 };
+}
+
+bool
+doc_is(const struct doc *d, uint32_t n, enum doc_kind kind)
+{
+	return n != DOC_NONE && d->node[n].kind == kind;
+}
+
+uint32_t
+doc_first(const struct doc *d, uint32_t n)
+{
+	return doc_is(d, n, DOC_OBJECT) || doc_is(d, n, DOC_ARRAY) ? d->node[n].child : DOC_NONE;
+}
+
+uint32_t
+doc_next(const struct doc *d, uint32_t n)
+{
+	return d->node[n].next;
+}
+
+uint32_t
+doc_value(const struct doc *d, uint32_t key)
+{
+	return d->node[key].child;
+}
+
+uint32_t
+doc_get(const struct doc *d, uint32_t obj, const char *key)
+{
+	uint32_t k;
+
+	if (!doc_is(d, obj, DOC_OBJECT))
+		return DOC_NONE;
+	for (k = d->node[obj].child; k != DOC_NONE; k = d->node[k].next)
+		if (doc_equals(d, k, key))
+			return d->node[k].child;
+	return DOC_NONE;
+}
+
+static size_t
+utf8_put(char *out, uint32_t cp)
+{
+	if (cp < 0x80) {
+		out[0] = (char)cp;
+		return 1;
+	}
+	if (cp < 0x800) {
+		out[0] = (char)(0xc0 | cp >> 6);
+		out[1] = (char)(0x80 | (cp & 0x3f));
+		return 2;
+	}
+	if (cp < 0x10000) {
+		out[0] = (char)(0xe0 | cp >> 12);
+		out[1] = (char)(0x80 | (cp >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (cp & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | cp >> 18);
+	out[1] = (char)(0x80 | (cp >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (cp >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (cp & 0x3f));
+	return 4;
+}
+
+/* The bytes of a scanned string; they may hold a NUL.  An escape is never shorter than what it stands for. */
+static char *
+unescape(const struct doc *d, uint32_t n, size_t *len)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *p = d->text + d->node[n].start + 1, *end = d->text + d->node[n].end - 1;
+	char *out = malloc((size_t)(end - p) + 1);
+	uint32_t cp;
+	size_t o = 0;
+
+	if (out == NULL)
+		return NULL;
+	while (p < end) {
+		if (*p != '\\') {
+			out[o++] = *p++;
+			continue;
+		}
+		p++;
+		if (*p == 'u') {
+			p += unicode_escape(p, (size_t)(end - p), &cp);
+			o += utf8_put(out + o, cp);
+		} else
+			out[o++] = to[strchr(from, *p++) - from];
+	}
+	out[o] = '\0';
+	*len = o;
+	return out;
+}
+
+char *
+doc_string(const struct doc *d, uint32_t n)
+{
+	size_t len;
+	char *s;
+
+	if (!doc_is(d, n, DOC_STRING) || (s = unescape(d, n, &len)) == NULL)
+		return NULL;
+	if (strlen(s) != len) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+bool
+doc_equals(const struct doc *d, uint32_t n, const char *s)
+{
+	autofree char *text = NULL;
+	const char *raw;
+	size_t len;
+
+	if (!doc_is(d, n, DOC_STRING))
+		return false;
+	raw = d->text + d->node[n].start + 1;
+	len = d->node[n].end - d->node[n].start - 2;
+	if (memchr(raw, '\\', len) == NULL)
+		return len == strlen(s) && memcmp(raw, s, len) == 0;
+	text = doc_string(d, n);
+	return text != NULL && strcmp(text, s) == 0;
+}
+
+bool
+doc_i64(const struct doc *d, uint32_t n, int64_t *out)
+{
+	const char *p, *end;
+	int64_t v = 0;
+	bool minus;
+
+	if (!doc_is(d, n, DOC_NUMBER))
+		return false;
+	p = d->text + d->node[n].start;
+	end = d->text + d->node[n].end;
+	minus = *p == '-';
+	for (p += minus; p < end; p++)
+		if (*p < '0' || *p > '9' || __builtin_mul_overflow(v, 10, &v) ||
+		    (minus ? __builtin_sub_overflow(v, *p - '0', &v) : __builtin_add_overflow(v, *p - '0', &v)))
+			return false;
+	*out = v;
+	return true;
+}
+
+static void
+add_edit(struct doc_edits *e, size_t start, size_t end, char *text)
+{
+	struct doc_edit *v;
+
+	if (text == NULL || (v = reallocarray(e->v, e->n + 1, sizeof(*v))) == NULL) {
+		free(text);
+		e->failed = true;
+		return;
+	}
+	e->v = v;
+	e->v[e->n++] = (struct doc_edit){ .start = start, .end = end, .text = text };
+}
+
+void
+doc_replace(struct doc_edits *e, const struct doc *d, uint32_t n, const char *text)
+{
+	add_edit(e, d->node[n].start, d->node[n].end, strdup(text));
+}
+
+void
+doc_set(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, const char *text)
+{
+	uint32_t n = doc_get(d, obj, key);
+	autobuf struct buf b = { 0 };
+	size_t at, i;
+	bool comma;
+
+	if (n != DOC_NONE) {
+		doc_replace(e, d, n, text);
+		return;
+	}
+	at = d->node[obj].end - 1;
+	comma = d->node[obj].count > 0;
+	for (i = 0; i < e->n; i++)
+		if (e->v[i].start == at && e->v[i].end == at)
+			comma = true;
+	if (comma)
+		buf_puts(&b, ",");
+	buf_json(&b, key);
+	buf_puts(&b, ":");
+	buf_puts(&b, text);
+	add_edit(e, at, at, buf_take(&b));
+}
+
+/* Earlier place first; at one place, in the order they were made (the sort below is stable). */
+static void
+sort_edits(struct doc_edits *e)
+{
+	size_t i, j;
+
+	for (i = 1; i < e->n; i++) {
+		struct doc_edit x = e->v[i];
+
+		for (j = i; j > 0 && e->v[j - 1].start > x.start; j--)
+			e->v[j] = e->v[j - 1];
+		e->v[j] = x;
+	}
+}
+
+char *
+doc_apply(const struct doc *d, struct doc_edits *e, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	size_t at = 0, i;
+
+	if (e->failed)
+		return NULL;
+	sort_edits(e);
+	for (i = 0; i < e->n; i++) {
+		if (e->v[i].start < at)
+			return NULL;
+		buf_add(&b, d->text + at, e->v[i].start - at);
+		buf_puts(&b, e->v[i].text);
+		at = e->v[i].end;
+	}
+	buf_add(&b, d->text + at, d->len - at);
+	*len = b.len;
+	return buf_take(&b);
+}
+
+void
+doc_edits_free(struct doc_edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->n; i++)
+		free(e->v[i].text);
+	free(e->v);
+	*e = (struct doc_edits){ 0 };
+}
+
+void
+doc_list_begin(struct doc_list *l, char open)
+{
+	*l = (struct doc_list){ .close = open == '{' ? '}' : ']' };
+	buf_add(&l->buf, &open, 1);
+}
+
+void
+doc_list_keep(struct doc_list *l, const struct doc *d, uint32_t n)
+{
+	uint32_t last = l->close == '}' ? d->node[n].child : n;
+
+	if (l->n++ > 0)
+		buf_puts(&l->buf, ",");
+	buf_add(&l->buf, d->text + d->node[n].start, d->node[last].end - d->node[n].start);
+}
+
+void
+doc_list_add(struct doc_list *l, const char *json)
+{
+	if (l->n++ > 0)
+		buf_puts(&l->buf, ",");
+	buf_puts(&l->buf, json);
+}
+
+char *
+doc_list_end(struct doc_list *l)
+{
+	buf_add(&l->buf, &l->close, 1);
+	return buf_take(&l->buf);
+}

@@ -1,0 +1,99 @@
+/*
+ * A JSON document (RFC 8259) kept as the bytes it came in.
+ *
+ * A config.json must leave us as it came, save for what we change: numbers
+ * above 2^63, reals, the order of keys, every byte.  So it is never turned into
+ * values and back: it is scanned once into nodes that say where things lie, and
+ * changes are replacements of byte ranges.
+ *
+ * Strict: one document, well-formed UTF-8, no duplicate keys anywhere (compared
+ * after unescaping), no BOM, no comments, at most DOC_DEPTH deep.
+ */
+#ifndef GPUHELPER_PURE_DOC_H
+#define GPUHELPER_PURE_DOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text.h"
+#include "why.h"
+
+#define DOC_DEPTH 64
+#define DOC_NODES 400000
+#define DOC_NONE UINT32_MAX
+
+enum doc_kind { DOC_OBJECT, DOC_ARRAY, DOC_STRING, DOC_NUMBER, DOC_TRUE, DOC_FALSE, DOC_NULL };
+
+struct doc_node {
+	uint32_t start, end;	/* text[start, end) */
+	uint32_t child;		/* object: first key; array: first element; key: its value */
+	uint32_t next;		/* next key of the object, next element of the array */
+	uint32_t count;		/* members or elements */
+	enum doc_kind kind;
+};
+
+struct doc {
+	const char *text;	/* borrowed */
+	size_t len;
+	struct doc_node *node;	/* node[0] is the document */
+	uint32_t nodes, cap;
+};
+
+/* Scans len bytes, which must outlive d.  -1: not such a document, with the place as line and column. */
+int doc_parse(struct doc *d, const char *text, size_t len, struct why *why);
+void doc_free(struct doc *d);
+#define autodoc __attribute__((cleanup(doc_free)))
+
+/* The value of a member; DOC_NONE if obj is DOC_NONE, no object, or has no such key. */
+uint32_t doc_get(const struct doc *d, uint32_t obj, const char *key);
+/* True if n is there and of this kind. */
+bool doc_is(const struct doc *d, uint32_t n, enum doc_kind kind);
+/* First element of an array or first key of an object; DOC_NONE if there is none (or n is neither). */
+uint32_t doc_first(const struct doc *d, uint32_t n);
+uint32_t doc_next(const struct doc *d, uint32_t n);
+/* The value that belongs to a key node. */
+uint32_t doc_value(const struct doc *d, uint32_t key);
+
+/* The text of a string, unescaped; the caller frees.  NULL: no string, one with a NUL in it, or no memory. */
+char *doc_string(const struct doc *d, uint32_t n);
+/* True if n is a string that unescapes to exactly s. */
+bool doc_equals(const struct doc *d, uint32_t n, const char *s);
+/* Integers written as integers (no '.', no exponent) that fit. */
+bool doc_i64(const struct doc *d, uint32_t n, int64_t *out);
+
+/* Changes to a document: byte ranges and what goes in their place. */
+struct doc_edit {
+	size_t start, end;
+	char *text;
+};
+struct doc_edits {
+	struct doc_edit *v;
+	size_t n;
+	bool failed;
+};
+
+/* The value n becomes «text» (JSON; copied). */
+void doc_replace(struct doc_edits *e, const struct doc *d, uint32_t n, const char *text);
+/* Member key of obj becomes «text»; appended to the object where it was not there. */
+void doc_set(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, const char *text);
+/* The document with the edits made, which the caller frees; NULL: no memory.  Edits must not overlap. */
+char *doc_apply(const struct doc *d, struct doc_edits *e, size_t *len);
+void doc_edits_free(struct doc_edits *e);
+#define autoedits __attribute__((cleanup(doc_edits_free)))
+
+/*
+ * A new array or object built from old pieces: kept elements go in as the bytes
+ * they were.
+ */
+struct doc_list {
+	struct buf buf;
+	size_t n;
+	char close;
+};
+void doc_list_begin(struct doc_list *l, char open);		/* '[' or '{' */
+void doc_list_keep(struct doc_list *l, const struct doc *d, uint32_t n);	/* an element, or a key with its value */
+void doc_list_add(struct doc_list *l, const char *json);	/* an element, or «"key":value» */
+char *doc_list_end(struct doc_list *l);				/* the caller frees; NULL: no memory */
+
+#endif

@@ -1,0 +1,244 @@
+/* See edits.h.  Encoded by root, decoded with the caller's rights. */
+#include "edits.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+#include "wire.h"
+
+static const char *const kinds[] = { "grant", "plain", "noted", "refused", "busy" };
+
+bool
+edits_add_node(struct edits *e, const struct edit_node *n)
+{
+	struct edit_node *v;
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		if (strcmp(e->node[i].path, n->path) == 0)
+			return true;
+	if ((v = reallocarray(e->node, e->nodes + 1, sizeof(*v))) == NULL)
+		return false;
+	e->node = v;
+	e->node[e->nodes++] = *n;
+	return true;
+}
+
+bool
+edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options)
+{
+	struct edit_mount *v = reallocarray(e->mount, e->mounts + 1, sizeof(*v)), *m;
+
+	if (v == NULL)
+		return false;
+	e->mount = v;
+	m = &e->mount[e->mounts++];
+	*m = (struct edit_mount){ .source = strdup(source), .target = strdup(target) };
+	if (m->source == NULL || m->target == NULL)
+		return false;
+	for (; *options != NULL; options++)
+		if (!strlist_add(&m->options, *options, SIZE_MAX))
+			return false;
+	return true;
+}
+
+static int
+mount_order(const void *a, const void *b)
+{
+	const struct edit_mount *x = a, *y = b;
+	unsigned dx = path_depth(x->target), dy = path_depth(y->target);
+
+	return dx != dy ? (dx > dy) - (dx < dy) : strcmp(x->target, y->target);
+}
+
+void
+edits_sort_mounts(struct edits *e)
+{
+	if (e->mounts > 1)
+		qsort(e->mount, e->mounts, sizeof(*e->mount), mount_order);
+}
+
+void
+edits_free(struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		free(e->mount[i].source);
+		free(e->mount[i].target);
+		strlist_free(&e->mount[i].options);
+	}
+	free(e->mount);
+	free(e->node);
+	strlist_free(&e->env);
+	strlist_free(&e->masked);
+	*e = (struct edits){ 0 };
+}
+
+static json_t *
+pack_strings(const struct strlist *l)
+{
+	json_t *j = json_array();
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		json_array_append_new(j, json_string(l->v[i]));
+	return j;
+}
+
+static json_t *
+pack_edits(const struct edits *e)
+{
+	json_t *nodes = json_array(), *mounts = json_array(), *gids = json_array();
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		json_array_append_new(nodes, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s}",
+		    "path", e->node[i].path, "type", "c", "major", (json_int_t)e->node[i].major,
+		    "minor", (json_int_t)e->node[i].minor, "fileMode", (json_int_t)e->node[i].mode,
+		    "uid", (json_int_t)e->node[i].uid, "gid", (json_int_t)e->node[i].gid, "permissions", "rw"));
+	for (i = 0; i < e->mounts; i++)
+		json_array_append_new(mounts, json_pack("{s:s, s:s, s:o}", "hostPath", e->mount[i].source,
+		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options)));
+	for (i = 0; i < e->gids; i++)
+		json_array_append_new(gids, json_integer(e->gid[i]));
+	return json_pack("{s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts,
+	    "env", pack_strings(&e->env), "additionalGids", gids);
+}
+
+char *
+reply_encode(const struct reply *r)
+{
+	json_t *j = json_pack("{s:s}", "reply", kinds[r->kind]);
+	char *text;
+
+	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
+		json_object_set_new(j, "code", json_integer(r->why.code));
+		json_object_set_new(j, "text", json_string(r->why.text));
+		json_object_set_new(j, "wait", json_integer(r->wait));
+	} else if (r->kind == REPLY_GRANT) {
+		json_object_set_new(j, "policy", json_string(r->policy));
+		json_object_set_new(j, "containerEdits", pack_edits(&r->edits));
+		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
+	}
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	return text;
+}
+
+static int
+unpack_strings(const json_t *j, struct strlist *out)
+{
+	const json_t *s;
+	size_t i;
+
+	if (!json_is_array(j))
+		return -1;
+	json_array_foreach(j, i, s)
+		if (!json_is_string(s) || !strlist_add(out, json_string_value(s), SIZE_MAX))
+			return -1;
+	return 0;
+}
+
+static int
+unpack_number(const json_t *j, const char *key, uint32_t *out)
+{
+	const json_t *n = json_object_get(j, key);
+	json_int_t v = json_integer_value(n);
+
+	if (!json_is_integer(n) || v < 0 || v > (json_int_t)UINT32_MAX)
+		return -1;
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int
+unpack_node(const json_t *j, struct edits *e)
+{
+	const char *path = json_string_value(json_object_get(j, "path"));
+	struct edit_node n = { 0 };
+
+	if (path == NULL || strlen(path) >= sizeof(n.path))
+		return -1;
+	snprintf(n.path, sizeof(n.path), "%s", path);
+	if (unpack_number(j, "major", &n.major) == -1 || unpack_number(j, "minor", &n.minor) == -1 ||
+	    unpack_number(j, "fileMode", &n.mode) == -1 || unpack_number(j, "uid", &n.uid) == -1 ||
+	    unpack_number(j, "gid", &n.gid) == -1)
+		return -1;
+	return edits_add_node(e, &n) ? 0 : -1;
+}
+
+static int
+unpack_mount(const json_t *j, struct edits *e)
+{
+	const char *source = json_string_value(json_object_get(j, "hostPath"));
+	const char *target = json_string_value(json_object_get(j, "containerPath"));
+	static const char *const none[] = { NULL };
+
+	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
+		return -1;
+	return unpack_strings(json_object_get(j, "options"), &e->mount[e->mounts - 1].options);
+}
+
+static int
+unpack_edits(const json_t *j, struct edits *e)
+{
+	const json_t *c = json_object_get(j, "containerEdits"), *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(c, "deviceNodes"), i, item)
+		if (unpack_node(item, e) == -1)
+			return -1;
+	json_array_foreach(json_object_get(c, "mounts"), i, item)
+		if (unpack_mount(item, e) == -1)
+			return -1;
+	json_array_foreach(json_object_get(c, "additionalGids"), i, item) {
+		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || !json_is_integer(item))
+			return -1;
+		e->gid[e->gids++] = (uint32_t)json_integer_value(item);
+	}
+	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1)
+		return -1;
+	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
+}
+
+int
+reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
+{
+	const char *kind, *s;
+	json_t *j;
+	size_t i;
+	int ret = 0;
+
+	*r = (struct reply){ 0 };
+	if ((j = wire_parse(text, len, why)) == NULL)
+		return -1;
+	kind = json_string_value(json_object_get(j, "reply"));
+	for (i = 0; kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			break;
+	if (kind == NULL || i == sizeof(kinds) / sizeof(kinds[0])) {
+		json_decref(j);
+		return refuse(why, WHY_DATA, "the helper's reply is malformed");
+	}
+	r->kind = (enum reply_kind)i;
+	if ((s = json_string_value(json_object_get(j, "text"))) != NULL)
+		refuse(&r->why, (enum why_code)json_integer_value(json_object_get(j, "code")), "%s", s);
+	r->wait = (unsigned)json_integer_value(json_object_get(j, "wait"));
+	if ((s = json_string_value(json_object_get(j, "policy"))) != NULL)
+		snprintf(r->policy, sizeof(r->policy), "%s", s);
+	if (r->kind == REPLY_GRANT && unpack_edits(j, &r->edits) == -1)
+		ret = refuse(why, WHY_DATA, "the helper's changes are malformed");
+	json_decref(j);
+	return ret;
+}
+
+void
+reply_free(struct reply *r)
+{
+	edits_free(&r->edits);
+	*r = (struct reply){ 0 };
+}

@@ -1,0 +1,68 @@
+/*
+ * The helper's reply: a decision, and for a grant the vetted changes to
+ * config.json.  Made by root, merged by the wrapper.  The «containerEdits»
+ * member has the names of the CDI specification 1.1.0; what CDI has no word for
+ * stands beside it.
+ */
+#ifndef GPUHELPER_PURE_EDITS_H
+#define GPUHELPER_PURE_EDITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+#include "why.h"
+
+struct edit_node {
+	char path[64];			/* same on the host and in the container */
+	uint32_t major, minor;		/* of a character device */
+	uint32_t mode, uid, gid;	/* the host node's, mode without the file type */
+};
+
+struct edit_mount {
+	char *source, *target;
+	struct strlist options;
+};
+
+struct edits {
+	struct edit_node *node;
+	size_t nodes;
+	struct edit_mount *mount;
+	size_t mounts;
+	struct strlist env;		/* "NAME=value" */
+	uint32_t gid[64];		/* supplementary groups, ids inside */
+	size_t gids;
+	struct strlist masked;		/* paths of the container's /proc to hide */
+};
+
+enum reply_kind {
+	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE, go on */
+	REPLY_PLAIN,	/* nothing is granted, nothing was asked for: go on as plain */
+	REPLY_NOTED,	/* looked, or written down */
+	REPLY_REFUSED,	/* no container */
+	REPLY_BUSY,	/* all GPUs are taken: ask again for up to «wait» seconds */
+};
+
+struct reply {
+	enum reply_kind kind;
+	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
+	unsigned wait;			/* REPLY_BUSY: seconds in all */
+	char policy[256];		/* REPLY_GRANT: name of the file that granted */
+	struct edits edits;		/* REPLY_GRANT */
+};
+
+/* The reply as JSON, which the caller frees; NULL: no memory. */
+char *reply_encode(const struct reply *r);
+/* Reads it back; the wrapper runs it on what the helper wrote. */
+int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
+void reply_free(struct reply *r);
+#define autoreply __attribute__((cleanup(reply_free)))
+
+bool edits_add_node(struct edits *e, const struct edit_node *n);
+/* Takes no ownership; options end with NULL. */
+bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
+/* Mounts in the order of their targets' depth, so that a parent never covers its child. */
+void edits_sort_mounts(struct edits *e);
+void edits_free(struct edits *e);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * What a host's GPUs are: the kernel's texts read into values, and GPUs found
+ * by the names that policies and requests use.  No system calls: the text comes
+ * from helper/host/gpus.c, or from a fixture.
+ */
+#ifndef GPUHELPER_PURE_GPU_H
+#define GPUHELPER_PURE_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "why.h"
+
+enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
+
+/* What a container may want of a GPU; a policy's «capabilities». */
+enum gpu_capability {
+	GPU_CAP_COMPUTE = 1 << 0,
+	GPU_CAP_UTILITY = 1 << 1,
+	GPU_CAP_GRAPHICS = 1 << 2,
+	GPU_CAP_VIDEO = 1 << 3,
+	GPU_CAP_DISPLAY = 1 << 4,
+	GPU_CAP_NGX = 1 << 5,
+	GPU_CAP_COMPAT32 = 1 << 6,
+};
+
+/*
+ * A character device node that a GPU needs, as it has to be; nobody has looked
+ * at /dev yet.  A node whose driver's module is not loaded has no number: it is
+ * in the list with the major GPU_NODE_NO_MODULE (only ever /dev/nvidia-uvm), so
+ * that whoever needs it is refused, by gpu_node_check(), and whoever does not
+ * (a container of the capability «utility» alone) is served.
+ */
+struct gpu_node {
+	char path[64];		/* "/dev/nvidia0" */
+	uint32_t major, minor;
+	unsigned needed_for;	/* capabilities that need it; 0: always needed */
+	bool optional;		/* left out where the node is not there (uvm-tools, card0) */
+};
+
+#define GPU_NODES_MAX 6
+#define GPU_NODE_NO_MODULE UINT32_MAX
+
+struct gpu {
+	enum gpu_vendor vendor;
+	unsigned rank;		/* place among its vendor's usable GPUs: policies' "0" */
+	char pci[16];		/* "0000:3b:00.0": lower case, more digits for a larger domain */
+	unsigned partition;	/* MI300X and the like: several render nodes share a PCI address */
+	char uuid[48];		/* "GPU-…", AMD's unique_id as "0x…" of 16 digits, "" if unknown */
+	char model[64];
+	bool integrated;	/* shares the processor's memory: an APU, an Intel iGPU or NPU */
+	char unusable[128];	/* why it can't be given out ("excluded by …"), "" if it can */
+	struct gpu_node node[GPU_NODES_MAX];
+	size_t nodes;
+};
+
+/* Names of one section of /proc/devices (kernel: fs/proc/devices.c). */
+struct devmajor {
+	uint32_t major;
+	char type;		/* 'c' or 'b' */
+	char name[64];		/* the kernel's own limit: a cut name could be another driver's */
+};
+
+struct devmajors {
+	struct devmajor *v;
+	size_t n;
+};
+
+struct inventory {
+	struct gpu *gpu;	/* sorted by vendor, PCI address, partition */
+	size_t gpus;
+	/* what every GPU of the vendor needs too: nvidiactl, kfd */
+	struct gpu_node common[GPU_VENDORS][GPU_NODES_MAX];
+	size_t commons[GPU_VENDORS];
+	/* why the vendor has no usable GPU here ("module nvidia is not loaded: …"), "" if it has */
+	char absent[GPU_VENDORS][128];
+	struct devmajors majors;
+	/* /proc/driver/nvidia/params, for nodes that nvidia-modprobe would make */
+	bool nvidia_modify;	/* ModifyDeviceFiles */
+	uint32_t nvidia_uid, nvidia_gid, nvidia_mode;
+};
+
+const char *gpu_vendor_name(enum gpu_vendor v);			/* "nvidia" */
+bool gpu_vendor_parse(const char *name, enum gpu_vendor *v);
+/* "compute" and so on; "all" is every one of them. */
+bool gpu_capability_parse(const char *name, unsigned *bit);
+
+/* -1, saying which module to load, for a node of the major GPU_NODE_NO_MODULE. */
+int gpu_node_check(const struct gpu_node *n, struct why *why);
+
+/*
+ * /proc/devices, whole text.  Only the two sections "Character devices:" and
+ * "Block devices:" are known, names are matched whole.  -1: not of that form,
+ * or cut off («510 nvidia» may be the beginning of «510 nvidia-uvm»).
+ */
+int devmajors_parse(const char *text, struct devmajors *out, struct why *why);
+void devmajors_free(struct devmajors *m);
+/*
+ * The major that a character driver of exactly this name has; false if there
+ * is none or, for safety, if there are several different ones.
+ */
+bool devmajors_char(const struct devmajors *m, const char *name, uint32_t *major);
+/*
+ * True if character devices of this major are GPUs': the fixed ones (195
+ * nvidia, 226 drm, 261 accel: Documentation/admin-guide/devices.txt) whether
+ * or not a driver is loaded, and all that /proc/devices names nvidia*, drm,
+ * kfd, accel or gdrdrv.
+ */
+bool devmajors_is_gpu(const struct devmajors *m, uint32_t major);
+
+/*
+ * /proc/driver/nvidia/gpus/ADDRESS/information (open-gpu-kernel-modules,
+ * nv-procfs.c): model, UUID (unknown where absent or full of '?'), the device
+ * minor (returned in *minor), excluded.  «address» is the directory's name and
+ * must agree with "Bus Location".  -1 where no minor can be read; *out then has
+ * the vendor and, if «address» is one, the PCI address, and is no usable GPU.
+ */
+int nvidia_information_parse(const char *address, const char *text, struct gpu *out,
+    uint32_t *minor, struct why *why);
+/* /proc/driver/nvidia/params into inv's nvidia_* fields (defaults: modify, 0, 0, 0666). */
+void nvidia_params_parse(const char *text, struct inventory *inv);
+
+/* One node of the kfd topology, .../kfd/topology/nodes/N (kernel: amdkfd/kfd_topology.c). */
+struct kfd_node {
+	uint64_t gpu_id, simd_count, cpu_cores_count, vendor_id, location_id, domain;
+	uint64_t unique_id, gfx_target_version;
+	int64_t drm_render_minor;
+};
+int kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct kfd_node *out,
+    struct why *why);
+/* True if the topology node is an AMD GPU with a render node (a CPU is not). */
+bool kfd_node_is_gpu(const struct kfd_node *k);
+/* Its PCI address; false if the numbers are none. */
+bool kfd_node_address(const struct kfd_node *k, char out[16]);
+/* True if it shares the processor's memory: see the list of instruction sets in gpu.c. */
+bool kfd_node_integrated(const struct kfd_node *k);
+/* "gfx90a" */
+void kfd_node_model(const struct kfd_node *k, char *out, size_t size);
+
+enum drm_kind { DRM_RENDER, DRM_CARD, DRM_ACCEL };
+
+/* What udev or sysfs says of a device of the subsystem drm or accel; NULL where it says nothing. */
+struct drm_facts {
+	const char *name;		/* "renderD128", "card0", "accel0" */
+	const char *devnode;		/* "/dev/dri/renderD128" */
+	uint32_t major, minor;
+	const char *bus, *parent;	/* the parent device: "pci" and "0000:03:00.0" */
+	const char *driver;		/* of a PCI parent: "amdgpu" */
+	const char *vendor, *device, *class;	/* likewise: "0x1002", "0x740f", "0x038000" */
+};
+
+/* A DRM render or card node (major 226), or the accel node (261) of an NPU. */
+struct drm_node {
+	enum drm_kind kind;
+	uint32_t major, minor;
+	char path[64];			/* "/dev/dri/renderD128" */
+	char pci[16];			/* of its PCI parent, "" if it has none */
+	uint32_t vendor, device, class;	/* of its PCI parent: 0x1002, …, 0x030000 */
+	char driver[32];		/* "amdgpu", "i915", "xe"; "amdgpu_xcp": no PCI parent */
+};
+
+/* False for what is no such node, or whose name, number and path do not fit each other. */
+bool drm_node_make(const struct drm_facts *f, struct drm_node *out);
+
+/*
+ * Writes a PCI address in our form; false if it is none.  Spellings: a domain
+ * of 4 to 8 hex digits or none at all (domain 0, as lspci prints), either case:
+ * "00000000:3B:00.0" and "3b:00.0" are "0000:3b:00.0".
+ */
+bool pci_address_normalise(const char *s, char out[16]);
+
+/*
+ * Sorts inv->gpu by vendor, PCI address and partition, and fills rank: each
+ * vendor's usable GPUs count from 0, unusable ones have none (UINT_MAX).
+ * Integrated ones count, so that allowing them renumbers nothing.
+ */
+void inventory_rank(struct inventory *inv);
+void inventory_free(struct inventory *inv);
+
+/*
+ * True if «name» (from a policy's «devices» or a request) means this GPU:
+ * "all" (any usable GPU), a UUID, a PCI address in any spelling, or, only where
+ * by_rank, a decimal rank.  Never a prefix, never case-folded but for hex.  All
+ * partitions of a GPU have its PCI address, and may have its UUID.
+ */
+bool gpu_is_named(const struct gpu *g, const char *name, bool by_rank);
+
+#endif

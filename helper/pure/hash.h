@@ -1,0 +1,8 @@
+/* SHA-256 of several pieces with a NUL after each but the last, in hex. */
+#ifndef GPUHELPER_PURE_HASH_H
+#define GPUHELPER_PURE_HASH_H
+
+/* «pieces» ends with NULL. */
+void hash_pieces(const char *const *pieces, char out[65]);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Paths as text.  Compared component by component, never by prefix: "/srvx" is
+ * not beneath "/srv" (the mistake of CVE-2026-48785).
+ */
+#ifndef GPUHELPER_PURE_PATH_H
+#define GPUHELPER_PURE_PATH_H
+
+#include <stdbool.h>
+
+#include "why.h"
+
+/*
+ * Accepts one spelling only: absolute, no empty, "." or ".." component, no
+ * slash at the end (but for "/" itself), no control byte, well-formed UTF-8,
+ * components up to 255 and all of it up to 1023 bytes.  -1 names what is wrong.
+ */
+int path_check(const char *path, struct why *why);
+
+/* For two paths that path_check() accepts: */
+bool path_is_beneath(const char *path, const char *dir);	/* strictly beneath */
+bool path_at_or_beneath(const char *path, const char *dir);
+bool path_related(const char *a, const char *b);		/* equal, or one beneath the other */
+
+/* Number of components: "/" 0, "/srv" 1. */
+unsigned path_depth(const char *path);
+
+/* The last component of a checked path (points into it). */
+const char *path_last(const char *path);
+
+/*
+ * True if «name» matches «pattern»: '*' any run of bytes but '/', '?' one byte
+ * but '/', everything else itself.  No brackets, no escapes, no case folding;
+ * linear in memory, at worst |name| times |pattern| steps.
+ */
+bool glob_match(const char *pattern, const char *name);
+bool glob_is(const char *pattern);	/* has a '*' or '?' */
+
+#endif

@@ -1,0 +1,499 @@
+/*
+ * See policy.h.  A policy either says exactly what it means or is refused: no
+ * key is ignored, no value is bent to fit.
+ */
+#include "policy.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "path.h"
+
+#define RULES_MAX 64
+
+const char *
+identity_name(enum identity_kind k)
+{
+	static const char *const names[] = { "token", "caller", "claim" };
+
+	return names[k];
+}
+
+static void
+read_pipeline(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+	autofree char *text = NULL;
+	char *slash;
+
+	conf_string(s, &text, f);
+	if (text == NULL)
+		return;
+	slash = strchr(text, '/');
+	if (slash == NULL || slash == text || slash[1] == '\0') {
+		fault_add(f, conf_line(s), false, "pipeline must be \"TEAM/PIPELINE\"; \"%s\" is not", text);
+		return;
+	}
+	*slash = '\0';
+	free(p->team);
+	free(p->pipeline);
+	p->team = strdup(text);
+	p->pipeline = strdup(slash + 1);
+	if (p->team == NULL || p->pipeline == NULL)
+		fault_add(f, conf_line(s), false, "out of memory");
+}
+
+static void
+read_jobs(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+
+	p->has_jobs = true;
+	conf_strings(s, &p->jobs, f);
+	if (p->jobs.n == 0)
+		fault_add(f, conf_line(s), false, "jobs is empty: leave it out for every job");
+}
+
+/* A setting as JSON, for comparing with a token's instance_vars. */
+static json_t *
+as_json(config_setting_t *s, struct faults *f)
+{
+	json_t *j = NULL, *item;
+	int i;
+
+	switch (config_setting_type(s)) {
+	case CONFIG_TYPE_INT:
+		return json_integer(config_setting_get_int(s));
+	case CONFIG_TYPE_BOOL:
+		return json_boolean(config_setting_get_bool(s));
+	case CONFIG_TYPE_STRING:
+		return json_string(config_setting_get_string(s));
+	case CONFIG_TYPE_GROUP:
+		j = json_object();
+		break;
+	case CONFIG_TYPE_ARRAY:
+	case CONFIG_TYPE_LIST:
+		j = json_array();
+		break;
+	}
+	for (i = 0; j != NULL && i < config_setting_length(s); i++) {
+		config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
+
+		item = as_json(e, f);
+		if (json_is_object(j) ? json_object_set_new(j, config_setting_name(e), item) == -1 :
+		    json_array_append_new(j, item) == -1)
+			fault_add(f, conf_line(e), false, "this value can't be compared");
+	}
+	return j;
+}
+
+static void
+read_instance_vars(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+
+	if (config_setting_type(s) != CONFIG_TYPE_GROUP) {
+		fault_add(f, conf_line(s), false, "instance_vars must be a group: { name = value; ... }");
+		return;
+	}
+	p->instance_vars = as_json(s, f);
+	if (p->instance_vars == NULL)
+		fault_add(f, conf_line(s), false, "out of memory");
+}
+
+static void
+read_identity(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "token", "caller", "claim", NULL };
+	static const enum identity_kind values[] = { IDENTITY_TOKEN, IDENTITY_CALLER, IDENTITY_CLAIM };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct policy *)out)->identity = values[i];
+}
+
+static void
+read_callers(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+	uint32_t id;
+	size_t i;
+
+	p->has_callers = true;
+	conf_strings(s, &p->callers, f);
+	for (i = 0; i < p->callers.n; i++)
+		if (text_u32(p->callers.v[i], 0, UINT32_MAX, &id))
+			fault_add(f, conf_line(s), false, "callers are names of users, \"%s\" is a number", p->callers.v[i]);
+}
+
+static void
+read_vendor(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "nvidia", "amd", "intel", NULL };
+	static const enum gpu_vendor values[] = { GPU_NVIDIA, GPU_AMD, GPU_INTEL };
+	struct gpu_rule *r = out;
+	unsigned i = 0;
+
+	if (config_setting_type(s) == CONFIG_TYPE_STRING && strchr(config_setting_get_string(s), '/') != NULL) {
+		fault_add(f, conf_line(s), false, "vendor \"%s\": CDI kinds are not known to this version",
+		    config_setting_get_string(s));
+		return;
+	}
+	conf_word(s, words, &i, f);
+	r->vendor = values[i];
+	r->has_vendor = true;
+}
+
+/* A name that could be a device's: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
+static bool
+is_device_name(const char *name)
+{
+	char pci[16];
+	uint32_t rank;
+	size_t n;
+
+	if (strcmp(name, "all") == 0 || text_u32(name, 0, 4095, &rank) || pci_address_normalise(name, pci))
+		return true;
+	if (text_starts(name, "GPU-"))
+		return strlen(name) == 40 && strspn(name + 4, "0123456789abcdefABCDEF-") == 36;
+	if (!text_starts(name, "0x"))
+		return false;
+	n = strspn(name + 2, "0123456789abcdefABCDEF");
+	return n >= 1 && n <= 16 && name[2 + n] == '\0';
+}
+
+static void
+read_devices(config_setting_t *s, void *out, struct faults *f)
+{
+	struct gpu_rule *r = out;
+	size_t i;
+
+	conf_strings(s, &r->devices, f);
+	for (i = 0; i < r->devices.n; i++)
+		if (!is_device_name(r->devices.v[i]))
+			fault_add(f, conf_line(s), false,
+			    "\"%s\" is no GPU: give a UUID, a PCI address, a rank (\"0\") or \"all\"", r->devices.v[i]);
+	if (r->devices.n == 0)
+		fault_add(f, conf_line(s), false, "devices is empty: leave it out for every GPU");
+}
+
+static void
+read_count(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, 64, &((struct gpu_rule *)out)->count, f);
+}
+
+static void
+read_sharing(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "exclusive", "shared", NULL };
+	static const enum sharing values[] = { SHARING_EXCLUSIVE, SHARING_SHARED };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct gpu_rule *)out)->sharing = values[i];
+}
+
+static void
+read_share_limit(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, 1024, &((struct gpu_rule *)out)->share_limit, f);
+}
+
+static void
+read_wait(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 0, 86400, &((struct gpu_rule *)out)->wait, f);
+}
+
+static void
+read_capabilities(config_setting_t *s, void *out, struct faults *f)
+{
+	struct gpu_rule *r = out;
+	struct strlist names = { 0 };
+	unsigned bit;
+	size_t i;
+
+	conf_strings(s, &names, f);
+	r->capabilities = 0;
+	for (i = 0; i < names.n; i++) {
+		if (gpu_capability_parse(names.v[i], &bit))
+			r->capabilities |= bit;
+		else
+			fault_add(f, conf_line(s), false, "unknown capability \"%s\": compute, utility, graphics, video, "
+			    "display, ngx, compat32 or all", names.v[i]);
+	}
+	strlist_free(&names);
+}
+
+static const struct conf_key gpu_keys[] = {
+	{ "vendor", read_vendor },
+	{ "devices", read_devices },
+	{ "count", read_count },
+	{ "sharing", read_sharing },
+	{ "share_limit", read_share_limit },
+	{ "wait", read_wait },
+	{ "capabilities", read_capabilities },
+	{ NULL, NULL },
+};
+
+/* A list of groups: ( { ... }, { ... } ); false if it is none. */
+static bool
+is_rules(config_setting_t *s, struct faults *f)
+{
+	int type = config_setting_type(s);
+
+	if (type == CONFIG_TYPE_LIST && config_setting_length(s) <= RULES_MAX)
+		return true;
+	fault_add(f, conf_line(s), false, "%s must be a list of at most %d groups: ( { ... }, { ... } )",
+	    config_setting_name(s), RULES_MAX);
+	return false;
+}
+
+static void
+read_gpus(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+	config_setting_t *e;
+	struct gpu_rule *r;
+	int i;
+
+	if (!is_rules(s, f) || (p->gpu = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL)
+		return;
+	for (i = 0; i < config_setting_length(s); i++) {
+		e = config_setting_get_elem(s, (unsigned)i);
+		r = &p->gpu[p->gpus++];
+		*r = (struct gpu_rule){ .line = conf_line(e), .count = 1,
+			.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY };
+		conf_group(e, gpu_keys, r, f);
+		if (!r->has_vendor)
+			fault_add(f, r->line, false, "a gpus entry needs a vendor: nvidia, amd or intel");
+		if (r->share_limit != 0 && r->sharing == SHARING_EXCLUSIVE)
+			fault_add(f, r->line, false, "share_limit goes with sharing = \"shared\"");
+	}
+}
+
+static void
+read_path(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct folder_rule *)out)->path, f);
+}
+
+static void
+read_access(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "ro", "rw", NULL };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct folder_rule *)out)->writable = i == 1;
+}
+
+static void
+read_target(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct folder_rule *)out)->target, f);
+}
+
+static void
+read_subfolders(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct folder_rule *)out)->subfolders, f);
+}
+
+static void
+read_submounts(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct folder_rule *)out)->submounts, f);
+}
+
+static const struct conf_key folder_keys[] = {
+	{ "path", read_path },
+	{ "access", read_access },
+	{ "target", read_target },
+	{ "subfolders", read_subfolders },
+	{ "submounts", read_submounts },
+	{ NULL, NULL },
+};
+
+/* What may never be given out, nor be covered in a container. */
+static void
+check_folder(const struct folder_rule *r, struct faults *f)
+{
+	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
+	static const char *const ours[] = { "/etc/gpuhelper", "/run/gpuhelper", NULL };
+	const char *target = r->target != NULL ? r->target : r->path;
+	struct why why;
+	size_t i;
+
+	if (r->path == NULL) {
+		fault_add(f, r->line, false, "a folders entry needs a path");
+		return;
+	}
+	if (path_check(r->path, &why) == -1 || path_check(target, &why) == -1) {
+		fault_add(f, r->line, false, "%s", why.text);
+		return;
+	}
+	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0)
+		fault_add(f, r->line, false, "\"/\" can't be given out or covered");
+	for (i = 0; never_given[i] != NULL; i++)
+		if (path_at_or_beneath(r->path, never_given[i]) || path_at_or_beneath(target, never_given[i]))
+			fault_add(f, r->line, false, "nothing at or beneath %s can be given out or covered", never_given[i]);
+	for (i = 0; ours[i] != NULL; i++)
+		if (path_related(r->path, ours[i]))
+			fault_add(f, r->line, false, "%s and what is above and beneath it can't be given out", ours[i]);
+	if (glob_is(r->path) && strpbrk(r->path, "*?") < path_last(r->path))
+		fault_add(f, r->line, false, "* and ? are for the last component of a path");
+	if (r->target != NULL && glob_is(r->target))
+		fault_add(f, r->line, false, "target is one path, without * and ?");
+	if (glob_is(r->path) && r->subfolders)
+		fault_add(f, r->line, false, "a path with * or ? can't also say subfolders");
+}
+
+static void
+read_folders(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+	struct folder_rule *r;
+	config_setting_t *e;
+	int i;
+
+	if (!is_rules(s, f) || (p->folder = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL)
+		return;
+	for (i = 0; i < config_setting_length(s); i++) {
+		e = config_setting_get_elem(s, (unsigned)i);
+		r = &p->folder[p->folders++];
+		r->line = conf_line(e);
+		conf_group(e, folder_keys, r, f);
+		check_folder(r, f);
+	}
+}
+
+static void
+read_selinux_type(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct policy *)out)->selinux_type, f);
+}
+
+static void
+read_selinux_level(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct policy *)out)->selinux_level, f);
+}
+
+static void
+read_selinux(config_setting_t *s, void *out, struct faults *f)
+{
+	static const struct conf_key keys[] = {
+		{ "type", read_selinux_type }, { "level", read_selinux_level }, { NULL, NULL } };
+
+	conf_group(s, keys, out, f);
+}
+
+static bool
+is_variable(const char *name)
+{
+	if (*name >= '0' && *name <= '9')
+		return false;
+	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static void
+read_env(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy *p = out;
+	config_setting_t *e;
+	int i;
+
+	if (config_setting_type(s) != CONFIG_TYPE_GROUP) {
+		fault_add(f, conf_line(s), false, "env must be a group: { NAME = \"value\"; ... }");
+		return;
+	}
+	for (i = 0; i < config_setting_length(s); i++) {
+		autofree char *value = NULL;
+		autobuf struct buf b = { 0 };
+
+		e = config_setting_get_elem(s, (unsigned)i);
+		if (!is_variable(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
+			fault_add(f, conf_line(e), false, "\"%s\" can't be set", config_setting_name(e));
+		conf_string(e, &value, f);
+		buf_printf(&b, "%s=%s", config_setting_name(e), value != NULL ? value : "");
+		if (b.failed || !strlist_add(&p->env, b.p, SIZE_MAX))
+			fault_add(f, conf_line(e), false, "out of memory");
+	}
+}
+
+static const struct conf_key policy_keys[] = {
+	{ "pipeline", read_pipeline },
+	{ "jobs", read_jobs },
+	{ "instance_vars", read_instance_vars },
+	{ "identity", read_identity },
+	{ "callers", read_callers },
+	{ "gpus", read_gpus },
+	{ "folders", read_folders },
+	{ "selinux", read_selinux },
+	{ "env", read_env },
+	{ NULL, NULL },
+};
+
+/* What only the whole file can show. */
+static void
+check_policy(const struct policy *p, struct faults *f)
+{
+	if (p->identity == IDENTITY_CALLER) {
+		if (p->pipeline != NULL || p->has_jobs || p->instance_vars != NULL)
+			fault_add(f, 0, false, "identity = \"caller\" knows no pipeline: leave pipeline, jobs and "
+			    "instance_vars out, or ask for a token");
+		if (!p->has_callers)
+			fault_add(f, 0, true, "identity = \"caller\" without callers covers every container of every "
+			    "member of group gpuhelper, and of root");
+	} else if (p->pipeline == NULL)
+		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
+	if (p->gpus == 0 && p->folders == 0)
+		fault_add(f, 0, true, "this policy gives nothing: neither gpus nor folders");
+}
+
+bool
+policy_parse(const char *name, const char *text, size_t len, struct policy *p, struct faults *f)
+{
+	config_t cfg;
+
+	*p = (struct policy){ .identity = IDENTITY_TOKEN };
+	if ((p->name = strdup(name)) == NULL) {
+		fault_add(f, 0, false, "out of memory");
+		return false;
+	}
+	if (conf_parse(&cfg, text, len, f)) {
+		conf_group(config_root_setting(&cfg), policy_keys, p, f);
+		check_policy(p, f);
+	}
+	config_destroy(&cfg);
+	return f->errors == 0;
+}
+
+void
+policy_free(struct policy *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->gpus; i++)
+		strlist_free(&p->gpu[i].devices);
+	for (i = 0; i < p->folders; i++) {
+		free(p->folder[i].path);
+		free(p->folder[i].target);
+	}
+	free(p->gpu);
+	free(p->folder);
+	free(p->name);
+	free(p->team);
+	free(p->pipeline);
+	strlist_free(&p->jobs);
+	strlist_free(&p->callers);
+	strlist_free(&p->env);
+	json_decref(p->instance_vars);
+	free(p->selinux_type);
+	free(p->selinux_level);
+	*p = (struct policy){ 0 };
+}

@@ -1,0 +1,340 @@
+/*
+ * See request.h.  The encoder runs with the caller's rights, the decoder as
+ * root on bytes that the caller chose.
+ */
+#include "request.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "path.h"
+#include "wire.h"
+
+#define ID_MAX 1024
+
+static const char *const verbs[] = { "grant", "look", "refused", "plain" };
+
+static json_t *
+pack_idmap(const struct idmap *m)
+{
+	json_t *j = json_array();
+	size_t i;
+
+	if (m->identity) {
+		json_decref(j);
+		return json_null();
+	}
+	for (i = 0; i < m->n; i++)
+		json_array_append_new(j, json_pack("[I,I,I]", (json_int_t)m->v[i].inside,
+		    (json_int_t)m->v[i].outside, (json_int_t)m->v[i].size));
+	return j;
+}
+
+char *
+request_encode(const struct request *r)
+{
+	json_t *gids = json_array(), *j;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < r->gid_count; i++)
+		json_array_append_new(gids, json_integer(r->gid_list[i]));
+	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, "
+	    "s:s*, s:s*}",
+	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
+	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
+	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
+	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
+	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
+	    "gpus", r->gpus, "folders", r->folders, "reason", r->reason);
+	if (j == NULL)
+		return NULL;
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	return text;
+}
+
+static bool
+to_id(const json_t *j, uint32_t *out)
+{
+	json_int_t v = json_integer_value(j);
+
+	if (!json_is_integer(j) || v < 0 || v >= (json_int_t)UINT32_MAX)
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+static int
+unpack_idmap(json_t *j, struct idmap *m, struct why *why)
+{
+	json_t *range;
+	size_t i;
+
+	if (json_is_null(j)) {
+		m->identity = true;
+		return 0;
+	}
+	if (!json_is_array(j) || json_array_size(j) > IDMAP_MAX)
+		return refuse(why, WHY_DATA, "request: id mappings are malformed");
+	json_array_foreach(j, i, range) {
+		if (json_array_size(range) != 3 || !to_id(json_array_get(range, 0), &m->v[i].inside) ||
+		    !to_id(json_array_get(range, 1), &m->v[i].outside) ||
+		    !to_id(json_array_get(range, 2), &m->v[i].size))
+			return refuse(why, WHY_DATA, "request: id mappings are malformed");
+		m->n++;
+	}
+	return 0;
+}
+
+static int
+unpack_groups(json_t *j, struct request *r, struct why *why)
+{
+	json_t *gid;
+	size_t i;
+
+	if (json_array_size(j) > REQUEST_GIDS_MAX)
+		return refuse(why, WHY_DATA, "request: more than %d supplementary groups", REQUEST_GIDS_MAX);
+	json_array_foreach(j, i, gid) {
+		if (!to_id(gid, &r->gid_list[i]))
+			return refuse(why, WHY_DATA, "request: a group is malformed");
+		r->gid_count++;
+	}
+	return 0;
+}
+
+static int
+copy_text(char **out, const char *from, size_t max, const char *name, struct why *why)
+{
+	if (from == NULL)
+		return 0;
+	if (strlen(from) > max)
+		return refuse(why, WHY_DATA, "request: %s is longer than %zu bytes", name, max);
+	if ((*out = strdup(from)) == NULL)
+		return refuse_nomem(why);
+	return 0;
+}
+
+/* An id ends up in file names' hashes, logs and cgroup names: what runc takes for one, and no more. */
+static int
+check_id(const char *id, struct why *why)
+{
+	size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.");
+
+	if (n == 0 || id[n] != '\0' || n > ID_MAX || strcmp(id, ".") == 0 || strcmp(id, "..") == 0)
+		return refuse(why, WHY_DATA, "container id \"%.80s\" is not one that runc would take", id);
+	return 0;
+}
+
+static int
+unpack(json_t *j, struct request *r, struct why *why)
+{
+	const char *verb, *id, *root, *cgroup, *token = NULL, *team = NULL, *pipeline = NULL, *job = NULL;
+	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL;
+	json_t *uids, *gids, *groups, *uid, *gid;
+	int systemd, dac, privileged;
+	json_error_t err;
+	size_t i;
+
+	if (json_unpack_ex(j, &err, JSON_STRICT,
+	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s}",
+	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
+	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
+	    "privileged", &privileged, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
+	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "reason", &reason) == -1)
+		return refuse(why, WHY_DATA, "request: %s", err.text);
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verb, verbs[i]) == 0)
+			break;
+	if (i == sizeof(verbs) / sizeof(verbs[0]))
+		return refuse(why, WHY_DATA, "request: unknown verb \"%.40s\"", verb);
+	r->verb = (enum verb)i;
+	if (!to_id(uid, &r->uid) || !to_id(gid, &r->gid))
+		return refuse(why, WHY_DATA, "request: the process's uid or gid is out of range");
+	r->systemd_cgroup = systemd;
+	r->dac_override = dac;
+	r->privileged = privileged;
+	if (check_id(id, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||
+	    unpack_idmap(gids, &r->gids, why) == -1 || unpack_groups(groups, r, why) == -1 ||
+	    copy_text(&r->id, id, ID_MAX, "id", why) == -1 ||
+	    copy_text(&r->runtime_root, root, 4096, "runtime_root", why) == -1 ||
+	    copy_text(&r->cgroups_path, cgroup, 4096, "cgroups_path", why) == -1 ||
+	    copy_text(&r->token, token, 16384, "token", why) == -1 ||
+	    copy_text(&r->team, team, 1024, "team", why) == -1 ||
+	    copy_text(&r->pipeline, pipeline, 1024, "pipeline", why) == -1 ||
+	    copy_text(&r->job, job, 1024, "job", why) == -1 ||
+	    copy_text(&r->instance_vars, vars, 65536, "instance_vars", why) == -1 ||
+	    copy_text(&r->gpus, gpus, 16384, "gpus", why) == -1 ||
+	    copy_text(&r->folders, folders, 65536, "folders", why) == -1 ||
+	    copy_text(&r->reason, reason, 2048, "reason", why) == -1)
+		return -1;
+	return 0;
+}
+
+int
+request_decode(const char *text, size_t len, struct request *r, struct why *why)
+{
+	json_t *j;
+	int ret;
+
+	*r = (struct request){ 0 };
+	if ((j = wire_parse(text, len, why)) == NULL)
+		return -1;
+	ret = unpack(j, r, why);
+	json_decref(j);
+	return ret;
+}
+
+void
+request_free(struct request *r)
+{
+	if (r->token != NULL)
+		explicit_bzero(r->token, strlen(r->token));
+	free(r->id);
+	free(r->runtime_root);
+	free(r->cgroups_path);
+	free(r->token);
+	free(r->team);
+	free(r->pipeline);
+	free(r->job);
+	free(r->instance_vars);
+	free(r->gpus);
+	free(r->folders);
+	free(r->reason);
+	*r = (struct request){ 0 };
+}
+
+/* One word of GPUHELPER_GPUS. */
+static int
+ask_gpu(const char *word, struct ask *a, struct why *why)
+{
+	struct ask_count *c = &a->count[a->counts];
+	const char *number = word, *colon = strchr(word, ':');
+	char pci[16], vendor[16];
+	uint32_t n;
+
+	if (strcmp(word, "all") == 0) {
+		a->all_gpus = true;
+		return 0;
+	}
+	*c = (struct ask_count){ 0 };
+	if (colon != NULL && (size_t)(colon - word) < sizeof(vendor)) {
+		memcpy(vendor, word, (size_t)(colon - word));
+		vendor[colon - word] = '\0';
+		if (gpu_vendor_parse(vendor, &c->vendor)) {
+			c->has_vendor = true;
+			number = colon + 1;
+		}
+	}
+	if (text_u32(number, 1, 64, &n)) {
+		if (++a->counts == sizeof(a->count) / sizeof(a->count[0]))
+			return refuse(why, WHY_DATA, "GPUHELPER_GPUS has too many counts");
+		c->n = n;
+		return 0;
+	}
+	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || pci_address_normalise(word, pci))) {
+		if (strlist_has(&a->gpu_ids, word))
+			return refuse(why, WHY_DATA, "GPUHELPER_GPUS names \"%s\" twice", word);
+		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);
+	}
+	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID "
+	    "or PCI address", word);
+}
+
+/* One word of GPUHELPER_FOLDERS. */
+static int
+ask_one_folder(const char *word, struct ask *a, struct why *why)
+{
+	const char *colon = strrchr(word, ':');
+	enum ask_access access = ASK_ANY;
+	struct ask_folder *v;
+	struct why inner;
+	char *path;
+
+	if (strcmp(word, "all") == 0) {
+		a->all_folders = true;
+		return 0;
+	}
+	if (colon != NULL && strcmp(colon, ":ro") == 0)
+		access = ASK_RO;
+	else if (colon != NULL && strcmp(colon, ":rw") == 0)
+		access = ASK_RW;
+	else
+		colon = NULL;
+	if ((path = strndup(word, colon != NULL ? (size_t)(colon - word) : strlen(word))) == NULL)
+		return refuse_nomem(why);
+	if (path_check(path, &inner) == -1 || glob_is(path)) {
+		refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: %s", glob_is(path) ? "* and ? are not for asking" : inner.text);
+		free(path);
+		return -1;
+	}
+	if ((v = reallocarray(a->folder, a->folders + 1, sizeof(*v))) == NULL) {
+		free(path);
+		return refuse_nomem(why);
+	}
+	a->folder = v;
+	a->folder[a->folders++] = (struct ask_folder){ .path = path, .access = access };
+	return 0;
+}
+
+/* Each word between commas. */
+static int
+each_word(const char *text, const char *name, int (*fn)(const char *, struct ask *, struct why *), struct ask *a,
+    struct why *why)
+{
+	const char *p = text, *end;
+	unsigned words = 0;
+
+	if (strcmp(text, "none") == 0)
+		return 0;
+	for (;; p = end + 1) {
+		autofree char *word = NULL;
+
+		end = strchrnul(p, ',');
+		if (end == p)
+			return refuse(why, WHY_DATA, "%s is empty or has an empty entry: say \"none\" for none", name);
+		if (++words > 256)
+			return refuse(why, WHY_DATA, "%s has more than 256 entries", name);
+		if ((word = strndup(p, (size_t)(end - p))) == NULL)
+			return refuse_nomem(why);
+		if (fn(word, a, why) == -1)
+			return -1;
+		if (*end == '\0')
+			return 0;
+	}
+}
+
+int
+ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why)
+{
+	*out = (struct ask){ .everything = gpus == NULL && folders == NULL };
+	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", ask_gpu, out, why) == -1)
+		return -1;
+	if (out->all_gpus && (out->counts > 0 || out->gpu_ids.n > 0))
+		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" stands alone");
+	if (folders != NULL && each_word(folders, "GPUHELPER_FOLDERS", ask_one_folder, out, why) == -1)
+		return -1;
+	if (out->all_folders && out->folders > 0)
+		return refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: \"all\" stands alone");
+	return 0;
+}
+
+bool
+ask_wants_gpus(const struct ask *a)
+{
+	return a->everything || a->all_gpus || a->counts > 0 || a->gpu_ids.n > 0;
+}
+
+void
+ask_free(struct ask *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->folders; i++)
+		free(a->folder[i].path);
+	free(a->folder);
+	strlist_free(&a->gpu_ids);
+	*a = (struct ask){ 0 };
+}

@@ -1,0 +1,81 @@
+/*
+ * What the wrapper asks the helper.  Every field is the caller's assertion;
+ * nothing in it is opened, executed or believed by name.
+ */
+#ifndef GPUHELPER_PURE_REQUEST_H
+#define GPUHELPER_PURE_REQUEST_H
+
+#include <stdbool.h>
+
+#include "gpu.h"
+#include "idmap.h"
+#include "text.h"
+#include "why.h"
+
+enum verb {
+	VERB_GRANT,	/* may this container be created, and with what? */
+	VERB_LOOK,	/* see whether this container's lease is over */
+	VERB_REFUSED,	/* the wrapper refused by itself: write it down */
+	VERB_PLAIN,	/* a container that asks for nothing: write it down (audit.plain) */
+};
+
+#define REQUEST_GIDS_MAX 64
+
+struct request {
+	enum verb verb;
+	char *id;			/* container id */
+	char *runtime_root;		/* the runtime's --root as given, "" if none */
+	char *cgroups_path;		/* linux.cgroupsPath, "" if none */
+	bool systemd_cgroup;
+	struct idmap uids, gids;	/* linux.uidMappings, gidMappings */
+	uint32_t uid, gid;		/* process.user, ids inside */
+	uint32_t gid_list[REQUEST_GIDS_MAX];
+	size_t gid_count;
+	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
+	bool privileged;
+	char *token;			/* NULL: none */
+	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims; NULL: none */
+	char *gpus, *folders;		/* as asked for; NULL: not asked for */
+	char *reason;			/* VERB_REFUSED: the line that the user saw */
+};
+
+/* The request as JSON, which the caller frees; NULL: no memory. */
+char *request_encode(const struct request *r);
+/* Reads it back, strictly: an unknown field, a wrong type or a number out of range is refused. */
+int request_decode(const char *text, size_t len, struct request *r, struct why *why);
+void request_free(struct request *r);
+#define autorequest __attribute__((cleanup(request_free)))
+
+/* What a container asks for, read. */
+enum ask_access { ASK_ANY, ASK_RO, ASK_RW };
+struct ask_folder {
+	char *path;
+	enum ask_access access;
+};
+struct ask_count {
+	bool has_vendor;
+	enum gpu_vendor vendor;
+	unsigned n;
+};
+struct ask {
+	bool everything;		/* neither was asked for: all that the policy lists */
+	bool all_gpus;
+	struct ask_count count[8];
+	size_t counts;
+	struct strlist gpu_ids;
+	bool all_folders;
+	struct ask_folder *folder;
+	size_t folders;
+};
+
+/*
+ * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs and PCI addresses,
+ * parted by commas) and GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all",
+ * "none"); either may be NULL.
+ */
+int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);
+bool ask_wants_gpus(const struct ask *a);
+void ask_free(struct ask *a);
+#define autoask __attribute__((cleanup(ask_free)))
+
+#endif

@@ -1,0 +1,34 @@
+/* /etc/gpuhelper/gpuhelper.conf: what holds for this host, whatever the policies say. */
+#ifndef GPUHELPER_PURE_SETTINGS_H
+#define GPUHELPER_PURE_SETTINGS_H
+
+#include "conf.h"
+
+enum privileged { PRIVILEGED_DENY, PRIVILEGED_HIDE_GPUS, PRIVILEGED_ALLOW };
+
+struct settings {
+	char *runtime;			/* absolute path of the OCI runtime below; NULL: first "runc" in PATH */
+	struct strlist volumes;		/* where root filesystems may lie, besides the bundle */
+	enum privileged privileged;
+	bool grant_unasked;		/* a «caller» policy may grant to containers that ask for nothing */
+	bool allow_integrated;		/* integrated GPUs count */
+	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */
+	bool audit_plain;		/* record plain containers too */
+	unsigned max_wait;		/* seconds; caps every policy's wait */
+};
+
+/* What holds where there is no file, or the file is silent. */
+bool settings_default(struct settings *s);
+
+/* Reads the file's text over the defaults.  False: *f says what is wrong, *s is then not to be used. */
+bool settings_parse(const char *text, size_t len, struct settings *s, struct faults *f);
+void settings_free(struct settings *s);
+#define autosettings __attribute__((cleanup(settings_free)))
+
+/*
+ * Of a file that does not parse, the runtime it names on a line of its own, so
+ * that containers can still be stopped; NULL if there is none.  The caller frees.
+ */
+char *settings_salvage_runtime(const char *text);
+
+#endif

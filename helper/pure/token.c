@@ -1,0 +1,600 @@
+/*
+ * See token.h.  The token is whatever the author of a pull request likes it to
+ * be; the issuer and its keys are root's.  Must never let the token choose how
+ * it is verified (its «alg» is compared with the key's, its «jwk», «jku» and
+ * «x5c» are not looked at), never fill *out unless every single check has held,
+ * and never put the token into a message.
+ */
+#include "token.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
+
+#include "base64url.h"
+#include "cleanup.h"
+#include "text.h"
+
+/* Dates beyond 2^53-1 are not the same number to every reader of JSON (RFC 8259, 6). */
+#define DATE_MAX 9007199254740991
+
+/* A token on its way through the checks. */
+struct ctx {
+	const char *token;
+	const struct issuer *issuer;
+	const struct jwks *jwks;
+	int64_t now;
+	size_t signed_len;	/* of token: header "." payload */
+	uint8_t *sig;
+	size_t siglen;
+	json_t *header, *payload;
+	const struct jwk *key;	/* the one that the token names; NULL before */
+	char note[192];		/* what a check that held has to tell */
+};
+
+static void
+ctx_free(struct ctx *c)
+{
+	free(c->sig);
+	json_decref(c->header);
+	json_decref(c->payload);
+}
+
+/* A value of the token's, short and printable, for a message. */
+struct shown {
+	char s[72];
+};
+
+static struct shown
+shown(const char *s)
+{
+	struct shown out;
+
+	text_printable(out.s, sizeof(out.s), s);
+	return out;
+}
+
+/* a - b, at the ends of the range rather than past them: the clock may say anything. */
+static int64_t
+minus(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a, b, &d))
+		return a < b ? INT64_MIN : INT64_MAX;
+	return d;
+}
+
+/* A length of time as people say it. */
+static struct shown
+span(int64_t s)
+{
+	static const struct {
+		int64_t unit, from;
+		const char *name;
+	} scale[] = {
+		{ 86400, 172800, "d" }, { 3600, 7200, "h" }, { 60, 120, "min" }, { 1, 0, "s" },
+	};
+	struct shown out;
+	size_t i = 0;
+
+	if (s < 0)
+		s = 0;
+	while (s < scale[i].from)
+		i++;
+	snprintf(out.s, sizeof(out.s), "%lld %s", (long long)(s / scale[i].unit), scale[i].name);
+	return out;
+}
+
+static json_t *
+part_json(const char *part, size_t len, const char *name, struct why *why)
+{
+	autofree uint8_t *bytes = NULL;
+	json_t *j = NULL;
+	size_t n;
+
+	if ((bytes = base64url_decode(part, len, &n, why)) != NULL)
+		j = jose_json_object((const char *)bytes, n, why);
+	if (j == NULL)
+		refuse_within(why, name);
+	return j;
+}
+
+/* The rest of the checks need this one: it fills signed_len, sig, header and payload. */
+static int
+check_form(struct ctx *c, struct why *why)
+{
+	size_t len = strnlen(c->token, TOKEN_MAX + 1);
+	const char *dot1, *dot2;
+
+	if (len > TOKEN_MAX)
+		return refuse(why, WHY_DATA, "the token is longer than %d bytes", TOKEN_MAX);
+	if ((dot1 = strchr(c->token, '.')) == NULL || (dot2 = strchr(dot1 + 1, '.')) == NULL ||
+	    strchr(dot2 + 1, '.') != NULL)
+		return refuse(why, WHY_DATA, "the token is not three parts with dots between them "
+		    "(a compact JWS)");
+	c->signed_len = (size_t)(dot2 - c->token);
+	c->header = part_json(c->token, (size_t)(dot1 - c->token), "the token's header", why);
+	if (c->header == NULL)
+		return -1;
+	c->payload = part_json(dot1 + 1, (size_t)(dot2 - dot1 - 1), "the token's payload", why);
+	if (c->payload == NULL)
+		return -1;
+	c->sig = base64url_decode(dot2 + 1, len - c->signed_len - 1, &c->siglen, why);
+	if (c->sig == NULL)
+		return refuse_within(why, "the token's signature");
+	snprintf(c->note, sizeof(c->note), "a compact JWS of %zu bytes", len);
+	return 0;
+}
+
+/* Extensions that a verifier has to know or refuse (RFC 7515, 4.1.11); we know none. */
+static int
+check_crit(struct ctx *c, struct why *why)
+{
+	if (json_object_get(c->header, "crit") != NULL)
+		return refuse(why, WHY_DENIED, "the token's header has \"crit\": no extension is "
+		    "known here");
+	/* RFC 7797 lets it change what is signed; without crit that would go unseen */
+	if (json_object_get(c->header, "b64") != NULL)
+		return refuse(why, WHY_DENIED, "the token's header has \"b64\", which is not "
+		    "supported");
+	snprintf(c->note, sizeof(c->note), "no extensions");
+	return 0;
+}
+
+/* "fetched 3 h ago", for messages. */
+static struct shown
+fetched(const struct ctx *c)
+{
+	int64_t at = jwks_fetched(c->jwks);
+	struct shown out;
+
+	if (at == 0)
+		snprintf(out.s, sizeof(out.s), "fetched at an unknown time");
+	else
+		snprintf(out.s, sizeof(out.s), "fetched %.32s ago",
+		    span(minus(c->now, at)).s);
+	return out;
+}
+
+static int
+check_keys(struct ctx *c, struct why *why)
+{
+	int64_t limit = c->issuer->keys_max_age, at = jwks_fetched(c->jwks);
+
+	if (limit > 0 && (at == 0 || minus(c->now, at) > limit))
+		return refuse(why, WHY_CONFIG, "the keys of %s were %s, keys_max_age is %s: fetch "
+		    "them again", c->issuer->url, fetched(c).s, span(limit).s);
+	snprintf(c->note, sizeof(c->note), "%zu, %s", jwks_count(c->jwks), fetched(c).s);
+	return 0;
+}
+
+/* How messages name a key. */
+static struct shown
+key_name(const struct jwk *k)
+{
+	struct shown out;
+
+	if (jwk_kid(k) == NULL)
+		snprintf(out.s, sizeof(out.s), "the only key");
+	else
+		snprintf(out.s, sizeof(out.s), "key \"%.60s\"", shown(jwk_kid(k)).s);
+	return out;
+}
+
+static int
+check_kid(struct ctx *c, struct why *why)
+{
+	const json_t *kid = json_object_get(c->header, "kid");
+	const struct jwk *only = jwks_count(c->jwks) == 1 ? jwks_at(c->jwks, 0) : NULL, *k;
+
+	if (kid != NULL && !json_is_string(kid))
+		return refuse(why, WHY_DATA, "the token's \"kid\" is not a string");
+	if (kid == NULL && only == NULL)
+		return refuse(why, WHY_DENIED, "the token has no \"kid\", and %s has %zu keys",
+		    c->issuer->url, jwks_count(c->jwks));
+	k = kid == NULL ? only : jwks_find(c->jwks, json_string_value(kid));
+	if (k == NULL && only != NULL && jwk_kid(only) == NULL)
+		k = only;
+	if (k == NULL)
+		return refuse(why, WHY_DENIED, "the token's key \"%s\" is not among those of %s, "
+		    "%s: if they have changed since, fetch them again",
+		    shown(json_string_value(kid)).s, c->issuer->url, fetched(c).s);
+	if (jwk_unusable(k) != NULL)
+		return refuse(why, WHY_CONFIG, "%s of %s can't be used: %s", key_name(k).s,
+		    c->issuer->url, jwk_unusable(k));
+	c->key = k;
+	snprintf(c->note, sizeof(c->note), "%s: %s, %u bits", key_name(k).s, jwk_alg(k),
+	    jwk_bits(k));
+	return 0;
+}
+
+/* The algorithm is the key's.  The header has to agree; it decides nothing. */
+static int
+check_alg(struct ctx *c, struct why *why)
+{
+	const char *alg = json_string_value(json_object_get(c->header, "alg"));
+
+	if (alg == NULL)
+		return refuse(why, WHY_DATA, "the token's header has no string \"alg\"");
+	if (strcmp(alg, jwk_alg(c->key)) != 0)
+		return refuse(why, WHY_DENIED, "the token says \"alg\" is \"%s\", but %s of %s is "
+		    "for %s", shown(alg).s, key_name(c->key).s, c->issuer->url, jwk_alg(c->key));
+	snprintf(c->note, sizeof(c->note), "%s", alg);
+	return 0;
+}
+
+static int
+check_signature(struct ctx *c, struct why *why)
+{
+	if (!jwk_verify(c->key, (const uint8_t *)c->token, c->signed_len, c->sig, c->siglen))
+		return refuse(why, WHY_DENIED, "the token's signature does not hold: it was "
+		    "changed, or not signed by %s of %s", key_name(c->key).s, c->issuer->url);
+	snprintf(c->note, sizeof(c->note), "holds");
+	return 0;
+}
+
+/* A claim that has to be there and be a string; NULL with why otherwise. */
+static const char *
+claim_string(const struct ctx *c, const char *name, struct why *why)
+{
+	const char *s = json_string_value(json_object_get(c->payload, name));
+
+	if (s == NULL)
+		refuse(why, WHY_DATA, "the token has no string \"%s\"", name);
+	return s;
+}
+
+static int
+check_iss(struct ctx *c, struct why *why)
+{
+	const char *iss = claim_string(c, "iss", why);
+
+	if (iss == NULL)
+		return -1;
+	if (strcmp(iss, c->issuer->url) != 0)
+		return refuse(why, WHY_DENIED, "the token's issuer is \"%s\", not \"%s\"",
+		    shown(iss).s, c->issuer->url);
+	snprintf(c->note, sizeof(c->note), "%s", iss);
+	return 0;
+}
+
+/* One string, or an array of them (RFC 7519, 4.1.3). */
+static int
+check_aud(struct ctx *c, struct why *why)
+{
+	json_t *aud = json_object_get(c->payload, "aud"), *one;
+	const char *first = json_string_value(aud), *s;
+	bool found = first != NULL && strcmp(first, c->issuer->audience) == 0;
+	size_t i;
+
+	if (!json_is_string(aud) && !json_is_array(aud))
+		return refuse(why, WHY_DATA, "the token's \"aud\" is neither a string nor an "
+		    "array");
+	json_array_foreach(aud, i, one) {
+		if ((s = json_string_value(one)) == NULL)
+			return refuse(why, WHY_DATA, "the token's \"aud\" is not all strings");
+		found |= strcmp(s, c->issuer->audience) == 0;
+		first = first != NULL ? first : s;
+	}
+	if (!found)
+		return refuse(why, WHY_DENIED, "the token is for \"%s\"%s, not for \"%s\": set "
+		    "«audience» of the pipeline's idtoken var source",
+		    shown(first != NULL ? first : "").s,
+		    json_array_size(aud) > 1 ? " and others" : "", c->issuer->audience);
+	snprintf(c->note, sizeof(c->note), "%s", c->issuer->audience);
+	return 0;
+}
+
+/* A claim that is a date; 1 if it is not there, -1 with why if it is no whole number in range. */
+static int
+claim_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
+{
+	const json_t *j = json_object_get(c->payload, name);
+
+	if (j == NULL)
+		return 1;
+	if (!json_is_integer(j))
+		return refuse(why, WHY_DATA, "the token's \"%s\" is not a whole number", name);
+	*date = json_integer_value(j);
+	if (*date < 0 || *date > DATE_MAX)
+		return refuse(why, WHY_DATA, "the token's \"%s\" is not within 0 .. 2^53-1", name);
+	return 0;
+}
+
+/* The same for a date that has to be there: 0 or -1. */
+static int
+need_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
+{
+	int rc = claim_date(c, name, date, why);
+
+	return rc == 1 ? refuse(why, WHY_DATA, "the token has no \"%s\"", name) : rc;
+}
+
+static int
+check_exp(struct ctx *c, struct why *why)
+{
+	int64_t exp;
+
+	if (need_date(c, "exp", &exp, why) != 0)
+		return -1;
+	/* at exp itself it is over (RFC 7519, 4.1.4), so with the leeway it is at exp + 60 */
+	if (minus(c->now, exp) >= TOKEN_LEEWAY)
+		return refuse(why, WHY_DENIED, "the token expired %s ago: each step needs a new "
+		    "one", span(minus(c->now, exp)).s);
+	snprintf(c->note, sizeof(c->note), "in %s", span(minus(exp, c->now)).s);
+	return 0;
+}
+
+static int
+check_nbf(struct ctx *c, struct why *why)
+{
+	int64_t nbf = 0;
+	int rc = claim_date(c, "nbf", &nbf, why);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0 && minus(nbf, c->now) > TOKEN_LEEWAY)
+		return refuse(why, WHY_DENIED, "the token is not valid before %s from now (nbf): "
+		    "compare the clocks", span(minus(nbf, c->now)).s);
+	snprintf(c->note, sizeof(c->note), rc == 1 ? "not there, need not be" : "has passed");
+	return 0;
+}
+
+static int
+check_iat(struct ctx *c, struct why *why)
+{
+	int64_t iat;
+
+	if (need_date(c, "iat", &iat, why) != 0)
+		return -1;
+	if (minus(iat, c->now) > TOKEN_LEEWAY)
+		return refuse(why, WHY_DENIED, "the token was issued %s in the future: compare "
+		    "the clocks", span(minus(iat, c->now)).s);
+	snprintf(c->note, sizeof(c->note), "%s ago", span(minus(c->now, iat)).s);
+	return 0;
+}
+
+/* Concourse lets the author choose exp; how long a leaked token is of use is ours to say. */
+static int
+check_max_age(struct ctx *c, struct why *why)
+{
+	int64_t iat, limit = c->issuer->max_age;
+
+	if (need_date(c, "iat", &iat, why) != 0)
+		return -1;
+	if (minus(c->now, iat) > limit)
+		return refuse(why, WHY_DENIED, "the token was issued %s ago, max_age is %s: each "
+		    "step needs a new one (is Concourse's secret cache on?)",
+		    span(minus(c->now, iat)).s, span(limit).s);
+	snprintf(c->note, sizeof(c->note), "at most %s", span(limit).s);
+	return 0;
+}
+
+static int
+check_name(struct ctx *c, const char *name, struct why *why)
+{
+	const char *s = claim_string(c, name, why);
+
+	if (s == NULL)
+		return -1;
+	/* a one-off build («fly execute») has no pipeline; nothing may match that by accident */
+	if (*s == '\0')
+		return refuse(why, WHY_DENIED, "the token's \"%s\" is empty: it names no %s", name,
+		    name);
+	snprintf(c->note, sizeof(c->note), "%s", s);
+	return 0;
+}
+
+static int
+check_team(struct ctx *c, struct why *why)
+{
+	return check_name(c, "team", why);
+}
+
+static int
+check_pipeline(struct ctx *c, struct why *why)
+{
+	return check_name(c, "pipeline", why);
+}
+
+/* Concourse writes "" for a build without a job. */
+static int
+check_job(struct ctx *c, struct why *why)
+{
+	const json_t *job = json_object_get(c->payload, "job");
+
+	if (job != NULL && !json_is_string(job))
+		return refuse(why, WHY_DATA, "the token's \"job\" is not a string");
+	snprintf(c->note, sizeof(c->note), "%s",
+	    json_string_length(job) > 0 ? json_string_value(job) : "none");
+	return 0;
+}
+
+static int
+check_instance_vars(struct ctx *c, struct why *why)
+{
+	const json_t *vars = json_object_get(c->payload, "instance_vars");
+	autofree char *text = NULL;
+
+	if (vars != NULL && !json_is_object(vars))
+		return refuse(why, WHY_DATA, "the token's \"instance_vars\" is not an object");
+	if (vars != NULL && (text = json_dumps(vars, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
+		return refuse_nomem(why);
+	snprintf(c->note, sizeof(c->note), "%s", text != NULL ? text : "none");
+	return 0;
+}
+
+enum {
+	FORM, CRIT, KEYS, KID, ALG, SIGNATURE, ISS, AUD, EXP, NBF, IAT, MAX_AGE, TEAM, PIPELINE,
+	JOB, INSTANCE_VARS, CHECKS
+};
+
+_Static_assert(CHECKS <= TOKEN_CHECKS_MAX, "the log has room for every check");
+
+#define NEEDS(check) (1U << (check))
+
+static const struct {
+	const char *name;
+	int (*run)(struct ctx *c, struct why *why);
+	unsigned needs;		/* the checks that must have held for this one to make sense */
+} checks[CHECKS] = {
+	[FORM] = { "form", check_form, 0 },
+	[CRIT] = { "crit", check_crit, NEEDS(FORM) },
+	[KEYS] = { "keys", check_keys, 0 },
+	[KID] = { "kid", check_kid, NEEDS(FORM) },
+	[ALG] = { "alg", check_alg, NEEDS(FORM) | NEEDS(KID) },
+	[SIGNATURE] = { "signature", check_signature, NEEDS(FORM) | NEEDS(KID) | NEEDS(ALG) },
+	[ISS] = { "iss", check_iss, NEEDS(FORM) },
+	[AUD] = { "aud", check_aud, NEEDS(FORM) },
+	[EXP] = { "exp", check_exp, NEEDS(FORM) },
+	[NBF] = { "nbf", check_nbf, NEEDS(FORM) },
+	[IAT] = { "iat", check_iat, NEEDS(FORM) },
+	[MAX_AGE] = { "max_age", check_max_age, NEEDS(FORM) | NEEDS(IAT) },
+	[TEAM] = { "team", check_team, NEEDS(FORM) },
+	[PIPELINE] = { "pipeline", check_pipeline, NEEDS(FORM) },
+	[JOB] = { "job", check_job, NEEDS(FORM) },
+	[INSTANCE_VARS] = { "instance_vars", check_instance_vars, NEEDS(FORM) },
+};
+
+static void
+log_add(struct token_check_log *log, const char *name, enum token_check_result result,
+    const char *text)
+{
+	if (log == NULL)
+		return;
+	log->check[log->n].name = name;
+	log->check[log->n].result = result;
+	text_printable(log->check[log->n].text, sizeof(log->check[log->n].text), text);
+	log->n++;
+}
+
+/* True only if every check has held; why has the first that did not. */
+static bool
+all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
+{
+	unsigned held = 0;
+	bool failed = false;
+	struct why here;
+	size_t i;
+
+	for (i = 0; i < CHECKS; i++) {
+		if ((checks[i].needs & held) != checks[i].needs) {
+			log_add(log, checks[i].name, TOKEN_CHECK_SKIPPED,
+			    "not looked at: a check that it needs failed");
+			continue;
+		}
+		c->note[0] = '\0';
+		if (checks[i].run(c, &here) == 0) {
+			held |= 1U << i;
+			log_add(log, checks[i].name, TOKEN_CHECK_OK, c->note);
+			continue;
+		}
+		log_add(log, checks[i].name, TOKEN_CHECK_FAILED, here.text);
+		if (!failed)
+			*why = here;
+		failed = true;
+		if (log == NULL || here.code == WHY_BUG)
+			break;
+	}
+	return held == (1U << CHECKS) - 1;
+}
+
+static void
+hex_digest(struct sha256_ctx *ctx, char hex[65])
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+
+	sha256_digest(ctx, sizeof(digest), digest);
+	base16_encode_update(hex, sizeof(digest), digest);
+	hex[64] = '\0';
+}
+
+void
+token_hash(const char *token, char hex[65])
+{
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	sha256_update(&ctx, strlen(token), (const uint8_t *)token);
+	hex_digest(&ctx, hex);
+}
+
+static int
+take_claims(struct ctx *c, struct token_claims *out, struct why *why)
+{
+	const json_t *job = json_object_get(c->payload, "job");
+	struct sha256_ctx ctx;
+
+	if (need_date(c, "iat", &out->iat, why) != 0 || need_date(c, "exp", &out->exp, why) != 0)
+		return -1;
+	out->team = strdup(json_string_value(json_object_get(c->payload, "team")));
+	out->pipeline = strdup(json_string_value(json_object_get(c->payload, "pipeline")));
+	if (json_string_length(job) > 0)
+		out->job = strdup(json_string_value(job));
+	if (out->team == NULL || out->pipeline == NULL ||
+	    (json_string_length(job) > 0 && out->job == NULL)) {
+		token_claims_free(out);
+		return refuse_nomem(why);
+	}
+	out->instance_vars = json_incref(json_object_get(c->payload, "instance_vars"));
+	token_hash(c->token, out->hash);
+	jwk_signature_normalise(c->key, c->sig, c->siglen);
+	sha256_init(&ctx);
+	sha256_update(&ctx, c->signed_len, (const uint8_t *)c->token);
+	sha256_update(&ctx, c->siglen, c->sig);
+	hex_digest(&ctx, out->once);
+	return 0;
+}
+
+int
+token_verify(const char *token, const struct issuer *issuer, const struct jwks *jwks,
+    int64_t now, struct token_claims *out, struct token_check_log *log, struct why *why)
+{
+	struct ctx c = { .token = token, .issuer = issuer, .jwks = jwks, .now = now };
+	int rc = -1;
+
+	*out = (struct token_claims){ 0 };
+	if (log != NULL)
+		log->n = 0;
+	if (issuer->url == NULL || issuer->audience == NULL || *issuer->audience == '\0' ||
+	    issuer->max_age <= 0 || issuer->keys_max_age < 0)
+		return refuse(why, WHY_CONFIG, "issuer %s: its audience, max_age or keys_max_age "
+		    "is missing or out of range",
+		    issuer->url != NULL ? issuer->url : "without url");
+	if (all_hold(&c, log, why))
+		rc = take_claims(&c, out, why);
+	ctx_free(&c);
+	return rc;
+}
+
+int
+token_issuer_unverified(const char *token, char **iss, struct why *why)
+{
+	struct ctx c = { .token = token };
+	const char *s;
+	int rc = -1;
+
+	*iss = NULL;
+	if (check_form(&c, why) == 0 && (s = claim_string(&c, "iss", why)) != NULL) {
+		if ((*iss = strdup(s)) != NULL)
+			rc = 0;
+		else
+			refuse_nomem(why);
+	}
+	ctx_free(&c);
+	return rc;
+}
+
+void
+token_claims_free(struct token_claims *c)
+{
+	free(c->team);
+	free(c->pipeline);
+	free(c->job);
+	json_decref(c->instance_vars);
+	*c = (struct token_claims){ 0 };
+}

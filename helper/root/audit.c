@@ -1,0 +1,146 @@
+/*
+ * See audit.h.  Appends and does nothing else.  All text from requests is cut
+ * and escaped to ASCII, so that a line is a line wherever it is shown; no token
+ * ever gets here.
+ */
+#include "audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../host/users.h"
+
+#define FIELD_MAX 256
+#define LIST_MAX 64
+
+int
+audit_open(struct why *why)
+{
+	autoclose int dir = -1;
+	uint32_t gid;
+	int fd;
+
+	/* above it only root may own, but some systems let a group write in /var/log: the folder itself must be ours */
+	if ((dir = trust_open_dir(GPUHELPER_LOGDIR, false, why)) == -1 || trust_check(dir, GPUHELPER_LOGDIR, why) == -1)
+		return -1;
+	fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd == -1 && errno == ENOENT) {
+		fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+		if (fd != -1 && group_gid("gpuhelper", &gid) && fchown(fd, 0, gid) == 0)
+			(void)fchmod(fd, 0640);
+		else if (fd == -1 && errno == EEXIST)
+			fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd == -1)
+		return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", strerror(errno));
+	if (trust_check(fd, GPUHELPER_LOGDIR "/audit.jsonl", why) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void
+put(json_t *j, const char *key, const char *text)
+{
+	char safe[FIELD_MAX];
+
+	if (text == NULL || *text == '\0')
+		return;
+	text_printable(safe, sizeof(safe), text);
+	json_object_set_new(j, key, json_string(safe));
+}
+
+static void
+put_folders(json_t *j, const struct edits *e)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < e->mounts && i < LIST_MAX; i++) {
+		json_t *m = json_object();
+
+		put(m, "path", e->mount[i].source);
+		put(m, "target", e->mount[i].target);
+		put(m, "access", strlist_has(&e->mount[i].options, "rw") ? "rw" : "ro");
+		json_array_append_new(list, m);
+	}
+	if (e->mounts > LIST_MAX)
+		json_object_set_new(j, "more_folders", json_integer((json_int_t)(e->mounts - LIST_MAX)));
+	json_object_set_new(j, "folders", list);
+}
+
+static json_t *
+record_json(const struct record *r)
+{
+	json_t *j = json_object(), *list;
+	char when[32];
+	size_t i;
+
+	text_time(time(NULL), when);
+	put(j, "time", when);
+	put(j, "event", r->event);
+	json_object_set_new(j, "uid", json_integer(r->peer->asker.uid));
+	put(j, "user", r->peer->user);
+	json_object_set_new(j, "pid", json_integer(r->peer->pid));
+	if (r->request != NULL) {
+		put(j, "container", r->request->id);
+		put(j, "asked_gpus", r->request->gpus);
+		put(j, "asked_folders", r->request->folders);
+		if (r->request->privileged)
+			json_object_set_new(j, "privileged", json_true());
+	}
+	if (r->identity != NULL) {
+		put(j, "identity", identity_name(r->identity->kind));
+		put(j, "team", r->identity->team);
+		put(j, "pipeline", r->identity->pipeline);
+		put(j, "job", r->identity->job);
+		put(j, "issuer", r->identity->issuer);
+	}
+	put(j, "policy", r->policy);
+	if (r->gpus != NULL && r->gpus->n > 0) {
+		list = json_array();
+		for (i = 0; i < r->gpus->n; i++)
+			json_array_append_new(list, json_string(r->gpus->v[i]));
+		json_object_set_new(j, "gpus", list);
+	}
+	if (r->edits != NULL && r->edits->mounts > 0)
+		put_folders(j, r->edits);
+	if (r->why != NULL) {
+		json_object_set_new(j, "code", json_integer(r->why->code));
+		json_object_set_new(j, "reason", json_string(r->why->text));
+	}
+	return j;
+}
+
+int
+audit_write(int fd, const struct record *r, struct why *why)
+{
+	json_t *j = record_json(r);
+	char *text = json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII);
+	autobuf struct buf line = { 0 };
+	ssize_t n;
+
+	json_decref(j);
+	if (text == NULL)
+		return refuse_nomem(why);
+	buf_puts(&line, text);
+	buf_puts(&line, "\n");
+	free(text);
+	if (line.failed)
+		return refuse_nomem(why);
+	n = write(fd, line.p, line.len);
+	if (n == (ssize_t)line.len)
+		return 0;
+	/* a torn line must not swallow the next one */
+	if (n > 0)
+		(void)!write(fd, "\n", 1);
+	return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", n == -1 ? strerror(errno) : "no space left");
+}

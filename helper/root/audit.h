@@ -1,0 +1,27 @@
+/* The audit log: one JSON line a decision. */
+#ifndef GPUHELPER_ROOT_AUDIT_H
+#define GPUHELPER_ROOT_AUDIT_H
+
+#include "../pure/edits.h"
+#include "../pure/match.h"
+#include "peer.h"
+
+/* What one record says; members that are NULL or empty are left out. */
+struct record {
+	const char *event;		/* "grant", "refuse", "undo", "plain", "end" */
+	const struct peer *peer;
+	const struct request *request;
+	const struct identity *identity;
+	const char *policy;
+	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
+	const struct edits *edits;	/* its mounts are the folders */
+	const struct why *why;
+};
+
+/* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor. */
+int audit_open(struct why *why);
+
+/* Appends one record with a single write.  -1 with *why if it did not go in whole. */
+int audit_write(int fd, const struct record *r, struct why *why);
+
+#endif

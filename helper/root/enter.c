@@ -1,0 +1,274 @@
+/*
+ * See enter.h.  Runs as uid 0 in whatever state the caller left the process:
+ * may assume nothing, and must not touch the heap, the file system or a log
+ * before the ids are settled, but for /dev/null and what it says below.
+ */
+#include "enter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* What is kept: nodes are made (mknod, chown), a caller's /proc and PID 1's root are looked at (ptrace). */
+static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE };
+
+/* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
+static int
+own_descriptors(struct why *why)
+{
+	int fd;
+
+	if (syscall(SYS_close_range, 3U, ~0U, 0U) == -1)
+		return refuse(why, WHY_AGAIN, "close_range: %s: this program needs Linux 5.9", strerror(errno));
+	do {
+		if ((fd = open("/dev/null", O_RDWR)) == -1)
+			return refuse(why, WHY_AGAIN, "/dev/null: %s", strerror(errno));
+	} while (fd < 3);
+	close(fd);
+	return 0;
+}
+
+static int
+take_starter(struct starter *who, struct why *why)
+{
+	uid_t euid, suid;
+	gid_t egid, sgid;
+	int n;
+
+	if (getresuid(&who->uid, &euid, &suid) == -1 || getresgid(&who->gid, &egid, &sgid) == -1)
+		return refuse(why, WHY_BUG, "getresuid: %s", strerror(errno));
+	who->parent = getppid();
+	if (euid != 0)
+		return refuse(why, WHY_DENIED, "not running as root: the setuid bit of this program gives nothing here "
+		    "(not installed 4750 root:gpuhelper, on a nosuid mount, under no_new_privs, or in a user namespace)");
+	if ((n = getgroups(0, NULL)) < 0 || n > ENTER_GROUPS_MAX)
+		return refuse(why, WHY_BUG, "getgroups: %s", strerror(errno));
+	if ((who->groups = calloc((size_t)n + 1, sizeof(*who->groups))) == NULL)
+		return refuse_nomem(why);
+	if ((n = getgroups(n, who->groups)) < 0)
+		return refuse(why, WHY_BUG, "getgroups: %s", strerror(errno));
+	who->group_count = (size_t)n;
+	return 0;
+}
+
+/* Root of a user namespace that someone made for himself is root of nothing: our own file then is not root's. */
+static int
+check_power(const struct starter *who, struct why *why)
+{
+	struct stat exe;
+
+	if (stat("/proc/self/exe", &exe) == -1)
+		return refuse(why, WHY_IO, "/proc/self/exe: %s: is /proc mounted?", strerror(errno));
+	if (exe.st_uid != 0)
+		return refuse(why, WHY_DENIED, "root of a user namespace only (this program belongs to uid %u there): it can't "
+		    "help from here", exe.st_uid);
+	if (who->uid != 0 && getauxval(AT_SECURE) == 0)
+		return refuse(why, WHY_DENIED, "started in a way that is neither setuid nor by root");
+	return 0;
+}
+
+/* A container without a user namespace of its own could bring an /etc/gpuhelper of its own. */
+static int
+check_etc(struct why *why)
+{
+	struct stat ours, hosts;
+
+	if (stat(GPUHELPER_CONFDIR, &ours) == -1)
+		return refuse(why, WHY_CONFIG, "%s: %s: make it, root's and 0755", GPUHELPER_CONFDIR, strerror(errno));
+	if (stat("/proc/1/root" GPUHELPER_CONFDIR, &hosts) == -1)
+		return refuse(why, WHY_DENIED, "/proc/1/root%s: %s: can't see the host's settings from here",
+		    GPUHELPER_CONFDIR, strerror(errno));
+	if (ours.st_dev != hosts.st_dev || ours.st_ino != hosts.st_ino)
+		return refuse(why, WHY_DENIED, "%s here is not the host's: run from a container?", GPUHELPER_CONFDIR);
+	return 0;
+}
+
+static void
+reset_signals(void)
+{
+	const struct itimerval off = { 0 };
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		(void)signal(sig, SIG_DFL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* keys at the caller's terminal must not stop us half-way */
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGQUIT, SIG_IGN);
+	(void)signal(SIGTSTP, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)setitimer(ITIMER_REAL, &off, NULL);
+	(void)setitimer(ITIMER_VIRTUAL, &off, NULL);
+	(void)setitimer(ITIMER_PROF, &off, NULL);
+	(void)prctl(PR_SET_PDEATHSIG, 0);
+}
+
+/* Raises a limit as far as may be, and refuses to start with too little to finish. */
+static int
+need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name, struct why *why)
+{
+	struct rlimit r = { want, want };
+
+	if (setrlimit(what, &r) == -1 && getrlimit(what, &r) == 0 && r.rlim_cur < want) {
+		r.rlim_cur = r.rlim_max < want ? r.rlim_max : want;
+		(void)setrlimit(what, &r);
+	}
+	if (getrlimit(what, &r) == -1 || r.rlim_cur < least)
+		return refuse(why, WHY_AGAIN, "the limit on %s is too low to work with: raise it (ulimit)", name);
+	return 0;
+}
+
+static int
+reset_limits(struct why *why)
+{
+	const struct rlimit none = { 0, 0 };
+
+	if (need_limit(RLIMIT_NOFILE, 1024, 32, "open files", why) == -1 ||
+	    need_limit(RLIMIT_FSIZE, RLIM_INFINITY, 1 << 20, "file size", why) == -1 ||
+	    need_limit(RLIMIT_STACK, 8 << 20, 1 << 20, "stack", why) == -1 ||
+	    need_limit(RLIMIT_AS, RLIM_INFINITY, 64 << 20, "address space", why) == -1 ||
+	    need_limit(RLIMIT_DATA, RLIM_INFINITY, 32 << 20, "data", why) == -1 ||
+	    need_limit(RLIMIT_CPU, RLIM_INFINITY, 5, "CPU time", why) == -1)
+		return -1;
+	(void)setrlimit(RLIMIT_CORE, &none);
+	return 0;
+}
+
+static void
+reset_surroundings(void)
+{
+	int fd;
+
+	(void)umask(077);
+	(void)setpriority(PRIO_PROCESS, 0, 0);
+	if ((fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)) != -1) {
+		(void)!write(fd, "0", 1);
+		close(fd);
+	}
+}
+
+/* Once the real uid is 0 too, the caller can no longer signal, trace or limit this process. */
+static int
+become_root(struct why *why)
+{
+	uid_t r, e, s;
+	gid_t rg, eg, sg;
+
+	if (setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
+		return refuse(why, WHY_BUG, "setresuid: %s", strerror(errno));
+	if (getresuid(&r, &e, &s) == -1 || getresgid(&rg, &eg, &sg) == -1 || r != 0 || e != 0 || s != 0 || rg != 0 ||
+	    eg != 0 || sg != 0 || getgroups(0, NULL) != 0)
+		return refuse(why, WHY_BUG, "the ids did not become root's");
+	return 0;
+}
+
+static int
+shed_capabilities(struct why *why)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+	int cap, locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+	    SECBIT_KEEP_CAPS_LOCKED;
+	uint32_t had;
+	size_t i;
+
+	if (syscall(SYS_capget, &head, data) == -1)
+		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		(void)prctl(PR_CAPBSET_DROP, cap);
+	(void)prctl(PR_SET_SECUREBITS, locked);
+	for (i = 0; i < 2; i++) {
+		had = data[i].permitted;
+		data[i] = (struct __user_cap_data_struct){ 0 };
+		for (size_t k = 0; k < sizeof(kept_capabilities) / sizeof(kept_capabilities[0]); k++)
+			if ((size_t)kept_capabilities[k] / 32 == i)
+				data[i].permitted |= had & 1U << kept_capabilities[k] % 32;
+		data[i].effective = data[i].permitted;
+	}
+	if (syscall(SYS_capset, &head, data) == -1)
+		return refuse(why, WHY_BUG, "capset: %s", strerror(errno));
+	return 0;
+}
+
+#if defined(__x86_64__)
+#define THIS_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* Whatever goes wrong from here on, it executes no other program and mounts nothing. */
+static int
+forbid_programs(struct why *why)
+{
+#ifdef THIS_ARCH
+#define FORBID(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		/* x86-64's second table (x32) begins at this bit */
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		FORBID(execve), FORBID(execveat), FORBID(ptrace), FORBID(process_vm_writev), FORBID(mount),
+		FORBID(umount2), FORBID(move_mount), FORBID(pivot_root), FORBID(chroot), FORBID(setns), FORBID(unshare),
+		FORBID(init_module), FORBID(finit_module), FORBID(kexec_load), FORBID(bpf),
+		FORBID(open_by_handle_at),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog prog = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
+
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == -1 && errno != EINVAL)
+		return refuse(why, WHY_BUG, "seccomp: %s", strerror(errno));
+#endif
+	return 0;
+}
+
+int
+enter(struct starter *who, struct why *why)
+{
+	*who = (struct starter){ 0 };
+	if (own_descriptors(why) == -1)
+		return -1;
+	if (clearenv() != 0)
+		return refuse_nomem(why);
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	if (take_starter(who, why) == -1 || check_power(who, why) == -1)
+		return -1;
+	reset_signals();
+	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
+	if (reset_limits(why) == -1 || become_root(why) == -1)
+		return -1;
+	if (chdir("/") == -1)
+		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	reset_surroundings();
+	if (check_etc(why) == -1)
+		return -1;
+	if (shed_capabilities(why) == -1)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	return forbid_programs(why);
+}

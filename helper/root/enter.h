@@ -1,0 +1,31 @@
+/* Make the process ours: nothing of what the caller set up around it may matter any more. */
+#ifndef GPUHELPER_ROOT_ENTER_H
+#define GPUHELPER_ROOT_ENTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../pure/why.h"
+
+#define ENTER_GROUPS_MAX 65536
+
+/* Who started us, as the kernel says; taken before any id is changed. */
+struct starter {
+	uid_t uid;		/* real */
+	gid_t gid;
+	gid_t *groups;		/* supplementary; owned */
+	size_t group_count;
+	pid_t parent;
+};
+
+/*
+ * Runs the steps in their order (enter.c).  Afterwards: descriptors 0 to 2 only,
+ * an empty environment, all ids 0, no dumps, default signals, the few
+ * capabilities that this program uses, no way to execute another.  Before it
+ * returns nothing is read, logged or opened by a name that the caller chose.
+ */
+int enter(struct starter *who, struct why *why);
+
+#endif

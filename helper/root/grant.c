@@ -1,0 +1,366 @@
+/*
+ * See grant.h.  Data flows one way here: request, policy, decision, edits.  The
+ * decision is host/decide.c's and pure/match.c's; what this file adds is only
+ * what needs root: nodes, leases, the audit log.
+ */
+#include "grant.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/cgroup.h"
+#include "../host/decide.h"
+#include "../host/file.h"
+#include "../host/folders.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "audit.h"
+#include "device.h"
+#include "lease.h"
+
+#define GPUS_MAX 64
+
+/* One request on its way. */
+struct work {
+	const struct peer *peer;
+	const struct request *request;
+	int audit;
+	struct settings settings;
+	struct policy_files files;
+	struct identity identity;
+	json_t *vars;			/* identity borrows from it */
+	struct ask ask;
+	struct decision decision;
+	struct subject subject;
+	struct edits edits;
+	struct lease lease;
+	struct pick picks[GPUS_MAX];	/* lease.gpus of them */
+	struct strlist gpu_names;
+	bool unasked;			/* the container asks for nothing: not granting is no refusal */
+	bool prepared;			/* the identity is known */
+	bool judged;			/* the policies have been heard */
+	struct why why;
+};
+
+static void
+work_free(struct work *w)
+{
+	settings_free(&w->settings);
+	policy_files_free(&w->files);
+	json_decref(w->vars);
+	ask_free(&w->ask);
+	decision_free(&w->decision);
+	edits_free(&w->edits);
+	lease_free(&w->lease);
+	strlist_free(&w->gpu_names);
+	if (w->audit != -1)
+		close(w->audit);
+}
+
+/* Who is it, and how is that known?  A token that does not hold ends everything: no other identity is tried. */
+static int
+identify(struct work *w)
+{
+	if (w->request->token != NULL)
+		return refuse(&w->why, WHY_DENIED, "GPUHELPER_TOKEN is there, and this version can't verify tokens: take it "
+		    "out, and use identity = \"caller\" or \"claim\"");
+	/* what a silent container's environment says of pipelines is no asking: only a «caller» policy may cover it */
+	w->identity.kind = IDENTITY_CALLER;
+	if (w->unasked)
+		return 0;
+	return identity_of_claims(w->request, &w->identity, &w->vars, &w->why);
+}
+
+static int
+judge(struct work *w)
+{
+	struct question q = {
+		.who = &w->peer->asker, .id = &w->identity, .ask = &w->ask, .settings = &w->settings, .files = &w->files,
+		.source = { .root = -1, .udev = true },
+	};
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root == -1)
+		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
+	q.source.root = root;
+	w->judged = true;
+	decide(&q, &w->decision, NULL, NULL);
+	/* the one place where a verdict becomes an act */
+	if (w->decision.verdict == VERDICT_GRANT)
+		return 0;
+	w->why = w->decision.why;
+	return -1;
+}
+
+static int
+prepare(struct work *w)
+{
+	const struct request *r = w->request;
+
+	if (settings_load(GPUHELPER_CONFDIR, true, &w->settings, NULL, NULL, &w->why) == -1 ||
+	    policy_files_load(GPUHELPER_CONFDIR, true, &w->files, &w->why) == -1)
+		return -1;
+	if (r->privileged && w->settings.privileged == PRIVILEGED_DENY)
+		return refuse(&w->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
+		    "in gpuhelper.conf)");
+	w->unasked = r->token == NULL && r->gpus == NULL && r->folders == NULL;
+	if (w->unasked && !w->settings.grant_unasked)
+		return refuse(&w->why, WHY_DENIED, "the container asks for nothing");
+	if (ask_parse(r->gpus, r->folders, &w->ask, &w->why) == -1)
+		return -1;
+	if (identify(w) == -1)
+		return -1;
+	w->prepared = true;
+	return 0;
+}
+
+/* The users that the container's processes may run as, for a container that no cgroup tells apart. */
+static int
+fill_users(struct work *w)
+{
+	const struct idmap *m = &w->request->uids;
+	struct lease *l = &w->lease;
+	size_t i;
+
+	if (w->peer->asker.enforced)
+		return 0;
+	if ((l->user = calloc(m->n + 1, sizeof(*l->user))) == NULL)
+		return refuse_nomem(&w->why);
+	l->user[l->users++] = (struct idspan){ w->peer->asker.uid, 1 };
+	for (i = 0; i < m->n; i++)
+		l->user[l->users++] = (struct idspan){ m->v[i].outside, m->v[i].size };
+	return 0;
+}
+
+static int
+fill_lease(struct work *w)
+{
+	const struct request *r = w->request;
+	struct lease *l = &w->lease;
+
+	lease_key(w->peer->asker.uid, r->runtime_root, r->id, l->key);
+	l->id = strdup(r->id);
+	l->root = strdup(r->runtime_root);
+	l->policy = strdup(w->decision.policy.name);
+	if (w->identity.pipeline == NULL)
+		l->pipeline = strdup("");
+	else if (asprintf(&l->pipeline, "%s/%s", w->identity.team, w->identity.pipeline) == -1)
+		l->pipeline = NULL;
+	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
+		return refuse_nomem(&w->why);
+	l->uid = w->peer->asker.uid;
+	l->pid = w->peer->pid;
+	l->start = w->peer->start;
+	snprintf(l->boot, sizeof(l->boot), "%s", w->peer->boot);
+	l->since = time(NULL);
+	if (fill_users(w) == -1)
+		return -1;
+	return cgroup_candidates(w->peer->pid, r->cgroups_path, r->id, &l->cgroups, &w->why);
+}
+
+static void
+audit_end(void *ctx, const struct lease *l)
+{
+	struct work *w = ctx;
+	struct request ended = { .id = l->id };
+	const struct record rec = { .event = "end", .peer = w->peer, .request = &ended, .policy = l->policy };
+	struct why ignored;
+
+	(void)audit_write(w->audit, &rec, &ignored);
+}
+
+/* Under the lock: pick and write down.  Nothing that the caller controls is touched while it is held. */
+static int
+take_lease(struct work *w)
+{
+	struct leases ls;
+	int ret;
+
+	ret = leases_open(&ls, audit_end, w, &w->why);
+	if (ret == 0)
+		ret = leases_pick(&ls, &w->decision.grant, w->picks, GPUS_MAX, &w->lease, &w->why);
+	if (ret == 0)
+		ret = leases_add(&ls, &w->lease, &w->why);
+	leases_close(&ls);
+	return ret;
+}
+
+static int
+open_gpus(struct work *w)
+{
+	const struct device_view view = { &w->decision.inventory, &w->subject, &w->peer->asker };
+	autobuf struct buf name = { 0 };
+	const struct gpu *g;
+	unsigned caps;
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++) {
+		g = w->picks[i].gpu;
+		caps = w->picks[i].rule->capabilities;
+		if (device_add_gpu(&view, g, caps, &w->edits, &w->why) == -1 ||
+		    device_add_common(&view, g->vendor, caps, &w->edits, &w->why) == -1)
+			return -1;
+		name.len = 0;
+		buf_printf(&name, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid);
+		if (name.failed || !strlist_add(&w->gpu_names, name.p, SIZE_MAX))
+			return refuse_nomem(&w->why);
+	}
+	return 0;
+}
+
+/* /proc in a container shows every NVIDIA GPU of the host: hide those that are not granted. */
+static int
+mask_others(struct work *w)
+{
+	const struct inventory *inv = &w->decision.inventory;
+	char path[64];
+	size_t i, k;
+
+	for (i = 0; i < inv->gpus; i++) {
+		if (inv->gpu[i].vendor != GPU_NVIDIA)
+			continue;
+		for (k = 0; k < w->lease.gpus; k++)
+			if (w->picks[k].gpu == &inv->gpu[i])
+				break;
+		if (k < w->lease.gpus)
+			continue;
+		snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s", inv->gpu[i].pci);
+		if (!strlist_add(&w->edits.masked, path, SIZE_MAX))
+			return refuse_nomem(&w->why);
+	}
+	return 0;
+}
+
+static int
+add_env(struct work *w)
+{
+	const struct strlist *env = &w->decision.policy.env;
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (!strlist_add(&w->edits.env, env->v[i], SIZE_MAX))
+			return refuse_nomem(&w->why);
+	return 0;
+}
+
+static int
+record(struct work *w, const char *event, const struct why *why)
+{
+	const bool granted = strcmp(event, "grant") == 0;
+	const struct record rec = {
+		.event = event, .peer = w->peer, .request = w->request, .identity = w->prepared ? &w->identity : NULL,
+		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
+		.edits = granted ? &w->edits : NULL, .why = why };
+
+	return audit_write(w->audit, &rec, &w->why);
+}
+
+/* Everything up to the reply; what was done is undone again where a later step fails. */
+static int
+carry_out(struct work *w)
+{
+	struct why ignored;
+
+	subject_of(w->request, &w->subject);
+	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
+	    fill_lease(w) == -1 || take_lease(w) == -1)
+		return -1;
+	if (open_gpus(w) == -1 || mask_others(w) == -1 ||
+	    exec_record_write(w->peer, &w->lease, &w->edits, &w->why) == -1 || record(w, "grant", NULL) == -1) {
+		exec_record_remove(w->lease.uid, w->lease.root, w->lease.id);
+		(void)leases_drop(w->lease.key, &ignored);
+		return -1;
+	}
+	return 0;
+}
+
+static void
+answer_refusal(struct work *w, struct reply *reply)
+{
+	const struct why why = w->why;
+
+	/* busy is no decision yet: the wrapper asks again as long as the policy says */
+	if (why.code == WHY_AGAIN && w->decision.grant.wait > 0) {
+		reply->kind = REPLY_BUSY;
+		reply->wait = w->decision.grant.wait;
+	} else {
+		reply->kind = REPLY_REFUSED;
+		(void)record(w, "refuse", &why);
+	}
+	reply->why = why;
+}
+
+void
+grant(const struct peer *p, const struct request *r, struct reply *reply, char key[65])
+{
+	struct work w = { .peer = p, .request = r, .audit = -1 };
+
+	*reply = (struct reply){ 0 };
+	if ((w.audit = audit_open(&w.why)) == -1) {
+		reply->kind = REPLY_REFUSED;
+		reply->why = w.why;
+	} else if (prepare(&w) == 0 && judge(&w) == 0 && carry_out(&w) == 0) {
+		reply->kind = REPLY_GRANT;
+		snprintf(reply->policy, sizeof(reply->policy), "%s", w.decision.policy.name);
+		reply->edits = w.edits;
+		w.edits = (struct edits){ 0 };
+		memcpy(key, w.lease.key, sizeof(w.lease.key));
+	} else if (w.unasked && w.judged && w.why.code == WHY_DENIED) {
+		reply->kind = REPLY_PLAIN;
+	} else
+		answer_refusal(&w, reply);
+	work_free(&w);
+}
+
+void
+grant_undo(const struct peer *p, const struct request *r, const char *key)
+{
+	const struct record rec = { .event = "undo", .peer = p, .request = r };
+	struct why ignored;
+	int fd;
+
+	exec_record_remove(p->asker.uid, r->runtime_root, r->id);
+	(void)leases_drop(key, &ignored);
+	if ((fd = audit_open(&ignored)) != -1) {
+		(void)audit_write(fd, &rec, &ignored);
+		close(fd);
+	}
+}
+
+void
+look(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	struct work w = { .peer = p, .request = r, .audit = -1 };
+	struct leases ls = { .dir = -1, .lock = -1 };
+
+	*reply = (struct reply){ .kind = REPLY_NOTED };
+	if ((w.audit = audit_open(&w.why)) == -1 || leases_open(&ls, audit_end, &w, &w.why) == -1) {
+		reply->kind = REPLY_REFUSED;
+		reply->why = w.why;
+	}
+	leases_close(&ls);
+	work_free(&w);
+}
+
+void
+note(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	struct work w = { .peer = p, .request = r, .audit = -1 };
+	struct why told = { 0 };
+	bool refused = r->verb == VERB_REFUSED;
+
+	*reply = (struct reply){ .kind = REPLY_NOTED };
+	if (refused)
+		refuse(&told, WHY_DATA, "gpuhelper-runc: %s", r->reason != NULL ? r->reason : "(no reason given)");
+	if ((w.audit = audit_open(&w.why)) == -1 ||
+	    record(&w, refused ? "refuse" : "plain", refused ? &told : NULL) == -1) {
+		reply->kind = REPLY_REFUSED;
+		reply->why = w.why;
+	}
+	work_free(&w);
+}

@@ -1,0 +1,538 @@
+/*
+ * See lease.h.  Works beneath /run/gpuhelper only, which is root's; may meet
+ * files that an earlier run left half-way, and must be stopped by what it can't
+ * understand rather than pass over it.
+ */
+#include "lease.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/cgroup.h"
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/hash.h"
+#include "../pure/wire.h"
+
+#define LEASES_MAX 4096
+#define LOCK_WAIT_MS 2000
+
+void
+lease_key(uint32_t uid, const char *root, const char *id, char out[65])
+{
+	char number[16];
+	const char *const pieces[] = { number, root, id, NULL };
+
+	snprintf(number, sizeof(number), "%u", uid);
+	hash_pieces(pieces, out);
+}
+
+void
+lease_free(struct lease *l)
+{
+	free(l->id);
+	free(l->root);
+	free(l->policy);
+	free(l->pipeline);
+	free(l->gpu);
+	free(l->node);
+	free(l->user);
+	strlist_free(&l->cgroups);
+	*l = (struct lease){ 0 };
+}
+
+/* The file. */
+
+static json_t *
+lease_json(const struct lease *l)
+{
+	json_t *gpus = json_array(), *nodes = json_array(), *cgroups = json_array(), *users = json_array();
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++)
+		json_array_append_new(gpus, json_pack("{s:s, s:s, s:i, s:b, s:i}",
+		    "vendor", gpu_vendor_name(l->gpu[i].vendor), "pci", l->gpu[i].pci,
+		    "partition", (int)l->gpu[i].partition, "exclusive", l->gpu[i].exclusive,
+		    "limit", (int)l->gpu[i].limit));
+	for (i = 0; i < l->nodes; i++)
+		json_array_append_new(nodes, json_pack("{s:s, s:I, s:I}", "path", l->node[i].path,
+		    "major", (json_int_t)l->node[i].major, "minor", (json_int_t)l->node[i].minor));
+	for (i = 0; i < l->cgroups.n; i++)
+		json_array_append_new(cgroups, json_string(l->cgroups.v[i]));
+	for (i = 0; i < l->users; i++)
+		json_array_append_new(users, json_pack("[I,I]", (json_int_t)l->user[i].first, (json_int_t)l->user[i].size));
+	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o}",
+	    "version", 1, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
+	    "start", "", "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy, "pipeline", l->pipeline,
+	    "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users);
+}
+
+static int
+read_gpu(const json_t *j, struct lease *l)
+{
+	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v)), *g;
+	const char *vendor = json_string_value(json_object_get(j, "vendor"));
+	const char *pci = json_string_value(json_object_get(j, "pci"));
+
+	if (v == NULL)
+		return -1;
+	l->gpu = v;
+	g = &v[l->gpus++];
+	*g = (struct held_gpu){ .exclusive = json_is_true(json_object_get(j, "exclusive")),
+		.partition = (unsigned)json_integer_value(json_object_get(j, "partition")),
+		.limit = (unsigned)json_integer_value(json_object_get(j, "limit")) };
+	if (vendor == NULL || pci == NULL || !gpu_vendor_parse(vendor, &g->vendor) ||
+	    !pci_address_normalise(pci, g->pci))
+		return -1;
+	return 0;
+}
+
+static int
+read_node(const json_t *j, struct lease *l)
+{
+	struct edit_node *v = reallocarray(l->node, l->nodes + 1, sizeof(*v)), *n;
+	const char *path = json_string_value(json_object_get(j, "path"));
+
+	if (v == NULL)
+		return -1;
+	l->node = v;
+	n = &v[l->nodes++];
+	*n = (struct edit_node){ .major = (uint32_t)json_integer_value(json_object_get(j, "major")),
+		.minor = (uint32_t)json_integer_value(json_object_get(j, "minor")) };
+	return path != NULL && (size_t)snprintf(n->path, sizeof(n->path), "%s", path) < sizeof(n->path) ? 0 : -1;
+}
+
+static int
+read_user(const json_t *j, struct lease *l)
+{
+	struct idspan *v = reallocarray(l->user, l->users + 1, sizeof(*v));
+
+	if (v == NULL)
+		return -1;
+	l->user = v;
+	v[l->users++] = (struct idspan){ (uint32_t)json_integer_value(json_array_get(j, 0)),
+		(uint32_t)json_integer_value(json_array_get(j, 1)) };
+	return 0;
+}
+
+static char *
+copy(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL ? strdup(s) : NULL;
+}
+
+static int
+read_lease(const json_t *j, struct lease *l)
+{
+	const char *boot = json_string_value(json_object_get(j, "boot"));
+	const char *start = json_string_value(json_object_get(j, "start"));
+	const json_t *item;
+	size_t i;
+
+	if (json_integer_value(json_object_get(j, "version")) != 1 || boot == NULL || start == NULL ||
+	    !text_u64(start, UINT64_MAX, &l->start) || strlen(boot) >= sizeof(l->boot))
+		return -1;
+	snprintf(l->boot, sizeof(l->boot), "%s", boot);
+	l->id = copy(j, "id");
+	l->root = copy(j, "root");
+	l->policy = copy(j, "policy");
+	l->pipeline = copy(j, "pipeline");
+	l->uid = (uint32_t)json_integer_value(json_object_get(j, "uid"));
+	l->pid = (pid_t)json_integer_value(json_object_get(j, "pid"));
+	l->since = json_integer_value(json_object_get(j, "since"));
+	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
+		return -1;
+	json_array_foreach(json_object_get(j, "cgroups"), i, item)
+		if (!json_is_string(item) || !strlist_add(&l->cgroups, json_string_value(item), SIZE_MAX))
+			return -1;
+	json_array_foreach(json_object_get(j, "gpus"), i, item)
+		if (read_gpu(item, l) == -1)
+			return -1;
+	json_array_foreach(json_object_get(j, "nodes"), i, item)
+		if (read_node(item, l) == -1)
+			return -1;
+	json_array_foreach(json_object_get(j, "users"), i, item)
+		if (read_user(item, l) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+load_lease(int dir, const char *name, struct lease *l, struct why *why)
+{
+	autofree char *text = NULL;
+	char shown[sizeof(GPUHELPER_RUNDIR) + 300];
+	size_t len;
+	json_t *j;
+	int ret;
+
+	*l = (struct lease){ 0 };
+	snprintf(shown, sizeof(shown), "%s/leases/%s", GPUHELPER_RUNDIR, name);
+	if ((text = trust_read(dir, name, shown, 1 << 20, true, &len, why)) == NULL)
+		return -1;
+	if ((j = wire_parse(text, len, why)) == NULL)
+		return refuse_within(why, shown);
+	ret = read_lease(j, l);
+	json_decref(j);
+	snprintf(l->key, sizeof(l->key), "%s", name);
+	if (ret == -1) {
+		lease_free(l);
+		return refuse(why, WHY_CONFIG, "%s is not a lease of this version: no GPU is given out while it is there "
+		    "(see that its container is gone, then remove it)", shown);
+	}
+	return 0;
+}
+
+/* The end of a lease. */
+
+static bool
+process_lives(const struct lease *l)
+{
+	uint64_t start;
+
+	return process_start(l->pid, &start) && start == l->start;
+}
+
+/*
+ * (a) the process that asked lives: it is the runtime, still creating; (b) the
+ * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
+ * process of its users holds one of the GPUs' own nodes open.
+ */
+static bool
+is_live(const struct lease *l, const char *boot)
+{
+	if (strcmp(l->boot, boot) != 0)
+		return false;
+	if (process_lives(l) || cgroup_populated(&l->cgroups))
+		return true;
+	return l->users > 0 && l->nodes > 0 && state_node_open(l->node, l->nodes, l->user, l->users);
+}
+
+static int
+take_lock(struct leases *ls, struct why *why)
+{
+	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
+	int waited;
+
+	ls->lock = openat(ls->dir, "../lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (ls->lock == -1)
+		return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(errno));
+	for (waited = 0; flock(ls->lock, LOCK_EX | LOCK_NB) == -1; waited += 5) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(errno));
+		if (waited >= LOCK_WAIT_MS)
+			return refuse(why, WHY_AGAIN, "%s/lock is held by another gpuhelper for over %d s: try again",
+			    GPUHELPER_RUNDIR, LOCK_WAIT_MS / 1000);
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+static int
+keep_or_end(struct leases *ls, struct lease *l, const char *boot, lease_ended *ended, void *ctx, struct why *why)
+{
+	struct lease *v;
+
+	if (!is_live(l, boot)) {
+		ended(ctx, l);
+		exec_record_remove(l->uid, l->root, l->id);
+		if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
+			return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->key, strerror(errno));
+		lease_free(l);
+		return 0;
+	}
+	if ((v = reallocarray(ls->v, ls->n + 1, sizeof(*v))) == NULL)
+		return refuse_nomem(why);
+	ls->v = v;
+	ls->v[ls->n++] = *l;
+	*l = (struct lease){ 0 };
+	return 0;
+}
+
+int
+leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why)
+{
+	autostrlist struct strlist names = { 0 };
+	struct lease l = { 0 };
+	char boot[40];
+	size_t i;
+	int ret = 0;
+
+	*ls = (struct leases){ .dir = -1, .lock = -1 };
+	if (!boot_id(boot))
+		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
+	if ((ls->dir = state_dir("leases", why)) == -1 || take_lock(ls, why) == -1 ||
+	    state_list(ls->dir, GPUHELPER_RUNDIR "/leases", LEASES_MAX, &names, why) == -1)
+		return -1;
+	for (i = 0; ret == 0 && i < names.n; i++) {
+		/* a name with a dot is a file whose writer died before it got its name: it holds nothing */
+		if (strchr(names.v[i], '.') != NULL)
+			(void)unlinkat(ls->dir, names.v[i], 0);
+		else if ((ret = load_lease(ls->dir, names.v[i], &l, why)) == 0)
+			ret = keep_or_end(ls, &l, boot, ended, ctx, why);
+	}
+	lease_free(&l);
+	return ret;
+}
+
+void
+leases_close(struct leases *ls)
+{
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		lease_free(&ls->v[i]);
+	free(ls->v);
+	if (ls->lock != -1)
+		close(ls->lock);
+	if (ls->dir != -1)
+		close(ls->dir);
+	*ls = (struct leases){ .dir = -1, .lock = -1 };
+}
+
+/* Picking. */
+
+static bool
+is_gpu(const struct held_gpu *h, const struct gpu *g)
+{
+	return h->vendor == g->vendor && h->partition == g->partition && strcmp(h->pci, g->pci) == 0;
+}
+
+/* How many hold it; *exclusive if one of them alone, *limit the smallest limit of the others (0: none). */
+static unsigned
+holders(const struct leases *ls, const struct gpu *g, bool *exclusive, unsigned *limit)
+{
+	unsigned n = 0;
+	size_t i, k;
+
+	*exclusive = false;
+	*limit = 0;
+	for (i = 0; i < ls->n; i++)
+		for (k = 0; k < ls->v[i].gpus; k++) {
+			const struct held_gpu *h = &ls->v[i].gpu[k];
+
+			if (!is_gpu(h, g))
+				continue;
+			n++;
+			*exclusive = *exclusive || h->exclusive;
+			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
+				*limit = h->limit;
+		}
+	return n;
+}
+
+static bool
+has_room(const struct leases *ls, const struct gpu *g, const struct gpu_rule *r, unsigned *count)
+{
+	unsigned limit;
+	bool exclusive;
+
+	*count = holders(ls, g, &exclusive, &limit);
+	if (*count == 0)
+		return true;
+	if (exclusive || r->sharing == SHARING_EXCLUSIVE)
+		return false;
+	if (r->share_limit != 0 && (limit == 0 || r->share_limit < limit))
+		limit = r->share_limit;
+	return limit == 0 || *count < limit;
+}
+
+static bool
+is_picked(const struct gpu *g, const struct pick *picks, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (picks[i].gpu == g)
+			return true;
+	return false;
+}
+
+/* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
+static int
+refuse_busy(const struct leases *ls, const struct gpu_want *w, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	unsigned told = 0;
+	char since[32];
+	size_t i, k, c;
+
+	for (i = 0; i < ls->n && told < 4; i++)
+		for (k = 0; k < ls->v[i].gpus && told < 4; k++)
+			for (c = 0; c < w->n; c++)
+				if (is_gpu(&ls->v[i].gpu[k], w->candidate[c])) {
+					text_time(ls->v[i].since, since);
+					buf_printf(&b, "%s%s since %s", told++ ? ", " : "",
+					    *ls->v[i].pipeline ? ls->v[i].pipeline : "a container", since);
+					break;
+				}
+	return refuse(why, WHY_AGAIN, "all %zu %s GPUs that this policy allows are taken (by %s)", w->n,
+	    gpu_vendor_name(w->rule->vendor), b.p != NULL ? b.p : "others");
+}
+
+static int
+take(struct lease *out, const struct gpu *g, const struct gpu_rule *r, struct why *why)
+{
+	struct held_gpu *v = reallocarray(out->gpu, out->gpus + 1, sizeof(*v));
+	struct edit_node *nodes, *n;
+	size_t i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	out->gpu = v;
+	v[out->gpus] = (struct held_gpu){ .vendor = g->vendor, .partition = g->partition,
+		.exclusive = r->sharing == SHARING_EXCLUSIVE, .limit = r->share_limit };
+	snprintf(v[out->gpus].pci, sizeof(v[out->gpus].pci), "%s", g->pci);
+	out->gpus++;
+	if ((nodes = reallocarray(out->node, out->nodes + g->nodes + 1, sizeof(*nodes))) == NULL)
+		return refuse_nomem(why);
+	out->node = nodes;
+	for (i = 0; i < g->nodes; i++) {
+		n = &nodes[out->nodes++];
+		*n = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
+		snprintf(n->path, sizeof(n->path), "%s", g->node[i].path);
+	}
+	return 0;
+}
+
+static int
+pick_want(const struct leases *ls, const struct gpu_want *w, struct pick *picks, size_t *n, size_t max,
+    struct lease *out, struct why *why)
+{
+	const struct gpu *best;
+	unsigned left, count, least;
+	size_t i;
+
+	for (left = w->count; left > 0; left--) {
+		best = NULL;
+		least = 0;
+		for (i = 0; i < w->n; i++) {
+			if (is_picked(w->candidate[i], picks, *n) ||
+			    !has_room(ls, w->candidate[i], w->rule, &count))
+				continue;
+			if (best == NULL || count < least) {
+				best = w->candidate[i];
+				least = count;
+			}
+		}
+		if (best == NULL)
+			return refuse_busy(ls, w, why);
+		if (*n == max)
+			return refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max);
+		picks[(*n)++] = (struct pick){ best, w->rule };
+		if (take(out, best, w->rule, why) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+int
+leases_pick(const struct leases *ls, const struct grant *g, struct pick *picks, size_t max, struct lease *out,
+    struct why *why)
+{
+	size_t n = 0, i, pass;
+
+	/* wants with no choice first, or a freer one might take what they need */
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < g->gpus; i++)
+			if ((g->gpu[i].n > g->gpu[i].count) == (pass == 1) &&
+			    pick_want(ls, &g->gpu[i], picks, &n, max, out, why) == -1)
+				return -1;
+	return 0;
+}
+
+/* Writing. */
+
+int
+leases_add(struct leases *ls, const struct lease *l, struct why *why)
+{
+	json_t *j = lease_json(l);
+	char start[24], *text;
+	int ret;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i].key, l->key) == 0) {
+			json_decref(j);
+			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
+		}
+	snprintf(start, sizeof(start), "%llu", (unsigned long long)l->start);
+	json_object_set_new(j, "start", json_string(start));
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	if (text == NULL)
+		return refuse_nomem(why);
+	ret = state_write(ls->dir, l->key, text, 0600, 0, why);
+	free(text);
+	return ret;
+}
+
+int
+leases_drop(const char *key, struct why *why)
+{
+	autoclose int dir = state_dir("leases", why);
+
+	if (dir == -1)
+		return -1;
+	if (unlinkat(dir, key, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, key, strerror(errno));
+	return 0;
+}
+
+static void
+exec_name(const char *root, const char *id, char out[65])
+{
+	const char *const pieces[] = { root, id, NULL };
+
+	hash_pieces(pieces, out);
+}
+
+int
+exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, struct why *why)
+{
+	json_t *j = json_pack("{s:i, s:[], s:[]}", "version", 1, "env", "groups");
+	autoclose int all = -1, dir = -1;
+	char name[65], *text;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < e->env.n; i++)
+		json_array_append_new(json_object_get(j, "env"), json_string(e->env.v[i]));
+	for (i = 0; i < e->gids; i++)
+		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	if (text == NULL)
+		return refuse_nomem(why);
+	exec_name(l->root, l->id, name);
+	ret = (all = state_dir("exec", why)) == -1 || (dir = state_user_dir(all, p->asker.uid, p->gid, why)) == -1 ? -1 :
+	    state_write(dir, name, text, 0640, p->gid, why);
+	free(text);
+	return ret;
+}
+
+void
+exec_record_remove(uint32_t uid, const char *root, const char *id)
+{
+	autoclose int all = -1, dir = -1;
+	struct why ignored;
+	char name[65], user[16];
+
+	snprintf(user, sizeof(user), "%u", uid);
+	exec_name(root, id, name);
+	if ((all = state_dir("exec", &ignored)) != -1 &&
+	    (dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) != -1)
+		(void)unlinkat(dir, name, 0);
+}

@@ -1,0 +1,100 @@
+/* See peer.h.  Believes the kernel and root's files, never the request. */
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/users.h"
+#include "../pure/cleanup.h"
+
+bool
+process_start(pid_t pid, uint64_t *start)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	char name[40], *p, *save = NULL, *field;
+	unsigned i;
+
+	snprintf(name, sizeof(name), "proc/%d/stat", pid);
+	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL)
+		return false;
+	/* the second field is the command's name, which may hold spaces and parentheses: begin after the last one */
+	if ((p = strrchr(text, ')')) == NULL)
+		return false;
+	for (i = 3, field = strtok_r(p + 1, " ", &save); field != NULL; field = strtok_r(NULL, " ", &save), i++)
+		if (i == 22)
+			return text_u64(field, UINT64_MAX, start);
+	return false;
+}
+
+bool
+boot_id(char out[40])
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+
+	if (root == -1 || (text = file_read_at(root, "proc/sys/kernel/random/boot_id", 64, NULL)) == NULL)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return strlen(text) > 0 && (size_t)snprintf(out, 40, "%s", text) < 40;
+}
+
+/* Device-cgroup rules hold where the runtime is the host's root (runc applies none in a user namespace). */
+static bool
+is_enforced(uid_t uid)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *map = NULL;
+	unsigned in, out, n;
+	char name[40];
+
+	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
+	if (uid != 0 || root == -1 || (map = file_read_at(root, name, 16384, NULL)) == NULL)
+		return false;
+	return sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
+}
+
+static bool
+is_member(const struct starter *s)
+{
+	uint32_t gid;
+	size_t i;
+
+	if (s->uid == 0)
+		return true;
+	if (!group_gid("gpuhelper", &gid))
+		return false;
+	for (i = 0; i < s->group_count; i++)
+		if (s->groups[i] == gid)
+			return true;
+	return s->gid == gid;
+}
+
+int
+peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
+{
+	*p = (struct peer){ .asker = { .uid = s->uid }, .gid = s->gid, .pid = s->parent };
+	if (s->uid == (uid_t)-1)
+		return refuse(why, WHY_DENIED, "the caller has no uid");
+	if (p->pid <= 0 || !process_start(p->pid, &p->start))
+		return refuse(why, WHY_DENIED, "the process that asked is gone");
+	if (!boot_id(p->boot))
+		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
+	p->user = user_name(s->uid);
+	p->asker.user = p->user;
+	p->asker.member = is_member(s);
+	p->asker.enforced = is_enforced(s->uid);
+	return 0;
+}
+
+void
+peer_free(struct peer *p)
+{
+	free(p->user);
+	*p = (struct peer){ 0 };
+}

@@ -1,0 +1,26 @@
+/* Who asks. */
+#ifndef GPUHELPER_ROOT_PEER_H
+#define GPUHELPER_ROOT_PEER_H
+
+#include "../pure/match.h"
+#include "enter.h"
+
+struct peer {
+	struct asker asker;
+	uint32_t gid;
+	pid_t pid;		/* the process that asks, and becomes the runtime */
+	uint64_t start;		/* its start time: with the pid and the boot it is that process and no other */
+	char boot[40];		/* boot id */
+	char *user;		/* owned; asker.user points to it */
+};
+
+/* Of the process that started the setuid helper. */
+int peer_of_starter(const struct starter *s, struct peer *p, struct why *why);
+void peer_free(struct peer *p);
+
+/* The start time of a process (field 22 of /proc/PID/stat, proc(5)); false if there is no such process. */
+bool process_start(pid_t pid, uint64_t *start);
+/* /proc/sys/kernel/random/boot_id. */
+bool boot_id(char out[40]);
+
+#endif

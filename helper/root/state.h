@@ -1,0 +1,32 @@
+/* /run/gpuhelper: directories and files of root's own state. */
+#ifndef GPUHELPER_ROOT_STATE_H
+#define GPUHELPER_ROOT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../pure/edits.h"
+
+/* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
+int state_dir(const char *name, struct why *why);
+/* Opens (or makes, root:gid 0750) the directory of one user in it. */
+int state_user_dir(int dir, uint32_t uid, gid_t gid, struct why *why);
+/* Names in a directory, at most max. */
+int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
+/* Writes a file whole or not at all: under a name with a dot first, then renamed. */
+int state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why);
+
+/* Users of the host that a container's processes may run as. */
+struct idspan {
+	uint32_t first, size;
+};
+
+/*
+ * True if a process of one of these users has one of these devices open, or
+ * where that can't be seen.  Others' processes (nvidia-persistenced holds nodes
+ * open for ever) are no container's.
+ */
+bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans);
+
+#endif

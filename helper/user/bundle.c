@@ -1,0 +1,132 @@
+/*
+ * See bundle.h.  With the caller's rights in the caller's directory: a link or
+ * a pipe there can only cheat the caller, and is refused so that it does not.
+ */
+#include "bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+
+static int
+refuse_config(const struct bundle *b, enum why_code code, const char *what, struct why *why)
+{
+	return refuse(why, code, "%s/config.json: %s", b->path, what);
+}
+
+static int
+read_config(struct bundle *b, struct why *why)
+{
+	autoclose int fd = file_open_beneath(b->dir, "config.json", O_RDONLY);
+	struct stat after;
+
+	if (fd == -1)
+		return refuse_config(b, WHY_DATA, errno == ELOOP ? "is a symbolic link" : strerror(errno), why);
+	if (fstat(fd, &b->st) == -1)
+		return refuse_config(b, WHY_IO, strerror(errno), why);
+	if (!S_ISREG(b->st.st_mode))
+		return refuse_config(b, WHY_DATA, "is not a regular file", why);
+	if (b->st.st_nlink != 1)
+		return refuse_config(b, WHY_DATA, "has more than one link", why);
+	if ((b->text = file_read_fd(fd, BUNDLE_CONFIG_MAX, &b->len)) == NULL)
+		return refuse_config(b, WHY_DATA, errno == EFBIG ? "is larger than 4 MiB" : strerror(errno), why);
+	if (fstat(fd, &after) == -1 || (size_t)after.st_size != b->len)
+		return refuse_config(b, WHY_DATA, "changed while it was read", why);
+	return 0;
+}
+
+int
+bundle_open(const char *path, struct bundle *b, struct why *why)
+{
+	const char *given = path != NULL ? path : ".";
+
+	*b = (struct bundle){ .dir = -1 };
+	if ((b->dir = open(given, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_DATA, "bundle %s: %s", given, strerror(errno));
+	if ((b->path = realpath(given, NULL)) == NULL)
+		return refuse(why, WHY_DATA, "bundle %s: %s", given, strerror(errno));
+	return read_config(b, why);
+}
+
+static int
+write_whole(int fd, const char *text, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		n = write(fd, text, len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -1;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int
+bundle_stage(struct bundle *b, const char *text, size_t len, char staged[64], struct why *why)
+{
+	int fd, saved;
+
+	snprintf(staged, 64, ".config.json.gpuhelper.%d", getpid());
+	(void)unlinkat(b->dir, staged, 0);
+	fd = openat(b->dir, staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return refuse(why, WHY_IO, "%s: no new config.json can be written there: %s", b->path, strerror(errno));
+	/* same owner, group and mode as before; where the group can't be kept, nobody gets more than he had */
+	if (write_whole(fd, text, len) == -1 ||
+	    (fchown(fd, b->st.st_uid, b->st.st_gid) == -1 && errno != EPERM) ||
+	    fchmod(fd, b->st.st_mode & 0777) == -1 || fsync(fd) == -1) {
+		saved = errno;
+		close(fd);
+		bundle_discard(b, staged);
+		return refuse(why, WHY_IO, "%s: no new config.json can be written there: %s", b->path, strerror(saved));
+	}
+	close(fd);
+	return 0;
+}
+
+int
+bundle_commit(struct bundle *b, const char *staged, struct why *why)
+{
+	struct stat now;
+
+	if (fstatat(b->dir, "config.json", &now, AT_SYMLINK_NOFOLLOW) == -1 || now.st_ino != b->st.st_ino ||
+	    now.st_dev != b->st.st_dev || now.st_size != b->st.st_size ||
+	    memcmp(&now.st_mtim, &b->st.st_mtim, sizeof(now.st_mtim)) != 0 ||
+	    memcmp(&now.st_ctim, &b->st.st_ctim, sizeof(now.st_ctim)) != 0) {
+		bundle_discard(b, staged);
+		return refuse_config(b, WHY_DATA, "was changed by someone else meanwhile", why);
+	}
+	if (renameat(b->dir, staged, b->dir, "config.json") == -1) {
+		refuse_config(b, WHY_IO, strerror(errno), why);
+		bundle_discard(b, staged);
+		return -1;
+	}
+	(void)fsync(b->dir);
+	return 0;
+}
+
+void
+bundle_discard(struct bundle *b, const char *staged)
+{
+	if (staged[0] != '\0')
+		(void)unlinkat(b->dir, staged, 0);
+}
+
+void
+bundle_close(struct bundle *b)
+{
+	if (b->dir != -1)
+		close(b->dir);
+	free(b->path);
+	free(b->text);
+	*b = (struct bundle){ .dir = -1 };
+}

@@ -1,0 +1,50 @@
+/* See report.h.  Opens what the engine named, with the caller's rights; failing to tell is no reason to fail otherwise. */
+#include "report.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../pure/text.h"
+
+static void
+write_record(const struct command *c, const char *level, const char *text)
+{
+	autobuf struct buf b = { 0 };
+	char when[32];
+	int fd;
+
+	if (c->log == NULL || *c->log == '\0')
+		return;
+	if ((fd = open(c->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644)) == -1)
+		return;
+	text_time(time(NULL), when);
+	buf_printf(&b, c->log_json ? "{\"level\":\"%s\",\"msg\":" : "level=%s msg=", level);
+	buf_json(&b, text);
+	buf_printf(&b, c->log_json ? ",\"time\":\"%s\"}\n" : " time=\"%s\"\n", when);
+	if (!b.failed)
+		(void)!write(fd, b.p, b.len);
+	close(fd);
+}
+
+void
+report_error(const struct command *c, const struct why *why)
+{
+	char line[sizeof(why->text) + 32];
+
+	snprintf(line, sizeof(line), "gpuhelper: %s", why->text);
+	write_record(c, "error", line);
+	dprintf(STDERR_FILENO, "%s\n", line);
+}
+
+void
+report_notice(const struct command *c, const char *text)
+{
+	char line[640];
+
+	snprintf(line, sizeof(line), "gpuhelper: %s", text);
+	write_record(c, "info", line);
+	dprintf(STDERR_FILENO, "%s\n", line);
+}

@@ -1,0 +1,23 @@
+/* The container's root filesystem, and paths as they will be in it. */
+#ifndef GPUHELPER_USER_ROOTFS_H
+#define GPUHELPER_USER_ROOTFS_H
+
+#include "../pure/edits.h"
+#include "../pure/settings.h"
+#include "spec.h"
+
+/*
+ * root.path, resolved, must lie beneath the bundle or one of the volumes: a
+ * task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,
+ * *path its resolved path (the caller closes and frees).
+ */
+int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
+    struct why *why);
+
+/*
+ * No mount of the request may be at, above or beneath what is granted: compared
+ * as text and as the root filesystem's own links make it.
+ */
+int rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const struct edits *e, struct why *why);
+
+#endif

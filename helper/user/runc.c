@@ -1,0 +1,394 @@
+/*
+ * gpuhelper-runc: the wrapper.  An OCI runtime like any other to the engine that
+ * calls it; runs with the caller's rights and never with more.
+ *
+ * It is on the path of every verb: what it does not have to touch it passes on
+ * at once.  For a bundle that becomes a container it reads config.json, asks the
+ * helper if the container asks for anything, writes the new config.json, and
+ * becomes the runtime.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/etc.h"
+#include "../host/file.h"
+#include "../host/majors.h"
+#include "../pure/cleanup.h"
+#include "argv.h"
+#include "ask.h"
+#include "bundle.h"
+#include "compose.h"
+#include "report.h"
+#include "rootfs.h"
+#include "runtime.h"
+#include "spec.h"
+
+#define POLL_NS (250 * 1000 * 1000)
+
+/* One container on its way. */
+struct making {
+	const struct command *command;
+	const struct settings *settings;
+	const char *runtime;
+	struct bundle bundle;
+	struct spec spec;
+	struct request request;
+	struct devmajors majors;
+	struct asking asking;
+	struct reply reply;
+	int rootfd;
+	char *rootpath;
+	char *text;			/* the new config.json */
+	size_t len;
+	char staged[64];
+	bool granted;
+	struct why why;
+};
+
+static void
+making_free(struct making *m)
+{
+	bundle_discard(&m->bundle, m->staged);
+	ask_end(&m->asking);
+	reply_free(&m->reply);
+	request_free(&m->request);
+	spec_free(&m->spec);
+	devmajors_free(&m->majors);
+	if (m->rootfd != -1)
+		close(m->rootfd);
+	free(m->rootpath);
+	free(m->text);
+	bundle_close(&m->bundle);
+}
+
+static int
+name_request(struct making *m, enum verb verb)
+{
+	const struct command *c = m->command;
+	struct request *r = &m->request;
+
+	r->verb = verb;
+	r->systemd_cgroup = c->systemd_cgroup;
+	if (r->id == NULL)
+		r->id = strdup(c->id);
+	if (r->runtime_root == NULL)
+		r->runtime_root = strdup(c->root != NULL ? c->root : "");
+	if (r->cgroups_path == NULL)
+		r->cgroups_path = strdup("");
+	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(&m->why);
+}
+
+static int
+read_majors(struct making *m)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root == -1)
+		return refuse(&m->why, WHY_IO, "/: %s", strerror(errno));
+	return majors_read(root, &m->majors, &m->why);
+}
+
+/* What holds for every container, whatever it asks for. */
+static int
+check_container(struct making *m, bool *asks)
+{
+	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
+	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1 ||
+	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
+		return -1;
+	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
+		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
+		    "in gpuhelper.conf)");
+	if (rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
+	    compose_check_mounts(&m->spec, &m->why) == -1)
+		return -1;
+	return read_majors(m);
+}
+
+/* Asks, and asks again while all GPUs are taken and the policy lets it wait. */
+static int
+ask_patiently(struct making *m)
+{
+	const struct timespec nap = { .tv_nsec = POLL_NS };
+	struct timespec start, now;
+	bool told = false;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (;;) {
+		if (ask(&m->request, &m->asking, &m->reply, &m->why) == -1)
+			return -1;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (m->reply.kind != REPLY_BUSY)
+			return 0;
+		m->why = m->reply.why;
+		if (now.tv_sec - start.tv_sec >= (time_t)m->reply.wait)
+			return refuse(&m->why, WHY_AGAIN, "waited %u s: %s", m->reply.wait, m->reply.why.text);
+		if (!told)
+			report_notice(m->command, m->reply.why.text);
+		told = true;
+		ask_end(&m->asking);
+		reply_free(&m->reply);
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* Recursive read-only mounts need a runtime and a kernel that know them, or submounts would stay writable. */
+static int
+check_submounts(struct making *m)
+{
+	const struct edits *e = &m->reply.edits;
+	size_t i;
+
+	for (i = 0; i < e->mounts && !strlist_has(&e->mount[i].options, "rnodev"); i++)
+		;
+	if (i == e->mounts)
+		return 0;
+	if (syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) == -1 && errno == ENOSYS)
+		return refuse(&m->why, WHY_DENIED, "folder %s is granted with its submounts, which this kernel can't make "
+		    "read-only: it needs Linux 5.12", e->mount[i].source);
+	if (!runtime_has_mount_option(m->runtime, "rro") || !runtime_has_mount_option(m->runtime, "rnodev"))
+		return refuse(&m->why, WHY_DENIED, "folder %s is granted with its submounts, and %s does not say that it can make "
+		    "them read-only (runc features): runc 1.1 can", e->mount[i].source, m->runtime);
+	return 0;
+}
+
+/*
+ * crun 1.8 takes the recursion of «rprivate» for the bind mount's own and brings
+ * mounts beneath along, writable; and it forgets nosuid and nodev of a writable
+ * bind mount.  «private» and the recursive forms mean the same where nothing is
+ * mounted beneath, and hold.
+ */
+static int
+suit_crun(struct making *m)
+{
+	autofree char *real = realpath(m->runtime, NULL);
+	struct edits *e = &m->reply.edits;
+	struct strlist *options;
+	size_t i, k;
+
+	if (real == NULL || strcmp(strrchr(real, '/') + 1, "crun") != 0)
+		return 0;
+	for (i = 0; i < e->mounts; i++) {
+		options = &e->mount[i].options;
+		if (strlist_has(options, "rbind"))
+			continue;
+		for (k = 0; k < options->n; k++)
+			if (strcmp(options->v[k], "rprivate") == 0)
+				memmove(options->v[k], "private", sizeof("private"));
+		if (!strlist_add(options, "rnosuid", SIZE_MAX) || !strlist_add(options, "rnodev", SIZE_MAX))
+			return refuse_nomem(&m->why);
+	}
+	return 0;
+}
+
+static int
+ask_for_grant(struct making *m)
+{
+	if (ask_patiently(m) == -1)
+		return -1;
+	switch (m->reply.kind) {
+	case REPLY_GRANT:
+		break;
+	case REPLY_PLAIN:
+		ask_end(&m->asking);
+		return 0;
+	default:
+		m->why = m->reply.why;
+		return -1;
+	}
+	m->granted = true;
+	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1)
+		return -1;
+	return check_submounts(m) == -1 ? -1 : suit_crun(m);
+}
+
+static int
+write_config(struct making *m)
+{
+	bool hide = !(m->spec.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
+
+	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : NULL, hide, &m->len, &m->why);
+	if (m->text == NULL)
+		return -1;
+	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
+		return m->granted ? ask_final(&m->asking, &m->why) : 0;
+	if (bundle_stage(&m->bundle, m->text, m->len, m->staged, &m->why) == -1)
+		return -1;
+	if (m->granted && ask_final(&m->asking, &m->why) == -1)
+		return -1;
+	if (bundle_commit(&m->bundle, m->staged, &m->why) == -1)
+		return -1;
+	m->staged[0] = '\0';
+	return 0;
+}
+
+/* Tells the helper what happened without it.  A container that may not be recorded where that is wanted is not made. */
+static int
+tell_helper(struct making *m, enum verb verb)
+{
+	struct asking a;
+	struct reply reply;
+	struct why why;
+	int ret;
+
+	if (name_request(m, verb) == -1)
+		return -1;
+	if (verb == VERB_REFUSED) {
+		free(m->request.token);
+		m->request.token = NULL;
+		free(m->request.reason);
+		m->request.reason = strdup(m->why.text);
+	}
+	ret = ask(&m->request, &a, &reply, &why);
+	if (ret == 0 && reply.kind == REPLY_REFUSED) {
+		why = reply.why;
+		ret = -1;
+	}
+	ask_end(&a);
+	reply_free(&reply);
+	if (ret == -1 && verb == VERB_PLAIN)
+		m->why = why;
+	return ret;
+}
+
+/* Makes the bundle ready for the runtime.  -1: no container, with the line that the user is to see. */
+static int
+prepare(struct making *m)
+{
+	bool asks = false;
+
+	if (check_container(m, &asks) == -1) {
+		(void)tell_helper(m, VERB_REFUSED);
+		return -1;
+	}
+	if (asks || m->settings->grant_unasked) {
+		if (ask_for_grant(m) == -1) {
+			/* the helper has written down its own refusals; this is for what came after, or in its stead */
+			if (m->reply.kind != REPLY_REFUSED) {
+				ask_end(&m->asking);
+				(void)tell_helper(m, VERB_REFUSED);
+			}
+			return -1;
+		}
+	}
+	if (!m->granted && m->settings->audit_plain && tell_helper(m, VERB_PLAIN) == -1)
+		return -1;
+	return write_config(m);
+}
+
+static int
+make_container(const struct command *c, const struct settings *settings, const char *runtime, struct why *why)
+{
+	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
+		.bundle = { .dir = -1 }, .asking = { .fd = -1, .pid = -1 } };
+	int ret = prepare(&m);
+
+	*why = m.why;
+	making_free(&m);
+	return ret;
+}
+
+/* Has the helper look whether the container's lease is over. */
+static void
+look_at_lease(const struct command *c)
+{
+	struct request r = { .verb = VERB_LOOK };
+	struct asking a;
+	struct reply reply;
+	struct why ignored;
+
+	r.id = strdup(c->id);
+	r.runtime_root = strdup(c->root != NULL ? c->root : "");
+	r.cgroups_path = strdup("");
+	if (r.id != NULL && r.runtime_root != NULL && r.cgroups_path != NULL) {
+		(void)ask(&r, &a, &reply, &ignored);
+		ask_end(&a);
+		reply_free(&reply);
+	}
+	request_free(&r);
+}
+
+static bool
+is_leased(const struct command *c)
+{
+	return c->id != NULL && ask_is_leased(c->root != NULL ? c->root : "", c->id);
+}
+
+/* May this verb end a lease?  It does not become the runtime then, but waits for it. */
+static bool
+may_end_lease(const struct command *c)
+{
+	if (c->verb == NULL)
+		return false;
+	if (strcmp(c->verb, "delete") == 0)
+		return is_leased(c);
+	return command_makes_container(c) && strcmp(c->verb, "create") != 0 && !c->detach;
+}
+
+/* The settings, and the runtime below as far as it can be known without them. */
+static char *
+find_runtime(struct settings *settings, int *settings_ok, struct why *why)
+{
+	autofree char *text = NULL, *salvaged = NULL;
+	struct why broken;
+	char *runtime;
+
+	*settings_ok = settings_load(GPUHELPER_CONFDIR, true, settings, NULL, &text, &broken);
+	if (*settings_ok == -1 && text != NULL)
+		salvaged = settings_salvage_runtime(text);
+	runtime = runtime_find(*settings_ok == 0 ? settings->runtime : salvaged, why);
+	if (*settings_ok == -1 && runtime != NULL)
+		*why = broken;
+	return runtime;
+}
+
+static int
+serve(const struct command *c, char *const *argv, struct why *why)
+{
+	autosettings struct settings settings = { 0 };
+	autofree char *runtime = NULL;
+	int settings_ok, status;
+
+	if ((runtime = find_runtime(&settings, &settings_ok, why)) == NULL)
+		return -1;
+	if (command_makes_container(c) && settings_ok == -1)
+		return -1;
+	if (may_end_lease(c))
+		switch (runtime_fork(&status, why)) {
+		case 0:
+			if (is_leased(c))
+				look_at_lease(c);
+			exit(status);
+		case -1:
+			return -1;
+		}
+	/* the process that asks is the one that becomes the runtime */
+	if (command_makes_container(c) && make_container(c, &settings, runtime, why) == -1)
+		return -1;
+	return runtime_exec(runtime, argv, why);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct command command = { 0 };
+	struct why why = { 0 };
+
+	if (argc < 1)
+		return 1;
+	if (argc == 2 && strcmp(argv[1], "--gpuhelper-version") == 0) {
+		dprintf(STDOUT_FILENO, "gpuhelper-runc %s\n", GPUHELPER_VERSION);
+		return 0;
+	}
+	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argv, &why) == -1)
+		report_error(&command, &why);
+	return 1;
+}

@@ -1,0 +1,292 @@
+/* See runtime.h.  With the caller's rights, in the caller's process: whatever the caller could run anyway. */
+#include "runtime.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/doc.h"
+#include "../pure/path.h"
+#include "../pure/text.h"
+
+#define DEPTH_VARIABLE "GPUHELPER_RUNC_DEPTH"
+#define DEPTH_MAX 4
+
+extern char **environ;
+
+/*
+ * By this note any copy of the wrapper knows another one, wherever it lies:
+ * two copies that each find the other in PATH would call each other for ever.
+ */
+static const struct {
+	Elf64_Nhdr head;
+	char name[12];
+} wrapper_note __attribute__((section(".note.gpuhelper"), used, aligned(4))) = {
+	{ .n_namesz = sizeof("gpuhelper"), .n_descsz = 0, .n_type = 1 }, "gpuhelper" };
+
+enum program { PROGRAM_NONE, PROGRAM_WRAPPER, PROGRAM_ELF, PROGRAM_OTHER };
+
+static bool
+has_note(int fd, const Elf64_Ehdr *e)
+{
+	Elf64_Phdr p;
+	char notes[1024];
+	ssize_t n;
+	size_t i;
+
+	for (i = 0; i < e->e_phnum && i < 64; i++) {
+		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * sizeof(p))) != (ssize_t)sizeof(p))
+			return false;
+		if (p.p_type != PT_NOTE)
+			continue;
+		n = pread(fd, notes, p.p_filesz < sizeof(notes) ? p.p_filesz : sizeof(notes), (off_t)p.p_offset);
+		if (n > 0 && memmem(notes, (size_t)n, &wrapper_note, sizeof(wrapper_note)) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static enum program
+look_at(const char *path)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st, self;
+	Elf64_Ehdr e;
+
+	if (access(path, X_OK) == -1)
+		return PROGRAM_NONE;
+	if (fd == -1)	/* executable, not readable: then at least not this very file */
+		return stat(path, &st) == 0 && stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev &&
+		    st.st_ino == self.st_ino ? PROGRAM_WRAPPER : PROGRAM_OTHER;
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return PROGRAM_NONE;
+	if (stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev && st.st_ino == self.st_ino)
+		return PROGRAM_WRAPPER;
+	if (pread(fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+		return PROGRAM_OTHER;
+	return has_note(fd, &e) ? PROGRAM_WRAPPER : PROGRAM_ELF;
+}
+
+static char *
+find_in_path(struct why *why)
+{
+	autofree char *dirs = strdup(getenv("PATH") != NULL ? getenv("PATH") : "/usr/sbin:/usr/bin:/sbin:/bin");
+	char *dir, *save = NULL, *path;
+	bool self = false;
+	enum program p;
+
+	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
+		if (asprintf(&path, "%s/runc", dir) == -1)
+			break;
+		p = look_at(path);
+		if (p == PROGRAM_ELF || p == PROGRAM_OTHER)
+			return path;
+		self = self || p == PROGRAM_WRAPPER;
+		free(path);
+	}
+	refuse(why, WHY_ABSENT, "no OCI runtime in PATH%s: install runc, or say runtime = \"/path\" in gpuhelper.conf",
+	    self ? " but gpuhelper-runc itself" : "");
+	return NULL;
+}
+
+/* The configured runtime runs as whoever the worker is, often root: it must be root's alone. */
+static int
+check_configured(const char *path, struct why *why)
+{
+	autofree char *real = realpath(path, NULL), *dir = NULL;
+	autoclose int parent = -1, fd = -1;
+
+	if (real == NULL)
+		return refuse(why, WHY_ABSENT, "runtime %s: %s", path, strerror(errno));
+	if ((dir = strndup(real, (size_t)(path_last(real) - real))) == NULL)
+		return refuse_nomem(why);
+	if (strlen(dir) > 1)
+		dir[strlen(dir) - 1] = '\0';
+	if ((parent = trust_open_dir(dir, true, why)) == -1)
+		return refuse_within(why, "runtime");
+	if ((fd = file_open_beneath(parent, path_last(real), O_PATH)) == -1)
+		return refuse(why, WHY_ABSENT, "runtime %s: %s", real, strerror(errno));
+	if (trust_check(fd, real, why) == -1)
+		return refuse_within(why, "runtime");
+	switch (look_at(real)) {
+	case PROGRAM_NONE:
+		return refuse(why, WHY_ABSENT, "runtime %s can't be executed", path);
+	case PROGRAM_WRAPPER:
+		return refuse(why, WHY_CONFIG, "runtime %s in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it",
+		    path);
+	case PROGRAM_ELF:
+	case PROGRAM_OTHER:
+		break;
+	}
+	return 0;
+}
+
+char *
+runtime_find(const char *configured, struct why *why)
+{
+	char *path;
+
+	if (configured == NULL)
+		return find_in_path(why);
+	if (check_configured(configured, why) == -1)
+		return NULL;
+	if ((path = strdup(configured)) == NULL)
+		refuse_nomem(why);
+	return path;
+}
+
+/*
+ * A script or a vendor's runtime below may look for «runc» in PATH and find us
+ * again.  Only for those is a count kept, in one variable; runc and crun get the
+ * environment as it came.
+ */
+static int
+count_depth(const char *path, struct why *why)
+{
+	static const char *const leaves[] = { "runc", "crun", "youki", "runsc", NULL };
+	const char *had = getenv(DEPTH_VARIABLE), *name = strrchr(path, '/') + 1;
+	uint32_t depth = 0;
+	char text[16];
+	size_t i;
+
+	if (had != NULL)
+		(void)text_u32(had, 0, 1000, &depth);
+	if (depth >= DEPTH_MAX)
+		return refuse(why, WHY_CONFIG, "%s calls gpuhelper-runc again, in a loop: set runtime in gpuhelper.conf to a "
+		    "runtime that does not", path);
+	for (i = 0; leaves[i] != NULL; i++)
+		if (strcmp(leaves[i], name) == 0 && look_at(path) == PROGRAM_ELF)
+			return 0;
+	snprintf(text, sizeof(text), "%u", depth + 1);
+	return setenv(DEPTH_VARIABLE, text, 1) == 0 ? 0 : refuse_nomem(why);
+}
+
+int
+runtime_exec(const char *path, char *const *argv, struct why *why)
+{
+	if (count_depth(path, why) == -1)
+		return -1;
+	execve(path, argv, environ);
+	return refuse(why, WHY_ABSENT, "runtime %s: %s", path, strerror(errno));
+}
+
+static volatile sig_atomic_t child;
+
+static void
+pass_on(int sig)
+{
+	if (child > 0)
+		(void)kill((pid_t)child, sig);
+}
+
+/* In the child: as the caller left things, and not outliving us where we would not outlive our parent. */
+static void
+settle_child(int deathsig, pid_t parent, const sigset_t *mask, const struct sigaction *chld)
+{
+	struct sigaction a;
+	int sig;
+
+	/* what was ignored stays ignored, as over execve(2) */
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigaction(sig, NULL, &a) == 0 && a.sa_handler == pass_on)
+			(void)signal(sig, SIG_DFL);
+	(void)sigaction(SIGCHLD, chld, NULL);
+	(void)sigprocmask(SIG_SETMASK, mask, NULL);
+	if (deathsig != 0 && (prctl(PR_SET_PDEATHSIG, deathsig) == -1 || getppid() != parent))
+		_exit(1);
+}
+
+int
+runtime_fork(int *status, struct why *why)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
+	struct sigaction pass = { .sa_handler = pass_on, .sa_flags = SA_RESTART }, old, chld;
+	pid_t self = getpid(), pid;
+	sigset_t all, mask;
+	int deathsig = 0, st;
+	size_t i;
+
+	(void)prctl(PR_GET_PDEATHSIG, &deathsig);
+	sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &mask);
+	/* an ignored SIGCHLD would take the child's status away */
+	(void)sigaction(SIGCHLD, NULL, &chld);
+	(void)signal(SIGCHLD, SIG_DFL);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &pass, NULL);
+	if ((pid = fork()) == -1)
+		return refuse(why, WHY_AGAIN, "fork: %s", strerror(errno));
+	if (pid == 0) {
+		settle_child(deathsig, self, &mask, &chld);
+		return 1;
+	}
+	child = pid;
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
+	while (waitpid(pid, &st, 0) == -1)
+		if (errno != EINTR)
+			return refuse(why, WHY_IO, "waiting for the runtime: %s", strerror(errno));
+	child = 0;
+	*status = WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
+	return 0;
+}
+
+/* What «runtime features» prints, at most size - 1 bytes; false if it does not know the verb. */
+static bool
+read_features(const char *path, char *out, size_t size)
+{
+	char features[] = "features", name[] = "runc", *const argv[] = { name, features, NULL };
+	struct pollfd p;
+	size_t have = 0;
+	int fds[2], st;
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return false;
+	if ((pid = fork()) == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		(void)dup2(null, 0);
+		(void)dup2(fds[1], 1);
+		(void)dup2(null, 2);
+		execve(path, argv, environ);
+		_exit(127);
+	}
+	close(fds[1]);
+	p = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	while (pid != -1 && have < size - 1 && poll(&p, 1, 5000) > 0 &&
+	    (n = read(fds[0], out + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	close(fds[0]);
+	out[have] = '\0';
+	return pid != -1 && waitpid(pid, &st, 0) == pid && WIFEXITED(st) && WEXITSTATUS(st) == 0;
+}
+
+bool
+runtime_has_mount_option(const char *path, const char *option)
+{
+	autofree char *text = malloc(65536);
+	autodoc struct doc d = { 0 };
+	struct why why;
+	uint32_t n;
+
+	if (text == NULL || !read_features(path, text, 65536) || doc_parse(&d, text, strlen(text), &why) == -1)
+		return false;
+	for (n = doc_first(&d, doc_get(&d, 0, "mountOptions")); n != DOC_NONE; n = doc_next(&d, n))
+		if (doc_equals(&d, n, option))
+			return true;
+	return false;
+}

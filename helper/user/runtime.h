@@ -1,0 +1,34 @@
+/* The OCI runtime below the wrapper. */
+#ifndef GPUHELPER_USER_RUNTIME_H
+#define GPUHELPER_USER_RUNTIME_H
+
+#include <stdbool.h>
+
+#include "../pure/why.h"
+
+/*
+ * The runtime to run: «configured» (gpuhelper.conf; its path must be root's
+ * alone) or, if that is NULL, the first «runc» in PATH that is not this wrapper.
+ * NULL with *why; the caller frees.
+ */
+char *runtime_find(const char *configured, struct why *why);
+
+/*
+ * Executes it with our own argv, environment, descriptors and directory.  Comes
+ * back only where that fails, with -1.
+ */
+int runtime_exec(const char *path, char *const *argv, struct why *why);
+
+/*
+ * For verbs after which there is something left to do: forks.  Returns 1 in the
+ * child, which goes on to runtime_exec(); and 0 in the parent, once the child is
+ * done, with its status the way a shell would say it (128 + signal).  Signals
+ * are handed through; the child dies with us where we die with our parent
+ * (PDEATHSIG).  -1 with *why.
+ */
+int runtime_fork(int *status, struct why *why);
+
+/* True if the runtime says that it knows a mount option («runtime features», OCI features.md). */
+bool runtime_has_mount_option(const char *path, const char *option);
+
+#endif

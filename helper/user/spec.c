@@ -1,0 +1,491 @@
+/* See spec.h.  Everything in the text may be a pull request's: nothing is taken for what it does not say. */
+#include "spec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+
+static int __attribute__((format(printf, 2, 3)))
+wrong(struct why *why, const char *fmt, ...)
+{
+	char place[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(place, sizeof(place), fmt, ap);
+	va_end(ap);
+	return refuse(why, WHY_DATA, "config.json: %s", place);
+}
+
+/*
+ * runc's JSON reader takes «Linux» for «linux» (Go's encoding/json folds case,
+ * and U+017F to s, U+212A to k).  What it would read and we would not is refused.
+ */
+static int
+exact_keys(const struct doc *d, uint32_t obj, struct why *why)
+{
+	static const char *const known[] = { "ociVersion", "process", "root", "mounts", "linux", "annotations", "hooks",
+		"env", "user", "capabilities", "additionalGids", "uid", "gid", "path", "destination", "source", "type",
+		"options", "devices", "resources", "cgroupsPath", "uidMappings", "gidMappings", "namespaces", "maskedPaths",
+		"allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective", "permitted",
+		"inheritable", "ambient", NULL };
+	uint32_t k;
+	size_t i;
+
+	if (!doc_is(d, obj, DOC_OBJECT))
+		return 0;
+	for (k = doc_first(d, obj); k != DOC_NONE; k = doc_next(d, k)) {
+		autofree char *name = doc_string(d, k);
+
+		for (i = 0; name != NULL && name[i] != '\0' && (unsigned char)name[i] < 0x80; i++)
+			;
+		if (name == NULL || name[i] != '\0')
+			return wrong(why, "the key \"%.60s\" is not plain ASCII", name != NULL ? name : "(with a NUL)");
+		for (i = 0; known[i] != NULL && strcasecmp(known[i], name) != 0; i++)
+			;
+		if (known[i] != NULL && strcmp(known[i], name) != 0)
+			return wrong(why, "the key \"%s\" must be spelt \"%s\"", name, known[i]);
+	}
+	return 0;
+}
+
+/* A member that must be of this kind if it is there.  null counts as absent, as in Go. */
+static int
+part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, const char *place, uint32_t *out,
+    struct why *why)
+{
+	static const char *const kinds[] = { "an object", "a list", "a string", "a number", "true", "false", "null" };
+
+	*out = doc_get(d, obj, key);
+	if (doc_is(d, *out, DOC_OBJECT) && kind == DOC_OBJECT && strcmp(key, "annotations") != 0)
+		return exact_keys(d, *out, why);
+	if (*out == DOC_NONE || doc_is(d, *out, kind))
+		return 0;
+	if (doc_is(d, *out, DOC_NULL) && (kind == DOC_OBJECT || kind == DOC_ARRAY || kind == DOC_STRING))
+		return 0;
+	return wrong(why, "%s is not %s", place, kinds[kind]);
+}
+
+/* The text of a member; NULL in *out if it is absent. */
+static int
+text_part(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+{
+	uint32_t n;
+
+	*out = NULL;
+	if (part(d, obj, key, DOC_STRING, place, &n, why) == -1)
+		return -1;
+	if (!doc_is(d, n, DOC_STRING))
+		return 0;
+	if ((*out = doc_string(d, n)) == NULL)
+		return wrong(why, "%s has a NUL in it", place);
+	return 0;
+}
+
+static int
+read_strings(const struct doc *d, uint32_t list, const char *place, struct strlist *out, struct why *why)
+{
+	uint32_t n;
+
+	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
+		autofree char *s = doc_string(d, n);
+
+		if (s == NULL)
+			return wrong(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
+		if (!strlist_add(out, s, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+/* Options that make a mount a bind mount, whatever its type says (runc: rootfs_linux.go, mountToRootfs). */
+static bool
+is_bind(const struct spec_mount *m)
+{
+	return strlist_has(&m->options, "bind") || strlist_has(&m->options, "rbind") ||
+	    (m->type != NULL && strcmp(m->type, "bind") == 0);
+}
+
+static int
+read_mounts(struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	struct spec_mount *m;
+	uint32_t n, options;
+	char place[64];
+
+	if (!doc_is(d, s->mounts, DOC_ARRAY))
+		return 0;
+	if ((s->mount = calloc(d->node[s->mounts].count + 1, sizeof(*m))) == NULL)
+		return refuse_nomem(why);
+	for (n = doc_first(d, s->mounts); n != DOC_NONE; n = doc_next(d, n)) {
+		snprintf(place, sizeof(place), "mounts[%zu]", s->mount_count);
+		m = &s->mount[s->mount_count++];
+		m->node = n;
+		if (!doc_is(d, n, DOC_OBJECT))
+			return wrong(why, "%s is not an object", place);
+		if (exact_keys(d, n, why) == -1 || text_part(d, n, "destination", place, &m->target, why) == -1 ||
+		    text_part(d, n, "source", place, &m->source, why) == -1 ||
+		    text_part(d, n, "type", place, &m->type, why) == -1 ||
+		    part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
+		    read_strings(d, options, place, &m->options, why) == -1)
+			return -1;
+		if (m->target == NULL)
+			return wrong(why, "%s has no destination", place);
+		m->bind = is_bind(m);
+	}
+	return 0;
+}
+
+/* A number that may be absent (then -1). */
+static int
+number_part(const struct doc *d, uint32_t obj, const char *key, const char *place, int64_t *out, struct why *why)
+{
+	uint32_t n = doc_get(d, obj, key);
+
+	*out = -1;
+	if (n == DOC_NONE || doc_is(d, n, DOC_NULL) || doc_i64(d, n, out))
+		return 0;
+	return wrong(why, "%s.%s is not an integer", place, key);
+}
+
+static int
+read_devices(struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	struct spec_device *v;
+	char place[64];
+	uint32_t n;
+
+	if (!doc_is(d, s->devices, DOC_ARRAY))
+		return 0;
+	if ((s->device = calloc(d->node[s->devices].count + 1, sizeof(*v))) == NULL)
+		return refuse_nomem(why);
+	for (n = doc_first(d, s->devices); n != DOC_NONE; n = doc_next(d, n)) {
+		autofree char *type = NULL;
+
+		snprintf(place, sizeof(place), "linux.devices[%zu]", s->device_count);
+		v = &s->device[s->device_count++];
+		v->node = n;
+		if (!doc_is(d, n, DOC_OBJECT))
+			return wrong(why, "%s is not an object", place);
+		if (exact_keys(d, n, why) == -1 || text_part(d, n, "path", place, &v->path, why) == -1 ||
+		    text_part(d, n, "type", place, &type, why) == -1 ||
+		    number_part(d, n, "major", place, &v->major, why) == -1)
+			return -1;
+		if (v->path == NULL)
+			return wrong(why, "%s has no path", place);
+		v->type = type != NULL ? type[0] : 'c';
+	}
+	return 0;
+}
+
+static int
+read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r, struct why *why)
+{
+	autofree char *type = NULL, *access = NULL;
+	uint32_t allow = doc_get(d, n, "allow");
+	const char *c;
+	size_t o = 0;
+
+	if (!doc_is(d, n, DOC_OBJECT))
+		return wrong(why, "%s is not an object", place);
+	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
+		return wrong(why, "%s.allow is neither true nor false", place);
+	r->allow = doc_is(d, allow, DOC_TRUE);
+	if (exact_keys(d, n, why) == -1 || text_part(d, n, "type", place, &type, why) == -1 || text_part(d, n, "access", place, &access, why) == -1 ||
+	    number_part(d, n, "major", place, &r->major, why) == -1 ||
+	    number_part(d, n, "minor", place, &r->minor, why) == -1)
+		return -1;
+	r->type = type == NULL || *type == '\0' ? 'a' : type[0];
+	/* 'u' is an unbuffered character device (config-linux.md) */
+	if (r->type == 'u')
+		r->type = 'c';
+	if (strchr("abc", r->type) == NULL)
+		return wrong(why, "%s.type \"%.10s\" is unknown", place, type);
+	for (c = "rwm"; *c != '\0'; c++)
+		if (access == NULL || *access == '\0' || strchr(access, *c) != NULL)
+			r->access[o++] = *c;
+	if (r->major < -1 || r->minor < -1)
+		return wrong(why, "%s has a number below -1", place);
+	return 0;
+}
+
+static int
+read_rules(struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	char place[64];
+	uint32_t n;
+
+	if (!doc_is(d, s->rules, DOC_ARRAY))
+		return 0;
+	if ((s->rule = calloc(d->node[s->rules].count + 1, sizeof(*s->rule))) == NULL)
+		return refuse_nomem(why);
+	for (n = doc_first(d, s->rules); n != DOC_NONE; n = doc_next(d, n)) {
+		snprintf(place, sizeof(place), "linux.resources.devices[%zu]", s->rule_count);
+		if (read_rule(d, n, place, &s->rule[s->rule_count++], why) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Capabilities with which a process in the host's user namespace can get around its device rules. */
+static bool
+has_capability(const struct spec *s, const char *const *names)
+{
+	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
+	uint32_t caps = doc_get(&s->doc, s->process, "capabilities"), list, n;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		list = doc_get(&s->doc, caps, sets[i]);
+		for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n))
+			for (k = 0; names[k] != NULL; k++)
+				if (doc_equals(&s->doc, n, names[k]))
+					return true;
+	}
+	return false;
+}
+
+static int
+read_namespaces(struct spec *s, struct why *why)
+{
+	static const char *const strong[] = { "CAP_SYS_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH",
+		"CAP_SYS_PTRACE", "CAP_BPF", NULL };
+	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
+
+	for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n)) {
+		if (exact_keys(&s->doc, n, why) == -1)
+			return -1;
+		if (doc_equals(&s->doc, doc_get(&s->doc, n, "type"), "user"))
+			s->user_namespace = true;
+	}
+	s->privileged = !s->user_namespace && has_capability(s, strong);
+	return 0;
+}
+
+static int
+read_version(struct spec *s, uint32_t root, struct why *why)
+{
+	autofree char *version = NULL;
+	char *dot;
+
+	if (text_part(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
+		return -1;
+	if (version != NULL && (dot = strchr(version, '.')) != NULL) {
+		*dot = '\0';
+		(void)text_u32(version, 0, 1000, &s->major);
+	}
+	return 0;
+}
+
+static int
+find_parts(struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	uint32_t root = 0, rootfs;
+
+	if (!doc_is(d, root, DOC_OBJECT))
+		return wrong(why, "it is not an object");
+	if (exact_keys(d, root, why) == -1 || read_version(s, root, why) == -1 ||
+	    part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
+	    part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
+	    part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
+	    part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
+	    part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1)
+		return -1;
+	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
+		return wrong(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
+	if (text_part(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
+	    part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
+	    part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
+	    part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
+	    part(d, s->linux, "devices", DOC_ARRAY, "linux.devices", &s->devices, why) == -1 ||
+	    part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
+	    part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
+	    part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
+	    text_part(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1)
+		return -1;
+	if (s->cgroups_path == NULL && (s->cgroups_path = strdup("")) == NULL)
+		return refuse_nomem(why);
+	return 0;
+}
+
+int
+spec_parse(struct spec *s, const char *text, size_t len, struct why *why)
+{
+	*s = (struct spec){ 0 };
+	if (doc_parse(&s->doc, text, len, why) == -1)
+		return refuse_within(why, "config.json");
+	if (find_parts(s, why) == -1 || read_strings(&s->doc, s->env, "process.env", &s->env_text, why) == -1 ||
+	    read_mounts(s, why) == -1 || read_devices(s, why) == -1 || read_rules(s, why) == -1)
+		return -1;
+	return read_namespaces(s, why);
+}
+
+void
+spec_free(struct spec *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->mount_count; i++) {
+		free(s->mount[i].target);
+		free(s->mount[i].source);
+		free(s->mount[i].type);
+		strlist_free(&s->mount[i].options);
+	}
+	for (i = 0; i < s->device_count; i++)
+		free(s->device[i].path);
+	free(s->mount);
+	free(s->device);
+	free(s->rule);
+	free(s->root_path);
+	free(s->cgroups_path);
+	strlist_free(&s->env_text);
+	doc_free(&s->doc);
+	*s = (struct spec){ 0 };
+}
+
+const char *
+env_value(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
+}
+
+/* The last value of a variable (the one that a process would see), and how often it stands there. */
+static const char *
+last_env(const struct spec *s, const char *name, unsigned *times)
+{
+	const char *value = NULL, *v;
+	size_t i;
+
+	*times = 0;
+	for (i = 0; i < s->env_text.n; i++)
+		if ((v = env_value(s->env_text.v[i], name)) != NULL) {
+			value = v;
+			(*times)++;
+		}
+	return value;
+}
+
+/* One of GPUHELPER_*: from the environment or the annotation of that name, but not from both and not twice. */
+static int
+asked(const struct spec *s, const char *name, char **out, struct why *why)
+{
+	autofree char *note = NULL;
+	unsigned times;
+	const char *v = last_env(s, name, &times);
+
+	if (text_part(&s->doc, s->annotations, name, name, &note, why) == -1)
+		return -1;
+	if (times + (note != NULL) > 1)
+		return wrong(why, "%s is given %u times: which one is meant?", name, times + (note != NULL));
+	if (v == NULL)
+		v = note;
+	if (v == NULL)
+		return 0;
+	if (*v == '\0')
+		return wrong(why, "%s is empty: leave it out, or say what is wanted", name);
+	return (*out = strdup(v)) != NULL ? 0 : refuse_nomem(why);
+}
+
+static int
+claimed(const struct spec *s, const char *name, char **out, struct why *why)
+{
+	unsigned times;
+	const char *v = last_env(s, name, &times);
+
+	if (v == NULL || *v == '\0')
+		return 0;
+	return (*out = strdup(v)) != NULL ? 0 : refuse_nomem(why);
+}
+
+static int
+id_member(const struct doc *d, uint32_t obj, const char *key, uint32_t *out, struct why *why)
+{
+	uint32_t n = doc_get(d, obj, key);
+	int64_t v;
+
+	*out = 0;
+	if (n == DOC_NONE)
+		return 0;
+	if (!doc_i64(d, n, &v) || v < 0 || v >= UINT32_MAX)
+		return wrong(why, "%s is not an id", key);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+/* linux.uidMappings; a user namespace without mappings of its own (joined, or made by the caller) is left unmapped. */
+static int
+read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	uint32_t list, n;
+
+	m->identity = !s->user_namespace;
+	if (part(d, s->linux, key, DOC_ARRAY, key, &list, why) == -1)
+		return -1;
+	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
+		int64_t size;
+
+		if (exact_keys(d, n, why) == -1)
+			return -1;
+		if (m->n == IDMAP_MAX)
+			return wrong(why, "linux.%s has more than %d entries", key, IDMAP_MAX);
+		if (id_member(d, n, "containerID", &m->v[m->n].inside, why) == -1 ||
+		    id_member(d, n, "hostID", &m->v[m->n].outside, why) == -1)
+			return -1;
+		if (!doc_i64(d, doc_get(d, n, "size"), &size) || size < 0 || size > UINT32_MAX)
+			return wrong(why, "linux.%s: a size is not a number of ids", key);
+		m->v[m->n++].size = size == UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)size;
+	}
+	if (m->n > 0)
+		m->identity = false;
+	return 0;
+}
+
+static int
+read_process_user(const struct spec *s, struct request *r, struct why *why)
+{
+	static const char *const dac[] = { "CAP_DAC_OVERRIDE", NULL };
+	const struct doc *d = &s->doc;
+	uint32_t n;
+	int64_t gid;
+
+	if (id_member(d, s->user, "uid", &r->uid, why) == -1 || id_member(d, s->user, "gid", &r->gid, why) == -1)
+		return -1;
+	for (n = doc_first(d, s->gids); n != DOC_NONE && r->gid_count < REQUEST_GIDS_MAX; n = doc_next(d, n)) {
+		if (!doc_i64(d, n, &gid) || gid < 0 || gid >= UINT32_MAX)
+			return wrong(why, "process.user.additionalGids holds what is no id");
+		r->gid_list[r->gid_count++] = (uint32_t)gid;
+	}
+	r->dac_override = r->uid == 0 && has_capability(s, dac);
+	return 0;
+}
+
+int
+spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why)
+{
+	if (asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 || asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 ||
+	    asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
+	    claimed(s, "BUILD_TEAM_NAME", &r->team, why) == -1 ||
+	    claimed(s, "BUILD_PIPELINE_NAME", &r->pipeline, why) == -1 ||
+	    claimed(s, "BUILD_JOB_NAME", &r->job, why) == -1 ||
+	    claimed(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->instance_vars, why) == -1)
+		return -1;
+	*asks = r->token != NULL || r->gpus != NULL || r->folders != NULL;
+	if (*asks && s->major != 1)
+		return wrong(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: this version can't "
+		    "tell what its parts mean");
+	if (read_idmap(s, "uidMappings", &r->uids, why) == -1 || read_idmap(s, "gidMappings", &r->gids, why) == -1 ||
+	    read_process_user(s, r, why) == -1)
+		return -1;
+	r->privileged = s->privileged;
+	return (r->cgroups_path = strdup(s->cgroups_path)) != NULL ? 0 : refuse_nomem(why);
+}

@@ -1,0 +1,60 @@
+/*
+ * A config.json (OCI runtime specification 1.x, config-linux.md) as far as we
+ * read it: where the parts lie in the text, and what the container asks for.
+ */
+#ifndef GPUHELPER_USER_SPEC_H
+#define GPUHELPER_USER_SPEC_H
+
+#include "../pure/devrules.h"
+#include "../pure/doc.h"
+#include "../pure/request.h"
+
+struct spec_mount {
+	uint32_t node;
+	char *target, *source, *type;	/* source, type: NULL if absent */
+	struct strlist options;
+	bool bind;
+};
+
+struct spec_device {
+	uint32_t node;
+	char *path;
+	char type;
+	int64_t major;			/* -1 if absent */
+};
+
+struct spec {
+	struct doc doc;
+	/* nodes; DOC_NONE where absent */
+	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations;
+	struct strlist env_text;	/* one for each element of env */
+	struct spec_mount *mount;
+	size_t mount_count;
+	struct spec_device *device;
+	size_t device_count;
+	struct devrule *rule;
+	size_t rule_count;
+	char *root_path;		/* NULL if absent */
+	char *cgroups_path;		/* "" if absent */
+	bool user_namespace;		/* has one of its own */
+	bool privileged;		/* could undo what its device rules say */
+	unsigned major;			/* of ociVersion; 0: none, or not a number */
+};
+
+/* Scans and reads; a part of the wrong type is refused by its place ("linux.devices[0].path"). */
+int spec_parse(struct spec *s, const char *text, size_t len, struct why *why);
+void spec_free(struct spec *s);
+#define autospec __attribute__((cleanup(spec_free)))
+
+/*
+ * What the container asks for, from its environment and annotations, into the
+ * parts of *r that the spec knows (not id, runtime root, verb).  *asks is true
+ * if it asks for anything; then duplicates of GPUHELPER_* and an unknown
+ * ociVersion are refused.
+ */
+int spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why);
+
+/* The value of «NAME=value» if the entry has this name, else NULL. */
+const char *env_value(const char *entry, const char *name);
+
+#endif

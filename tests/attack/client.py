@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as it never would.
+
+As a library: Helper is one run of the helper with a socket pair as its descriptor 0; Asker is a process of some
+user that starts helpers, stays alive while its leases shall live, and dies when told to.
+
+As a program: client.py [--user NAME] [--set KEY=JSON]... [--no-final] [-- COMMAND ARG...] sends one request and
+prints «status=N» and the reply.  COMMAND stands in for the helper and has to become it (launch.c).
+"""
+import json
+import multiprocessing
+import os
+import pwd
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+HELPER = "/usr/libexec/gpuhelper/gpuhelper"
+fork = multiprocessing.get_context("fork")
+
+
+def header(length, magic=b"GPUH", version=1):
+    return magic + struct.pack(">II", version, length)
+
+
+def frame(body):
+    if isinstance(body, dict):
+        body = json.dumps(body)
+    if isinstance(body, str):
+        body = body.encode("utf-8", "surrogateescape")
+    return header(len(body)) + body
+
+
+def request(**fields):
+    """A grant of one GPU to a container that runs as the asker; a field that is None is left out."""
+    r = {"verb": "grant", "id": "c%d" % os.getpid(), "runtime_root": "", "cgroups_path": "", "systemd_cgroup": False,
+         "uids": [[0, os.getuid(), 1]], "gids": [[0, os.getgid(), 1]], "uid": 0, "gid": 0, "groups": [],
+         "dac_override": False, "privileged": False, "gpus": "1"}
+    r.update(fields)
+    return {k: v for k, v in r.items() if v is not None or k in ("uids", "gids")}
+
+
+def become(user):
+    """Drops to a user of /etc/passwd with the groups of /etc/group, or to a number with no groups."""
+    if isinstance(user, int):
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        return
+    p = pwd.getpwnam(user)
+    os.initgroups(user, p.pw_gid)
+    os.setresgid(p.pw_gid, p.pw_gid, p.pw_gid)
+    os.setresuid(p.pw_uid, p.pw_uid, p.pw_uid)
+
+
+class Helper:
+    def __init__(self, command=None, fd0=None, kind=socket.SOCK_STREAM, stdout=subprocess.DEVNULL,
+                 stderr=subprocess.PIPE, pass_fds=(), start=None):
+        self.sock, theirs = (None, None) if fd0 is not None else socket.socketpair(socket.AF_UNIX, kind)
+        self.p = subprocess.Popen(command or ["gpuhelper"], executable=None if command else HELPER,
+                                  stdin=fd0 if fd0 is not None else theirs, stdout=stdout, stderr=stderr, env={},
+                                  pass_fds=pass_fds, preexec_fn=start)
+        if theirs is not None:
+            theirs.close()
+            self.sock.settimeout(12)
+        self.answer = None
+
+    def send(self, data):
+        try:
+            self.sock.sendall(data)
+        except OSError:
+            pass
+        return self
+
+    def ask(self, **fields):
+        return self.send(frame(request(**fields)))
+
+    def _take(self, n):
+        data = b""
+        while len(data) < n:
+            try:
+                piece = self.sock.recv(n - len(data))
+            except ConnectionResetError:
+                piece = b""
+            if not piece:
+                break
+            data += piece
+        return data
+
+    def reply(self):
+        """The reply, {} if none came."""
+        head = self._take(12)
+        if len(head) < 12:
+            self.answer = {}
+            return self.answer
+        magic, version, length = head[:4], *struct.unpack(">II", head[4:])
+        assert magic == b"GPUH" and version == 1 and length <= 1024 * 1024, head
+        self.answer = json.loads(self._take(length))
+        return self.answer
+
+    def kind(self):
+        return self.reply().get("reply", "nothing")
+
+    def final(self, byte=b"W"):
+        self.send(byte)
+        return self.wait()
+
+    def wait(self, timeout=12):
+        return self.p.wait(timeout)
+
+    def said(self):
+        """What it wrote to its standard error."""
+        return self.p.stderr.read().decode(errors="replace")
+
+    def close(self):
+        if self.sock is not None:
+            self.sock.close()
+            self.sock = None
+
+    def result(self):
+        """Takes part in the whole exchange; (status, reply)."""
+        kind = self.kind()
+        status = self.final() if kind == "grant" else self.wait()
+        self.close()
+        return status, self.answer
+
+
+def exchange(command=None, **fields):
+    h = Helper(command)
+    return h.ask(**fields).result()
+
+
+class Asker:
+    """A process of a user that runs functions when told to."""
+
+    def __init__(self, user):
+        self.pipe, theirs = fork.Pipe()
+        self.p = fork.Process(target=self._serve, args=(user, theirs), daemon=True)
+        self.p.start()
+        theirs.close()
+        self.pid = self.p.pid
+
+    def _serve(self, user, pipe):
+        self.pipe.close()
+        become(user)
+        while True:
+            try:
+                function, args, fields = pipe.recv()
+            except EOFError:
+                os._exit(0)
+            try:
+                pipe.send((True, function(*args, **fields)))
+            except BaseException as e:
+                pipe.send((False, "%s: %s" % (type(e).__name__, e)))
+
+    def tell(self, function, *args, **fields):
+        self.pipe.send((function, args, fields))
+
+    def hear(self):
+        ok, value = self.pipe.recv()
+        assert ok, value
+        return value
+
+    def call(self, function, *args, **fields):
+        self.tell(function, *args, **fields)
+        return self.hear()
+
+    def grant(self, **fields):
+        """(status, reply); a lease that it gets lives until end()."""
+        return self.call(exchange, **fields)
+
+    def end(self):
+        self.p.kill()
+        self.p.join()
+        self.pipe.close()
+
+
+def once(user, function, *args, **fields):
+    """Calls a function in a process of the user that then ends."""
+    a = Asker(user)
+    try:
+        return a.call(function, *args, **fields)
+    finally:
+        a.end()
+
+
+def look():
+    status, answer = once("root", exchange, verb="look", gpus=None)
+    assert (status, answer) == (0, {"reply": "noted"}), (status, answer)
+
+
+def main(argv):
+    fields, user, final, command = {}, None, True, None
+    while argv:
+        word = argv.pop(0)
+        if word == "--":
+            command, argv = argv, []
+        elif word == "--user":
+            user = argv.pop(0)
+        elif word == "--set":
+            key, value = argv.pop(0).split("=", 1)
+            fields[key] = json.loads(value)
+        elif word == "--no-final":
+            final = False
+        else:
+            sys.exit("client.py: %s: unknown" % word)
+    if user is not None:
+        become(user)
+    h = Helper(command).ask(**fields)
+    kind = h.kind()
+    if kind == "grant" and not final:
+        h.close()
+    status = h.final() if kind == "grant" and final else h.wait()
+    print("status=%d %s %s" % (status, json.dumps(h.answer), h.said().strip()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

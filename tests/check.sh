@@ -1,0 +1,125 @@
+#!/bin/sh
+# All tests.  sudo sh tests/check.sh [GROUP...]; installs what it needs; the last line is «N passed, N failed, N skipped».
+#   --no-deps   install nothing
+#   --long      also what takes longer than a CI run (long fuzzing)
+# Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here" || exit 2
+deps=yes long=no
+while [ $# -gt 0 ]; do
+	case $1 in
+	--no-deps) deps=no; shift ;;
+	--long) long=yes; shift ;;
+	-*) echo "usage: check.sh [--no-deps] [--long] [GROUP...]" >&2; exit 2 ;;
+	*) break ;;
+	esac
+done
+only=" $* "
+[ "$(id -u)" = 0 ] || { echo "check.sh: must run as root (containers, a setuid bit, users)" >&2; exit 2; }
+if [ $deps = yes ]; then sh tests/deps.sh check || exit 2; fi
+jobs=$(nproc)
+logs=$here/build/logs
+mkdir -p "$logs"
+passed=0 failed=0 skipped=0 summary=
+
+# group NAME COMMAND...: counts the command's TAP; a command that fails or tests nothing counts as one failure
+group() {
+	name=$1; shift
+	case $only in *[!\ ]*) case $only in *" $name "*) ;; *) return 0 ;; esac ;; esac
+	start=$(date +%s)
+	"$@" >"$logs/$name" 2>&1
+	status=$?
+	seconds=$(($(date +%s) - start))
+	bad=$(grep -c '^not ok' "$logs/$name")
+	skip=$(grep -c '^ok.*# SKIP' "$logs/$name")
+	good=$(($(grep -c '^ok' "$logs/$name") - skip))
+	if [ $((good + skip + bad)) = 0 ] || { [ $status != 0 ] && [ "$bad" = 0 ]; }; then
+		bad=$((bad + 1))
+		echo "$name: exit status $status; its last lines:"
+		tail -n 25 "$logs/$name" | sed 's/^/    /'
+	fi
+	grep -A 12 '^not ok' "$logs/$name" | grep -v '^ok' | head -n 80
+	grep '^ok.*# SKIP' "$logs/$name"
+	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+	line=$(printf '%-28s %5d passed %3d failed %3d skipped %5d s' "$name" "$good" "$bad" "$skip" "$seconds")
+	echo "$line"
+	summary="$summary$line
+"
+}
+
+tap() { # tap NAME COMMAND...: one test that is the command's success
+	t=$1; shift
+	if "$@"; then echo "ok - $t"; else echo "not ok - $t"; fi
+}
+
+build_all() {
+	tap "gcc, warnings are errors" make -j"$jobs" WERROR=-Werror
+	tap "clang, warnings are errors" make -j"$jobs" CC=clang B=build/clang WERROR=-Werror build/clang/gpuhelper build/clang/gpuhelper-runc build/clang/gpuhelperctl
+	tap "gcc with address and undefined behaviour sanitizers" make -j"$jobs" SAN=address,undefined B=build/san
+	tap "unit tests" make -j"$jobs" unit
+	tap "unit tests with sanitizers" make -j"$jobs" SAN=address,undefined B=build/san unit
+	if make SAN=address,undefined B=build/san DESTDIR="$here/build/san/root" install >/dev/null 2>&1; then
+		echo "not ok - a sanitizer build is not installed"
+	else
+		echo "ok - a sanitizer build is not installed"
+	fi
+}
+
+units() { # units DIR
+	r=0
+	for t in "$1"/unit/t_*; do
+		case $t in *.d) continue ;; esac
+		echo "# ${t##*/}"
+		TESTS_DIR=tests "$t" || r=1
+	done
+	return $r
+}
+
+static_analysis() {
+	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
+	tap "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
+	    --inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE -D__x86_64__ helper
+}
+
+manuals() {
+	for m in helper/man/*.[158]; do
+		tap "mandoc -Tlint: ${m##*/}" sh -c "! mandoc -Tlint -W warning '$m' | grep ."
+	done
+	for f in policy.d/*.conf.example; do
+		cp "$f" "build/${f##*/}.conf"
+		tap "$f parses" build/gpuhelperctl check "build/${f##*/}.conf"
+		rm -f "build/${f##*/}.conf"
+	done
+}
+
+sandboxed() { # sandboxed GPU CGROUP COMMAND...
+	gpu=$1 cgroup=$2; shift 2
+	sh tests/lib/sandbox.sh --gpu "$gpu" --cgroup "$cgroup" -- "$@"
+}
+
+group build build_all
+group unit units build
+group unit-sanitized units build/san
+group rooms sh tests/rooms.sh
+group analysis static_analysis
+group manuals manuals
+group gpuhelperctl sh tests/ctl.sh
+group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
+group grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
+group grants-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" runc v2
+group grants-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/grants.py" crun v1
+group grants-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" crun v2
+group refusals-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/refusals.py" runc v1
+group refusals-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" runc v2
+group refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/refusals.py" crun v1
+group refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
+group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
+group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
+group demo sh tests/demo.sh --no-deps --tap
+if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
+
+printf '\n%s\n' "$summary"
+if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
+[ $failed = 0 ] && [ $passed -gt 0 ]

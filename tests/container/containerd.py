@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""containerd as the engine: the wrapper is its runtime binary, the containers are the samples of a Concourse worker.
+
+usage: containerd.py CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import json, os, shutil, subprocess, sys, time
+from lib import *
+
+host = Host('runc', sys.argv[1])
+tag = 'containerd/%s: ' % sys.argv[1]
+C = W + '/containerd'
+os.makedirs(C)
+write(C + '/config.toml', 'version = 2\nroot = "%s/root"\nstate = "%s/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
+      '[grpc]\n address = "%s/sock"\n[plugins."io.containerd.internal.v1.opt"]\n path = "%s/opt"\n' % (C, C, C, C))
+# the place that containerd looks in first, before any runc of the worker's own (plugin "opt")
+os.makedirs(C + '/opt/bin')
+os.symlink(WRAPPER, C + '/opt/bin/runc')
+log = open(C + '/log', 'w')
+daemon = subprocess.Popen(['containerd', '--config', C + '/config.toml'], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+for _ in range(100):
+    if sh('ctr', '-a', C + '/sock', 'version').returncode == 0:
+        break
+    time.sleep(0.1)
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+os.makedirs('/srv/datasets')
+write('/srv/datasets/x', 'data\n')
+host.policies(t10='''
+pipeline = "ml/train";
+identity = "claim";
+gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );
+folders = ( { path = "/srv/datasets"; access = "ro"; } );
+''' % GPU0)
+PROBE = ('for n in /dev/nvidia*; do [ -e $n ] && echo node=$n; done; (: < /dev/nvidia0) 2>&1; cat /srv/datasets/x; '
+         'echo w > /srv/datasets/new; echo visible=$NVIDIA_VISIBLE_DEVICES')
+
+
+def ctr(*words, **kw):
+    return sh('ctr', '-a', C + '/sock', '-n', 'concourse', *words, **kw)
+
+
+def run(sample, env=(), script=PROBE, **kw):
+    b = Bundle(host, sample, env=env, args=['/bin/sh', '-c', script], **kw)
+    r = ctr('run', '--rm', '--config', b.dir + '/config.json', b.id)
+    return b, r
+
+
+version = sh('containerd', '--version').stdout.split()[2]
+b, r = run('task', script='echo ran')
+if 'ran' not in r.stdout:
+    print('# containerd %s says: %s' % (version, r.stdout.strip()))
+ok('ran' in r.stdout, tag + 'containerd %s runs a container through the wrapper' % version, r.stdout + open(C + '/log').read()[-1500:])
+for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-privileged'):
+    b, r = run(sample)
+    nodes = [l for l in r.stdout.splitlines() if l.startswith('node=') and sample != 'task-forged-env']
+    ok('visible=void' in r.stdout and nodes == [] and 'No such device or address' not in r.stdout, tag + 'plain %s runs and has no GPU' % sample, r.stdout[-800:])
+for sample in ('task', 'get', 'put', 'check', 'task-privileged'):
+    b, r = run(sample, TRAIN + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
+    ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout and 'No such device or address' in r.stdout and
+       'data' in r.stdout.splitlines() and 'Read-only' in r.stdout, tag + 'granted %s has its GPU and its folder, ro' % sample, r.stdout[-800:])
+    ok(leases() == [], tag + 'and %s leaves no lease' % sample, leases())
+b, r = run('task', TRAIN + ['GPUHELPER_GPUS=2'])
+ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs asked for' in r.stdout, tag + "a refusal reaches who reads containerd's error", r.stdout)
+b, r = run('task', ['GPUHELPER_GPUS=1', 'BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other'])
+ok(r.returncode != 0 and 'no policy covers pipeline ml/other' in r.stdout, tag + 'another pipeline is refused', r.stdout)
+
+# as a worker does it: create, start, exec, kill, delete twice
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
+r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
+ok(r.returncode == 0 and len(leases()) == 1, tag + 'a detached task holds its lease', r.stdout)
+r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
+ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout, tag + 'exec: the process sees the GPU', r.stdout)
+b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
+ok(r.returncode != 0 and 'taken (by ml/train' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+r = ctr('task', 'kill', '--signal', 'KILL', b.id)
+time.sleep(0.5)
+r = ctr('task', 'delete', b.id)
+r2 = ctr('container', 'delete', b.id)
+ok(r2.returncode == 0 and leases() == [], tag + 'kill and delete end the lease', r.stdout + r2.stdout + str(leases()))
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
+ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
+sh('pkill', '-9', '-f', 'containerd-shim.*' + b.id)
+time.sleep(0.3)
+for p in sh('pgrep', '-f', 'sleep 1000').stdout.split():
+    os.kill(int(p), 9)
+time.sleep(0.3)
+b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
+ok('node=/dev/nvidia0' in r.stdout, tag + 'shim and container killed: the GPU is free at the next request', r.stdout[-600:])
+daemon.terminate()
+daemon.wait(20)
+done()

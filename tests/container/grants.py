@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Containers that are granted something, and containers that are not: what each sees from inside.
+
+usage: grants.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import json, os, subprocess, sys, time
+from lib import *
+
+host = Host(sys.argv[1], sys.argv[2])
+tag = '%s/%s: ' % (host.name, sys.argv[2])
+DENY_ALL = {'allow': False, 'type': 'a', 'access': 'rwm'}
+why = host.cannot_run()
+if why:
+    skip(tag + 'all of it', why)
+    done()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+POLICY = '''
+pipeline = "ml/train";
+identity = "claim";
+gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );
+folders = ( { path = "/srv/datasets"; access = "ro"; },
+            { path = "/srv/outputs/train"; access = "rw"; target = "/srv/outputs"; } );
+env = { FROM_POLICY = "yes"; };
+''' % GPU0
+host.policies(t10_train=POLICY)
+os.makedirs('/srv/datasets/sub')
+os.makedirs('/srv/outputs/train')
+write('/srv/datasets/x', 'data\n')
+os.chown('/srv/outputs/train', MAXID, MAXID)
+
+# what a container can see and do, as «name=value» lines
+PROBE = r'''
+for n in /dev/nvidia*; do [ -e $n ] && echo node=$n; done
+for n in nvidia0 nvidia1 nvidiactl nvidia-uvm; do
+	[ -e /dev/$n ] || continue
+	case $( (: < /dev/$n) 2>&1 ) in
+	*"No such device or address"*) echo open_$n=ENXIO ;; *"not permitted"*) echo open_$n=EPERM ;;
+	*denied*) echo open_$n=EACCES ;; *) echo open_$n=other ;; esac
+done
+mknod /tmp/made c 195 1 2>/dev/null || echo made=EPERM
+[ -c /tmp/made ] && case $( (: < /tmp/made) 2>&1 ) in
+	*"No such device or address"*) echo made=ENXIO ;; *"not permitted"*) echo made=EPERM ;; *) echo made=other ;; esac
+rm -f /tmp/made
+(echo t > /srv/datasets/new) 2>/dev/null && echo wrote_ro=yes
+(echo t > /srv/outputs/new) 2>/dev/null && echo wrote_rw=yes
+cat /srv/datasets/x 2>/dev/null | head -1
+env
+cat /proc/self/mountinfo
+'''
+probe = ['/bin/sh', '-c', PROBE]
+
+
+def lines(r):
+    return r.stdout.splitlines()
+
+
+def values(r, key):
+    return sorted(l.split('=', 1)[1] for l in lines(r) if l.startswith(key + '='))
+
+
+# a task that asks for what its pipeline was given
+def big_numbers(spec):
+    spec['process']['rlimits'] = [{'type': 'RLIMIT_CORE', 'hard': 'BIG', 'soft': 'BIG'}]
+    spec['annotations']['precise'] = 'x'
+
+
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=/srv/datasets:ro,/srv/outputs/train:rw'], args=probe,
+           edit=big_numbers, raw=lambda t: t.replace('"BIG"', '18446744073709551615'))
+before = b.config()
+r = b.run()
+ok(r.returncode == 0, tag + 'a granted task runs', r.stdout + str(b.errors()))
+ok(values(r, 'node') == ['/dev/nvidia-uvm', '/dev/nvidia-uvm-tools', '/dev/nvidia0', '/dev/nvidiactl'],
+   tag + 'its /dev has the granted GPU and no other', values(r, 'node'))
+ok(values(r, 'open_nvidia0') == ['ENXIO'] and values(r, 'open_nvidia-uvm') == ['ENXIO'],
+   tag + 'the cgroup lets it open what was granted', r.stdout[:600])
+ok('data' in lines(r) and not values(r, 'wrote_ro'), tag + 'the ro folder is read and refuses writes')
+ok(values(r, 'wrote_rw') == ['yes'] and os.path.exists('/srv/outputs/train/new'), tag + 'the rw folder takes writes')
+ok(not os.path.exists('/srv/datasets/new'), tag + 'nothing was written into the ro folder')
+info = {l.split()[4]: l.split()[5] for l in lines(r) if ' - ' in l and len(l.split()) > 6}
+for target, access in (('/srv/datasets', 'ro'), ('/srv/outputs', 'rw')):
+    flags = info.get(target, '').split(',')
+    ok({access, 'nosuid', 'nodev'} <= set(flags), tag + '%s is mounted %s,nosuid,nodev' % (target, access), flags)
+ok(values(r, 'FROM_POLICY') == ['yes'], tag + "the policy's environment is set")
+ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'NVIDIA_VISIBLE_DEVICES is void, once')
+
+# what changed in its config.json, and that nothing else did
+after = b.config()
+allowed = {'.process.env', '.mounts', '.linux.devices', '.linux.resources.devices', '.linux.maskedPaths'}
+diff = set(differences(exact(before), exact(after)))
+ok(diff == allowed, tag + 'only env, mounts, devices, rules and maskedPaths changed', diff)
+ok(after.count('18446744073709551615') == 2, tag + 'numbers above 2^63 are kept')
+old, new = json.loads(before), json.loads(after)
+ok(new['mounts'][:len(old['mounts'])] == old['mounts'] and len(new['mounts']) == len(old['mounts']) + 2,
+   tag + 'old mounts are kept in order, ours go last')
+ok(new['linux']['resources']['devices'] == [DENY_ALL] + old['linux']['resources']['devices'] +
+   [{'allow': True, 'type': 'c', 'major': m, 'minor': n, 'access': 'rw'} for m, n in ((195, 0), (195, 255), (510, 0), (510, 1))],
+   tag + 'the device rules are a denial of all, the old ones and the exact new ones', new['linux']['resources']['devices'])
+ok(new['linux']['maskedPaths'] == ['/proc/driver/nvidia/gpus/0000:af:00.0'], tag + 'the other GPU is masked in /proc')
+ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o644, tag + "config.json keeps its mode")
+ok([f for f in os.listdir(b.dir) if f.startswith('.')] == [], tag + 'no temporary file is left in the bundle')
+rec = [a for a in audit() if a.get('container') == b.id]
+ok([a['event'] for a in rec] == ['grant', 'end'] and rec[0]['policy'] == 't10-train.conf' and
+   rec[0]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0] and rec[0]['pipeline'] == 'train' and
+   [f['access'] for f in rec[0]['folders']] == ['ro', 'rw'], tag + 'the audit log has the grant and its end', rec)
+ok(leases() == [], tag + 'the lease is gone with the container', leases())
+
+# containers that ask for nothing
+for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-device'):
+    b = Bundle(host, sample, args=probe)
+    before = b.config()
+    r = b.run()
+    ok(r.returncode == 0, tag + 'plain %s runs' % sample, r.stdout + str(b.errors()))
+    nodes = [n for n in values(r, 'node') if n != '/dev/nvidia0' or sample != 'task-forged-env']
+    ok(nodes == [] and 'ENXIO' not in values(r, 'open_nvidia0') + values(r, 'made'), tag + 'plain %s has no GPU' % sample, r.stdout[:500])
+    ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'plain %s: NVIDIA_VISIBLE_DEVICES=void' % sample)
+    diff = set(differences(exact(before), exact(b.config())))
+    ok(diff == {'.process.env', '.linux.resources.devices'}, tag + 'plain %s: only env and device rules changed' % sample, diff)
+    rules = [r for r in json.loads(before)['linux']['resources']['devices'] if r['major'] != 195]
+    ok(json.loads(b.config())['linux']['resources']['devices'] == [DENY_ALL] + rules, tag + 'plain %s: the rules are its own, less GPUs, behind a denial of all' % sample)
+ok(not [a for a in audit() if a['event'] == 'plain'], tag + 'plain containers are not recorded by default')
+
+# a volume of the task's own over /dev/nvidia0 and /srv: harmless when plain, refused when it would cover a grant
+b = Bundle(host, 'task-forged-env', env=['GPUHELPER_GPUS=1'])
+r = b.run()
+ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'inputs at /srv and /dev/nvidia0 do not go with a grant', r.stdout)
+
+# privileged
+os.environ.pop('X', None)
+b = Bundle(host, 'task-privileged', args=probe)
+r = b.run()
+ok(r.returncode == 0 and values(r, 'node') == [] and values(r, 'made') == ['EPERM'],
+   tag + 'privileged, plain: no node, and one that it makes opens with EPERM', r.stdout[:500] + str(b.errors()))
+b = Bundle(host, 'task-privileged', env=TRAIN + ['GPUHELPER_GPUS=1'], args=probe)
+r = b.run()
+ok(r.returncode == 0 and values(r, 'open_nvidia0') == ['ENXIO'] and values(r, 'made') == ['EPERM'],
+   tag + 'privileged, granted: the granted GPU opens, the other one, made with mknod, is refused', r.stdout[:500] + str(b.errors()))
+
+
+def everything(spec):
+    spec['linux']['resources']['devices'] = [{'allow': True, 'access': 'rwm'}]
+
+
+def wildcard(spec):
+    spec['linux']['resources']['devices'] = [{'allow': False, 'access': 'rwm'}, {'allow': True, 'type': 'c', 'access': 'rwm'}]
+
+
+OTHERS = 'mknod /tmp/z c 1 5; head -c 1 /tmp/z >/dev/null && echo zero=open; '
+for name, edit in (('all devices', everything), ('every character device', wildcard)):
+    for env in ([], TRAIN + ['GPUHELPER_GPUS=1']):
+        b = Bundle(host, 'task-privileged', env=env, args=['/bin/sh', '-c', OTHERS + PROBE], edit=edit)
+        r = b.run()
+        kind = 'granted' if env else 'plain'
+        good = values(r, 'made') == ['EPERM'] and values(r, 'zero') == ['open'] and values(r, 'open_nvidia0') == (['ENXIO'] if env else [])
+        ok(r.returncode == 0 and good, tag + 'privileged with a rule for %s, %s: just the GPUs are taken out' % (name, kind), r.stdout[:500] + str(b.errors()))
+host.settings('privileged = "deny";')
+b = Bundle(host, 'task-privileged')
+r = b.run()
+ok(r.returncode == 1 and 'privileged' in r.stdout, tag + 'privileged = "deny" refuses it', r.stdout)
+host.settings('privileged = "allow";')
+b = Bundle(host, 'task-privileged', args=probe, edit=everything)
+r = b.run()
+ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" leaves its devices alone', r.stdout[:300] + str(b.errors()))
+host.settings()
+
+# create, start, exec, delete: as an engine does it
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+pid = b.start()
+ok(len(leases()) == 1, tag + 'a created container holds a lease')
+r = b.exec('(: < /dev/nvidia0) 2>&1; (: < /dev/nvidia1) 2>&1')
+ok('No such device or address' in r.stdout and 'nonexistent' in r.stdout.lower() or "can't open /dev/nvidia1" in r.stdout,
+   tag + 'a process that exec starts has the GPU', r.stdout)
+b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+r = b2.run()
+ok(r.returncode == 1 and 'taken' in r.stdout and 'ml/train' in r.stdout, tag + 'its GPU is exclusive: a second container is refused, and told who has it', r.stdout)
+r = b.call('kill', b.id, 'KILL')
+ok(r.returncode == 0, tag + 'kill passes', r.stdout)
+time.sleep(0.2)
+r = b.delete()
+ok(r.returncode == 0 and leases() == [], tag + 'delete ends the lease', r.stdout + str(leases()))
+r = b.delete()
+direct = sh(host.runtime, '--root', W + '/root', 'delete', '--force', b.id)
+ok(r.returncode == direct.returncode, tag + 'delete of an unknown id is as harmless as the runtime makes it', (r.returncode, direct.returncode))
+
+# the container dies without delete: the next request sees it
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+os.kill(b.start(), 9)
+time.sleep(0.2)
+b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+r = b2.run()
+ok(r.returncode == 0, tag + 'the GPU of a container that was killed is free at the next request', r.stdout + str(b2.errors()))
+b.delete()
+
+# shared, with a limit
+host.policies(t10=POLICY.replace('devices = ', 'sharing = "shared"; share_limit = 2; devices = '))
+held = [Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1']) for _ in range(2)]
+for h in held:
+    h.start()
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+r = b.run()
+ok(len(leases()) == 2 and r.returncode == 1 and 'taken' in r.stdout, tag + 'share_limit = 2: the third container is refused', r.stdout)
+for h in held:
+    h.delete()
+ok(leases() == [], tag + 'both leases end', leases())
+
+# waiting
+host.policies(t10=POLICY.replace('devices = ', 'wait = 5; devices = '))
+first = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+first.start()
+second = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', second.log, '--log-format', 'json', 'run', '--bundle', second.dir, second.id],
+                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+time.sleep(0.7)
+waiting = p.poll() is None
+first.delete()
+out = p.communicate(timeout=20)[0]
+ok(waiting and p.returncode == 0, tag + 'wait = 5: the second container waits and then runs', out)
+ok(second.errors() == [], tag + 'waiting leaves no line of level error in the log', second.errors())
+
+# plain containers are recorded where that is wanted, and then need the log
+host.settings('audit = { plain = true; };')
+b = Bundle(host, args=['/bin/true'])
+r = b.run()
+ok(r.returncode == 0 and [a['event'] for a in audit() if a.get('container') == b.id] == ['plain'], tag + 'audit.plain records plain containers', r.stdout)
+os.chmod('/var/log/gpuhelper', 0o777)
+b = Bundle(host, args=['/bin/true'])
+r = b.run()
+ok(r.returncode == 1 and '/var/log/gpuhelper' in r.stdout, tag + 'and makes none where the log is not to be trusted', r.stdout)
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+r = b.run()
+ok(r.returncode == 1 and leases() == [], tag + 'no audit log, no grant', r.stdout)
+os.chmod('/var/log/gpuhelper', 0o750)
+host.settings()
+
+# grant_unasked: only a «caller» policy gives to a silent container
+CALLER = 'identity = "caller";\ncallers = [ "root" ];\nfolders = ( { path = "/srv/datasets"; access = "ro"; } );\n'
+host.policies(t10=CALLER)
+r = Bundle(host, args=probe).run()
+ok(r.returncode == 0 and 'data' not in lines(r), tag + 'a caller policy alone gives nothing to a silent container', r.stdout[:300])
+host.settings('grant_unasked = true;')
+r = Bundle(host, args=probe).run()
+ok(r.returncode == 0 and 'data' in lines(r), tag + 'grant_unasked: it gets all that the policy lists', r.stdout[:300])
+host.policies(t10=POLICY)
+r = Bundle(host, env=TRAIN, args=probe).run()
+ok(r.returncode == 0 and 'data' not in lines(r) and values(r, 'node') == [], tag + 'grant_unasked: a claim alone is no asking', r.stdout[:300])
+host.settings()
+done()

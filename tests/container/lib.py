@@ -1,0 +1,226 @@
+"""What the container tests share: TAP, bundles made from the fixtures, and the host that they run on.
+
+Everything here runs as root inside tests/lib/sandbox.sh, with real runc, crun or containerd, the installed
+gpuhelper and a real kernel.  Only the GPUs are simulated there (no driver answers for their numbers): a granted
+node opens as ENXIO, one that the device cgroup refuses as EPERM.
+"""
+import hashlib, json, os, re, shutil, stat, subprocess, sys
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+W = '/run/t'
+MAXID = 4294967294
+GPU0, GPU1 = 'GPU-edfee158-11c1-52b8-0517-92f30e7fac88', 'GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22'
+WRAPPER = '/usr/bin/gpuhelper-runc'
+
+_n = _bad = 0
+
+
+def ok(cond, name, detail=''):
+    global _n, _bad
+    _n += 1
+    print(('ok' if cond else 'not ok'), _n, '-', name, flush=True)
+    if not cond:
+        _bad += 1
+        for line in str(detail)[:3000].splitlines():
+            print('#   ' + line, flush=True)
+    return bool(cond)
+
+
+def skip(name, why):
+    global _n
+    _n += 1
+    print('ok', _n, '-', name, '# SKIP', why, flush=True)
+
+
+def done():
+    print('1..%d' % _n)
+    sys.exit(1 if _bad else 0)
+
+
+def sh(*argv, **kw):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
+                          stdin=subprocess.DEVNULL, timeout=60, **kw)
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as f:
+        f.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def busybox_rootfs(path, owner):
+    for d in 'bin proc sys dev tmp etc srv root run'.split():
+        os.makedirs(os.path.join(path, d), exist_ok=True)
+    shutil.copy('/bin/busybox', path + '/bin/busybox')
+    for a in 'sh ls cat sleep mknod id env touch stat mkdir readlink grep head rm dd chmod true'.split():
+        if not os.path.lexists(path + '/bin/' + a):
+            os.symlink('busybox', path + '/bin/' + a)
+    write(path + '/etc/passwd', 'root:x:0:0::/:/bin/sh\n')
+    for top, dirs, files in os.walk(path):
+        for n in dirs + files:
+            os.lchown(os.path.join(top, n), owner, owner)
+    os.chown(path, owner, owner)
+    return path
+
+
+class Host:
+    def __init__(self, runtime='runc', cgroup='v1'):
+        self.runtime = shutil.which(runtime)
+        self.name = runtime
+        self.cgroup = cgroup
+        os.makedirs(W, exist_ok=True)
+        self.rootfs = busybox_rootfs(W + '/vol/rootfs', MAXID)
+        self.priv_rootfs = busybox_rootfs(W + '/vol/priv-rootfs', 0)
+        write(W + '/init', '#!/bin/sh\nexec /bin/sleep 1000\n', 0o755)
+        r = sh('python3', TESTS + '/fixtures/oci/mkfix.py', W + '/fx', '--rootfs', self.rootfs, '--init', W + '/init',
+               '--cgroup', cgroup, '--fake-volumes', W + '/vol')
+        assert r.returncode == 0, r.stdout
+        self.settings()
+        os.makedirs('/etc/gpuhelper/policy.d', exist_ok=True)
+
+    def cannot_run(self):
+        """Why this runtime makes no container at all on this machine, or None."""
+        b = Bundle(self, args=['/bin/true'])
+        spec = json.loads(b.text)
+        spec['linux']['resources']['devices'].insert(0, {'allow': False, 'access': 'rwm'})
+        write(b.dir + '/config.json', json.dumps(spec))
+        r = sh(self.runtime, '--root', W + '/root', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
+        return None if r.returncode == 0 else '%s by itself says: %s' % (self.name, r.stdout.strip().replace('\n', ' '))
+
+    def settings(self, text=''):
+        write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "%s";\nvolumes = [ "%s/vol" ];\n%s\n' % (self.runtime, W, text))
+
+    def policies(self, **files):
+        d = '/etc/gpuhelper/policy.d'
+        for f in os.listdir(d):
+            if f.endswith('.conf'):
+                os.unlink(os.path.join(d, f))
+        for name, text in files.items():
+            write('%s/%s.conf' % (d, name.replace('_', '-')), text)
+
+
+class Bundle:
+    """A bundle made from a sample, changed by edit(spec)."""
+    count = 0
+
+    def __init__(self, host, sample='task', env=(), args=None, edit=None, raw=None):
+        Bundle.count += 1
+        self.host = host
+        self.id = 'c%d-%d' % (os.getpid(), Bundle.count)
+        self.dir = '%s/b/%s' % (W, self.id)
+        os.makedirs(self.dir)
+        self.log = self.dir + '/log.json'
+        spec = json.load(open('%s/fx/%s.json' % (W, sample)))
+        if 'cgroupsPath' in spec['linux']:
+            spec['linux']['cgroupsPath'] = 'garden/' + self.id
+        spec['hostname'] = 'h'
+        if 'privileged' in sample and 'fuse' not in sample:
+            spec['root']['path'] = host.priv_rootfs
+        bounding = int(re.search(r'CapBnd:\s*(\w+)', open('/proc/self/status').read()).group(1), 16)
+        caps = spec['process']['capabilities']
+        for k in caps:      # a machine may lack one (CAP_SYS_RESOURCE): no container can have it then
+            caps[k] = [c for c in caps[k] if c not in missing_caps(bounding)]
+        if host.name == 'crun':         # crun 1.8 does not know version 1.3
+            spec['ociVersion'] = '1.0.2'
+        spec['process']['env'] += list(env)
+        if args:
+            spec['process']['args'] = args
+        if edit:
+            edit(spec)
+        self.text = raw(json.dumps(spec)) if raw else json.dumps(spec, separators=(',', ':'))
+        write(self.dir + '/config.json', self.text)
+
+    def call(self, *words, globals=(), **kw):
+        return sh(WRAPPER, '--root', W + '/root', '--log', self.log, '--log-format', 'json', *globals, *words, cwd=self.dir, **kw)
+
+    def run(self, *opts):
+        return self.call('run', *opts, '--bundle', self.dir, self.id)
+
+    def create(self):
+        """As a shim does it: the container must not hold our pipe, so its errors are in the log alone."""
+        return subprocess.run([WRAPPER, '--root', W + '/root', '--log', self.log, '--log-format', 'json', 'create',
+                               '--bundle', self.dir, '--pid-file', self.dir + '/pid', self.id],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+
+    def start(self):
+        r = self.create()
+        assert r.returncode == 0, self.errors()
+        r = self.call('start', self.id)
+        assert r.returncode == 0, r.stdout
+        return int(open(self.dir + '/pid').read())
+
+    def exec(self, script):
+        return self.call('exec', self.id, '/bin/sh', '-c', script)
+
+    def delete(self):
+        return self.call('delete', '--force', self.id)
+
+    def config(self):
+        return open(self.dir + '/config.json').read()
+
+    def errors(self):
+        """The messages that containerd would show: level error, last one wins."""
+        if not os.path.exists(self.log):
+            return []
+        return [j['msg'] for j in map(json.loads, open(self.log)) if j['level'] == 'error']
+
+
+def missing_caps(bounding):
+    names = ('CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE '
+             'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT '
+             'SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL '
+             'SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE').split()
+    return {'CAP_' + n for i, n in enumerate(names) if not bounding >> i & 1}
+
+
+def audit():
+    p = '/var/log/gpuhelper/audit.jsonl'
+    return [json.loads(l) for l in open(p)] if os.path.exists(p) else []
+
+
+def leases():
+    d = '/run/gpuhelper/leases'
+    return sorted(os.listdir(d)) if os.path.isdir(d) else []
+
+
+def snapshot(top):
+    """Everything about a tree that a refusal must leave as it was."""
+    out = {}
+    for d, dirs, files in os.walk(top):
+        for n in dirs + files:
+            p = os.path.join(d, n)
+            st = os.lstat(p)
+            h = ''
+            if stat.S_ISREG(st.st_mode):
+                h = hashlib.sha256(open(p, 'rb').read()).hexdigest()
+            elif stat.S_ISLNK(st.st_mode):
+                h = os.readlink(p)
+            out[p] = (st.st_mode, st.st_uid, st.st_gid, st.st_ino, h)
+    return out
+
+
+def exact(text):
+    """JSON with numbers as they are written and members in order, so that nothing can be lost in comparing."""
+    keep = lambda s: ('number', s)
+    return json.loads(text, parse_int=keep, parse_float=keep, object_pairs_hook=lambda p: ('object', p))
+
+
+def members(obj):
+    return dict(obj[1])
+
+
+def differences(a, b, place=''):
+    """Places where two exact() values differ; an object's added, lost or moved members count as well."""
+    if type(a) is tuple and type(b) is tuple and a[0] == b[0] == 'object':
+        ka, kb = [k for k, _ in a[1]], [k for k, _ in b[1]]
+        out = [place + '.' + k for k in kb if k not in ka] + ['-' + place + '.' + k for k in ka if k not in kb]
+        if [k for k in ka if k in kb] != [k for k in kb if k in ka]:
+            out.append(place + ' (order)')
+        da, db = members(a), members(b)
+        for k in ka:
+            if k in db:
+                out += differences(da[k], db[k], place + '.' + k)
+        return out
+    return [] if a == b else [place]

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""What is refused: with a clear line, exit status 1, an audit record, and nothing changed on disk.
+
+usage: refusals.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import json, os, sys
+from lib import *
+
+host = Host(sys.argv[1], sys.argv[2])
+tag = '%s/%s: ' % (host.name, sys.argv[2])
+why = host.cannot_run()
+if why:
+    skip(tag + 'all of it', why)
+    done()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+ASK = TRAIN + ['GPUHELPER_GPUS=1']
+os.makedirs('/srv/datasets/deep')
+os.makedirs('/srv/open/inner')
+os.makedirs('/srv/rw')
+os.makedirs('/srv/locked')
+os.makedirs('/srvx/datasets') if not os.path.isdir('/srvx') else None
+os.chown('/srv/rw', MAXID, MAXID)
+os.chmod('/srv/open', 0o777)
+os.symlink('/etc', '/srv/link')
+write('/srv/file', 'x')
+POLICY = '''
+pipeline = "ml/train";
+identity = "claim";
+gpus = ( { vendor = "nvidia"; count = 1; devices = [ "%s" ]; } );
+folders = ( { path = "/srv/datasets"; access = "ro"; subfolders = true; },
+            { path = "/srv/rw"; access = "rw"; }, { path = "/srv/locked"; access = "rw"; },
+            { path = "/srv/link"; access = "ro"; }, { path = "/srv/file"; access = "ro"; },
+            { path = "/srv/open/inner"; access = "ro"; }, { path = "/srv/gone"; access = "ro"; } );
+''' % GPU0
+host.policies(t10=POLICY)
+
+
+def refused(name, want, b, how='run'):
+    """Runs the wrapper on the bundle and sees that all that has to hold for a refusal holds."""
+    tree, state, records = snapshot(b.dir), leases(), len(audit())
+    r = b.run() if how == 'run' else b.create()
+    text = (r.stdout or '').strip()
+    left = {p: v for p, v in snapshot(b.dir).items() if p != b.log}
+    seen = b.errors()
+    new = audit()[records:]
+    good = (r.returncode == 1 and want in (text or seen[-1]) and seen and want in seen[-1] and left == tree and leases() == state and
+            [a['event'] for a in new] in (['refuse'], ['grant', 'undo', 'refuse']) and want in new[-1]['reason'])
+    if how == 'run':
+        good = good and len(text.splitlines()) == 1 and text.startswith('gpuhelper: ')
+    gone = sh(host.runtime, '--root', W + '/root', 'state', b.id).returncode != 0
+    ok(good and gone, tag + 'refused: ' + name, 'status %s\nsaid %s\nlog %s\naudit %s\nchanged %s\nleases %s' %
+       (r.returncode, text, seen, new, [p for p in set(left) | set(tree) if left.get(p) != tree.get(p)], leases()))
+
+
+def bundle(env=ASK, **kw):
+    return Bundle(host, env=env, args=['/bin/true'], **kw)
+
+
+# the bundle
+b = bundle()
+os.unlink(b.dir + '/config.json')
+refused('config.json is missing', 'No such file', b)
+b = bundle()
+os.rename(b.dir + '/config.json', b.dir + '/real.json')
+os.symlink('real.json', b.dir + '/config.json')
+refused('config.json is a symbolic link', 'symbolic link', b)
+b = bundle()
+os.unlink(b.dir + '/config.json')
+os.mkfifo(b.dir + '/config.json')
+refused('config.json is a FIFO', 'not a regular file', b)
+b = bundle(raw=lambda t: t + ' ' * (4 * 1024 * 1024))
+refused('config.json is over 4 MiB', 'larger than 4 MiB', b)
+b = bundle(raw=lambda t: t[:-1])
+refused('config.json is not JSON', 'line 1 column', b)
+b = bundle(raw=lambda t: t + 'x')
+refused('more after the end of config.json', 'more after the end', b)
+b = bundle(raw=lambda t: t.replace('"linux":', '"linux":{},"linux":', 1) if '"linux":' in t else t.replace('"linux": ', '"linux":{},"linux": ', 1))
+refused('a duplicate key', 'stands twice', b)
+b = bundle(raw=lambda t: t.replace('"hostname"', '"l\\u0069nux":{},"hostname"', 1))
+refused('a duplicate key in another spelling', 'stands twice', b)
+b = bundle(raw=lambda t: t.replace('"linux"', '"Linux"', 1))
+refused('a key that runc would read and we would not', 'must be spelt', b)
+b = bundle(edit=lambda s: s.update(linux=[]))
+refused('linux is a list', 'linux is not an object', b)
+b = bundle(edit=lambda s: s['linux'].update(devices=[None]))
+refused('linux.devices holds null', 'linux.devices[0] is not an object', b)
+b = bundle(edit=lambda s: s['process'].update(env=[1]))
+refused('process.env holds a number', 'process.env[0] is not a string', b)
+b = bundle(edit=lambda s: s.update(ociVersion='2.0.0'))
+refused('ociVersion 2', 'ociVersion', b)
+refused('a create is refused like a run', 'ociVersion', bundle(edit=lambda s: s.update(ociVersion='2.0.0')), how='create')
+
+# what it asks
+for name, env, want in (
+        ('a folder outside the policy', ['GPUHELPER_FOLDERS=/etc'], 'does not give folder /etc'),
+        ('/srvx where /srv is given', ['GPUHELPER_FOLDERS=/srvx/datasets'], 'does not give folder /srvx/datasets'),
+        ('/srv/datasetsx where /srv/datasets is given', ['GPUHELPER_FOLDERS=/srv/datasetsx'], 'does not give folder'),
+        ('.. in a folder', ['GPUHELPER_FOLDERS=/srv/datasets/../../etc'], '".."'),
+        ('a folder with a slash at its end', ['GPUHELPER_FOLDERS=/srv/datasets/'], 'empty component'),
+        ('rw of a ro folder', ['GPUHELPER_FOLDERS=/srv/datasets:rw'], 'read-only, and rw was asked for'),
+        ('a folder that is a symbolic link', ['GPUHELPER_FOLDERS=/srv/link'], 'symbolic link'),
+        ('a folder that is a file', ['GPUHELPER_FOLDERS=/srv/file'], 'not a directory'),
+        ('a folder that is not there', ['GPUHELPER_FOLDERS=/srv/gone'], 'No such file'),
+        ('a folder beneath one that others may write', ['GPUHELPER_FOLDERS=/srv/open/inner'], 'may be written by others'),
+        ('a writable folder that gives the ids no write', ['GPUHELPER_FOLDERS=/srv/locked'], 'setfacl -m u:%d:rwx /srv/locked' % MAXID),
+        ('a GPU that does not exist', ['GPUHELPER_GPUS=GPU-99999999-0000-0000-0000-000000000000'], 'no GPU "GPU-99999999'),
+        ('a GPU that the policy does not give', ['GPUHELPER_GPUS=' + GPU1], 'does not give GPU'),
+        ('more GPUs than the policy gives', ['GPUHELPER_GPUS=2'], '2 GPUs asked for, and it gives a container at most 1'),
+        ('GPUs of another vendor', ['GPUHELPER_GPUS=amd:1'], '1 amd GPU asked for, and it gives a container at most 0'),
+        ('a word that is no GPU', ['GPUHELPER_GPUS=0;rm'], 'is no count'),
+        ('a negative count', ['GPUHELPER_GPUS=-1'], 'is no count'),
+        ('an empty request', ['GPUHELPER_GPUS='], 'GPUHELPER_GPUS is empty'),
+        ('a variable given twice', ['GPUHELPER_GPUS=1', 'GPUHELPER_GPUS=all'], 'GPUHELPER_GPUS is given 2 times'),
+        ('a token that can not hold', ['GPUHELPER_TOKEN=e30.e30.AAAA', 'GPUHELPER_GPUS=1'], 'GPUHELPER_TOKEN')):
+    refused(name, want, bundle(env=TRAIN + env))
+refused('another pipeline', 'no policy covers pipeline ml/other', bundle(env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other', 'GPUHELPER_GPUS=1']))
+refused('no pipeline at all', 'proves no pipeline', bundle(env=['GPUHELPER_GPUS=1']))
+
+# where it would put it
+refused('a mount at a granted folder', 'would cover or lie in /srv/datasets', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
+        edit=lambda s: s['mounts'].append({'destination': '/srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
+refused('a mount above a granted folder', 'would cover or lie in', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
+        edit=lambda s: s['mounts'].append({'destination': '/srv', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
+refused('a mount beneath a granted folder', 'would cover or lie in', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
+        edit=lambda s: s['mounts'].append({'destination': '/srv/datasets/deep', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
+refused('a mount at a granted node', 'would cover or lie in /dev/nvidia0', bundle(
+        edit=lambda s: s['mounts'].append({'destination': '/dev/nvidia0', 'type': 'bind', 'source': W + '/init', 'options': ['bind']})))
+linked = busybox_rootfs(W + '/vol/linked', MAXID)
+os.rmdir(linked + '/srv')
+os.symlink('/data', linked + '/srv')
+os.makedirs(linked + '/data')
+refused("a mount that the image's own link brings to a granted folder", 'would cover or lie in', bundle(
+        env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
+        s['mounts'].append({'destination': '/data/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
+refused('a mount with .. in it, next to a grant', '".."', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
+        edit=lambda s: s['mounts'].append({'destination': '/x/../srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
+
+# every container, plain ones too
+for name, path in (('the host', '/'), ("the host's /etc", '/etc'), ('a folder that is given out', '/srv/datasets')):
+    refused('root.path is ' + name, 'is not beneath the bundle or one of the volumes', bundle(env=[], edit=lambda s, p=path: s['root'].update(path=p)))
+os.symlink('/', W + '/vol/escape')
+refused('root.path is a link out of the volumes', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/escape')))
+os.unlink(W + '/vol/escape')
+refused('root.path climbs out with ..', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/../../../etc')))
+refused('root.path is a volume itself', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol')))
+for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', W + '/../gpuhelper'):
+    os.makedirs('/run/gpuhelper', exist_ok=True)
+    if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
+        continue
+    refused('a mount of %s' % source, 'into the container', bundle(env=[],
+            edit=lambda s, p=source: s['mounts'].append({'destination': '/mnt', 'type': 'bind', 'source': p, 'options': ['rbind']})))
+os.makedirs(W + '/alias', exist_ok=True)
+sh('mount', '--bind', '/etc/gpuhelper', W + '/alias')
+refused('a mount of /etc/gpuhelper by another name', 'into the container', bundle(env=[],
+        edit=lambda s: s['mounts'].append({'destination': '/mnt', 'type': 'none', 'source': W + '/alias', 'options': ['bind']})))
+sh('umount', W + '/alias')
+
+# policy that can not be trusted
+d = '/etc/gpuhelper/policy.d'
+os.chmod(d, 0o777)
+refused('a policy directory that others can write', 'may be written by others', bundle())
+os.chmod(d, 0o755)
+os.chmod(d + '/t10.conf', 0o666)
+refused('a policy file that others can write', 'may be written by others', bundle())
+os.chmod(d + '/t10.conf', 0o644)
+os.chown(d + '/t10.conf', 1000, 0)
+refused("a policy file that is not root's", 'belongs to uid 1000', bundle())
+os.chown(d + '/t10.conf', 0, 0)
+os.symlink('/etc/passwd', d + '/05-link.conf')
+refused('a policy file that is a link', 'symbolic link', bundle())
+os.unlink(d + '/05-link.conf')
+write(d + '/05-broken.conf', 'pipelin = "ml/train";\n')
+refused('a broken file before the one that grants', 'did you mean "pipeline"', bundle())
+os.rename(d + '/05-broken.conf', d + '/50-broken.conf')
+r = Bundle(host, env=ASK, args=['/bin/true'])
+os.rename(d + '/t10.conf', d + '/10.conf')
+ok(r.run().returncode == 0, tag + 'a broken file after the one that grants is not reached', r.errors())
+os.rename(d + '/50-broken.conf', d + '/05-broken.conf.off')
+os.rename(d + '/10.conf', d + '/t10.conf')
+os.unlink(d + '/05-broken.conf.off')
+write('/etc/gpuhelper/gpuhelper.conf', 'volumes = [ "%s/vol" ]\nruntim = "/bin/x";\n' % W)
+b = bundle(env=[])
+tree = snapshot(b.dir)
+r = b.run()
+ok(r.returncode == 1 and 'gpuhelper.conf:2' in r.stdout and {p: v for p, v in snapshot(b.dir).items() if p != b.log} == tree,
+   tag + 'a broken gpuhelper.conf refuses even plain containers', r.stdout)
+host.settings()
+
+# the command that a refusal names makes it work
+r = sh('setfacl', '-m', 'u:%d:rwx' % MAXID, '/srv/locked')
+if r.returncode != 0:
+    skip(tag + 'the setfacl command of the refusal helps', 'setfacl: ' + r.stdout.strip())
+else:
+    b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/locked'], args=['/bin/touch', '/srv/locked/new'])
+    r = b.run()
+    ok(r.returncode == 0 and os.path.exists('/srv/locked/new'), tag + 'the setfacl command of the refusal helps', r.stdout + str(b.errors()))
+
+# mounts beneath a granted folder
+os.makedirs('/srv/datasets/below', exist_ok=True)
+sh('mount', '-t', 'tmpfs', '-o', 'mode=777', 'below', '/srv/datasets/below')
+write('/srv/datasets/below/here', 'x')
+SEE = 'ls /srv/datasets/below; echo y > /srv/datasets/below/new'
+refused('a folder with a mount beneath it, for a user namespace', 'say submounts = true', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets']))
+b = Bundle(host, 'task-privileged', env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
+r = b.run()
+ok('here' not in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'a mount beneath a ro folder does not come along', r.stdout)
+host.policies(t10=POLICY.replace('subfolders = true;', 'subfolders = true; submounts = true;'))
+b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
+r = b.run()
+features = sh(host.runtime, 'features')
+if features.returncode == 0 and '"rro"' in features.stdout:
+    ok('here' in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'submounts = true: it comes along and refuses writes', r.stdout + str(b.errors()))
+else:
+    ok(r.returncode == 1 and 'does not say that it can' in r.stdout and leases() == [], tag + 'submounts = true: refused, for this runtime does not say that it can', r.stdout)
+sh('umount', '/srv/datasets/below')
+host.policies(t10=POLICY)
+b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets/deep'], args=['/bin/sh', '-c', 'ls -d /srv/datasets/deep && ls /srv/datasets'])
+r = b.run()
+ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: one beneath may be asked for', r.stdout + str(b.errors()))
+
+# nodes
+os.unlink('/dev/nvidia-uvm')
+r = Bundle(host, env=ASK, args=['/bin/true']).run()
+st = os.lstat('/dev/nvidia-uvm') if os.path.exists('/dev/nvidia-uvm') else None
+ok(r.returncode == 0 and st and (st.st_mode, st.st_uid, os.major(st.st_rdev), os.minor(st.st_rdev)) == (0o20666, 0, 510, 0),
+   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would', (r.stdout, st))
+for name, make, want in (
+        ('a link', lambda: os.symlink('/dev/null', '/dev/nvidia0'), 'symbolic link'),
+        ('a file', lambda: write('/dev/nvidia0', ''), 'not a character device'),
+        ('another device', lambda: os.mknod('/dev/nvidia0', 0o20666, os.makedev(1, 3)), 'should be 195:0')):
+    os.unlink('/dev/nvidia0')
+    make()
+    refused('/dev/nvidia0 is ' + name, want, bundle())
+os.unlink('/dev/nvidia0')
+os.mknod('/dev/nvidia0', 0o20666, os.makedev(195, 0))
+os.chmod('/dev/nvidia0', 0o600)
+refused('a node that lets the ids in by no right', 'setfacl -m u:%d:rw /dev/nvidia0' % MAXID, bundle())
+os.chown('/dev/nvidia0', 0, 44)
+os.chmod('/dev/nvidia0', 0o660)
+b = Bundle(host, env=ASK, args=['/bin/id'])
+r = b.run()
+ok(r.returncode == 0 and 44 in json.loads(b.config())['process']['user']['additionalGids'] and '44' in r.stdout, tag + 'a node of mode 0660: its group is added', r.stdout + str(b.errors()))
+done()

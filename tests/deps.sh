@@ -1,0 +1,43 @@
+#!/bin/sh
+# The only place that installs anything: the packages that building, the demo and the tests need.
+#
+#   deps.sh build|demo|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
+set -eu
+build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev libgmp-dev"
+demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
+check="$demo crun containerd acl strace clang llvm umockdev mandoc cppcheck procps binutils file"
+case ${1:-check} in
+build) want=$build ;;
+demo) want=$demo ;;
+check) want=$check ;;
+*) echo "usage: deps.sh build|demo|check" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null; then
+	cat >&2 <<-'EOF'
+	deps.sh: no apt-get here.  On Fedora:
+	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
+	    systemd-devel libacl-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static glibc-static \
+	    runc crun containerd busybox python3 acl strace clang umockdev mandoc cppcheck procps-ng
+	EOF
+	exit 2
+fi
+missing=
+for p in $want; do
+	dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+done
+# clang's sanitizer and fuzzer runtimes are a package of their own, named after clang's version
+runtime() {
+	[ "${1:-check}" = check ] || return 0
+	v=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+	[ -z "$v" ] || dpkg-query -W -f '${db:Status-Status}\n' "libclang-rt-$v-dev" 2>/dev/null | grep -qx installed ||
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
+	    echo "deps.sh: libclang-rt-$v-dev can't be had: fuzzers will be skipped" >&2
+}
+if [ -n "$missing" ]; then
+	[ "$(id -u)" = 0 ] || { echo "deps.sh: needs root to install:$missing" >&2; exit 2; }
+	echo "installing:$missing" >&2
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+runtime "${1:-check}"

@@ -1,0 +1,108 @@
+#!/bin/sh
+# A host of its own for a test: private mounts and processes, /etc /usr /var /opt /srv /home as overlays on the
+# machine's (what is written there is gone afterwards), a fresh /run and /dev, gpuhelper installed from build/.
+#
+#   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR] -- COMMAND...
+#
+# --gpu lays a SIMULATED NVIDIA host: the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
+# /proc/devices, and nodes in /dev whose numbers no driver answers for (opening a granted one gives ENXIO, an
+# ungranted one EPERM).  The installed programs know nothing of this: it is made of mounts alone.
+# --gpu host takes the nodes of the machine's own GPUs along.
+# --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
+set -eu
+here=$(cd "$(dirname "$0")/../.." && pwd)
+gpu=none cgroup=keep build=$here/build
+while [ $# -gt 0 ]; do
+	case $1 in
+	--gpu) gpu=$2; shift 2 ;;
+	--cgroup) cgroup=$2; shift 2 ;;
+	--build) build=$2; shift 2 ;;
+	--) shift; break ;;
+	*) break ;;
+	esac
+done
+[ "$(id -u)" = 0 ] || { echo "sandbox.sh: must run as root" >&2; exit 2; }
+
+if [ "${SANDBOX_STAGE:-}" != 2 ]; then
+	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --fork --kill-child --mount-proc -- sh "$0" \
+	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" -- "$@"
+fi
+unset SANDBOX_STAGE
+
+mount --make-rprivate /
+work=/tmp/.gpuhelper-sandbox.$$
+mkdir -p "$work"
+mount -t tmpfs -o mode=755 sandbox "$work"
+for d in etc usr var opt srv home root; do
+	[ -d "/$d" ] || continue
+	# where the project itself lies there, it must stay the machine's
+	case $here/ in /$d/*) continue ;; esac
+	mkdir -p "$work/up/$d" "$work/wk/$d"
+	chown --reference="/$d" "$work/up/$d"
+	chmod --reference="/$d" "$work/up/$d"
+	mount -t overlay -o "lowerdir=/$d,upperdir=$work/up/$d,workdir=$work/wk/$d" overlay "/$d"
+done
+mount -t tmpfs -o mode=755 run /run
+mkdir -p /run/lock
+
+# /dev: the usual nodes by the machine's own numbers, and nothing else
+mkdir "$work/dev"
+mount -t tmpfs -o mode=755 dev "$work/dev"
+for n in null:1:3:666 zero:1:5:666 full:1:7:666 random:1:8:666 urandom:1:9:666 tty:5:0:666 kmsg:1:11:644 fuse:10:229:666; do
+	IFS=: read -r name major minor mode <<-EOF
+	$n
+	EOF
+	mknod -m "$mode" "$work/dev/$name" c "$major" "$minor"
+done
+mkdir "$work/dev/pts" "$work/dev/shm" "$work/dev/mqueue"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$work/dev/pts"
+mount -t tmpfs -o mode=1777 shm "$work/dev/shm"
+ln -s pts/ptmx "$work/dev/ptmx"
+ln -s /proc/self/fd "$work/dev/fd"
+ln -s fd/0 "$work/dev/stdin"; ln -s fd/1 "$work/dev/stdout"; ln -s fd/2 "$work/dev/stderr"
+
+if [ "$gpu" = host ]; then
+	for n in /dev/nvidia* /dev/dri /dev/kfd /dev/accel; do
+		[ ! -e "$n" ] || cp -a "$n" "$work/dev/"
+	done
+elif [ "$gpu" != none ]; then
+	tree=$here/tests/fixtures/sysroot/$gpu
+	[ -d "$tree/proc" ] || { echo "sandbox.sh: no fixture $gpu" >&2; exit 2; }
+	# a container's user namespace may mount /proc only where one is to be seen that nothing covers
+	mkdir "$work/proc"
+	mount -t proc proc "$work/proc"
+	mount -t tmpfs -o mode=755 driver /proc/driver
+	[ ! -d "$tree/proc/driver" ] || cp -R "$tree/proc/driver/." /proc/driver/
+	cp "$tree/proc/devices" "$work/devices"
+	mount --bind "$work/devices" /proc/devices
+	major() { awk -v n="$1" '/^Block/ { exit } $2 == n { print $1; exit }' /proc/devices; }
+	node() { mknod -m "${4:-666}" "$work/dev/$1" c "$2" "$3"; }
+	nv=$(major nvidia)
+	if [ -n "$nv" ]; then
+		for f in /proc/driver/nvidia/gpus/*/information; do
+			m=$(sed -n 's/^Device Minor:[^0-9]*//p' "$f")
+			[ -z "$m" ] || node "nvidia$m" "$nv" "$m"
+		done
+		node nvidiactl "$nv" 255
+		[ -z "$(major nvidia-modeset)" ] || node nvidia-modeset "$nv" 254
+		uvm=$(major nvidia-uvm)
+		[ -z "$uvm" ] || { node nvidia-uvm "$uvm" 0; node nvidia-uvm-tools "$uvm" 1; }
+	fi
+fi
+mount --move "$work/dev" /dev
+
+case $cgroup in
+v1)	umount /sys/fs/cgroup/unified 2>/dev/null || true ;;
+v2)	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	fi ;;
+esac
+
+getent group gpuhelper >/dev/null || groupadd --system gpuhelper
+make -s -C "$here" B="$build" install >/dev/null
+cd /
+set +e
+"$@"
+status=$?
+set -e
+exit $status

@@ -1,0 +1,1230 @@
+/*
+ * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.
+ * Every expected value is written out: none is computed by what is tested.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../helper/host/file.h"
+#include "../../helper/host/gpus.h"
+#include "../../helper/pure/cleanup.h"
+#include "../../helper/pure/gpu.h"
+#include "tap.h"
+
+#define ALL_VENDORS (1U << GPU_NVIDIA | 1U << GPU_AMD | 1U << GPU_INTEL)
+#define EVERY_CAPABILITY 0x7fU
+#define NOT_UTILITY (EVERY_CAPABILITY & ~(unsigned)GPU_CAP_UTILITY)
+
+static const char *sysroot;
+
+/* True for what may go into a log: one line, lower case at its start, not empty. */
+static bool
+is_line(const char *s)
+{
+	const char *p;
+
+	for (p = s; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	return *s != '\0' && !(*s >= 'A' && *s <= 'Z');
+}
+
+static char *
+fixture(const char *path)
+{
+	autoclose int fd = open(sysroot, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *text = fd == -1 ? NULL : file_read_at(fd, path, 1 << 20, NULL);
+
+	if (text == NULL) {
+		fprintf(stderr, "%s/%s: %s: is TESTS_DIR right?\n", sysroot, path, strerror(errno));
+		exit(2);
+	}
+	return text;
+}
+
+static int
+find_at(const char *path, unsigned vendors, struct inventory *inv, struct why *why)
+{
+	autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct gpu_source src = { .root = fd, .udev = false };
+
+	*why = (struct why){ 0 };
+	return gpus_find(&src, vendors, inv, why);
+}
+
+static int
+find(const char *tree, unsigned vendors, struct inventory *inv)
+{
+	char path[PATH_MAX];
+	struct why why;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s", sysroot, tree);
+	r = find_at(path, vendors, inv, &why);
+	is_int(r, 0, "%s: found: %s", tree, why.text);
+	return r;
+}
+
+/* "path major:minor needed_for[?]" of a node, "" where there are fewer. */
+static const char *
+node(const struct gpu_node *v, size_t n, size_t i)
+{
+	static char text[4][128];
+	static unsigned turn;
+	char *out = text[turn++ % 4];
+
+	if (i >= n)
+		return "";
+	snprintf(out, sizeof(text[0]), "%s %u:%u %#x%s", v[i].path, v[i].major, v[i].minor,
+	    v[i].needed_for, v[i].optional ? "?" : "");
+	return out;
+}
+
+/* "rank pci/partition uuid model path" of a GPU. */
+static const char *
+gpu(const struct inventory *inv, size_t i)
+{
+	static char text[512];
+	const struct gpu *g = i < inv->gpus ? &inv->gpu[i] : NULL;
+
+	if (g == NULL)
+		return "";
+	if (g->unusable[0] != '\0')
+		snprintf(text, sizeof(text), "- %s: %s", g->pci, g->unusable);
+	else
+		snprintf(text, sizeof(text), "%u %s/%u %s %s%s %s", g->rank, g->pci, g->partition,
+		    g->uuid[0] == '\0' ? "?" : g->uuid, g->model,
+		    g->integrated ? " integrated" : "",
+		    node(g->node, g->nodes, 0));
+	return text;
+}
+
+static void
+test_names(void)
+{
+	enum gpu_vendor v = GPU_VENDORS;
+	unsigned bit = 0;
+
+	is_str(gpu_vendor_name(GPU_NVIDIA), "nvidia", "name of a vendor");
+	is_str(gpu_vendor_name(GPU_VENDORS), "unknown", "name of no vendor");
+	ok(gpu_vendor_parse("amd", &v) && v == GPU_AMD, "amd");
+	ok(gpu_vendor_parse("intel", &v) && v == GPU_INTEL, "intel");
+	ok(!gpu_vendor_parse("NVIDIA", &v) && !gpu_vendor_parse("", &v) &&
+	    !gpu_vendor_parse("nvidi", &v) && !gpu_vendor_parse("nvidia ", &v), "no vendor");
+	ok(gpu_capability_parse("compute", &bit) && bit == GPU_CAP_COMPUTE, "compute");
+	ok(gpu_capability_parse("utility", &bit) && bit == GPU_CAP_UTILITY, "utility");
+	ok(gpu_capability_parse("graphics", &bit) && bit == GPU_CAP_GRAPHICS, "graphics");
+	ok(gpu_capability_parse("video", &bit) && bit == GPU_CAP_VIDEO, "video");
+	ok(gpu_capability_parse("display", &bit) && bit == GPU_CAP_DISPLAY, "display");
+	ok(gpu_capability_parse("ngx", &bit) && bit == GPU_CAP_NGX, "ngx");
+	ok(gpu_capability_parse("compat32", &bit) && bit == GPU_CAP_COMPAT32, "compat32");
+	ok(gpu_capability_parse("all", &bit) && bit == EVERY_CAPABILITY, "all");
+	bit = 99;
+	ok(!gpu_capability_parse("Compute", &bit) && !gpu_capability_parse("", &bit) &&
+	    !gpu_capability_parse("compute,utility", &bit) && bit == 99, "no capability");
+}
+
+static void
+test_pci_address(void)
+{
+	static const struct { const char *in, *out; } good[] = {
+		{ "0000:3b:00.0", "0000:3b:00.0" },
+		{ "00000000:3B:00.0", "0000:3b:00.0" },
+		{ "3b:00.0", "0000:3b:00.0" },
+		{ "FFFF:FF:1F.7", "ffff:ff:1f.7" },
+		{ "10000:e1:00.0", "10000:e1:00.0" },
+		{ "00010000:e1:00.0", "10000:e1:00.0" },
+		{ "0fffffff:00:00.0", "fffffff:00:00.0" },
+	};
+	static const char *const bad[] = {
+		"", "0", ":", "::", "0000", "0000:", "0000:3b", "0000:3b:00", "0000:3b:00.",
+		"0000:3b:00.8", "0000:3b:20.0", "0000:3b:00.00", "0000:3b:0.0", "0000:b:00.0",
+		"000:3b:00.0", "000000000:3b:00.0", "10000000:3b:00.0", "0000:3b:00.0 ",
+		" 0000:3b:00.0", "0000:3b:00.0\n", "0000:3g:00.0", "0000:3b:00:0", "0000.3b:00.0",
+		"0000:0000:3b:00.0", "+000:3b:00.0", "0x00:3b:00.0", "3b:00.0.0", ":3b:00.0",
+		"0000:3b:00.0/../x", "-001:3b:00.0",
+	};
+	char out[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ok(pci_address_normalise(good[i].in, out), "\"%s\" is an address", good[i].in);
+		is_str(out, good[i].out, "\"%s\" in our form", good[i].in);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		ok(!pci_address_normalise(bad[i], out), "\"%s\" is no address", bad[i]);
+}
+
+static void
+test_devmajors(void)
+{
+	autofree char *odd = fixture("nvidia-odd/proc/devices");
+	autofree char *h200 = fixture("nvidia-h200/proc/devices");
+	struct devmajors m;
+	struct why why = { 0 };
+	uint32_t major = 7;
+
+	is_int(devmajors_parse(odd, &m, &why), 0, "/proc/devices of nvidia-odd");
+	ok(!devmajors_char(&m, "nvidia", &major) && major == 7,
+	    "a block device is no character device");
+	ok(devmajors_char(&m, "nvidia-frontend", &major) && major == 195, "nvidia-frontend");
+	ok(devmajors_char(&m, "nvidia-uvm", &major) && major == 511,
+	    "nvidia-uvm, not the block one");
+	ok(!devmajors_char(&m, "nvidia-", &major) && !devmajors_char(&m, "nvidia-cap", &major) &&
+	    !devmajors_char(&m, "", &major) && !devmajors_char(&m, "not-a-gpu", &major),
+	    "whole names");
+	ok(devmajors_is_gpu(&m, 195) && devmajors_is_gpu(&m, 226) && devmajors_is_gpu(&m, 261) &&
+	    devmajors_is_gpu(&m, 235) && devmajors_is_gpu(&m, 511), "majors of GPUs");
+	ok(!devmajors_is_gpu(&m, 99) && !devmajors_is_gpu(&m, 252) && !devmajors_is_gpu(&m, 1) &&
+	    !devmajors_is_gpu(&m, 8) && !devmajors_is_gpu(&m, 512), "majors of others");
+	devmajors_free(&m);
+	is_int(devmajors_parse(h200, &m, &why), 0, "/proc/devices of nvidia-h200: %s", why.text);
+	is_int(m.n, 38, "all of its lines");
+	ok(!devmajors_char(&m, "infiniband_verbs", &major), "a name with two majors has none");
+	ok(devmajors_char(&m, "cpu/cpuid", &major) && major == 203, "a name with a slash");
+	ok(devmajors_is_gpu(&m, 239) && devmajors_is_gpu(&m, 242),
+	    "nvswitch and imex are GPUs' too");
+	devmajors_free(&m);
+	is_int(devmajors_parse("Character devices:\n 29 fb\n236 kfd\n240 gdrdrv\n241 kfd2\n", &m,
+	    &why),
+	    0, "without block devices");
+	ok(devmajors_is_gpu(&m, 236) && devmajors_is_gpu(&m, 240) && !devmajors_is_gpu(&m, 241) &&
+	    !devmajors_is_gpu(&m, 29), "kfd and gdrdrv by name");
+	ok(devmajors_is_gpu(&m, 195) && devmajors_is_gpu(&m, 226), "fixed majors without a driver");
+	devmajors_free(&m);
+	is_int(devmajors_parse("Character devices:\n195 nvidia\n195 nvidia\n", &m, &why), 0,
+	    "twice");
+	ok(devmajors_char(&m, "nvidia", &major) && major == 195, "the same line twice");
+	devmajors_free(&m);
+}
+
+static void
+test_devmajors_bad(void)
+{
+	static const char *const bad[] = {
+		"", "\n", "195 nvidia\n", "Block devices:\n195 nvidia\n", "Character devices:",
+		"Character devices:\n195 nvidia", "Character devices:\nnvidia\n",
+		"Character devices:\n-195 nvidia\n", "Character devices:\n0x195 nvidia\n",
+		"Character devices:\n195\n", "Character devices:\n195 \n",
+		"Character devices:\n195  nvidia\n", "Character devices:\n0 nvidia\n",
+		"Character devices:\n4096 nvidia\n",
+		"Character devices:\n99999999999999999999 nvidia\n",
+		"Character devices:\n0195 nvidia\n", "Character devices:\nCharacter devices:\n",
+		"Character devices:\n1 mem\nBlock devices:\n8 sd\nCharacter devices:\n195 nvidia\n",
+		("Character devices:\n1 "
+		    "a-name-longer-than-the-kernel-lets-be-01234567890123456789012345\n"),
+		"character devices:\n195 nvidia\n", "Character devices: \n195 nvidia\n",
+	};
+	autofree char *whole = fixture("nvidia-2gpu/proc/devices");
+	struct devmajors m;
+	struct why why;
+	size_t i, len = strlen(whole), wrong = 0;
+	uint32_t major;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		is_int(devmajors_parse(bad[i], &m, &why), -1, "refused: \"%.60s\"", bad[i]);
+		ok(m.v == NULL && m.n == 0 && is_line(why.text), "leaves nothing, says why");
+	}
+	/* a text cut at any byte is refused, or has no number that the whole one has not */
+	for (i = 0; i < len; i++) {
+		autofree char *cut = strndup(whole, i);
+
+		if (devmajors_parse(cut, &m, &why) == -1)
+			continue;
+		wrong += devmajors_char(&m, "nvidia", &major) && major != 195;
+		wrong += devmajors_char(&m, "nvidia-uvm", &major) && major != 510;
+		wrong += cut[i - 1] != '\n';
+		devmajors_free(&m);
+	}
+	is_int(wrong, 0, "/proc/devices cut at each of %zu bytes", len);
+}
+static void
+test_information(void)
+{
+	static const char path[] = "nvidia-2gpu/proc/driver/nvidia/gpus/0000:af:00.0/information";
+	autofree char *text = fixture(path);
+	struct why why = { 0 };
+	struct gpu g;
+	uint32_t minor = 9;
+
+	is_int(nvidia_information_parse("0000:af:00.0", text, &g, &minor, &why), 0, "read");
+	is_int(minor, 1, "its minor");
+	is_str(g.pci, "0000:af:00.0", "its address");
+	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "its UUID");
+	is_str(g.model, "NVIDIA A100-PCIE-40GB", "its model");
+	is_str(g.unusable, "", "usable");
+	is_int(g.vendor, GPU_NVIDIA, "its vendor");
+	is_int(nvidia_information_parse("0000:3b:00.0", text, &g, &minor, &why), -1,
+	    "another GPU's directory");
+	is_str(why.text, "its information file does not say Bus Location 0000:3b:00.0: see dmesg",
+	    "why");
+	ok(g.unusable[0] != '\0' && strcmp(g.pci, "0000:3b:00.0") == 0, "listed, but of no use");
+	is_int(nvidia_information_parse("../../etc", text, &g, &minor, &why), -1, "no address");
+	is_str(g.pci, "", "has none");
+	is_int(nvidia_information_parse("0000:af:00.0", "", &g, &minor, &why), -1, "empty");
+	is_int(why.code, WHY_ABSENT, "a GPU that does not wake up is absent");
+}
+
+/* The text of nvidia-2gpu's second GPU with one line replaced. */
+static int
+with_line(const char *from, const char *to, struct gpu *g, uint32_t *minor)
+{
+	autofree char *text =
+	    fixture("nvidia-2gpu/proc/driver/nvidia/gpus/0000:af:00.0/information");
+	autofree char *edited = NULL;
+	char *at = strstr(text, from);
+	struct why why;
+
+	if (at == NULL || asprintf(&edited, "%.*s%s%s", (int)(at - text), text, to,
+	    strchr(at, '\n')) == -1) {
+		edited = NULL;
+		return 99;
+	}
+	*minor = 4711;
+	return nvidia_information_parse("0000:af:00.0", edited, g, minor, &why);
+}
+
+static void
+test_information_lines(void)
+{
+	static const char *const minors[] = {
+		"Device Minor: \t 248", "Device Minor: \t 255", "Device Minor: \t -1",
+		"Device Minor: \t 4294967295", "Device Minor: \t 18446744073709551617",
+		"Device Minor: \t 0x1", "Device Minor: \t 01", "Device Minor: \t 1 2",
+		"Device Minor: \t ", "Device Minor:", "Device Minor", "device minor: 1",
+		" Device Minor: 1", "Device Minor: 1\nDevice Minor: 2",
+		"Device Minor: 1\nDevice Minor: 1",
+		"Device Minor: 1\r",
+	};
+	static const char *const uuids[] = {
+		/* escaped: "??-" is a trigraph */
+		"GPU UUID:GPU-\?\?\?\?\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?\?\?\?\?\?\?\?\?",
+		"GPU UUID: \t ", "GPU UUID:",
+		"GPU UUID: GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d2",
+		"GPU UUID: GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d222",
+		"GPU UUID: GPU-0d5b2d8e-8f0d-4a1e-9b2b_6a1b7f0c1d22", "GPU UUID: all",
+		"GPU UUID: 0",
+		"GPU UUID: gpu-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "IRQ: 1",
+		"GPU UUID: GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22\nGPU UUID: 1",
+	};
+	struct gpu g;
+	uint32_t minor;
+	size_t i;
+
+	is_int(with_line("Device Minor", "Device Minor: \t 247", &g, &minor), 0, "largest minor");
+	is_int(minor, 247, "is 247");
+	ok(with_line("Model", "Device Minority: 9", &g, &minor) == 0 && minor == 1,
+	    "a key that only begins like it is another");
+	for (i = 0; i < sizeof(minors) / sizeof(*minors); i++)
+		ok(with_line("Device Minor", minors[i], &g, &minor) == -1 && minor == 4711,
+		    "no minor: \"%s\"", minors[i]);
+	for (i = 0; i < sizeof(uuids) / sizeof(*uuids); i++) {
+		is_int(with_line("GPU UUID", uuids[i], &g, &minor), 0, "read: \"%s\"", uuids[i]);
+		is_str(g.uuid, "", "UUID unknown: \"%s\"", uuids[i]);
+	}
+	is_int(with_line("GPU UUID", "GPU UUID: GPU-0D5B2D8E-8F0D-4A1E-9B2B-6A1B7F0C1D22", &g,
+	    &minor),
+	    0, "a UUID in upper case");
+	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "is kept in lower case");
+	is_int(with_line("GPU Excluded", "GPU Excluded:\t Yes", &g, &minor), 0, "excluded");
+	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus", "why");
+	is_int(with_line("GPU Excluded", "Blacklisted:\t Yes", &g, &minor), 0, "blacklisted");
+	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus", "why");
+	is_int(with_line("GPU Excluded", "GPU Excluded:\t Maybe", &g, &minor), 0, "unclear");
+	ok(g.unusable[0] != '\0', "is as good as excluded");
+	is_int(with_line("GPU Excluded", "GPU Excluded: No\nGPU Excluded: Yes", &g, &minor), 0,
+	    "both");
+	ok(g.unusable[0] != '\0', "is as good as excluded");
+	is_int(with_line("GPU Excluded", "IRQ: 1", &g, &minor), 0, "older driver");
+	is_str(g.unusable, "", "does not say, is usable");
+	is_int(with_line("Model", "Model: \t\t evil\x1b[2J\x01model\xff", &g, &minor), 0,
+	    "a model");
+	is_str(g.model, "evil?[2J?model?", "is made harmless");
+}
+
+static void
+test_information_location(void)
+{
+	struct gpu g;
+	uint32_t minor;
+
+	is_int(with_line("Bus Location", "Bus Location: \t 0000:af:00.1", &g, &minor), -1,
+	    "location");
+	is_int(with_line("Bus Location", "IRQ: 1", &g, &minor), -1, "no location");
+	is_int(with_line("Bus Location", "Bus Location: 00000000:AF:00.0", &g, &minor), 0,
+	    "NVML's");
+}
+
+static void
+test_information_hostile(void)
+{
+	static const char bytes[] = "\n\t :?\x01\xff" "09AZ%-";
+	autofree char *whole =
+	    fixture("nvidia-2gpu/proc/driver/nvidia/gpus/0000:af:00.0/information");
+	size_t len = strlen(whole), i, b, read = 0, wrong = 0;
+	struct why why;
+	struct gpu g;
+	uint32_t minor;
+
+	for (i = 0; i <= len; i++) {
+		autofree char *cut = strndup(whole, i);
+
+		if (nvidia_information_parse("0000:af:00.0", cut, &g, &minor, &why) == 0) {
+			read++;
+			wrong += minor != 1 || strcmp(g.pci, "0000:af:00.0") != 0;
+		} else
+			wrong += !is_line(why.text) || g.unusable[0] == '\0';
+	}
+	is_int(wrong, 0, "cut at each of %zu bytes: never another minor", len);
+	/* the two lines after it may be missing: GPU Firmware and GPU Excluded */
+	is_int(read, strlen("GPU Firmware: \t 580.95.05\nGPU Excluded:\t No\n") + 1,
+	    "readable as soon as the line with the minor is whole");
+	for (i = wrong = 0; i < len; i++)
+		for (b = 0; b < sizeof(bytes) - 1; b++) {
+			autofree char *edited = strdup(whole);
+
+			edited[i] = bytes[b];
+			if (nvidia_information_parse("0000:af:00.0", edited, &g, &minor, &why) == 0)
+				wrong += minor > 247 || strcmp(g.pci, "0000:af:00.0") != 0 ||
+				    (g.uuid[0] != '\0' && strlen(g.uuid) != 40);
+			else
+				wrong += !is_line(why.text);
+		}
+	is_int(wrong, 0, "each byte replaced by %zu others", sizeof(bytes) - 1);
+}
+
+static void
+test_params(void)
+{
+	autofree char *odd = fixture("nvidia-odd/proc/driver/nvidia/params");
+	struct inventory inv = { 0 };
+
+	nvidia_params_parse("", &inv);
+	ok(inv.nvidia_modify && inv.nvidia_uid == 0 && inv.nvidia_gid == 0, "defaults");
+	is_int(inv.nvidia_mode, 0666, "default mode");
+	nvidia_params_parse(odd, &inv);
+	ok(!inv.nvidia_modify, "ModifyDeviceFiles: 0");
+	ok(inv.nvidia_uid == 0 && inv.nvidia_gid == 44, "owner");
+	is_int(inv.nvidia_mode, 0660, "mode is printed in decimal");
+	nvidia_params_parse("ModifyDeviceFiles: 2\nDeviceFileMode: 4095\nDeviceFileGID: "
+	    "4294967295\n"
+	    "DeviceFileUID: x\n", &inv);
+	ok(!inv.nvidia_modify && inv.nvidia_mode == 0666 && inv.nvidia_gid == 0 &&
+	    inv.nvidia_uid == 0,
+	    "numbers out of range are not taken");
+	nvidia_params_parse("DeviceFileMode: 4", &inv);
+	is_int(inv.nvidia_mode, 0666, "a cut line is none");
+}
+
+static const char gpu_properties[] = "cpu_cores_count 0\nsimd_count 440\nvendor_id 4098\n"
+    "location_id 17152\ndomain 0\ndrm_render_minor 128\nunique_id 17233476384203276013\n"
+    "gfx_target_version 90010\n";
+
+static void
+test_kfd_node(void)
+{
+	struct kfd_node k;
+	struct why why = { 0 };
+	char pci[16], model[64];
+
+	is_int(kfd_node_parse("40001\n", gpu_properties, &k, &why), 0, "a GPU's node: %s",
+	    why.text);
+	ok(kfd_node_is_gpu(&k) && !kfd_node_integrated(&k), "is a card");
+	ok(kfd_node_address(&k, pci), "has an address");
+	is_str(pci, "0000:43:00.0", "of bus 0x43");
+	is_int(k.drm_render_minor, 128, "its render node");
+	ok(k.unique_id == 17233476384203276013ULL, "its unique_id");
+	kfd_node_model(&k, model, sizeof(model));
+	is_str(model, "gfx90a", "its model");
+	k.gfx_target_version = 110501;
+	kfd_node_model(&k, model, sizeof(model));
+	is_str(model, "gfx1151", "another model");
+	ok(kfd_node_integrated(&k), "which is an APU, with a unique_id or without");
+	k.gfx_target_version = UINT64_MAX;
+	kfd_node_model(&k, model, sizeof(model));
+	is_str(model, "AMD GPU", "no model");
+	k = (struct kfd_node){ .gfx_target_version = 80003 };
+	ok(!kfd_node_integrated(&k), "an old card without unique_id is a card");
+	k = (struct kfd_node){ .gfx_target_version = 130000 };
+	ok(kfd_node_integrated(&k), "a new GPU without unique_id is integrated");
+	k.unique_id = 1;
+	ok(!kfd_node_integrated(&k), "a new GPU with one is a card");
+	k = (struct kfd_node){ .gfx_target_version = 90010, .cpu_cores_count = 4, .unique_id = 1 };
+	ok(kfd_node_integrated(&k), "a node with processor cores is integrated");
+	k = (struct kfd_node){ .location_id = 0x70000500, .domain = 0x10000 };
+	ok(kfd_node_address(&k, pci), "a partition");
+	is_str(pci, "10000:05:00.0", "has its GPU's address");
+	k.location_id = 0xc3a7;
+	ok(kfd_node_address(&k, pci) && strcmp(pci, "10000:c3:14.7") == 0, "bus, device, function");
+	k.location_id = 0x10500;
+	ok(!kfd_node_address(&k, pci), "bits that mean nothing");
+	k = (struct kfd_node){ .domain = UINT64_MAX };
+	ok(!kfd_node_address(&k, pci), "no such domain");
+	is_int(kfd_node_parse("0\n", gpu_properties, &k, &why), 0, "a node without gpu_id");
+	ok(!kfd_node_is_gpu(&k), "is a processor");
+}
+
+static void
+test_kfd_node_bad(void)
+{
+	static const char *const ids[] = { "", "1", "\n", "-1\n", "4294967296\n", "1\n2\n", "x\n" };
+	static const struct { const char *from, *to; int r; bool gpu; } lines[] = {
+		{ "drm_render_minor", "drm_render_minor 0", 0, false },
+		{ "drm_render_minor", "drm_render_minor 4294967295", 0, false },
+		{ "drm_render_minor", "drm_render_minor 18446744073709551615", 0, false },
+		{ "drm_render_minor", "drm_render_minor 1", 0, false },
+		{ "drm_render_minor", "drm_render_minor 127", 0, false },
+		{ "drm_render_minor", "drm_render_minor 1048576", 0, false },
+		{ "drm_render_minor", "drm_render_minor 1048575", 0, true },
+		{ "drm_render_minor", "drm_render_minor -1", -1, false },
+		{ "drm_render_minor", "drm_render_minor 128 129", -1, false },
+		{ "drm_render_minor", "drm_render_minor 128\ndrm_render_minor 129", -1, false },
+		{ "drm_render_minor", "num_xcc 1", -1, false },
+		{ "simd_count", "simd_count 0", 0, false },
+		{ "simd_count", "num_xcc 1", -1, false },
+		{ "vendor_id", "vendor_id 4318", 0, false },
+		{ "location_id", "location_id", -1, false },
+		{ "location_id", "location_id 99999999999999999999999", -1, false },
+		{ "unique_id", "num_xcc 1", 0, true },
+		{ "unique_id", "unique_id 0x1", -1, false },
+		{ "domain", "num_xcc 1", 0, true },
+	};
+	struct kfd_node k;
+	struct why why;
+	size_t i, wrong = 0;
+
+	for (i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		is_int(kfd_node_parse(ids[i], gpu_properties, &k, &why), -1, "gpu_id \"%s\"",
+		    ids[i]);
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		autofree char *text = NULL;
+		const char *at = strstr(gpu_properties, lines[i].from);
+
+		if (asprintf(&text, "%.*s%s%s", (int)(at - gpu_properties), gpu_properties,
+		    lines[i].to, strchr(at, '\n')) == -1)
+			exit(2);
+		is_int(kfd_node_parse("40001\n", text, &k, &why), lines[i].r, lines[i].to);
+		if (lines[i].r == 0)
+			is_int(kfd_node_is_gpu(&k), lines[i].gpu, "a GPU or not: %s", lines[i].to);
+	}
+	is_int(kfd_node_parse("1\n",
+	    "cpu_cores_count 0\nsimd_count 4\nvendor_id 4098\nlocation_id 1\n"
+	    "drm_render_minor 128\ndomain 6553", &k, &why), -1,
+	    "the last line is cut: no domain 0");
+	for (i = 0; i < sizeof(gpu_properties) - 1; i++) {
+		autofree char *cut = strndup(gpu_properties, i);
+
+		if (kfd_node_parse("40001\n", cut, &k, &why) == 0)
+			wrong += k.location_id != 17152 || k.drm_render_minor != 128 ||
+			    (k.unique_id != 0 && k.unique_id != 17233476384203276013ULL);
+		else
+			wrong += !is_line(why.text);
+	}
+	is_int(wrong, 0, "properties cut at each byte");
+}
+
+static void
+test_drm_node(void)
+{
+	const struct drm_facts good = {
+		.name = "renderD128", .devnode = "/dev/dri/renderD128", .major = 226, .minor = 128,
+		.bus = "pci", .parent = "0000:03:00.0", .driver = "xe",
+		.vendor = "0x8086", .device = "0x56c0", .class = "0x038000",
+	};
+	struct drm_facts f = good;
+	struct drm_node d;
+
+	ok(drm_node_make(&f, &d), "a render node");
+	ok(d.kind == DRM_RENDER && d.major == 226 && d.minor == 128, "its number");
+	is_str(d.path, "/dev/dri/renderD128", "its path");
+	is_str(d.pci, "0000:03:00.0", "its address");
+	ok(d.vendor == 0x8086 && d.device == 0x56c0 && d.class == 0x038000, "its ids");
+	is_str(d.driver, "xe", "its driver");
+#define BAD(field, value, what) \
+	f = good; \
+	f.field = (value); \
+	ok(!drm_node_make(&f, &d), what)
+	BAD(name, NULL, "no name");
+	BAD(name, "renderD129", "another name");
+	BAD(name, "renderD", "half a name");
+	BAD(name, "renderD0128", "a number with a zero in front");
+	BAD(name, "renderD128-DP-1", "a connector");
+	BAD(name, "card128", "a card of that number elsewhere");
+	BAD(name, "renderD18446744073709551744", "a number that overflows");
+	BAD(major, 195, "another major");
+	BAD(minor, 129, "another minor");
+	BAD(devnode, "/dev/dri/renderD129", "another node");
+	BAD(devnode, "/dev/nvidia0", "a node elsewhere");
+	BAD(parent, NULL, "a PCI parent without a name");
+	BAD(parent, "0000:03:00", "a PCI parent without an address");
+	BAD(vendor, NULL, "no vendor");
+	BAD(vendor, "8086", "a vendor that is no hex number");
+	BAD(device, "0x", "an empty device");
+	BAD(class, "0x123456789", "a class too long");
+	BAD(driver, "a-driver-of-thirty-two-characters", "a driver's name too long");
+#undef BAD
+}
+
+static void
+test_drm_node_others(void)
+{
+	struct drm_facts f;
+	struct drm_node d;
+
+	f = (struct drm_facts){ .name = "renderD129", .major = 226, .minor = 129,
+		.bus = "platform", .parent = "amdgpu_xcp.38" };
+	ok(drm_node_make(&f, &d) && strcmp(d.driver, "amdgpu_xcp") == 0 && d.pci[0] == '\0',
+	    "a partition's");
+	f.parent = "amdgpu_xcp_1";
+	ok(drm_node_make(&f, &d) && strcmp(d.driver, "amdgpu_xcp") == 0, "of a newer kernel");
+	f.parent = "amdgpu_xcpfake";
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "not a partition's");
+	f.parent = "amdgpu_xcp.1";
+	f.bus = "usb";
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "nor on another bus");
+	f.driver = "amdgpu_xcp";
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "the driver of another bus says nothing");
+	f = (struct drm_facts){ .name = "accel0", .devnode = "/dev/accel/accel0", .major = 261 };
+	ok(drm_node_make(&f, &d) && d.kind == DRM_ACCEL && d.pci[0] == '\0', "an accel node");
+	f.name = "accel_controlD0";
+	ok(!drm_node_make(&f, &d), "Gaudi's control node is none");
+	f = (struct drm_facts){ .name = "renderD0", .major = 226 };
+	ok(!drm_node_make(&f, &d), "a render node numbered as a card");
+	f.name = "card0";
+	ok(drm_node_make(&f, &d) && d.kind == DRM_CARD && strcmp(d.path, "/dev/dri/card0") == 0,
+	    "a card");
+}
+
+static void
+test_named(void)
+{
+	struct gpu g = { .vendor = GPU_NVIDIA, .rank = 0, .pci = "0000:3b:00.0",
+		.uuid = "GPU-edfee158-11c1-52b8-0517-92f30e7fac88" };
+	struct gpu amd = { .vendor = GPU_AMD, .rank = 12, .pci = "0000:43:00.0",
+		.uuid = "0xef29c8f1e4a1a4ad" };
+	static const char *const no[] = {
+		"", "00", "01", "1", "0 ", " 0", "+0", "-0", "0x0", "0.", "00000000", "4294967295",
+		"ALL", "All", "all ", "al", "GPU-", "GPU", "GPU-e", "GPU-edfee158", "3b", "3b:00",
+		"gpu-edfee158-11c1-52b8-0517-92f30e7fac88", "edfee158-11c1-52b8-0517-92f30e7fac88",
+		"GPU-edfee158-11c1-52b8-0517-92f30e7fac8",
+		"GPU-edfee158-11c1-52b8-0517-92f30e7fac888",
+		"GPU-edfee158-11c1-52b8-0517-92f30e7fac89", "0000:3b:00", "0000:3b:00.1",
+		"0001:3b:00.0", "0000:3c:00.0", "0000:3b:00.0,0000:af:00.0", "GPU-*", "*",
+		"nvidia0",
+	};
+	size_t i;
+
+	ok(gpu_is_named(&g, "all", false) && gpu_is_named(&g, "all", true), "all");
+	ok(gpu_is_named(&g, "0", true) && !gpu_is_named(&g, "0", false),
+	    "a rank, where ranks count");
+	ok(gpu_is_named(&g, "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", false), "a UUID");
+	ok(gpu_is_named(&g, "GPU-EDFEE158-11C1-52B8-0517-92F30E7FAC88", false), "in upper case");
+	ok(gpu_is_named(&g, "0000:3b:00.0", false) && gpu_is_named(&g, "00000000:3B:00.0", false) &&
+	    gpu_is_named(&g, "3b:00.0", false), "an address");
+	for (i = 0; i < sizeof(no) / sizeof(*no); i++)
+		ok(!gpu_is_named(&g, no[i], true), "is not called \"%s\"", no[i]);
+	ok(gpu_is_named(&amd, "0xef29c8f1e4a1a4ad", false) &&
+	    gpu_is_named(&amd, "0xEF29C8F1E4A1A4AD", false), "an AMD GPU's unique_id");
+	ok(!gpu_is_named(&amd, "0Xef29c8f1e4a1a4ad", true) &&
+	    !gpu_is_named(&amd, "ef29c8f1e4a1a4ad", true) && !gpu_is_named(&amd, "0x", true),
+	    "not nearly so");
+	ok(gpu_is_named(&amd, "12", true) && !gpu_is_named(&amd, "1", true) &&
+	    !gpu_is_named(&amd, "2", true), "a rank of two digits");
+	amd.uuid[0] = amd.pci[0] = '\0';
+	ok(!gpu_is_named(&amd, "", true) && !gpu_is_named(&amd, "0000:43:00.0", true),
+	    "what is unknown has no name");
+	strcpy(g.unusable, "excluded by the driver");
+	g.rank = UINT_MAX;
+	ok(!gpu_is_named(&g, "all", true) && !gpu_is_named(&g, "0", true) &&
+	    !gpu_is_named(&g, "4294967295", true),
+	    "an unusable GPU is not of all, and has no rank");
+	g.rank = 0;
+	ok(!gpu_is_named(&g, "0", true), "whatever rank it was given");
+	ok(gpu_is_named(&g, "3b:00.0", false),
+	    "but is still called what it is, to be refused by name");
+}
+
+static void
+test_rank(void)
+{
+	struct inventory inv = { .gpus = 8, .gpu = calloc(8, sizeof(struct gpu)) };
+	static const char *const pci[] = {
+		"0000:af:00.0", "10000:01:00.0", "0000:3b:00.0", "0000:3b:00.0", "", "0000:3b:00.0",
+		"0000:0b:00.0", "0002:01:00.0",
+	};
+	static const char *const want[] = {
+		"0 0000:3b:00.0/0", "1 0000:3b:00.0/1", "4294967295 0000:af:00.0/0",
+		"2 0002:01:00.0/0",
+		"3 10000:01:00.0/0", "0 0000:0b:00.0/0", "1 0000:3b:00.0/0", "2 /0",
+	};
+	char got[64];
+	size_t i;
+
+	for (i = 0; i < inv.gpus; i++)
+		strcpy(inv.gpu[i].pci, pci[i]);
+	inv.gpu[2].partition = 1;
+	inv.gpu[4].vendor = inv.gpu[5].vendor = inv.gpu[6].vendor = GPU_AMD;
+	inv.gpu[5].integrated = true;
+	strcpy(inv.gpu[0].unusable, "excluded");
+	inventory_rank(&inv);
+	for (i = 0; i < inv.gpus; i++) {
+		snprintf(got, sizeof(got), "%u %s/%u", inv.gpu[i].rank, inv.gpu[i].pci,
+		    inv.gpu[i].partition);
+		is_str(got, want[i], "place %zu", i);
+	}
+	inventory_free(&inv);
+	ok(inv.gpu == NULL && inv.gpus == 0, "freed");
+	inventory_rank(&inv);
+	inventory_free(&inv);
+}
+
+static void
+test_node_check(void)
+{
+	struct gpu_node n = { .path = "/dev/nvidia-uvm", .major = 510 };
+	struct why why = { 0 };
+
+	is_int(gpu_node_check(&n, &why), 0, "a node with a number");
+	n.major = GPU_NODE_NO_MODULE;
+	is_int(gpu_node_check(&n, &why), -1, "a node without one");
+	is_int(why.code, WHY_ABSENT, "is absent");
+	is_str(why.text,
+	    "/dev/nvidia-uvm: module nvidia_uvm is not loaded: run modprobe nvidia_uvm",
+	    "says what to do");
+}
+
+static void
+test_nvidia_2gpu(void)
+{
+	struct inventory inv;
+
+	if (find("nvidia-2gpu", ALL_VENDORS, &inv) == 0) {
+		is_int(inv.gpus, 2, "two GPUs");
+		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "the first");
+		is_str(gpu(&inv, 1), "1 0000:af:00.0/0 GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22 "
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia1 195:1 0", "the second");
+		is_int(inv.commons[GPU_NVIDIA], 4, "four common nodes");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 0), "/dev/nvidiactl 195:255 0", "always");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 1), "/dev/nvidia-uvm 510:0 0x7d", "uvm");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 2), "/dev/nvidia-uvm-tools 510:1 0x7d?",
+		    "tools");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 3), "/dev/nvidia-modeset 195:254 0x14?",
+		    "modeset, for graphics and display");
+		is_int(inv.common[GPU_NVIDIA][1].needed_for, NOT_UTILITY,
+		    "all but utility needs uvm");
+		is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are here");
+		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
+		    "AMD's");
+		is_str(inv.absent[GPU_INTEL],
+		    "no GPU of driver i915 or xe and no NPU of intel_vpu on this host", "Intel's");
+		ok(inv.nvidia_modify && inv.nvidia_mode == 0666, "params are read");
+	}
+	inventory_free(&inv);
+}
+
+static void
+test_nvidia_h200(void)
+{
+	struct inventory inv;
+
+	if (find("nvidia-h200", 1U << GPU_NVIDIA, &inv) == 0) {
+		is_int(inv.gpus, 1, "one GPU");
+		is_str(gpu(&inv, 0), "0 0000:00:06.0/0 GPU-11111111-2222-3333-4444-555555555555 "
+		    "NVIDIA H200 /dev/nvidia0 195:0 0", "an H200");
+		is_int(inv.commons[GPU_NVIDIA], 3, "three common nodes: there is no modeset");
+		is_str(node(inv.common[GPU_NVIDIA], 3, 0), "/dev/nvidiactl 195:255 0", "always");
+		is_str(node(inv.common[GPU_NVIDIA], 3, 1), "/dev/nvidia-uvm 238:0 0x7d", "uvm");
+		is_str(node(inv.common[GPU_NVIDIA], 3, 2), "/dev/nvidia-uvm-tools 238:1 0x7d?",
+		    "tools");
+		is_str(inv.absent[GPU_AMD], "not looked for", "AMD's were not looked for");
+	}
+	inventory_free(&inv);
+	if (find("nvidia-mig", 1U << GPU_NVIDIA, &inv) == 0)
+		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "a GPU with MIG");
+	inventory_free(&inv);
+}
+
+static void
+test_nvidia_odd(void)
+{
+	struct inventory inv;
+
+	if (find("nvidia-odd", ALL_VENDORS, &inv) == 0) {
+		is_int(inv.gpus, 4, "four GPUs");
+		is_str(gpu(&inv, 0),
+		    "0 0000:17:00.0/0 ? NVIDIA A100-PCIE-40GB /dev/nvidia2 195:2 0",
+		    "no UUID, the third minor");
+		is_str(gpu(&inv, 1), "1 0000:65:00.0/0 GPU-2f1e0d3c-4b5a-6978-8796-a5b4c3d2e1f0 "
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0",
+		    "the first minor, second by address");
+		is_str(gpu(&inv, 2), "- 0000:ca:00.0: excluded by the driver: see its parameter "
+		    "NVreg_ExcludedGpus", "excluded");
+		is_str(gpu(&inv, 3),
+		    "2 0000:e3:00.0/0 ? NVIDIA A100-PCIE-40GB /dev/nvidia3 195:3 0",
+		    "an excluded GPU has no rank");
+		is_int(inv.gpu[0].nodes, 1, "no DRM nodes");
+		is_int(inv.gpu[1].nodes, 3, "DRM nodes");
+		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/card1 226:1 0x14?") == 0 ||
+		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/card1 226:1 0x14?") == 0, "card");
+		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/renderD128 226:128 0x14?") == 0 ||
+		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/renderD128 226:128 0x14?") == 0,
+		    "render node");
+		is_str(node(inv.common[GPU_NVIDIA], inv.commons[GPU_NVIDIA], 1),
+		    "/dev/nvidia-uvm 511:0 0x7d", "uvm");
+		ok(!inv.nvidia_modify && inv.nvidia_mode == 0660 && inv.nvidia_gid == 44, "params");
+	}
+	inventory_free(&inv);
+}
+
+static void
+test_nvidia_nouvm(void)
+{
+	struct inventory inv;
+	struct why why;
+
+	if (find("nvidia-nouvm", 1U << GPU_NVIDIA, &inv) == 0) {
+		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "a GPU");
+		is_str(inv.absent[GPU_NVIDIA], "", "is of use");
+		is_int(inv.commons[GPU_NVIDIA], 2, "two common nodes");
+		is_str(node(inv.common[GPU_NVIDIA], 2, 0), "/dev/nvidiactl 195:255 0",
+		    "nvidiactl, of nvidia's major");
+		is_str(node(inv.common[GPU_NVIDIA], 2, 1), "/dev/nvidia-uvm 4294967295:0 0x7d",
+		    "uvm without a number");
+		is_int(gpu_node_check(&inv.common[GPU_NVIDIA][1], &why), -1, "which is refused");
+	}
+	inventory_free(&inv);
+	if (find("empty", ALL_VENDORS, &inv) == 0) {
+		is_int(inv.gpus, 0, "no GPU");
+		is_str(inv.absent[GPU_NVIDIA], "module nvidia is not loaded: run modprobe nvidia",
+		    "no NVIDIA driver");
+		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
+		    "no AMD driver");
+		ok(inv.absent[GPU_INTEL][0] != '\0', "no Intel GPU");
+		is_int(inv.commons[GPU_NVIDIA] + inv.commons[GPU_AMD], 0, "no common nodes");
+	}
+	inventory_free(&inv);
+}
+
+static void
+test_amd(void)
+{
+	struct inventory inv;
+	size_t i;
+	char want[256];
+
+	if (find("amd-2dgpu-apu", 1U << GPU_AMD, &inv) == 0) {
+		is_int(inv.gpus, 3, "three GPUs");
+		is_str(gpu(&inv, 0),
+		    "0 0000:03:00.0/0 0x89ccee8bf76be243 gfx1100 /dev/dri/renderD129 "
+		    "226:129 0", "a card");
+		is_str(gpu(&inv, 1), "1 0000:12:00.0/0 ? gfx1036 integrated /dev/dri/renderD130 "
+		    "226:130 0", "an integrated one, which has a rank");
+		is_str(gpu(&inv, 2),
+		    "2 0000:43:00.0/0 0xef299b76ed84feed gfx90a /dev/dri/renderD128 "
+		    "226:128 0", "another card");
+		is_str(node(inv.common[GPU_AMD], inv.commons[GPU_AMD], 0), "/dev/kfd 236:0 0",
+		    "kfd");
+		is_int(inv.commons[GPU_AMD], 1, "alone");
+		is_str(inv.absent[GPU_AMD], "", "AMD GPUs are here");
+	}
+	inventory_free(&inv);
+	if (find("amd-mi300x-cpx", ALL_VENDORS, &inv) == 0) {
+		is_int(inv.gpus, 8, "eight partitions");
+		for (i = 0; i < 8; i++) {
+			snprintf(want, sizeof(want),
+			    "%zu 0000:05:00.0/%zu 0xa1b2c3d4e5f60718 gfx942 "
+			    "/dev/dri/renderD%zu 226:%zu 0", i, i, 128 + i, 128 + i);
+			is_str(gpu(&inv, i), want, "partition %zu", i);
+		}
+		is_str(node(inv.common[GPU_AMD], 1, 0), "/dev/kfd 505:0 0", "kfd");
+	}
+	inventory_free(&inv);
+}
+
+static void
+test_intel(void)
+{
+	struct inventory inv;
+
+	if (find("intel", ALL_VENDORS, &inv) == 0) {
+		is_int(inv.gpus, 3, "three devices");
+		is_str(gpu(&inv, 0), "0 0000:00:02.0/0 ? Intel 8086:7d55 integrated "
+		    "/dev/dri/renderD128 226:128 0", "the processor's");
+		is_str(gpu(&inv, 1), "1 0000:00:0b.0/0 ? NPU integrated /dev/accel/accel0 261:0 0",
+		    "NPU");
+		is_str(gpu(&inv, 2),
+		    "2 0000:03:00.0/0 ? Intel 8086:56c0 /dev/dri/renderD129 226:129 0",
+		    "a card");
+		is_int(inv.commons[GPU_INTEL], 0, "no common nodes");
+		is_str(inv.absent[GPU_INTEL], "", "Intel GPUs are here");
+	}
+	inventory_free(&inv);
+}
+
+/* Small trees made here, in a directory that goes away at the end. */
+static char scratch[PATH_MAX];
+
+static void
+put(const char *tree, const char *path, const char *text)
+{
+	char full[PATH_MAX + 512], *slash;
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s/%s", scratch, tree, path);
+	for (slash = full + strlen(scratch) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = '\0';
+		(void)mkdir(full, 0755);
+		*slash = '/';
+	}
+	if (text == NULL) {
+		(void)mkdir(full, 0755);
+		return;
+	}
+	if ((f = fopen(full, "we")) == NULL || fputs(text, f) == EOF || fclose(f) == EOF) {
+		perror(full);
+		exit(2);
+	}
+}
+
+static int
+find_made(const char *tree, unsigned vendors, struct inventory *inv, struct why *why)
+{
+	char path[PATH_MAX + 512];
+
+	snprintf(path, sizeof(path), "%s/%s", scratch, tree);
+	return find_at(path, vendors, inv, why);
+}
+
+static void
+put_gpu(const char *tree, const char *address, const char *location, const char *minor)
+{
+	char path[128], text[256];
+
+	snprintf(path, sizeof(path), "proc/driver/nvidia/gpus/%s/information", address);
+	snprintf(text, sizeof(text), "Model: \t\t X\nBus Location: \t %s\nDevice Minor: \t %s\n",
+	    location, minor);
+	put(tree, path, text);
+}
+
+static void
+test_made_nvidia(void)
+{
+	static const char devices[] = "Character devices:\n195 nvidia\n\nBlock devices:\n";
+	struct inventory inv;
+	struct why why;
+
+	put("bad", "proc/devices", devices);
+	put_gpu("bad", "0000:01:00.0", "0000:01:00.0", "0");
+	put_gpu("bad", "0000:02:00.0", "0000:02:00.0", "0");
+	put_gpu("bad", "0000:03:00.0", "0000:04:00.0", "1");
+	put_gpu("bad", "0000:05:00.0", "0000:05:00.0", "999");
+	put_gpu("bad", "0000:06:00.0", "0000:06:00.0", "6");
+	put("bad", "proc/driver/nvidia/gpus/0000:07:00.0/registry", "");
+	put_gpu("bad", "nonsense", "nonsense", "7");
+	is_int(find_made("bad", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "a bad GPU does not hide the others");
+	is_int(inv.gpus, 7, "seven");
+	is_str(gpu(&inv, 0),
+	    "- 0000:01:00.0: /dev/nvidia0 is claimed by 0000:02:00.0 too: see dmesg",
+	    "a minor that two have");
+	is_str(gpu(&inv, 1),
+	    "- 0000:02:00.0: /dev/nvidia0 is claimed by 0000:01:00.0 too: see dmesg",
+	    "is neither's");
+	is_str(gpu(&inv, 2), "- 0000:03:00.0: its information file does not say Bus Location "
+	    "0000:03:00.0: see dmesg", "another's location");
+	is_str(gpu(&inv, 3),
+	    "- 0000:05:00.0: its information file has no Device Minor from 0 to 247: "
+	    "see dmesg", "a minor too large");
+	is_str(gpu(&inv, 4), "0 0000:06:00.0/0 ? X /dev/nvidia6 195:6 0", "the good one");
+	is_str(gpu(&inv, 5), "- 0000:07:00.0: can't read its information file: No such file or "
+	    "directory", "no information file");
+	is_str(gpu(&inv, 6), "- : /proc/driver/nvidia/gpus/nonsense: not the name of a PCI device",
+	    "no address");
+	is_str(inv.absent[GPU_NVIDIA], "", "one is of use");
+	inventory_free(&inv);
+
+	put("ctl", "proc/devices", "Character devices:\n195 nvidia\n196 nvidiactl\n");
+	put_gpu("ctl", "0000:01:00.0", "0000:01:00.0", "0");
+	is_int(find_made("ctl", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "nvidiactl of a major of its own");
+	is_str(node(inv.common[GPU_NVIDIA], 1, 0), "/dev/nvidiactl 196:255 0", "is believed");
+	inventory_free(&inv);
+
+	put("nomajor", "proc/devices", "Character devices:\n1 mem\n\nBlock devices:\n195 nvidia\n");
+	put_gpu("nomajor", "0000:01:00.0", "0000:01:00.0", "0");
+	is_int(find_made("nomajor", 1U << GPU_NVIDIA, &inv, &why), 0, "no major");
+	is_str(inv.absent[GPU_NVIDIA], "no usable GPU: 0000:01:00.0: no character device nvidia in "
+	    "/proc/devices: see dmesg", "is why");
+	is_int(inv.commons[GPU_NVIDIA], 0, "nor common nodes");
+	inventory_free(&inv);
+
+	put("nogpu", "proc/devices", devices);
+	put("nogpu", "proc/driver/nvidia/gpus/", NULL);
+	is_int(find_made("nogpu", 1U << GPU_NVIDIA, &inv, &why), 0, "a driver without GPUs");
+	is_str(inv.absent[GPU_NVIDIA], "module nvidia drives no GPU on this host: see dmesg",
+	    "is why");
+	inventory_free(&inv);
+}
+
+static void
+test_made_links(void)
+{
+	char from[PATH_MAX + 512], to[PATH_MAX + 512];
+	struct inventory inv;
+	struct why why;
+
+	put("link", "proc/devices", "Character devices:\n195 nvidia\n");
+	put_gpu("link", "0000:01:00.0", "0000:01:00.0", "0");
+	snprintf(from, sizeof(from), "%s/link/proc/driver/nvidia/gpus/0000:02:00.0", scratch);
+	snprintf(to, sizeof(to), "%s/link/proc/driver/nvidia/gpus/0000:01:00.0", scratch);
+	if (symlink(to, from) == -1)
+		exit(2);
+	is_int(find_made("link", 1U << GPU_NVIDIA, &inv, &why), 0, "a link among the GPUs");
+	is_str(gpu(&inv, 1), "- 0000:02:00.0: can't read its information file: Too many levels of "
+	    "symbolic links", "is not followed");
+	inventory_free(&inv);
+
+	put("nul", "proc/devices", "Character devices:\n195 nvidia\n");
+	put_gpu("nul", "0000:01:00.0", "0000:01:00.0", "0");
+	snprintf(to, sizeof(to), "%s/nul/proc/driver/nvidia/gpus/0000:01:00.0/information",
+	    scratch);
+	if (truncate(to, 400) == -1)
+		exit(2);
+	is_int(find_made("nul", 1U << GPU_NVIDIA, &inv, &why), 0, "zero bytes in a text");
+	is_str(gpu(&inv, 0), "- 0000:01:00.0: can't read its information file: Bad message",
+	    "zero bytes behind a good text are not ignored");
+	inventory_free(&inv);
+	put("none", "proc/", NULL);
+	is_int(find_made("none", ALL_VENDORS, &inv, &why), -1, "no /proc/devices");
+	is_str(why.text, "/proc/devices: No such file or directory: is /proc mounted?", "why");
+	is_int(why.code, WHY_IO, "is the host's fault");
+	inventory_free(&inv);
+}
+
+static void
+put_kfd(const char *tree, unsigned n, unsigned location, unsigned render)
+{
+	char path[128], text[512];
+
+	snprintf(path, sizeof(path), "sys/class/kfd/kfd/topology/nodes/%u/gpu_id", n);
+	snprintf(text, sizeof(text), "%u\n", 1000 + n);
+	put(tree, path, text);
+	snprintf(path, sizeof(path), "sys/class/kfd/kfd/topology/nodes/%u/properties", n);
+	snprintf(text, sizeof(text), "cpu_cores_count 0\nsimd_count 8\nvendor_id 4098\n"
+	    "location_id %u\ndomain 0\ndrm_render_minor %u\nunique_id %u\ngfx_target_version "
+	    "90402\n",
+	    location, render, n);
+	put(tree, path, text);
+}
+
+static void
+put_render(const char *tree, unsigned minor, const char *vendor, const char *uevent)
+{
+	char path[128], dev[64];
+
+	snprintf(path, sizeof(path), "sys/class/drm/renderD%u/dev", minor);
+	snprintf(dev, sizeof(dev), "226:%u\n", minor);
+	put(tree, path, dev);
+	snprintf(path, sizeof(path), "sys/class/drm/renderD%u/device/uevent", minor);
+	put(tree, path, uevent);
+	snprintf(path, sizeof(path), "sys/class/drm/renderD%u/device/vendor", minor);
+	put(tree, path, vendor);
+	snprintf(path, sizeof(path), "sys/class/drm/renderD%u/device/device", minor);
+	put(tree, path, "0x74a1\n");
+	snprintf(path, sizeof(path), "sys/class/drm/renderD%u/device/class", minor);
+	put(tree, path, "0x120000\n");
+}
+
+/* For a place in the inventory that is not the point. */
+static void
+has(const struct inventory *inv, const char *want)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		found |= strcmp(gpu(inv, i), want) == 0;
+	ok(found, "has %s", want);
+}
+
+/* A GPU whose files this process may not read, as where its cgroup denies the render node. */
+static void
+test_made_hidden(void)
+{
+	autoclose int fd = -1;
+	char path[PATH_MAX + 512];
+	struct gpu_source src = { .udev = false };
+	struct inventory inv;
+	struct why why = { 0 };
+	const bool root = geteuid() == 0;
+	int r;
+
+	put("hidden", "proc/devices", "Character devices:\n226 drm\n240 kfd\n");
+	put_kfd("hidden", 1, 0x100, 128);
+	snprintf(path, sizeof(path), "%s/hidden/sys/class/kfd/kfd/topology/nodes/1/gpu_id",
+	    scratch);
+	if (chmod(path, 0) == -1)
+		exit(2);
+	snprintf(path, sizeof(path), "%s/hidden", scratch);
+	src.root = fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root && seteuid(65534) == -1)
+		exit(2);
+	r = gpus_find(&src, 1U << GPU_AMD, &inv, &why);
+	is_int(r, 0, "a GPU that is hidden: %s", why.text);
+	is_str(inv.absent[GPU_AMD],
+	    "kfd hides 1 GPUs from this process: its cgroup denies their render "
+	    "nodes", "is said to be");
+	inventory_free(&inv);
+	if (root && seteuid(0) == -1)
+		exit(2);
+	put_kfd("hidden", 2, 0x200, 129);
+	if (root && seteuid(65534) == -1)
+		exit(2);
+	r = gpus_find(&src, 1U << GPU_AMD, &inv, &why);
+	if (root && seteuid(0) == -1)
+		exit(2);
+	is_int(r, 0, "one more, which is not");
+	is_str(inv.absent[GPU_AMD], "", "is there");
+	is_int(inv.gpus, 1, "and the only one");
+	inventory_free(&inv);
+}
+
+static void
+test_made_amd(void)
+{
+	static const char xcp[] = "MODALIAS=platform:amdgpu_xcp_1\n";
+	struct inventory inv;
+	struct why why;
+
+	put("amd", "proc/devices", "Character devices:\n226 drm\n240 kfd\n");
+	put_kfd("amd", 1, 0x100, 128);	/* udev agrees */
+	put_render("amd", 128, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.0\n");
+	put_kfd("amd", 2, 0x200, 129);	/* udev says another address */
+	put_render("amd", 129, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n");
+	put_kfd("amd", 3, 0x300, 130);	/* another driver's */
+	put_render("amd", 130, "0x8086\n", "DRIVER=i915\nPCI_SLOT_NAME=0000:03:00.0\n");
+	put_kfd("amd", 4, 0x400, 131);	/* two with one render node */
+	put_kfd("amd", 5, 0x500, 131);
+	put_kfd("amd", 6, 0x101, 133);	/* partition 1 of the first,
+	    with its number in the address */
+	put_render("amd", 133, "", xcp);
+	put_kfd("amd", 7, 0x20000700, 134);	/* a partition of a GPU that is not there */
+	put_render("amd", 134, "", xcp);
+	put_kfd("amd", 10, 0x30000200, 136);	/* a partition of the second, which is of no use */
+	put_render("amd", 136, "", xcp);
+	put_kfd("amd", 8, 0x10800, 135);	/* no address */
+	put("amd", "sys/class/kfd/kfd/topology/nodes/9/gpu_id", "9\n");
+	put("amd", "sys/class/kfd/kfd/topology/nodes/9/properties", "simd_count 1\n");
+	put("amd", "sys/class/kfd/kfd/topology/nodes/x/gpu_id", "9\n");
+	is_int(find_made("amd", ALL_VENDORS, &inv, &why), 0, "AMD GPUs, good and bad: %s",
+	    why.text);
+	is_int(inv.gpus, 10, "ten");
+	has(&inv, "0 0000:01:00.0/0 0x0000000000000001 gfx942 /dev/dri/renderD128 226:128 0");
+	has(&inv, "1 0000:01:00.0/1 0x0000000000000006 gfx942 /dev/dri/renderD133 226:133 0");
+	has(&inv, "- 0000:02:00.0: kfd says /dev/dri/renderD129 is of 0000:02:00.0, udev says of "
+	    "0000:03:00.0: see dmesg");
+	has(&inv,
+	    "- 0000:02:00.0: a partition, but no GPU can be told to be at 0000:02:00.0: see dmesg");
+	has(&inv,
+	    "- 0000:03:00.0: /dev/dri/renderD130 belongs to driver \"i915\" of vendor 0x8086, "
+	    "not to amdgpu");
+	has(&inv, "- 0000:04:00.0: /dev/dri/renderD131 is claimed by 0000:05:00.0 too: see dmesg");
+	has(&inv, "- 0000:05:00.0: /dev/dri/renderD131 is claimed by 0000:04:00.0 too: see dmesg");
+	has(&inv,
+	    "- 0000:07:00.0: a partition, but no GPU can be told to be at 0000:07:00.0: see dmesg");
+	has(&inv, "- : kfd's location_id 67584 and domain 0 are no PCI address");
+	has(&inv, "- : kfd topology node 9: its cpu_cores_count is not one number: see dmesg");
+	inventory_free(&inv);
+
+	put("nokfd", "proc/devices", "Character devices:\n226 drm\n\nBlock devices:\n240 kfd\n");
+	put_kfd("nokfd", 1, 0x100, 128);
+	is_int(find_made("nokfd", 1U << GPU_AMD, &inv, &why), 0, "a topology without /dev/kfd");
+	is_str(inv.absent[GPU_AMD], "no character device kfd in /proc/devices: see dmesg",
+	    "is why");
+	is_int(inv.gpus + inv.commons[GPU_AMD], 0, "and gives nothing");
+	inventory_free(&inv);
+}
+
+/* Two functions of one slot: a partition without an exact address has two to choose from. */
+static void
+test_made_slots(void)
+{
+	static const char xcp[] = "MODALIAS=platform:amdgpu_xcp\n";
+	struct inventory inv;
+	struct why why;
+
+	put("slot", "proc/devices", "Character devices:\n226 drm\n240 kfd\n");
+	put_kfd("slot", 1, 0x100, 128);
+	put_render("slot", 128, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.0\n");
+	put_kfd("slot", 2, 0x102, 129);
+	put_render("slot", 129, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.2\n");
+	put_kfd("slot", 3, 0x102, 130);
+	put_render("slot", 130, "", xcp);
+	put_kfd("slot", 4, 0x103, 131);
+	put_render("slot", 131, "", xcp);
+	is_int(find_made("slot", 1U << GPU_AMD, &inv, &why), 0, "two GPUs in a slot");
+	is_str(gpu(&inv, 2),
+	    "2 0000:01:00.2/1 0x0000000000000003 gfx942 /dev/dri/renderD130 226:130 0",
+	    "a partition of the second, by its exact address");
+	is_str(gpu(&inv, 3), "- 0000:01:00.3: a partition, but not one GPU can be told to be at "
+	    "0000:01:00.3: see dmesg", "a partition of either");
+	inventory_free(&inv);
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *tmp = getenv("TMPDIR");
+	char root[PATH_MAX];
+
+	snprintf(root, sizeof(root), "%s/fixtures/sysroot", tests_dir(argc, argv));
+	sysroot = root;
+	snprintf(scratch, sizeof(scratch), "%s/t_gpu.XXXXXX", tmp == NULL ? "/tmp" : tmp);
+	if (mkdtemp(scratch) == NULL) {
+		perror(scratch);
+		return 2;
+	}
+	test_names();
+	test_pci_address();
+	test_devmajors();
+	test_devmajors_bad();
+	test_information();
+	test_information_lines();
+	test_information_location();
+	test_information_hostile();
+	test_params();
+	test_kfd_node();
+	test_kfd_node_bad();
+	test_drm_node();
+	test_drm_node_others();
+	test_named();
+	test_rank();
+	test_node_check();
+	test_nvidia_2gpu();
+	test_nvidia_h200();
+	test_nvidia_odd();
+	test_nvidia_nouvm();
+	test_amd();
+	test_intel();
+	test_made_nvidia();
+	test_made_links();
+	test_made_hidden();
+	test_made_amd();
+	test_made_slots();
+	(void)nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return done_testing();
+}

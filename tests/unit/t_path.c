@@ -1,0 +1,197 @@
+/* pure/path.c: one spelling a path, components and not prefixes, and patterns that never cross a slash. */
+#include <fnmatch.h>
+#include <time.h>
+
+#include "pure/path.h"
+#include "tap.h"
+
+static uint64_t seed = 1;
+
+static uint64_t
+rnd(void)
+{
+	uint64_t z = seed += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static void
+test_check(void)
+{
+	static const char *const good[] = { "/", "/a", "/srv/data", "/...", "/a/..b", "/a/b..", "/.a", "/a/.b/c.", "/a b",
+		"/\xc3\xa4", "/a\\b", "/*", "/a?", "/-", "/~" };
+	static const struct {
+		const char *path, *why;
+	} bad[] = {
+		{ "", "path \"\" is not absolute" },
+		{ "a", "path \"a\" is not absolute" },
+		{ "./a", "path \"./a\" is not absolute" },
+		{ "../a", "path \"../a\" is not absolute" },
+		{ "~/a", "path \"~/a\" is not absolute" },
+		{ "//", "path \"//\" has an empty component or ends with \"/\"" },
+		{ "/a/", "path \"/a/\" has an empty component or ends with \"/\"" },
+		{ "/a//b", "path \"/a//b\" has an empty component or ends with \"/\"" },
+		{ "//a", "path \"//a\" has an empty component or ends with \"/\"" },
+		{ "/.", "path \"/.\" has a \".\" or \"..\" in it" },
+		{ "/..", "path \"/..\" has a \".\" or \"..\" in it" },
+		{ "/a/.", "path \"/a/.\" has a \".\" or \"..\" in it" },
+		{ "/a/../b", "path \"/a/../b\" has a \".\" or \"..\" in it" },
+		{ "/a/./b", "path \"/a/./b\" has a \".\" or \"..\" in it" },
+		{ "/a\nb", "path \"/a?b\" has a control byte in it" },
+		{ "/a\x7f", "path \"/a?\" has a control byte in it" },
+		{ "/\x01", "path \"/?\" has a control byte in it" },
+		{ "/a\xff", "path \"/a?\" is not UTF-8" },
+		{ "/\xc0\xaf", "path \"/??\" is not UTF-8" },
+	};
+	char longpath[1200];
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(path_check(good[i], &why) == 0, "taken: %s", good[i]);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		why = (struct why){ 0 };
+		ok(path_check(bad[i].path, &why) == -1, "refused: %s", bad[i].path);
+		is_str(why.text, bad[i].why, "  which is said");
+	}
+	memset(longpath, 'x', sizeof(longpath));
+	longpath[0] = '/';
+	longpath[256] = '\0';
+	ok(path_check(longpath, &why) == 0, "a component of 255 bytes");
+	longpath[256] = 'x';
+	longpath[257] = '\0';
+	ok(path_check(longpath, &why) == -1 && strstr(why.text, "component longer than 255") != NULL, "one of 256 is refused");
+	longpath[257] = '/';
+	for (i = 0; i < sizeof(longpath); i += 100)
+		longpath[i] = '/';
+	longpath[257] = 'x';
+	longpath[1023] = '\0';
+	ok(path_check(longpath, &why) == 0, "1023 bytes: %s", why.text);
+	longpath[1023] = 'x';
+	longpath[1024] = '\0';
+	ok(path_check(longpath, &why) == -1 && strstr(why.text, "longer than 1023") != NULL, "1024 are refused");
+}
+
+static void
+test_beneath(void)
+{
+	static const struct {
+		const char *path, *dir;
+		bool at, beneath;
+	} t[] = {
+		{ "/srv", "/srv", true, false }, { "/srv/a", "/srv", true, true }, { "/srvx", "/srv", false, false },
+		{ "/sr", "/srv", false, false }, { "/srv", "/srv/a", false, false }, { "/srv/a/b", "/srv/a", true, true },
+		{ "/srv/ab", "/srv/a", false, false }, { "/", "/", true, false }, { "/a", "/", true, true },
+		{ "/", "/a", false, false }, { "/Srv", "/srv", false, false }, { "/srv.", "/srv", false, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ok(path_at_or_beneath(t[i].path, t[i].dir) == t[i].at, "%s %s at or beneath %s", t[i].path,
+		    t[i].at ? "is" : "is not", t[i].dir);
+		ok(path_is_beneath(t[i].path, t[i].dir) == t[i].beneath, "  and %s beneath it", t[i].beneath ? "is" : "is not");
+	}
+	ok(path_related("/a", "/a/b") && path_related("/a/b", "/a") && path_related("/a", "/a") && path_related("/", "/x") &&
+	    !path_related("/a", "/ab") && !path_related("/a/b", "/a/c"), "related: one is at or beneath the other");
+	is_int(path_depth("/"), 0, "depth of /");
+	is_int(path_depth("/a"), 1, "of /a");
+	is_int(path_depth("/a/b/c"), 3, "of /a/b/c");
+	is_str(path_last("/a/b"), "b", "the last component");
+	is_str(path_last("/a"), "a", "also of one");
+	is_str(path_last("/"), "", "/ has none");
+}
+
+static void
+test_glob(void)
+{
+	static const struct {
+		const char *pattern, *name;
+		bool match;
+	} t[] = {
+		{ "", "", true }, { "", "a", false }, { "a", "", false }, { "*", "", true }, { "*", "abc", true }, { "**", "a", true },
+		{ "?", "", false }, { "?", "a", true }, { "?", "ab", false }, { "??", "ab", true }, { "a*", "a", true },
+		{ "a*", "ba", false }, { "*a", "ba", true }, { "*a", "ab", false }, { "a*b", "ab", true }, { "a*b", "axxb", true },
+		{ "a*b", "axxbc", false }, { "*a*b*", "xaxbx", true }, { "*a*b*", "xbxax", false }, { "*ab", "aab", true },
+		{ "*aab", "aaab", true }, { "a?c", "abc", true }, { "a?c", "ac", false },
+		{ "*", "a/b", false }, { "*", "/", false }, { "?", "/", false }, { "a?b", "a/b", false }, { "*/*", "a/b", true },
+		{ "*/*", "a/b/c", false }, { "a*", "a/b", false }, { "*b", "a/b", false }, { "*a/b", "xa/b", true },
+		{ "*a/b", "xa/c", false }, { "*/b", "/b", true }, { "a/*", "a/", true },
+		{ "[a]", "a", false }, { "[a]", "[a]", true }, { "\\*", "*", false }, { "\\*", "\\x", true }, { "{a,b}", "a", false },
+		{ "A", "a", false }, { ".*", ".a", true }, { "*", ".a", true }, { "fit-*", "fit-", true }, { "fit-*", "fit", false },
+		{ "?", "\xc3", true }, { "*", "\xc3\xa4", true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		ok(glob_match(t[i].pattern, t[i].name) == t[i].match, "%s %s %s", t[i].pattern,
+		    t[i].match ? "matches" : "does not match", t[i].name);
+	ok(glob_is("*") && glob_is("a?") && !glob_is("a") && !glob_is("") && !glob_is("[a]"), "what is a pattern");
+}
+
+/* The definition, without a thought for time. */
+static bool
+slow_match(const char *p, const char *s)
+{
+	if (*p == '\0')
+		return *s == '\0';
+	if (*p == '*')
+		return slow_match(p + 1, s) || (*s != '\0' && *s != '/' && slow_match(p, s + 1));
+	return *s != '\0' && (*p == *s || (*p == '?' && *s != '/')) && slow_match(p + 1, s + 1);
+}
+
+static void
+test_glob_random(void)
+{
+	unsigned matches = 0, wrong = 0, other = 0;
+	char p[12], s[12];
+	size_t n, i;
+	bool m;
+	int k;
+
+	for (k = 0; k < 300000; k++) {
+		n = rnd() % 8;
+		for (i = 0; i < n; i++)
+			p[i] = "aab/**?"[rnd() % 7];
+		p[n] = '\0';
+		n = rnd() % 10;
+		for (i = 0; i < n; i++)
+			s[i] = "aaab/"[rnd() % 5];
+		s[n] = '\0';
+		m = glob_match(p, s);
+		matches += m;
+		other += m != (fnmatch(p, s, FNM_PATHNAME | FNM_NOESCAPE) == 0);
+		if (m != slow_match(p, s) && wrong++ < 5)
+			ok(false, "glob_match(\"%s\", \"%s\")", p, s);
+	}
+	is_int(wrong, 0, "300000 random patterns match what the definition says");
+	is_int(other, 0, "and what fnmatch(3) says");
+	ok(matches > 10000, "many of them do match (%u)", matches);
+}
+
+static void
+test_glob_time(void)
+{
+	static char pattern[2001], name[10001];
+	clock_t start = clock();
+	size_t i;
+
+	for (i = 0; i + 1 < sizeof(pattern) - 1; i += 2)
+		memcpy(pattern + i, "*a", 2);
+	memcpy(pattern + sizeof(pattern) - 2, "b", 2);
+	memset(name, 'a', sizeof(name) - 1);
+	ok(!glob_match(pattern, name), "a pattern that is hard for a slow matcher");
+	ok(clock() - start < CLOCKS_PER_SEC / 2, "takes no time worth speaking of");
+}
+
+int
+main(void)
+{
+	test_check();
+	test_beneath();
+	test_glob();
+	test_glob_random();
+	test_glob_time();
+	return done_testing();
+}

@@ -1,0 +1,725 @@
+/*
+ * Tokens and keys: helper/pure/{token,jwk,base64url}.c.
+ *
+ * tests/fixtures/jwt has the vectors: rfc.json from the RFCs, jwks.json and
+ * tokens.json as Concourse makes them, vectors.json from mkvectors.py, where a
+ * bad token is wrong in one thing only and names the check that must find it.
+ */
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "../../helper/pure/base64url.h"
+#include "../../helper/pure/jwk.h"
+#include "../../helper/pure/token.h"
+#include "tap.h"
+
+#define LEAK 16		/* so many characters of a token in a row are not to be in any message */
+
+static const char *dir;
+static json_t *vectors;
+
+static json_t *
+fixture(const char *name)
+{
+	char path[512];
+	json_error_t err;
+	json_t *j;
+
+	snprintf(path, sizeof(path), "%s/fixtures/jwt/%s", dir, name);
+	if ((j = json_load_file(path, JSON_REJECT_DUPLICATES, &err)) == NULL) {
+		printf("Bail out! %s: %s\n", path, err.text);
+		exit(1);
+	}
+	return j;
+}
+
+static const char *
+text_of(const json_t *j, const char *name)
+{
+	return json_string_value(json_object_get(j, name));
+}
+
+static int64_t
+number_of(const json_t *j, const char *name)
+{
+	return json_integer_value(json_object_get(j, name));
+}
+
+static struct jwks *
+keys_of(const json_t *set, int64_t fetched)
+{
+	char *text = json_dumps(set, JSON_COMPACT);
+	struct jwks *s = NULL;
+	struct why why;
+
+	if (jwks_parse(text, strlen(text), fetched, &s, &why) != 0)
+		printf("# keys: %s\n", why.text);
+	free(text);
+	return s;
+}
+
+/* Issuer and keys of vectors.json, by name. */
+static struct issuer
+issuer_named(const char *name)
+{
+	const json_t *j = json_object_get(json_object_get(vectors, "issuers"), name);
+
+	return (struct issuer){ .url = text_of(j, "url"), .audience = text_of(j, "audience"),
+		.max_age = number_of(vectors, "max_age") };
+}
+
+static struct jwks *
+keys_named(const char *name)
+{
+	return keys_of(json_object_get(json_object_get(vectors, "jwks"), name),
+	    number_of(vectors, "fetched"));
+}
+
+/* True if LEAK characters of the token in a row are in the line. */
+static bool
+leaks(const char *line, const char *token)
+{
+	size_t i, len = strlen(token);
+	char piece[LEAK + 1];
+
+	for (i = 0; i + LEAK <= len; i++) {
+		memcpy(piece, token + i, LEAK);
+		piece[LEAK] = '\0';
+		if (strstr(line, piece) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static const char *
+first_failed(const struct token_check_log *log)
+{
+	size_t i;
+
+	for (i = 0; i < log->n; i++)
+		if (log->check[i].result == TOKEN_CHECK_FAILED)
+			return log->check[i].name;
+	return NULL;
+}
+
+static enum token_check_result
+result_of(const struct token_check_log *log, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < log->n; i++)
+		if (strcmp(log->check[i].name, name) == 0)
+			return log->check[i].result;
+	return TOKEN_CHECK_SKIPPED;
+}
+
+/* Whether what came back is what a case of vectors.json asks for; says what is not. */
+static bool
+case_holds(const json_t *c, int rc, const struct token_claims *claims, const struct why *why,
+    const struct token_check_log *log)
+{
+	static const struct token_claims none;
+	int code = (int)number_of(c, "exit");
+	const char *failed = text_of(c, "failed"), *says = text_of(c, "says");
+	const char *first = first_failed(log), *token = text_of(c, "token");
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < log->n; i++)
+		good &= !leaks(log->check[i].text, token);
+	if (code == 0)
+		return good && rc == 0 && first == NULL && claims->team != NULL &&
+		    claims->pipeline != NULL;
+	good &= rc == -1 && (int)why->code == code && memcmp(claims, &none, sizeof(none)) == 0;
+	good &= first != NULL && failed != NULL && strcmp(first, failed) == 0;
+	good &= says == NULL || strstr(why->text, says) != NULL;
+	good &= why->text[0] != '\0' && !leaks(why->text, token);
+	if (!good)
+		printf("# rc %d, code %d, failed %s, text: %s\n", rc, (int)why->code,
+		    first != NULL ? first : "none", why->text);
+	return good;
+}
+
+/* Each case twice: with a log, which goes on after a failure, and without; one outcome. */
+static void
+run_case(const json_t *c, const struct jwks *keys)
+{
+	struct issuer issuer = issuer_named(text_of(c, "issuer"));
+	int64_t now = number_of(c, "now");
+	const char *token = text_of(c, "token");
+	struct why why = { 0 }, again = { 0 };
+	struct token_check_log log;
+	struct token_claims claims;
+	int rc, rc2;
+
+	rc = token_verify(token, &issuer, keys, now, &claims, &log, &why);
+	ok(case_holds(c, rc, &claims, &why, &log), "%s", text_of(c, "name"));
+	token_claims_free(&claims);
+	rc2 = token_verify(token, &issuer, keys, now, &claims, NULL, &again);
+	ok(rc == rc2 && why.code == again.code && strcmp(why.text, again.text) == 0,
+	    "%s: the same without a log", text_of(c, "name"));
+	token_claims_free(&claims);
+}
+
+static void
+test_vectors(void)
+{
+	const json_t *cases = json_object_get(vectors, "cases"), *c;
+	struct jwks *keys;
+	size_t i;
+
+	ok(json_array_size(cases) > 250, "there are vectors");
+	json_array_foreach(cases, i, c) {
+		keys = keys_named(text_of(c, "jwks"));
+		if (ok(keys != NULL, "%s: keys", text_of(c, "name")))
+			run_case(c, keys);
+		jwks_free(keys);
+	}
+}
+
+static const json_t *
+vector(const char *name)
+{
+	const json_t *cases = json_object_get(vectors, "cases"), *c;
+	size_t i;
+
+	json_array_foreach(cases, i, c)
+		if (strcmp(text_of(c, "name"), name) == 0)
+			return c;
+	printf("Bail out! no vector «%s»\n", name);
+	exit(1);
+}
+
+static bool
+holds(const struct jwks *keys, const char *text, size_t len, const uint8_t *sig, size_t siglen)
+{
+	return jwk_verify(jwks_at(keys, 0), (const uint8_t *)text, len, sig, siglen);
+}
+
+/* The RFCs' own examples: the signature holds, and does not once the text is another. */
+static void
+test_rfc(void)
+{
+	json_t *rfc = fixture("rfc.json"), *c, *set;
+	const char *name, *token;
+	struct issuer joe = { .url = "joe", .audience = "gpuhelper", .max_age = 3600 };
+	struct token_check_log log;
+	struct token_claims claims;
+	struct jwks *keys;
+	struct why why;
+	uint8_t *sig;
+	size_t len, end;
+	bool json;
+
+	json_object_foreach(rfc, name, c) {
+		token = text_of(c, "token");
+		end = (size_t)(strrchr(token, '.') - token);
+		set = json_pack("{s:[O]}", "keys", json_object_get(c, "jwk"));
+		keys = keys_of(set, 0);
+		sig = base64url_decode(token + end + 1, strlen(token + end + 1), &len, &why);
+		ok(holds(keys, token, end, sig, len), "%s: the signature holds", name);
+		ok(!holds(keys, token, end - 1, sig, len), "%s: not for a shorter text", name);
+		ok(!holds(keys, token, end, sig, len - 1), "%s: not when shorter itself", name);
+		free(sig);
+		json = strstr(name, "8037") == NULL;
+		ok(token_verify(token, &joe, keys, 1300819000, &claims, &log, &why) == -1,
+		    "%s: is no token of ours", name);
+		is_str(first_failed(&log), json ? "aud" : "form", name);
+		is_int(result_of(&log, "signature"),
+		    json ? TOKEN_CHECK_OK : TOKEN_CHECK_SKIPPED, name);
+		jwks_free(keys);
+		json_decref(set);
+	}
+	json_decref(rfc);
+}
+
+/* What Concourse itself signs and publishes. */
+static void
+test_concourse(void)
+{
+	static const struct {
+		const char *name, *failed;
+		int code;
+	} want[] = {
+		{ "rs256-valid", NULL, 0 }, { "es256-valid", NULL, 0 },
+		{ "es256-instanced", NULL, 0 }, { "es256-expired", "exp", 77 },
+		{ "es256-wrong-aud", "aud", 77 }, { "alg-none", "alg", 77 },
+	};
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0 };
+	json_t *set = fixture("jwks.json"), *tokens = fixture("tokens.json");
+	struct jwks *keys = keys_of(set, 0);
+	struct token_check_log log;
+	struct token_claims claims;
+	struct why why;
+	size_t i;
+	int rc;
+
+	is_int((long long)jwks_count(keys), 2, "two keys");
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		why.code = WHY_NONE;
+		rc = token_verify(text_of(tokens, want[i].name), &ci, keys, 1790007200, &claims,
+		    &log, &why);
+		is_int(rc == 0 ? 0 : (int)why.code, want[i].code, want[i].name);
+		is_str(first_failed(&log), want[i].failed, want[i].name);
+		if (rc == 0) {
+			is_str(claims.team, "ml", "team");
+			is_str(claims.pipeline, "train", "pipeline");
+			is_str(claims.job, "fit", "job");
+			is_int(claims.iat, 1790000000, "iat");
+			is_int(claims.exp, 4102444800, "exp");
+			is_str(text_of(claims.instance_vars, "branch"),
+			    strcmp(want[i].name, "es256-instanced") == 0 ? "feature/x" : NULL,
+			    "instance_vars.branch");
+		}
+		token_claims_free(&claims);
+	}
+	jwks_free(keys);
+	json_decref(set);
+	json_decref(tokens);
+}
+
+/* What the claims are made of, and that the two forms of one ES256 signature are one token. */
+static void
+test_claims(void)
+{
+	const char *names[] = { "good ES256 first form", "good ES256 second form",
+		"good without job", "good with an empty job", "good names in UTF-8",
+		"good instance_vars" };
+	struct issuer issuer = issuer_named("a");
+	struct jwks *keys = keys_named("a");
+	struct token_claims c[6];
+	struct why why;
+	const json_t *v;
+	char hex[65];
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		v = vector(names[i]);
+		is_int(token_verify(text_of(v, "token"), &issuer, keys, number_of(v, "now"), &c[i],
+		    NULL, &why), 0, names[i]);
+		token_hash(text_of(v, "token"), hex);
+		is_str(c[i].hash, hex, "hash is the token's");
+		is_int((long long)strlen(c[i].once), 64, "once is a hash");
+	}
+	ok(strcmp(c[0].hash, c[1].hash) != 0, "two forms of one signature: two hashes");
+	is_str(c[0].once, c[1].once, "two forms of one signature: the same «once»");
+	ok(strcmp(c[0].once, c[2].once) != 0, "two tokens: two «once»");
+	is_str(c[0].job, "fit", "job");
+	is_str(c[2].job, NULL, "no job");
+	is_str(c[3].job, NULL, "an empty job is none");
+	is_str(c[4].team, "gr\303\266\303\237e", "team in UTF-8");
+	is_str(c[4].pipeline, "../a/b\342\200\250\342\200\256", "pipeline as it is");
+	ok(c[0].instance_vars == NULL, "no instance_vars");
+	is_int(number_of(c[5].instance_vars, "pr"), 17, "instance_vars.pr");
+	for (i = 0; i < 6; i++)
+		token_claims_free(&c[i]);
+	token_claims_free(&c[0]);
+	ok(c[0].team == NULL, "claims are freed twice without harm");
+	token_hash("abc", hex);
+	is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "SHA-256");
+	jwks_free(keys);
+}
+
+/* How often a valid token, changed by change(), is taken; the change's number counts from 0. */
+static unsigned
+taken_when(const char *name, bool (*change)(char *token, size_t n), unsigned *tried)
+{
+	const json_t *v = vector(name);
+	struct issuer issuer = issuer_named("a");
+	struct jwks *keys = keys_named("a");
+	int64_t now = number_of(v, "now");
+	size_t n, len = strlen(text_of(v, "token"));
+	struct token_claims claims;
+	unsigned taken = 0;
+	struct why why;
+	char *token = malloc(len + 2);
+
+	*tried = 0;
+	for (n = 0;; n++) {
+		memcpy(token, text_of(v, "token"), len + 1);
+		if (!change(token, n))
+			break;
+		++*tried;
+		if (token_verify(token, &issuer, keys, now, &claims, NULL, &why) == 0)
+			taken++;
+		token_claims_free(&claims);
+	}
+	free(token);
+	jwks_free(keys);
+	return taken;
+}
+
+static bool
+nothing(char *token, size_t n)
+{
+	(void)token;
+	return n == 0;
+}
+
+static bool
+truncate_at(char *token, size_t n)
+{
+	bool go = n < strlen(token);
+
+	token[n] = '\0';
+	return go;
+}
+
+static bool
+flip_bit(char *token, size_t n)
+{
+	if (n / 8 >= strlen(token))
+		return false;
+	token[n / 8] = (char)((unsigned char)token[n / 8] ^ 1U << n % 8);
+	return true;
+}
+
+static bool
+drop_byte(char *token, size_t n)
+{
+	size_t len = strlen(token);
+
+	if (n >= len)
+		return false;
+	memmove(token + n, token + n + 1, len - n);
+	return true;
+}
+
+static bool
+double_byte(char *token, size_t n)
+{
+	size_t len = strlen(token);
+
+	if (n >= len)
+		return false;
+	memmove(token + n + 1, token + n, len - n + 1);
+	return true;
+}
+
+static bool
+insert_space(char *token, size_t n)
+{
+	if (n > strlen(token))
+		return false;
+	memmove(token + n + 1, token + n, strlen(token) - n + 1);
+	token[n] = " \t\n\r="[n % 5];
+	return true;
+}
+
+static void
+test_damage(void)
+{
+	static const char *const names[] = { "good ES256 e1", "good RS256 r1", "good EdDSA d1" };
+	static const struct {
+		const char *what;
+		bool (*change)(char *token, size_t n);
+		unsigned least;
+	} damage[] = {
+		{ "truncated at every byte", truncate_at, 300 },
+		{ "every bit flipped", flip_bit, 2400 },
+		{ "every byte dropped", drop_byte, 300 },
+		{ "every byte doubled", double_byte, 300 },
+		{ "white space or padding before every byte", insert_space, 300 },
+	};
+	unsigned taken, tried;
+	size_t i, j;
+
+	for (i = 0; i < 3; i++) {
+		is_int(taken_when(names[i], nothing, &tried), 1, names[i]);
+		for (j = 0; j < sizeof(damage) / sizeof(damage[0]); j++) {
+			taken = taken_when(names[i], damage[j].change, &tried);
+			ok(taken == 0 && tried >= damage[j].least, "%s, %s: %u of %u taken",
+			    names[i], damage[j].what, taken, tried);
+		}
+	}
+}
+
+/* Keys of no use, beside a good one: they stay, with the reason, and do no harm. */
+static void
+test_bad_keys(void)
+{
+	const json_t *bad = json_object_get(vectors, "bad_keys"), *one;
+	const char *name, *says, *reason;
+	const struct jwk *k;
+	struct jwks *keys;
+	struct why why;
+	json_t *set;
+	char *text;
+	size_t i;
+
+	ok(json_array_size(bad) > 45, "there are bad keys");
+	json_array_foreach(bad, i, one) {
+		name = json_string_value(json_array_get(one, 0));
+		says = json_string_value(json_array_get(one, 2));
+		set = json_pack("{s:[O,O]}", "keys", json_array_get(one, 1),
+		    json_object_get(vectors, "good_key"));
+		keys = keys_of(set, 0);
+		if (!ok(keys != NULL, "%s: does not spoil the set", name))
+			continue;
+		k = jwks_find(keys, "bad");
+		reason = k != NULL && jwk_unusable(k) != NULL ? jwk_unusable(k) : "taken";
+		ok(strstr(reason, says) != NULL, "%s: %s", name, reason);
+		ok(k != NULL && jwk_alg(k) == NULL && jwk_bits(k) == 0, "%s: has no algorithm",
+		    name);
+		ok(k != NULL && !jwk_verify(k, (const uint8_t *)"", 0, (const uint8_t *)"", 0),
+		    "%s: verifies nothing", name);
+		is_str(jwk_alg(jwks_at(keys, 1)), "ES256", "the good one is of use");
+		jwks_free(keys);
+		json_array_remove(json_object_get(set, "keys"), 1);
+		text = json_dumps(set, 0);
+		ok(jwks_parse(text, strlen(text), 0, &keys, &why) == -1 && keys == NULL &&
+		    why.code == WHY_CONFIG, "%s: alone it is refused", name);
+		free(text);
+		json_decref(set);
+	}
+}
+
+static void
+test_bad_sets(void)
+{
+	const json_t *bad = json_object_get(vectors, "bad_sets"), *one;
+	const char *name, *text, *says;
+	struct jwks *keys;
+	struct why why;
+	char *big;
+	size_t i;
+
+	json_array_foreach(bad, i, one) {
+		name = json_string_value(json_array_get(one, 0));
+		text = json_string_value(json_array_get(one, 1));
+		says = json_string_value(json_array_get(one, 2));
+		why = (struct why){ 0 };
+		ok(jwks_parse(text, strlen(text), 0, &keys, &why) == -1 && keys == NULL &&
+		    why.code == WHY_CONFIG && strstr(why.text, says) != NULL, "%s: %s", name,
+		    why.text);
+	}
+	big = malloc(JWKS_MAX + 2);
+	memset(big, '[', JWKS_MAX + 1);
+	big[JWKS_MAX + 1] = '\0';
+	ok(jwks_parse(big, JWKS_MAX, 0, &keys, &why) == -1 && strstr(why.text, "deeper") != NULL,
+	    "all brackets: %s", why.text);
+	ok(jwks_parse(big, JWKS_MAX + 1, 0, &keys, &why) == -1 &&
+	    strstr(why.text, "longer") != NULL, "too long: %s", why.text);
+	free(big);
+	jwks_free(NULL);
+}
+
+static void
+test_good_set(void)
+{
+	struct jwks *keys = keys_named("a");
+
+	is_int((long long)jwks_count(keys), 10, "all keys are there");
+	is_int(jwks_fetched(keys), number_of(vectors, "fetched"), "and when they were fetched");
+	is_str(jwk_kid(jwks_at(keys, 0)), "r1", "in order");
+	is_str(jwk_alg(jwks_find(keys, "r1")), "RS256", "RSA");
+	is_int(jwk_bits(jwks_find(keys, "r1")), 2048, "its size");
+	is_str(jwk_alg(jwks_find(keys, "e1")), "ES256", "EC");
+	is_str(jwk_alg(jwks_find(keys, "d1")), "EdDSA", "OKP");
+	ok(jwk_unusable(jwks_find(keys, "d1")) == NULL, "it is of use");
+	ok(jwks_find(keys, "r") == NULL && jwks_find(keys, "") == NULL, "no key by half a name");
+	ok(jwks_at(keys, 10) == NULL, "none past the end");
+	jwks_free(keys);
+}
+
+/* keys_max_age, and settings that make no sense. */
+static void
+test_issuer(void)
+{
+	static const struct {
+		int64_t fetched, limit, now_after;
+		int code;
+		const char *name;
+	} age[] = {
+		{ 1790000000, 3600, 3600, 0, "keys at their age's edge" },
+		{ 1790000000, 3600, 3601, 78, "keys too old" },
+		{ 1790000000, 0, 1000000, 0, "keys of any age" },
+		{ 0, 3600, 0, 78, "keys of unknown age" },
+		{ 0, 3600000000, 0, 78, "keys of unknown age, whatever their limit" },
+		{ 0, 0, 0, 0, "keys of unknown age where it does not matter" },
+		{ 1790000100, 3600, 0, 0, "keys fetched in the future" },
+	};
+	json_t *set = fixture("jwks.json"), *tokens = fixture("tokens.json");
+	const char *token = text_of(tokens, "es256-valid");
+	struct issuer bad[] = { { NULL, "gpuhelper", 60, 0 }, { "x", NULL, 60, 0 },
+		{ "x", "", 60, 0 }, { "x", "gpuhelper", 0, 0 }, { "x", "gpuhelper", -1, 0 },
+		{ "x", "gpuhelper", 60, -1 } };
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400000, 0 };
+	struct token_claims claims;
+	struct jwks *keys;
+	struct why why;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof(age) / sizeof(age[0]); i++) {
+		ci.keys_max_age = age[i].limit;
+		keys = keys_of(set, age[i].fetched);
+		rc = token_verify(token, &ci, keys, 1790000000 + age[i].now_after, &claims, NULL,
+		    &why);
+		is_int(rc == 0 ? 0 : (int)why.code, age[i].code, age[i].name);
+		token_claims_free(&claims);
+		jwks_free(keys);
+	}
+	keys = keys_of(set, 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		rc = token_verify(token, &bad[i], keys, 1790000000, &claims, NULL, &why);
+		ok(rc == -1 && why.code == WHY_CONFIG, "settings out of range: %s", why.text);
+	}
+	jwks_free(keys);
+	json_decref(set);
+	json_decref(tokens);
+}
+
+static void
+test_unverified(void)
+{
+	static const char *const none[] = { "iss missing", "iss a number", "form: empty",
+		"payload: array", "team twice", "payload too deep", "a token of 8193 bytes" };
+	const char *forged = text_of(vector("alg none without signature"), "token");
+	struct why why;
+	char *iss;
+	size_t i;
+
+	ok(token_issuer_unverified(forged, &iss, &why) == 0, "a forged token has an issuer too");
+	is_str(iss, "https://ci.example.org", "the one it names");
+	free(iss);
+	ok(token_issuer_unverified(text_of(vector("good other issuer"), "token"), &iss, &why) == 0,
+	    "the other issuer's token");
+	is_str(iss, "https://ci.example.net", "names the other issuer");
+	free(iss);
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		ok(token_issuer_unverified(text_of(vector(none[i]), "token"), &iss, &why) == -1 &&
+		    iss == NULL && why.code == WHY_DATA, "%s: %s", none[i], why.text);
+}
+
+/* explain wants every check, also after the first that fails. */
+static void
+test_log(void)
+{
+	const json_t *v = vector("aud of another");
+	struct issuer issuer = issuer_named("a");
+	struct jwks *keys = keys_named("a");
+	int64_t now = number_of(v, "now");
+	struct token_check_log log;
+	struct token_claims claims;
+	struct why why;
+
+	(void)token_verify(text_of(v, "token"), &issuer, keys, now + 86400, &claims, &log, &why);
+	is_int((long long)log.n, 16, "every check has a line");
+	is_int(result_of(&log, "signature"), TOKEN_CHECK_OK, "signature holds");
+	is_int(result_of(&log, "aud"), TOKEN_CHECK_FAILED, "aud fails");
+	is_int(result_of(&log, "exp"), TOKEN_CHECK_FAILED, "so does exp");
+	is_int(result_of(&log, "max_age"), TOKEN_CHECK_FAILED, "and max_age");
+	is_int(result_of(&log, "team"), TOKEN_CHECK_OK, "team is there");
+	ok(strstr(why.text, "sts.amazonaws.com") != NULL, "the first is the reason: %s", why.text);
+	v = vector("kid unknown");
+	(void)token_verify(text_of(v, "token"), &issuer, keys, now, &claims, &log, &why);
+	is_int(result_of(&log, "kid"), TOKEN_CHECK_FAILED, "kid fails");
+	is_int(result_of(&log, "alg"), TOKEN_CHECK_SKIPPED, "alg is not looked at");
+	is_int(result_of(&log, "signature"), TOKEN_CHECK_SKIPPED, "nor is the signature");
+	is_int(result_of(&log, "aud"), TOKEN_CHECK_OK, "aud is");
+	v = vector("form: two parts");
+	(void)token_verify(text_of(v, "token"), &issuer, keys, now, &claims, &log, &why);
+	is_int((long long)log.n, 16, "every check has a line");
+	is_int(result_of(&log, "team"), TOKEN_CHECK_SKIPPED, "of no form: no team");
+	jwks_free(keys);
+}
+
+static void
+test_base64url(void)
+{
+	static const struct {
+		const char *text, *bytes;	/* bytes NULL: refused */
+	} c[] = {
+		{ "", "" }, { "Zg", "f" }, { "Zm8", "fo" }, { "Zm9v", "foo" }, { "Zm9vYg", "foob" },
+		{ "-_-_", "\xfb\xff\xbf" }, { "Zg==", NULL }, { "Zg=", NULL }, { "Z", NULL },
+		{ "Zm9vY", NULL }, { "Zh", NULL }, { "Zm9", NULL }, { "+/+/", NULL },
+		{ "Zm9v\n", NULL }, { "Z g", NULL }, { "=", NULL }, { "Zm9v=", NULL },
+		{ "\xc3\xa4mmm", NULL }, { "Zm.v", NULL },
+	};
+	struct why why;
+	uint8_t *got;
+	size_t i, len = 0;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		got = base64url_decode(c[i].text, strlen(c[i].text), &len, &why);
+		if (c[i].bytes == NULL)
+			ok(got == NULL && why.code == WHY_DATA, "base64url: case %zu refused", i);
+		else
+			ok(got != NULL && len == strlen(c[i].bytes) && memcmp(got, c[i].bytes,
+			    len + 1) == 0, "base64url: case %zu", i);
+		free(got);
+	}
+	ok(base64url_decode("Zm9v", SIZE_MAX / 8, &len, &why) == NULL, "base64url: no such length");
+}
+
+/* So many allocations of jansson's still succeed, then one does not. */
+static long memory_left;
+
+static void *
+scarce_malloc(size_t size)
+{
+	return memory_left-- == 0 ? NULL : malloc(size);
+}
+
+/*
+ * jansson drops a character of a string it has no memory for and goes on, so
+ * want of memory must end in a refusal that says so, and never in other claims.
+ */
+static void
+test_memory(void)
+{
+	const json_t *v = vector("good instance_vars");
+	struct issuer issuer = issuer_named("a");
+	struct jwks *keys = keys_named("a");
+	unsigned refused = 0, wrong = 0;
+	struct token_claims claims;
+	struct why why;
+	long n;
+	int rc;
+
+	for (n = 0; n < 1000; n++) {
+		memory_left = n;
+		json_set_alloc_funcs(scarce_malloc, free);
+		rc = token_verify(text_of(v, "token"), &issuer, keys, number_of(v, "now"), &claims,
+		    NULL, &why);
+		json_set_alloc_funcs(malloc, free);
+		if (rc != 0) {
+			refused++;
+			wrong += why.code != WHY_BUG;
+		} else
+			wrong += strcmp(claims.pipeline, "train") != 0 ||
+			    number_of(claims.instance_vars, "pr") != 17;
+		token_claims_free(&claims);
+		if (memory_left >= 0)
+			break;
+	}
+	ok(n > 50 && n < 1000 && refused > 50, "%u of %ld wants of memory refused", refused, n);
+	is_int(wrong, 0, "none of them in another way");
+	jwks_free(keys);
+}
+
+int
+main(int argc, char **argv)
+{
+	dir = argc > 1 ? argv[1] : getenv("TESTS_DIR");
+	if (dir == NULL)
+		dir = "tests";
+	vectors = fixture("vectors.json");
+	test_base64url();
+	test_rfc();
+	test_concourse();
+	test_vectors();
+	test_claims();
+	test_damage();
+	test_good_set();
+	test_bad_keys();
+	test_bad_sets();
+	test_issuer();
+	test_unverified();
+	test_log();
+	test_memory();
+	json_decref(vectors);
+	return done_testing();
+}

@@ -1,0 +1,131 @@
+/*
+ * A test program's only tools: it checks, prints TAP, and ends with
+ * «return done_testing();», which is not 0 if any check failed or none was made.
+ *
+ *	ok(n > 0, "%zu GPUs", n);
+ *	is_int(n, 2, "two GPUs");
+ *	is_str(gpu.pci, "0000:3b:00.0", "its address");
+ *
+ * A description alone is text, one with arguments (seven at most) is printf's.
+ * Each check returns whether it held.  skip_all() is for what this machine can't
+ * run, skip() for one check.
+ */
+#ifndef GPUHELPER_TESTS_TAP_H
+#define GPUHELPER_TESTS_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ok(cond, ...) \
+	tap_check(__FILE__, __LINE__, (cond) ? true : false, TAP_FORMAT(__VA_ARGS__))
+#define is_int(got, want, ...) \
+	tap_int(__FILE__, __LINE__, (intmax_t)(got), (intmax_t)(want), TAP_FORMAT(__VA_ARGS__))
+#define is_str(got, want, ...) \
+	tap_str(__FILE__, __LINE__, (got), (want), TAP_FORMAT(__VA_ARGS__))
+
+/* x becomes "%s", x: a name read from a file is no format */
+#define TAP_FORMAT(...) \
+	TAP_EIGHTH(__VA_ARGS__, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, \
+	    TAP_MANY, TAP_ONE, 0)(__VA_ARGS__)
+#define TAP_EIGHTH(a, b, c, d, e, f, g, h, i, ...) i
+#define TAP_ONE(x) "%s", x
+#define TAP_MANY(...) __VA_ARGS__
+
+static unsigned tap_run, tap_failed;
+
+static inline bool __attribute__((format(printf, 4, 0)))
+tap_vcheck(const char *file, int line, bool held, const char *fmt, va_list ap)
+{
+	char text[512];
+	size_t i;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (i = 0; text[i] != '\0'; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == '#')
+			text[i] = '?';	/* a newline or a directive would break the protocol */
+	printf("%sok %u - %s\n", held ? "" : "not ", ++tap_run, text);
+	if (!held) {
+		tap_failed++;
+		printf("# failed at %s:%d\n", file, line);
+	}
+	fflush(stdout);
+	return held;
+}
+
+static inline bool __attribute__((format(printf, 4, 5)))
+tap_check(const char *file, int line, bool held, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	held = tap_vcheck(file, line, held, fmt, ap);
+	va_end(ap);
+	return held;
+}
+
+static inline bool __attribute__((format(printf, 5, 6)))
+tap_int(const char *file, int line, intmax_t got, intmax_t want, const char *fmt, ...)
+{
+	bool held = got == want;
+	va_list ap;
+
+	va_start(ap, fmt);
+	tap_vcheck(file, line, held, fmt, ap);
+	va_end(ap);
+	if (!held)
+		printf("#   got: %jd\n#  want: %jd\n", got, want);
+	return held;
+}
+
+/* NULL is a string of its own, equal to NULL only. */
+static inline bool __attribute__((format(printf, 5, 6)))
+tap_str(const char *file, int line, const char *got, const char *want, const char *fmt, ...)
+{
+	bool held = got == NULL || want == NULL ? got == want : strcmp(got, want) == 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	tap_vcheck(file, line, held, fmt, ap);
+	va_end(ap);
+	if (!held)
+		printf("#   got: %s\n#  want: %s\n", got ? got : "(null)", want ? want : "(null)");
+	return held;
+}
+
+static inline void
+skip(const char *what, const char *reason)
+{
+	printf("ok %u - %s # SKIP %s\n", ++tap_run, what, reason);
+}
+
+static inline void
+skip_all(const char *reason)
+{
+	printf("1..0 # SKIP %s\n", reason);
+	exit(0);
+}
+
+static inline int
+done_testing(void)
+{
+	printf("1..%u\n", tap_run);
+	if (tap_failed > 0)
+		printf("# %u of %u failed\n", tap_failed, tap_run);
+	fflush(stdout);		/* a sanitizer that ends the program does not */
+	return tap_failed > 0 || tap_run == 0;
+}
+
+/* The directory tests/: $TESTS_DIR, the first argument, or "tests". */
+static inline const char *
+tests_dir(int argc, char **argv)
+{
+	const char *dir = getenv("TESTS_DIR");
+
+	return dir != NULL ? dir : argc > 1 ? argv[1] : "tests";
+}
+
+#endif

@@ -7,23 +7,24 @@
 # Where the host has no NVIDIA GPU, a simulated one is laid in that private host, and the output says so.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
-deps=yes tap=no
-for a in "$@"; do
-	case $a in
-	--no-deps) deps=no ;;
-	--tap) tap=yes ;;
-	*) echo "usage: demo.sh [--no-deps] [--tap]" >&2; exit 2 ;;
+deps=yes tap=no kit=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--no-deps) deps=no; shift ;;
+	--tap) tap=yes; shift ;;
+	--kit) kit=$2 deps=no; shift 2 ;;	# ready-made binaries (tests/gpu/kit.sh): nothing is built
+	*) echo "usage: demo.sh [--no-deps] [--tap] [--kit DIR]" >&2; exit 2 ;;
 	esac
 done
 [ "$(id -u)" = 0 ] || { echo "demo.sh: must run as root: sudo sh tests/demo.sh" >&2; exit 2; }
 if [ "${DEMO_STAGE:-}" != inside ]; then
 	[ $deps = no ] || sh "$here/tests/deps.sh" demo
-	make -s -C "$here" -j"$(nproc)"
+	[ -n "$kit" ] || make -s -C "$here" -j"$(nproc)"
 	gpu=nvidia-2gpu
 	[ ! -e /proc/driver/nvidia/gpus ] || gpu=host
 	set -- --no-deps
 	[ $tap = no ] || set -- --no-deps --tap
-	DEMO_STAGE=inside DEMO_GPU=$gpu exec sh "$here/tests/lib/sandbox.sh" --gpu "$gpu" -- sh "$here/tests/demo.sh" "$@"
+	DEMO_STAGE=inside DEMO_GPU=$gpu exec sh "$here/tests/lib/sandbox.sh" --gpu "$gpu" --kit "$kit" -- sh "$here/tests/demo.sh" "$@"
 fi
 
 # from here on: in the private host

@@ -2,21 +2,23 @@
 # A host of its own for a test: private mounts and processes, /etc /usr /var /opt /srv /home as overlays on the
 # machine's (what is written there is gone afterwards), a fresh /run and /dev, gpuhelper installed from build/.
 #
-#   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR] -- COMMAND...
+#   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR | --kit DIR] -- COMMAND...
 #
 # --gpu lays a SIMULATED NVIDIA host: the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
 # /proc/devices, and nodes in /dev whose numbers no driver answers for (opening a granted one gives ENXIO, an
 # ungranted one EPERM).  The installed programs know nothing of this: it is made of mounts alone.
+# --kit installs from a folder of binaries (tests/gpu/kit.sh makes one) where there is nothing to build with.
 # --gpu host takes the nodes of the machine's own GPUs along.
 # --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
-gpu=none cgroup=keep build=$here/build
+gpu=none cgroup=keep build=$here/build kit=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--gpu) gpu=$2; shift 2 ;;
 	--cgroup) cgroup=$2; shift 2 ;;
 	--build) build=$2; shift 2 ;;
+	--kit) kit=$2; shift 2 ;;
 	--) shift; break ;;
 	*) break ;;
 	esac
@@ -25,7 +27,7 @@ done
 
 if [ "${SANDBOX_STAGE:-}" != 2 ]; then
 	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --fork --kill-child --mount-proc -- sh "$0" \
-	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" -- "$@"
+	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" --kit "$kit" -- "$@"
 fi
 unset SANDBOX_STAGE
 
@@ -40,7 +42,14 @@ for d in etc usr var opt srv home root; do
 	mkdir -p "$work/up/$d" "$work/wk/$d"
 	chown --reference="/$d" "$work/up/$d"
 	chmod --reference="/$d" "$work/up/$d"
+	mkdir -p "$work/orig/$d"
+	mount --rbind "/$d" "$work/orig/$d"
 	mount -t overlay -o "lowerdir=/$d,upperdir=$work/up/$d,workdir=$work/wk/$d" overlay "/$d"
+	# what is mounted there (a driver's folder, say) is no part of the overlay's lower layer
+	awk -v d="$work/orig/$d/" 'index($5, d) == 1 { print substr($5, length(d) + 1) }' /proc/self/mountinfo |
+	while read -r m; do
+		[ ! -e "/$d/$m" ] || mount --bind "$work/orig/$d/$m" "/$d/$m"
+	done
 done
 mount -t tmpfs -o mode=755 run /run
 mkdir -p /run/lock
@@ -99,7 +108,24 @@ v2)	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
 esac
 
 getent group gpuhelper >/dev/null || groupadd --system gpuhelper
-make -s -C "$here" B="$build" install >/dev/null
+if [ -z "$kit" ]; then
+	make -s -C "$here" B="$build" install >/dev/null
+else
+	mkdir -p /usr/libexec/gpuhelper /etc/gpuhelper/policy.d /run/gpuhelper /var/log/gpuhelper /usr/lib/gpuhelper-kit
+	chmod 755 /usr/libexec/gpuhelper /etc/gpuhelper /etc/gpuhelper/policy.d /usr/lib/gpuhelper-kit
+	chmod 750 /var/log/gpuhelper
+	install -m 755 "$kit/gpuhelper-runc" /usr/bin/gpuhelper-runc
+	install -m 755 "$kit/gpuhelperctl" /usr/sbin/gpuhelperctl
+	install -m 4750 -g gpuhelper "$kit/gpuhelper" /usr/libexec/gpuhelper/gpuhelper
+	command -v runc >/dev/null || install -m 755 "$kit/runc" /usr/sbin/runc
+	[ -x /bin/busybox ] || install -m 755 "$kit/busybox" /bin/busybox
+	# libraries that the machine lacks, where the loader finds them for a setuid program too
+	for l in "$kit"/lib/*.so*; do
+		ldconfig -p | grep -q "${l##*/} " || cp "$l" /usr/lib/gpuhelper-kit/
+	done
+	echo /usr/lib/gpuhelper-kit > /etc/ld.so.conf.d/gpuhelper-kit.conf
+	ldconfig
+fi
 cd /
 set +e
 "$@"

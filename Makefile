@@ -27,6 +27,7 @@ HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-o
 FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
        -DGPUHELPER_RUNDIR='"$(RUNSTATE)/gpuhelper"' -DGPUHELPER_LOGDIR='"$(LOCALSTATE)/log/gpuhelper"' \
+       -DGPUHELPER_STATEDIR='"$(LOCALSTATE)/lib/gpuhelper"' \
        -DGPUHELPER_LIBEXEC='"$(LIBEXECDIR)/gpuhelper"'
 
 # make V=1 shows the commands
@@ -56,6 +57,9 @@ programs := $(B)/gpuhelper $(B)/gpuhelper-runc $(B)/gpuhelperctl
 .PHONY: all check check-unit install clean dist
 all: $(programs)
 
+# gpuhelperctl keys fetch alone speaks to the network
+$(B)/helper/ctl/%.o: PKG_CFLAGS += $(shell $(PKG_CONFIG) --cflags libcurl)
+
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  CC  $<')
@@ -65,7 +69,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle)
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle) -lgmp
 
 # on the path of every verb of every container: one static program, no loader, no NSS
 WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
@@ -76,7 +80,7 @@ $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle)
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle libcurl) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
@@ -103,6 +107,10 @@ install: all
 	install -m 0644 policy.d/gpuhelper.conf $(DESTDIR)$(SYSCONFDIR)/gpuhelper/gpuhelper.conf.example
 	install -m 0644 helper/systemd/gpuhelper.sysusers $(DESTDIR)$(LIBDIR)/sysusers.d/gpuhelper.conf
 	install -m 0644 helper/systemd/gpuhelper.tmpfiles $(DESTDIR)$(LIBDIR)/tmpfiles.d/gpuhelper.conf
+	for u in keys.service keys.timer; do \
+	    sed 's|/usr/sbin/|$(SBINDIR)/|; s|/etc/gpuhelper|$(SYSCONFDIR)/gpuhelper|' helper/systemd/gpuhelper-$$u \
+	        >$(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u && \
+	    chmod 0644 $(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u || exit 1; done
 	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
 	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
 	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group
@@ -112,7 +120,8 @@ install: all
 	elif [ -n "$(DESTDIR)" ]; then chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
 	else echo "make install: there is no group gpuhelper (groupadd --system gpuhelper): helper left without the setuid bit" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
-	    install -d -m 0755 $(RUNSTATE)/gpuhelper && install -d -m 0750 -g gpuhelper $(LOCALSTATE)/log/gpuhelper; fi
+	    install -d -m 0755 $(RUNSTATE)/gpuhelper && install -d -m 0750 -g gpuhelper $(LOCALSTATE)/log/gpuhelper && \
+	    install -d -m 0700 $(LOCALSTATE)/lib/gpuhelper; fi
 
 clean:
 	rm -rf build

@@ -115,6 +115,8 @@ group refusals-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container
 group refusals-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" runc v2
 group refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/refusals.py" crun v1
 group refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
+group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
+group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
 group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 group demo sh tests/demo.sh --no-deps --tap

@@ -1,4 +1,4 @@
-/* See explain.h: the answer of gpuhelperctl explain, in words and as JSON.  Prints what it is given, decides nothing. */
+/* See explain.h: the answer of gpuhelperctl explain, in words and as JSON.  Only prints. */
 #include "explain.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 static const char *const unseen[] = {
 	"leases (whether the GPUs are free or busy)",
 	"access (whether the container's user may open the GPUs' nodes)",
+	"SELinux (whether it enforces on this host)",
 	NULL,
 };
 
@@ -53,6 +54,12 @@ said_name(const struct inquiry *q, size_t i)
 	return q->said[i].verdict == VERDICT_LACKS ? "lacks" : "other";
 }
 
+static const char *
+check_name(enum token_check_result r)
+{
+	return r == TOKEN_CHECK_OK ? "ok" : r == TOKEN_CHECK_FAILED ? "fails" : "not checked";
+}
+
 /* JSON. */
 
 static json_t *
@@ -69,6 +76,7 @@ question_json(const struct inquiry *q)
 	put_text(j, "team", q->identity.team);
 	put_text(j, "pipeline", q->identity.pipeline);
 	put_text(j, "job", q->identity.job);
+	put_text(j, "issuer", q->identity.issuer);
 	if (q->identity.instance_vars != NULL)
 		json_object_set_new(j, "instance_vars", json_deep_copy(q->identity.instance_vars));
 	put_text(j, "gpus", r->gpus);
@@ -167,6 +175,22 @@ gives_json(const struct inquiry *q)
 	    "wait", (json_int_t)g->wait);
 }
 
+json_t *
+token_json(const struct token_check_log *log)
+{
+	json_t *list = json_array(), *j;
+	size_t i;
+
+	for (i = 0; i < log->n; i++) {
+		j = json_object();
+		put_text(j, "check", log->check[i].name);
+		put_text(j, "result", check_name(log->check[i].result));
+		put_text(j, "text", log->check[i].text);
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
 static void
 answer_json(const struct inquiry *q)
 {
@@ -184,6 +208,8 @@ answer_json(const struct inquiry *q)
 	json_object_set_new(j, "policies", policies_json(q));
 	if (q->outcome == OUTCOME_GRANTED)
 		json_object_set_new(j, "gives", gives_json(q));
+	if (q->token.n > 0)
+		json_object_set_new(j, "token", token_json(&q->token));
 	for (i = 0; i < q->notes.n; i++)
 		json_array_append_new(notes, json_string(q->notes.v[i]));
 	json_object_set_new(j, "notes", notes);
@@ -212,6 +238,19 @@ say_question(const struct inquiry *q)
 	else
 		say("asks for: gpus %s; folders %s", r->gpus != NULL ? r->gpus : "none",
 		    r->folders != NULL ? r->folders : "none");
+}
+
+void
+say_token(const struct token_check_log *log)
+{
+	size_t i;
+
+	for (i = 0; i < log->n; i++)
+		/* of one that was not made, the text says so by itself */
+		say("token, %s: %s%s%s", log->check[i].name,
+		    log->check[i].result == TOKEN_CHECK_SKIPPED ? "" : check_name(log->check[i].result),
+		    log->check[i].result == TOKEN_CHECK_SKIPPED || log->check[i].text[0] == '\0' ? "" : ": ",
+		    log->check[i].text);
 }
 
 static void
@@ -300,6 +339,7 @@ answer(const struct inquiry *q)
 		return;
 	}
 	say_question(q);
+	say_token(&q->token);
 	say_policies(q);
 	if (q->outcome == OUTCOME_GRANTED)
 		say_grant(q);

@@ -30,21 +30,17 @@ struct checking {
 struct checked *
 check_add(struct check_set *s, enum checked_kind kind, const char *shown)
 {
-	struct checked *v = reallocarray(s->v, s->n + 1, sizeof(*v)), *c;
+	struct checked *v;
+	char *copy = strdup(shown);
 
-	if (v == NULL) {
+	if (copy == NULL || (v = reallocarray(s->v, s->n + 1, sizeof(*v))) == NULL) {
+		free(copy);
 		s->failed = true;
 		return NULL;
 	}
 	s->v = v;
-	c = &v[s->n];
-	*c = (struct checked){ .kind = kind };
-	if ((c->shown = strdup(shown)) == NULL) {
-		s->failed = true;
-		return NULL;
-	}
-	s->n++;
-	return c;
+	v[s->n] = (struct checked){ .kind = kind, .shown = copy };
+	return &v[s->n++];
 }
 
 static int

@@ -12,7 +12,9 @@
 struct options {
 	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
 	bool json, verbose;
-	const char *bundle, *user, *pipeline, *job, *identity, *gpus, *folders, *instance_vars;
+	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
+	const char *token_file, *at;
+	const char *output_dir, *cacert, *from;
 	char **arg;			/* words after the subcommand, in their order */
 	size_t args;
 };
@@ -21,6 +23,14 @@ struct options {
 int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
 int ctl_devices(const struct options *o);
+int ctl_keys(const struct options *o);
+
+/*
+ * Reads a file that the command line names, "-" for standard input; a pipe is
+ * fine.  NULL with *why, too if it has more than max bytes.  Terminated; the
+ * caller frees.
+ */
+char *ctl_read_input(const char *path, size_t max, size_t *len, struct why *why);
 
 /*
  * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../host/file.h"
 #include "../host/folders.h"
@@ -28,7 +29,7 @@ inquiry_free(struct inquiry *q)
 		free(q->said[i].why);
 	free(q->said);
 	ask_free(&q->ask);
-	json_decref(q->vars);
+	known_free(&q->known);
 	free(q->user);
 	request_free(&q->request);
 	spec_free(&q->spec);
@@ -39,7 +40,7 @@ inquiry_free(struct inquiry *q)
 	free(q->config_dir);
 }
 
-static void __attribute__((format(printf, 2, 3)))
+void
 note(struct inquiry *q, const char *fmt, ...)
 {
 	autofree char *text = NULL;
@@ -105,6 +106,8 @@ read_options(struct inquiry *q, enum identity_kind kind)
 	if (copy(&r->gpus, o->gpus, &q->why) == -1 || copy(&r->folders, o->folders, &q->why) == -1)
 		return -1;
 	q->asks = kind == IDENTITY_TOKEN || r->gpus != NULL || r->folders != NULL;
+	if (o->token_file != NULL)
+		return token_load(q);
 	if (kind == IDENTITY_CALLER || slash == NULL)
 		return 0;
 	if ((r->team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
@@ -120,13 +123,21 @@ identify(struct inquiry *q, bool proven)
 {
 	if (!q->asks)
 		return 0;
-	if (q->options->bundle != NULL && q->request.token != NULL)
-		return refuse(&q->why, WHY_DENIED, "GPUHELPER_TOKEN is there, and this version can't verify tokens: take it "
-		    "out, and use identity = \"caller\" or \"claim\"");
-	if (identity_of_claims(&q->request, &q->identity, &q->vars, &q->why) == -1)
+	if (q->request.token != NULL ?
+	    identity_of_token(q->request.token, &q->settings, q->now, q->strict, &q->known, &q->token,
+	    &q->why) == -1 :
+	    identity_of_claims(&q->request, &q->known, &q->why) == -1) {
+		if (q->options->token_file != NULL && q->token.n == 0)
+			token_failed_early(q);
 		return -1;
-	if (proven)
-		q->identity.kind = IDENTITY_TOKEN;
+	}
+	q->identity = q->known.id;
+	if (!proven)
+		return 0;
+	q->identity.kind = IDENTITY_TOKEN;
+	q->identity.issuer = q->options->issuer;
+	if (q->options->issuer == NULL && q->settings.issuers == 1)
+		q->identity.issuer = q->settings.issuer[0].url;
 	return 0;
 }
 
@@ -173,6 +184,8 @@ look_at_bundle(struct inquiry *q)
 	struct why why;
 	bool resolved;
 
+	if (q->identity.kind == IDENTITY_TOKEN)
+		note(q, "whether the token was used by another container before is not looked at");
 	if (compose_check_mounts(&q->spec, &why) == -1)
 		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
 	if (rootfs_open(&q->spec, q->bundle.path, &q->settings, &rootfd, &rootpath, &why) == -1)
@@ -234,15 +247,18 @@ check_usage(const struct options *o, enum identity_kind *kind)
 {
 	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
 
-	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->gpus != NULL ||
-	    o->folders != NULL || o->instance_vars != NULL))
+	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
+	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
 		return complain(WHY_USAGE, "explain: --bundle says all but the user: leave the other options out");
 	if (read_kind(o, kind) == -1)
 		return complain(WHY_USAGE, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
+	if (o->token_file != NULL || o->at != NULL)
+		return token_usage(o);
 	if (o->bundle != NULL)
 		return 0;
 	if (o->pipeline == NULL && *kind != IDENTITY_CALLER)
-		return complain(WHY_USAGE, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --identity caller");
+		return complain(WHY_USAGE, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or "
+		    "--identity caller");
 	if (o->pipeline != NULL && (slash == NULL || slash == o->pipeline || slash[1] == '\0'))
 		return complain(WHY_USAGE, "explain: --pipeline must be TEAM/PIPELINE, \"%s\" is not", o->pipeline);
 	return 0;
@@ -253,8 +269,8 @@ static void
 note_assumed(struct inquiry *q, enum identity_kind kind)
 {
 	if (kind == IDENTITY_TOKEN)
-		note(q, "that a token proves the pipeline is taken as given; this version of gpuhelper verifies none, and "
-		    "refuses a container that brings one");
+		note(q, "that a token proves the pipeline is taken as given%s", q->settings.issuers > 0 ? "" :
+		    ", but gpuhelper.conf names no issuers whose tokens to take");
 	if (kind == IDENTITY_CALLER && q->options->pipeline != NULL)
 		note(q, "with --identity caller nothing is known of the pipeline: --pipeline plays no part");
 	if (!q->asks)
@@ -264,17 +280,24 @@ note_assumed(struct inquiry *q, enum identity_kind kind)
 static int
 explain(struct inquiry *q, enum identity_kind kind)
 {
-	bool proven = q->options->bundle == NULL && kind == IDENTITY_TOKEN;
+	const bool brings = q->options->token_file != NULL;
+	const bool proven = q->options->bundle == NULL && !brings && kind == IDENTITY_TOKEN;
 
 	if (load_config(q) == -1 || set_asker(q) == -1 ||
 	    (q->options->bundle != NULL ? read_bundle(q) : read_options(q, kind)) == -1)
 		return give_up(q->options, &q->why);
 	q->outcome = OUTCOME_REFUSED;
-	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT &&
-	    q->heard == 0)
+	if (token_alone(q->options)) {
+		(void)identify(q, false);
+		return token_answer(q);
+	}
+	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
+	    q->token.n == 0)
 		return give_up(q->options, &q->why);
 	if (q->options->bundle != NULL)
 		look_at_bundle(q);
+	else if (brings)
+		token_notes(q);
 	else
 		note_assumed(q, kind);
 	answer(q);
@@ -286,8 +309,9 @@ explain(struct inquiry *q, enum identity_kind kind)
 int
 ctl_explain(const struct options *o)
 {
-	struct inquiry q = { .options = o, .bundle = { .dir = -1 }, .identity = { .kind = IDENTITY_CALLER } };
-	enum identity_kind kind;
+	struct inquiry q = { .options = o, .bundle = { .dir = -1 }, .identity = { .kind = IDENTITY_CALLER },
+		.now = time(NULL) };
+	enum identity_kind kind = IDENTITY_TOKEN;
 	int status = check_usage(o, &kind);
 
 	if (status == 0)

@@ -3,6 +3,7 @@
 #define GPUHELPER_CTL_EXPLAIN_H
 
 #include "../host/decide.h"
+#include "../host/identity.h"
 #include "../user/bundle.h"
 #include "../user/spec.h"
 #include "ctl.h"
@@ -32,7 +33,9 @@ struct inquiry {
 	struct asker asker;
 	char *user;			/* asker borrows from it */
 	struct identity identity;
-	json_t *vars;			/* identity borrows from it */
+	struct known known;		/* identity borrows from it */
+	struct token_check_log token;	/* of a token that is there, check by check */
+	int64_t now;			/* when it is judged */
 	struct ask ask;
 	struct decision decision;
 	struct said *said;		/* of the first «heard» files */
@@ -44,5 +47,19 @@ struct inquiry {
 
 /* Prints the answer, as text or JSON. */
 void answer(const struct inquiry *q);
+/* The part of it that tells a token's checks. */
+void say_token(const struct token_check_log *log);
+json_t *token_json(const struct token_check_log *log);
+
+/* Adds to q->notes. */
+void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* --token-file, and --at: in explain_token.c. */
+int token_usage(const struct options *o);	/* 0, or the exit status after a complaint */
+bool token_alone(const struct options *o);	/* the policies are not asked */
+int token_load(struct inquiry *q);		/* reads both; -1 with q->why */
+void token_failed_early(struct inquiry *q);	/* q->why came before the first check: makes it one */
+void token_notes(struct inquiry *q);
+int token_answer(struct inquiry *q);		/* answer(), of the token alone; returns the exit status */
 
 #endif

@@ -16,17 +16,19 @@
 
 #include "../pure/text.h"
 
-enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, ALL = CHECK | EXPLAIN | DEVICES };
+enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, ALL = CHECK | EXPLAIN | DEVICES | KEYS };
 enum { OPT_HELP = 'h', OPT_VERSION = 'V', OPT_WORD = 1, OPT_FIRST = 256 };
 
 static const struct command {
 	const char *name;
 	unsigned bit;
+	bool words;		/* takes some after it */
 	int (*run)(const struct options *);
 } commands[] = {
-	{ "check", CHECK, ctl_check },
-	{ "explain", EXPLAIN, ctl_explain },
-	{ "devices", DEVICES, ctl_devices },
+	{ "check", CHECK, true, ctl_check },
+	{ "explain", EXPLAIN, false, ctl_explain },
+	{ "devices", DEVICES, false, ctl_devices },
+	{ "keys", KEYS, true, ctl_keys },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -46,9 +48,15 @@ static const struct known {
 	{ "pipeline", 0, true, EXPLAIN, offsetof(struct options, pipeline) },
 	{ "job", 0, true, EXPLAIN, offsetof(struct options, job) },
 	{ "identity", 0, true, EXPLAIN, offsetof(struct options, identity) },
+	{ "issuer", 0, true, EXPLAIN | KEYS, offsetof(struct options, issuer) },
 	{ "gpus", 0, true, EXPLAIN, offsetof(struct options, gpus) },
 	{ "folders", 0, true, EXPLAIN, offsetof(struct options, folders) },
 	{ "instance-vars", 0, true, EXPLAIN, offsetof(struct options, instance_vars) },
+	{ "token-file", 0, true, EXPLAIN, offsetof(struct options, token_file) },
+	{ "at", 0, true, EXPLAIN, offsetof(struct options, at) },
+	{ "output-dir", 0, true, KEYS, offsetof(struct options, output_dir) },
+	{ "cacert", 0, true, KEYS, offsetof(struct options, cacert) },
+	{ "from", 0, true, KEYS, offsetof(struct options, from) },
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -58,9 +66,16 @@ static const char help[] =
     "  check [-v] [DIR|FILE ...]     judge gpuhelper.conf and the policies\n"
     "  explain --bundle DIR [--user USER]\n"
     "  explain [--pipeline TEAM/PIPELINE] [--job JOB] [--identity token|claim|caller]\n"
-    "          [--instance-vars JSON] [--gpus LIST] [--folders LIST] [--user USER]\n"
+    "          [--issuer URL] [--instance-vars JSON] [--gpus LIST] [--folders LIST]\n"
+    "          [--user USER]\n"
     "                                which policy decides, and why no other does\n"
+    "  explain --token-file FILE|- [--at TIME] [--gpus LIST] [--folders LIST] [--user USER]\n"
+    "                                whether the token holds; then, if asked for, the same\n"
     "  devices                       the GPUs of this host and their nodes\n"
+    "  keys fetch [--output-dir DIR] [--cacert FILE] [ISSUER_URL]\n"
+    "  keys show\n"
+    "  keys import --issuer URL FILE|-\n"
+    "                                the keys with which tokens are verified\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"
@@ -90,7 +105,7 @@ unknown_command(const char *name)
 	names[i] = NULL;
 	if ((near = text_nearest(name, names)) != NULL)
 		return complain(WHY_USAGE, "unknown command \"%s\"; did you mean \"%s\"?", name, near);
-	return complain(WHY_USAGE, "unknown command \"%s\": check, explain or devices (see gpuhelperctl --help)", name);
+	return complain(WHY_USAGE, "unknown command \"%s\" (see gpuhelperctl --help)", name);
 }
 
 static int
@@ -192,7 +207,7 @@ run(int argc, char **argv, struct options *o)
 	if ((status = parse(argc, argv, o, &used)) != -1)
 		return status;
 	if (o->args == 0)
-		return complain(WHY_USAGE, "no command: check, explain or devices (see gpuhelperctl --help)");
+		return complain(WHY_USAGE, "no command (see gpuhelperctl --help)");
 	if ((c = find_command(o->arg[0])) == NULL)
 		return unknown_command(o->arg[0]);
 	for (i = 0; i < KNOWN; i++)
@@ -200,7 +215,7 @@ run(int argc, char **argv, struct options *o)
 			return complain(WHY_USAGE, "%s has no option --%s (see gpuhelperctl --help)", c->name, known[i].name);
 	o->arg++;
 	o->args--;
-	if (o->args > 0 && c->bit != CHECK)
+	if (o->args > 0 && !c->words)
 		return complain(WHY_USAGE, "%s takes no \"%s\" (see gpuhelperctl --help)", c->name, o->arg[0]);
 	return c->run(o);
 }

@@ -105,6 +105,8 @@ covers_meet(const struct policy *a, const struct policy *b)
 		return false;
 	if (a->identity == IDENTITY_CALLER || b->identity == IDENTITY_CALLER)
 		return true;
+	if (a->issuer != NULL && b->issuer != NULL && strcmp(a->issuer, b->issuer) != 0)
+		return false;
 	return globs_meet(a->team, b->team) && globs_meet(a->pipeline, b->pipeline) &&
 	    (!a->has_jobs || !b->has_jobs || lists_meet(&a->jobs, &b->jobs)) && vars_meet(a, b);
 }
@@ -129,6 +131,8 @@ cover_includes(const struct policy *wide, const struct policy *narrow)
 	/* whatever a token proves may be claimed as well, but not the other way round */
 	if (narrow->identity == IDENTITY_CALLER ||
 	    (wide->identity == IDENTITY_TOKEN && narrow->identity == IDENTITY_CLAIM))
+		return false;
+	if (wide->issuer != NULL && (narrow->issuer == NULL || strcmp(wide->issuer, narrow->issuer) != 0))
 		return false;
 	if (!glob_includes(wide->team, narrow->team) || !glob_includes(wide->pipeline, narrow->pipeline))
 		return false;

@@ -211,21 +211,57 @@ warn_overlap(struct check_set *s, size_t at)
 
 /* Policies that ask for a token where no issuer's token is taken. */
 static void
-warn_tokens(struct check_set *s)
+warn_no_issuers(struct check_set *s, struct checked *c)
 {
-	struct checked *c = &s->v[s->settings_at];
 	const char *first = NULL;
 	unsigned n = 0;
 	size_t i;
 
-	if ((!c->good && c->faults.errors > 0) || (c->text != NULL && key_line(c, "issuers") != 0))
-		return;
 	for (i = 0; i < s->n; i++)
 		if (is_policy(&s->v[i]) && s->v[i].policy.identity == IDENTITY_TOKEN && n++ == 0)
 			first = s->v[i].policy.name;
 	if (n > 0)
 		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is taken: %u of the policies, %.60s "
 		    "first, ask for identity = \"token\" and grant nothing", n, first);
+}
+
+/* A policy of an issuer that the settings do not know. */
+static void
+warn_issuer(struct checked *c, const struct settings *settings)
+{
+	const char *issuer = c->policy.issuer;
+	size_t i;
+
+	if (issuer == NULL || settings->issuers == 0)
+		return;
+	for (i = 0; i < settings->issuers; i++)
+		if (strcmp(settings->issuer[i].url, issuer) == 0)
+			return;
+	fault_add(&c->faults, key_line(c, "issuer"), true, "issuer %.100s is none of gpuhelper.conf's: the policy grants "
+	    "nothing", issuer);
+}
+
+/* What the settings say that their author may not mean. */
+static void
+warn_settings(struct check_set *s)
+{
+	struct checked *c = &s->v[s->settings_at];
+	const struct issuer_setting *i;
+	size_t k;
+
+	if (!c->good && c->faults.errors > 0)
+		return;
+	if (s->settings.privileged == PRIVILEGED_ALLOW)
+		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged container "
+		    "every GPU that its engine gives it, whatever the policies say");
+	if (s->settings.issuers == 0)
+		warn_no_issuers(s, c);
+	for (k = 0; k < s->settings.issuers; k++) {
+		i = &s->settings.issuer[k];
+		if (access(i->keys, F_OK) == -1 && errno == ENOENT)
+			fault_add(&c->faults, i->line, true, "issuer %.80s: there are no keys in %.80s yet, so its tokens are "
+			    "refused: gpuhelperctl keys fetch", i->url, i->keys);
+	}
 }
 
 void
@@ -242,17 +278,13 @@ warn_about(struct check_set *s)
 			continue;
 		warn_identity(c, &s->settings);
 		warn_callers(c);
+		warn_issuer(c, &s->settings);
 		warn_overlap(s, i);
 		warn_folders(c);
 		if (looked)
 			warn_gpus(c, s, &inv);
 	}
-	if (s->settings_at != SIZE_MAX) {
-		c = &s->v[s->settings_at];
-		if (c->good && s->settings.privileged == PRIVILEGED_ALLOW)
-			fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged "
-			    "container every GPU that its engine gives it, whatever the policies say");
-		warn_tokens(s);
-	}
+	if (s->settings_at != SIZE_MAX)
+		warn_settings(s);
 	inventory_free(&inv);
 }

@@ -15,75 +15,123 @@
 #include "../pure/path.h"
 #include "file.h"
 
-#define CANDIDATES_MAX 64
+#define CANDIDATES_MAX 128
 #define DEPTH_MAX 16
+#define DIRS_MAX 4096
 
-/* Adds DIR + PATH if that is a sane relative path; false only for lack of memory. */
-static bool
-add(struct strlist *out, const char *hierarchy, const char *base, const char *path)
+/* What the candidates are made from. */
+struct search {
+	const char *path, *id;		/* the caller's */
+	struct strlist *out;
+	struct why *why;
+};
+
+/* Adds HIERARCHY/BASE/PATH.  One that was passed over could be the one: it is an error. */
+static int
+add(const struct search *s, const char *hierarchy, const char *base, const char *path)
 {
 	autobuf struct buf b = { 0 };
-	struct why why;
 
 	buf_printf(&b, "%s%s%s%s%s", *hierarchy ? "/" : "", hierarchy, strcmp(base, "/") == 0 ? "" : base,
 	    *path == '/' ? "" : "/", path);
 	if (b.failed)
-		return false;
-	if (path_check(b.p, &why) == -1 || out->n >= CANDIDATES_MAX || strlist_has(out, b.p + 1))
-		return true;
-	return strlist_add(out, b.p + 1, SIZE_MAX);
+		return refuse_nomem(s->why);
+	if (path_check(b.p, s->why) == -1)
+		return refuse_within(s->why, "cgroup");
+	if (strlist_has(s->out, b.p + 1))
+		return 0;
+	if (s->out->n >= CANDIDATES_MAX)
+		return refuse(s->why, WHY_DATA, "the container's cgroup could be in more than %d places", CANDIDATES_MAX);
+	return strlist_add(s->out, b.p + 1, SIZE_MAX) ? 0 : refuse_nomem(s->why);
 }
 
-/* systemd's «slice:prefix:name»: any scope of that name is enough, wherever its slice lies; expand the slice. */
-static bool
-add_scope(struct strlist *out, const char *hierarchy, const char *path)
+/* The cgroup of a user's own systemd in which process's cgroup «own» lies; its scopes are made beneath. */
+static char *
+users_systemd(const char *own)
 {
-	autofree char *copy = strdup(path);
-	char *slice = copy, *prefix, *name, *dash;
-	autobuf struct buf b = { 0 };
+	const char *at = strstr(own, "/user@");
 
-	if (copy == NULL)
-		return false;
+	if (at == NULL || text_starts(at + 1, "user@/"))
+		return NULL;
+	return strndup(own, (size_t)(at - own) + 1 + strcspn(at + 1, "/"));
+}
+
+static bool
+is_slice(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n == 0 || (n > 6 && strcmp(name + n - 6, ".slice") == 0 && strchr(name, '/') == NULL);
+}
+
+/* systemd's «slice:prefix:name»; a-b.slice lies in a.slice/a-b.slice (systemd.slice(5)). */
+static int
+add_scope(const struct search *s, const char *hierarchy, const char *own)
+{
+	autofree char *slice = strdup(s->path), *manager = users_systemd(own);
+	autobuf struct buf b = { 0 };
+	char *prefix, *name, *dash;
+
+	if (slice == NULL)
+		return refuse_nomem(s->why);
 	if ((prefix = strchr(slice, ':')) == NULL || (name = strchr(prefix + 1, ':')) == NULL)
-		return true;
+		return 0;
 	*prefix++ = '\0';
 	*name++ = '\0';
-	if (*slice == '\0')
-		slice = strcpy(copy, "");
-	/* a-b.slice lies in a.slice/a-b.slice (systemd.slice(5)) */
-	for (dash = slice; (dash = strchr(dash, '-')) != NULL; dash++)
-		buf_printf(&b, "/%.*s.slice", (int)(dash - slice), slice);
-	buf_printf(&b, "/%s/%s%s%s.scope", *slice ? slice : "system.slice", prefix, *prefix ? "-" : "", name);
-	return !b.failed && add(out, hierarchy, "/", b.p);
+	/* what is no name of a unit makes no scope */
+	if (!is_slice(slice) || strchr(prefix, '/') != NULL || strchr(name, '/') != NULL)
+		return 0;
+	/* the root slice is no directory */
+	if (strcmp(slice, "-.slice") != 0) {
+		for (dash = slice; (dash = strchr(dash, '-')) != NULL; dash++)
+			buf_printf(&b, "/%.*s.slice", (int)(dash - slice), slice);
+		buf_printf(&b, "/%s", *slice ? slice : manager != NULL ? "user.slice" : "system.slice");
+	}
+	buf_printf(&b, "/%s%s%s.scope", prefix, *prefix ? "-" : "", name);
+	if (b.failed)
+		return refuse_nomem(s->why);
+	return manager != NULL && add(s, hierarchy, manager, b.p) == -1 ? -1 : add(s, hierarchy, "/", b.p);
+}
+
+/* In one hierarchy, by the cgroup that the runtime itself is in. */
+static int
+add_places(const struct search *s, const char *hierarchy, const char *own)
+{
+	const char *path = *s->path != '\0' ? s->path : s->id;
+	autofree char *parent = strdup(own);
+	char *last;
+
+	if (parent == NULL)
+		return refuse_nomem(s->why);
+	/* a runtime without systemd takes the same text for a path */
+	if (strchr(path, ':') != NULL && add_scope(s, hierarchy, own) == -1)
+		return -1;
+	if (add(s, hierarchy, "/", path) == -1)
+		return -1;
+	/* a cgroup beyond the root of our cgroup namespace has no name here */
+	if (*path == '/' || text_starts(own, "/.."))
+		return 0;
+	if ((last = strrchr(parent, '/')) != NULL)
+		last[last == parent] = '\0';
+	return add(s, hierarchy, own, path) == -1 || add(s, hierarchy, parent, path) == -1 ? -1 : 0;
 }
 
 /* One line of /proc/PID/cgroup: «hierarchy:controllers:path» (cgroups(7)). */
-static bool
-add_line(struct strlist *out, char *controllers, char *own, const char *path, const char *id)
+static int
+add_line(const struct search *s, const char *controllers, const char *own)
 {
-	const char *hierarchy = *controllers == '\0' ? "" : controllers;
-	autofree char *parent = NULL;
-	char *last;
-
-	if (text_starts(hierarchy, "name="))
-		hierarchy += 5;
-	if ((parent = strdup(own)) == NULL)
-		return false;
-	if ((last = strrchr(parent, '/')) != NULL)
-		last[last == parent] = '\0';
-	if (strchr(path, ':') != NULL)
-		return add_scope(out, hierarchy, path) && (*hierarchy != '\0' || add_scope(out, "unified", path));
-	if (*path == '/')
-		return add(out, hierarchy, "/", path) && (*hierarchy != '\0' || add(out, "unified", "/", path));
-	if (*path == '\0')
-		path = id;
-	return add(out, hierarchy, own, path) && add(out, hierarchy, parent, path) && add(out, hierarchy, "/", path) &&
-	    (*hierarchy != '\0' || (add(out, "unified", own, path) && add(out, "unified", parent, path)));
+	if (text_starts(controllers, "name="))
+		controllers += 5;
+	if (add_places(s, controllers, own) == -1)
+		return -1;
+	/* beside v1 hierarchies, v2's lies there */
+	return *controllers == '\0' ? add_places(s, "unified", own) : 0;
 }
 
 int
 cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why)
 {
+	const struct search s = { cgroups_path, id, out, why };
 	autofree char *text = NULL;
 	char name[40], *line, *next, *controllers, *own;
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -97,10 +145,17 @@ cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strl
 		if ((controllers = strchr(line, ':')) == NULL || (own = strchr(++controllers, ':')) == NULL)
 			continue;
 		*own++ = '\0';
-		if (!add_line(out, controllers, own, cgroups_path, id))
-			return refuse_nomem(why);
+		if (add_line(&s, controllers, own) == -1)
+			return -1;
 	}
 	return 0;
+}
+
+/* There is no such cgroup (any more); whatever else goes wrong may hide someone. */
+static bool
+is_gone(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ELOOP;
 }
 
 /* Where a hierarchy is not mounted, its directory may hold plain files that look alike. */
@@ -112,50 +167,72 @@ is_cgroup(int fd)
 	return fstatfs(fd, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
 }
 
+static bool dir_populated(int dir, unsigned depth, unsigned *left);
+
+/* Those beneath.  A tree that is too deep or too wide to walk while others wait counts as populated. */
 static bool
-dir_populated(int dir, unsigned depth)
+subdirs_populated(int dir, unsigned depth, unsigned *left)
 {
-	autofree char *procs = NULL, *events = NULL;
 	bool populated = false;
 	struct dirent *e;
 	int fd;
 	DIR *d;
 
-	if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
-		return strstr(events, "populated 1") != NULL;
-	procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL);
-	if (procs != NULL ? *procs != '\0' : errno == EFBIG)
-		return true;
 	if (depth >= DEPTH_MAX || (fd = dup(dir)) == -1)
-		return false;
+		return true;
 	if ((d = fdopendir(fd)) == NULL) {
 		close(fd);
-		return false;
+		return true;
 	}
-	while (!populated && (e = readdir(d)) != NULL) {
+	while (!populated && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')
 			continue;
-		if ((fd = file_open_beneath(dir, e->d_name, O_RDONLY | O_DIRECTORY)) == -1)
+		if ((fd = file_open_beneath(dir, e->d_name, O_RDONLY | O_DIRECTORY)) == -1) {
+			populated = !is_gone(errno);
 			continue;
-		populated = dir_populated(fd, depth + 1);
+		}
+		populated = dir_populated(fd, depth + 1, left);
 		close(fd);
 	}
+	populated = populated || !(errno == 0 || is_gone(errno));
 	closedir(d);
 	return populated;
+}
+
+static bool
+dir_populated(int dir, unsigned depth, unsigned *left)
+{
+	autofree char *procs = NULL, *events = NULL;
+
+	if ((*left)-- == 0)
+		return true;
+	/* v2 counts those beneath; v1 has no such file */
+	if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
+		return strstr(events, "populated 0") == NULL;
+	if (!is_gone(errno))
+		return true;
+	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) != NULL)
+		return *procs != '\0' || subdirs_populated(dir, depth, left);
+	return !is_gone(errno);
 }
 
 bool
 cgroup_populated(const struct strlist *dirs)
 {
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	unsigned left = DIRS_MAX;
 	bool populated = false;
 	size_t i;
 	int fd;
 
-	for (i = 0; root != -1 && !populated && i < dirs->n; i++) {
-		if ((fd = file_open_beneath(root, dirs->v[i], O_RDONLY | O_DIRECTORY)) == -1)
+	if (root == -1)
+		return !is_gone(errno);
+	for (i = 0; !populated && i < dirs->n; i++) {
+		if ((fd = file_open_beneath(root, dirs->v[i], O_RDONLY | O_DIRECTORY)) == -1) {
+			populated = !is_gone(errno);
 			continue;
-		populated = is_cgroup(fd) && dir_populated(fd, 0);
+		}
+		populated = is_cgroup(fd) && dir_populated(fd, 0, &left);
 		close(fd);
 	}
 	return populated;

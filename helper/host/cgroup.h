@@ -13,10 +13,14 @@
  * of the runtime itself), for cgroup v2, v1 and both, with systemd or without.
  * Only what the process's own /proc/PID/cgroup says is taken from the kernel;
  * the path is the caller's and may point at anything: it is only ever looked at.
+ * -1 with *why for a path that a runtime might read otherwise than we would.
  */
 int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
 
-/* True if a process is in any of these directories or beneath them.  Directories that are not there are empty. */
+/*
+ * True if a process is in any of these directories or beneath them, or where
+ * that can't be seen.  Directories that are not there are empty.
+ */
 bool cgroup_populated(const struct strlist *dirs);
 
 #endif

@@ -1,10 +1,6 @@
 /* See decide.h.  Looks at the host's GPUs only for a policy that covers the question and gives some. */
 #include "decide.h"
 
-#include <string.h>
-
-#include "../pure/wire.h"
-
 struct search {
 	const struct question *q;
 	struct decision *out;
@@ -100,19 +96,4 @@ decision_free(struct decision *d)
 	policy_free(&d->policy);
 	inventory_free(&d->inventory);
 	grant_free(&d->grant);
-}
-
-int
-identity_of_claims(const struct request *r, struct identity *id, json_t **vars, struct why *why)
-{
-	*vars = NULL;
-	*id = (struct identity){ .kind = IDENTITY_CALLER };
-	if (r->team == NULL || r->pipeline == NULL)
-		return 0;
-	if (r->instance_vars != NULL &&
-	    (*vars = wire_parse(r->instance_vars, strlen(r->instance_vars), why)) == NULL)
-		return refuse_within(why, "BUILD_PIPELINE_INSTANCE_VARS");
-	*id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job,
-		.instance_vars = *vars };
-	return 0;
 }

@@ -38,10 +38,4 @@ void decide(const struct question *q, struct decision *out, decide_trace *trace,
 void decision_free(struct decision *d);
 #define autodecision __attribute__((cleanup(decision_free)))
 
-/*
- * Who a claim says it is.  *vars, which id borrows from, is the caller's to
- * json_decref().  -1 where the claimed instance variables are no JSON object.
- */
-int identity_of_claims(const struct request *r, struct identity *id, json_t **vars, struct why *why);
-
 #endif

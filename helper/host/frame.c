@@ -85,6 +85,22 @@ write_all(int fd, const void *buf, size_t len, int64_t deadline)
 	return 0;
 }
 
+static int
+socket_option(int fd, int option)
+{
+	socklen_t size = sizeof(int);
+	int value = -1;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+bool
+frame_is_stream(int fd)
+{
+	return socket_option(fd, SO_DOMAIN) == AF_UNIX && socket_option(fd, SO_TYPE) == SOCK_STREAM &&
+	    socket_option(fd, SO_ACCEPTCONN) == 0;
+}
+
 char *
 frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 {

@@ -2,11 +2,14 @@
 #ifndef GPUHELPER_HOST_FRAME_H
 #define GPUHELPER_HOST_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../pure/why.h"
 
+/* True for a connected stream socket of this host: what frames go over. */
+bool frame_is_stream(int fd);
 /* Reads one frame's body of at most max bytes within ms milliseconds.  The caller frees; NULL with *why. */
 char *frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why);
 /* Writes one frame within ms milliseconds.  No SIGPIPE: a reader that left is an error like any other. */

@@ -88,6 +88,11 @@ trust_read(int dirfd, const char *name, const char *shown, size_t max, bool stri
 		refuse(why, WHY_CONFIG, "%s is not a regular file", shown);
 		return NULL;
 	}
+	if (before.st_nlink == 0) {
+		refuse(why, WHY_AGAIN, "%s was removed or replaced while it was read: try again", shown);
+		errno = ESTALE;
+		return NULL;
+	}
 	if (strict && trust_check(fd, shown, why) == -1)
 		return NULL;
 	if (strict && before.st_nlink != 1) {

@@ -21,7 +21,8 @@ int trust_open_dir(const char *path, bool strict, struct why *why);
 /*
  * Reads a regular file in such a directory: one link, root's (where strict), at
  * most max bytes, unchanged while it was read.  «shown» is its name in
- * messages.  NULL with *why; errno is ENOENT where it is simply not there.
+ * messages.  NULL with *why; errno is ENOENT where it is simply not there, and
+ * ESTALE where it was removed or replaced meanwhile.
  */
 char *trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why);
 

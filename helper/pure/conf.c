@@ -185,11 +185,21 @@ look_over(const char *text, size_t len, struct faults *f)
 bool
 conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
 {
+	autobuf struct buf whole = { 0 };
+
 	config_init(cfg);
 	look_over(text, len, f);
 	if (f->errors > 0)
 		return false;
-	if (config_read_string(cfg, text) != CONFIG_TRUE) {
+	/* libconfig 1.5 takes a comment for one only if its line ends */
+	buf_add(&whole, text, len);
+	if (len > 0 && text[len - 1] != '\n')
+		buf_puts(&whole, "\n");
+	if (whole.failed) {
+		fault_add(f, 0, false, "out of memory");
+		return false;
+	}
+	if (config_read_string(cfg, whole.p) != CONFIG_TRUE) {
 		fault_add(f, (unsigned)config_error_line(cfg), false, "%s", config_error_text(cfg));
 		return false;
 	}

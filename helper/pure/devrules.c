@@ -54,19 +54,50 @@ seen_before(const struct devmajors *m, size_t i)
 	return false;
 }
 
+static void
+take_access(char access[4], const char *gone)
+{
+	size_t i, o = 0;
+
+	for (i = 0; access[i] != '\0'; i++)
+		if (strchr(gone, access[i]) == NULL)
+			access[o++] = access[i];
+	access[o] = '\0';
+}
+
+/* Does the later rule take back what r says?  Kernel and runc: where it names the very same devices, and nowhere else. */
+static bool
+takes_back(const struct devrule *later, const struct devrule *r)
+{
+	if (later->allow == r->allow || later->type != r->type || later->major != r->major)
+		return false;
+	/* a hole in all minors of all majors: no runtime but crun can punch it, so all of it goes */
+	return later->minor == r->minor || (r->allow && r->major == DEVRULE_ANY && r->minor == DEVRULE_ANY);
+}
+
+/* What of rule k is in the final set. */
+static struct devrule
+left_at_end(const struct devrule *rules, size_t n, size_t k)
+{
+	struct devrule r = rules[k];
+
+	for (k++; k < n; k++)
+		if (takes_back(&rules[k], &r))
+			take_access(r.access, rules[k].access);
+	return r;
+}
+
 /* Exact majors in place of a wildcard over all of them; GPUs' are left out. */
 static void
-give_back(struct devplan *p, const struct devrule *r, char type, const struct devmajors *m)
+give_back(struct devplan *p, struct devrule r, const struct devmajors *m)
 {
-	struct devrule one = *r;
 	size_t i;
 
-	one.type = type;
-	for (i = 0; i < m->n; i++) {
-		if (m->v[i].type != type || seen_before(m, i) || (type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
+	for (i = 0; i < m->n && r.access[0] != '\0'; i++) {
+		if (m->v[i].type != r.type || seen_before(m, i) || (r.type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
 			continue;
-		one.major = m->v[i].major;
-		devplan_add(p, &one);
+		r.major = m->v[i].major;
+		devplan_add(p, &r);
 	}
 }
 
@@ -93,19 +124,31 @@ hide_in_allow_list(const struct devrule *rules, size_t n, size_t from, const str
 		}
 		out->changed = true;
 		if (r->major == DEVRULE_ANY)
-			give_back(out, r, 'c', m);
+			give_back(out, left_at_end(rules, n, i), m);
 	}
 }
 
+/* Denied in full by a rule after which nothing is allowed: so we left it, the last time. */
+static bool
+is_denied(const struct devrule *rules, size_t n, size_t from, uint32_t major)
+{
+	while (n-- > from && !(rules[n].allow && rules[n].type == 'c'))
+		if (!rules[n].allow && rules[n].type == 'c' && rules[n].major == major && rules[n].minor == DEVRULE_ANY &&
+		    strcmp(rules[n].access, "rwm") == 0)
+			return true;
+	return false;
+}
+
 static void
-deny_majors(struct devplan *out, const struct devmajors *m)
+deny_majors(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)
 {
 	struct devrule deny = { .allow = false, .type = 'c', .minor = DEVRULE_ANY, .access = "rwm" };
 	size_t i, k;
 
 	for (i = 0; i < sizeof(fixed_majors) / sizeof(fixed_majors[0]); i++) {
 		deny.major = fixed_majors[i];
-		devplan_add(out, &deny);
+		if (!is_denied(rules, n, from, fixed_majors[i]))
+			devplan_add(out, &deny);
 	}
 	for (i = 0; i < m->n; i++) {
 		if (m->v[i].type != 'c' || seen_before(m, i) || !devmajors_is_gpu(m, m->v[i].major))
@@ -113,28 +156,32 @@ deny_majors(struct devplan *out, const struct devmajors *m)
 		for (k = 0; k < sizeof(fixed_majors) / sizeof(fixed_majors[0]); k++)
 			if (fixed_majors[k] == m->v[i].major)
 				break;
-		if (k < sizeof(fixed_majors) / sizeof(fixed_majors[0]))
+		if (k < sizeof(fixed_majors) / sizeof(fixed_majors[0]) || is_denied(rules, n, from, m->v[i].major))
 			continue;
 		deny.major = m->v[i].major;
 		devplan_add(out, &deny);
 	}
 }
 
-/* An allow-list that says what the default-allow set said, but for GPUs. */
+/* An allow-list that says what the default-allow set said, but for GPUs; of a major with a hole in it, nothing. */
 static void
 turn_around(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)
 {
-	const struct devrule all = { .allow = true, .minor = DEVRULE_ANY, .access = "rwm" };
-	size_t i;
+	struct devrule r;
+	size_t i, k;
 
 	devplan_add(out, &deny_all);
-	give_back(out, &all, 'c', m);
-	give_back(out, &all, 'b', m);
-	/* what was denied stays denied; a runtime that can't punch such a hole says so and makes no container */
-	for (i = from; i < n; i++)
-		if (!rules[i].allow && !(rules[i].type == 'c' && rules[i].major >= 0 &&
-		    rules[i].major <= UINT32_MAX && devmajors_is_gpu(m, (uint32_t)rules[i].major)))
-			keep(out, i);
+	for (i = 0; i < m->n; i++) {
+		if (seen_before(m, i) || (m->v[i].type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
+			continue;
+		r = (struct devrule){ .allow = true, .type = m->v[i].type, .major = m->v[i].major, .minor = DEVRULE_ANY,
+			.access = "rwm" };
+		for (k = from; k < n; k++)
+			if (!rules[k].allow && rules[k].type == r.type && (rules[k].major == DEVRULE_ANY || rules[k].major == r.major))
+				take_access(r.access, left_at_end(rules, n, k).access);
+		if (r.access[0] != '\0')
+			devplan_add(out, &r);
+	}
 }
 
 void
@@ -173,7 +220,7 @@ devrules_hide_gpus(const struct devrule *rules, size_t n, const struct devmajors
 	if (default_allow) {
 		for (; i < n; i++)
 			keep(out, i);
-		deny_majors(out, majors);
+		deny_majors(rules, n, from, majors, out);
 	} else
 		hide_in_allow_list(rules, n, from, majors, out);
 }

@@ -402,29 +402,40 @@ utf8_put(char *out, uint32_t cp)
 	return 4;
 }
 
-/* The bytes of a scanned string; they may hold a NUL.  An escape is never shorter than what it stands for. */
+/* The bytes that the next one or the next escape of a scanned string stands for: at most 4, fewer than it is long. */
+static size_t
+next_bytes(const char **p, const char *end, char out[4])
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	uint32_t cp;
+
+	if (**p == '\\' && (*p)[1] == 'u') {
+		(*p)++;
+		*p += unicode_escape(*p, (size_t)(end - *p), &cp);
+		return utf8_put(out, cp);
+	}
+	if (**p == '\\') {
+		out[0] = to[strchr(from, (*p)[1]) - from];
+		*p += 2;
+	} else
+		out[0] = *(*p)++;
+	return 1;
+}
+
+/* The bytes of a scanned string; they may hold a NUL. */
 static char *
 unescape(const struct doc *d, uint32_t n, size_t *len)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *p = d->text + d->node[n].start + 1, *end = d->text + d->node[n].end - 1;
-	char *out = malloc((size_t)(end - p) + 1);
-	uint32_t cp;
-	size_t o = 0;
+	char *out = malloc((size_t)(end - p) + 1), bytes[4];
+	size_t o = 0, k;
 
 	if (out == NULL)
 		return NULL;
 	while (p < end) {
-		if (*p != '\\') {
-			out[o++] = *p++;
-			continue;
-		}
-		p++;
-		if (*p == 'u') {
-			p += unicode_escape(p, (size_t)(end - p), &cp);
-			o += utf8_put(out + o, cp);
-		} else
-			out[o++] = to[strchr(from, *p++) - from];
+		k = next_bytes(&p, end, bytes);
+		memcpy(out + o, bytes, k);
+		o += k;
 	}
 	out[o] = '\0';
 	*len = o;
@@ -446,21 +457,36 @@ doc_string(const struct doc *d, uint32_t n)
 	return s;
 }
 
-bool
-doc_equals(const struct doc *d, uint32_t n, const char *s)
+/* Without memory: a key that is not found for want of it would be one that is not there. */
+static bool
+begins(const struct doc *d, uint32_t n, const char *s, bool whole)
 {
-	autofree char *text = NULL;
-	const char *raw;
-	size_t len;
+	const char *p, *end;
+	char bytes[4];
+	size_t k;
 
 	if (!doc_is(d, n, DOC_STRING))
 		return false;
-	raw = d->text + d->node[n].start + 1;
-	len = d->node[n].end - d->node[n].start - 2;
-	if (memchr(raw, '\\', len) == NULL)
-		return len == strlen(s) && memcmp(raw, s, len) == 0;
-	text = doc_string(d, n);
-	return text != NULL && strcmp(text, s) == 0;
+	p = d->text + d->node[n].start + 1;
+	end = d->text + d->node[n].end - 1;
+	for (; p < end && *s != '\0'; s += k) {
+		k = next_bytes(&p, end, bytes);
+		if (strncmp(s, bytes, k) != 0)
+			return false;
+	}
+	return *s == '\0' && (!whole || p == end);
+}
+
+bool
+doc_equals(const struct doc *d, uint32_t n, const char *s)
+{
+	return begins(d, n, s, true);
+}
+
+bool
+doc_starts(const struct doc *d, uint32_t n, const char *prefix)
+{
+	return begins(d, n, prefix, false);
 }
 
 bool
@@ -598,6 +624,14 @@ doc_list_add(struct doc_list *l, const char *json)
 	if (l->n++ > 0)
 		buf_puts(&l->buf, ",");
 	buf_puts(&l->buf, json);
+}
+
+void
+doc_list_add_string(struct doc_list *l, const char *s)
+{
+	if (l->n++ > 0)
+		buf_puts(&l->buf, ",");
+	buf_json(&l->buf, s);
 }
 
 char *

@@ -59,6 +59,8 @@ uint32_t doc_value(const struct doc *d, uint32_t key);
 char *doc_string(const struct doc *d, uint32_t n);
 /* True if n is a string that unescapes to exactly s. */
 bool doc_equals(const struct doc *d, uint32_t n, const char *s);
+/* True if n is a string that unescapes to what begins with prefix. */
+bool doc_starts(const struct doc *d, uint32_t n, const char *prefix);
 /* Integers written as integers (no '.', no exponent) that fit. */
 bool doc_i64(const struct doc *d, uint32_t n, int64_t *out);
 
@@ -94,6 +96,7 @@ struct doc_list {
 void doc_list_begin(struct doc_list *l, char open);		/* '[' or '{' */
 void doc_list_keep(struct doc_list *l, const struct doc *d, uint32_t n);	/* an element, or a key with its value */
 void doc_list_add(struct doc_list *l, const char *json);	/* an element, or «"key":value» */
+void doc_list_add_string(struct doc_list *l, const char *s);	/* an element that is this string */
 char *doc_list_end(struct doc_list *l);				/* the caller frees; NULL: no memory */
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "path.h"
+#include "strictjson.h"
 #include "wire.h"
 
 static const char *const kinds[] = { "grant", "plain", "noted", "refused", "busy" };
@@ -112,9 +113,11 @@ pack_edits(const struct edits *e)
 char *
 reply_encode(const struct reply *r)
 {
-	json_t *j = json_pack("{s:s}", "reply", kinds[r->kind]);
 	char *text;
+	json_t *j;
 
+	strictjson_watch();
+	j = json_pack("{s:s}", "reply", kinds[r->kind]);
 	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
 		json_object_set_new(j, "code", json_integer(r->why.code));
 		json_object_set_new(j, "text", json_string(r->why.text));
@@ -126,6 +129,10 @@ reply_encode(const struct reply *r)
 	}
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
+	if (strictjson_starved()) {
+		free(text);
+		text = NULL;
+	}
 	return text;
 }
 
@@ -144,15 +151,20 @@ unpack_strings(const json_t *j, struct strlist *out)
 }
 
 static int
-unpack_number(const json_t *j, const char *key, uint32_t *out)
+to_number(const json_t *n, uint32_t *out)
 {
-	const json_t *n = json_object_get(j, key);
 	json_int_t v = json_integer_value(n);
 
 	if (!json_is_integer(n) || v < 0 || v > (json_int_t)UINT32_MAX)
 		return -1;
 	*out = (uint32_t)v;
 	return 0;
+}
+
+static int
+unpack_number(const json_t *j, const char *key, uint32_t *out)
+{
+	return to_number(json_object_get(j, key), out);
 }
 
 static int
@@ -186,23 +198,40 @@ unpack_mount(const json_t *j, struct edits *e)
 static int
 unpack_edits(const json_t *j, struct edits *e)
 {
-	const json_t *c = json_object_get(j, "containerEdits"), *item;
+	const json_t *c = json_object_get(j, "containerEdits"), *item, *nodes = json_object_get(c, "deviceNodes");
+	const json_t *mounts = json_object_get(c, "mounts"), *gids = json_object_get(c, "additionalGids");
 	size_t i;
 
-	json_array_foreach(json_object_get(c, "deviceNodes"), i, item)
+	if (!json_is_array(nodes) || !json_is_array(mounts) || !json_is_array(gids))
+		return -1;
+	json_array_foreach(nodes, i, item)
 		if (unpack_node(item, e) == -1)
 			return -1;
-	json_array_foreach(json_object_get(c, "mounts"), i, item)
+	json_array_foreach(mounts, i, item)
 		if (unpack_mount(item, e) == -1)
 			return -1;
-	json_array_foreach(json_object_get(c, "additionalGids"), i, item) {
-		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || !json_is_integer(item))
+	json_array_foreach(gids, i, item) {
+		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || to_number(item, &e->gid[i]) == -1 || e->gid[i] == UINT32_MAX)
 			return -1;
-		e->gid[e->gids++] = (uint32_t)json_integer_value(item);
+		e->gids++;
 	}
 	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1)
 		return -1;
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
+}
+
+/* What a refusal is for; one without a reason would be no line in the build log. */
+static int
+unpack_why(const json_t *j, struct reply *r)
+{
+	const char *text = json_string_value(json_object_get(j, "text"));
+	uint32_t code;
+
+	if (text == NULL || unpack_number(j, "code", &code) == -1 || code < WHY_USAGE || code > WHY_CONFIG ||
+	    unpack_number(j, "wait", &r->wait) == -1)
+		return -1;
+	refuse(&r->why, (enum why_code)code, "%s", text);
+	return 0;
 }
 
 int
@@ -225,9 +254,8 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		return refuse(why, WHY_DATA, "the helper's reply is malformed");
 	}
 	r->kind = (enum reply_kind)i;
-	if ((s = json_string_value(json_object_get(j, "text"))) != NULL)
-		refuse(&r->why, (enum why_code)json_integer_value(json_object_get(j, "code")), "%s", s);
-	r->wait = (unsigned)json_integer_value(json_object_get(j, "wait"));
+	if ((r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) && unpack_why(j, r) == -1)
+		ret = refuse(why, WHY_DATA, "the helper's reply is malformed");
 	if ((s = json_string_value(json_object_get(j, "policy"))) != NULL)
 		snprintf(r->policy, sizeof(r->policy), "%s", s);
 	if (r->kind == REPLY_GRANT && unpack_edits(j, &r->edits) == -1)

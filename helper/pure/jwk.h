@@ -19,7 +19,6 @@
 
 #define JWKS_MAX (256 * 1024)	/* bytes of a JWKS */
 #define JWKS_KEYS_MAX 32
-#define JOSE_DEPTH_MAX 16	/* arrays and objects within each other, in a JWKS and in a token */
 
 struct jwks;
 struct jwk;
@@ -71,15 +70,5 @@ bool jwk_verify(const struct jwk *k, const uint8_t *msg, size_t len, const uint8
  * others have one form only and stay as they are.
  */
 void jwk_signature_normalise(const struct jwk *k, uint8_t *sig, size_t siglen);
-
-/*
- * Reads strict JSON, an object: no duplicate names, no NUL (raw or escaped),
- * UTF-8, nothing after it, at most JOSE_DEPTH_MAX deep (looked at before
- * jansson, which recurses, sees it).  Returns a new reference, or NULL with
- * WHY_DATA (the place and kind of the error, never the text itself: it may be a
- * token) or WHY_BUG.  jansson seeds its hash by itself, from /dev/urandom,
- * unless the program has called json_object_seed() before.
- */
-json_t *jose_json_object(const char *text, size_t len, struct why *why);
 
 #endif

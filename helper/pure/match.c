@@ -72,6 +72,10 @@ policy_covers(const struct policy *p, const struct asker *who, const struct iden
 		refuse(why, WHY_DENIED, "%s: it asks for a token, and a claim is none", p->name);
 		return false;
 	}
+	if (p->issuer != NULL && (id->issuer == NULL || strcmp(p->issuer, id->issuer) != 0)) {
+		refuse(why, WHY_DENIED, "%s: it takes tokens of issuer %s", p->name, p->issuer);
+		return false;
+	}
 	if (!glob_match(p->team, id->team) || !glob_match(p->pipeline, id->pipeline)) {
 		refuse(why, WHY_DENIED, "%s: it is for pipeline %s/%s", p->name, p->team, p->pipeline);
 		return false;
@@ -248,6 +252,10 @@ want_id(const struct trial *t, const char *id)
 	if (g == NULL)
 		return refuse(t->why, WHY_ABSENT, "%s: this host has no GPU \"%s\" of a vendor that this policy gives "
 		    "(gpuhelperctl devices lists them)", t->policy->name, id);
+	/* by two of its names: the second would wait for what the first one has */
+	for (i = 0; i < t->out->gpus; i++)
+		if (t->out->gpu[i].n == 1 && t->out->gpu[i].candidate[0] == g)
+			return refuse(t->why, WHY_DATA, "GPUHELPER_GPUS names GPU %s twice, as \"%s\" too", g->pci, id);
 	for (i = 0; i < t->policy->gpus; i++) {
 		r = &t->policy->gpu[i];
 		if (is_candidate(t, r, g) && used_of(t, r) < r->count)
@@ -338,7 +346,8 @@ folder_named(const struct folder_rule *r, const char *path, const char **rest)
 
 	if (glob_is(r->path)) {
 		dir = (size_t)(path_last(r->path) - r->path);
-		if (strncmp(path, r->path, dir) != 0 || strchr(path + dir, '/') != NULL ||
+		/* a hidden folder has to be named: host/folders.c does not list it for a pattern either */
+		if (strncmp(path, r->path, dir) != 0 || path[dir] == '.' || strchr(path + dir, '/') != NULL ||
 		    !glob_match(r->path + dir, path + dir))
 			return false;
 		*rest = path + dir - 1;

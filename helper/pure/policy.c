@@ -5,6 +5,7 @@
 #include "policy.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,12 @@ read_identity(config_setting_t *s, void *out, struct faults *f)
 
 	conf_word(s, words, &i, f);
 	((struct policy *)out)->identity = values[i];
+}
+
+static void
+read_issuer(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct policy *)out)->issuer, f);
 }
 
 static void
@@ -318,12 +325,25 @@ static const struct conf_key folder_keys[] = {
 	{ NULL, NULL },
 };
 
+/* Could the path, whose last component may be a pattern, mean this place, or one above or beneath it? */
+static bool
+could_reach(const char *path, const char *place)
+{
+	char up[256];
+
+	snprintf(up, sizeof(up), "%s", place);
+	for (; *up != '\0'; *strrchr(up, '/') = '\0')
+		if (glob_match(path, up))
+			return true;
+	return path_related(path, place);
+}
+
 /* What may never be given out, nor be covered in a container. */
 static void
 check_folder(const struct folder_rule *r, struct faults *f)
 {
 	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
-	static const char *const ours[] = { "/etc/gpuhelper", "/run/gpuhelper", NULL };
+	static const char *const ours[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, NULL };
 	const char *target = r->target != NULL ? r->target : r->path;
 	struct why why;
 	size_t i;
@@ -339,10 +359,11 @@ check_folder(const struct folder_rule *r, struct faults *f)
 	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0)
 		fault_add(f, r->line, false, "\"/\" can't be given out or covered");
 	for (i = 0; never_given[i] != NULL; i++)
-		if (path_at_or_beneath(r->path, never_given[i]) || path_at_or_beneath(target, never_given[i]))
+		if (path_at_or_beneath(r->path, never_given[i]) || glob_match(r->path, never_given[i]) ||
+		    path_at_or_beneath(target, never_given[i]))
 			fault_add(f, r->line, false, "nothing at or beneath %s can be given out or covered", never_given[i]);
 	for (i = 0; ours[i] != NULL; i++)
-		if (path_related(r->path, ours[i]))
+		if (could_reach(r->path, ours[i]))
 			fault_add(f, r->line, false, "%s and what is above and beneath it can't be given out", ours[i]);
 	if (glob_is(r->path) && strpbrk(r->path, "*?") < path_last(r->path))
 		fault_add(f, r->line, false, "* and ? are for the last component of a path");
@@ -430,6 +451,7 @@ static const struct conf_key policy_keys[] = {
 	{ "jobs", read_jobs },
 	{ "instance_vars", read_instance_vars },
 	{ "identity", read_identity },
+	{ "issuer", read_issuer },
 	{ "callers", read_callers },
 	{ "gpus", read_gpus },
 	{ "folders", read_folders },
@@ -451,6 +473,8 @@ check_policy(const struct policy *p, struct faults *f)
 			    "member of group gpuhelper, and of root");
 	} else if (p->pipeline == NULL)
 		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
+	if (p->issuer != NULL && p->identity != IDENTITY_TOKEN)
+		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
 	if (p->gpus == 0 && p->folders == 0)
 		fault_add(f, 0, true, "this policy gives nothing: neither gpus nor folders");
 }
@@ -489,6 +513,7 @@ policy_free(struct policy *p)
 	free(p->name);
 	free(p->team);
 	free(p->pipeline);
+	free(p->issuer);
 	strlist_free(&p->jobs);
 	strlist_free(&p->callers);
 	strlist_free(&p->env);

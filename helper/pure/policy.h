@@ -45,6 +45,7 @@ struct policy {
 	struct strlist jobs;		/* patterns */
 	json_t *instance_vars;		/* object: each named one must be equal; NULL: any */
 	enum identity_kind identity;
+	char *issuer;			/* whose tokens; NULL: any of gpuhelper.conf's */
 	bool has_callers;
 	struct strlist callers;
 	struct gpu_rule *gpu;

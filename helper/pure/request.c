@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "path.h"
+#include "strictjson.h"
 #include "wire.h"
 
 #define ID_MAX 1024
@@ -19,14 +20,10 @@ static const char *const verbs[] = { "grant", "look", "refused", "plain" };
 static json_t *
 pack_idmap(const struct idmap *m)
 {
-	json_t *j = json_array();
+	json_t *j = m->identity ? json_null() : json_array();
 	size_t i;
 
-	if (m->identity) {
-		json_decref(j);
-		return json_null();
-	}
-	for (i = 0; i < m->n; i++)
+	for (i = 0; !m->identity && i < m->n; i++)
 		json_array_append_new(j, json_pack("[I,I,I]", (json_int_t)m->v[i].inside,
 		    (json_int_t)m->v[i].outside, (json_int_t)m->v[i].size));
 	return j;
@@ -35,10 +32,12 @@ pack_idmap(const struct idmap *m)
 char *
 request_encode(const struct request *r)
 {
-	json_t *gids = json_array(), *j;
-	char *text;
+	json_t *gids, *j;
+	char *text = NULL;
 	size_t i;
 
+	strictjson_watch();
+	gids = json_array();
 	for (i = 0; i < r->gid_count; i++)
 		json_array_append_new(gids, json_integer(r->gid_list[i]));
 	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, "
@@ -49,10 +48,13 @@ request_encode(const struct request *r)
 	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
 	    "gpus", r->gpus, "folders", r->folders, "reason", r->reason);
-	if (j == NULL)
-		return NULL;
-	text = json_dumps(j, JSON_COMPACT);
+	if (j != NULL)
+		text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
+	if (strictjson_starved()) {
+		free(text);
+		text = NULL;
+	}
 	return text;
 }
 
@@ -95,6 +97,8 @@ unpack_groups(json_t *j, struct request *r, struct why *why)
 	json_t *gid;
 	size_t i;
 
+	if (!json_is_array(j))
+		return refuse(why, WHY_DATA, "request: a group is malformed");
 	if (json_array_size(j) > REQUEST_GIDS_MAX)
 		return refuse(why, WHY_DATA, "request: more than %d supplementary groups", REQUEST_GIDS_MAX);
 	json_array_foreach(j, i, gid) {

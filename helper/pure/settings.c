@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "path.h"
+#include "token.h"
+
+#define KEYS_MAX_AGE (48 * 3600)	/* seconds: the timer has failed for two days by then */
 
 /* Where the usual engines keep root filesystems; a host with another place names it. */
 static const char *const engines[] = {
@@ -115,6 +118,104 @@ read_audit(config_setting_t *s, void *out, struct faults *f)
 	conf_group(s, keys, out, f);
 }
 
+static void
+read_url(config_setting_t *s, void *out, struct faults *f)
+{
+	struct issuer_setting *i = out;
+
+	conf_string(s, &i->url, f);
+	if (i->url != NULL && (!text_starts(i->url, "https://") || strlen(i->url) == strlen("https://")))
+		fault_add(f, conf_line(s), false, "url must be the issuer's own, as in its tokens: \"https://HOST\"");
+}
+
+static void
+read_issuer_audience(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_string(s, &((struct issuer_setting *)out)->audience, f);
+}
+
+static void
+read_issuer_keys(config_setting_t *s, void *out, struct faults *f)
+{
+	struct issuer_setting *i = out;
+
+	conf_string(s, &i->keys, f);
+	if (i->keys != NULL)
+		absolute(s, i->keys, f);
+}
+
+static void
+read_max_age(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, 86400, &((struct issuer_setting *)out)->max_age, f);
+}
+
+static void
+read_keys_max_age(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 0, 366 * 86400, &((struct issuer_setting *)out)->keys_max_age, f);
+}
+
+static void
+read_token_reuse(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "deny", "allow", NULL };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct issuer_setting *)out)->reuse = i == 1;
+}
+
+static const struct conf_key issuer_keys[] = {
+	{ "url", read_url },
+	{ "audience", read_issuer_audience },
+	{ "keys", read_issuer_keys },
+	{ "max_age", read_max_age },
+	{ "keys_max_age", read_keys_max_age },
+	{ "token_reuse", read_token_reuse },
+	{ NULL, NULL },
+};
+
+static void
+check_issuer(const struct settings *c, const struct issuer_setting *i, struct faults *f)
+{
+	const struct issuer_setting *other;
+
+	if (i->url == NULL || i->audience == NULL || i->keys == NULL) {
+		fault_add(f, i->line, false, "an issuers entry needs url, audience and keys");
+		return;
+	}
+	for (other = c->issuer; other < i; other++)
+		if (other->url != NULL && strcmp(other->url, i->url) == 0)
+			fault_add(f, i->line, false, "issuer %s stands here twice", i->url);
+}
+
+static void
+read_issuers(config_setting_t *s, void *out, struct faults *f)
+{
+	struct settings *c = out;
+	struct issuer_setting *i;
+	config_setting_t *e;
+	int k, n = config_setting_length(s);
+
+	if (config_setting_type(s) != CONFIG_TYPE_LIST || n > ISSUERS_MAX) {
+		fault_add(f, conf_line(s), false, "issuers must be a list of at most %d groups: ( { ... }, { ... } )", ISSUERS_MAX);
+		return;
+	}
+	if ((c->issuer = calloc((size_t)n + 1, sizeof(*c->issuer))) == NULL) {
+		fault_add(f, conf_line(s), false, "out of memory");
+		return;
+	}
+	for (k = 0; k < n; k++) {
+		e = config_setting_get_elem(s, (unsigned)k);
+		i = &c->issuer[c->issuers++];
+		*i = (struct issuer_setting){ .line = conf_line(e), .max_age = TOKEN_MAX_AGE,
+			.keys_max_age = KEYS_MAX_AGE };
+		conf_group(e, issuer_keys, i, f);
+		check_issuer(c, i, f);
+	}
+}
+
 static const struct conf_key keys[] = {
 	{ "runtime", read_runtime },
 	{ "volumes", read_volumes },
@@ -124,6 +225,7 @@ static const struct conf_key keys[] = {
 	{ "unenforced", read_unenforced },
 	{ "max_wait", read_max_wait },
 	{ "audit", read_audit },
+	{ "issuers", read_issuers },
 	{ NULL, NULL },
 };
 
@@ -145,6 +247,14 @@ settings_parse(const char *text, size_t len, struct settings *s, struct faults *
 void
 settings_free(struct settings *s)
 {
+	size_t i;
+
+	for (i = 0; i < s->issuers; i++) {
+		free(s->issuer[i].url);
+		free(s->issuer[i].audience);
+		free(s->issuer[i].keys);
+	}
+	free(s->issuer);
 	free(s->runtime);
 	strlist_free(&s->volumes);
 	*s = (struct settings){ 0 };

@@ -6,6 +6,18 @@
 
 enum privileged { PRIVILEGED_DENY, PRIVILEGED_HIDE_GPUS, PRIVILEGED_ALLOW };
 
+/* Who signs tokens (see token.h). */
+struct issuer_setting {
+	unsigned line;
+	char *url, *audience;
+	char *keys;			/* path of its JWKS, a file of root's */
+	unsigned max_age;		/* seconds from its signing on that a token is taken */
+	unsigned keys_max_age;		/* seconds from fetching on that the keys are taken; 0: for ever */
+	bool reuse;			/* several containers may come with one token */
+};
+
+#define ISSUERS_MAX 32
+
 struct settings {
 	char *runtime;			/* absolute path of the OCI runtime below; NULL: first "runc" in PATH */
 	struct strlist volumes;		/* where root filesystems may lie, besides the bundle */
@@ -15,6 +27,8 @@ struct settings {
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */
 	bool audit_plain;		/* record plain containers too */
 	unsigned max_wait;		/* seconds; caps every policy's wait */
+	struct issuer_setting *issuer;
+	size_t issuers;
 };
 
 /* What holds where there is no file, or the file is silent. */

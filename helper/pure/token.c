@@ -16,6 +16,7 @@
 
 #include "base64url.h"
 #include "cleanup.h"
+#include "strictjson.h"
 #include "text.h"
 
 /* Dates beyond 2^53-1 are not the same number to every reader of JSON (RFC 8259, 6). */
@@ -97,7 +98,7 @@ part_json(const char *part, size_t len, const char *name, struct why *why)
 	size_t n;
 
 	if ((bytes = base64url_decode(part, len, &n, why)) != NULL)
-		j = jose_json_object((const char *)bytes, n, why);
+		j = strictjson_object((const char *)bytes, n, why);
 	if (j == NULL)
 		refuse_within(why, name);
 	return j;

@@ -1,10 +1,9 @@
 /* See wire.h.  Whoever may start the helper may send it any bytes. */
 #include "wire.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#define DEPTH_MAX 16
+#include "strictjson.h"
 
 static void
 put32(unsigned char *p, uint32_t v)
@@ -43,50 +42,12 @@ wire_length(const unsigned char in[WIRE_HEADER], uint32_t max, uint32_t *len, st
 	return 0;
 }
 
-/* jansson recurses: bound the depth before it sees the text. */
-static bool
-is_shallow(const char *s, size_t len)
-{
-	unsigned depth = 0;
-	bool string = false;
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		if (string) {
-			if (s[i] == '\\')
-				i++;
-			else if (s[i] == '"')
-				string = false;
-		} else if (s[i] == '"') {
-			string = true;
-		} else if (s[i] == '{' || s[i] == '[') {
-			if (++depth > DEPTH_MAX)
-				return false;
-		} else if ((s[i] == '}' || s[i] == ']') && depth > 0) {
-			depth--;
-		}
-	}
-	return true;
-}
-
 json_t *
 wire_parse(const char *text, size_t len, struct why *why)
 {
-	json_error_t err;
-	json_t *j;
+	json_t *j = strictjson_object(text, len, why);
 
-	if (!is_shallow(text, len)) {
-		refuse(why, WHY_DATA, "a message nested too deep");
-		return NULL;
-	}
-	if ((j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &err)) == NULL) {
-		refuse(why, WHY_DATA, "a malformed message: %s", err.text);
-		return NULL;
-	}
-	if (!json_is_object(j)) {
-		json_decref(j);
-		refuse(why, WHY_DATA, "a message that is no object");
-		return NULL;
-	}
+	if (j == NULL)
+		refuse_within(why, "a message");
 	return j;
 }

@@ -22,10 +22,7 @@ void wire_header(unsigned char out[WIRE_HEADER], uint32_t len);
 /* The length that a header announces; -1 for what is no header, another version, or more than max. */
 int wire_length(const unsigned char in[WIRE_HEADER], uint32_t max, uint32_t *len, struct why *why);
 
-/*
- * The object in a frame's body: no duplicate keys, at most 16 deep, no NUL in a
- * string.  NULL with *why; the caller json_decref()s.
- */
+/* The object in a frame's body (see strictjson.h).  NULL with *why; the caller json_decref()s. */
 json_t *wire_parse(const char *text, size_t len, struct why *why);
 
 #endif

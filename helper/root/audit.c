@@ -77,6 +77,19 @@ put_folders(json_t *j, const struct edits *e)
 	json_object_set_new(j, "folders", list);
 }
 
+static void
+put_identity(json_t *j, const struct known *k)
+{
+	put(j, "identity", identity_name(k->id.kind));
+	put(j, "team", k->id.team);
+	put(j, "pipeline", k->id.pipeline);
+	put(j, "job", k->id.job);
+	put(j, "issuer", k->id.issuer);
+	put(j, "token_sha256", k->token_hash);
+	if (k->claims.exp != 0)
+		json_object_set_new(j, "token_exp", json_integer(k->claims.exp));
+}
+
 static json_t *
 record_json(const struct record *r)
 {
@@ -97,13 +110,8 @@ record_json(const struct record *r)
 		if (r->request->privileged)
 			json_object_set_new(j, "privileged", json_true());
 	}
-	if (r->identity != NULL) {
-		put(j, "identity", identity_name(r->identity->kind));
-		put(j, "team", r->identity->team);
-		put(j, "pipeline", r->identity->pipeline);
-		put(j, "job", r->identity->job);
-		put(j, "issuer", r->identity->issuer);
-	}
+	if (r->known != NULL)
+		put_identity(j, r->known);
 	put(j, "policy", r->policy);
 	if (r->gpus != NULL && r->gpus->n > 0) {
 		list = json_array();

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_AUDIT_H
 #define GPUHELPER_ROOT_AUDIT_H
 
+#include "../host/identity.h"
 #include "../pure/edits.h"
 #include "../pure/match.h"
 #include "peer.h"
@@ -11,7 +12,7 @@ struct record {
 	const char *event;		/* "grant", "refuse", "undo", "plain", "end" */
 	const struct peer *peer;
 	const struct request *request;
-	const struct identity *identity;
+	const struct known *known;	/* its token, where it holds or not, by its hash only */
 	const char *policy;
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders */

@@ -40,19 +40,30 @@ refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why
 	return refuse(why, WHY_ABSENT, "%s could not be made: nvidia-modprobe -c0 -u", n->path);
 }
 
-/* Makes an NVIDIA node as nvidia-modprobe(1) does, by /proc/driver/nvidia/params. */
+/*
+ * Makes an NVIDIA node as nvidia-modprobe(1) does, by /proc/driver/nvidia/params.
+ * It is born with its mode, for one that was killed before a chmod would leave
+ * it closed for ever.  One that someone else makes meanwhile is left alone.
+ */
 static int
 make_node(int dir, const char *name, const struct gpu_node *n, const struct inventory *inv, struct why *why)
 {
+	mode_t mask;
+	int ret;
+
 	if (!text_starts(n->path, "/dev/nvidia") || !inv->nvidia_modify)
 		return refuse_missing(n, inv, why);
-	/* born closed: opened up only once it is seen to be ours */
-	if (mknodat(dir, name, S_IFCHR | 0600, makedev(n->major, n->minor)) == -1 && errno != EEXIST)
+	mask = umask(0);
+	ret = mknodat(dir, name, S_IFCHR | (inv->nvidia_mode & 0666U), makedev(n->major, n->minor));
+	(void)umask(mask);
+	if (ret == -1 && errno == EEXIST)
+		return 0;
+	if (ret == -1)
 		return refuse(why, WHY_ABSENT, "%s can't be made: %s: nvidia-modprobe -c0 -u", n->path, strerror(errno));
-	if (fchownat(dir, name, inv->nvidia_uid, inv->nvidia_gid, AT_SYMLINK_NOFOLLOW) == -1 ||
-	    fchmodat(dir, name, inv->nvidia_mode & 0666U, 0) == -1) {
+	if (fchownat(dir, name, inv->nvidia_uid, inv->nvidia_gid, AT_SYMLINK_NOFOLLOW) == -1) {
+		refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
 		(void)unlinkat(dir, name, 0);
-		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
+		return -1;
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,8 +27,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* What is kept: nodes are made (mknod, chown), a caller's /proc and PID 1's root are looked at (ptrace). */
-static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE };
+/*
+ * What is kept: nodes are made (mknod, chown), and callers' processes are looked
+ * at, for open nodes too: ptrace, and what lets root into their /proc/PID/fd.
+ */
+static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH };
 
 /* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
 static int
@@ -115,6 +119,8 @@ reset_signals(void)
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
 	(void)signal(SIGTSTP, SIG_IGN);
+	(void)signal(SIGTTIN, SIG_IGN);
+	(void)signal(SIGTTOU, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -158,10 +164,15 @@ reset_limits(struct why *why)
 static void
 reset_surroundings(void)
 {
+	const struct sched_param ordinary = { 0 };
+	cpu_set_t cpus;
 	int fd;
 
 	(void)umask(077);
 	(void)setpriority(PRIO_PROCESS, 0, 0);
+	(void)sched_setscheduler(0, SCHED_OTHER, &ordinary);
+	memset(&cpus, 0xff, sizeof(cpus));
+	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
 	if ((fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)) != -1) {
 		(void)!write(fd, "0", 1);
 		close(fd);
@@ -217,12 +228,14 @@ shed_capabilities(struct why *why)
 #define THIS_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Whatever goes wrong from here on, it executes no other program and mounts nothing. */
+/* Whatever goes wrong from here on, it executes no other program, starts no process and mounts nothing. */
 static int
 forbid_programs(struct why *why)
 {
 #ifdef THIS_ARCH
-#define FORBID(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define ANSWER(name, how) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, (how))
+#define FORBID(name) ANSWER(name, SECCOMP_RET_KILL_PROCESS)
+#define REFUSE(name) ANSWER(name, SECCOMP_RET_ERRNO | EPERM)
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0),
@@ -233,8 +246,14 @@ forbid_programs(struct why *why)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		FORBID(execve), FORBID(execveat), FORBID(ptrace), FORBID(process_vm_writev), FORBID(mount),
 		FORBID(umount2), FORBID(move_mount), FORBID(pivot_root), FORBID(chroot), FORBID(setns), FORBID(unshare),
-		FORBID(init_module), FORBID(finit_module), FORBID(kexec_load), FORBID(bpf),
-		FORBID(open_by_handle_at),
+		FORBID(init_module), FORBID(finit_module), FORBID(delete_module), FORBID(kexec_load), FORBID(bpf),
+		FORBID(open_by_handle_at), FORBID(process_vm_readv), FORBID(io_uring_setup), FORBID(userfaultfd),
+		FORBID(perf_event_open), FORBID(add_key), FORBID(keyctl),
+		/* a library may try these and do without */
+		REFUSE(socket), REFUSE(clone), REFUSE(clone3),
+#ifdef SYS_fork
+		REFUSE(fork), REFUSE(vfork),
+#endif
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog prog = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
@@ -271,4 +290,22 @@ enter(struct starter *who, struct why *why)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return forbid_programs(why);
+}
+
+void
+leave_cgroup(uid_t caller)
+{
+	static const char *const procs[] = { "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs" };
+	size_t i;
+	int fd;
+
+	/* root's own, such as a service's, holds us to limits that are meant */
+	if (caller == 0)
+		return;
+	for (i = 0; i < sizeof(procs) / sizeof(procs[0]); i++) {
+		if ((fd = open(procs[i], O_WRONLY | O_CLOEXEC | O_NOFOLLOW)) == -1)
+			continue;
+		(void)!write(fd, "0", 1);
+		close(fd);
+	}
 }

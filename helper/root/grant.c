@@ -17,9 +17,11 @@
 #include "../host/decide.h"
 #include "../host/file.h"
 #include "../host/folders.h"
+#include "../host/identity.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "audit.h"
+#include "binding.h"
 #include "device.h"
 #include "lease.h"
 
@@ -32,8 +34,7 @@ struct work {
 	int audit;
 	struct settings settings;
 	struct policy_files files;
-	struct identity identity;
-	json_t *vars;			/* identity borrows from it */
+	struct known known;
 	struct ask ask;
 	struct decision decision;
 	struct subject subject;
@@ -52,7 +53,7 @@ work_free(struct work *w)
 {
 	settings_free(&w->settings);
 	policy_files_free(&w->files);
-	json_decref(w->vars);
+	known_free(&w->known);
 	ask_free(&w->ask);
 	decision_free(&w->decision);
 	edits_free(&w->edits);
@@ -62,25 +63,39 @@ work_free(struct work *w)
 		close(w->audit);
 }
 
-/* Who is it, and how is that known?  A token that does not hold ends everything: no other identity is tried. */
+/* Who is it, and how is that known? */
 static int
 identify(struct work *w)
 {
-	if (w->request->token != NULL)
-		return refuse(&w->why, WHY_DENIED, "GPUHELPER_TOKEN is there, and this version can't verify tokens: take it "
-		    "out, and use identity = \"caller\" or \"claim\"");
+	const struct request *r = w->request;
+
+	if (r->token != NULL)
+		return identity_of_token(r->token, &w->settings, time(NULL), true, &w->known, NULL, &w->why);
 	/* what a silent container's environment says of pipelines is no asking: only a «caller» policy may cover it */
-	w->identity.kind = IDENTITY_CALLER;
-	if (w->unasked)
+	if (w->unasked) {
+		w->known.id.kind = IDENTITY_CALLER;
 		return 0;
-	return identity_of_claims(w->request, &w->identity, &w->vars, &w->why);
+	}
+	return identity_of_claims(r, &w->known, &w->why);
+}
+
+/* A container without a label is everyone's where SELinux is meant to hold; this version gives none. */
+static int
+check_selinux(struct work *w, int root)
+{
+	autofree char *enforce = file_read_at(root, "sys/fs/selinux/enforce", 16, NULL);
+
+	if (enforce != NULL && enforce[0] == '1')
+		return refuse(&w->why, WHY_DENIED, "SELinux enforces on this host, and this version of gpuhelper can't label "
+		    "containers: nothing is granted here");
+	return 0;
 }
 
 static int
 judge(struct work *w)
 {
 	struct question q = {
-		.who = &w->peer->asker, .id = &w->identity, .ask = &w->ask, .settings = &w->settings, .files = &w->files,
+		.who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings, .files = &w->files,
 		.source = { .root = -1, .udev = true },
 	};
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -92,7 +107,7 @@ judge(struct work *w)
 	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
 	if (w->decision.verdict == VERDICT_GRANT)
-		return 0;
+		return check_selinux(w, root);
 	w->why = w->decision.why;
 	return -1;
 }
@@ -147,9 +162,9 @@ fill_lease(struct work *w)
 	l->id = strdup(r->id);
 	l->root = strdup(r->runtime_root);
 	l->policy = strdup(w->decision.policy.name);
-	if (w->identity.pipeline == NULL)
+	if (w->known.id.pipeline == NULL)
 		l->pipeline = strdup("");
-	else if (asprintf(&l->pipeline, "%s/%s", w->identity.team, w->identity.pipeline) == -1)
+	else if (asprintf(&l->pipeline, "%s/%s", w->known.id.team, w->known.id.pipeline) == -1)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(&w->why);
@@ -160,7 +175,15 @@ fill_lease(struct work *w)
 	l->since = time(NULL);
 	if (fill_users(w) == -1)
 		return -1;
-	return cgroup_candidates(w->peer->pid, r->cgroups_path, r->id, &l->cgroups, &w->why);
+	if (cgroup_candidates(w->peer->pid, r->cgroups_path, r->id, &l->cgroups, &w->why) == -1)
+		return -1;
+	/* its end is seen by its cgroup: that has to be there, and its own */
+	if (w->peer->asker.enforced && l->cgroups.n == 0)
+		return refuse(&w->why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", w->peer->pid);
+	if (cgroup_populated(&l->cgroups))
+		return refuse(&w->why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
+		    *r->cgroups_path ? r->cgroups_path : r->id);
+	return 0;
 }
 
 static void
@@ -168,7 +191,9 @@ audit_end(void *ctx, const struct lease *l)
 {
 	struct work *w = ctx;
 	struct request ended = { .id = l->id };
-	const struct record rec = { .event = "end", .peer = w->peer, .request = &ended, .policy = l->policy };
+	/* whose it was, not who looked */
+	const struct peer holder = { .asker = { .uid = l->uid }, .pid = l->pid };
+	const struct record rec = { .event = "end", .peer = &holder, .request = &ended, .policy = l->policy };
 	struct why ignored;
 
 	(void)audit_write(w->audit, &rec, &ignored);
@@ -181,6 +206,7 @@ take_lease(struct work *w)
 	struct leases ls;
 	int ret;
 
+	leave_cgroup(w->peer->asker.uid);
 	ret = leases_open(&ls, audit_end, w, &w->why);
 	if (ret == 0)
 		ret = leases_pick(&ls, &w->decision.grant, w->picks, GPUS_MAX, &w->lease, &w->why);
@@ -253,27 +279,43 @@ record(struct work *w, const char *event, const struct why *why)
 {
 	const bool granted = strcmp(event, "grant") == 0;
 	const struct record rec = {
-		.event = event, .peer = w->peer, .request = w->request, .identity = w->prepared ? &w->identity : NULL,
+		.event = event, .peer = w->peer, .request = w->request, .known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
 
 	return audit_write(w->audit, &rec, &w->why);
 }
 
-/* Everything up to the reply; what was done is undone again where a later step fails. */
-static int
-carry_out(struct work *w)
+static void
+take_back(const struct peer *p, const struct request *r, const struct traces *t)
 {
 	struct why ignored;
 
+	binding_drop(t->binding);
+	if (t->lease[0] != '\0')
+		(void)leases_drop(p, r->runtime_root, r->id, &ignored);
+}
+
+static int
+bind_token(struct work *w, struct traces *t)
+{
+	if (w->known.id.kind != IDENTITY_TOKEN || w->known.issuer->reuse)
+		return 0;
+	return binding_take(&w->known, w->lease.key, t->binding, &w->why);
+}
+
+/* Everything up to the reply; *t grows with what is done, for take_back(). */
+static int
+carry_out(struct work *w, struct traces *t)
+{
 	subject_of(w->request, &w->subject);
 	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
 	    fill_lease(w) == -1 || take_lease(w) == -1)
 		return -1;
-	if (open_gpus(w) == -1 || mask_others(w) == -1 ||
+	memcpy(t->lease, w->lease.key, sizeof(t->lease));
+	if (bind_token(w, t) == -1 || open_gpus(w) == -1 || mask_others(w) == -1 ||
 	    exec_record_write(w->peer, &w->lease, &w->edits, &w->why) == -1 || record(w, "grant", NULL) == -1) {
-		exec_record_remove(w->lease.uid, w->lease.root, w->lease.id);
-		(void)leases_drop(w->lease.key, &ignored);
+		take_back(w->peer, w->request, t);
 		return -1;
 	}
 	return 0;
@@ -296,20 +338,20 @@ answer_refusal(struct work *w, struct reply *reply)
 }
 
 void
-grant(const struct peer *p, const struct request *r, struct reply *reply, char key[65])
+grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t)
 {
 	struct work w = { .peer = p, .request = r, .audit = -1 };
 
 	*reply = (struct reply){ 0 };
+	*t = (struct traces){ 0 };
 	if ((w.audit = audit_open(&w.why)) == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = w.why;
-	} else if (prepare(&w) == 0 && judge(&w) == 0 && carry_out(&w) == 0) {
+	} else if (prepare(&w) == 0 && judge(&w) == 0 && carry_out(&w, t) == 0) {
 		reply->kind = REPLY_GRANT;
 		snprintf(reply->policy, sizeof(reply->policy), "%s", w.decision.policy.name);
 		reply->edits = w.edits;
 		w.edits = (struct edits){ 0 };
-		memcpy(key, w.lease.key, sizeof(w.lease.key));
 	} else if (w.unasked && w.judged && w.why.code == WHY_DENIED) {
 		reply->kind = REPLY_PLAIN;
 	} else
@@ -318,14 +360,13 @@ grant(const struct peer *p, const struct request *r, struct reply *reply, char k
 }
 
 void
-grant_undo(const struct peer *p, const struct request *r, const char *key)
+grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
 	const struct record rec = { .event = "undo", .peer = p, .request = r };
 	struct why ignored;
 	int fd;
 
-	exec_record_remove(p->asker.uid, r->runtime_root, r->id);
-	(void)leases_drop(key, &ignored);
+	take_back(p, r, t);
 	if ((fd = audit_open(&ignored)) != -1) {
 		(void)audit_write(fd, &rec, &ignored);
 		close(fd);
@@ -339,6 +380,7 @@ look(const struct peer *p, const struct request *r, struct reply *reply)
 	struct leases ls = { .dir = -1, .lock = -1 };
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
+	leave_cgroup(p->asker.uid);
 	if ((w.audit = audit_open(&w.why)) == -1 || leases_open(&ls, audit_end, &w, &w.why) == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = w.why;

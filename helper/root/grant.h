@@ -6,13 +6,19 @@
 #include "../pure/request.h"
 #include "peer.h"
 
+/* What a grant left on the host, and grant_undo() takes back. */
+struct traces {
+	char lease[65];		/* key of its lease; "" if there is none */
+	char binding[65];	/* name of its token's new binding; "" if there is none */
+};
+
 /*
  * Judges a request and does what follows from it.  *reply is always filled; a
- * grant is then provisional: its lease stands under *key, and grant_undo() takes
- * it back if the wrapper never makes it final.
+ * grant is then provisional: grant_undo() takes it back if the wrapper never
+ * makes it final.
  */
-void grant(const struct peer *p, const struct request *r, struct reply *reply, char key[65]);
-void grant_undo(const struct peer *p, const struct request *r, const char *key);
+void grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t);
+void grant_undo(const struct peer *p, const struct request *r, const struct traces *t);
 
 /* Sees which leases are over. */
 void look(const struct peer *p, const struct request *r, struct reply *reply);

@@ -22,9 +22,11 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
-#include "../pure/wire.h"
+#include "../pure/strictjson.h"
 
-#define LEASES_MAX 4096
+#define LEASES_MAX 4096		/* that live; what is over is found and removed whatever its number */
+#define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
+#define FILES_MAX (1 << 20)
 #define LOCK_WAIT_MS 2000
 
 void
@@ -169,6 +171,7 @@ read_lease(const json_t *j, struct lease *l)
 	return 0;
 }
 
+/* 1: it is not there any more. */
 static int
 load_lease(int dir, const char *name, struct lease *l, struct why *why)
 {
@@ -180,9 +183,10 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
 
 	*l = (struct lease){ 0 };
 	snprintf(shown, sizeof(shown), "%s/leases/%s", GPUHELPER_RUNDIR, name);
+	/* taken back meanwhile: what is not there is not held */
 	if ((text = trust_read(dir, name, shown, 1 << 20, true, &len, why)) == NULL)
-		return -1;
-	if ((j = wire_parse(text, len, why)) == NULL)
+		return errno == ENOENT || errno == ESTALE ? 1 : -1;
+	if ((j = strictjson_object(text, len, why)) == NULL)
 		return refuse_within(why, shown);
 	ret = read_lease(j, l);
 	json_decref(j);
@@ -197,27 +201,19 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
 
 /* The end of a lease. */
 
-static bool
-process_lives(const struct lease *l)
-{
-	uint64_t start;
-
-	return process_start(l->pid, &start) && start == l->start;
-}
-
 /*
  * (a) the process that asked lives: it is the runtime, still creating; (b) the
  * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
  * process of its users holds one of the GPUs' own nodes open.
  */
 static bool
-is_live(const struct lease *l, const char *boot)
+is_live(const struct lease *l, const char *boot, unsigned *looks)
 {
 	if (strcmp(l->boot, boot) != 0)
 		return false;
-	if (process_lives(l) || cgroup_populated(&l->cgroups))
+	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups))
 		return true;
-	return l->users > 0 && l->nodes > 0 && state_node_open(l->node, l->nodes, l->user, l->users);
+	return l->users > 0 && l->nodes > 0 && state_node_open(l->node, l->nodes, l->user, l->users, looks);
 }
 
 static int
@@ -240,12 +236,42 @@ take_lock(struct leases *ls, struct why *why)
 	return 0;
 }
 
-static int
-keep_or_end(struct leases *ls, struct lease *l, const char *boot, lease_ended *ended, void *ctx, struct why *why)
+/* What is left of a user's share of looking around (state.h): his processes may be many, and others wait. */
+struct share {
+	uint32_t uid;
+	unsigned looks;
+};
+struct shares {
+	struct share *v;
+	size_t n;
+};
+
+static unsigned *
+share_of(struct shares *s, uint32_t uid)
 {
+	struct share *v;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->v[i].uid == uid)
+			return &s->v[i].looks;
+	if ((v = reallocarray(s->v, s->n + 1, sizeof(*v))) == NULL)
+		return NULL;
+	s->v = v;
+	v[s->n] = (struct share){ uid, STATE_LOOKS };
+	return &v[s->n++].looks;
+}
+
+static int
+keep_or_end(struct leases *ls, struct lease *l, const char *boot, struct shares *shares, lease_ended *ended, void *ctx,
+    struct why *why)
+{
+	unsigned *looks = share_of(shares, l->uid);
 	struct lease *v;
 
-	if (!is_live(l, boot)) {
+	if (looks == NULL)
+		return refuse_nomem(why);
+	if (!is_live(l, boot, looks)) {
 		ended(ctx, l);
 		exec_record_remove(l->uid, l->root, l->id);
 		if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
@@ -265,6 +291,7 @@ int
 leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why)
 {
 	autostrlist struct strlist names = { 0 };
+	struct shares shares = { 0 };
 	struct lease l = { 0 };
 	char boot[40];
 	size_t i;
@@ -274,17 +301,18 @@ leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why)
 	if (!boot_id(boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	if ((ls->dir = state_dir("leases", why)) == -1 || take_lock(ls, why) == -1 ||
-	    state_list(ls->dir, GPUHELPER_RUNDIR "/leases", LEASES_MAX, &names, why) == -1)
+	    state_list(ls->dir, GPUHELPER_RUNDIR "/leases", FILES_MAX, &names, why) == -1)
 		return -1;
-	for (i = 0; ret == 0 && i < names.n; i++) {
+	for (i = 0; ret != -1 && i < names.n; i++) {
 		/* a name with a dot is a file whose writer died before it got its name: it holds nothing */
 		if (strchr(names.v[i], '.') != NULL)
 			(void)unlinkat(ls->dir, names.v[i], 0);
 		else if ((ret = load_lease(ls->dir, names.v[i], &l, why)) == 0)
-			ret = keep_or_end(ls, &l, boot, ended, ctx, why);
+			ret = keep_or_end(ls, &l, boot, &shares, ended, ctx, why);
 	}
 	lease_free(&l);
-	return ret;
+	free(shares.v);
+	return ret == -1 ? -1 : 0;
 }
 
 void
@@ -360,9 +388,19 @@ is_picked(const struct gpu *g, const struct pick *picks, size_t n)
 	return false;
 }
 
+/* A lease's pipeline, to be told to one's own team only. */
+static const char *
+name_for(const struct lease *holder, const struct lease *who)
+{
+	size_t team = strcspn(who->pipeline, "/");
+
+	return who->pipeline[team] == '/' && strncmp(holder->pipeline, who->pipeline, team + 1) == 0 ? holder->pipeline :
+	    "a container";
+}
+
 /* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
 static int
-refuse_busy(const struct leases *ls, const struct gpu_want *w, struct why *why)
+refuse_busy(const struct leases *ls, const struct gpu_want *w, const struct lease *who, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
@@ -375,7 +413,7 @@ refuse_busy(const struct leases *ls, const struct gpu_want *w, struct why *why)
 				if (is_gpu(&ls->v[i].gpu[k], w->candidate[c])) {
 					text_time(ls->v[i].since, since);
 					buf_printf(&b, "%s%s since %s", told++ ? ", " : "",
-					    *ls->v[i].pipeline ? ls->v[i].pipeline : "a container", since);
+					    name_for(&ls->v[i], who), since);
 					break;
 				}
 	return refuse(why, WHY_AGAIN, "all %zu %s GPUs that this policy allows are taken (by %s)", w->n,
@@ -428,7 +466,7 @@ pick_want(const struct leases *ls, const struct gpu_want *w, struct pick *picks,
 			}
 		}
 		if (best == NULL)
-			return refuse_busy(ls, w, why);
+			return refuse_busy(ls, w, out, why);
 		if (*n == max)
 			return refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max);
 		picks[(*n)++] = (struct pick){ best, w->rule };
@@ -458,16 +496,20 @@ leases_pick(const struct leases *ls, const struct grant *g, struct pick *picks, 
 int
 leases_add(struct leases *ls, const struct lease *l, struct why *why)
 {
-	json_t *j = lease_json(l);
 	char start[24], *text;
+	size_t i, own = 0;
+	json_t *j;
 	int ret;
-	size_t i;
 
-	for (i = 0; i < ls->n; i++)
-		if (strcmp(ls->v[i].key, l->key) == 0) {
-			json_decref(j);
+	for (i = 0; i < ls->n; i++) {
+		own += ls->v[i].uid == l->uid;
+		if (strcmp(ls->v[i].key, l->key) == 0)
 			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
-		}
+	}
+	if (own >= LEASES_PER_USER || ls->n >= LEASES_MAX)
+		return refuse(why, WHY_AGAIN, "%s %zu containers with a grant already: that is the most",
+		    own >= LEASES_PER_USER ? "this user has" : "there are", own >= LEASES_PER_USER ? own : ls->n);
+	j = lease_json(l);
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)l->start);
 	json_object_set_new(j, "start", json_string(start));
 	text = json_dumps(j, JSON_COMPACT);
@@ -479,16 +521,40 @@ leases_add(struct leases *ls, const struct lease *l, struct why *why)
 	return ret;
 }
 
-int
-leases_drop(const char *key, struct why *why)
+/* Under the lock. */
+static int
+drop_own(int dir, const struct peer *p, const char *root, const char *id, struct why *why)
 {
-	autoclose int dir = state_dir("leases", why);
+	struct lease l;
+	char key[65];
+	bool own;
+	int ret;
 
-	if (dir == -1)
+	lease_key(p->asker.uid, root, id, key);
+	if ((ret = load_lease(dir, key, &l, why)) == -1)
 		return -1;
+	own = ret == 1 || (l.pid == p->pid && l.start == p->start && strcmp(l.boot, p->boot) == 0);
+	if (ret == 0)
+		lease_free(&l);
+	if (!own)
+		return 0;
+	exec_record_remove(p->asker.uid, root, id);
 	if (unlinkat(dir, key, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, key, strerror(errno));
 	return 0;
+}
+
+int
+leases_drop(const struct peer *p, const char *root, const char *id, struct why *why)
+{
+	struct leases ls = { .dir = -1, .lock = -1 };
+	int ret;
+
+	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
+	ret = (ls.dir = state_dir("leases", why)) == -1 || take_lock(&ls, why) == -1 ? -1 :
+	    drop_own(ls.dir, p, root, id, why);
+	leases_close(&ls);
+	return ret;
 }
 
 static void

@@ -68,11 +68,14 @@ struct pick {
 int leases_pick(const struct leases *ls, const struct grant *g, struct pick *picks, size_t max, struct lease *out,
     struct why *why);
 
-/* Writes the lease down.  Refuses a second one for the same container. */
+/* Writes the lease down.  Refuses a second one for the same container, and more than one user may have. */
 int leases_add(struct leases *ls, const struct lease *l, struct why *why);
 
-/* Takes a lease back.  Needs no lock: nobody counts on a lease to stay. */
-int leases_drop(const char *key, struct why *why);
+/*
+ * Takes back the lease that this peer was given for (root, id), and its exec
+ * record.  One of that name that another process came to have stays.
+ */
+int leases_drop(const struct peer *p, const char *root, const char *id, struct why *why);
 
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);

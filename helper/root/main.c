@@ -12,7 +12,10 @@
  *	grant	identity, policy, devices, folders, lease, audit	grant.c
  *	reply	the answer; for a grant, its being final
  */
+#include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,10 +30,14 @@
 #define WRITE_MS 2000		/* to take a reply */
 #define FINAL_MS 5000		/* to write down what was granted */
 
+/* Better unheard than stuck: the caller may have left us a pipe that no one drains. */
 static int
 say(const char *text, int status)
 {
-	(void)!write(status == 0 ? STDOUT_FILENO : STDERR_FILENO, text, strlen(text));
+	struct pollfd p = { .fd = status == 0 ? STDOUT_FILENO : STDERR_FILENO, .events = POLLOUT };
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT) != 0)
+		(void)!write(p.fd, text, strlen(text));
 	return status;
 }
 
@@ -53,24 +60,26 @@ complain(const struct why *why)
 	struct why ignored;
 
 	snprintf(line, sizeof(line), "gpuhelper: %s\n", why->text);
-	if (send_reply(&reply, &ignored) == 0)
+	/* root's words go to no other socket: it might be one where they carry weight */
+	if (frame_is_stream(STDIN_FILENO) && send_reply(&reply, &ignored) == 0)
 		return (int)why->code;
 	return say(line, (int)why->code);
 }
 
 /* A grant is final when the wrapper says that its changes are written down. */
 static int
-answer(const struct peer *p, const struct request *r, const struct reply *reply, const char *key)
+answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
 {
 	struct why why;
 
 	if (send_reply(reply, &why) == -1) {
 		if (reply->kind == REPLY_GRANT)
-			grant_undo(p, r, key);
+			grant_undo(p, r, t);
 		return WHY_IO;
 	}
-	if (reply->kind == REPLY_GRANT && frame_wait_byte(STDIN_FILENO, FINAL_MS) != WIRE_DONE) {
-		grant_undo(p, r, key);
+	if (reply->kind == REPLY_GRANT && (frame_wait_byte(STDIN_FILENO, FINAL_MS) != WIRE_DONE ||
+	    !process_lives(p->pid, p->start))) {
+		grant_undo(p, r, t);
 		return WHY_IO;
 	}
 	return reply->kind == REPLY_REFUSED || reply->kind == REPLY_BUSY ? (int)reply->why.code : 0;
@@ -82,18 +91,18 @@ serve(const struct peer *p)
 	autorequest struct request r = { 0 };
 	autoreply struct reply reply = { 0 };
 	autofree char *text = NULL;
-	char key[65] = "";
+	struct traces traces = { 0 };
 	size_t len;
 
 	if ((text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, READ_MS, &len, &reply.why)) == NULL ||
 	    request_decode(text, len, &r, &reply.why) == -1) {
 		reply.kind = REPLY_REFUSED;
-		return answer(p, &r, &reply, key);
+		return answer(p, &r, &reply, &traces);
 	}
 	explicit_bzero(text, len);
 	switch (r.verb) {
 	case VERB_GRANT:
-		grant(p, &r, &reply, key);
+		grant(p, &r, &reply, &traces);
 		break;
 	case VERB_LOOK:
 		look(p, &r, &reply);
@@ -103,7 +112,18 @@ serve(const struct peer *p)
 		note(p, &r, &reply);
 		break;
 	}
-	return answer(p, &r, &reply, key);
+	return answer(p, &r, &reply, &traces);
+}
+
+/* jansson goes on where it gets no memory (strictjson.c); what root writes must be whole or not be at all. */
+static void *
+must_have(size_t size)
+{
+	void *p = malloc(size);
+
+	if (p == NULL)
+		_exit(WHY_BUG);
+	return p;
 }
 
 int
@@ -120,6 +140,7 @@ main(int argc, char **argv)
 		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments (see gpuhelper(8))\n", WHY_USAGE);
 	if (enter(&starter, &why) == -1 || peer_of_starter(&starter, &peer, &why) == -1)
 		return complain(&why);
+	json_set_alloc_funcs(must_have, free);
 	status = serve(&peer);
 	peer_free(&peer);
 	return status;

@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/frame.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+
+#define OVERFLOW_UID 65534	/* user_namespaces(7) */
 
 bool
 process_start(pid_t pid, uint64_t *start)
@@ -30,6 +35,17 @@ process_start(pid_t pid, uint64_t *start)
 		if (i == 22)
 			return text_u64(field, UINT64_MAX, start);
 	return false;
+}
+
+bool
+process_lives(pid_t pid, uint64_t start)
+{
+	uint64_t now;
+
+	if (process_start(pid, &now))
+		return now == start;
+	/* it may hide in /proc (hidepid), or we may lack memory to look: the kernel knows */
+	return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
 bool
@@ -75,14 +91,36 @@ is_member(const struct starter *s)
 	return s->gid == gid;
 }
 
+/*
+ * The process that asks made the socket pair, and is our parent.  Where that one
+ * is gone we were handed to another (init, often), which lives long: a lease in
+ * its name would, too.
+ */
+static int
+find_asker(struct peer *p, struct why *why)
+{
+	struct ucred cred = { 0 };
+	socklen_t size = sizeof(cred);
+
+	if (!frame_is_stream(STDIN_FILENO))
+		return refuse(why, WHY_DATA, "descriptor 0 is no socket to be asked over: gpuhelper is started by gpuhelper-runc "
+		    "(see gpuhelper(8))");
+	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
+		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
+	/* a parent that is still ours afterwards was that process all the time */
+	if (p->pid <= 0 || cred.pid != p->pid || !process_start(p->pid, &p->start) || getppid() != p->pid)
+		return refuse(why, WHY_DENIED, "the process that asked is gone, or is not the one that started gpuhelper");
+	return 0;
+}
+
 int
 peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 {
 	*p = (struct peer){ .asker = { .uid = s->uid }, .gid = s->gid, .pid = s->parent };
-	if (s->uid == (uid_t)-1)
-		return refuse(why, WHY_DENIED, "the caller has no uid");
-	if (p->pid <= 0 || !process_start(p->pid, &p->start))
-		return refuse(why, WHY_DENIED, "the process that asked is gone");
+	if (s->uid == (uid_t)-1 || s->uid == OVERFLOW_UID)
+		return refuse(why, WHY_DENIED, "uid %u is no one's own: it stands for whoever has none here", s->uid);
+	if (find_asker(p, why) == -1)
+		return -1;
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	p->user = user_name(s->uid);

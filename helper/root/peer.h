@@ -18,8 +18,10 @@ struct peer {
 int peer_of_starter(const struct starter *s, struct peer *p, struct why *why);
 void peer_free(struct peer *p);
 
-/* The start time of a process (field 22 of /proc/PID/stat, proc(5)); false if there is no such process. */
+/* The start time of a process (field 22 of /proc/PID/stat, proc(5)); false if it can't be read. */
 bool process_start(pid_t pid, uint64_t *start);
+/* True if that process lives, or where that can't be seen. */
+bool process_lives(pid_t pid, uint64_t start);
 /* /proc/sys/kernel/random/boot_id. */
 bool boot_id(char out[40]);
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/trust.h"
+#include "../pure/cleanup.h"
 
 int
 state_dir(const char *name, struct why *why)
@@ -26,8 +26,8 @@ state_dir(const char *name, struct why *why)
 			return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
 		if ((run = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)
 			return -1;
-		(void)fchmod(run, 0755);
 	}
+	(void)fchmod(run, 0755);
 	/* the second is for the umask */
 	if ((mkdirat(run, name, mode) == -1 && errno != EEXIST) || fchmodat(run, name, mode, 0) == -1)
 		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
@@ -71,7 +71,7 @@ state_list(int dir, const char *shown, size_t max, struct strlist *out, struct w
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	}
 	rewinddir(d);
-	while (ret == 0 && (e = readdir(d)) != NULL) {
+	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (out->n >= max)
@@ -79,52 +79,92 @@ state_list(int dir, const char *shown, size_t max, struct strlist *out, struct w
 		else if (!strlist_add(out, e->d_name, SIZE_MAX))
 			ret = refuse_nomem(why);
 	}
+	if (ret == 0 && errno != 0)
+		ret = refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	closedir(d);
 	return ret;
+}
+
+/* Gives a file without a name its name; what had it before loses it. */
+static int
+give_name(int fd, int dir, const char *name)
+{
+	char link[40];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno != EEXIST || unlinkat(dir, name, 0) == -1)
+		return -1;
+	return linkat(AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW);
 }
 
 int
 state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why)
 {
+	/* killed half-way, it leaves nothing */
+	autoclose int fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
 	size_t len = strlen(text);
-	char temp[128];
 	ssize_t n;
-	int fd;
 
-	snprintf(temp, sizeof(temp), "%s.%d", name, getpid());
-	(void)unlinkat(dir, temp, 0);
-	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, temp, strerror(errno));
+		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 	n = write(fd, text, len);
-	if (n != (ssize_t)len || fchown(fd, 0, gid) == -1 || fchmod(fd, mode) == -1 ||
-	    renameat(dir, temp, dir, name) == -1) {
-		refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name,
-		    n >= 0 && n != (ssize_t)len ? "no space left" : strerror(errno));
-		close(fd);
-		(void)unlinkat(dir, temp, 0);
-		return -1;
-	}
-	close(fd);
+	if (n >= 0 && n != (ssize_t)len)
+		return refuse(why, WHY_IO, "%s/.../%s: no space left", GPUHELPER_RUNDIR, name);
+	if (n == -1 || fchown(fd, 0, gid) == -1 || fchmod(fd, mode) == -1 || give_name(fd, dir, name) == -1)
+		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 	return 0;
 }
 
+/* What the users' processes are searched for, while others wait: so never for longer than «looks», and never asking a
+ * file system, which may be one that its owner lets stall (FUSE). */
+struct node_search {
+	const struct edit_node *nodes;
+	size_t n;
+	const struct idspan *users;
+	size_t spans;
+	unsigned *looks;
+};
+
+/* A process or a descriptor that is no longer there; all else that goes wrong may hide one. */
 static bool
-fd_is(int fds, const char *name, const struct edit_node *nodes, size_t n)
+is_gone(int error)
 {
-	struct stat st;
+	return error == ENOENT || error == ESRCH;
+}
+
+static bool
+may_look(const struct node_search *s)
+{
+	if (*s->looks == 0)
+		return false;
+	--*s->looks;
+	return true;
+}
+
+static bool
+fd_is(const struct node_search *s, int fds, const char *name)
+{
+	struct statx st;
+	char link[8];
 	size_t i;
 
-	if (fstatat(fds, name, &st, 0) == -1 || !S_ISCHR(st.st_mode))
+	if (!may_look(s))
+		return true;
+	/* a user's file system may keep even root out, but has no device nodes to use; the link itself is procfs's */
+	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
+		return !is_gone(errno) && !(errno == EACCES && readlinkat(fds, name, link, sizeof(link)) != -1);
+	if (!S_ISCHR(st.stx_mode))
 		return false;
-	for (i = 0; i < n; i++)
-		if (st.st_rdev == makedev(nodes[i].major, nodes[i].minor))
+	for (i = 0; i < s->n; i++)
+		if (st.stx_rdev_major == s->nodes[i].major && st.stx_rdev_minor == s->nodes[i].minor)
 			return true;
 	return false;
 }
 
 static bool
-process_has(int proc, const char *pid, const struct edit_node *nodes, size_t n)
+process_has(const struct node_search *s, int proc, const char *pid)
 {
 	bool has = false;
 	struct dirent *e;
@@ -134,35 +174,54 @@ process_has(int proc, const char *pid, const struct edit_node *nodes, size_t n)
 
 	snprintf(name, sizeof(name), "%.20s/fd", pid);
 	if ((fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return false;
+		return !is_gone(errno);
 	if ((d = fdopendir(fd)) == NULL) {
 		close(fd);
-		return false;
+		return true;
 	}
-	while (!has && (e = readdir(d)) != NULL)
-		has = e->d_name[0] != '.' && fd_is(dirfd(d), e->d_name, nodes, n);
+	while (!has && (errno = 0, e = readdir(d)) != NULL)
+		has = e->d_name[0] != '.' && fd_is(s, dirfd(d), e->d_name);
+	has = has || (errno != 0 && !is_gone(errno));
 	closedir(d);
 	return has;
 }
 
-/* /proc/PID belongs to the process's user (or to root where it hides itself). */
 static bool
-is_of_users(int proc, const char *pid, const struct idspan *users, size_t spans)
+in_spans(const struct node_search *s, uint32_t uid)
 {
-	struct stat st;
 	size_t i;
 
-	if (fstatat(proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return false;
-	for (i = 0; i < spans; i++)
-		if (st.st_uid >= users[i].first && st.st_uid - users[i].first < users[i].size)
+	for (i = 0; i < s->spans; i++)
+		if (uid >= s->users[i].first && uid - s->users[i].first < s->users[i].size)
 			return true;
 	return false;
 }
 
-bool
-state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans)
+/* /proc/PID belongs to the effective uid.  Of a setuid program, which may have inherited a node, the real one counts. */
+static bool
+is_of_users(const struct node_search *s, int proc, const char *pid)
 {
+	autofree char *status = NULL;
+	char name[40], *line;
+	struct stat st;
+	unsigned uid;
+
+	if (fstatat(proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return !is_gone(errno);
+	if (in_spans(s, st.st_uid))
+		return true;
+	if (st.st_uid != 0)
+		return false;
+	snprintf(name, sizeof(name), "%.20s/status", pid);
+	if ((status = file_read_at(proc, name, 65536, NULL)) == NULL)
+		return !is_gone(errno);
+	return (line = strstr(status, "\nUid:")) != NULL && sscanf(line, "\nUid: %u", &uid) == 1 && in_spans(s, uid);
+}
+
+bool
+state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans, unsigned *looks)
+{
+	const struct node_search s = { nodes, n, users, spans, looks };
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool found = false;
 	struct dirent *e;
@@ -173,9 +232,12 @@ state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *us
 			close(proc);
 		return true;
 	}
-	while (!found && (e = readdir(d)) != NULL)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_of_users(proc, e->d_name, users, spans))
-			found = process_has(proc, e->d_name, nodes, n);
+	while (!found && (errno = 0, e = readdir(d)) != NULL) {
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		found = !may_look(&s) || (is_of_users(&s, proc, e->d_name) && process_has(&s, proc, e->d_name));
+	}
+	found = found || errno != 0;
 	closedir(d);
 	return found;
 }

@@ -14,7 +14,7 @@ int state_dir(const char *name, struct why *why);
 int state_user_dir(int dir, uint32_t uid, gid_t gid, struct why *why);
 /* Names in a directory, at most max. */
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
-/* Writes a file whole or not at all: under a name with a dot first, then renamed. */
+/* Writes a file whole or not at all. */
 int state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why);
 
 /* Users of the host that a container's processes may run as. */
@@ -22,11 +22,13 @@ struct idspan {
 	uint32_t first, size;
 };
 
+#define STATE_LOOKS 20000	/* at processes and descriptors: at most 0.3 s */
+
 /*
  * True if a process of one of these users has one of these devices open, or
- * where that can't be seen.  Others' processes (nvidia-persistenced holds nodes
- * open for ever) are no container's.
+ * where that can't be seen, or not with *looks, which is counted down.  Others'
+ * processes (nvidia-persistenced holds nodes open for ever) are no container's.
  */
-bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans);
+bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans, unsigned *looks);
 
 #endif

@@ -39,6 +39,15 @@ static const struct option others[] = {
 	{ "force", 'f', false }, { "all", 'a', false }, { NULL, 0, false },
 };
 
+/* exec: what comes after the id is the command's own. */
+static const struct option execs[] = {
+	{ "process", 'p', true }, { "env", 'e', true }, { "console-socket", 0, true }, { "pidfd-socket", 0, true },
+	{ "cwd", 0, true }, { "user", 'u', true }, { "additional-gids", 'g', true }, { "pid-file", 0, true },
+	{ "process-label", 0, true }, { "apparmor", 0, true }, { "cap", 'c', true }, { "preserve-fds", 0, true },
+	{ "cgroup", 0, true }, { "tty", 't', false }, { "detach", 'd', false }, { "no-new-privs", 0, false },
+	{ "ignore-paused", 0, false }, { "help", 'h', false }, { NULL, 0, false },
+};
+
 static const char *const verbs[] = {
 	"create", "run", "restore", "start", "exec", "kill", "delete", "state", "list", "ps", "pause", "resume", "update",
 	"events", "spec", "checkpoint", "features", "help", "init", "version", "mounts", NULL,
@@ -73,10 +82,20 @@ find_long(const struct option *table, const char *name, size_t len, bool abbrevi
 	return found;
 }
 
+static const struct option *
+find_letter(const struct option *table, char letter)
+{
+	for (; table->name != NULL; table++)
+		if (table->letter != 0 && table->letter == letter)
+			return table;
+	return NULL;
+}
+
 /* One word of the command line, taken apart. */
 struct word {
 	const struct option *option;	/* NULL: not one of the table's */
 	bool is_option;
+	bool detach;			/* there is a -d among its letters */
 	const char *value;		/* NULL: none in this word */
 };
 
@@ -97,12 +116,15 @@ read_word(const struct option *table, const char *arg, struct word *w)
 		w->value = equals != NULL ? equals + 1 : NULL;
 		return;
 	}
-	for (o = table; !two && o->name != NULL; o++)
-		if (o->letter != 0 && o->letter == *name) {
-			w->option = o;
-			w->value = name[1] == '=' ? name + 2 : name[1] != '\0' && o->value ? name + 1 : NULL;
+	for (; !two && (o = find_letter(table, *name)) != NULL; name++) {
+		w->option = o;
+		w->detach = w->detach || o->letter == 'd';
+		w->value = name[1] == '=' ? name + 2 : name[1] != '\0' && o->value ? name + 1 : NULL;
+		/* crun takes several in one word, the last of them with a value */
+		if (w->value != NULL || name[1] == '\0')
 			return;
-		}
+	}
+	w->option = NULL;
 	w->value = equals != NULL ? equals + 1 : NULL;
 }
 
@@ -148,6 +170,7 @@ parse_globals(int argc, char *const *argv, struct command *c)
 				continue;
 			}
 			c->verb = argv[i];
+			c->verb_at = i;
 			return i + 1;
 		}
 		unknown = w.option == NULL && w.value == NULL;
@@ -190,6 +213,7 @@ parse_maker(int argc, char *const *argv, int i, struct command *c, struct why *w
 		}
 		if (w.option == NULL)
 			continue;
+		c->detach = c->detach || w.detach;
 		if (w.option->value && w.value == NULL) {
 			if (i + 1 == argc)
 				return refuse(why, WHY_USAGE, "%s: option %s needs a value", c->verb, argv[i]);
@@ -231,7 +255,7 @@ argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 {
 	int i;
 
-	*c = (struct command){ 0 };
+	*c = (struct command){ .verb_at = argc, .id_at = argc };
 	i = parse_globals(argc, argv, c);
 	if (c->verb == NULL)
 		return 0;
@@ -239,4 +263,33 @@ argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 		return parse_maker(argc, argv, i, c, why);
 	parse_other(argc, argv, i, c);
 	return 0;
+}
+
+int
+argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why)
+{
+	struct word w;
+	int i, n = 0, at;
+
+	for (i = c->verb_at + 1; i < argc; i++) {
+		at = i;
+		read_word(execs, argv[i], &w);
+		if (!w.is_option || strcmp(argv[i], "--") == 0) {
+			i += !w.is_option ? 0 : 1;
+			break;
+		}
+		if (w.option == NULL)
+			continue;
+		if (w.option->value && w.value == NULL && i + 1 < argc)
+			w.value = argv[++i];
+		if (w.value == NULL || (strcmp(w.option->name, "process") != 0 && strcmp(w.option->name, "env") != 0))
+			continue;
+		if (n == EXEC_WORDS_MAX)
+			return refuse(why, WHY_USAGE, "exec: more than %d options", EXEC_WORDS_MAX);
+		words[n++] = (struct exec_word){ .option = w.option->name[0] == 'p' ? EXEC_PROCESS : EXEC_ENV, .at = at,
+			.value_at = i, .value = w.value };
+	}
+	c->id_at = i < argc ? i : argc;
+	c->id = i < argc ? argv[i] : NULL;
+	return n;
 }

@@ -15,6 +15,8 @@ struct command {
 	const char *bundle;	/* create, run, restore: --bundle; NULL: the current directory */
 	bool detach;		/* run, restore: --detach */
 	const char *id;		/* container id; NULL if none was given */
+	int verb_at;		/* its place in argv, argc if there is none */
+	int id_at;		/* likewise */
 };
 
 /*
@@ -26,5 +28,20 @@ int argv_parse(int argc, char *const *argv, struct command *c, struct why *why);
 
 /* The verbs that make a container out of a bundle. */
 bool command_makes_container(const struct command *c);
+
+/* A word of exec's options that matters to us. */
+struct exec_word {
+	enum exec_option { EXEC_PROCESS, EXEC_ENV } option;
+	int at;			/* the word that has the option */
+	int value_at;		/* the word that has the value: the same, or the next */
+	const char *value;	/* points into it */
+};
+#define EXEC_WORDS_MAX 512
+
+/*
+ * exec's --process and --env in the order that they come, up to the container's
+ * id, which it finds as well.  Returns their number, or -1 with *why.
+ */
+int argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "process.h"
 
 struct composing {
 	const struct spec *s;
@@ -40,130 +41,6 @@ drop(struct doc_list *l)
 	free(doc_list_end(l));
 }
 
-static void
-add_string(struct doc_list *l, const char *s)
-{
-	autobuf struct buf b = { 0 };
-
-	buf_json(&b, s);
-	doc_list_add(l, b.failed ? "" : b.p);
-	l->buf.failed = l->buf.failed || b.failed;
-}
-
-/* Variables that a vendor's runtime below us would read as a request, and the token. */
-static bool
-is_taken_out(const char *entry)
-{
-	static const char *const names[] = { "AMD_VISIBLE_DEVICES", "NVIDIA_IMEX_CHANNELS", "NVIDIA_GDS", "NVIDIA_MOFED",
-		"NVIDIA_GDRCOPY", "NVIDIA_NVSWITCH", "GPUHELPER_TOKEN", NULL };
-	static const char *const families[] = { "DOCKER_RESOURCE_", "NVIDIA_MIG_", NULL };
-	size_t i, n = strcspn(entry, "=");
-
-	for (i = 0; families[i] != NULL; i++)
-		if (text_starts(entry, families[i]))
-			return true;
-	for (i = 0; names[i] != NULL; i++)
-		if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0)
-			return true;
-	return false;
-}
-
-static bool
-same_variable(const char *a, const char *b)
-{
-	size_t n = strcspn(a, "=");
-
-	return strcspn(b, "=") == n && strncmp(a, b, n) == 0;
-}
-
-static bool
-is_granted_variable(const struct composing *c, const char *entry)
-{
-	size_t i;
-
-	for (i = 0; i < c->grant->env.n; i++)
-		if (same_variable(c->grant->env.v[i], entry))
-			return true;
-	return false;
-}
-
-static void
-compose_env(struct composing *c)
-{
-	static const char voided[] = "NVIDIA_VISIBLE_DEVICES=void";
-	const struct doc *d = &c->s->doc;
-	bool changed = false, has_void = false;
-	struct doc_list l;
-	const char *entry;
-	uint32_t n;
-	size_t i = 0;
-
-	doc_list_begin(&l, '[');
-	for (n = doc_first(d, c->s->env); n != DOC_NONE; n = doc_next(d, n)) {
-		entry = c->s->env_text.v[i++];
-		if (same_variable(entry, voided)) {
-			if (!has_void && strcmp(entry, voided) == 0)
-				doc_list_keep(&l, d, n);
-			else {
-				changed = true;
-				if (!has_void)
-					add_string(&l, voided);
-			}
-			has_void = true;
-		} else if (is_taken_out(entry) || is_granted_variable(c, entry))
-			changed = true;
-		else
-			doc_list_keep(&l, d, n);
-	}
-	if (!has_void)
-		add_string(&l, voided);
-	for (i = 0; i < c->grant->env.n; i++)
-		add_string(&l, c->grant->env.v[i]);
-	if (changed || !has_void || c->grant->env.n > 0)
-		set(c, c->s->process, "env", &l);
-	else
-		drop(&l);
-}
-
-static void
-compose_groups(struct composing *c)
-{
-	const struct doc *d = &c->s->doc;
-	bool changed = false, there;
-	struct doc_list l;
-	char number[16];
-	int64_t have;
-	uint32_t n;
-	size_t i;
-
-	doc_list_begin(&l, '[');
-	for (n = doc_first(d, c->s->gids); n != DOC_NONE; n = doc_next(d, n))
-		doc_list_keep(&l, d, n);
-	for (i = 0; i < c->grant->gids; i++) {
-		there = false;
-		for (n = doc_first(d, c->s->gids); n != DOC_NONE; n = doc_next(d, n))
-			there = there || (doc_i64(d, n, &have) && have == c->grant->gid[i]);
-		if (there)
-			continue;
-		snprintf(number, sizeof(number), "%u", c->grant->gid[i]);
-		doc_list_add(&l, number);
-		changed = true;
-	}
-	if (!changed) {
-		drop(&l);
-	} else if (doc_is(d, c->s->user, DOC_OBJECT)) {
-		set(c, c->s->user, "additionalGids", &l);
-	} else {
-		autofree char *list = doc_list_end(&l);
-		autobuf struct buf b = { 0 };
-
-		buf_printf(&b, "{\"uid\":0,\"gid\":0,\"additionalGids\":%s}", list != NULL ? list : "");
-		c->edits.failed = c->edits.failed || b.failed || list == NULL;
-		if (!c->edits.failed)
-			doc_set(&c->edits, d, c->s->process, "user", b.p);
-	}
-}
-
 /* CDI requests of an image or a pod, and our own token. */
 static void
 compose_annotations(struct composing *c)
@@ -175,9 +52,7 @@ compose_annotations(struct composing *c)
 
 	doc_list_begin(&l, '{');
 	for (k = doc_first(d, c->s->annotations); k != DOC_NONE; k = doc_next(d, k)) {
-		autofree char *name = doc_string(d, k);
-
-		if (name == NULL || text_starts(name, "cdi.k8s.io/") || strcmp(name, "GPUHELPER_TOKEN") == 0)
+		if (doc_starts(d, k, "cdi.k8s.io/") || doc_equals(d, k, "GPUHELPER_TOKEN"))
 			changed = true;
 		else
 			doc_list_keep(&l, d, k);
@@ -189,20 +64,51 @@ compose_annotations(struct composing *c)
 }
 
 static bool
-is_gpu_source(const struct composing *c, const struct spec_mount *m)
+is_gpu_node(const struct composing *c, const char *path)
 {
 	struct stat st;
 
-	return c->hide && m->bind && m->source != NULL && stat(m->source, &st) == 0 && S_ISCHR(st.st_mode) &&
-	    devmajors_is_gpu(c->majors, major(st.st_rdev));
+	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && devmajors_is_gpu(c->majors, major(st.st_rdev));
+}
+
+/* A destination without empty, "." and ".." components, as NVIDIA's runtime compares it (Go's filepath.Clean()). */
+static char *
+cleaned(const char *path)
+{
+	char *out = malloc(strlen(path) + 2);
+	size_t n, o = 0;
+
+	for (; out != NULL; path += n) {
+		path += strspn(path, "/");
+		if ((n = strcspn(path, "/")) == 0)
+			break;
+		if (n == 2 && strncmp(path, "..", n) == 0) {
+			while (o > 0 && out[--o] != '/')
+				;
+		} else if (n != 1 || *path != '.') {
+			out[o++] = '/';
+			memcpy(out + o, path, n);
+			o += n;
+		}
+	}
+	if (out != NULL)
+		out[o] = '\0';
+	return out;
 }
 
 /* What an NVIDIA runtime reads as a request by volume, and host nodes of GPUs. */
 static bool
-is_leak(const struct composing *c, const struct spec_mount *m)
+is_leak(struct composing *c, const struct spec_mount *m)
 {
-	return path_at_or_beneath(m->target, "/run/nvidia-container-devices") ||
-	    path_at_or_beneath(m->target, "/var/run/nvidia-container-devices") || is_gpu_source(c, m);
+	autofree char *target = cleaned(m->target);
+
+	if (target == NULL) {
+		c->edits.failed = true;
+		return true;
+	}
+	return path_at_or_beneath(target, "/run/nvidia-container-devices") ||
+	    path_at_or_beneath(target, "/var/run/nvidia-container-devices") ||
+	    (c->hide && m->bind && m->source != NULL && is_gpu_node(c, m->source));
 }
 
 static void
@@ -256,8 +162,11 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 	for (i = 0; i < c->grant->nodes; i++)
 		if (strcmp(c->grant->node[i].path, v->path) == 0)
 			return true;
-	return c->hide && (v->type == 'c' || v->type == 'u') && v->major >= 0 && v->major <= UINT32_MAX &&
-	    devmajors_is_gpu(c->majors, (uint32_t)v->major);
+	if (!c->hide)
+		return false;
+	/* in a user namespace a runtime binds what the host has at this path, whatever the numbers say */
+	return ((v->type == 'c' || v->type == 'u') && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
+	    is_gpu_node(c, v->path);
 }
 
 static void
@@ -360,18 +269,27 @@ static void
 compose_masked(struct composing *c)
 {
 	const struct doc *d = &c->s->doc;
+	bool changed = false, there;
 	struct doc_list l;
 	uint32_t n;
 	size_t i;
 
-	if (c->grant->masked.n == 0)
-		return;
 	doc_list_begin(&l, '[');
 	for (n = doc_first(d, c->s->masked); n != DOC_NONE; n = doc_next(d, n))
 		doc_list_keep(&l, d, n);
-	for (i = 0; i < c->grant->masked.n; i++)
-		add_string(&l, c->grant->masked.v[i]);
-	set(c, c->s->linux, "maskedPaths", &l);
+	for (i = 0; i < c->grant->masked.n; i++) {
+		there = false;
+		for (n = doc_first(d, c->s->masked); n != DOC_NONE; n = doc_next(d, n))
+			there = there || doc_equals(d, n, c->grant->masked.v[i]);
+		if (there)
+			continue;
+		doc_list_add_string(&l, c->grant->masked.v[i]);
+		changed = true;
+	}
+	if (changed)
+		set(c, c->s->linux, "maskedPaths", &l);
+	else
+		drop(&l);
 }
 
 char *
@@ -382,8 +300,8 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
 	struct composing c = { .s = s, .majors = majors, .grant = grant != NULL ? grant : &nothing, .hide = hide };
 	char *text;
 
-	compose_env(&c);
-	compose_groups(&c);
+	process_env(&s->doc, s->process, &c.grant->env, true, &c.edits);
+	process_groups(&s->doc, s->process, c.grant->gid, c.grant->gids, &c.edits);
 	compose_annotations(&c);
 	compose_mounts(&c);
 	compose_devices(&c);
@@ -430,13 +348,29 @@ is_ours(const char *path)
 	return false;
 }
 
+static bool
+climbs(const char *path)
+{
+	size_t n;
+
+	for (; *path != '\0'; path += n, path += strspn(path, "/"))
+		if ((n = strcspn(path, "/")) == 2 && strncmp(path, "..", n) == 0)
+			return true;
+	return false;
+}
+
 static int
 check_source(const char *source, const char *target, struct why *why)
 {
 	autofree char *real = NULL;
 
-	if (source[0] != '/')
-		return 0;
+	/* beneath the bundle, which is the engine's own, unless it climbs out of it */
+	if (source[0] != '/') {
+		if (!climbs(source))
+			return 0;
+		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"", source,
+		    target);
+	}
 	/* what can't be resolved can't be mounted either; runc will say so */
 	real = realpath(source, NULL);
 	if (is_ours(source) || (real != NULL && is_ours(real)))
@@ -445,40 +379,52 @@ check_source(const char *source, const char *target, struct why *why)
 	return 0;
 }
 
-/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too. */
+/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
 static int
-check_overlay(const struct spec_mount *m, struct why *why)
+check_overlay(const char *option, const char *target, struct why *why)
 {
-	size_t i;
+	autofree char *piece = malloc(strlen(option) + 1);
+	bool value = false, is_source = false;
+	const char *p;
+	size_t o = 0;
 
-	for (i = 0; i < m->options.n; i++) {
-		autofree char *copy = strdup(m->options.v[i]);
-		char *p, *save = NULL;
-
-		if (copy == NULL)
-			return refuse_nomem(why);
-		if ((p = strchr(copy, '=')) == NULL || !(text_starts(copy, "lowerdir") || text_starts(copy, "upperdir") ||
-		    text_starts(copy, "workdir") || text_starts(copy, "datadir")))
+	if (piece == NULL)
+		return refuse_nomem(why);
+	for (p = option;; p++) {
+		if (*p == '\\' && p[1] != '\0') {
+			piece[o++] = *++p;
 			continue;
-		for (p = strtok_r(p + 1, ":", &save); p != NULL; p = strtok_r(NULL, ":", &save))
-			if (check_source(p, m->target, why) == -1)
-				return -1;
+		}
+		if (*p != '\0' && *p != ',' && *p != (value ? ':' : '=')) {
+			piece[o++] = *p;
+			continue;
+		}
+		piece[o] = '\0';
+		if (!value)
+			is_source = text_starts(piece, "lowerdir") || text_starts(piece, "upperdir") ||
+			    text_starts(piece, "workdir") || text_starts(piece, "datadir");
+		else if (is_source && o > 0 && check_source(piece, target, why) == -1)
+			return -1;
+		if (*p == '\0')
+			return 0;
+		value = *p != ',';
+		o = 0;
 	}
-	return 0;
 }
 
 int
 compose_check_mounts(const struct spec *s, struct why *why)
 {
 	const struct spec_mount *m;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < s->mount_count; i++) {
 		m = &s->mount[i];
 		if (m->bind && m->source != NULL && check_source(m->source, m->target, why) == -1)
 			return -1;
-		if (check_overlay(m, why) == -1)
-			return -1;
+		for (k = 0; k < m->options.n; k++)
+			if (check_overlay(m->options.v[k], m->target, why) == -1)
+				return -1;
 	}
 	return 0;
 }

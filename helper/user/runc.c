@@ -26,6 +26,7 @@
 #include "ask.h"
 #include "bundle.h"
 #include "compose.h"
+#include "exec.h"
 #include "report.h"
 #include "rootfs.h"
 #include "runtime.h"
@@ -351,7 +352,7 @@ find_runtime(struct settings *settings, int *settings_ok, struct why *why)
 }
 
 static int
-serve(const struct command *c, char *const *argv, struct why *why)
+serve(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
@@ -370,6 +371,9 @@ serve(const struct command *c, char *const *argv, struct why *why)
 		case -1:
 			return -1;
 		}
+	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
+	    (argv = exec_prepare(argc, argv, c, runtime, why)) == NULL)
+		return -1;
 	/* the process that asks is the one that becomes the runtime */
 	if (command_makes_container(c) && make_container(c, &settings, runtime, why) == -1)
 		return -1;
@@ -388,7 +392,7 @@ main(int argc, char **argv)
 		dprintf(STDOUT_FILENO, "gpuhelper-runc %s\n", GPUHELPER_VERSION);
 		return 0;
 	}
-	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argv, &why) == -1)
+	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argc, argv, &why) == -1)
 		report_error(&command, &why);
 	return 1;
 }

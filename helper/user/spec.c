@@ -140,16 +140,19 @@ read_mounts(struct spec *s, struct why *why)
 	return 0;
 }
 
-/* A number that may be absent (then -1). */
+/* A device number that may be absent (then -1). */
 static int
 number_part(const struct doc *d, uint32_t obj, const char *key, const char *place, int64_t *out, struct why *why)
 {
 	uint32_t n = doc_get(d, obj, key);
 
 	*out = -1;
-	if (n == DOC_NONE || doc_is(d, n, DOC_NULL) || doc_i64(d, n, out))
+	if (n == DOC_NONE || doc_is(d, n, DOC_NULL))
 		return 0;
-	return wrong(why, "%s.%s is not an integer", place, key);
+	/* UINT32_MAX is cgroup v1's own «every»; what is larger some runtimes cut to 32 bits */
+	if (doc_i64(d, n, out) && *out >= -1 && *out < UINT32_MAX)
+		return 0;
+	return wrong(why, "%s.%s is not a device number", place, key);
 }
 
 static int
@@ -196,7 +199,8 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
 		return wrong(why, "%s.allow is neither true nor false", place);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, why) == -1 || text_part(d, n, "type", place, &type, why) == -1 || text_part(d, n, "access", place, &access, why) == -1 ||
+	if (exact_keys(d, n, why) == -1 || text_part(d, n, "type", place, &type, why) == -1 ||
+	    text_part(d, n, "access", place, &access, why) == -1 ||
 	    number_part(d, n, "major", place, &r->major, why) == -1 ||
 	    number_part(d, n, "minor", place, &r->minor, why) == -1)
 		return -1;
@@ -209,8 +213,10 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	for (c = "rwm"; *c != '\0'; c++)
 		if (access == NULL || *access == '\0' || strchr(access, *c) != NULL)
 			r->access[o++] = *c;
-	if (r->major < -1 || r->minor < -1)
-		return wrong(why, "%s has a number below -1", place);
+	/* the kernel and runc take it for every device then, crun for some */
+	if (r->type == 'a' && (r->major != -1 || r->minor != -1 || strcmp(r->access, "rwm") != 0))
+		return wrong(why, "%s is of type \"a\", and yet not about every device: runtimes do not agree on what that means",
+		    place);
 	return 0;
 }
 
@@ -233,16 +239,44 @@ read_rules(struct spec *s, struct why *why)
 	return 0;
 }
 
+static const char *const capability_sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient", NULL };
+
+/* crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN: only one spelling can be looked for. */
+static int
+check_capabilities(const struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	uint32_t caps, list, n;
+	char place[64];
+	size_t i;
+
+	if (part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
+		return -1;
+	for (i = 0; capability_sets[i] != NULL; i++) {
+		snprintf(place, sizeof(place), "process.capabilities.%s", capability_sets[i]);
+		if (part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
+			return -1;
+		for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
+			autofree char *name = doc_string(d, n);
+
+			if (name == NULL)
+				return wrong(why, "%s holds what is no string", place);
+			if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')
+				return wrong(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
+		}
+	}
+	return 0;
+}
+
 /* Capabilities with which a process in the host's user namespace can get around its device rules. */
 static bool
 has_capability(const struct spec *s, const char *const *names)
 {
-	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
 	uint32_t caps = doc_get(&s->doc, s->process, "capabilities"), list, n;
 	size_t i, k;
 
-	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		list = doc_get(&s->doc, caps, sets[i]);
+	for (i = 0; capability_sets[i] != NULL; i++) {
+		list = doc_get(&s->doc, caps, capability_sets[i]);
 		for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n))
 			for (k = 0; names[k] != NULL; k++)
 				if (doc_equals(&s->doc, n, names[k]))
@@ -258,6 +292,8 @@ read_namespaces(struct spec *s, struct why *why)
 		"CAP_SYS_PTRACE", "CAP_BPF", NULL };
 	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
 
+	if (check_capabilities(s, why) == -1)
+		return -1;
 	for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n)) {
 		if (exact_keys(&s->doc, n, why) == -1)
 			return -1;

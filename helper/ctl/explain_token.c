@@ -1,0 +1,218 @@
+/*
+ * gpuhelperctl explain --token-file: one token, judged by the helper's own code
+ * as of now or of another time.  The token is a secret while it is valid: none
+ * of it is printed but what identity.h's functions say of it.
+ */
+#include "explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+#define FILE_MAX_BYTES (64 * 1024)	/* what is longer is no token, and not worth reading */
+
+/* Two digits within a range; -1: they are not. */
+static int
+two(const char *s, int min, int max)
+{
+	int n;
+
+	if (s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9')
+		return -1;
+	n = (s[0] - '0') * 10 + (s[1] - '0');
+	return n >= min && n <= max ? n : -1;
+}
+
+/* "Z", "+02:00": seconds east of Greenwich. */
+static bool
+read_zone(const char *s, int64_t *east)
+{
+	int h, m;
+
+	*east = 0;
+	if (strcmp(s, "Z") == 0 || strcmp(s, "z") == 0)
+		return true;
+	if ((s[0] != '+' && s[0] != '-') || (h = two(s + 1, 0, 23)) == -1 || s[3] != ':' ||
+	    (m = two(s + 4, 0, 59)) == -1 || s[6] != '\0')
+		return false;
+	*east = (s[0] == '-' ? -60 : 60) * (h * 60 + m);
+	return true;
+}
+
+/* Seconds since 1970, or RFC 3339: "2026-11-20T23:06:00Z"; a fraction of a second is cut off. */
+static bool
+read_time(const char *s, int64_t *out)
+{
+	int century, year, month, day, hour, minute, second;
+	uint64_t plain;
+	int64_t east;
+	struct tm tm, back;
+	time_t t;
+
+	if (text_u64(s, 253402300799, &plain)) {
+		*out = (int64_t)plain;
+		return true;
+	}
+	if (strlen(s) < strlen("2026-11-20T23:06:00Z") || s[4] != '-' || s[7] != '-' ||
+	    (s[10] != 'T' && s[10] != 't' && s[10] != ' ') || s[13] != ':' || s[16] != ':' ||
+	    (century = two(s, 19, 99)) == -1 || (year = two(s + 2, 0, 99)) == -1 || (month = two(s + 5, 1, 12)) == -1 ||
+	    (day = two(s + 8, 1, 31)) == -1 || (hour = two(s + 11, 0, 23)) == -1 ||
+	    (minute = two(s + 14, 0, 59)) == -1 || (second = two(s + 17, 0, 60)) == -1)
+		return false;
+	s += 19;
+	if (*s == '.' && s[1] >= '0' && s[1] <= '9')
+		s += 1 + strspn(s + 1, "0123456789");
+	tm = (struct tm){ .tm_year = century * 100 + year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour,
+		.tm_min = minute, .tm_sec = second };
+	back = tm;
+	/* timegm() makes the 31st of April the 1st of May */
+	if (!read_zone(s, &east) || (t = timegm(&back)) == -1 || back.tm_mday != (second == 60 ? back.tm_mday : day))
+		return false;
+	*out = (int64_t)t - east;
+	return true;
+}
+
+bool
+token_alone(const struct options *o)
+{
+	return o->token_file != NULL && o->gpus == NULL && o->folders == NULL && o->user == NULL && o->pipeline == NULL &&
+	    o->job == NULL && o->issuer == NULL && o->instance_vars == NULL;
+}
+
+int
+token_usage(const struct options *o)
+{
+	int64_t at;
+
+	if (o->token_file == NULL)
+		return complain(WHY_USAGE, "explain: --at goes with --token-file");
+	if (o->bundle != NULL)
+		return complain(WHY_USAGE, "explain: a bundle has its own token: say --bundle or --token-file");
+	if (o->identity != NULL && strcmp(o->identity, "token") != 0)
+		return complain(WHY_USAGE, "explain: with --token-file the identity is token");
+	if (o->at != NULL && !read_time(o->at, &at))
+		return complain(WHY_USAGE, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, \"%s\" is not",
+		    o->at);
+	return 0;
+}
+
+int
+token_load(struct inquiry *q)
+{
+	const struct options *o = q->options;
+	autofree char *text = NULL;
+	size_t len;
+
+	if (o->at != NULL)
+		(void)read_time(o->at, &q->now);
+	if (o->token_file == NULL)
+		return 0;
+	if ((text = ctl_read_input(o->token_file, FILE_MAX_BYTES, &len, &q->why)) == NULL)
+		return -1;
+	if (len > 0 && text[len - 1] == '\n')
+		text[--len] = '\0';
+	if (strlen(text) != len)
+		return refuse(&q->why, WHY_DATA, "%s: has a NUL byte: it is no token", o->token_file);
+	if ((q->request.token = strdup(text)) == NULL)
+		return refuse_nomem(&q->why);
+	return 0;
+}
+
+void
+token_failed_early(struct inquiry *q)
+{
+	static const char prefix[] = "GPUHELPER_TOKEN: ";
+	const char *text = q->why.text, *name = "keys";
+
+	if (q->settings.issuers == 0)
+		name = "issuers";
+	else if (q->why.code == WHY_DATA)
+		name = "form";
+	else if (q->why.code == WHY_DENIED)
+		name = "iss";
+	if (text_starts(text, prefix))
+		text += strlen(prefix);
+	q->token.n = 1;
+	q->token.check[0].name = name;
+	q->token.check[0].result = TOKEN_CHECK_FAILED;
+	snprintf(q->token.check[0].text, sizeof(q->token.check[0].text), "%.191s", text);
+}
+
+void
+token_notes(struct inquiry *q)
+{
+	const struct options *o = q->options;
+	char when[32];
+
+	text_time(q->now, when);
+	if (o->at != NULL)
+		note(q, "the token is judged as of %s", when);
+	if (o->pipeline != NULL || o->job != NULL || o->issuer != NULL || o->instance_vars != NULL)
+		note(q, "the token says whose it is: --pipeline, --job, --issuer and --instance-vars play no part");
+	if (q->identity.kind == IDENTITY_TOKEN)
+		note(q, "whether the token was used by another container before is not looked at");
+	note(q, "the audit log's token_sha256 of it is %s", q->known.token_hash);
+}
+
+static json_t *
+claims_json(const struct known *k)
+{
+	json_t *j = json_object();
+
+	put_text(j, "issuer", k->id.issuer);
+	put_text(j, "team", k->id.team);
+	put_text(j, "pipeline", k->id.pipeline);
+	put_text(j, "job", k->id.job);
+	if (k->id.instance_vars != NULL)
+		json_object_set_new(j, "instance_vars", json_deep_copy(k->id.instance_vars));
+	json_object_set_new(j, "iat", json_integer(k->claims.iat));
+	json_object_set_new(j, "exp", json_integer(k->claims.exp));
+	return j;
+}
+
+static void
+answer_json(const struct inquiry *q, bool holds)
+{
+	json_t *j = json_object(), *notes = json_array();
+	size_t i;
+
+	put_text(j, "outcome", holds ? "holds" : "refused");
+	if (holds) {
+		json_object_set_new(j, "claims", claims_json(&q->known));
+	} else {
+		put_text(j, "reason", q->why.text);
+		json_object_set_new(j, "code", json_integer(q->why.code));
+	}
+	json_object_set_new(j, "token", token_json(&q->token));
+	for (i = 0; i < q->notes.n; i++)
+		json_array_append_new(notes, json_string(q->notes.v[i]));
+	json_object_set_new(j, "notes", notes);
+	put_out(j);
+}
+
+int
+token_answer(struct inquiry *q)
+{
+	const struct identity *id = &q->identity;
+	const bool holds = id->kind == IDENTITY_TOKEN;
+	size_t i;
+
+	token_notes(q);
+	if (q->options->json) {
+		answer_json(q, holds);
+		return holds ? 0 : (int)q->why.code;
+	}
+	say_token(&q->token);
+	if (holds)
+		say("holds: pipeline %s/%s, job %s, by %s", id->team, id->pipeline, id->job != NULL ? id->job : "(none)",
+		    id->issuer);
+	else
+		say("refused: %s", q->why.text);
+	for (i = 0; i < q->notes.n; i++)
+		say("note: %s", q->notes.v[i]);
+	return holds ? 0 : (int)q->why.code;
+}

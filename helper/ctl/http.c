@@ -1,0 +1,252 @@
+/*
+ * See http.h.  The host at the other end may be anyone until its certificate has
+ * been verified, and may be broken into afterwards: it gets so many bytes and so
+ * much time, and can send us nowhere else.  Must never speak anything but https.
+ *
+ * A URL is taken apart once, by libcurl, and the parts that were judged are what
+ * libcurl is then given: no second parser can see another host in it.
+ */
+#include "http.h"
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+#define REDIRECTIONS 3
+
+static void
+cleanup_curl_free(char **s)
+{
+	curl_free(*s);
+}
+#define autocurl __attribute__((cleanup(cleanup_curl_free)))
+
+/* What has come of a document so far. */
+struct body {
+	struct buf buf;
+	size_t max;
+	bool over;	/* it has more than max bytes */
+};
+
+/* One answer. */
+struct answer {
+	struct body body;
+	long status;
+	char *location;		/* libcurl's, absolute; NULL: no redirection */
+	char error[CURL_ERROR_SIZE];
+};
+
+static int64_t
+milliseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* NULL where there is none of it. */
+static char *
+part(CURLU *u, CURLUPart what)
+{
+	char *s = NULL;
+
+	return curl_url_get(u, what, &s, what == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) == CURLUE_OK ? s : NULL;
+}
+
+/* The URL taken apart, or NULL with *why: only https, without a user's name or password. */
+static CURLU *
+take_apart(const char *url, struct why *why)
+{
+	autocurl char *scheme = NULL, *user = NULL, *password = NULL, *host = NULL;
+	CURLU *u = curl_url();
+
+	if (u == NULL) {
+		refuse_nomem(why);
+		return NULL;
+	}
+	/* libcurl would take «https:/host» too */
+	if (strncasecmp(url, "https://", strlen("https://")) != 0 || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    (scheme = part(u, CURLUPART_SCHEME)) == NULL || strcasecmp(scheme, "https") != 0 ||
+	    (host = part(u, CURLUPART_HOST)) == NULL)
+		refuse(why, WHY_DATA, "\"%.200s\" is no https URL", url);
+	else if ((user = part(u, CURLUPART_USER)) != NULL || (password = part(u, CURLUPART_PASSWORD)) != NULL)
+		refuse(why, WHY_DATA, "%.200s: a user's name has no place there", host);
+	else
+		return u;
+	curl_url_cleanup(u);
+	return NULL;
+}
+
+static bool
+same_origin(CURLU *a, CURLU *b)
+{
+	autocurl char *ahost = part(a, CURLUPART_HOST), *bhost = part(b, CURLUPART_HOST);
+	autocurl char *aport = part(a, CURLUPART_PORT), *bport = part(b, CURLUPART_PORT);
+
+	return ahost != NULL && bhost != NULL && strcasecmp(ahost, bhost) == 0 &&
+	    aport != NULL && bport != NULL && strcmp(aport, bport) == 0;
+}
+
+/* The same, of a URL that the origin's host has named. */
+static CURLU *
+take_apart_there(const struct http *h, const char *url, struct why *why)
+{
+	CURLU *origin = take_apart(h->origin, why), *u;
+
+	if (origin == NULL)
+		return NULL;
+	if ((u = take_apart(url, why)) != NULL && !same_origin(u, origin)) {
+		refuse(why, WHY_DATA, "\"%.200s\" is not on the host and port of %.120s", url, h->origin);
+		curl_url_cleanup(u);
+		u = NULL;
+	}
+	curl_url_cleanup(origin);
+	return u;
+}
+
+int
+http_begin(struct http *h, const char *origin, const char *cacert, struct why *why)
+{
+	CURLU *u;
+
+	*h = (struct http){ .origin = origin, .cacert = cacert, .deadline = milliseconds() + HTTP_SECONDS * 1000 };
+	if ((u = take_apart(origin, why)) == NULL)
+		return -1;
+	curl_url_cleanup(u);
+	return 0;
+}
+
+/* A short count ends the transfer. */
+static size_t
+take_bytes(char *bytes, size_t size, size_t n, void *out)
+{
+	struct body *b = out;
+
+	if (size * n > b->max - b->buf.len) {
+		b->over = true;
+		return 0;
+	}
+	buf_add(&b->buf, bytes, size * n);
+	return b->buf.failed ? 0 : size * n;
+}
+
+static bool
+set_up(CURL *c, const struct http *h, CURLU *url, long timeout, struct answer *a)
+{
+	bool good = curl_easy_setopt(c, CURLOPT_CURLU, url) == CURLE_OK;
+
+#if LIBCURL_VERSION_NUM >= 0x075500	/* 7.85 */
+	good &= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https") == CURLE_OK;
+#else
+	good &= curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS) == CURLE_OK;
+#endif
+	/* libcurl's defaults, said where it matters that they are so */
+	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075700	/* 7.87: a resolver that hangs is left behind, not waited for */
+	good &= curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+#endif
+	good &= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_USERAGENT, "gpuhelperctl/" GPUHELPER_VERSION) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->error) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
+	good &= curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body) == CURLE_OK;
+	/* the file's CAs in place of the system's, which may be a folder as well as a file */
+	if (h->cacert != NULL)
+		good &= curl_easy_setopt(c, CURLOPT_CAINFO, h->cacert) == CURLE_OK &&
+		    curl_easy_setopt(c, CURLOPT_CAPATH, NULL) == CURLE_OK;
+	return good;
+}
+
+/* Why libcurl has no whole answer. */
+static int
+say_failed(const struct http *h, CURLcode rc, const struct answer *a, const char *shown, struct why *why)
+{
+	if (a->body.over)
+		return refuse(why, WHY_IO, "%.200s: has more than %zu KiB", shown, a->body.max / 1024);
+	if (a->body.buf.failed)
+		return refuse_nomem(why);
+	if (rc == CURLE_OPERATION_TIMEDOUT)
+		return refuse(why, WHY_IO, "%.200s: no whole answer within %d s", shown, HTTP_SECONDS);
+	return refuse(why, WHY_IO, "%.200s: %.160s%s", shown, a->error[0] != '\0' ? a->error : curl_easy_strerror(rc),
+	    rc == CURLE_PEER_FAILED_VERIFICATION && h->cacert == NULL ? " (a CA of your own? --cacert FILE)" : "");
+}
+
+/* One request, and its answer whatever its status. */
+static int
+ask(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
+{
+	int64_t left = h->deadline - milliseconds();
+	char *location = NULL;
+	CURLcode rc;
+	CURL *c;
+	int ret = 0;
+
+	if (left <= 0)
+		return refuse(why, WHY_IO, "%.200s: no whole answer within %d s", shown, HTTP_SECONDS);
+	if ((c = curl_easy_init()) == NULL)
+		return refuse_nomem(why);
+	if (!set_up(c, h, url, (long)left, a))
+		ret = refuse(why, WHY_BUG, "this libcurl lacks something that is needed: %.80s", curl_version());
+	else if ((rc = curl_easy_perform(c)) != CURLE_OK)
+		ret = say_failed(h, rc, a, shown, why);
+	else if (curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status) != CURLE_OK ||
+	    curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &location) != CURLE_OK)
+		ret = refuse(why, WHY_BUG, "%.200s: libcurl can't tell its status", shown);
+	else if (location != NULL && (a->location = strdup(location)) == NULL)
+		ret = refuse_nomem(why);
+	curl_easy_cleanup(c);
+	return ret;
+}
+
+/* One request to where the origin's host has sent us. */
+static int
+ask_there(const struct http *h, const char *url, struct answer *a, struct why *why)
+{
+	CURLU *u = take_apart_there(h, url, why);
+	int rc = u != NULL ? ask(h, u, url, a, why) : -1;
+
+	curl_url_cleanup(u);
+	return rc;
+}
+
+int
+http_get(const struct http *h, const char *url, size_t max, char **text, size_t *len, struct why *why)
+{
+	struct answer a = { .body.max = max };
+	autofree char *redirected = NULL;
+	int rc = ask_there(h, url, &a, why), hops = 0;
+
+	while (rc == 0 && a.location != NULL && hops++ < REDIRECTIONS) {
+		free(redirected);
+		redirected = a.location;
+		buf_free(&a.body.buf);
+		a = (struct answer){ .body.max = max };
+		if ((rc = ask_there(h, redirected, &a, why)) == -1)
+			refuse_within(why, "redirected");
+	}
+	if (rc == 0 && a.location != NULL)
+		rc = refuse(why, WHY_IO, "%.200s: redirected more than %d times", url, REDIRECTIONS);
+	else if (rc == 0 && a.status != 200)
+		rc = refuse(why, WHY_IO, "%.200s: HTTP status %ld", url, a.status);
+	*len = a.body.buf.len;
+	if (rc == 0 && (*text = buf_take(&a.body.buf)) == NULL)
+		rc = refuse_nomem(why);
+	buf_free(&a.body.buf);
+	free(a.location);
+	return rc;
+}

@@ -1,0 +1,275 @@
+/*
+ * gpuhelperctl keys: the public keys with which tokens are verified.  Runs with
+ * its caller's rights, and only root's are enough to place keys where the helper
+ * believes them.  Must never place what jwks_parse() does not take, nor one
+ * issuer's keys as another's.
+ */
+#include "keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../host/etc.h"
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../pure/text.h"
+
+/* The two steps of gpuhelper-keys.service meet in one directory. */
+static int
+check_names(const struct keys_conf *c, struct why *why)
+{
+	const struct issuer_setting *a, *b, *end = c->settings.issuer + c->settings.issuers;
+
+	for (a = c->settings.issuer; a < end; a++)
+		for (b = c->settings.issuer; b < a; b++)
+			if (strcmp(path_last(a->keys), path_last(b->keys)) == 0)
+				return refuse(why, WHY_CONFIG, "gpuhelper.conf:%u: the keys of %.120s and %.120s are both in a file "
+				    "%.60s: give them names of their own", a->line, b->url, a->url, path_last(a->keys));
+	return 0;
+}
+
+/* import: keys that came another way. */
+static int
+keys_import(const struct options *o, const struct keys_conf *c)
+{
+	autofree char *text = NULL;
+	autojwks struct jwks *keys = NULL;
+	const struct issuer_setting *s;
+	const int64_t now = time(NULL);
+	struct why why;
+	size_t len;
+
+	if ((s = keys_issuer(c, o->issuer, &why)) == NULL ||
+	    (text = ctl_read_input(o->arg[1], JWKS_MAX, &len, &why)) == NULL)
+		return complain(why.code, "%s", why.text);
+	if (jwks_parse(text, len, now, &keys, &why) == -1)
+		return complain(WHY_DATA, "%s: %s", o->arg[1], why.text);
+	if (keys_place(s, c->strict, keys, text, len, &why) == -1)
+		return complain(why.code, "%s", why.text);
+	return 0;
+}
+
+/* 1: the issuer's download left nothing. */
+static int
+place_issuer(const char *from, int dir, const struct issuer_setting *s, bool strict, struct why *why)
+{
+	const char *name = path_last(s->keys);
+	const int64_t now = time(NULL);
+	autofree char *text = NULL, *shown = NULL;
+	autojwks struct jwks *keys = NULL;
+	int64_t fetched;
+	size_t len;
+
+	if (asprintf(&shown, "%s/%s", from, name) == -1) {
+		shown = NULL;
+		return refuse_nomem(why);
+	}
+	/* whoever downloaded it may be broken into: what it left is anything, and not strictly root's */
+	if ((text = keys_read(dir, name, shown, false, &len, &fetched, why)) == NULL)
+		return errno == ENOENT ? 1 : -1;
+	fetched = fetched < now ? fetched : now;
+	if (jwks_parse(text, len, fetched, &keys, why) == -1)
+		return refuse_within(why, shown);
+	return keys_place(s, strict, keys, text, len, why);
+}
+
+/* place: the second step of gpuhelper-keys.service, which is root's. */
+static int
+keys_place_all(const struct options *o, const struct keys_conf *c)
+{
+	autoclose int dir = open(o->from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int status = 0;
+	struct why why;
+	size_t i;
+
+	if (dir == -1)
+		return complain(WHY_IO, "%s: %s", o->from, strerror(errno));
+	for (i = 0; i < c->settings.issuers; i++)
+		if (place_issuer(o->from, dir, &c->settings.issuer[i], c->strict, &why) == -1)
+			status = complain(WHY_IO, "%.200s: %s", c->settings.issuer[i].url, why.text);
+	return status;
+}
+
+/* show */
+
+static void
+say_ago(int64_t s, char out[32])
+{
+	if (s < 120)
+		snprintf(out, 32, "%lld s", (long long)(s > 0 ? s : 0));
+	else if (s < 7200)
+		snprintf(out, 32, "%lld min", (long long)(s / 60));
+	else if (s < 172800)
+		snprintf(out, 32, "%lld h", (long long)(s / 3600));
+	else
+		snprintf(out, 32, "%lld d", (long long)(s / 86400));
+}
+
+static int
+load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
+{
+	autoclose int dir = keys_open_dir(s, strict, why);
+	autofree char *text = NULL;
+	int64_t mtime;
+	size_t len;
+
+	if (dir == -1)
+		return -1;
+	if ((text = keys_read(dir, path_last(s->keys), s->keys, strict, &len, &mtime, why)) == NULL)
+		return errno == ENOENT ? refuse(why, WHY_CONFIG, "there are no keys in %s yet: gpuhelperctl keys fetch",
+		    s->keys) : -1;
+	return jwks_parse(text, len, mtime, keys, why) == -1 ? refuse_within(why, s->keys) : 0;
+}
+
+static json_t *
+key_json(const struct jwk *k)
+{
+	json_t *j = json_object();
+
+	put_text(j, "kid", jwk_kid(k));
+	put_text(j, "alg", jwk_alg(k));
+	if (jwk_bits(k) != 0)
+		json_object_set_new(j, "bits", json_integer(jwk_bits(k)));
+	json_object_set_new(j, "usable", json_boolean(jwk_unusable(k) == NULL));
+	put_text(j, "reason", jwk_unusable(k));
+	return j;
+}
+
+static void
+say_key(const struct jwk *k)
+{
+	const char *kid = jwk_kid(k) != NULL ? jwk_kid(k) : "(without kid)";
+
+	if (jwk_unusable(k) != NULL)
+		say("  %s: can't be used: %s", kid, jwk_unusable(k));
+	else
+		say("  %s: %s, %u bits", kid, jwk_alg(k), jwk_bits(k));
+}
+
+/* Fills j and, without --json, says it; returns the exit status. */
+static int
+show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, json_t *j)
+{
+	const int64_t age = time(NULL) - jwks_fetched(keys);
+	const bool stale = s->keys_max_age > 0 && age > s->keys_max_age;
+	json_t *list = json_array();
+	char ago[32], when[32];
+	size_t i;
+
+	say_ago(age, ago);
+	text_time(jwks_fetched(keys), when);
+	put_text(j, "fetched", when);
+	json_object_set_new(j, "age", json_integer(age));
+	json_object_set_new(j, "stale", json_boolean(stale));
+	json_object_set_new(j, "keys", list);
+	if (!quiet)
+		say("%s: %s, fetched %s ago (%s)", s->url, s->keys, ago, when);
+	for (i = 0; i < jwks_count(keys); i++) {
+		json_array_append_new(list, key_json(jwks_at(keys, i)));
+		if (!quiet)
+			say_key(jwks_at(keys, i));
+	}
+	say_ago(s->keys_max_age, ago);
+	if (stale && !quiet)
+		say("  warning: keys_max_age is %s: tokens of this issuer are refused until its keys are fetched again", ago);
+	return stale ? WHY_CONFIG : 0;
+}
+
+static int
+keys_show(const struct options *o, const struct keys_conf *c)
+{
+	json_t *list = json_array();
+	int status = 0, here;
+	size_t i;
+
+	if (c->settings.issuers == 0 && !o->json)
+		say("gpuhelper.conf names no issuers whose tokens to take");
+	for (i = 0; i < c->settings.issuers; i++) {
+		const struct issuer_setting *s = &c->settings.issuer[i];
+		autojwks struct jwks *keys = NULL;
+		json_t *j = json_object();
+		struct why why;
+
+		put_text(j, "issuer", s->url);
+		put_text(j, "audience", s->audience);
+		put_text(j, "file", s->keys);
+		json_object_set_new(j, "keys_max_age", json_integer(s->keys_max_age));
+		if (load(s, c->strict, &keys, &why) == 0) {
+			here = show_keys(s, keys, o->json, j);
+		} else {
+			put_text(j, "error", why.text);
+			here = o->json ? (int)why.code : complain(why.code, "%s: %s", s->url, why.text);
+		}
+		status = here != 0 ? here : status;
+		json_array_append_new(list, j);
+	}
+	if (o->json)
+		put_out(json_pack("{s:o}", "issuers", list));
+	else
+		json_decref(list);
+	return status;
+}
+
+/* The command line. */
+
+enum { OUTPUT_DIR = 1 << 0, CACERT = 1 << 1, ISSUER = 1 << 2, FROM = 1 << 3, JSON = 1 << 4 };
+
+static const struct verb {
+	const char *name;
+	unsigned takes, needs;	/* options */
+	size_t least, most;	/* words after the verb */
+	const char *usage;
+	int (*run)(const struct options *, const struct keys_conf *);
+} verbs[] = {
+	{ "fetch", OUTPUT_DIR | CACERT, 0, 0, 1, "[--output-dir DIR] [--cacert FILE] [ISSUER_URL]", keys_fetch },
+	{ "show", JSON, 0, 0, 0, "[--json]", keys_show },
+	{ "import", ISSUER, ISSUER, 1, 1, "--issuer URL FILE|-", keys_import },
+	{ "place", FROM, FROM, 0, 0, "--from DIR", keys_place_all },
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static unsigned
+given(const struct options *o)
+{
+	return (o->output_dir != NULL ? OUTPUT_DIR : 0U) | (o->cacert != NULL ? CACERT : 0U) |
+	    (o->issuer != NULL ? ISSUER : 0U) | (o->from != NULL ? FROM : 0U) | (o->json ? JSON : 0U);
+}
+
+static int
+run(const struct verb *v, const struct options *o)
+{
+	struct keys_conf c = { 0 };
+	autofree char *dir = NULL;
+	struct why why;
+	int status;
+
+	if (ctl_config_dir(o->config_dir, &dir, &c.strict, &why) == -1 ||
+	    settings_load(dir, c.strict, &c.settings, NULL, NULL, &why) == -1 ||
+	    (v->run != keys_show && check_names(&c, &why) == -1))
+		status = give_up(o, &why);
+	else
+		status = v->run(o, &c);
+	settings_free(&c.settings);
+	return status;
+}
+
+int
+ctl_keys(const struct options *o)
+{
+	const struct verb *v;
+
+	for (v = verbs; v < verbs + VERBS; v++) {
+		if (o->args == 0 || strcmp(o->arg[0], v->name) != 0)
+			continue;
+		if ((given(o) & ~v->takes) != 0 || (given(o) & v->needs) != v->needs || o->args - 1 < v->least ||
+		    o->args - 1 > v->most)
+			return complain(WHY_USAGE, "usage: gpuhelperctl keys %s %s", v->name, v->usage);
+		return run(v, o);
+	}
+	return complain(WHY_USAGE, "keys: fetch, show or import (see gpuhelperctl --help)");
+}

@@ -1,0 +1,143 @@
+/*
+ * gpuhelperctl keys fetch: asks each issuer for its keys, the way of OpenID
+ * Connect Discovery 1.0.  May assume that gpuhelper.conf is root's and that TLS
+ * tells who answers; nothing else of what comes.  Needs no rights but to write
+ * where it is told to: gpuhelper-keys.service gives it none.
+ */
+#include "keys.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../pure/strictjson.h"
+#include "http.h"
+
+struct fetch {
+	const struct options *options;
+	const struct keys_conf *conf;
+	int out;		/* directory to write to; -1: each issuer's own */
+};
+
+static void
+cleanup_json(json_t **j)
+{
+	json_decref(*j);
+}
+#define autojson __attribute__((cleanup(cleanup_json)))
+
+/* The URL of the discovery document: «any terminating / MUST be removed before» (section 4). */
+static char *
+discovery_url(const struct issuer_setting *s, struct why *why)
+{
+	size_t len = strlen(s->url);
+	char *url = NULL;
+
+	if (strpbrk(s->url, "?#") != NULL) {
+		refuse(why, WHY_CONFIG, "an issuer's URL has neither \"?\" nor \"#\"");
+		return NULL;
+	}
+	while (len > 0 && s->url[len - 1] == '/')
+		len--;
+	if (asprintf(&url, "%.*s/.well-known/openid-configuration", (int)len, s->url) == -1) {
+		refuse_nomem(why);
+		return NULL;
+	}
+	return url;
+}
+
+/* Where the issuer says that its keys are. */
+static int
+discover(const struct http *h, const struct issuer_setting *s, char **jwks_uri, struct why *why)
+{
+	autofree char *url = discovery_url(s, why), *text = NULL;
+	autojson json_t *j = NULL;
+	const char *issuer, *uri;
+	size_t len;
+
+	if (url == NULL || http_get(h, url, JWKS_MAX, &text, &len, why) == -1)
+		return -1;
+	if ((j = strictjson_object(text, len, why)) == NULL)
+		return refuse_within(why, url);
+	/* else a host that serves several issuers could pass one's keys off as another's (section 4.3) */
+	if ((issuer = json_string_value(json_object_get(j, "issuer"))) == NULL || strcmp(issuer, s->url) != 0)
+		return refuse(why, WHY_DATA, "%.200s: is of issuer \"%.120s\", not of this one", url,
+		    issuer != NULL ? issuer : "");
+	if ((uri = json_string_value(json_object_get(j, "jwks_uri"))) == NULL)
+		return refuse(why, WHY_DATA, "%.200s: has no \"jwks_uri\"", url);
+	if ((*jwks_uri = strdup(uri)) == NULL)
+		return refuse_nomem(why);
+	return 0;
+}
+
+static int
+fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *why)
+{
+	autofree char *uri = NULL, *text = NULL, *shown = NULL;
+	autojwks struct jwks *keys = NULL;
+	const int64_t now = time(NULL);
+	struct http h;
+	size_t len;
+
+	if (http_begin(&h, s->url, f->options->cacert, why) == -1 || discover(&h, s, &uri, why) == -1)
+		return -1;
+	if (http_get(&h, uri, JWKS_MAX, &text, &len, why) == -1)
+		return refuse_within(why, "jwks_uri");
+	if (jwks_parse(text, len, now, &keys, why) == -1)
+		return refuse_within(why, uri);
+	if (f->out == -1)
+		return keys_place(s, f->conf->strict, keys, text, len, why);
+	if (asprintf(&shown, "%s/%s", f->options->output_dir, path_last(s->keys)) == -1) {
+		shown = NULL;
+		return refuse_nomem(why);
+	}
+	if (keys_write(f->out, path_last(s->keys), shown, text, len, now, why) == -1)
+		return -1;
+	keys_say(s, keys, shown);
+	return 0;
+}
+
+/* All of them, or the one that is asked for; one that fails keeps no other from being fetched. */
+static int
+fetch(const struct fetch *f)
+{
+	const struct settings *settings = &f->conf->settings;
+	const char *only = f->options->args > 1 ? f->options->arg[1] : NULL;
+	int status = 0;
+	struct why why;
+	size_t i;
+
+	if (only != NULL && keys_issuer(f->conf, only, &why) == NULL)
+		return complain(why.code, "%s", why.text);
+	if (settings->issuers == 0)
+		say("gpuhelper.conf names no issuers: there is nothing to fetch");
+	for (i = 0; i < settings->issuers; i++) {
+		if (only != NULL && strcmp(settings->issuer[i].url, only) != 0)
+			continue;
+		if (fetch_issuer(f, &settings->issuer[i], &why) == -1)
+			status = complain(WHY_IO, "%.200s: %s", settings->issuer[i].url, why.text);
+	}
+	return status;
+}
+
+int
+keys_fetch(const struct options *o, const struct keys_conf *c)
+{
+	autoclose int out = -1;
+	int status;
+
+	if (o->output_dir != NULL && (out = open(o->output_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return complain(WHY_IO, "%s: %s", o->output_dir, strerror(errno));
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return complain(WHY_BUG, "libcurl can't be used: %.80s", curl_version());
+	status = fetch(&(struct fetch){ .options = o, .conf = c, .out = out });
+	curl_global_cleanup();
+	return status;
+}

@@ -1,0 +1,122 @@
+/*
+ * See keys.h: the files that hold an issuer's keys.  What is written was judged
+ * before, by jwks_parse(); whoever may have left the file that is read, it is
+ * not followed elsewhere, and is judged after.
+ */
+#include "keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+const struct issuer_setting *
+keys_issuer(const struct keys_conf *c, const char *url, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < c->settings.issuers; i++)
+		if (strcmp(c->settings.issuer[i].url, url) == 0)
+			return &c->settings.issuer[i];
+	refuse(why, WHY_DATA, "issuer %.200s is none of gpuhelper.conf's", url);
+	return NULL;
+}
+
+int
+keys_open_dir(const struct issuer_setting *s, bool strict, struct why *why)
+{
+	size_t len = (size_t)(path_last(s->keys) - s->keys);
+	/* without the slash at its end, unless it is all there is */
+	autofree char *dir = strndup(s->keys, len > 1 ? len - 1 : 1);
+
+	return dir == NULL ? refuse_nomem(why) : trust_open_dir(dir, strict, why);
+}
+
+char *
+keys_read(int dir, const char *name, const char *shown, bool strict, size_t *len, int64_t *mtime, struct why *why)
+{
+	struct stat st;
+	char *text;
+
+	errno = 0;
+	if ((text = trust_read(dir, name, shown, JWKS_MAX, strict, len, why)) == NULL)
+		return NULL;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1) {
+		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+		free(text);
+		errno = 0;
+		return NULL;
+	}
+	*mtime = st.st_mtim.tv_sec;
+	return text;
+}
+
+static int
+write_all(int fd, const char *text, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		if ((n = write(fd, text, len)) == -1 && errno != EINTR)
+			return -1;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int
+keys_write(int dir, const char *name, const char *shown, const char *text, size_t len, int64_t fetched,
+    struct why *why)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)fetched } };
+	autoclose int fd = -1;
+	char temp[300];
+	uint64_t salt;
+
+	/* a name of its own for each writer: two at once must not write into one file */
+	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+		return refuse(why, WHY_AGAIN, "no random number: %s", strerror(errno));
+	snprintf(temp, sizeof(temp), ".%.200s.%016llx", name, (unsigned long long)salt);
+	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
+		return refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
+	/* the mode last but one, whatever the umask: half a file is nobody's to read */
+	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || fchmod(fd, 0644) == -1 || fsync(fd) == -1 ||
+	    renameat(dir, temp, dir, name) == -1) {
+		refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
+		(void)unlinkat(dir, temp, 0);
+		return -1;
+	}
+	if (fsync(dir) == -1)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	return 0;
+}
+
+void
+keys_say(const struct issuer_setting *s, const struct jwks *keys, const char *where)
+{
+	say("%s: %zu key%s in %s", s->url, jwks_count(keys), jwks_count(keys) == 1 ? "" : "s", where);
+}
+
+int
+keys_place(const struct issuer_setting *s, bool strict, const struct jwks *keys, const char *text, size_t len,
+    struct why *why)
+{
+	autoclose int dir = keys_open_dir(s, strict, why);
+
+	if (dir == -1 || keys_write(dir, path_last(s->keys), s->keys, text, len, jwks_fetched(keys), why) == -1)
+		return -1;
+	keys_say(s, keys, s->keys);
+	return 0;
+}

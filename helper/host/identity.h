@@ -1,0 +1,32 @@
+/* Which pipeline a container is of, and how that is known. */
+#ifndef GPUHELPER_HOST_IDENTITY_H
+#define GPUHELPER_HOST_IDENTITY_H
+
+#include "../pure/match.h"
+#include "../pure/token.h"
+
+/* An identity and what it borrows from. */
+struct known {
+	struct identity id;
+	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
+	struct token_claims claims;		/* of a token that holds */
+	char token_hash[65];			/* "" without a token; names it where it does not hold, too */
+	json_t *vars;				/* of a claim */
+};
+
+/*
+ * Of a token where there is one: verified at the time «now» against the issuer
+ * of gpuhelper.conf that it names.  One that does not hold ends the matter, no
+ * other identity is tried.  «strict»: key files have to be root's alone.  log,
+ * if not NULL, gets each check.
+ */
+int identity_of_token(const char *token, const struct settings *settings, int64_t now, bool strict, struct known *out,
+    struct token_check_log *log, struct why *why);
+
+/* Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER). */
+int identity_of_claims(const struct request *r, struct known *out, struct why *why);
+
+void known_free(struct known *k);
+#define autoknown __attribute__((cleanup(known_free)))
+
+#endif

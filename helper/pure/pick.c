@@ -1,0 +1,108 @@
+/* See pick.h. */
+#include "pick.h"
+
+#include <string.h>
+
+bool
+held_same(const struct held_gpu *a, const struct held_gpu *b)
+{
+	return a->vendor == b->vendor && a->partition == b->partition && strcmp(a->pci, b->pci) == 0;
+}
+
+/* How many hold it; *exclusive if one of them does so alone, *limit the smallest of theirs (0: none). */
+static unsigned
+holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit)
+{
+	const struct held_gpu *h;
+	unsigned count = 0;
+	size_t i, k;
+
+	*exclusive = false;
+	*limit = 0;
+	for (i = 0; i < n; i++)
+		for (k = 0; k < held[i].gpus; k++) {
+			h = &held[i].gpu[k];
+			if (!held_same(h, g))
+				continue;
+			count++;
+			*exclusive = *exclusive || h->exclusive;
+			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
+				*limit = h->limit;
+		}
+	return count;
+}
+
+bool
+pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as)
+{
+	unsigned limit, count;
+	bool exclusive;
+
+	if ((count = holders(held, n, as, &exclusive, &limit)) == 0)
+		return true;
+	if (exclusive || as->exclusive)
+		return false;
+	if (as->limit != 0 && (limit == 0 || as->limit < limit))
+		limit = as->limit;
+	return limit == 0 || count < limit;
+}
+
+static bool
+is_picked(const struct pick_want *want, const struct pick *picks, size_t n, const struct held_gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (held_same(&want[picks[i].want].candidate[picks[i].candidate], g))
+			return true;
+	return false;
+}
+
+/* The candidate of a want that is best to take next; its number of candidates if there is none. */
+static size_t
+best_of(const struct holding *held, size_t n, const struct pick_want *want, const struct pick_want *w,
+    const struct pick *picks, size_t picked)
+{
+	size_t i, best = w->candidates;
+	unsigned count, least = 0, limit;
+	bool exclusive;
+
+	for (i = 0; i < w->candidates; i++) {
+		if (is_picked(want, picks, picked, &w->candidate[i]) || !pick_has_room(held, n, &w->candidate[i]))
+			continue;
+		count = holders(held, n, &w->candidate[i], &exclusive, &limit);
+		if (best == w->candidates || count < least) {
+			best = i;
+			least = count;
+		}
+	}
+	return best;
+}
+
+bool
+pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
+    size_t max, size_t *picked)
+{
+	bool all = true, choice;
+	unsigned left;
+	size_t i, best;
+
+	*picked = 0;
+	/* wants with no choice first, or a freer one might take what they need */
+	for (choice = false;; choice = true) {
+		for (i = 0; i < wants; i++) {
+			if ((want[i].candidates > want[i].count) != choice)
+				continue;
+			for (left = want[i].count; left > 0; left--) {
+				best = best_of(held, n, want, &want[i], picks, *picked);
+				if (best == want[i].candidates || *picked == max) {
+					all = false;
+					break;
+				}
+				picks[(*picked)++] = (struct pick){ i, best };
+			}
+		}
+		if (choice)
+			return all;
+	}
+}

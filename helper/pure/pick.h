@@ -1,0 +1,59 @@
+/*
+ * Which of the GPUs that a policy allows a container gets, given who holds what
+ * and who waited before.  Values in, values out: the lock, the files and the
+ * clock are helper/root/lease.c's.
+ */
+#ifndef GPUHELPER_PURE_PICK_H
+#define GPUHELPER_PURE_PICK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpu.h"
+
+/* A GPU that someone holds, by what survives a restart of anything. */
+struct held_gpu {
+	enum gpu_vendor vendor;
+	char pci[16];
+	unsigned partition;
+	bool exclusive;
+	unsigned limit;		/* of a shared one: most containers at a time; 0: no limit */
+};
+
+/* What one container holds, or what is kept for one that waits. */
+struct holding {
+	const struct held_gpu *gpu;
+	size_t gpus;
+};
+
+/* «count» of the candidates, each to be held as it says (exclusive, limit). */
+struct pick_want {
+	const struct held_gpu *candidate;	/* in the order of preference: PCI address, partition */
+	size_t candidates;
+	unsigned count;
+};
+
+struct pick {
+	size_t want, candidate;
+};
+
+/* The same GPU, whoever holds it and how. */
+bool held_same(const struct held_gpu *a, const struct held_gpu *b);
+
+/*
+ * A GPU has room if no one holds it exclusively, it is not to be held
+ * exclusively while anyone holds it, and the number of its holders stays below
+ * the smallest limit of all of them.
+ */
+bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
+
+/*
+ * Picks for all wants: the least held first, then in the candidates' order; no
+ * GPU twice; wants that have no choice before those that have.  At most «max»
+ * picks.  Returns true if every want is satisfied; if not, picks[0, *picked) is
+ * what could be had.
+ */
+bool pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
+    size_t max, size_t *picked);
+
+#endif

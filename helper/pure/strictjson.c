@@ -1,0 +1,113 @@
+/* See strictjson.h.  Any bytes may come: no recursion without a bound, nothing believed that memory ran short for. */
+#include "strictjson.h"
+
+/* jansson reads the same up to the first error, so what this counts is what it nests. */
+static bool
+depth_is_bounded(const char *s, size_t len)
+{
+	bool quoted = false;
+	unsigned depth = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (quoted) {
+			if (s[i] == '\\')
+				i++;
+			else if (s[i] == '"')
+				quoted = false;
+		} else if (s[i] == '"')
+			quoted = true;
+		else if (s[i] == '[' || s[i] == '{') {
+			if (++depth > STRICTJSON_DEPTH)
+				return false;
+		} else if ((s[i] == ']' || s[i] == '}') && depth > 0)
+			depth--;
+	}
+	return true;
+}
+
+/*
+ * jansson 2.14 looks away when it can't grow the buffer of a string: the string
+ * loses a character and parsing goes on («https://ci.example.org» has been seen
+ * to read «https://ci.exaple.org»).  What was short of memory at any moment must
+ * not be believed, so its allocator is watched while it parses.  Programs that
+ * use this have one thread.
+ */
+static json_malloc_t real_malloc;
+static json_free_t real_free;
+static bool starved;
+
+static void *
+watched_malloc(size_t size)
+{
+	void *p = real_malloc(size);
+
+	starved |= p == NULL;
+	return p;
+}
+
+void
+strictjson_watch(void)
+{
+	json_get_alloc_funcs(&real_malloc, &real_free);
+	json_set_alloc_funcs(watched_malloc, real_free);
+	starved = false;
+}
+
+bool
+strictjson_starved(void)
+{
+	json_set_alloc_funcs(real_malloc, real_free);
+	return starved;
+}
+
+static json_t *
+watched_load(const char *text, size_t len, json_error_t *err)
+{
+	json_t *j;
+
+	strictjson_watch();
+	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, err);
+	if (strictjson_starved()) {
+		json_decref(j);
+		j = NULL;
+	}
+	return j;
+}
+
+json_t *
+strictjson_object(const char *text, size_t len, struct why *why)
+{
+	json_error_t err;
+	json_t *j;
+
+	if (!depth_is_bounded(text, len)) {
+		refuse(why, WHY_DATA, "nested deeper than %d", STRICTJSON_DEPTH);
+		return NULL;
+	}
+	if ((j = watched_load(text, len, &err)) == NULL) {
+		switch (starved ? json_error_out_of_memory : json_error_code(&err)) {
+		case json_error_out_of_memory:
+			refuse_nomem(why);
+			break;
+		case json_error_duplicate_key:
+			refuse(why, WHY_DATA, "has one name twice, at line %d, column %d", err.line,
+			    err.column);
+			break;
+		case json_error_numeric_overflow:
+			refuse(why, WHY_DATA, "has a number out of range, at line %d, column %d",
+			    err.line, err.column);
+			break;
+		default:
+			refuse(why, WHY_DATA, "is not JSON from line %d, column %d on", err.line,
+			    err.column);
+		}
+		return NULL;
+	}
+	if (!json_is_object(j)) {
+		json_decref(j);
+		refuse(why, WHY_DATA, "is JSON, but no object");
+		return NULL;
+	}
+	return j;
+}

@@ -1,0 +1,125 @@
+/*
+ * See binding.h.  Works beneath /var/lib/gpuhelper only.  A file's name is a hash
+ * of the token's issuer and of what is the same for all spellings of the token;
+ * its content is the container's lease key; its modification time is when the
+ * token expires, so that cleaning up reads nothing.
+ */
+#include "binding.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/hash.h"
+#include "state.h"
+
+#define TOKENS GPUHELPER_STATEDIR "/tokens"
+#define TOKENS_MAX 65536
+
+static int
+open_tokens(struct why *why)
+{
+
+	if ((mkdir(GPUHELPER_STATEDIR, 0700) == -1 && errno != EEXIST) || (mkdir(TOKENS, 0700) == -1 && errno != EEXIST))
+		return refuse(why, WHY_IO, TOKENS ": %s", strerror(errno));
+	return trust_open_dir(TOKENS, true, why);
+}
+
+/* Forgets what has expired; our clock may be behind the issuer's by the leeway. */
+static int
+forget_expired(int dir, struct why *why)
+{
+	autostrlist struct strlist names = { 0 };
+	time_t now = time(NULL);
+	struct stat st;
+	size_t i;
+
+	if (state_list(dir, TOKENS, TOKENS_MAX, &names, why) == -1)
+		return -1;
+	for (i = 0; i < names.n; i++)
+		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime + 2 * TOKEN_LEEWAY < now)
+			(void)unlinkat(dir, names.v[i], 0);
+	return 0;
+}
+
+/* A file with this content and time under a name that nobody looks for. */
+static int
+stage(int dir, const char *temp, const char *content, int64_t exp, struct why *why)
+{
+	const struct timespec times[2] = { { .tv_sec = exp }, { .tv_sec = exp } };
+	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ssize_t n;
+
+	if (fd == -1)
+		return refuse(why, WHY_IO, TOKENS "/%s: %s", temp, strerror(errno));
+	n = write(fd, content, strlen(content));
+	if (n != (ssize_t)strlen(content) || futimens(fd, times) == -1 || fsync(fd) == -1) {
+		refuse(why, WHY_IO, TOKENS "/%s: %s", temp, n == -1 ? strerror(errno) : "no space left");
+		close(fd);
+		(void)unlinkat(dir, temp, 0);
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
+/* It is bound: to this container? */
+static int
+check_bound(int dir, const char *name, const char *lease_key, struct why *why)
+{
+	autofree char *bound = NULL;
+
+	if ((bound = trust_read(dir, name, TOKENS, 128, true, NULL, why)) == NULL)
+		return -1;
+	if (strcmp(bound, lease_key) == 0)
+		return 0;
+	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN was used by another container before: each task needs its own; tokens of "
+	    "one second are the same with RS256, so set algorithm: ES256 in the pipeline's idtoken var source");
+}
+
+int
+binding_take(const struct known *k, const char *lease_key, char name[65], struct why *why)
+{
+	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
+	autoclose int dir = open_tokens(why);
+	char file[65], temp[96];
+	int ret, saved;
+
+	name[0] = '\0';
+	if (dir == -1 || forget_expired(dir, why) == -1)
+		return -1;
+	hash_pieces(pieces, file);
+	snprintf(temp, sizeof(temp), "%s.%d", file, getpid());
+	(void)unlinkat(dir, temp, 0);
+	if (stage(dir, temp, lease_key, k->claims.exp, why) == -1)
+		return -1;
+	/* link(2) does not replace: of two that come at once, one is first */
+	ret = linkat(dir, temp, dir, file, 0);
+	saved = errno;
+	(void)unlinkat(dir, temp, 0);
+	if (ret == -1 && saved == EEXIST)
+		return check_bound(dir, file, lease_key, why);
+	if (ret == -1)
+		return refuse(why, WHY_IO, TOKENS ": %s", strerror(saved));
+	(void)fsync(dir);
+	snprintf(name, 65, "%s", file);
+	return 0;
+}
+
+void
+binding_drop(const char *name)
+{
+	struct why ignored;
+	autoclose int dir = *name != '\0' ? open_tokens(&ignored) : -1;
+
+	if (dir != -1)
+		(void)unlinkat(dir, name, 0);
+}

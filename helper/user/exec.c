@@ -1,0 +1,273 @@
+/*
+ * See exec.h.  With the caller's rights.  A process.json is a secret while it
+ * holds a token: the new one is in memory only, the old one is left as it is.
+ */
+#include "exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/hash.h"
+#include "process.h"
+
+#define PROCESS_MAX (4 * 1024 * 1024)
+#define RECORD_MAX (1024 * 1024)
+
+/* What root wrote down at the grant (root/lease.c, exec_record_write()). */
+struct record {
+	struct strlist env;
+	uint32_t gid[64];
+	size_t gids;
+};
+
+static char *
+read_whole(int fd, size_t max, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	char part[16384];
+	ssize_t n;
+
+	while ((n = read(fd, part, sizeof(part))) != 0) {
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 || b.len + (size_t)n > max) {
+			errno = n == -1 ? errno : EFBIG;
+			return NULL;
+		}
+		buf_add(&b, part, (size_t)n);
+	}
+	*len = b.len;
+	return buf_take(&b);
+}
+
+static int
+parse_record(const char *text, size_t len, struct record *r, struct why *why)
+{
+	autodoc struct doc d = { 0 };
+	uint32_t n;
+	int64_t gid;
+
+	if (doc_parse(&d, text, len, why) == -1)
+		return -1;
+	for (n = doc_first(&d, doc_get(&d, 0, "env")); n != DOC_NONE; n = doc_next(&d, n)) {
+		autofree char *entry = doc_string(&d, n);
+
+		if (entry == NULL || !strlist_add(&r->env, entry, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	for (n = doc_first(&d, doc_get(&d, 0, "groups")); n != DOC_NONE && r->gids < 64; n = doc_next(&d, n))
+		if (doc_i64(&d, n, &gid) && gid >= 0 && gid < UINT32_MAX)
+			r->gid[r->gids++] = (uint32_t)gid;
+	return 0;
+}
+
+/* A container without a record was granted nothing. */
+static int
+load_record(const struct command *c, struct record *r, struct why *why)
+{
+	const char *const pieces[] = { c->root != NULL ? c->root : "", c->id != NULL ? c->id : "", NULL };
+	char name[65], path[sizeof(GPUHELPER_RUNDIR) + 128];
+	autofree char *text = NULL;
+	autoclose int fd = -1;
+	size_t len;
+
+	hash_pieces(pieces, name);
+	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, getuid(), name);
+	if ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) == -1) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return 0;
+		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+	}
+	if ((text = read_whole(fd, RECORD_MAX, &len)) == NULL)
+		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
+}
+
+/* The new process.json; NULL with *why. */
+static char *
+compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, struct why *why)
+{
+	autoedits struct doc_edits e = { 0 };
+	autodoc struct doc d = { 0 };
+	uint32_t env, n;
+	char *new;
+
+	if (doc_parse(&d, text, len, why) == -1) {
+		refuse_within(why, "process.json");
+		return NULL;
+	}
+	if (!doc_is(&d, 0, DOC_OBJECT)) {
+		refuse(why, WHY_DATA, "process.json: it is not an object");
+		return NULL;
+	}
+	env = doc_get(&d, 0, "env");
+	for (n = doc_first(&d, env); n != DOC_NONE; n = doc_next(&d, n)) {
+		autofree char *entry = doc_string(&d, n);
+
+		if (entry == NULL) {
+			refuse(why, WHY_DATA, "process.json: env holds what is no string");
+			return NULL;
+		}
+	}
+	process_env(&d, 0, &r->env, false, &e);
+	process_groups(&d, 0, r->gid, r->gids, &e);
+	if ((new = doc_apply(&d, &e, newlen)) == NULL)
+		refuse_nomem(why);
+	return new;
+}
+
+/* A file of our memory that the runtime finds as /proc/self/fd/N, since it is this process. */
+static int
+in_memory(const char *text, size_t len, char path[40], struct why *why)
+{
+	int fd = memfd_create("process.json", 0);
+	ssize_t n;
+
+	if (fd == -1)
+		return refuse(why, WHY_AGAIN, "memfd_create: %s", strerror(errno));
+	while (len > 0) {
+		if ((n = write(fd, text, len)) == -1 && errno != EINTR) {
+			close(fd);
+			return refuse(why, WHY_AGAIN, "process.json: %s", strerror(errno));
+		}
+		text += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	(void)lseek(fd, 0, SEEK_SET);
+	snprintf(path, 40, "/proc/self/fd/%d", fd);
+	return 0;
+}
+
+/* Replaces the file that --process names; *path is left empty where it may stay. */
+static int
+replace_process(const char *file, const struct record *r, char path[40], struct why *why)
+{
+	autofree char *text = NULL, *new = NULL;
+	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t len, newlen;
+	struct stat st;
+	int ret = 0;
+
+	path[0] = '\0';
+	/* what can't be read the runtime will complain about in its own words */
+	if (fd == -1 || fstat(fd, &st) == -1 || S_ISDIR(st.st_mode))
+		return 0;
+	if ((text = read_whole(fd, PROCESS_MAX, &len)) == NULL)
+		return refuse(why, WHY_DATA, "process.json: %s", errno == EFBIG ? "is larger than 4 MiB" : strerror(errno));
+	new = compose_process(text, len, r, &newlen, why);
+	if (new == NULL)
+		ret = -1;
+	else if (!S_ISREG(st.st_mode) || newlen != len || memcmp(new, text, len) != 0)
+		ret = in_memory(new, newlen, path, why);
+	explicit_bzero(text, len);
+	return ret;
+}
+
+/* The words of the new command line. */
+struct words {
+	char **v;
+	size_t n;
+	bool failed;
+};
+
+static void
+add_word(struct words *w, const char *s)
+{
+	char *copy = strdup(s);
+
+	if (copy == NULL)
+		w->failed = true;
+	else
+		w->v[w->n++] = copy;
+}
+
+/*
+ * --env and --additional-gids for what the grant gave, where no process.json
+ * carries it.  «env_option» in the form already used: runc takes only one.
+ */
+static void
+add_record(struct words *w, const struct record *r, const char *env_option, const char *runtime)
+{
+	autofree char *real = realpath(runtime, NULL);
+	char number[16];
+	size_t i;
+
+	for (i = 0; i < r->env.n; i++) {
+		add_word(w, env_option);
+		add_word(w, r->env.v[i]);
+	}
+	/* crun's exec has no such option: there the groups of create stay out of reach */
+	if (real != NULL && strcmp(strrchr(real, '/') + 1, "crun") == 0)
+		return;
+	for (i = 0; i < r->gids; i++) {
+		snprintf(number, sizeof(number), "%u", r->gid[i]);
+		add_word(w, "--additional-gids");
+		add_word(w, number);
+	}
+}
+
+static int
+rewrite(int argc, char *const *argv, const struct command *c, const struct exec_word *e, int n, const struct record *r,
+    const char *runtime, struct words *w, struct why *why)
+{
+	const char *env_option = "--env";
+	bool has_process = false;
+	char path[40];
+	int i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		has_process = has_process || e[i].option == EXEC_PROCESS;
+		if (e[i].option == EXEC_ENV && text_starts(argv[e[i].at], "-e") && !text_starts(argv[e[i].at], "-env"))
+			env_option = "-e";
+	}
+	for (i = 0; i < argc; i++) {
+		if (i == c->id_at && !has_process)
+			add_record(w, r, env_option, runtime);
+		if (k == n || i != e[k].at) {
+			add_word(w, argv[i]);
+			continue;
+		}
+		path[0] = '\0';
+		if (e[k].option == EXEC_PROCESS && replace_process(e[k].value, r, path, why) == -1)
+			return -1;
+		if (path[0] != '\0') {
+			add_word(w, "--process");
+			add_word(w, path);
+		} else if (e[k].option == EXEC_PROCESS || !process_env_is_taken_out(e[k].value)) {
+			for (; i < e[k].value_at; i++)
+				add_word(w, argv[i]);
+			add_word(w, argv[i]);
+		}
+		i = e[k++].value_at;
+	}
+	return 0;
+}
+
+char **
+exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime, struct why *why)
+{
+	struct exec_word words[EXEC_WORDS_MAX];
+	struct record r = { 0 };
+	struct words w = { 0 };
+	int n = argv_parse_exec(argc, argv, c, words, why);
+
+	if (n == -1 || load_record(c, &r, why) == -1)
+		return NULL;
+	if ((w.v = calloc((size_t)argc + 2 * (r.env.n + r.gids) + (size_t)n + 2, sizeof(*w.v))) == NULL ||
+	    rewrite(argc, argv, c, words, n, &r, runtime, &w, why) == -1 || w.failed) {
+		if (w.v == NULL || w.failed)
+			refuse_nomem(why);
+		free(w.v);
+		w.v = NULL;
+	}
+	strlist_free(&r.env);
+	return w.v;
+}

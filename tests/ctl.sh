@@ -1,0 +1,876 @@
+#!/bin/sh
+# gpuhelperctl, as its users see it: exact lines, exit statuses, JSON.  sh tests/ctl.sh; TAP.
+#   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
+# Trees lie in a directory of their own.  What needs root, or a (simulated) GPU, runs in tests/lib/sandbox.sh, or is
+# skipped where this is not root.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+ctl=${CTL:-$here/build/gpuhelperctl}
+[ -x "$ctl" ] || { echo "ctl.sh: $ctl is not there: make" >&2; exit 2; }
+T=$(mktemp -d) && chmod 755 "$T" || exit 2
+trap 'rm -rf "$T"' EXIT
+trap 'exit 2' INT TERM
+cd "$T" || exit 2
+n=0 bad=0
+
+pass() { n=$((n + 1)); echo "ok $n - $1"; }
+fail() { n=$((n + 1)); bad=$((bad + 1)); echo "not ok $n - $1"; sed 's/^/# /' "$T/out" "$T/err" 2>/dev/null; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+t() { name=$1; shift; if "$@"; then pass "$name"; else fail "$name"; fi; }
+
+# runs the tool; $st, out and err are what came of it
+run() { "$ctl" "$@" >"$T/out" 2>"$T/err"; st=$?; }
+# is STATUS: it ended so
+is() { [ "$st" = "$1" ] || { echo "# exit status $st, not $1"; return 1; }; }
+# says LINE: a whole line of stdout
+says() { grep -qxF -e "$1" "$T/out"; }
+# exits STATUS LINE
+exits() { is "$1" && says "$2"; }
+# complains STATUS LINE: nothing but that one line, on stderr
+complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "gpuhelperctl: $2" ]; }
+silent() { is 0 && [ ! -s "$T/out" ] && [ ! -s "$T/err" ]; }
+# exactly STATUS: stdout is what stands on stdin
+exactly() { cat >"$T/want"; is "$1" && diff "$T/want" "$T/out" >"$T/diff" || { sed 's/^/# /' "$T/diff"; return 1; }; }
+hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
+# json EXPRESSION: holds of the document j
+json() { python3 -m json.tool <"$T/out" >/dev/null && python3 -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
+
+# tree NAME: a new configuration directory, $d
+tree() { d=$T/$1; rm -rf "$d"; mkdir -p "$d/policy.d"; }
+policy() { cat >"$d/policy.d/$1"; }
+check() { run check --config-dir "$d" "$@"; }
+explain() { run explain --config-dir "$d" "$@"; }
+shot() { find "$1" -printf '%p %i %s %m %u %T@ %C@\n' | sort; find "$1" -type f -exec cksum {} + | sort; }
+
+echo "# the command line"
+run --version
+t "--version" exits 0 "gpuhelperctl $(sed -n 's/^VERSION *:= *//p' "$here/Makefile")"
+run --help
+t "--help" exits 0 "usage: gpuhelperctl [--config-dir DIR] [--json] COMMAND [...]"
+run
+t "no command" complains 64 "no command (see gpuhelperctl --help)"
+run chek
+t "a misspelt command" complains 64 'unknown command "chek"; did you mean "check"?'
+run frobnicate
+t "an unknown command" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
+run check --jsn
+t "a misspelt option" complains 64 'unknown option "--jsn"; did you mean "--json"?'
+run check -x
+t "an unknown letter" complains 64 'unknown option "-x" (see gpuhelperctl --help)'
+run explain --bundle
+t "an option without its value" complains 64 'option "--bundle" needs a value'
+run check --json=yes
+t "a value for an option that has none" is 64
+run devices -v
+t "an option of another command" complains 64 "devices has no option --verbose (see gpuhelperctl --help)"
+run devices nvidia
+t "a word too many" complains 64 'devices takes no "nvidia" (see gpuhelperctl --help)'
+tree order
+run --config-dir "$d" check -v
+cp out before
+run check -v --config-dir "$d"
+t "options before and after the command" cmp -s before out
+POSIXLY_CORRECT=1 "$ctl" check --config-dir "$d" -v >out 2>err; st=$?
+t "options after it under POSIXLY_CORRECT" cmp -s before out
+"$ctl" --help >/dev/full 2>err; st=$?
+t "a stdout that takes nothing" is 74
+if [ "$(id -u)" = 0 ]; then
+	cp "$ctl" "$T/suid" && chmod 4755 "$T/suid"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$T/suid" --version >out 2>err; st=$?
+	rm -f "$T/suid"
+	if [ "$st" = 0 ] && findmnt -no OPTIONS -T "$T" | grep -q nosuid; then
+		skip "a setuid copy refuses" "$T is nosuid"
+	else
+		t "a setuid copy refuses" complains 77 "started with more rights than its caller has: it must not be setuid, setgid or have file capabilities (chmod 0755 it)"
+	fi
+else
+	skip "a setuid copy refuses" "not root"
+fi
+
+echo "# check: errors"
+tree empty
+check
+t "nothing there is fine" silent
+rm -r "$d/policy.d"
+check
+t "no policy.d is fine" silent
+run check --config-dir "$T/nowhere"
+t "no such directory" exits 78 "$T/nowhere: No such file or directory"
+tree errors
+cat >"$d/gpuhelper.conf" <<-'E'
+	# settings
+	privileged = "denny";
+	max_wait = 100000;
+	volumes = [ "/", "data" ];
+	audit = { plan = true; };
+E
+policy 10-keys.conf <<-'E'
+	pipelin = "ml/train";
+	identity = "clam";
+	callers = [ "1000" ];
+	gpus = ( { vendor = "nvidia"; count = 0; shareing = "shared"; },
+	  { devices = [ "gpu0" ]; share_limit = 2; } );
+	folders = ( { path = "/srv/../etc"; },
+	  { path = "/srv/*/x"; acces = "rw"; },
+	  { access = "ro"; } );
+E
+policy 20-syntax.conf <<-'E'
+	pipeline = "ml/train";
+	jobs = [ "fit" ;
+E
+policy 30-comment.conf <<-'E'
+	pipeline = "ml/train";
+	/* jobs = [ "fit" ];
+E
+policy 40-caller.conf <<-'E'
+	identity = "caller"; pipeline = "ml/train"; callers = [ "root" ];
+	folders = ( { path = "/"; } );
+E
+: >"$d/policy.d/50-empty.conf"
+check
+t "all errors of all files, by line" exactly 78 <<-E
+	$d/gpuhelper.conf:2: privileged = "denny" is unknown; did you mean "deny"?
+	$d/gpuhelper.conf:3: max_wait must be a number from 0 to 86400
+	$d/gpuhelper.conf:4: volumes: "/" would let a task take the host for its root
+	$d/gpuhelper.conf:4: path "data" is not absolute
+	$d/gpuhelper.conf:5: unknown key "plan"; did you mean "plain"?
+	$d/policy.d/10-keys.conf: no pipeline: say pipeline = "TEAM/PIPELINE", or identity = "caller"
+	$d/policy.d/10-keys.conf:1: unknown key "pipelin"; did you mean "pipeline"?
+	$d/policy.d/10-keys.conf:2: identity = "clam" is unknown; did you mean "claim"?
+	$d/policy.d/10-keys.conf:3: callers are names of users, "1000" is a number
+	$d/policy.d/10-keys.conf:4: count must be a number from 1 to 64
+	$d/policy.d/10-keys.conf:4: unknown key "shareing"; did you mean "sharing"?
+	$d/policy.d/10-keys.conf:5: "gpu0" is no GPU: give a UUID, a PCI address, a rank ("0") or "all"
+	$d/policy.d/10-keys.conf:5: a gpus entry needs a vendor: nvidia, amd or intel
+	$d/policy.d/10-keys.conf:5: share_limit goes with sharing = "shared"
+	$d/policy.d/10-keys.conf:6: path "/srv/../etc" has a "." or ".." in it
+	$d/policy.d/10-keys.conf:7: unknown key "acces"; did you mean "access"?
+	$d/policy.d/10-keys.conf:7: * and ? are for the last component of a path
+	$d/policy.d/10-keys.conf:8: a folders entry needs a path
+	$d/policy.d/20-syntax.conf:2: syntax error
+	$d/policy.d/30-comment.conf:2: this comment has no end
+	$d/policy.d/40-caller.conf: identity = "caller" knows no pipeline: leave pipeline, jobs and instance_vars out, or ask for a token
+	$d/policy.d/40-caller.conf:2: "/" can't be given out or covered
+	$d/policy.d/40-caller.conf:2: /etc/gpuhelper and what is above and beneath it can't be given out
+	$d/policy.d/40-caller.conf:2: /run/gpuhelper and what is above and beneath it can't be given out
+	$d/policy.d/50-empty.conf: no pipeline: say pipeline = "TEAM/PIPELINE", or identity = "caller"
+	$d/policy.d/50-empty.conf: warning: this policy gives nothing: neither gpus nor folders
+E
+cp out whole
+run check "$d"
+t "the same for a directory that is named" cmp -s whole out
+run check "$d/policy.d/"
+grep -v gpuhelper.conf: whole >part
+t "a policy.d" cmp -s part out
+run check "$d/policy.d/20-syntax.conf"
+t "one policy" exactly 78 <<-E
+	$d/policy.d/20-syntax.conf:2: syntax error
+E
+run check "$d/gpuhelper.conf"
+t "one gpuhelper.conf" sh -c '[ $1 = 78 ] && [ $(wc -l <out) = 5 ]' - "$st"
+(cd "$d/policy.d" && "$ctl" check 20-syntax.conf) >out 2>err; st=$?
+t "a file without a directory" exactly 78 <<-'E'
+	20-syntax.conf:2: syntax error
+E
+run check "$d/policy.d/60-none.conf"
+t "a file that is not there" exactly 78 <<-E
+	$d/policy.d/60-none.conf: No such file or directory
+E
+run check "$T/nowhere/x.conf"
+t "a file in no directory" exactly 78 <<-E
+	$T/nowhere/x.conf: No such file or directory
+E
+check --json
+t "the same as JSON" json "not j['ok'] and j['errors'] == 25 and j['warnings'] == 1 and len(j['findings']) == 26"
+t "JSON has file, line, severity and message" json "j['findings'][0] == {'file': '$d/gpuhelper.conf', 'line': 2, 'severity': 'error', 'message': 'privileged = \"denny\" is unknown; did you mean \"deny\"?'}"
+t "JSON has no line for a whole file" json "[f for f in j['findings'] if f['file'].endswith('50-empty.conf')][0].get('line') is None"
+tree links
+echo 'identity = "caller"; callers = [ "root" ]; folders = ( { path = "/usr"; } );' >"$d/real"
+ln -s ../real "$d/policy.d/10-link.conf"
+mkdir "$d/policy.d/20-dir.conf"
+head -c 70000 /dev/zero | tr '\0' '#' >"$d/policy.d/30-large.conf"
+printf 'pipeline = "a/\377";' >"$d/policy.d/40-bytes.conf"
+check
+t "what is no plain text file" exactly 78 <<-E
+	$d/policy.d/10-link.conf: is a symbolic link
+	$d/policy.d/20-dir.conf: is not a regular file
+	$d/policy.d/30-large.conf: is too large
+	$d/policy.d/40-bytes.conf: not UTF-8 text
+E
+tree others
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train"; identity = "claim";
+	folders = ( { path = "/usr"; } );
+E
+chmod -R go+w "$d"
+check
+t "a tree elsewhere may be anyone's" is 0
+esc=$(printf '\033')
+mv "$d/policy.d/10-a.conf" "$d/policy.d/10-${esc}[31m.conf"
+check
+t "a name can't play with the terminal" sh -c '[ $1 = 0 ] && grep -q "10-?\[31m.conf:1: warning" out && ! grep -q "$2" out' - "$st" "$esc"
+
+echo "# check: warnings"
+tree claim
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train";
+	identity = "claim";
+	folders = ( { path = "/usr"; } );
+E
+check
+t "a claim" exactly 0 <<-E
+	$d/policy.d/10-a.conf:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+E
+check --json
+t "a warning as JSON" json "j['ok'] and j['warnings'] == 1 and j['findings'][0]['severity'] == 'warning' and j['read'] == ['$d/policy.d/10-a.conf']"
+check -v
+t "-v says what was read" exactly 0 <<-E
+	$d/gpuhelper.conf: is not there: the defaults hold
+	$d/policy.d/10-a.conf: read: ml/train, identity claim; rules for gpus 0, for folders 1
+	$d/policy.d/10-a.conf:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+	errors: 0, warnings: 1
+E
+tree caller
+policy 10-a.conf <<-'E'
+	callers = [ "root" ];
+	identity = "caller";
+	folders = ( { path = "/usr"; } );
+E
+check
+t "a caller" exactly 0 <<-E
+	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task gets what this policy gives, too
+E
+echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
+check
+t "a caller, unasked" exactly 0 <<-E
+	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task gets what this policy gives, too, even unasked
+E
+policy 10-a.conf <<-'E'
+	identity = "caller";
+	folders = ( { path = "/usr"; } );
+E
+rm "$d/gpuhelper.conf"
+check
+t "every caller" exactly 0 <<-E
+	$d/policy.d/10-a.conf: warning: identity = "caller" without callers covers every container of every member of group gpuhelper, and of root
+	$d/policy.d/10-a.conf:1: warning: identity = "caller" covers every container of root and of every member of group gpuhelper: a pull request's task gets what this policy gives, too
+E
+tree token
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train";
+	callers = [ "root", "no-such-user" ];
+	folders = ( { path = "/usr"; } );
+E
+run check "$d/policy.d"
+t "a caller that nobody is" exactly 0 <<-E
+	$d/policy.d/10-a.conf:2: warning: caller "no-such-user" is not in /etc/passwd: nobody of this host can use the policy by that name
+E
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train";
+	folders = ( { path = "/usr"; } );
+E
+run check "$d/policy.d/10-a.conf"
+t "a policy by itself is silent" silent
+check
+t "tokens, and no issuers" exactly 0 <<-E
+	$d/gpuhelper.conf: warning: no issuers are configured, so no token is taken: 1 of the policies, 10-a.conf first, ask for identity = "token" and grant nothing
+E
+printf '\n\nprivileged = "allow";\n' >"$d/gpuhelper.conf"
+rm "$d/policy.d/10-a.conf"
+check
+t "privileged containers that keep GPUs" exactly 0 <<-E
+	$d/gpuhelper.conf:3: warning: privileged = "allow" leaves a privileged container every GPU that its engine gives it, whatever the policies say
+E
+tree leftovers
+for f in 10-a.conf.dpkg-old 10-a.conf~ .10-a.conf.swp 10-a.cnf 10-a.conf.example; do : >"$d/policy.d/$f"; done
+check
+t "ignored files" exactly 0 <<-E
+	$d/policy.d/.10-a.conf.swp: warning: is ignored: its name begins with "."
+	$d/policy.d/10-a.cnf: warning: is ignored: its name does not end in ".conf"
+	$d/policy.d/10-a.conf.dpkg-old: warning: is ignored: its name does not end in ".conf"
+	$d/policy.d/10-a.conf~: warning: is ignored: its name does not end in ".conf"
+E
+tree folders
+ln -s /usr "$T/link"
+policy 10-a.conf <<-E
+	pipeline = "ml/train";
+	folders = ( { path = "/usr"; }, { path = "/usr/*"; target = "/x"; },
+	  { path = "$T/absent"; },
+	  { path = "$T/absent/*"; },
+	  { path = "$T/link/lib"; },
+	  { path = "$T/out"; } );
+E
+run check "$d/policy.d"
+t "folders that are not there" exactly 0 <<-E
+	$d/policy.d/10-a.conf:3: warning: folder $T/absent: does not exist on this host
+	$d/policy.d/10-a.conf:4: warning: folder $T/absent: does not exist on this host
+	$d/policy.d/10-a.conf:5: warning: folder $T/link/lib: there is a symbolic link in it, and none is followed
+	$d/policy.d/10-a.conf:6: warning: folder $T/out: is not a directory
+E
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 700 "$T/closed" "$T/closed/x"
+	echo "pipeline = \"ml/train\"; folders = ( { path = \"$T/closed/x\"; }, { path = \"$T/closed/y\"; } );" | policy 10-a.conf
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check "$d/policy.d" >out 2>err; st=$?
+	t "folders that only root could see" silent
+else
+	skip "folders that only root could see" "not root"
+fi
+tree gpus
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train";
+	gpus = ( { vendor = "nvidia"; },
+	  { vendor = "nvidia"; devices = [ "all", "GPU-11111111-2222-3333-4444-555555555555" ]; } );
+E
+run check "$d/policy.d"
+t "a GPU that is not there" exactly 0 <<-E
+	$d/policy.d/10-a.conf:3: warning: this host has no nvidia GPU "GPU-11111111-2222-3333-4444-555555555555" (gpuhelperctl devices lists them)
+E
+
+# overlap NAME yes|no EARLIER LATER: is the later one warned of?  /usr to read is what the earlier gives
+overlap() {
+	tree overlap
+	echo "$3; folders = ( { path = \"/usr\"; } );" | policy 10-a.conf
+	echo "$4" | policy 20-b.conf
+	run check "$d/policy.d"
+	warned=no
+	grep -qF "$d/policy.d/20-b.conf:1: warning: overlaps 10-a.conf: for the containers that both cover, what is refused there may be granted here" out && warned=yes
+	! grep -q 'policy.d/10-a.conf.*overlaps' out || warned=earlier
+	[ "$st" = "${5:-0}" ] || warned="exit status $st"
+	t "overlap: $1: $2" [ "$warned" = "$2" ]
+}
+more='folders = ( { path = "/usr"; access = "rw"; } );'
+overlap "equal pipelines" yes 'pipeline = "ml/train"' "pipeline = \"ml/train\"; $more"
+overlap "other pipelines" no 'pipeline = "ml/train"' "pipeline = \"ml/pr\"; $more"
+overlap "other teams" no 'pipeline = "ml/train"' "pipeline = \"web/train\"; $more"
+overlap "a wider pattern" yes 'pipeline = "ml/pr"' "pipeline = \"ml/*\"; $more"
+overlap "a wider team" yes 'pipeline = "ml/pr"' "pipeline = \"*/p?\"; $more"
+overlap "a pattern beside it" no 'pipeline = "ml/pr"' "pipeline = \"ml/p??*\"; $more"
+overlap "patterns that cross" yes 'pipeline = "ml/pr-*"' "pipeline = \"ml/*-eu\"; $more"
+overlap "patterns that can't" no 'pipeline = "ml/pr-*"' "pipeline = \"ml/build-*\"; $more"
+overlap "a ? that needs a byte" no 'pipeline = "ml/a?"' "pipeline = \"ml/a\"; $more"
+overlap "a ? against a *" yes 'pipeline = "ml/a?c"' "pipeline = \"ml/ab*\"; $more"
+overlap "a narrower one after it" no 'pipeline = "ml/*"' "pipeline = \"ml/train\"; $more"
+overlap "a narrower one by its jobs" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; jobs = [ \"fit\" ]; $more"
+overlap "a wider one by its jobs" yes 'pipeline = "ml/train"; jobs = [ "fit" ]' "pipeline = \"ml/train\"; $more"
+overlap "other jobs" no 'pipeline = "ml/train"; jobs = [ "fit" ]' "pipeline = \"ml/train\"; jobs = [ \"eval-*\" ]; $more"
+overlap "jobs in common" yes 'pipeline = "ml/train"; jobs = [ "fit", "eval-a" ]' "pipeline = \"ml/train\"; jobs = [ \"eval-*\" ]; $more"
+overlap "other callers" no 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"nobody\" ]; $more"
+overlap "callers in common" yes 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"root\", \"nobody\" ]; $more"
+overlap "no callers named" yes 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; $more"
+overlap "other instances" no 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; instance_vars = { pr = 2; }; $more"
+overlap "every instance" yes 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; $more"
+overlap "instances by other variables" yes 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; instance_vars = { branch = \"main\"; }; $more"
+overlap "tokens of other issuers" no 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
+overlap "tokens of every issuer" yes 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; $more"
+overlap "tokens of one issuer after all" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
+overlap "a claim after a token" yes 'pipeline = "ml/train"' "pipeline = \"ml/train\"; identity = \"claim\"; $more"
+overlap "a token after a claim" no 'pipeline = "ml/train"; identity = "claim"' "pipeline = \"ml/train\"; $more"
+overlap "a caller after a pipeline" yes 'pipeline = "ml/train"' "identity = \"caller\"; callers = [ \"root\" ]; $more"
+overlap "a pipeline after its caller" no 'identity = "caller"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"root\" ]; $more"
+overlap "nothing that the earlier has not" no 'pipeline = "ml/train"' 'pipeline = "ml/*"; folders = ( { path = "/usr"; } );'
+overlap "the same GPU" no 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; } );'
+overlap "one GPU more" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; count = 2; } );'
+overlap "the same entry twice" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; }, { vendor = "amd"; } );'
+overlap "another vendor" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "intel"; } );'
+overlap "a broken one before it" no 'pipeline = "ml/train"; x = 1' "pipeline = \"ml/train\"; $more" 78
+tree many
+for i in 1 2 3 4 5; do echo 'pipeline = "ml/train"; folders = ( { path = "/usr"; } );' | policy "1$i.conf"; done
+echo "pipeline = \"ml/*\"; $more" | policy 20.conf
+run check "$d/policy.d"
+t "overlap: many" exactly 0 <<-E
+	$d/policy.d/20.conf:1: warning: overlaps 11.conf, 12.conf, 13.conf and 2 more: for the containers that both cover, what is refused there may be granted here
+E
+mkdir "$T/loose"
+cp "$d/policy.d/20.conf" "$T/loose/30-z.conf"
+run check "$T/loose/30-z.conf" "$d/policy.d/11.conf"
+t "files that are named are judged together, in the order of their names" exactly 0 <<-E
+	$T/loose/30-z.conf:1: warning: overlaps 11.conf: for the containers that both cover, what is refused there may be granted here
+E
+shot "$d" >before
+check -v; check --json
+shot "$d" >after
+t "check leaves no trace" cmp -s before after
+for f in "$here"/policy.d/*.conf.example; do
+	tree example
+	cp "$f" "$d/policy.d/$(basename "$f" .example)"
+	check
+	t "example: $(basename "$f")" sh -c '[ $1 = 0 ] && ! grep -v warning: out && [ ! -s err ]' - "$st"
+done
+tree example
+cp "$here/policy.d/gpuhelper.conf" "$d/gpuhelper.conf"
+check
+t "example: gpuhelper.conf" silent
+sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/run\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
+check
+t "example: gpuhelper.conf, its lines taken in" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v "no keys in" out' - "$st" "$d"
+
+echo "# explain"
+tree explain
+policy 10-pr.conf <<-'E'
+	pipeline = "ml/pr";
+	folders = ( { path = "/usr"; } );
+E
+policy 20-train.conf <<-'E'
+	pipeline = "ml/train";
+	jobs = [ "fit", "eval-*" ];
+	folders = ( { path = "/usr"; } );
+E
+policy 30-all.conf <<-'E'
+	pipeline = "ml/*";
+	folders = ( { path = "/usr"; access = "rw"; target = "/there"; }, { path = "/opt/*"; } );
+	env = { A_NAME = "its-value"; OTHER = "x"; };
+E
+note='note: that a token proves the pipeline is taken as given, but gpuhelper.conf names no issuers whose tokens to take'
+leases='not looked at: leases (whether the GPUs are free or busy)'
+nodes="not looked at: access (whether the container's user may open the GPUs' nodes)
+not looked at: SELinux (whether it enforces on this host)"
+shot "$d" >before
+explain --pipeline ml/train --job fit --user root
+t "the first that gives all decides" exactly 0 <<-E
+	container: of user root (uid 0), pipeline ml/train, job fit, by token
+	asks for: all that the policy lists
+	10-pr.conf: does not cover the container: it is for pipeline ml/pr
+	20-train.conf: decides: it covers the container and gives all of it
+	30-all.conf: not asked: a file before it grants
+	granted by 20-train.conf:
+	  folder /usr ro at /usr
+	$note
+	$leases
+	$nodes
+E
+explain --pipeline ml/train --job fit --user root --folders /usr:rw,/opt/x
+t "one that lacks something is passed over" exactly 0 <<-E
+	container: of user root (uid 0), pipeline ml/train, job fit, by token
+	asks for: gpus none; folders /usr:rw,/opt/x
+	10-pr.conf: does not cover the container: it is for pipeline ml/pr
+	20-train.conf: covers the container, but does not give all: 20-train.conf:3: it gives folder /usr read-only, and rw was asked for
+	30-all.conf: decides: it covers the container and gives all of it
+	granted by 30-all.conf:
+	  folder /usr rw at /there
+	  folder /opt/x ro at /opt/x
+	  variables A_NAME, OTHER
+	$note
+	$leases
+	$nodes
+E
+t "no value of a variable is shown" hasnt its-value
+explain --pipeline ml/train --job fit --user root --folders /home
+t "refused" exactly 77 <<-E
+	container: of user root (uid 0), pipeline ml/train, job fit, by token
+	asks for: gpus none; folders /home
+	10-pr.conf: does not cover the container: it is for pipeline ml/pr
+	20-train.conf: covers the container, but does not give all: it does not give folder /home
+	30-all.conf: covers the container, but does not give all: it does not give folder /home
+	refused: 20-train.conf: it does not give folder /home
+	$note
+	$leases
+	$nodes
+E
+explain --pipeline ml/train --job fit --user root --folders /home --json
+t "refused, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and [p['verdict'] for p in j['policies']] == ['other', 'lacks', 'lacks'] and 'gives' not in j"
+explain --pipeline ml/train --user root --folders all
+t "a job that is not known is none of the policy's" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
+t "a pattern of folders" says "  folder /opt/* ro in /opt"
+explain --pipeline ml/train --job eval-x --user root --json
+t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/usr', 'target': '/usr', 'access': 'ro', 'submounts': False}] and len(j['not_looked_at']) == 3"
+explain --pipeline ml/pr --user root --json --folders /usr:rw
+t "names of variables in JSON" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
+explain --pipeline web/site --user root
+t "no policy is for it" exits 77 "refused: no policy covers pipeline web/site (by token) for user root: see gpuhelperctl explain"
+explain --pipeline ml/train --user root --identity claim --folders /usr
+t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it asks for a token, and a claim is none"
+explain --pipeline ml/train --user nobody
+t "who is not in the group" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
+explain --pipeline ml/train --user 65534
+t "a user by number" says "container: of user nobody (uid 65534), pipeline ml/train, job (none), by token"
+explain --pipeline ml/train --user 65533
+t "a user without a name" says "container: of user (without a name) (uid 65533), pipeline ml/train, job (none), by token"
+explain --pipeline ml/train --user no-such-user
+t "an unknown user" complains 65 'user "no-such-user" is not in /etc/passwd'
+explain --pipeline ml/train
+t "the user who asks is the default" says "container: of user $(id -un) (uid $(id -u)), pipeline ml/train, job (none), by token"
+shot "$d" >after
+t "explain leaves no trace" cmp -s before after
+
+policy 25-broken.conf <<-'E'
+	pipeline = "ml/x";
+	jbos = [ "fit" ];
+E
+explain --pipeline ml/train --job fit --user root
+t "what stands before a broken file is granted" exits 0 "25-broken.conf: not asked: a file before it grants"
+explain --pipeline ml/train --user root
+t "a broken file ends the search" exits 78 '25-broken.conf: broken, so the search ends here: 25-broken.conf:2: unknown key "jbos"; did you mean "jobs"?'
+t "and no file after it is asked" says "30-all.conf: not asked: a file before it is broken"
+explain --pipeline ml/train --user root --json
+t "a broken file in JSON" json "j['outcome'] == 'refused' and j['code'] == 78 and [p['verdict'] for p in j['policies']] == ['other', 'other', 'broken', 'not asked'] and j['policies'][2]['reason'].startswith('25-broken.conf:2: ')"
+rm "$d/policy.d/25-broken.conf"
+echo 'volumes = 1;' >"$d/gpuhelper.conf"
+explain --pipeline ml/train --user root
+t "broken settings" complains 78 "$d/gpuhelper.conf:1: volumes must be a list of strings: [ \"...\" ]"
+explain --pipeline ml/train --user root --json
+t "broken settings in JSON" json "j['code'] == 78"
+rm "$d/gpuhelper.conf"
+run explain --config-dir "$T/nowhere" --pipeline ml/train
+t "no configuration" complains 78 "$T/nowhere: No such file or directory"
+explain --pipeline ml/train --gpus 0
+t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is no count (1 to 64), VENDOR:COUNT, "all", "none", UUID or PCI address'
+explain --pipeline ml/train --folders usr
+t "a bad folder" complains 65 'GPUHELPER_FOLDERS: path "usr" is not absolute'
+explain --pipeline ml/train --instance-vars '[1]'
+t "bad instance variables" is 65
+explain --pipeline train
+t "a pipeline without a team" complains 64 'explain: --pipeline must be TEAM/PIPELINE, "train" is not'
+explain --pipeline ml/train --identity tokn
+t "an unknown identity" complains 64 'explain: --identity must be token, claim or caller, "tokn" is not'
+explain
+t "no question" complains 64 "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or --identity caller"
+explain --bundle "$T" --gpus 1
+t "a bundle and a wish" complains 64 "explain: --bundle says all but the user: leave the other options out"
+
+tree kinds
+policy 10-vars.conf <<-'E'
+	pipeline = "ml/train"; instance_vars = { branch = "main"; pr = 7; };
+	folders = ( { path = "/usr"; } );
+E
+policy 20-claim.conf <<-'E'
+	pipeline = "ml/train"; identity = "claim"; callers = [ "nobody" ];
+	folders = ( { path = "/usr"; } );
+E
+policy 30-caller.conf <<-'E'
+	identity = "caller"; callers = [ "root" ];
+	folders = ( { path = "/usr"; } );
+E
+explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":7,"more":1}'
+t "instance variables" exits 0 "10-vars.conf: decides: it covers the container and gives all of it"
+explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":"7"}'
+t "instance variables that differ" says '10-vars.conf: does not cover the container: instance variable "pr" differs'
+t "callers that differ" says "20-claim.conf: does not cover the container: user root is not among its callers"
+explain --pipeline ml/train --user nobody --identity claim --folders all
+t "a claim that is believed" exits 0 "20-claim.conf: decides: it covers the container and gives all of it"
+explain --identity caller --user root --folders all
+t "a caller" exits 0 "30-caller.conf: decides: it covers the container and gives all of it"
+t "of whose pipeline nothing is known" says "container: of user root (uid 0); no pipeline is known"
+explain --identity caller --pipeline ml/train --user root --folders all
+t "not even what --pipeline says" exits 0 "note: with --identity caller nothing is known of the pipeline: --pipeline plays no part"
+explain --identity caller --user root
+t "who asks for nothing gets nothing" exits 77 "plain (created, and given nothing): the container asks for nothing: it brings no GPUHELPER_TOKEN, GPUHELPER_GPUS or GPUHELPER_FOLDERS"
+explain --identity caller --user root --json
+t "plain, as JSON" json "j['outcome'] == 'plain' and j['question']['identity'] == 'caller'"
+echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
+explain --identity caller --user root
+t "unless the host gives unasked" exits 0 "granted by 30-caller.conf:"
+explain --identity caller --user nobody
+t "and then only to whom a policy covers" sh -c '[ $1 = 77 ] && grep -q "^plain (created, and given nothing): no policy covers" out' - "$st"
+
+tree issuers
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train"; issuer = "https://a.example";
+	folders = ( { path = "/usr"; } );
+E
+policy 20-b.conf <<-'E'
+	pipeline = "ml/train";
+	issuer = "https://b.example";
+	folders = ( { path = "/opt"; } );
+E
+: >"$d/keys.json"
+echo "issuers = ( { url = \"https://a.example\"; audience = \"g\"; keys = \"$d/keys.json\"; } );" >"$d/gpuhelper.conf"
+check
+t "check: a policy of an unknown issuer" exactly 0 <<-E
+	$d/policy.d/20-b.conf:2: warning: issuer https://b.example is none of gpuhelper.conf's: the policy grants nothing
+E
+explain --pipeline ml/train --user root
+t "the only issuer is meant" exits 0 "granted by 10-a.conf:"
+t "and the note says no more than it has to" says "note: that a token proves the pipeline is taken as given"
+explain --pipeline ml/train --user root --issuer https://b.example
+t "another issuer" exits 0 "granted by 20-b.conf:"
+t "is not the first policy's" says "10-a.conf: does not cover the container: it takes tokens of issuer https://a.example"
+rm "$d/keys.json" "$d/policy.d/20-b.conf"
+check
+t "check: keys that are not there" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: issuer https://a.example: there are no keys in $d/keys.json yet, so its tokens are refused: gpuhelperctl keys fetch
+E
+
+echo "# explain --bundle"
+d=$T/kinds
+bundle() { # ENV-JSON [MOUNTS] [MORE-OF-PROCESS] [NAMESPACES]
+	mkdir -p "$T/b/rootfs"
+	cat >"$T/b/config.json" <<-E
+		{"ociVersion":"1.0.2","process":{"user":{"uid":0,"gid":0},"env":[$1]${3:-}},"root":{"path":"rootfs"},
+		"mounts":[${2:-}],"linux":{"namespaces":[${4:-}]}}
+	E
+}
+claims='"BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train"'
+rm "$d/gpuhelper.conf"
+bundle "$claims,\"GPUHELPER_FOLDERS=all\",\"BUILD_JOB_NAME=fit\""
+shot "$T/b" >before
+explain --bundle "$T/b" --user nobody
+t "the container's claims and wishes" exactly 0 <<-E
+	container: of user nobody (uid 65534), pipeline ml/train, job fit, by claim
+	asks for: gpus none; folders all
+	10-vars.conf: does not cover the container: the caller is not in group gpuhelper
+	20-claim.conf: decides: it covers the container and gives all of it
+	30-caller.conf: not asked: a file before it grants
+	granted by 20-claim.conf:
+	  folder /usr ro at /usr
+	$leases
+	$nodes
+E
+(cd "$T/b" && "$ctl" explain --config-dir "$d" -b . --user nobody --json) >out 2>err; st=$?
+t "a bundle by a relative path, as JSON" json "j['policy'] == '20-claim.conf' and j['question']['job'] == 'fit' and j['question']['folders'] == 'all' and j['notes'] == []"
+shot "$T/b" >after
+t "the bundle stays as it was" cmp -s before after
+bundle "$claims"
+explain --bundle "$T/b" --user nobody
+t "a bundle that asks for nothing" exits 77 "asks for: nothing"
+t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_FOLDERS=/opt\""
+explain --bundle "$T/b" --user nobody
+t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: which one is meant?"
+bundle "$claims,\"BUILD_PIPELINE_INSTANCE_VARS=7\",\"GPUHELPER_FOLDERS=/usr\""
+explain --bundle "$T/b" --user nobody
+t "a bundle with bad instance variables" is 65
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_TOKEN=x.y.z\""
+explain --bundle "$T/b" --user nobody
+t "a token, and no issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf names no issuers whose tokens to take"
+t "is not shown" hasnt x.y.z
+# a key, and tokens of it: ES256 as in RFC 7515 and FIPS 186-4, with nothing but Python's own integers
+cat >sign.py <<-'E'
+	import base64, hashlib, json, secrets, sys
+	P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff
+	N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
+	G = (0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296,
+	     0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5)
+	def add(a, b):
+	    if a is None or b is None:
+	        return a or b
+	    if a[0] == b[0] and (a[1] + b[1]) % P == 0:
+	        return None
+	    s = (3 * a[0] * a[0] - 3) * pow(2 * a[1], -1, P) if a == b else (b[1] - a[1]) * pow(b[0] - a[0], -1, P)
+	    x = (s * s - a[0] - b[0]) % P
+	    return x, (s * (a[0] - x) - a[1]) % P
+	def times(k, p):
+	    r = None
+	    while k:
+	        r, p, k = add(r, p) if k & 1 else r, add(p, p), k >> 1
+	    return r
+	b64 = lambda b: base64.urlsafe_b64encode(b).rstrip(b'=').decode()
+	num = lambda n: n.to_bytes(32, 'big')
+	d = int(hashlib.sha256(b'ctl.sh').hexdigest(), 16) % N
+	Q = times(d, G)
+	if sys.argv[1] == 'keys':
+	    print(json.dumps({'keys': [{'use': 'sig', 'kty': 'EC', 'kid': '7', 'crv': 'P-256', 'alg': 'ES256',
+	                                'x': b64(num(Q[0])), 'y': b64(num(Q[1]))}]}))
+	    sys.exit()
+	text = b64(b'{"alg":"ES256","kid":"7"}') + '.' + b64(sys.argv[1].encode())
+	k = secrets.randbelow(N - 1) + 1
+	r = times(k, G)[0] % N
+	s = pow(k, -1, N) * (int(hashlib.sha256(text.encode()).hexdigest(), 16) + r * d) % N
+	print(text + '.' + b64(num(r) + num(s)))
+E
+token() { # SECONDS-AGO AUDIENCE
+	now=$(date +%s)
+	python3 "$T/sign.py" "{\"iss\":\"https://ci.example\",\"aud\":[\"$2\"],\"sub\":\"ml/train\",\"iat\":$((now - $1)),\"exp\":$((now + 1000)),\"team\":\"ml\",\"pipeline\":\"train\",\"job\":\"fit\",\"instance_vars\":{\"branch\":\"main\",\"pr\":7}}"
+}
+python3 sign.py keys >keys.json
+echo "issuers = ( { url = \"https://ci.example\"; audience = \"gpuhelper\"; keys = \"$T/keys.json\"; } );" >"$d/gpuhelper.conf"
+tok=$(token 10 gpuhelper)
+bundle "\"BUILD_TEAM_NAME=web\",\"GPUHELPER_TOKEN=$tok\""
+explain --bundle "$T/b" --user root
+t "a token that holds" exits 0 "10-vars.conf: decides: it covers the container and gives all of it"
+t "and says who it is" says "container: of user root (uid 0), pipeline ml/train, job fit, by token"
+t "and asks for everything" says "asks for: all that the policy lists"
+t "its checks" sh -c '[ "$(grep -c "^token, [a-z_]*: ok" out)" -ge 15 ]'
+t "what is not looked at" says "note: whether the token was used by another container before is not looked at"
+t "it is not shown" hasnt "$(echo "$tok" | cut -d. -f3)"
+explain --bundle "$T/b" --user root --json
+t "its checks in JSON" json "all(c['result'] == 'ok' for c in j['token']) and 'signature' in [c['check'] for c in j['token']] and j['question']['issuer'] == 'https://ci.example'"
+bundle "\"GPUHELPER_TOKEN=$(token 7200 other)\""
+explain --bundle "$T/b" --user root
+t "a token that does not hold" sh -c '[ $1 = 77 ] && grep -q "^token, signature: ok" out && grep -q "^token, aud: fails: " out && grep -q "^token, max_age: fails: " out && grep -q "^refused: GPUHELPER_TOKEN: " out' - "$st"
+t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
+bundle "\"GPUHELPER_TOKEN=$(token 10 gpuhelper | sed 's/.....$/AAAAA/')\""
+explain --bundle "$T/b" --user root
+t "a token whose signature is another's" sh -c '[ $1 = 77 ] && grep -q "^token, signature: fails: " out' - "$st"
+rm "$T/keys.json"
+explain --bundle "$T/b" --user root
+t "no keys" sh -c '[ $1 = 78 ] && grep -q "no keys of issuer https://ci.example" err' - "$st"
+rm "$d/gpuhelper.conf"
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
+explain --bundle "$T/b" --user nobody
+t "a mount that would cover a grant is told" sh -c '[ $1 = 0 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: the container mounts /usr/lib" out' - "$st"
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
+sed -i 's,"rootfs","/usr",' "$T/b/config.json"
+explain --bundle "$T/b" --user nobody
+t "a root that is the host's is told" sh -c '[ $1 = 0 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: root.path /usr is not beneath" out' - "$st"
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CAP_SYS_ADMIN"]}'
+echo 'privileged = "deny";' >"$d/gpuhelper.conf"
+explain --bundle "$T/b" --user nobody
+t "a privileged one is refused where they are denied" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf)'
+rm "$d/gpuhelper.conf"
+esc=$(printf '\\u001b[31m')
+bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""
+explain --bundle "$T/b" --user nobody
+t "a pipeline can't play with the terminal" sh -c '[ $1 = 77 ] && grep -q "pipeline ml/?\[31m, job" out && ! grep -q "$(printf "\033")" out' - "$st"
+explain --bundle "$T/b" --user nobody --json
+t "nor with JSON" json "j['question']['pipeline'] == '?[31m'"
+echo '{' >"$T/b/config.json"
+explain --bundle "$T/b"
+t "a bundle that is no JSON" is 65
+explain --bundle "$T/nowhere"
+t "a bundle that is not there" complains 65 "bundle $T/nowhere: No such file or directory"
+
+echo "# devices"
+run devices
+t "devices" is 0
+run devices --json
+t "devices as JSON" json "set(j) == {'gpus', 'common', 'absent'} and all(v in ('nvidia', 'amd', 'intel') for v in j['absent'])"
+
+if [ "$(id -u)" = 0 ]; then
+	sandbox=yes
+	cat >inside.sh <<-'E'
+		ctl=$1 T=$2
+		run() { name=$1; shift; "$ctl" "$@" >"$T/sb-$name" 2>"$T/sb-$name.err"; echo $? >"$T/sb-$name.st"; }
+		run devices devices
+		run devices.json devices --json
+		d=$T/sb
+		mkdir -p "$d/policy.d" /srv/data
+		cat >"$d/policy.d/10-a.conf" <<-'P'
+			pipeline = "ml/train";
+			gpus = ( { vendor = "nvidia"; devices = [ "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "0" ]; count = 2;
+			    sharing = "shared"; share_limit = 3; wait = 500; } );
+			folders = ( { path = "/srv/data"; } );
+		P
+		cat >"$d/policy.d/20-b.conf" <<-'P'
+			pipeline = "ml/x"; callers = [ "nobody" ];
+			gpus = ( { vendor = "nvidia"; devices = [ "3b:00.0" ]; },
+			  { vendor = "nvidia"; devices = [ "2" ]; } );
+		P
+		cat >"$d/policy.d/30-c.conf" <<-'P'
+			pipeline = "ml/amd";
+			gpus = ( { vendor = "amd"; } );
+		P
+		run named check "$d/policy.d"
+		run gpu explain --config-dir "$d" --pipeline ml/train --user root --gpus 1
+		run gpu.json explain --config-dir "$d" --pipeline ml/train --user root --gpus 0000:af:00.0 --json
+		run many explain --config-dir "$d" --pipeline ml/train --user root --gpus 3
+		run rootless explain --config-dir "$d" --pipeline ml/x --user nobody --gpus 3b:00.0
+		run amd explain --config-dir "$d" --pipeline ml/amd --user root
+		mkdir "$T/b2" "$T/b2/rootfs"
+		sed 's/"env":\[.*\]},"root"/"env":["GPUHELPER_GPUS=1"]},"root"/' "$T/bundle2.json" >"$T/b2/config.json"
+		echo 'identity = "caller"; callers = [ "root" ]; folders = ( { path = "/srv/none"; } ); gpus = ( { vendor = "nvidia"; } );' >"$d/policy.d/40-d.conf"
+		sed -i 's/GPUHELPER_GPUS=1"/GPUHELPER_GPUS=1","GPUHELPER_FOLDERS=all"/' "$T/b2/config.json"
+		run absent explain --config-dir "$d" --bundle "$T/b2"
+		rm -r /dev/nvidia0 /dev/nvidia1 /dev/nvidia-uvm /dev/nvidia-uvm-tools
+		mknod /dev/nvidia0 c 1 0
+		mknod /dev/nvidia1 c 195 3
+		run odd devices
+		mkdir -p /etc/gpuhelper/policy.d
+		run good check
+		cp "$d/policy.d/10-a.conf" /etc/gpuhelper/policy.d/10-a.conf
+		echo 'jbos = 1;' >>/etc/gpuhelper/policy.d/10-a.conf
+		echo 'privileged = "deny";' >/etc/gpuhelper/gpuhelper.conf
+		ln /etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/second
+		chmod 0666 /etc/gpuhelper/policy.d/10-a.conf
+		chown 12345 /etc/gpuhelper/policy.d
+		run trust check
+		run trust.arg check /etc/gpuhelper/
+		run trust.dir check /etc/gpuhelper/policy.d
+		run trust.file check /etc/gpuhelper/policy.d/10-a.conf
+		run trust.explain explain --pipeline ml/train
+		find /run/gpuhelper /var/log/gpuhelper -type f >"$T/sb-traces" 2>/dev/null
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check >"$T/sb-nobody" 2>&1
+		mv /etc/gpuhelper /etc/gpuhelper.real
+		ln -s gpuhelper.real /etc/gpuhelper
+		run link check
+	E
+	bundle '"X=1"'
+	cp "$T/b/config.json" bundle2.json
+	sh "$here/tests/lib/sandbox.sh" --gpu nvidia-2gpu --build "$(dirname "$ctl")" -- sh "$T/inside.sh" "$ctl" "$T" >sb.log 2>&1 ||
+	    [ -s sb-link.st ] || { sandbox=broken; }
+else
+	sandbox=no
+fi
+
+# s NAME TEST...: on what the sandbox's run of that name left
+sandboxed() {
+	run=$1; shift
+	if [ $sandbox = no ]; then skip "$1" "not root"; cat >/dev/null; return; fi
+	if [ $sandbox = broken ]; then : >out; cp sb.log err; fail "$1"; cat >/dev/null; return; fi
+	cp "sb-$run" out; cp "sb-$run.err" err; st=$(cat "sb-$run.st")
+	t "$@"
+}
+sandboxed devices "the GPUs, their nodes, what is absent" exactly 0 <<-'E'
+	nvidia 0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
+	    /dev/nvidia0 195:0: ok, mode 0666, owner 0:0
+	nvidia 1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
+	    /dev/nvidia1 195:1: ok, mode 0666, owner 0:0
+	every nvidia GPU needs:
+	    /dev/nvidiactl 195:255: ok, mode 0666, owner 0:0
+	    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
+	    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
+	    /dev/nvidia-modeset 195:254 (for graphics, display): ok, mode 0666, owner 0:0
+	no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu
+	no intel GPU to give: no GPU of driver i915 or xe and no NPU of intel_vpu on this host
+E
+sandboxed devices.json "the same as JSON" json "[g['uuid'][:7] for g in j['gpus']] == ['GPU-edf', 'GPU-0d5'] and j['gpus'][1]['nodes'][0] == {'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'optional': False, 'state': 'ok', 'text': 'ok, mode 0666, owner 0:0'} and len(j['common']['nvidia']) == 4 and set(j['absent']) == {'amd', 'intel'}" </dev/null
+sandboxed odd "a node of another driver" says "    /dev/nvidia0 195:0: is 1:0 there: remove it, the driver makes its own" </dev/null
+sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: is 195:3 there: remove it, the driver makes its own" </dev/null
+sandboxed odd "a node that is not there" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): is not there (gpuhelper makes it when it grants the GPU)" </dev/null
+sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): is not there (it is left out then)" </dev/null
+sandboxed named "check: a GPU that is named and there is fine, one that is not is told" exactly 0 <<-E
+	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
+E
+sandboxed gpu "explain: the candidates" exactly 0 <<-E
+	container: of user root (uid 0), pipeline ml/train, job (none), by token
+	asks for: gpus 1; folders none
+	10-a.conf: decides: it covers the container and gives all of it
+	20-b.conf: not asked: a file before it grants
+	30-c.conf: not asked: a file before it grants
+	granted by 10-a.conf:
+	  1 of these nvidia GPUs, shared by at most 3, for compute, utility:
+	    0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
+	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
+	  while they are busy it waits for up to 240 s
+	$note
+	$leases
+	$nodes
+E
+sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
+sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
+sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not give all: 20-b.conf:2: without a device cgroup" out' </dev/null
+sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
+sandboxed absent "explain: a folder that is not there is told" exits 0 "note: the grant would fail on this host, as this user sees it: folder /srv/none: No such file or directory" </dev/null
+sandboxed good "check: /etc/gpuhelper that is root's" silent </dev/null
+sandboxed trust "check: /etc/gpuhelper that is others' too, and its other errors" exactly 78 <<-'E'
+	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it
+	/etc/gpuhelper/gpuhelper.conf: has 2 links: it must have one
+	/etc/gpuhelper/policy.d/10-a.conf: may be written by others than root (mode 0666): chmod go-w it
+	/etc/gpuhelper/policy.d/10-a.conf:5: unknown key "jbos"; did you mean "jobs"?
+E
+[ $sandbox = no ] || cp sb-trust trust 2>/dev/null
+sandboxed trust.arg "check /etc/gpuhelper/ says the same" cmp -s trust out </dev/null
+sandboxed trust.dir "check /etc/gpuhelper/policy.d" exactly 78 <<-'E'
+	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it
+	/etc/gpuhelper/policy.d/10-a.conf: may be written by others than root (mode 0666): chmod go-w it
+	/etc/gpuhelper/policy.d/10-a.conf:5: unknown key "jbos"; did you mean "jobs"?
+E
+[ $sandbox = no ] || cp sb-trust.dir trust 2>/dev/null
+sandboxed trust.file "check of a file in it" cmp -s trust out </dev/null
+sandboxed trust.explain "explain: a configuration that is not to be trusted" complains 78 "/etc/gpuhelper/gpuhelper.conf has 2 links: it must have one" </dev/null
+sandboxed link "check: /etc/gpuhelper that is a link" exactly 78 <<-'E'
+	/etc/gpuhelper: is a symbolic link
+E
+if [ $sandbox != no ]; then
+	t "nothing was written by all of that" sh -c '[ -e sb-traces ] && [ ! -s sb-traces ]'
+	cmp sb-trust sb-nobody >out 2>err
+	t "check says the same to a user without rights" cmp -s sb-trust sb-nobody
+else
+	skip "nothing was written by all of that" "not root"
+	skip "check says the same to a user without rights" "not root"
+fi
+
+echo "1..$n"
+[ $bad = 0 ] || echo "# $bad of $n failed"
+[ $bad = 0 ]

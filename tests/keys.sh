@@ -1,0 +1,612 @@
+#!/bin/sh
+# gpuhelperctl keys, and explain --token-file: fetching from an issuer, rotation, refusals.  sh tests/keys.sh; TAP.
+#   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
+# The issuers are one HTTPS server of the test's own, on 127.0.0.1, with a CA of its own; each case is an issuer with a path
+# of its own there.  Needs python3 and openssl.  What needs root is skipped where this is not root.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+ctl=${CTL:-$here/build/gpuhelperctl}
+[ -x "$ctl" ] || { echo "keys.sh: $ctl is not there: make" >&2; exit 2; }
+T=$(mktemp -d) && chmod 755 "$T" || exit 2
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$T"' EXIT
+cd "$T" || exit 2
+cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# where another user can run it
+export PYTHONDONTWRITEBYTECODE=1
+n=0 bad=0
+
+pass() { n=$((n + 1)); echo "ok $n - $1"; }
+fail() { n=$((n + 1)); bad=$((bad + 1)); echo "not ok $n - $1"; sed 's/^/# /' "$T/out" "$T/err" 2>/dev/null; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+t() { name=$1; shift; if "$@"; then pass "$name"; else fail "$name"; fi; }
+
+# runs the tool; $st, out and err are what came of it
+run() { "$ctl" "$@" >"$T/out" 2>"$T/err"; st=$?; }
+is() { [ "$st" = "$1" ] || { echo "# exit status $st, not $1"; return 1; }; }
+says() { grep -qxF -e "$1" "$T/out"; }
+exits() { is "$1" && says "$2"; }
+# complains STATUS PATTERN: nothing but one line, on stderr, which has the (fixed) pattern
+complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(wc -l <"$T/err")" = 1 ] && grep -qF -e "$2" "$T/err"; }
+has() { is "$1" && grep -q -e "$2" "$T/out"; }
+json() { python3 -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
+
+cat >lab.py <<'E'
+"""newkey NAME KIND KID | jwks NAME... | token NAME ISS [CLAIM=JSON...]: on tests/fixtures/jwt/mkvectors.py."""
+import json
+import os
+import pickle
+import sys
+import time
+
+sys.path.insert(0, os.environ["MKVECTORS"])
+import mkvectors as mk
+
+
+def key(name):
+    with open(f"lab/{name}", "rb") as f:
+        return pickle.load(f)
+
+
+word, args = sys.argv[1], sys.argv[2:]
+if word == "newkey":
+    os.makedirs("lab", exist_ok=True)
+    made = mk.Key("lab", args[1], args[2])
+    made.path = os.path.abspath(made.path)
+    with open(f"lab/{args[0]}", "wb") as f:
+        pickle.dump(made, f)
+elif word == "jwks":
+    print(json.dumps({"keys": [dict(key(a).jwk, use="sig", alg=key(a).alg) for a in args]}))
+else:
+    now = int(time.time())
+    more = {a.split("=")[0]: json.loads(a.split("=", 1)[1]) for a in args[2:]}
+    claims = mk.claims(**{"iss": args[1], "iat": now - 10, "exp": now + 3000, **more})
+    print(mk.sign(key(args[0]), mk.header(key(args[0])), claims))
+E
+cat >server.py <<'E'
+"""Serves www/ on four ports: https, https on another port, https with a certificate of another name, http; a fifth takes
+connections and says nothing.  Beside a file PATH: PATH.redirect is where to go instead, PATH.status another status, PATH.wait seconds before, PATH.drip one byte a second.
+Each request is a line of hits: port, the host that was asked for, path."""
+import http.server
+import os
+import socket
+import ssl
+import threading
+import time
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def beside(self, what):
+        try:
+            with open(f"www{self.path}.{what}") as f:
+                return f.read().strip()
+        except OSError:
+            return None
+
+    def do_GET(self):
+        with open("hits", "a") as f:
+            f.write(f"{self.server.server_port} {self.headers['Host']} {self.path}\n")
+        time.sleep(float(self.beside("wait") or 0))
+        if (to := self.beside("redirect")) is not None:
+            self.send_response(302)
+            self.send_header("Location", to)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        try:
+            with open(f"www{self.path}", "rb") as f:
+                body = f.read()
+        except OSError:
+            self.send_error(404)
+            return
+        self.send_response(int(self.beside("status") or 200))
+        self.end_headers()
+        if self.beside("drip") is not None:
+            for i in range(30):
+                self.wfile.write(body[i:i + 1])
+                time.sleep(1)
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, address):
+        pass
+
+
+ports = []
+for certificate in ("leaf.pem", "leaf.pem", "wrong.pem", None):
+    server = Server(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, "leaf.key")
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    ports.append(server.server_port)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+silent = socket.create_server(("127.0.0.1", 0))
+ports.append(silent.getsockname()[1])
+with open("ports.new", "w") as f:
+    print(*ports, file=f)
+os.rename("ports.new", "ports")
+held = []
+while True:
+    held.append(silent.accept())
+E
+export MKVECTORS="$here/tests/fixtures/jwt"
+
+ca() { # ca NAME: a certificate authority
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$1.pem" -days 2 \
+	    -subj "/CN=$1" -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
+}
+ca ca && ca stranger && openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout leaf.key -out leaf.csr \
+    -subj /CN=issuer 2>/dev/null &&
+    printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n' >leaf.ext &&
+    printf 'subjectAltName=DNS:issuer.example\n' >wrong.ext &&
+    for i in leaf wrong; do
+	openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $i.ext -out $i.pem || exit 2
+    done 2>/dev/null || { echo "keys.sh: openssl made no certificates" >&2; exit 2; }
+mkdir www && : >hits
+python3 server.py & server=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e ports ] || sleep 0.25; done
+[ -e ports ] || { echo "keys.sh: the server did not start" >&2; exit 2; }
+read -r port other wrong plain silent <ports
+base=https://localhost:$port
+
+# conf NAME...: a new configuration directory $d, in which each NAME is the issuer $base/NAME
+conf() {
+	d=$T/conf; rm -rf "$d"; mkdir -p "$d/keys" "$d/policy.d"
+	sep=
+	{ printf 'issuers = (\n'
+	for issuer; do
+		printf '%s{ url = "%s"; audience = "gpuhelper"; keys = "%s"; }\n' "$sep" "$base/$issuer" "$d/keys/$issuer.json"; sep=,
+	done
+	printf ');\n'; } >"$d/gpuhelper.conf"
+}
+# serve NAME [ISSUER [JWKS_URI]]: its discovery document; its JWKS is what stands on stdin
+serve() {
+	w=$T/www/$1/.well-known; rm -rf "$w"; mkdir -p "$w"
+	cat >"$w/jwks.json"
+	printf '{"issuer":"%s","jwks_uri":"%s","response_types_supported":["id_token"]}\n' "${2:-$base/$1}" \
+	    "${3:-$base/$1/.well-known/jwks.json}" >"$w/openid-configuration"
+}
+fetch() { run keys fetch --config-dir "$d" --cacert "$T/ca.pem" "$@"; }
+jwks() { python3 lab.py jwks "$@"; }
+shot() { find "$d/keys" -printf '%P %i %s %m %T@\n' | sort; cat "$d"/keys/*.json; }
+# refuses NAME TEXT PATTERN: an issuer whose keys are there already; fetching them anew fails so, and leaves them as they were
+refuses() {
+	conf "$1"
+	cp good.json "$d/keys/$1.json"
+	touch -d '3 hours ago' "$d/keys/$1.json"
+	shot >before
+	fetch
+	shot >after
+	if complains 74 "$3" && cmp -s before after; then pass "$2"; else fail "$2"; diff before after | sed 's/^/# /'; fi
+}
+
+for k in old new; do python3 lab.py newkey $k ec $k; done
+python3 lab.py newkey rsa rsa2048 rsa
+jwks old >good.json
+
+# what takes its time, beside the rest
+conf silent
+echo "issuers = ( { url = \"https://localhost:$silent\"; audience = \"g\"; keys = \"$T/silent.json\"; } );" >slow1.conf
+serve drip <good.json; : >www/drip/.well-known/openid-configuration.drip
+echo "issuers = ( { url = \"$base/drip\"; audience = \"g\"; keys = \"$T/drip.json\"; } );" >slow2.conf
+serve twice <good.json; echo 7 >www/twice/.well-known/openid-configuration.wait; echo 7 >www/twice/.well-known/jwks.json.wait
+echo "issuers = ( { url = \"$base/twice\"; audience = \"g\"; keys = \"$T/twice.json\"; } );" >slow3.conf
+slow=
+for i in 1 2 3; do
+	mkdir "slow$i" && mv "slow$i.conf" "slow$i/gpuhelper.conf"
+	( start=$(date +%s%N)
+	"$ctl" keys fetch --config-dir "$T/slow$i" --cacert "$T/ca.pem" >"slow$i/out" 2>"slow$i/err"
+	echo $? $((($(date +%s%N) - start) / 1000000)) >"slow$i/st" ) &
+	slow="$slow $!"
+done
+
+echo "# fetch"
+conf a b
+jwks old new rsa | serve a
+jwks new | serve b
+fetch
+t "all issuers" exits 0 "$base/a: 3 keys in $d/keys/a.json"
+t "and the second" says "$base/b: 1 key in $d/keys/b.json"
+t "byte for byte" sh -c 'cmp -s www/a/.well-known/jwks.json conf/keys/a.json && cmp -s www/b/.well-known/jwks.json conf/keys/b.json'
+t "mode 0644 and nothing beside" [ "$(find "$d/keys" -type f -printf '%f %m\n' | sort | tr '\n' ' ')" = "a.json 644 b.json 644 " ]
+rm "$d"/keys/*
+(umask 077; fetch "$base/b"; echo $st >st); st=$(cat st)
+t "one issuer" exits 0 "$base/b: 1 key in $d/keys/b.json"
+t "and no other, 0644 under any umask" [ "$(find "$d/keys" -type f -printf '%f %m\n')" = "b.json 644" ]
+touch -d '3 hours ago' "$d/keys/b.json"
+inode=$(stat -c %i "$d/keys/b.json")
+fetch "$base/b"
+t "the same keys again: a new file" [ "$(stat -c %i "$d/keys/b.json")" != "$inode" ]
+t "which says when they were fetched" [ $(($(date +%s) - $(stat -c %Y "$d/keys/b.json"))) -lt 60 ]
+fetch "$base/c"
+t "an issuer that is not configured" complains 65 "issuer $base/c is none of gpuhelper.conf's"
+serve b </dev/null
+fetch
+t "one that fails keeps no other from it" exits 74 "$base/a: 3 keys in $d/keys/a.json"
+t "and is told" grep -q "^gpuhelperctl: $base/b: " err
+jwks new | serve b
+https_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9 "$ctl" keys fetch --config-dir "$d" --cacert ca.pem >out 2>err; st=$?
+t "no proxy, whatever the environment says" is 0
+conf slash
+sed -i "s,/slash\";,/slash/\";," "$d/gpuhelper.conf"
+serve slash "$base/slash/" <good.json
+fetch
+t "a url with a slash at its end" exits 0 "$base/slash/: 1 key in $d/keys/slash.json"
+conf
+echo 'max_wait = 5;' >"$d/gpuhelper.conf"
+fetch
+t "no issuers" exits 0 "gpuhelper.conf names no issuers: there is nothing to fetch"
+echo 'max_wait = "5";' >"$d/gpuhelper.conf"
+fetch
+t "a broken gpuhelper.conf" complains 78 "max_wait"
+conf same
+cat >"$d/gpuhelper.conf" <<-E
+	issuers = ( { url = "$base/a"; audience = "g"; keys = "$d/keys/same.json"; },
+	    { url = "$base/b"; audience = "g"; keys = "$d/more/same.json"; } );
+E
+fetch
+t "two issuers whose files have one name" complains 78 "are both in a file same.json: give them names of their own"
+
+echo "# fetch: what is refused, and leaves the file as it was"
+serve badissuer "$base/other" <good.json
+refuses badissuer "a discovery document of another issuer" "is of issuer \"$base/other\", not of this one"
+serve badissuer "$base/badissuer/" <good.json
+refuses badissuer "or but for a slash" "not of this one"
+serve plain "" "http://localhost:$plain/plain/.well-known/jwks.json" <good.json
+refuses plain "a jwks_uri by http" "is no https URL"
+serve host "" "https://127.0.0.1:$port/host/.well-known/jwks.json" <good.json
+refuses host "a jwks_uri on another host" "is not on the host and port of $base/host"
+serve port "" "https://localhost:$other/port/.well-known/jwks.json" <good.json
+refuses port "a jwks_uri on another port" "is not on the host and port of $base/port"
+serve user "" "https://localhost:$port@127.0.0.1:$port/user/.well-known/jwks.json" <good.json
+refuses user "a jwks_uri with a user's name" "a user's name has no place there"
+serve file "" "file://$T/good.json" <good.json
+refuses file "a jwks_uri that is a file" "is no https URL"
+serve nouri <good.json; printf '{"issuer":"%s"}' "$base/nouri" >www/nouri/.well-known/openid-configuration
+refuses nouri "no jwks_uri" 'has no "jwks_uri"'
+serve dup <good.json; sed -i 's/^{/{"issuer":"x",/' www/dup/.well-known/openid-configuration
+refuses dup "a discovery document with a name twice" "openid-configuration: "
+serve html <good.json; echo '<html>' >www/html/.well-known/openid-configuration
+refuses html "a discovery document that is no JSON" "openid-configuration: "
+serve gone <good.json; rm www/gone/.well-known/openid-configuration
+refuses gone "no discovery document" "HTTP status 404"
+serve e500 <good.json; echo 500 >www/e500/.well-known/jwks.json.status
+refuses e500 "keys with status 500" "HTTP status 500"
+for i in "host https://127.0.0.1:$port" "port https://localhost:$other" "plain http://localhost:$plain"; do
+	for f in openid-configuration jwks.json; do
+		serve "r${i%% *}" <good.json
+		echo "${i#* }/r${i%% *}/.well-known/there" >"www/r${i%% *}/.well-known/$f.redirect"
+		cp "www/r${i%% *}/.well-known/$f" "www/r${i%% *}/.well-known/there"
+		refuses "r${i%% *}" "a redirection of $f to another ${i%% *}" "redirected: "
+	done
+done
+t "none of these was asked" sh -c '! grep -v "^'"$port localhost:$port"' " hits'
+t "and the right one was" grep -q "^$port localhost:$port /rplain/.well-known/jwks.json" hits
+serve loop <good.json; echo "$base/loop/.well-known/jwks.json" >www/loop/.well-known/jwks.json.redirect
+refuses loop "a redirection without end" "redirected more than 3 times"
+serve rsame <good.json; mv www/rsame/.well-known/jwks.json www/rsame/keys
+echo /rsame/keys >www/rsame/.well-known/jwks.json.redirect
+conf rsame; fetch
+t "(a redirection on the same host is followed)" exits 0 "$base/rsame: 1 key in $d/keys/rsame.json"
+echo 'keys' | serve garbage
+refuses garbage "keys that are no JSON" "jwks.json: "
+echo '{"keys":[{"kty":"oct","k":"AAAA","kid":"x"}]}' | serve nouse
+refuses nouse "no key that can be used" "jwks.json: "
+head -c $((256 * 1024 - $(wc -c <good.json))) /dev/zero | tr '\0' ' ' | cat good.json - >full
+serve full <full
+conf full; fetch
+t "(256 KiB are taken)" exits 0 "$base/full: 1 key in $d/keys/full.json"
+{ cat full; echo; } | serve big
+refuses big "one byte more is not" "has more than 256 KiB"
+serve bigd <good.json; cat full >>www/bigd/.well-known/openid-configuration
+refuses bigd "nor in a discovery document" "has more than 256 KiB"
+jwks new | serve tls
+conf tls; cp good.json "$d/keys/tls.json"; shot >before
+run keys fetch --config-dir "$d" --cacert stranger.pem; shot >after
+t "a certificate of another CA" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "certificate" err' - "$st"
+run keys fetch --config-dir "$d"; shot >after
+t "a CA that the system does not know" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "\-\-cacert FILE" err' - "$st"
+run keys fetch --config-dir "$d" --cacert nowhere.pem
+t "a CA file that is not there" complains 74 "nowhere.pem"
+serve tls "https://localhost:$wrong/tls" "https://localhost:$wrong/tls/.well-known/jwks.json" <good.json
+sed -i "s,localhost:$port,localhost:$wrong," "$d/gpuhelper.conf"
+fetch; shot >after
+t "a certificate of another name" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "localhost" err && ! grep -q "^$2 " hits' - "$st" "$wrong"
+
+echo "# rotation"
+conf drill
+jwks old | serve drill
+python3 lab.py token old "$base/drill" >told
+python3 lab.py token new "$base/drill" >tnew
+holds() { run explain --config-dir "$d" --token-file "$1" && [ $st = 0 ] && has 0 "^holds: pipeline ml/train, job fit, by $base/drill\$"; }
+unknown() {
+	run explain --config-dir "$d" --token-file "$1"
+	has 77 "^token, kid: fails: the token's key \"$2\" is not among those of $base/drill, fetched [0-9]* s ago: if they have changed since, fetch them again\$"
+}
+run explain --config-dir "$d" --token-file told
+t "before the first fetch" sh -c '[ "$1" = 78 ] && grep -q "^refused: .*gpuhelperctl keys fetch" out' - "$st"
+fetch
+t "a token of the old key holds" holds told
+t "one of the new key does not: the keys may have changed" unknown tnew new
+jwks old new | serve drill
+t "nor when the issuer has rotated" unknown tnew new
+fetch
+t "after the next fetch it holds" holds tnew
+t "and the old one still does, while it is listed" holds told
+jwks new | serve drill
+fetch
+t "the new one holds when the old one is listed no more" holds tnew
+t "and the old one does not" unknown told old
+jwks old | serve drill; mv www/drill www/gone2
+fetch
+t "an issuer that is away" is 74
+t "keeps its keys" holds tnew
+
+echo "# explain --token-file"
+ex() { run explain --config-dir "$d" "$@"; }
+ex --token-file tnew
+t "every check" [ "$(grep -c '^token, [a-z_]*: ok' out)" -ge 15 ]
+t "and what the audit log calls it" says "note: the audit log's token_sha256 of it is $(tr -d '\n' <tnew | sha256sum | cut -d' ' -f1)"
+t "no policies" sh -c '! grep -q "^policies\|^container" out'
+part=$(cut -d. -f2 tnew | cut -c1-40) sig=$(cut -d. -f3 tnew | cut -c1-40)
+ex --token-file tnew --json
+t "as JSON" json "j['outcome'] == 'holds' and j['claims']['team'] == 'ml' and j['claims']['exp'] - j['claims']['iat'] == 3010 and all(c['result'] == 'ok' for c in j['token'])"
+t "the token is in none of it" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
+"$ctl" explain --config-dir "$d" --token-file - <tnew >out 2>err; st=$?
+t "from standard input" has 0 "^holds: "
+{ cat tnew; echo; } >two; ex --token-file two
+t "a newline too many" has 65 "^token, form: fails: "
+t "is no reason to print it" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
+printf 'a\0b' >nul; ex --token-file nul
+t "a NUL" complains 65 "nul: has a NUL byte"
+echo x.y >xy; ex --token-file xy
+t "no token" has 65 "^token, form: fails: the token is not three parts"
+ex --token-file xy --json
+t "as JSON" json "j['outcome'] == 'refused' and j['code'] == 65 and j['token'][0]['result'] == 'fails'"
+ex --token-file nowhere
+t "no file" complains 74 "nowhere: No such file"
+python3 lab.py token new https://evil.example >tevil; ex --token-file tevil
+t "another issuer's" has 77 "^token, iss: fails: its issuer https://evil.example is none of gpuhelper.conf's"
+python3 lab.py token new "$base/drill" 'aud="other"' "exp=$(($(date +%s) - 500))" >tbad; ex --token-file tbad
+t "each check that fails" sh -c '[ "$1" = 77 ] && grep -q "^token, aud: fails: " out && grep -q "^token, exp: fails: " out && grep -q "^token, signature: ok" out' - "$st"
+python3 -c 't = open("tnew").read().strip(); h, p, s = t.split("."); print(f"{h}.{p}.{s[:9]}{chr(65 + (s[9] == chr(65)))}{s[10:]}")' >tforged
+ex --token-file tforged
+t "a forged one" has 77 "^token, signature: fails: "
+iat=$(python3 -c 'import base64, json; p = open("tnew").read().split(".")[1]; print(json.loads(base64.urlsafe_b64decode(p + "=" * (-len(p) % 4)))["iat"])')
+rfc() { date -u -d "@$1" +"$2"; }
+ex --token-file tnew --at $((iat + 3069))
+t "--at: the last second of its hour and a leeway" has 0 "^note: the token is judged as of $(rfc $((iat + 3069)) %Y-%m-%dT%H:%M:%SZ)\$"
+ex --token-file tnew --at $((iat + 3070))
+t "--at: the next one" has 77 "^token, exp: fails: "
+ex --token-file tnew --at "$(rfc $((iat + 3070)) %Y-%m-%dT%H:%M:%SZ)"
+t "--at: the same in words" has 77 "^token, exp: fails: "
+ex --token-file tnew --at "$(rfc $((iat + 3069 + 7200)) '%Y-%m-%dt%H:%M:%S.987+02:00')"
+t "--at: in another zone, with a fraction" has 0 "^note: the token is judged as of $(rfc $((iat + 3069)) %Y-%m-%dT%H:%M:%SZ)\$"
+ex --token-file tnew --at $((iat - 3600))
+t "--at: before it was issued" has 77 "^token, iat: fails: "
+ex --token-file tnew --at $((iat + 3 * 86400))
+t "--at: when its keys would be too old" has 78 "^token, keys: fails: "
+for i in yesterday 2026-02-30T00:00:00Z 2026-11-20T24:00:00Z 2026-11-20T23:06:00 2026-11-20 -1 2026-11-20T23:06:00+2:00 2026-11-20T23:06:00Zx ''; do
+	ex --token-file tnew --at "$i"
+	t "--at \"$i\"" complains 64 "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z"
+done
+ex --at 1
+t "--at alone" complains 64 "--at goes with --token-file"
+ex --token-file tnew --bundle "$T"
+t "with --bundle" is 64
+ex --token-file tnew --identity claim
+t "with --identity claim" complains 64 "with --token-file the identity is token"
+echo 'pipeline = "ml/train"; callers = [ "root", "nobody" ]; folders = ( { path = "/usr"; } );' >"$d/policy.d/10-a.conf"
+ex --token-file tnew --folders /usr --user root
+t "and the policies" has 0 "^granted by 10-a.conf:"
+t "after its checks" has 0 "^token, signature: ok"
+ex --token-file tnew --folders /usr:rw --user root
+t "which may refuse" has 77 "^10-a.conf: covers the container, but does not give all"
+ex --token-file told --folders /usr --user root
+t "a token that does not hold is refused before them" has 77 "^10-a.conf: not asked: it is decided before any policy"
+ex --token-file tnew --pipeline web/site --user root
+t "the token says whose it is" has 0 "^container: of user root (uid 0), pipeline ml/train, job fit, by token\$"
+t "and not the options" grep -q "^note: the token says whose it is" out
+ex --token-file tnew --user nobody --json
+t "as JSON" json "j['outcome'] == 'granted' and j['policy'] == '10-a.conf' and j['question']['issuer'] == '$base/drill' and len(j['token']) > 10"
+
+echo "# show"
+conf a b
+sed -i "s,audience = \"gpuhelper\"; keys = \"$d/keys/b,keys_max_age = 3600; &," "$d/gpuhelper.conf"
+python3 -c 'import json, sys
+j = json.loads(sys.argv[1])
+j["keys"].append({"kty": "oct", "kid": "secret", "k": "AAAA"})
+json.dump(j, open(sys.argv[2], "w"))' "$(jwks old rsa)" "$d/keys/a.json"
+touch -d '90 minutes ago' "$d/keys/a.json"
+run keys show --config-dir "$d"
+t "keys that are not there" is 78
+t "say how to get them" grep -qxF "gpuhelperctl: $base/b: there are no keys in $d/keys/b.json yet: gpuhelperctl keys fetch" err
+t "the others' age" has 78 "^$base/a: $d/keys/a.json, fetched 90 min ago ("
+t "a key" says "  old: ES256, 256 bits"
+t "another" says "  rsa: RS256, 2048 bits"
+t "one of no use" grep -q "^  secret: can't be used: " out
+cp good.json "$d/keys/b.json"
+run keys show --config-dir "$d"
+t "all is well" is 0
+touch -d '2 hours ago' "$d/keys/b.json"
+run keys show --config-dir "$d"
+t "keys that are too old" exits 78 "  warning: keys_max_age is 60 min: tokens of this issuer are refused until its keys are fetched again"
+run keys show --config-dir "$d" --json
+t "as JSON" json "[i['stale'] for i in j['issuers']] == [False, True] and [(k.get('alg'), k.get('bits'), k['usable']) for k in j['issuers'][0]['keys']] == [('ES256', 256, True), ('RS256', 2048, True), (None, None, False)] and j['issuers'][0]['keys'][2]['reason'] and 5390 < j['issuers'][0]['age'] < 5500"
+echo '{' >"$d/keys/b.json"
+run keys show --config-dir "$d"
+t "a broken file" sh -c '[ "$1" = 78 ] && grep -q "^gpuhelperctl: .*keys/b.json: " err' - "$st"
+rm "$d/keys/b.json"; ln -s a.json "$d/keys/b.json"
+run keys show --config-dir "$d"
+t "a link" sh -c '[ "$1" = 78 ] && grep -q "is a symbolic link" err' - "$st"
+
+echo "# import"
+conf a
+imp() { run keys import --config-dir "$d" --issuer "$@"; }
+imp "$base/a" good.json
+t "a file" exits 0 "$base/a: 1 key in $d/keys/a.json"
+t "byte for byte" cmp -s good.json "$d/keys/a.json"
+jwks new old | "$ctl" keys import --config-dir "$d" --issuer "$base/a" - >out 2>err; st=$?
+t "standard input" exits 0 "$base/a: 2 keys in $d/keys/a.json"
+shot >before
+imp "$base/b" good.json
+t "of an unknown issuer" complains 65 "is none of gpuhelper.conf's"
+echo '{"keys":[]}' >empty.json; imp "$base/a" empty.json
+t "no keys" complains 65 "empty.json: "
+{ cat full; echo; } >over; imp "$base/a" over
+t "more than 256 KiB" complains 65 "over: is longer than 262144 bytes"
+imp "$base/a" nowhere
+t "no file" complains 74 "nowhere: No such file"
+shot >after
+t "leave the keys as they were" cmp -s before after
+rm "$d/keys/a.json"; cp good.json elsewhere; cp elsewhere before; ln -s "$T/elsewhere" "$d/keys/a.json"
+jwks new >new.json; imp "$base/a" new.json
+t "a link in its place is replaced, not followed" sh -c '[ "$1" = 0 ] && cmp -s elsewhere before && [ ! -L conf/keys/a.json ]' - "$st"
+rm "$d/keys/a.json"; mkdir "$d/keys/a.json"; imp "$base/a" new.json
+t "a directory in its place" complains 74 "can't be written: Is a directory"
+t "leaves nothing behind" [ "$(ls -A "$d/keys")" = a.json ]
+rmdir "$d/keys/a.json" "$d/keys"; imp "$base/a" new.json
+t "no directory" complains 74 "$d/keys: No such file"
+conf a
+cat >reader.py <<'E'
+import os, sys
+path, good = sys.argv[1], {open(f, "rb").read() for f in sys.argv[2:]}
+seen = set()
+while not os.path.exists("stop"):
+    with open(path, "rb") as f:
+        text = f.read()
+    if text not in good:
+        sys.exit(f"half a file: {len(text)} bytes")
+    seen.add(text)
+sys.exit(seen != good)
+E
+cp full full.json
+imp "$base/a" full.json
+python3 reader.py "$d/keys/a.json" full.json new.json >out 2>err & reader=$!
+i=0
+while [ $i -lt 60 ]; do
+	"$ctl" keys import --config-dir "$d" --issuer "$base/a" full.json >/dev/null & one=$!
+	"$ctl" keys import --config-dir "$d" --issuer "$base/a" new.json >/dev/null
+	wait $one; i=$((i + 1))
+done
+: >stop
+if wait $reader; then pass "who reads meanwhile sees the old keys or the new ones"; else fail "who reads meanwhile sees the old keys or the new ones"; fi
+t "two writers at once leave nothing behind" [ "$(ls -A "$d/keys")" = a.json ]
+if strace -V >/dev/null 2>&1 && strace -o trace true 2>/dev/null; then
+	strace -f -o trace -e trace=fsync,rename,renameat,renameat2 "$ctl" keys import --config-dir "$d" --issuer "$base/a" new.json >out 2>err
+	t "on the disk before and after it is in its place" [ "$(sed -n 's/^[0-9 ]*\(fsync\|rename\)[a-z0-9]*(.* = 0$/\1/p' trace | tr '\n' ' ')" = "fsync rename fsync " ]
+else
+	skip "on the disk before and after it is in its place" "no strace"
+fi
+
+echo "# the command line"
+run keys
+t "no verb" complains 64 "keys: fetch, show or import"
+run keys frob
+t "an unknown one" complains 64 "keys: fetch, show or import"
+run keys show x
+t "a word too many" complains 64 "usage: gpuhelperctl keys show [--json]"
+run keys import good.json
+t "import without --issuer" complains 64 "usage: gpuhelperctl keys import --issuer URL FILE|-"
+run keys fetch --json
+t "fetch has no --json" complains 64 "usage: gpuhelperctl keys fetch"
+run keys place
+t "place without --from" complains 64 "usage: gpuhelperctl keys place --from DIR"
+run check --cacert x
+t "an option of keys" complains 64 "check has no option --cacert"
+
+echo "# in two steps: the download, and the placing"
+conf a b
+jwks old new | serve a; jwks new | serve b
+chmod 755 "$d" "$d/keys"
+mkdir dropped && chmod 777 dropped
+place() { run keys place --config-dir "$d" --from "$T/dropped"; }
+if [ "$(id -u)" = 0 ]; then
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" keys fetch --config-dir "$d" --cacert ca.pem >out 2>err; st=$?
+	t "another user can't place keys" sh -c '[ "$1" = 74 ] && grep -q "keys/a.json can.t be written: Permission denied" err && [ -z "$(ls -A conf/keys)" ]' - "$st"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" keys fetch --config-dir "$d" --cacert ca.pem --output-dir "$T/dropped" >out 2>err; st=$?
+	t "but can download them" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
+else
+	skip "another user can't place keys" "not root"
+	fetch --output-dir "$T/dropped"
+	t "they are downloaded" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
+fi
+t "and none is placed" [ -z "$(ls -A "$d/keys")" ]
+touch -d '2 hours ago' dropped/b.json
+place
+t "the second step places them" exits 0 "$base/a: 2 keys in $d/keys/a.json"
+t "as they are" cmp -s dropped/a.json "$d/keys/a.json"
+t "as old as they are" [ "$(stat -c %Y dropped/b.json)" = "$(stat -c %Y "$d/keys/b.json")" ]
+touch -d 'tomorrow' dropped/b.json; place
+t "never younger" [ "$(stat -c %Y "$d/keys/b.json")" -le "$(date +%s)" ]
+rm dropped/b.json; shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
+t "what is not there stays as it was" sh -c '[ "$1" = 0 ] && cmp -s before after' - "$st"
+# hostile TEXT PATTERN: what lies in dropped/b.json is refused, a.json is placed, b.json stays as it was
+hostile() {
+	shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
+	t "$1" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -qF -e "$2" err && grep -q "/a: 2 keys" out' - "$st" "$2"
+}
+ln -s "$T/good.json" dropped/b.json; hostile "a link" "dropped/b.json: is a symbolic link"
+rm dropped/b.json; mkfifo dropped/b.json; hostile "a pipe" "is not a regular file"
+rm dropped/b.json; mkdir dropped/b.json; hostile "a directory" "is not a regular file"
+rmdir dropped/b.json; { cat full; echo; } >dropped/b.json; hostile "more than 256 KiB" "is too large"
+echo x >dropped/b.json; hostile "no JWKS" "dropped/b.json: "
+rm -r dropped/b.json; ln -s dropped linked
+run keys place --config-dir "$d" --from "$T/linked"
+t "a directory that is a link" is 74
+cp good.json dropped/c.json; cp good.json dropped/.hidden; place
+t "a file that is no issuer's is left alone" [ "$(ls -A "$d/keys" | tr '\n' ' ')" = "a.json b.json " ]
+
+# in_etc COMMAND: with our own /etc, so that the configuration is /etc/gpuhelper and has to be root's
+in_etc() {
+	unshare -m sh -c 'mount -t tmpfs -o mode=755 none /etc && cd /etc && mkdir -p gpuhelper/keys && cp '"$T"'/etc.conf gpuhelper/gpuhelper.conf &&
+	    cd '"$T"' && { '"$1"'; }' >out 2>err; st=$?
+}
+echo 'issuers = ( { url = "https://ci.example.org"; audience = "g"; keys = "/etc/gpuhelper/keys/ci.json"; } );' >etc.conf
+export ctl
+imp='"$ctl" keys import --issuer https://ci.example.org'
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /etc 2>/dev/null; then
+	in_etc "umask 077; $imp good.json && stat -c '%u %a' /etc/gpuhelper/keys/ci.json"
+	t "/etc/gpuhelper" exits 0 "0 644"
+	in_etc "chmod 775 /etc/gpuhelper/keys; $imp good.json"
+	t "keys that others could replace are not placed" complains 78 "/etc/gpuhelper/keys may be written by others than root"
+	in_etc "mv /etc/gpuhelper/keys /etc/keys && ln -s ../keys /etc/gpuhelper/keys; $imp good.json"
+	t "nor through a link" complains 78 "/etc/gpuhelper/keys: is a symbolic link"
+	in_etc "chown 65534 /etc/gpuhelper/gpuhelper.conf; $imp good.json"
+	t "nor by settings that are not root's" complains 78 "belongs to uid 65534"
+	in_etc "mount -t tmpfs -o size=16k,mode=755 none /etc/gpuhelper/keys && $imp good.json >/dev/null && { $imp full.json
+	    echo \$?; ls -A /etc/gpuhelper/keys; cmp good.json /etc/gpuhelper/keys/ci.json; }"
+	t "a full disk leaves the old keys, and nothing else" [ "$st $(cat out | tr '\n' ' ')$(cat err)" = "0 74 ci.json gpuhelperctl: /etc/gpuhelper/keys/ci.json can't be written: No space left on device" ]
+	in_etc "$imp good.json >/dev/null && chmod 666 /etc/gpuhelper/keys/ci.json && \"\$ctl\" keys show"
+	t "show: keys that others could have changed" complains 78 "may be written by others than root"
+else
+	for i in "/etc/gpuhelper" "others' directory" link settings "full disk" show; do skip "$i" "not root"; done
+fi
+
+echo "# issuers that take their time"
+for i in $slow; do wait "$i"; done
+for i in "1 silent" "2 drip" "3 twice"; do
+	read -r st ms <"slow${i% *}/st"; cp "slow${i% *}/out" out; cp "slow${i% *}/err" err
+	t "$i: given up" complains 74 "no whole answer within 10 s"
+	t "$i: after ten seconds ($ms ms)" [ "$ms" -ge 9000 ] && [ "$ms" -le 12000 ]
+	t "$i: no file" [ ! -e "${i#* }.json" ]
+done
+
+if systemd-analyze --version >/dev/null 2>&1; then
+	mkdir units && for u in service timer; do sed "s,/usr/sbin/,$T/,; s,^ProtectHome=.*,," "$here/helper/systemd/gpuhelper-keys.$u" >units/gpuhelper-keys.$u; done
+	systemd-analyze verify --man=no "$T/units/gpuhelper-keys.service" "$T/units/gpuhelper-keys.timer" >out 2>&1; st=$?
+	t "systemd takes the units" sh -c '[ "$1" = 0 ] && ! grep -q gpuhelper-keys out' - "$st"
+else
+	skip "systemd takes the units" "no systemd-analyze"
+fi
+
+echo "1..$n"
+[ $bad = 0 ]

@@ -8,10 +8,47 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "../pure/cleanup.h"
+
+/*
+ * The same without openat2(2), which systemd takes away from a service that says
+ * RestrictSUIDSGID=: each component by itself, none of them a link.
+ */
+static int
+walk_beneath(int dirfd, const char *path, int flags)
+{
+	autofree char *copy = strdup(path);
+	char *part, *save = NULL, *next;
+	struct stat st;
+	int dir, fd;
+
+	if (copy == NULL || (dir = dup(dirfd == AT_FDCWD ? -1 : dirfd)) == -1)
+		return -1;
+	for (part = strtok_r(copy, "/", &save); part != NULL; part = next) {
+		next = strtok_r(NULL, "/", &save);
+		if (strcmp(part, "..") == 0) {
+			close(dir);
+			errno = EXDEV;
+			return -1;
+		}
+		fd = openat(dir, part, next != NULL ? O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : flags | O_NOFOLLOW);
+		close(dir);
+		if (fd == -1)
+			return -1;
+		/* O_PATH opens the link itself */
+		if (fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+			close(fd);
+			errno = ELOOP;
+			return -1;
+		}
+		dir = fd;
+	}
+	return dir;
+}
 
 int
 file_open_beneath(int dirfd, const char *path, int flags)
@@ -20,10 +57,14 @@ file_open_beneath(int dirfd, const char *path, int flags)
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
+	int fd;
 
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	if (fd == -1 && (errno == ENOSYS || errno == EPERM) && *path != '/' && *path != '\0')
+		return walk_beneath(dirfd, path, (int)how.flags);
+	return fd;
 }
 
 char *

@@ -107,7 +107,7 @@ install: all
 	install -m 0644 policy.d/gpuhelper.conf $(DESTDIR)$(SYSCONFDIR)/gpuhelper/gpuhelper.conf.example
 	install -m 0644 helper/systemd/gpuhelper.sysusers $(DESTDIR)$(LIBDIR)/sysusers.d/gpuhelper.conf
 	install -m 0644 helper/systemd/gpuhelper.tmpfiles $(DESTDIR)$(LIBDIR)/tmpfiles.d/gpuhelper.conf
-	for u in keys.service keys.timer; do \
+	for u in keys.service keys.timer reap.service reap.timer; do \
 	    sed 's|/usr/sbin/|$(SBINDIR)/|; s|/etc/gpuhelper|$(SYSCONFDIR)/gpuhelper|' helper/systemd/gpuhelper-$$u \
 	        >$(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u && \
 	    chmod 0644 $(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u || exit 1; done

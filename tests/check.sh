@@ -105,6 +105,7 @@ group rooms sh tests/rooms.sh
 group analysis static_analysis
 group manuals manuals
 group gpuhelperctl sh tests/ctl.sh
+group keys sh tests/keys.sh
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
 group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
 group grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
@@ -117,6 +118,7 @@ group refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/r
 group refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
 group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
 group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
+group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 group demo sh tests/demo.sh --no-deps --tap

@@ -3,7 +3,8 @@
 #
 #   deps.sh build|demo|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 set -eu
-build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev libgmp-dev libcurl4-openssl-dev"
+build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
+libgmp-dev libcurl4-openssl-dev"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 check="$demo crun containerd acl strace clang llvm umockdev mandoc cppcheck procps binutils file openssl"
 case ${1:-check} in
@@ -17,8 +18,9 @@ if ! command -v apt-get >/dev/null; then
 	cat >&2 <<-'EOF'
 	deps.sh: no apt-get here.  On Fedora:
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
-	    systemd-devel libacl-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static libcurl-devel glibc-static \
-	    runc crun containerd busybox python3 acl strace clang umockdev mandoc cppcheck procps-ng openssl
+	    systemd-devel libacl-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
+	    glibc-static libcurl-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
+	    cppcheck procps-ng openssl
 	EOF
 	exit 2
 fi

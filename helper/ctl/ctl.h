@@ -11,7 +11,7 @@
 /* The command line, read; all strings are argv's. */
 struct options {
 	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
-	bool json, verbose;
+	bool json, verbose, dry_run;
 	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
@@ -24,6 +24,8 @@ int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
 int ctl_devices(const struct options *o);
 int ctl_keys(const struct options *o);
+int ctl_status(const struct options *o);
+int ctl_reap(const struct options *o);
 
 /*
  * Reads a file that the command line names, "-" for standard input; a pipe is

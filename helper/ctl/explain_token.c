@@ -79,8 +79,8 @@ read_time(const char *s, int64_t *out)
 bool
 token_alone(const struct options *o)
 {
-	return o->token_file != NULL && o->gpus == NULL && o->folders == NULL && o->user == NULL && o->pipeline == NULL &&
-	    o->job == NULL && o->issuer == NULL && o->instance_vars == NULL;
+	return o->token_file != NULL && o->gpus == NULL && o->folders == NULL && o->user == NULL &&
+	    o->pipeline == NULL && o->job == NULL && o->issuer == NULL && o->instance_vars == NULL;
 }
 
 int
@@ -95,8 +95,8 @@ token_usage(const struct options *o)
 	if (o->identity != NULL && strcmp(o->identity, "token") != 0)
 		return complain(WHY_USAGE, "explain: with --token-file the identity is token");
 	if (o->at != NULL && !read_time(o->at, &at))
-		return complain(WHY_USAGE, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, \"%s\" is not",
-		    o->at);
+		return complain(WHY_USAGE, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, "
+		    "\"%s\" is not", o->at);
 	return 0;
 }
 
@@ -208,8 +208,8 @@ token_answer(struct inquiry *q)
 	}
 	say_token(&q->token);
 	if (holds)
-		say("holds: pipeline %s/%s, job %s, by %s", id->team, id->pipeline, id->job != NULL ? id->job : "(none)",
-		    id->issuer);
+		say("holds: pipeline %s/%s, job %s, by %s", id->team, id->pipeline,
+		    id->job != NULL ? id->job : "(none)", id->issuer);
 	else
 		say("refused: %s", q->why.text);
 	for (i = 0; i < q->notes.n; i++)

@@ -73,7 +73,8 @@ take_apart(const char *url, struct why *why)
 		return NULL;
 	}
 	/* libcurl would take «https:/host» too */
-	if (strncasecmp(url, "https://", strlen("https://")) != 0 || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	if (strncasecmp(url, "https://", strlen("https://")) != 0 ||
+	    curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
 	    (scheme = part(u, CURLUPART_SCHEME)) == NULL || strcasecmp(scheme, "https") != 0 ||
 	    (host = part(u, CURLUPART_HOST)) == NULL)
 		refuse(why, WHY_DATA, "\"%.200s\" is no https URL", url);

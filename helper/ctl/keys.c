@@ -28,8 +28,9 @@ check_names(const struct keys_conf *c, struct why *why)
 	for (a = c->settings.issuer; a < end; a++)
 		for (b = c->settings.issuer; b < a; b++)
 			if (strcmp(path_last(a->keys), path_last(b->keys)) == 0)
-				return refuse(why, WHY_CONFIG, "gpuhelper.conf:%u: the keys of %.120s and %.120s are both in a file "
-				    "%.60s: give them names of their own", a->line, b->url, a->url, path_last(a->keys));
+				return refuse(why, WHY_CONFIG, "gpuhelper.conf:%u: the keys of %.120s and %.120s are both "
+				    "in a file %.60s: give them names of their own", a->line, b->url, a->url,
+				    path_last(a->keys));
 	return 0;
 }
 
@@ -176,7 +177,8 @@ show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, j
 	}
 	say_ago(s->keys_max_age, ago);
 	if (stale && !quiet)
-		say("  warning: keys_max_age is %s: tokens of this issuer are refused until its keys are fetched again", ago);
+		say("  warning: keys_max_age is %s: tokens of this issuer are refused until its keys are fetched again",
+		    ago);
 	return stale ? WHY_CONFIG : 0;
 }
 

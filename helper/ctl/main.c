@@ -16,7 +16,8 @@
 
 #include "../pure/text.h"
 
-enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, ALL = CHECK | EXPLAIN | DEVICES | KEYS };
+enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, STATUS = 1 << 4, REAP = 1 << 5,
+	ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP };
 enum { OPT_HELP = 'h', OPT_VERSION = 'V', OPT_WORD = 1, OPT_FIRST = 256 };
 
 static const struct command {
@@ -29,6 +30,8 @@ static const struct command {
 	{ "explain", EXPLAIN, false, ctl_explain },
 	{ "devices", DEVICES, false, ctl_devices },
 	{ "keys", KEYS, true, ctl_keys },
+	{ "status", STATUS, false, ctl_status },
+	{ "reap", REAP, false, ctl_reap },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -43,6 +46,7 @@ static const struct known {
 	{ "config-dir", 0, true, ALL, offsetof(struct options, config_dir) },
 	{ "json", 0, false, ALL, offsetof(struct options, json) },
 	{ "verbose", 'v', false, CHECK, offsetof(struct options, verbose) },
+	{ "dry-run", 'n', false, REAP, offsetof(struct options, dry_run) },
 	{ "bundle", 'b', true, EXPLAIN, offsetof(struct options, bundle) },
 	{ "user", 0, true, EXPLAIN, offsetof(struct options, user) },
 	{ "pipeline", 0, true, EXPLAIN, offsetof(struct options, pipeline) },
@@ -76,6 +80,8 @@ static const char help[] =
     "  keys show\n"
     "  keys import --issuer URL FILE|-\n"
     "                                the keys with which tokens are verified\n"
+    "  status                        who holds which GPU, and who waits\n"
+    "  reap [-n]                     end the leases that are over; with -n only name them\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"

@@ -46,11 +46,11 @@ struct conf_key {
 	const char *name;
 	void (*read)(config_setting_t *s, void *out, struct faults *f);
 };
-/* Reads each setting of the group with its key's reader; a key that is not in «keys» (ends with a NULL name) is a fault. */
+/* Reads each setting of the group with its key's reader; one that «keys» (NULL name at its end) lacks is a fault. */
 void conf_group(config_setting_t *group, const struct conf_key *keys, void *out, struct faults *f);
 
 /* Readers for values.  Each adds a fault and leaves *out alone where the value is of the wrong type or out of range. */
-void conf_string(config_setting_t *s, char **out, struct faults *f);	/* replaces *out, which is freed; printable UTF-8 */
+void conf_string(config_setting_t *s, char **out, struct faults *f);	/* replaces *out, which is freed; not empty */
 void conf_bool(config_setting_t *s, bool *out, struct faults *f);
 void conf_number(config_setting_t *s, unsigned min, unsigned max, unsigned *out, struct faults *f);
 void conf_strings(config_setting_t *s, struct strlist *out, struct faults *f);

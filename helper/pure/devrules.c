@@ -65,7 +65,7 @@ take_access(char access[4], const char *gone)
 	access[o] = '\0';
 }
 
-/* Does the later rule take back what r says?  Kernel and runc: where it names the very same devices, and nowhere else. */
+/* Does the later rule take back what r says?  For the kernel and runc only one about the very same devices does. */
 static bool
 takes_back(const struct devrule *later, const struct devrule *r)
 {
@@ -94,7 +94,8 @@ give_back(struct devplan *p, struct devrule r, const struct devmajors *m)
 	size_t i;
 
 	for (i = 0; i < m->n && r.access[0] != '\0'; i++) {
-		if (m->v[i].type != r.type || seen_before(m, i) || (r.type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
+		if (m->v[i].type != r.type || seen_before(m, i) ||
+		    (r.type == 'c' && devmajors_is_gpu(m, m->v[i].major)))
 			continue;
 		r.major = m->v[i].major;
 		devplan_add(p, &r);
@@ -132,10 +133,14 @@ hide_in_allow_list(const struct devrule *rules, size_t n, size_t from, const str
 static bool
 is_denied(const struct devrule *rules, size_t n, size_t from, uint32_t major)
 {
-	while (n-- > from && !(rules[n].allow && rules[n].type == 'c'))
-		if (!rules[n].allow && rules[n].type == 'c' && rules[n].major == major && rules[n].minor == DEVRULE_ANY &&
-		    strcmp(rules[n].access, "rwm") == 0)
-			return true;
+	const struct devrule *r;
+
+	while (n-- > from) {
+		r = &rules[n];
+		if (r->type == 'c' && (r->allow || (r->major == major && r->minor == DEVRULE_ANY &&
+		    strcmp(r->access, "rwm") == 0)))
+			return !r->allow;
+	}
 	return false;
 }
 
@@ -177,7 +182,8 @@ turn_around(const struct devrule *rules, size_t n, size_t from, const struct dev
 		r = (struct devrule){ .allow = true, .type = m->v[i].type, .major = m->v[i].major, .minor = DEVRULE_ANY,
 			.access = "rwm" };
 		for (k = from; k < n; k++)
-			if (!rules[k].allow && rules[k].type == r.type && (rules[k].major == DEVRULE_ANY || rules[k].major == r.major))
+			if (!rules[k].allow && rules[k].type == r.type &&
+			    (rules[k].major == DEVRULE_ANY || rules[k].major == r.major))
 				take_access(r.access, left_at_end(rules, n, k).access);
 		if (r.access[0] != '\0')
 			devplan_add(out, &r);

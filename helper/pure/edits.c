@@ -122,11 +122,13 @@ reply_encode(const struct reply *r)
 		json_object_set_new(j, "code", json_integer(r->why.code));
 		json_object_set_new(j, "text", json_string(r->why.text));
 		json_object_set_new(j, "wait", json_integer(r->wait));
+		json_object_set_new(j, "ahead", json_integer(r->ahead));
 	} else if (r->kind == REPLY_GRANT) {
 		json_object_set_new(j, "policy", json_string(r->policy));
 		json_object_set_new(j, "containerEdits", pack_edits(&r->edits));
 		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
-	}
+	} else if (r->status != NULL)
+		json_object_set(j, "status", r->status);
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	if (strictjson_starved()) {
@@ -211,7 +213,8 @@ unpack_edits(const json_t *j, struct edits *e)
 		if (unpack_mount(item, e) == -1)
 			return -1;
 	json_array_foreach(gids, i, item) {
-		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || to_number(item, &e->gid[i]) == -1 || e->gid[i] == UINT32_MAX)
+		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || to_number(item, &e->gid[i]) == -1 ||
+		    e->gid[i] == UINT32_MAX)
 			return -1;
 		e->gids++;
 	}
@@ -228,7 +231,7 @@ unpack_why(const json_t *j, struct reply *r)
 	uint32_t code;
 
 	if (text == NULL || unpack_number(j, "code", &code) == -1 || code < WHY_USAGE || code > WHY_CONFIG ||
-	    unpack_number(j, "wait", &r->wait) == -1)
+	    unpack_number(j, "wait", &r->wait) == -1 || unpack_number(j, "ahead", &r->ahead) == -1)
 		return -1;
 	refuse(&r->why, (enum why_code)code, "%s", text);
 	return 0;
@@ -260,6 +263,7 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		snprintf(r->policy, sizeof(r->policy), "%s", s);
 	if (r->kind == REPLY_GRANT && unpack_edits(j, &r->edits) == -1)
 		ret = refuse(why, WHY_DATA, "the helper's changes are malformed");
+	r->status = json_incref(json_object_get(j, "status"));
 	json_decref(j);
 	return ret;
 }
@@ -268,5 +272,6 @@ void
 reply_free(struct reply *r)
 {
 	edits_free(&r->edits);
+	json_decref(r->status);
 	*r = (struct reply){ 0 };
 }

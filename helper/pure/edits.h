@@ -7,6 +7,7 @@
 #ifndef GPUHELPER_PURE_EDITS_H
 #define GPUHELPER_PURE_EDITS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,9 +47,10 @@ enum reply_kind {
 struct reply {
 	enum reply_kind kind;
 	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
-	unsigned wait;			/* REPLY_BUSY: seconds in all */
+	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; how many wait before this one */
 	char policy[256];		/* REPLY_GRANT: name of the file that granted */
 	struct edits edits;		/* REPLY_GRANT */
+	json_t *status;			/* REPLY_NOTED, to VERB_STATUS: «leases» and «waiters»; else NULL */
 };
 
 /* The reply as JSON, which the caller frees; NULL: no memory. */

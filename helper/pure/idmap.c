@@ -6,7 +6,8 @@ shift(uint32_t id, uint32_t from, uint32_t to, uint32_t size, uint32_t *out)
 {
 	uint32_t r;
 
-	if (id == UINT32_MAX || id < from || id - from >= size || __builtin_add_overflow(to, id - from, &r) || r == UINT32_MAX)
+	if (id == UINT32_MAX || id < from || id - from >= size || __builtin_add_overflow(to, id - from, &r) ||
+	    r == UINT32_MAX)
 		return false;
 	*out = r;
 	return true;

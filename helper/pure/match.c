@@ -295,7 +295,8 @@ want_count(const struct trial *t, const struct ask_count *c)
 		return 0;
 	if (short_of != NULL)
 		return no_gpu_here(t, short_of, short_have);
-	return refuse(t->why, WHY_DENIED, "%s: %u %s%sGPU%s asked for, and it gives a container at most %u", t->policy->name, c->n,
+	return refuse(t->why, WHY_DENIED, "%s: %u %s%sGPU%s asked for, and it gives a container at most %u",
+	    t->policy->name, c->n,
 	    c->has_vendor ? gpu_vendor_name(c->vendor) : "", c->has_vendor ? " " : "", c->n == 1 ? "" : "s", allowed);
 }
 

@@ -3,6 +3,26 @@
 
 #include <string.h>
 
+json_t *
+held_gpu_pack(const struct held_gpu *g)
+{
+	return json_pack("{s:s, s:s, s:i, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
+	    "partition", (int)g->partition, "exclusive", g->exclusive, "limit", (int)g->limit);
+}
+
+int
+held_gpu_unpack(const json_t *j, struct held_gpu *g)
+{
+	const char *vendor = json_string_value(json_object_get(j, "vendor"));
+	const char *pci = json_string_value(json_object_get(j, "pci"));
+
+	*g = (struct held_gpu){ .exclusive = json_is_true(json_object_get(j, "exclusive")),
+		.partition = (unsigned)json_integer_value(json_object_get(j, "partition")),
+		.limit = (unsigned)json_integer_value(json_object_get(j, "limit")) };
+	return vendor != NULL && pci != NULL && gpu_vendor_parse(vendor, &g->vendor) &&
+	    pci_address_normalise(pci, g->pci) ? 0 : -1;
+}
+
 bool
 held_same(const struct held_gpu *a, const struct held_gpu *b)
 {

@@ -6,6 +6,7 @@
 #ifndef GPUHELPER_PURE_PICK_H
 #define GPUHELPER_PURE_PICK_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,10 @@ struct held_gpu {
 	unsigned limit;		/* of a shared one: most containers at a time; 0: no limit */
 };
 
+/* As it is written down; the other way round, -1 for what is none. */
+json_t *held_gpu_pack(const struct held_gpu *g);
+int held_gpu_unpack(const json_t *j, struct held_gpu *g);
+
 /* What one container holds, or what is kept for one that waits. */
 struct holding {
 	const struct held_gpu *gpu;
@@ -28,7 +33,7 @@ struct holding {
 
 /* «count» of the candidates, each to be held as it says (exclusive, limit). */
 struct pick_want {
-	const struct held_gpu *candidate;	/* in the order of preference: PCI address, partition */
+	struct held_gpu *candidate;	/* in the order of preference: PCI address, partition */
 	size_t candidates;
 	unsigned count;
 };

@@ -267,8 +267,12 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 	struct gpu_rule *r;
 	int i;
 
-	if (!is_rules(s, f) || (p->gpu = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL)
+	if (!is_rules(s, f))
 		return;
+	if ((p->gpu = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL) {
+		fault_add(f, conf_line(s), false, "out of memory");
+		return;
+	}
 	for (i = 0; i < config_setting_length(s); i++) {
 		e = config_setting_get_elem(s, (unsigned)i);
 		r = &p->gpu[p->gpus++];
@@ -381,8 +385,12 @@ read_folders(config_setting_t *s, void *out, struct faults *f)
 	config_setting_t *e;
 	int i;
 
-	if (!is_rules(s, f) || (p->folder = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL)
+	if (!is_rules(s, f))
 		return;
+	if ((p->folder = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL) {
+		fault_add(f, conf_line(s), false, "out of memory");
+		return;
+	}
 	for (i = 0; i < config_setting_length(s); i++) {
 		e = config_setting_get_elem(s, (unsigned)i);
 		r = &p->folder[p->folders++];

@@ -17,6 +17,7 @@ enum verb {
 	VERB_LOOK,	/* see whether this container's lease is over */
 	VERB_REFUSED,	/* the wrapper refused by itself: write it down */
 	VERB_PLAIN,	/* a container that asks for nothing: write it down (audit.plain) */
+	VERB_STATUS,	/* who holds what, and who waits: a caller sees its own, root all */
 };
 
 #define REQUEST_GIDS_MAX 64

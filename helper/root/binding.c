@@ -22,7 +22,8 @@
 #include "state.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"
-#define TOKENS_MAX 65536
+#define TOKENS_MAX 65536	/* that have not expired; those that have are removed whatever their number */
+#define FILES_MAX (1 << 22)
 
 static int
 open_tokens(struct why *why)
@@ -40,13 +41,17 @@ forget_expired(int dir, struct why *why)
 	autostrlist struct strlist names = { 0 };
 	time_t now = time(NULL);
 	struct stat st;
-	size_t i;
+	size_t i, left = 0;
 
-	if (state_list(dir, TOKENS, TOKENS_MAX, &names, why) == -1)
+	if (state_list(dir, TOKENS, FILES_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++)
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime + 2 * TOKEN_LEEWAY < now)
 			(void)unlinkat(dir, names.v[i], 0);
+		else
+			left++;
+	if (left >= TOKENS_MAX)
+		return refuse(why, WHY_AGAIN, TOKENS ": more than %d tokens that have not expired", TOKENS_MAX);
 	return 0;
 }
 
@@ -101,10 +106,11 @@ binding_take(const struct known *k, const char *lease_key, char name[65], struct
 	(void)unlinkat(dir, temp, 0);
 	if (stage(dir, temp, lease_key, k->claims.exp, why) == -1)
 		return -1;
-	/* link(2) does not replace: of two that come at once, one is first */
-	ret = linkat(dir, temp, dir, file, 0);
+	/* of two that come at once, one is first; link(2) would do, but for a moment with two links, which trust_read() refuses */
+	ret = renameat2(dir, temp, dir, file, RENAME_NOREPLACE);
 	saved = errno;
-	(void)unlinkat(dir, temp, 0);
+	if (ret == -1)
+		(void)unlinkat(dir, temp, 0);
 	if (ret == -1 && saved == EEXIST)
 		return check_bound(dir, file, lease_key, why);
 	if (ret == -1)

@@ -20,6 +20,7 @@
 #include "../host/identity.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "allot.h"
 #include "audit.h"
 #include "binding.h"
 #include "device.h"
@@ -40,10 +41,12 @@ struct work {
 	struct subject subject;
 	struct edits edits;
 	struct lease lease;
-	struct pick picks[GPUS_MAX];	/* lease.gpus of them */
+	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
 	struct strlist gpu_names;
 	bool unasked;			/* the container asks for nothing: not granting is no refusal */
 	bool prepared;			/* the identity is known */
+	size_t ahead;			/* in the queue */
+	bool waits;			/* all GPUs are taken, and it has a place in the queue */
 	bool judged;			/* the policies have been heard */
 	struct why why;
 };
@@ -85,6 +88,8 @@ check_selinux(struct work *w, int root)
 {
 	autofree char *enforce = file_read_at(root, "sys/fs/selinux/enforce", 16, NULL);
 
+	if (enforce == NULL && errno != ENOENT)
+		return refuse(&w->why, WHY_IO, "/sys/fs/selinux/enforce: %s", strerror(errno));
 	if (enforce != NULL && enforce[0] == '1')
 		return refuse(&w->why, WHY_DENIED, "SELinux enforces on this host, and this version of gpuhelper can't label "
 		    "containers: nothing is granted here");
@@ -199,19 +204,52 @@ audit_end(void *ctx, const struct lease *l)
 	(void)audit_write(w->audit, &rec, &ignored);
 }
 
+/* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */
+static int
+stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
+{
+	const struct lease *l = &w->lease;
+	struct why why;
+
+	if (w->why.code != WHY_AGAIN || w->decision.grant.wait == 0)
+		return -1;
+	me->uid = l->uid;
+	me->pid = l->pid;
+	me->start = l->start;
+	if ((me->id = strdup(l->id)) == NULL || (me->pipeline = strdup(l->pipeline)) == NULL)
+		return refuse_nomem(&w->why);
+	if (queue_stay(q, me, &why) == -1) {
+		w->why = why;
+		return -1;
+	}
+	w->waits = true;
+	return -1;
+}
+
 /* Under the lock: pick and write down.  Nothing that the caller controls is touched while it is held. */
 static int
 take_lease(struct work *w)
 {
+	struct queue q = { .dir = -1 };
+	struct waiter me = { 0 };
 	struct leases ls;
 	int ret;
 
 	leave_cgroup(w->peer->asker.uid);
+	memcpy(me.key, w->lease.key, sizeof(me.key));
 	ret = leases_open(&ls, audit_end, w, &w->why);
+	/* a crowd at the lock is no reason to give up for who may wait anyway */
+	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
+		w->waits = true;
 	if (ret == 0)
-		ret = leases_pick(&ls, &w->decision.grant, w->picks, GPUS_MAX, &w->lease, &w->why);
-	if (ret == 0)
-		ret = leases_add(&ls, &w->lease, &w->why);
+		ret = queue_open(&q, &w->why);
+	w->ahead = queue_place(&q, me.key);
+	if (ret == 0 && (ret = allot(&ls, &q, &w->decision.grant, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
+		ret = stay_in_queue(w, &q, &me);
+	else if (ret == 0 && (ret = leases_add(&ls, &w->lease, &w->why)) == 0)
+		queue_leave(&q, me.key);
+	queue_close(&q);
+	waiter_free(&me);
 	leases_close(&ls);
 	return ret;
 }
@@ -327,9 +365,10 @@ answer_refusal(struct work *w, struct reply *reply)
 	const struct why why = w->why;
 
 	/* busy is no decision yet: the wrapper asks again as long as the policy says */
-	if (why.code == WHY_AGAIN && w->decision.grant.wait > 0) {
+	if (w->waits) {
 		reply->kind = REPLY_BUSY;
 		reply->wait = w->decision.grant.wait;
+		reply->ahead = (unsigned)w->ahead;
 	} else {
 		reply->kind = REPLY_REFUSED;
 		(void)record(w, "refuse", &why);

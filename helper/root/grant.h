@@ -23,6 +23,9 @@ void grant_undo(const struct peer *p, const struct request *r, const struct trac
 /* Sees which leases are over. */
 void look(const struct peer *p, const struct request *r, struct reply *reply);
 
+/* Who holds what, and who waits: a caller sees its own, root all.  Changes nothing. */
+void status(const struct peer *p, struct reply *reply);
+
 /* Writes down what the wrapper did by itself: refused a container, or made a plain one. */
 void note(const struct peer *p, const struct request *r, struct reply *reply);
 

@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,10 +64,7 @@ lease_json(const struct lease *l)
 	size_t i;
 
 	for (i = 0; i < l->gpus; i++)
-		json_array_append_new(gpus, json_pack("{s:s, s:s, s:i, s:b, s:i}",
-		    "vendor", gpu_vendor_name(l->gpu[i].vendor), "pci", l->gpu[i].pci,
-		    "partition", (int)l->gpu[i].partition, "exclusive", l->gpu[i].exclusive,
-		    "limit", (int)l->gpu[i].limit));
+		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
 	for (i = 0; i < l->nodes; i++)
 		json_array_append_new(nodes, json_pack("{s:s, s:I, s:I}", "path", l->node[i].path,
 		    "major", (json_int_t)l->node[i].major, "minor", (json_int_t)l->node[i].minor));
@@ -82,21 +81,12 @@ lease_json(const struct lease *l)
 static int
 read_gpu(const json_t *j, struct lease *l)
 {
-	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v)), *g;
-	const char *vendor = json_string_value(json_object_get(j, "vendor"));
-	const char *pci = json_string_value(json_object_get(j, "pci"));
+	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
 
 	if (v == NULL)
 		return -1;
 	l->gpu = v;
-	g = &v[l->gpus++];
-	*g = (struct held_gpu){ .exclusive = json_is_true(json_object_get(j, "exclusive")),
-		.partition = (unsigned)json_integer_value(json_object_get(j, "partition")),
-		.limit = (unsigned)json_integer_value(json_object_get(j, "limit")) };
-	if (vendor == NULL || pci == NULL || !gpu_vendor_parse(vendor, &g->vendor) ||
-	    !pci_address_normalise(pci, g->pci))
-		return -1;
-	return 0;
+	return held_gpu_unpack(j, &v[l->gpus++]);
 }
 
 static int
@@ -216,24 +206,36 @@ is_live(const struct lease *l, const char *boot, unsigned *looks)
 	return l->users > 0 && l->nodes > 0 && state_node_open(l->node, l->nodes, l->user, l->users, looks);
 }
 
+static void
+wake_up(int sig)
+{
+	(void)sig;
+}
+
+/* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
 static int
 take_lock(struct leases *ls, struct why *why)
 {
-	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
-	int waited;
+	/* once more every 100 ms, in case it fires before flock(2) waits */
+	const struct itimerval limit = { .it_value = { .tv_sec = LOCK_WAIT_MS / 1000 }, .it_interval = { .tv_usec = 100000 } };
+	const struct itimerval off = { 0 };
+	struct sigaction wake = { .sa_handler = wake_up };
+	int ret, saved;
 
 	ls->lock = openat(ls->dir, "../lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (ls->lock == -1)
 		return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(errno));
-	for (waited = 0; flock(ls->lock, LOCK_EX | LOCK_NB) == -1; waited += 5) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(errno));
-		if (waited >= LOCK_WAIT_MS)
-			return refuse(why, WHY_AGAIN, "%s/lock is held by another gpuhelper for over %d s: try again",
-			    GPUHELPER_RUNDIR, LOCK_WAIT_MS / 1000);
-		nanosleep(&nap, NULL);
-	}
-	return 0;
+	(void)sigaction(SIGALRM, &wake, NULL);
+	(void)setitimer(ITIMER_REAL, &limit, NULL);
+	ret = flock(ls->lock, LOCK_EX);
+	saved = errno;
+	(void)setitimer(ITIMER_REAL, &off, NULL);
+	if (ret == 0)
+		return 0;
+	if (saved == EINTR)
+		return refuse(why, WHY_AGAIN, "%s/lock is held by another gpuhelper for over %d s: try again", GPUHELPER_RUNDIR,
+		    LOCK_WAIT_MS / 1000);
+	return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(saved));
 }
 
 /* What is left of a user's share of looking around (state.h): his processes may be many, and others wait. */
@@ -271,7 +273,8 @@ keep_or_end(struct leases *ls, struct lease *l, const char *boot, struct shares 
 
 	if (looks == NULL)
 		return refuse_nomem(why);
-	if (!is_live(l, boot, looks)) {
+	l->over = !is_live(l, boot, looks);
+	if (l->over && ended != NULL) {
 		ended(ctx, l);
 		exec_record_remove(l->uid, l->root, l->id);
 		if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
@@ -328,167 +331,6 @@ leases_close(struct leases *ls)
 	if (ls->dir != -1)
 		close(ls->dir);
 	*ls = (struct leases){ .dir = -1, .lock = -1 };
-}
-
-/* Picking. */
-
-static bool
-is_gpu(const struct held_gpu *h, const struct gpu *g)
-{
-	return h->vendor == g->vendor && h->partition == g->partition && strcmp(h->pci, g->pci) == 0;
-}
-
-/* How many hold it; *exclusive if one of them alone, *limit the smallest limit of the others (0: none). */
-static unsigned
-holders(const struct leases *ls, const struct gpu *g, bool *exclusive, unsigned *limit)
-{
-	unsigned n = 0;
-	size_t i, k;
-
-	*exclusive = false;
-	*limit = 0;
-	for (i = 0; i < ls->n; i++)
-		for (k = 0; k < ls->v[i].gpus; k++) {
-			const struct held_gpu *h = &ls->v[i].gpu[k];
-
-			if (!is_gpu(h, g))
-				continue;
-			n++;
-			*exclusive = *exclusive || h->exclusive;
-			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
-				*limit = h->limit;
-		}
-	return n;
-}
-
-static bool
-has_room(const struct leases *ls, const struct gpu *g, const struct gpu_rule *r, unsigned *count)
-{
-	unsigned limit;
-	bool exclusive;
-
-	*count = holders(ls, g, &exclusive, &limit);
-	if (*count == 0)
-		return true;
-	if (exclusive || r->sharing == SHARING_EXCLUSIVE)
-		return false;
-	if (r->share_limit != 0 && (limit == 0 || r->share_limit < limit))
-		limit = r->share_limit;
-	return limit == 0 || *count < limit;
-}
-
-static bool
-is_picked(const struct gpu *g, const struct pick *picks, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (picks[i].gpu == g)
-			return true;
-	return false;
-}
-
-/* A lease's pipeline, to be told to one's own team only. */
-static const char *
-name_for(const struct lease *holder, const struct lease *who)
-{
-	size_t team = strcspn(who->pipeline, "/");
-
-	return who->pipeline[team] == '/' && strncmp(holder->pipeline, who->pipeline, team + 1) == 0 ? holder->pipeline :
-	    "a container";
-}
-
-/* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
-static int
-refuse_busy(const struct leases *ls, const struct gpu_want *w, const struct lease *who, struct why *why)
-{
-	autobuf struct buf b = { 0 };
-	unsigned told = 0;
-	char since[32];
-	size_t i, k, c;
-
-	for (i = 0; i < ls->n && told < 4; i++)
-		for (k = 0; k < ls->v[i].gpus && told < 4; k++)
-			for (c = 0; c < w->n; c++)
-				if (is_gpu(&ls->v[i].gpu[k], w->candidate[c])) {
-					text_time(ls->v[i].since, since);
-					buf_printf(&b, "%s%s since %s", told++ ? ", " : "",
-					    name_for(&ls->v[i], who), since);
-					break;
-				}
-	return refuse(why, WHY_AGAIN, "all %zu %s GPUs that this policy allows are taken (by %s)", w->n,
-	    gpu_vendor_name(w->rule->vendor), b.p != NULL ? b.p : "others");
-}
-
-static int
-take(struct lease *out, const struct gpu *g, const struct gpu_rule *r, struct why *why)
-{
-	struct held_gpu *v = reallocarray(out->gpu, out->gpus + 1, sizeof(*v));
-	struct edit_node *nodes, *n;
-	size_t i;
-
-	if (v == NULL)
-		return refuse_nomem(why);
-	out->gpu = v;
-	v[out->gpus] = (struct held_gpu){ .vendor = g->vendor, .partition = g->partition,
-		.exclusive = r->sharing == SHARING_EXCLUSIVE, .limit = r->share_limit };
-	snprintf(v[out->gpus].pci, sizeof(v[out->gpus].pci), "%s", g->pci);
-	out->gpus++;
-	if ((nodes = reallocarray(out->node, out->nodes + g->nodes + 1, sizeof(*nodes))) == NULL)
-		return refuse_nomem(why);
-	out->node = nodes;
-	for (i = 0; i < g->nodes; i++) {
-		n = &nodes[out->nodes++];
-		*n = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
-		snprintf(n->path, sizeof(n->path), "%s", g->node[i].path);
-	}
-	return 0;
-}
-
-static int
-pick_want(const struct leases *ls, const struct gpu_want *w, struct pick *picks, size_t *n, size_t max,
-    struct lease *out, struct why *why)
-{
-	const struct gpu *best;
-	unsigned left, count, least;
-	size_t i;
-
-	for (left = w->count; left > 0; left--) {
-		best = NULL;
-		least = 0;
-		for (i = 0; i < w->n; i++) {
-			if (is_picked(w->candidate[i], picks, *n) ||
-			    !has_room(ls, w->candidate[i], w->rule, &count))
-				continue;
-			if (best == NULL || count < least) {
-				best = w->candidate[i];
-				least = count;
-			}
-		}
-		if (best == NULL)
-			return refuse_busy(ls, w, out, why);
-		if (*n == max)
-			return refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max);
-		picks[(*n)++] = (struct pick){ best, w->rule };
-		if (take(out, best, w->rule, why) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-int
-leases_pick(const struct leases *ls, const struct grant *g, struct pick *picks, size_t max, struct lease *out,
-    struct why *why)
-{
-	size_t n = 0, i, pass;
-
-	/* wants with no choice first, or a freer one might take what they need */
-	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < g->gpus; i++)
-			if ((g->gpu[i].n > g->gpu[i].count) == (pass == 1) &&
-			    pick_want(ls, &g->gpu[i], picks, &n, max, out, why) == -1)
-				return -1;
-	return 0;
 }
 
 /* Writing. */
@@ -600,5 +442,5 @@ exec_record_remove(uint32_t uid, const char *root, const char *id)
 	exec_name(root, id, name);
 	if ((all = state_dir("exec", &ignored)) != -1 &&
 	    (dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) != -1)
-		(void)unlinkat(dir, name, 0);
+		state_remove(dir, name);
 }

@@ -6,18 +6,9 @@
 #define GPUHELPER_ROOT_LEASE_H
 
 #include "../pure/edits.h"
-#include "../pure/match.h"
+#include "../pure/pick.h"
 #include "peer.h"
 #include "state.h"
-
-/* A GPU under lease, by what survives a restart of anything. */
-struct held_gpu {
-	enum gpu_vendor vendor;
-	char pci[16];
-	unsigned partition;
-	bool exclusive;
-	unsigned limit;		/* of a shared one: containers; 0: none */
-};
 
 struct lease {
 	char key[65];		/* SHA-256 of uid, runtime root and id: the file's name */
@@ -35,6 +26,7 @@ struct lease {
 	size_t nodes;
 	struct idspan *user;	/* where no cgroup is the container's own (rootless): users whose open nodes keep it */
 	size_t users;
+	bool over;		/* seen over, and left alone (see leases_open()) */
 };
 
 struct leases {
@@ -49,24 +41,11 @@ typedef void lease_ended(void *ctx, const struct lease *l);
 /*
  * Takes the lock (waits 2 s at most), reads all leases and removes those that
  * are over.  A lease file that can't be read refuses everything, for it may
- * hold a GPU.  leases_close() in either case.
+ * hold a GPU.  With «ended» NULL nothing is removed, those that are over are
+ * marked so.  leases_close() in either case.
  */
 int leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why);
 void leases_close(struct leases *ls);
-
-/* A GPU that was picked, and the rule that it was picked by. */
-struct pick {
-	const struct gpu *gpu;
-	const struct gpu_rule *rule;
-};
-
-/*
- * Picks GPUs for the grant: the least leased, then by PCI address.  Fills
- * picks[] (up to max) and *out's gpu and node, in the same order.  -1 with
- * WHY_AGAIN and the holders where there are too few free ones.
- */
-int leases_pick(const struct leases *ls, const struct grant *g, struct pick *picks, size_t max, struct lease *out,
-    struct why *why);
 
 /* Writes the lease down.  Refuses a second one for the same container, and more than one user may have. */
 int leases_add(struct leases *ls, const struct lease *l, struct why *why);

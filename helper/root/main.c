@@ -107,6 +107,9 @@ serve(const struct peer *p)
 	case VERB_LOOK:
 		look(p, &r, &reply);
 		break;
+	case VERB_STATUS:
+		status(p, &reply);
+		break;
 	case VERB_REFUSED:
 	case VERB_PLAIN:
 		note(p, &r, &reply);

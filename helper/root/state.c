@@ -85,36 +85,47 @@ state_list(int dir, const char *shown, size_t max, struct strlist *out, struct w
 	return ret;
 }
 
-/* Gives a file without a name its name; what had it before loses it. */
-static int
-give_name(int fd, int dir, const char *name)
+/* The name of a file that is not whole yet: always the same, so that it can be found again. */
+static void
+unfinished(const char *name, char out[128])
 {
-	char link[40];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	if (errno != EEXIST || unlinkat(dir, name, 0) == -1)
-		return -1;
-	return linkat(AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW);
+	snprintf(out, 128, "%s.new", name);
 }
 
 int
 state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why)
 {
-	/* killed half-way, it leaves nothing */
-	autoclose int fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
 	size_t len = strlen(text);
+	char temp[128];
 	ssize_t n;
+	int fd;
 
+	unfinished(name, temp);
+	(void)unlinkat(dir, temp, 0);
+	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, temp, strerror(errno));
 	n = write(fd, text, len);
-	if (n >= 0 && n != (ssize_t)len)
-		return refuse(why, WHY_IO, "%s/.../%s: no space left", GPUHELPER_RUNDIR, name);
-	if (n == -1 || fchown(fd, 0, gid) == -1 || fchmod(fd, mode) == -1 || give_name(fd, dir, name) == -1)
-		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	if (n != (ssize_t)len || fchown(fd, 0, gid) == -1 || fchmod(fd, mode) == -1 ||
+	    renameat(dir, temp, dir, name) == -1) {
+		refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name,
+		    n >= 0 && n != (ssize_t)len ? "no space left" : strerror(errno));
+		close(fd);
+		(void)unlinkat(dir, temp, 0);
+		return -1;
+	}
+	close(fd);
 	return 0;
+}
+
+void
+state_remove(int dir, const char *name)
+{
+	char temp[128];
+
+	unfinished(name, temp);
+	(void)unlinkat(dir, temp, 0);
+	(void)unlinkat(dir, name, 0);
 }
 
 /* What the users' processes are searched for, while others wait: so never for longer than «looks», and never asking a

@@ -164,8 +164,12 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 			return true;
 	if (!c->hide)
 		return false;
-	/* in a user namespace a runtime binds what the host has at this path, whatever the numbers say */
-	return ((v->type == 'c' || v->type == 'u') && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
+	/*
+	 * crun makes a character device of every type that it does not know; and in a
+	 * user namespace a runtime binds what the host has at this path, whatever the
+	 * numbers say.
+	 */
+	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
 	    is_gpu_node(c, v->path);
 }
 
@@ -368,8 +372,8 @@ check_source(const char *source, const char *target, struct why *why)
 	if (source[0] != '/') {
 		if (!climbs(source))
 			return 0;
-		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"", source,
-		    target);
+		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
+		    source, target);
 	}
 	/* what can't be resolved can't be mounted either; runc will say so */
 	real = realpath(source, NULL);

@@ -1,4 +1,4 @@
-/* See report.h.  Opens what the engine named, with the caller's rights; failing to tell is no reason to fail otherwise. */
+/* See report.h.  Opens what the engine named, with the caller's rights; not to be heard is no reason to fail. */
 #include "report.h"
 
 #include <fcntl.h>

@@ -57,7 +57,7 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 	return 0;
 }
 
-/* Where «path» of the container leads: the longest part that is there, its links resolved in the root; then the rest. */
+/* Where «path» of the container leads: the longest part that is there, its links resolved in the root; and the rest. */
 static int
 resolve(int root, const char *rootpath, const char *path, char **out, struct why *why)
 {

@@ -32,7 +32,8 @@
 #include "runtime.h"
 #include "spec.h"
 
-#define POLL_NS (250 * 1000 * 1000)
+#define POLL_MS 250		/* between two askings while all GPUs are taken */
+#define POLL_MS_MAX 1000	/* who is silent for 2 s has lost its place in the queue */
 
 /* One container on its way. */
 struct making {
@@ -114,13 +115,23 @@ check_container(struct making *m, bool *asks)
 	return read_majors(m);
 }
 
+/* Who has many before him need not ask as often: a crowd would keep the helper busy with itself. */
+static void
+nap_in_queue(unsigned ahead)
+{
+	unsigned ms = ahead < 30 ? POLL_MS + 25 * ahead : POLL_MS_MAX;
+	const struct timespec nap = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&nap, NULL);
+}
+
 /* Asks, and asks again while all GPUs are taken and the policy lets it wait. */
 static int
 ask_patiently(struct making *m)
 {
-	const struct timespec nap = { .tv_nsec = POLL_NS };
 	struct timespec start, now;
 	bool told = false;
+	unsigned ahead;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
@@ -135,9 +146,10 @@ ask_patiently(struct making *m)
 		if (!told)
 			report_notice(m->command, m->reply.why.text);
 		told = true;
+		ahead = m->reply.ahead;
 		ask_end(&m->asking);
 		reply_free(&m->reply);
-		nanosleep(&nap, NULL);
+		nap_in_queue(ahead);
 	}
 }
 

@@ -215,8 +215,8 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 			r->access[o++] = *c;
 	/* the kernel and runc take it for every device then, crun for some */
 	if (r->type == 'a' && (r->major != -1 || r->minor != -1 || strcmp(r->access, "rwm") != 0))
-		return wrong(why, "%s is of type \"a\", and yet not about every device: runtimes do not agree on what that means",
-		    place);
+		return wrong(why, "%s is of type \"a\", and yet not about every device: runtimes do not agree on what "
+		    "that means", place);
 	return 0;
 }
 

@@ -70,7 +70,7 @@ ok(r.returncode == 0 and len(leases()) == 1, tag + 'a detached task holds its le
 r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
 ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout, tag + 'exec: the process sees the GPU', r.stdout)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
-ok(r.returncode != 0 and 'taken (by ml/train' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+ok(r.returncode != 0 and 'taken by ml/train' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
 r = ctr('task', 'kill', '--signal', 'KILL', b.id)
 time.sleep(0.5)
 r = ctr('task', 'delete', b.id)

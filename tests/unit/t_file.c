@@ -94,7 +94,7 @@ main(void)
 	make(dir, "a/b/file");
 	check_all(dir, "openat2");
 	if (!without_openat2(ENOSYS))
-		skip("no seccomp here");
+		skip("without openat2", "no seccomp here");
 	else
 		check_all(dir, "without it");
 	unlinkat(dir, "file", 0);

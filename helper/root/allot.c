@@ -1,0 +1,199 @@
+/*
+ * See allot.h.  Called under the lock of the leases; touches nothing, only
+ * brings together what lease.c and queue.c read and what pure/pick.c decides.
+ */
+#include "allot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the request wants, as pick.c sees it. */
+static int
+fill_wants(const struct grant *g, struct waiter *w, struct why *why)
+{
+	const struct gpu_want *from;
+	struct held_gpu *h;
+	size_t i, k;
+
+	if ((w->want = calloc(g->gpus + 1, sizeof(*w->want))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < g->gpus; i++) {
+		from = &g->gpu[i];
+		w->want[i] = (struct pick_want){ .candidates = from->n, .count = from->count };
+		w->wants++;
+		if ((w->want[i].candidate = calloc(from->n + 1, sizeof(*h))) == NULL)
+			return refuse_nomem(why);
+		for (k = 0; k < from->n; k++) {
+			h = &w->want[i].candidate[k];
+			*h = (struct held_gpu){ .vendor = from->candidate[k]->vendor,
+				.partition = from->candidate[k]->partition,
+				.exclusive = from->rule->sharing == SHARING_EXCLUSIVE, .limit = from->rule->share_limit };
+			snprintf(h->pci, sizeof(h->pci), "%s", from->candidate[k]->pci);
+		}
+	}
+	return 0;
+}
+
+/* Everyone who holds GPUs or has them kept: leases first, then those who wait before us. */
+struct holdings {
+	struct holding *v;
+	size_t n;
+	struct held_gpu **kept;		/* one for each who waits before */
+	size_t keepers;
+};
+
+static void
+holdings_free(struct holdings *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->keepers; i++)
+		free(h->kept[i]);
+	free(h->kept);
+	free(h->v);
+}
+
+/* What this waiter would get now, whole or in part, is kept for it: it must not starve behind smaller requests. */
+static int
+keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why)
+{
+	struct pick *picks = calloc(max, sizeof(*picks));
+	struct held_gpu *kept = calloc(max, sizeof(*kept));
+	size_t n = 0, i;
+
+	if (picks == NULL || kept == NULL) {
+		free(picks);
+		free(kept);
+		return refuse_nomem(why);
+	}
+	(void)pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &n);
+	for (i = 0; i < n; i++)
+		kept[i] = w->want[picks[i].want].candidate[picks[i].candidate];
+	free(picks);
+	h->kept[h->keepers++] = kept;
+	h->v[h->n++] = (struct holding){ .gpu = kept, .gpus = n };
+	return 0;
+}
+
+static int
+fill_holdings(const struct leases *ls, const struct queue *q, size_t before, size_t max, struct holdings *h,
+    struct why *why)
+{
+	size_t i;
+
+	h->v = calloc(ls->n + before + 1, sizeof(*h->v));
+	h->kept = calloc(before + 1, sizeof(*h->kept));
+	if (h->v == NULL || h->kept == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < ls->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = ls->v[i].gpu, .gpus = ls->v[i].gpus };
+	for (i = 0; i < before; i++)
+		if (keep_for(&q->v[i], h, max, why) == -1)
+			return -1;
+	return 0;
+}
+
+/* A lease's pipeline, to be told to one's own team only. */
+static const char *
+name_for(const struct lease *holder, const struct lease *who)
+{
+	size_t team = strcspn(who->pipeline, "/");
+
+	return who->pipeline[team] == '/' && strncmp(holder->pipeline, who->pipeline, team + 1) == 0 ? holder->pipeline :
+	    "a container";
+}
+
+static bool
+holds_one_of(const struct lease *l, const struct pick_want *want, size_t wants)
+{
+	size_t i, k, c;
+
+	for (i = 0; i < l->gpus; i++)
+		for (k = 0; k < wants; k++)
+			for (c = 0; c < want[k].candidates; c++)
+				if (held_same(&l->gpu[i], &want[k].candidate[c]))
+					return true;
+	return false;
+}
+
+/* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
+static int
+refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease *who, size_t before, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	unsigned told = 0;
+	char since[32];
+	size_t i;
+
+	for (i = 0; i < ls->n && told < 4; i++) {
+		if (!holds_one_of(&ls->v[i], w->want, w->wants))
+			continue;
+		text_time(ls->v[i].since, since);
+		buf_printf(&b, "%s%s since %s", told++ ? ", " : "taken by ", name_for(&ls->v[i], who), since);
+	}
+	if (before > 0)
+		buf_printf(&b, "%s%zu waiting before this one", told ? "; " : "", before);
+	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",
+	    b.p != NULL ? b.p : "others hold them");
+}
+
+/* The GPU becomes the lease's, with its own nodes. */
+static int
+take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why *why)
+{
+	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
+	struct edit_node *nodes, *n;
+	size_t i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	l->gpu = v;
+	v[l->gpus++] = *h;
+	if ((nodes = reallocarray(l->node, l->nodes + g->nodes + 1, sizeof(*nodes))) == NULL)
+		return refuse_nomem(why);
+	l->node = nodes;
+	for (i = 0; i < g->nodes; i++) {
+		n = &nodes[l->nodes++];
+		*n = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
+		snprintf(n->path, sizeof(n->path), "%s", g->node[i].path);
+	}
+	return 0;
+}
+
+static int
+pick_and_take(const struct holdings *h, const struct grant *g, const struct leases *ls, size_t before, struct lease *l,
+    struct waiter *w, struct allotted *out, size_t max, struct why *why)
+{
+	struct pick *picks = calloc(max, sizeof(*picks));
+	const struct gpu_want *from;
+	size_t n = 0, i;
+	int ret = 0;
+
+	if (picks == NULL)
+		return refuse_nomem(why);
+	if (!pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &n))
+		ret = n == max ? refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max) :
+		    refuse_busy(ls, w, l, before, why);
+	for (i = 0; ret == 0 && i < n; i++) {
+		from = &g->gpu[picks[i].want];
+		out[i] = (struct allotted){ from->candidate[picks[i].candidate], from->rule };
+		ret = take(l, &w->want[picks[i].want].candidate[picks[i].candidate], out[i].gpu, why);
+	}
+	free(picks);
+	return ret;
+}
+
+int
+allot(const struct leases *ls, const struct queue *q, const struct grant *g, struct lease *l, struct waiter *w,
+    struct allotted *out, size_t max, struct why *why)
+{
+	size_t before = queue_place(q, w->key);
+	struct holdings h = { 0 };
+	int ret;
+
+	ret = fill_wants(g, w, why) == -1 || fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
+	    pick_and_take(&h, g, ls, before, l, w, out, max, why);
+	holdings_free(&h);
+	return ret;
+}

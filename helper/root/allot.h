@@ -1,0 +1,24 @@
+/* GPUs for a request: what is free, what is kept for those who waited before, what it gets. */
+#ifndef GPUHELPER_ROOT_ALLOT_H
+#define GPUHELPER_ROOT_ALLOT_H
+
+#include "../pure/match.h"
+#include "lease.h"
+#include "queue.h"
+
+/* A GPU that was allotted, and the rule that it was allotted by. */
+struct allotted {
+	const struct gpu *gpu;
+	const struct gpu_rule *rule;
+};
+
+/*
+ * Picks GPUs for the grant and writes them into *l (gpu, node) and out[] (up to
+ * max, in the same order).  w->want is filled with what the request wants, for
+ * queue_stay().  -1 with *why; WHY_AGAIN, with the holders and how many wait
+ * before, where there are too few free ones.
+ */
+int allot(const struct leases *ls, const struct queue *q, const struct grant *g, struct lease *l, struct waiter *w,
+    struct allotted *out, size_t max, struct why *why);
+
+#endif

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Leases under a crowd: never one GPU too often, none lost, first come first served.
+
+usage: leases.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
+
+The runtime below the wrapper is hold.c, so that hundreds of containers fit into seconds: what is real here is the
+wrapper, the helper, its lock, leases and queue, and the processes that hold them.
+"""
+import json, os, random, signal, subprocess, sys, time
+from lib import *
+
+host = Host('runc', 'v1')
+os.makedirs(W + '/bin')
+r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/bin/runc', TESTS + '/container/hold.c')
+assert r.returncode == 0, r.stdout
+host.runtime = W + '/bin/runc'
+host.settings()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 4; wait = 100; %s } );\n'
+
+
+def start(env, ms):
+    b = Bundle(host, env=TRAIN + env)
+    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
+                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, start_new_session=True)
+    return b
+
+
+def most_at_once(records):
+    """For each GPU the largest number of grants without an end between them."""
+    now, most, of = {}, {}, {}
+    for a in records:
+        if a['event'] == 'grant':
+            of[a['container']] = [g.split()[1] for g in a.get('gpus', [])]
+            for g in of[a['container']]:
+                now[g] = now.get(g, 0) + 1
+                most[g] = max(most.get(g, 0), now[g])
+        elif a['event'] in ('end', 'undo'):
+            for g in of.pop(a['container'], []):
+                now[g] -= 1
+    return most, now
+
+
+# a crowd, exclusive and shared
+for name, rule, count, limit in (('exclusive', '', 200, 1), ('shared, limit 3', 'sharing = "shared"; share_limit = 3;', 200, 3)):
+    host.policies(t10=POLICY % rule)
+    since = len(audit())
+    begin = time.time()
+    crowd = [start(['GPUHELPER_GPUS=%d' % random.choice((1, 1, 1, 2))], 20) for _ in range(count)]
+    for b in crowd:
+        b.p.wait(120)
+    took = time.time() - begin
+    records = audit()[since:]
+    most, left = most_at_once(records)
+    got = [a['container'] for a in records if a['event'] == 'grant']
+    ok(all(b.p.returncode == 0 for b in crowd) and len(got) == len(set(got)) == count,
+       '%d containers at once, %s: each gets its GPUs (in %.1f s)' % (count, name, took),
+       ([b.p.returncode for b in crowd if b.p.returncode], len(got), [b.errors() for b in crowd if b.errors()][:3]))
+    ok(len(most) == 4 and max(most.values()) <= limit, '%s: never one too many on a GPU: at most %s at once' % (name, most), most)
+    sh(WRAPPER, '--root', W + '/root', 'state', 'x')
+    ok(leases() == [] and os.listdir('/run/gpuhelper/queue') == [] and not any(left.values()), '%s: no lease and no place in the queue is left' % name,
+       (leases(), os.listdir('/run/gpuhelper/queue'), left))
+
+# first come, first served, though some die while they wait
+host.policies(t10=POLICY.replace('count = 4', 'count = 4; devices = [ "0" ]') % '')
+holder = start(['GPUHELPER_GPUS=1'], 4000)
+while not leases():
+    time.sleep(0.01)
+since = len(audit())
+waiters = []
+for _ in range(20):
+    before = len(os.listdir('/run/gpuhelper/queue')) if os.path.isdir('/run/gpuhelper/queue') else 0
+    waiters.append(start(['GPUHELPER_GPUS=1'], 5))
+    for _ in range(200):
+        if os.path.isdir('/run/gpuhelper/queue') and len(os.listdir('/run/gpuhelper/queue')) > before:
+            break
+        time.sleep(0.01)
+random.seed(7)
+dead = random.sample(waiters, 6)
+for b in dead:
+    os.killpg(b.p.pid, signal.SIGKILL)
+frozen = [b for b in waiters if b not in dead][3]
+os.killpg(frozen.p.pid, signal.SIGSTOP)
+for b in waiters:
+    if b is not frozen:
+        b.p.wait(60)
+order = [a['container'] for a in audit()[since:] if a['event'] == 'grant']
+alive = [b.id for b in waiters if b not in dead and b is not frozen]
+ok(order == alive, '20 wait, 6 are killed, 1 is frozen: the others are served in the order that they came', (order, alive))
+os.killpg(frozen.p.pid, signal.SIGCONT)
+ok(frozen.p.wait(30) == 0, 'the frozen one lost its place, not its turn to try again')
+
+# a large request does not starve behind small ones
+host.policies(t10=POLICY % '')
+small = [start(['GPUHELPER_GPUS=1'], 1500) for _ in range(3)]
+while len(leases()) < 3:
+    time.sleep(0.01)
+large = start(['GPUHELPER_GPUS=4'], 5)
+while not os.listdir('/run/gpuhelper/queue'):
+    time.sleep(0.01)
+late = start(['GPUHELPER_GPUS=1'], 5)
+large.p.wait(60)
+late.p.wait(60)
+order = [a['container'] for a in audit() if a['event'] == 'grant'][-2:]
+ok(order == [large.id, late.id], 'who waits for four GPUs is served before who came later for one', order)
+
+# status and reap
+CTL = '/usr/sbin/gpuhelperctl'
+sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'worker')
+held = start(['GPUHELPER_GPUS=4'], 3000)
+while len(leases()) < 1:
+    time.sleep(0.01)
+queued = start(['GPUHELPER_GPUS=2'], 5)
+while not os.listdir('/run/gpuhelper/queue'):
+    time.sleep(0.01)
+state = snapshot('/run/gpuhelper')
+r = sh(CTL, 'status', '--json')
+j = json.loads(r.stdout)
+ok(r.returncode == 0 and [(l['container'], l['state'], len(l['gpus']), l['pipeline']) for l in j['leases']] == [(held.id, 'held', 4, 'ml/train')] and
+   [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status says who holds what and who waits', r.stdout)
+text = sh(CTL, 'status').stdout
+ok(text.startswith('held: %s, pipeline ml/train' % held.id) and 'waits: %s' % queued.id in text, 'and in words', text)
+r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status', '--json')
+ok(r.returncode == 0 and json.loads(r.stdout) == {'leases': [], 'waiters': []}, 'another user sees its own only: nothing', r.stdout)
+r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--regid', 'nogroup', CTL, 'status')
+ok(r.returncode == 77 and 'group gpuhelper' in r.stdout, 'who may not run the helper is told so', r.stdout)
+queued.p.wait(60)
+held.p.wait(60)
+b = start(['GPUHELPER_GPUS=1'], 60000)
+while not leases():
+    time.sleep(0.01)
+os.killpg(b.p.pid, signal.SIGKILL)
+b.p.wait()
+time.sleep(0.1)
+r = sh(CTL, 'reap', '--dry-run')
+ok(r.returncode == 0 and r.stdout.startswith('over: ' + b.id) and len(leases()) == 1, 'reap --dry-run names a lease that is over, and leaves it', r.stdout)
+r = sh(CTL, 'reap')
+ok(r.returncode == 0 and leases() == [] and audit()[-1]['event'] == 'end', 'reap ends it', r.stdout)
+
+# what a refusal after waiting says
+host.policies(t10=(POLICY % '').replace('wait = 100', 'wait = 1'))
+holder = [start(['GPUHELPER_GPUS=1'], 4000) for _ in range(4)]
+while len(leases()) < 4:
+    time.sleep(0.01)
+b = start(['GPUHELPER_GPUS=1'], 5)
+ok(b.p.wait(30) == 1 and b.errors() and 'waited 1 s' in b.errors()[-1] and 'taken by ml/train since' in b.errors()[-1],
+   'a refusal after waiting names the seconds and who holds the GPUs', b.errors())
+host.settings('max_wait = 0;')
+b = start(['GPUHELPER_GPUS=1'], 5)
+ok(b.p.wait(30) == 1 and b.errors() and 'waited' not in b.errors()[-1], 'max_wait caps every policy', b.errors())
+for h in holder:
+    h.p.wait(30)
+done()

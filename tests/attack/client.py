@@ -11,13 +11,10 @@ import json
 import multiprocessing
 import os
 import pwd
-import select
-import signal
 import socket
 import struct
 import subprocess
 import sys
-import time
 
 HELPER = "/usr/libexec/gpuhelper/gpuhelper"
 fork = multiprocessing.get_context("fork")

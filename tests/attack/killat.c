@@ -1,7 +1,7 @@
 /*
- * killat USER REQUEST HELPER N: as root, has USER ask the helper for what is in the file REQUEST (a whole frame),
- * and kills the helper at its Nth system call after execve(2).  Prints «killed», or «N calls» where it ended first.
- * The asker ends with it, so that what it asked for is over.
+ * killat USER REQUEST HELPER N [changes]: as root, has USER ask the helper for what is in the file REQUEST (a whole
+ * frame), and kills the helper before its Nth system call after execve(2), or its Nth one that changes something.
+ * Prints «killed», or «N calls» where it ended first.  The asker ends with it, so that what it asked for is over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
+#include <sys/ptrace.h>	/* struct __ptrace_syscall_info: glibc's name for it */
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,12 +68,40 @@ asker(const struct passwd *pw, const char *request, const char *helper, int tell
 	_exit(0);
 }
 
+/* On the host, or to the asker. */
+static const long changing[] = {
+	SYS_mknodat, SYS_fchownat, SYS_fchmodat, SYS_fchown, SYS_fchmod, SYS_linkat, SYS_unlinkat, SYS_renameat2,
+	SYS_mkdirat, SYS_ftruncate, SYS_utimensat, SYS_write, SYS_sendto, SYS_flock, SYS_exit_group,
+#ifdef SYS_renameat
+	SYS_renameat,
+#endif
+#ifdef SYS_mknod
+	SYS_mknod, SYS_chown, SYS_chmod, SYS_link, SYS_unlink, SYS_rename, SYS_mkdir,
+#endif
+};
+
+static int
+counts(pid_t h, int all)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	size_t i;
+
+	if (all)
+		return 1;
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_ENTRY)
+		return 0;
+	for (i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
+		if (info.entry.nr == (unsigned long)changing[i])
+			return 1;
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
-	const struct passwd *pw = argc == 5 ? getpwnam(argv[1]) : NULL;
-	long calls = 0, at = argc == 5 ? atol(argv[4]) : 0;
-	int st, tell[2], counting = 0, entry = 1;
+	const struct passwd *pw = argc >= 5 ? getpwnam(argv[1]) : NULL;
+	long calls = 0, at = argc >= 5 ? atol(argv[4]) : 0;
+	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the way out of execve */
 	pid_t a, h;
 
 	if (pw == NULL || pipe2(tell, O_CLOEXEC) == -1)
@@ -87,7 +116,7 @@ main(int argc, char **argv)
 		if (st >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
 			counting = 1;
 		else if (counting && WSTOPSIG(st) == (SIGTRAP | 0x80)) {
-			if (entry && ++calls == at)
+			if (entry && counts(h, argc == 5) && ++calls == at)
 				kill(h, SIGKILL);
 			entry = !entry;
 		}

@@ -1,0 +1,248 @@
+"""One TAP line a case, and after each: nothing left behind, and a legitimate request is served.
+
+A case is a function that asserts.  What may have changed is looked at from outside: the state in /run/gpuhelper, all
+of /etc/gpuhelper, and the rights of the GPUs' nodes have to be what they were before the first case.
+"""
+import contextlib
+import glob
+import hashlib
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+import traceback
+
+import client
+
+TEMP = os.environ.get("ATTACK_TEMP", "/tmp")	# programs and scratch, open to every user
+RUN, ETC, LOG = "/run/gpuhelper", "/etc/gpuhelper", "/var/log/gpuhelper/audit.jsonl"
+POLICIES = ETC + "/policy.d"
+GPU0, GPU1 = "0000:3b:00.0", "0000:af:00.0"
+SECONDS = 10
+
+cases = []
+
+
+class Skip(Exception):
+    pass
+
+
+def case(name, text):
+    def add(function):
+        cases.append((name, text, function))
+        return function
+    return add
+
+
+def program(name):
+    return TEMP + "/" + name
+
+
+def launch(*options):
+    """The helper by way of launch.c."""
+    return [program("launch"), *options, client.HELPER]
+
+
+def write(path, text, mode=0o644):
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, mode)
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+@contextlib.contextmanager
+def kept(path):
+    """What happens to a tree in here is undone afterwards, down to modes and owners."""
+    copy = TEMP + "/kept"
+    subprocess.run(["cp", "-a", path, copy], check=True)
+    try:
+        yield
+    finally:
+        if os.path.islink(path) or not os.path.isdir(path):
+            os.unlink(path)
+        else:
+            shutil.rmtree(path)
+        subprocess.run(["cp", "-a", copy, path], check=True)
+        subprocess.run(["rm", "-r", copy], check=True)
+
+
+def etc():
+    return kept(ETC)
+
+
+@contextlib.contextmanager
+def without(*paths):
+    """These files are out of the way in here; what took their place is removed."""
+    for p in paths:
+        os.rename(p, p + ".away")
+    try:
+        yield
+    finally:
+        for p in paths:
+            if os.path.isdir(p) and not os.path.islink(p):
+                shutil.rmtree(p)
+            elif os.path.lexists(p):
+                os.unlink(p)
+            os.rename(p + ".away", p)
+
+
+@contextlib.contextmanager
+def asker(user):
+    a = client.Asker(user)
+    try:
+        yield a
+    finally:
+        a.end()
+
+
+@contextlib.contextmanager
+def background(*argv, user=None, stdin=None):
+    p = subprocess.Popen(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                         preexec_fn=(lambda: client.become(user)) if user else None)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
+def records():
+    with open(LOG, "rb") as f:
+        return [json.loads(line) for line in f.read().splitlines()]
+
+
+def refused(answer, code, *words):
+    """The reply is a refusal with this code, and its text has these words."""
+    got = answer if isinstance(answer, dict) else answer[1]
+    assert got.get("reply") == "refused" and got.get("code") == code, "not refused with %d: %r" % (code, answer)
+    for w in words:
+        assert w in got["text"], "no «%s» in «%s»" % (w, got["text"])
+    if not isinstance(answer, dict):
+        assert answer[0] == code, "exit status %d and code %d" % (answer[0], code)
+
+
+def granted(answer):
+    assert answer[0] == 0 and answer[1].get("reply") == "grant", "not granted: %r" % (answer,)
+    return answer[1]
+
+
+def nodes(answer):
+    """The GPUs' own nodes of a grant."""
+    return sorted(n["path"] for n in answer[1]["containerEdits"]["deviceNodes"]
+                  if n["path"][len("/dev/nvidia"):].isdigit())
+
+
+def leases():
+    return [json.loads(read(p)) for p in glob.glob(RUN + "/leases/*")]
+
+
+def inside(pid):
+    """Waits until the helper has made itself at home: its real uid is root's."""
+    for _ in range(400):
+        with contextlib.suppress(OSError):
+            if "\nUid:\t0\t0\t0\t0\n" in read("/proc/%d/status" % pid):
+                return
+        time.sleep(0.005)
+    raise AssertionError("the helper did not become root")
+
+
+def gone(pid):
+    for _ in range(400):
+        try:
+            if read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def _facts(path):
+    st = os.lstat(path)
+    content = ""
+    if stat.S_ISREG(st.st_mode):
+        with open(path, "rb") as f:
+            content = hashlib.sha256(f.read()).hexdigest()[:12]
+    elif stat.S_ISLNK(st.st_mode):
+        content = os.readlink(path)
+    try:
+        acl = os.getxattr(path, "system.posix_acl_access", follow_symlinks=False).hex()
+    except OSError:
+        acl = ""
+    return "%s %o %d:%d %x %s %s" % (path, st.st_mode, st.st_uid, st.st_gid, st.st_rdev, content, acl)
+
+
+def snapshot():
+    paths = glob.glob("/dev/*nvidia*") + glob.glob("/dev/.*")
+    for top in RUN, ETC:
+        paths.append(top)
+        for root, dirs, files in os.walk(top):
+            # the locks are empty files that stay
+            paths += [os.path.join(root, n) for n in dirs + files if not n.startswith("lock")]
+    return sorted(_facts(p) for p in paths if not p.endswith(("/.", "/..")))
+
+
+def legitimate():
+    """Both GPUs, alone: so neither is under a lease, and the client that the cases trust works."""
+    answer = client.once("victim", client.exchange, gpus="2")
+    granted(answer)
+    assert nodes(answer) == ["/dev/nvidia0", "/dev/nvidia1"], nodes(answer)
+    client.look()
+
+
+def _late(sig, stack):
+    raise AssertionError("longer than %d s" % SECONDS)
+
+
+def run(only=()):
+    for user in "attacker", "victim", "root":
+        client.once(user, client.exchange, gpus="1")
+    client.look()
+    before = snapshot()
+    todo = [c for c in cases if not only or c[0] in only]
+    print("1..%d" % len(todo), flush=True)
+    signal.signal(signal.SIGALRM, _late)
+    failed = 0
+    for number, (name, text, function) in enumerate(todo, 1):
+        trouble, skip, began = [], "", time.monotonic()
+        signal.alarm(SECONDS)
+        try:
+            function()
+        except Skip as e:
+            skip = " # SKIP %s" % e
+        except Exception as e:
+            if isinstance(e, AssertionError):
+                trouble.append("%s (line %d)" % (e, traceback.extract_tb(e.__traceback__)[1].lineno))
+            else:
+                trouble += traceback.format_exc().splitlines()
+        signal.alarm(SECONDS)
+        try:
+            client.look()
+            after = snapshot()
+            trouble += ["left behind: " + x for x in after if x not in before]
+            trouble += ["gone: " + x for x in before if x not in after]
+            legitimate()
+        except Exception as e:
+            trouble.append("afterwards: %s: %s" % (type(e).__name__, e))
+        if trouble:
+            # the next case is not to pay for this one
+            for path in glob.glob(RUN + "/leases/*") + glob.glob(RUN + "/exec/*/*"):
+                os.unlink(path)
+            for path in glob.glob(RUN + "/exec/*"):
+                if not any(line.startswith(path + " ") for line in before):
+                    os.rmdir(path)
+        signal.alarm(0)
+        failed += bool(trouble)
+        print("%sok %d - %s %s%s" % ("not " if trouble else "", number, name, text, skip), flush=True)
+        for line in trouble[:12]:
+            print("# " + line)
+        if os.environ.get("ATTACK_TIMES"):
+            print("# %.2f s" % (time.monotonic() - began))
+    return 1 if failed else 0

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Attacks on the setuid helper, as a user in group gpuhelper or with what such a user controls.  TAP on standard output.
+#
+#	sh tests/attack/setuid.sh [ID...]
+#
+# As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
+# names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
+# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+[ "$(id -u)" = 0 ] || { echo "setuid.sh: must run as root" >&2; exit 2; }
+if ! grep -q ' /proc/devices ' /proc/self/mountinfo; then
+	exec sh "$here/../lib/sandbox.sh" --gpu nvidia-2gpu ${BUILD:+--build "$BUILD"} -- sh "$here/setuid.sh" "$@"
+fi
+
+ATTACK_TEMP=$(mktemp -d /tmp/attack.XXXXXX)
+trap 'rm -rf "$ATTACK_TEMP"' EXIT
+chmod 755 "$ATTACK_TEMP"
+mkdir -m 1777 "$ATTACK_TEMP/scratch"
+mkdir -m 1777 "$ATTACK_TEMP/marks"
+export ATTACK_TEMP
+
+for p in launch poke killat; do
+	${CC:-cc} -O1 -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/$p" "$here/$p.c"
+done
+${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"
+
+for u in attacker victim; do
+	useradd --create-home "$u"
+	usermod --append --groups gpuhelper "$u"
+done
+
+# rootless as the users are, exclusive GPUs have to be allowed
+cat >/etc/gpuhelper/gpuhelper.conf <<-'EOF'
+	unenforced = "allow";
+EOF
+for u in attacker victim root; do
+	cat >"/etc/gpuhelper/policy.d/50-$u.conf" <<-EOF
+		identity = "caller";
+		callers = [ "$u" ];
+		gpus = ( { vendor = "nvidia"; count = 2; } );
+		folders = (
+			{ path = "/srv/ro"; access = "ro"; },
+			{ path = "/srv/rw"; access = "rw"; },
+			{ path = "/srv/alias"; access = "rw"; },
+			{ path = "/srv/tree/ro"; access = "ro"; },
+			{ path = "/srv/tree"; access = "rw"; subfolders = true; }
+		);
+	EOF
+done
+
+umask 022
+mkdir -p /srv/ro /srv/rw /srv/rwx /srv/private /srv/treefrog /srv/tree
+cd /srv/tree
+mkdir -p mine/sub open/sub acl/sub dir closed ro
+chown attacker: /srv/rw mine
+chmod 777 open
+setfacl -m u:attacker:rwx acl
+chmod 700 closed /srv/private
+touch file
+mkfifo fifo
+mknod null c 1 3
+ln -s /etc link
+ln -s /nowhere dangling
+ln -s mine inner
+ln -s .. dir/up
+ln -s /srv/rw /srv/alias
+
+cd "$here"
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_token; sys.exit(harness.run(set(sys.argv[1:])))' "$@"

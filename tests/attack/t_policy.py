@@ -1,0 +1,390 @@
+"""What root wrote, or seems to have written: policies, folders, device nodes."""
+import contextlib
+import os
+import socket
+import subprocess
+
+import client
+from client import exchange, once
+from harness import *
+
+OWN = POLICIES + "/50-attacker.conf"
+
+
+def denied(code, *words, **fields):
+    refused(once("attacker", exchange, **fields), code, *words)
+
+
+def chown(path, uid, gid):
+    os.chown(path, uid, gid, follow_symlinks=False)
+
+
+# Policies
+
+@case("P1", "a policy, its directory or /etc/gpuhelper that others own or may write: everything is denied")
+def p1():
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    for path in OWN, POLICIES + "/50-victim.conf", POLICIES, ETC, ETC + "/gpuhelper.conf":
+        plain = os.stat(path).st_mode & 0o777
+        for mode in plain | 0o020, plain | 0o002:
+            with etc():
+                os.chmod(path, mode)
+                denied(78, path, "may be written by others")
+        with etc():
+            chown(path, uid, uid)
+            denied(78, path, "belongs to uid %d" % uid)
+        with etc():
+            subprocess.run(["setfacl", "-m", "u:attacker:rw", path], check=True)
+            denied(78, path, "may be written by others")
+    with etc():
+        os.rename(ETC, ETC + ".real")
+        os.symlink(ETC + ".real", ETC)
+        try:
+            denied(78, "symbolic link")
+        finally:
+            os.unlink(ETC)
+            os.rename(ETC + ".real", ETC)
+    granted(once("attacker", exchange))
+
+
+@case("P2", "a symbolic link, hard link, FIFO, socket, directory or device named x.conf: everything is denied")
+def p2():
+    path = POLICIES + "/60-x.conf"
+
+    def sock(p):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(p)
+    makers = {"link": lambda p: os.symlink(OWN, p), "dangling link": lambda p: os.symlink("/nowhere", p),
+              "hard link": lambda p: os.link(OWN, p), "FIFO": os.mkfifo, "socket": sock, "directory": os.mkdir,
+              "device": lambda p: os.mknod(p, 0o020644, os.makedev(1, 5))}
+    for name, make in makers.items():
+        with etc():
+            make(path)
+            status, answer = once("attacker", exchange)
+            assert status in (78, 74) and answer["reply"] == "refused" and ".conf" in answer["text"], (name, status, answer)
+
+
+@case("P3", "@include is an error with its line, and what it names is not opened")
+def p3():
+    fifo = TEMP + "/included"
+    os.mkfifo(fifo)
+    for line in '@include "%s"' % fifo, '  @include "/etc/shadow"', '@include "."', '@include "50-attacker.conf"':
+        with etc():
+            write(OWN, 'identity = "caller";\n' + line + "\n" + read(OWN).replace('identity = "caller";', ""))
+            denied(78, "50-attacker.conf:2:", "@include")
+    os.unlink(fifo)
+
+
+@case("P4", "a comment without an end does not swallow the rules after it")
+def p4():
+    with etc():
+        write(OWN, read(OWN) + '/* callers = [ "victim" ];\n')
+        denied(78, "comment")
+
+
+@case("P5", "a file that does not parse is a wall, not a hole")
+def p5():
+    for text in 'identiy = "caller";', "gpus = 1;", 'callers = [ "0" ];', 'identity = "caller"; pipeline = "a/b";', "\0":
+        with etc():
+            write(POLICIES + "/40-broken.conf", text)
+            denied(78, "40-broken.conf")
+            write(POLICIES + "/40-broken.conf", "")
+        with etc():
+            # what stands before it is granted all the same
+            write(POLICIES + "/90-broken.conf", text)
+            granted(once("attacker", exchange))
+
+
+@case("P9", "leftovers of editors and packages are no policies")
+def p9():
+    wide = 'identity = "caller"; folders = ( { path = "/opt"; access = "rw"; } );'
+    with etc():
+        for n in "10-a.conf~", ".10-a.conf.swp", "10-a.conf.rpmnew", "10-a.conf.dpkg-old", ".10-hidden.conf", \
+                "10-a.conf.bak", "conf", ".conf", "10-a.CONF", "10-a.conf ", "#10-a.conf#":
+            write(POLICIES + "/" + n, wide)
+        denied(77, gpus=None, folders="/opt")
+        write(POLICIES + "/10-a.conf", wide)
+        granted(once("attacker", exchange, gpus=None, folders="/opt:ro", uids=None, gids=None))
+
+
+@case("P10", "no directory, an empty one, empty files: nothing is granted")
+def p10():
+    with etc():
+        subprocess.run(["rm", "-r", POLICIES], check=True)
+        denied(77, "no policy")
+        os.mkdir(POLICIES)
+        denied(77, "no policy")
+        write(POLICIES + "/a.conf", "")
+        denied(78, "a.conf")
+
+
+@case("P11", "files are heard in byte order: 10- before 9-, A before a")
+def p11():
+    for first, second in ("10-x.conf", "9-x.conf"), ("A.conf", "a.conf"), ("a-.conf", "a.conf"), ("Z.conf", "\u00e9.conf"):
+        with etc():
+            for n in first, second:
+                write(POLICIES + "/" + n, read(OWN))
+            os.unlink(OWN)
+            answer = once("attacker", exchange)
+            assert granted(answer)["policy"] == first, (first, answer[1]["policy"])
+
+
+@case("P13", "what an early file refuses a later one may grant, and neither grants the sum of both")
+def p13():
+    with etc():
+        write(POLICIES + "/10-one.conf", 'identity = "caller"; callers = [ "attacker" ]; gpus = ( { vendor = "nvidia"; } );')
+        write(OWN, 'identity = "caller"; callers = [ "attacker" ]; folders = ( { path = "/srv/ro"; access = "ro"; } );')
+        assert granted(once("attacker", exchange))["policy"] == "10-one.conf"
+        assert granted(once("attacker", exchange, gpus=None, folders="/srv/ro"))["policy"] == "50-attacker.conf"
+        denied(77, folders="/srv/ro")
+        denied(77, gpus="2")
+
+
+@case("P14", "a caller who is no user any more, a member who is none of its callers")
+def p14():
+    with etc():
+        write(OWN, read(OWN).replace('"attacker"', '"nosuchuser"'))
+        denied(77)
+
+
+@case("P15", "5000 files: refused, in good time")
+def p15():
+    with etc():
+        for n in range(5000):
+            write(POLICIES + "/%d.conf" % n, "")
+        denied(78, "more than")
+
+
+@case("P16", "SELinux enforces, or can't be asked: nothing is granted")
+def p16():
+    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/fs"], check=True)
+    try:
+        granted(once("attacker", exchange))
+        os.makedirs("/sys/fs/selinux/enforce")
+        status, answer = once("attacker", exchange)
+        assert status == 74 and answer["reply"] == "refused", (status, answer)
+        os.rmdir("/sys/fs/selinux/enforce")
+        write("/sys/fs/selinux/enforce", "1")
+        refused(once("attacker", exchange), 77, "SELinux")
+        write("/sys/fs/selinux/enforce", "0")
+        granted(once("attacker", exchange))
+    finally:
+        subprocess.run(["umount", "-l", "/sys/fs"], check=True)
+
+
+# Folders
+
+def folder(path, code=None, *words, **fields):
+    answer = once("attacker", exchange, gpus=None, folders=path, **fields)
+    if code is not None:
+        refused(answer, code, *words)
+        return None
+    return granted(answer)["containerEdits"]["mounts"]
+
+
+@case("V0", "the folders of the policy, as they are meant")
+def v0():
+    def flat(m):
+        return [(x["hostPath"], x["containerPath"], set(x["options"])) for x in m]
+    assert flat(folder("/srv/ro:ro")) == [("/srv/ro", "/srv/ro", {"bind", "rprivate", "ro", "nosuid", "nodev"})]
+    assert flat(folder("/srv/rw:rw")) == [("/srv/rw", "/srv/rw", {"bind", "rprivate", "rw", "nosuid", "nodev"})]
+    assert flat(folder("/srv/tree/mine:ro")) == [("/srv/tree/mine", "/srv/tree/mine",
+                                                  {"bind", "rprivate", "ro", "nosuid", "nodev"})]
+
+
+@case("V1", "/srv/../etc, /srv/./rw, //srv/rw, a slash at the end: no second name for a folder")
+def v1():
+    for p in "/srv/../etc", "/srv/./rw", "//srv/rw", "/srv//rw", "/srv/rw/", "/srv/rw/.", "/srv/rw/..", "srv/rw", "", \
+            "/srv/tree/../../etc", "/proc/self/root/srv/rw", "..", "/":
+        answer = once("attacker", exchange, gpus=None, folders=p)
+        assert answer[0] in (65, 77) and answer[1]["reply"] == "refused", (p, answer)
+
+
+@case("V2", "/srv/rwx is not /srv/rw, nor is it beneath")
+def v2():
+    for p in "/srv/rwx", "/srv/treefrog", "/srv/r", "/srv/RW", "/srv":
+        folder(p, 77, "does not give")
+
+
+@case("V3", "a symbolic link as the folder, above it, dangling, or to a folder that is granted")
+def v3():
+    for p in "/srv/tree/link", "/srv/tree/link/x", "/srv/tree/dangling", "/srv/tree/inner", "/srv/tree/dir/up":
+        answer = once("attacker", exchange, gpus=None, folders=p)
+        assert answer[0] in (69, 77) and answer[1]["reply"] == "refused", (p, answer)
+    # where the policy itself names a link
+    folder("/srv/alias", 77, "symbolic link")
+
+
+@case("V4", "a folder beneath one that the caller can change")
+def v4():
+    folder("/srv/tree/mine/sub", 77, "/srv/tree/mine")
+    folder("/srv/tree/open/sub", 77, "may be written by others")
+    folder("/srv/tree/acl/sub", 77, "may be written by others")
+
+
+@case("V5", "nosuid and nodev are always there, rw comes after nothing")
+def v5():
+    for p in "/srv/rw:rw", "/srv/ro", "/srv/tree/mine:rw":
+        for m in folder(p):
+            o = m["options"]
+            assert {"nosuid", "nodev", "bind", "rprivate"} <= set(o) and len(set(o)) == len(o), o
+            assert ("rw" in o) != ("ro" in o), o
+
+
+@case("V6", "rw where the policy says ro, by every spelling")
+def v6():
+    for p in "/srv/ro:rw", "/srv/ro:ro,/srv/ro:rw", "/srv/tree/ro:rw":
+        folder(p, 77)
+    for p in "/srv/ro:rw:ro", "/srv/ro:RW", "/srv/ro:rw,ro", "/srv/ro:", "/srv/ro:rw ", "/srv/ro:r\u200bw":
+        answer = once("attacker", exchange, gpus=None, folders=p)
+        assert answer[0] in (65, 77), (p, answer)
+    for m in folder("/srv/ro"):
+        assert "ro" in m["options"], m
+
+
+@case("V7", "look-alikes in Unicode: bytes are bytes")
+def v7():
+    for p in "/srv\u2215rw", "/srv/\uff52w", "/srv/rw\u200b", "/srv/%72w", "/srv/\u202erw", "/srv/rw%00":
+        answer = once("attacker", exchange, gpus=None, folders=p)
+        assert answer[0] in (65, 77) and answer[1]["reply"] == "refused", (p, answer)
+
+
+@case("V8", "long paths and long names")
+def v8():
+    for p in "/srv/" + "a" * 256, "/srv/tree" + "/a" * 600, "/" + "a" * 60000, "/srv/tree/" + "a" * 255:
+        answer = once("attacker", exchange, gpus=None, folders=p)
+        assert answer[0] in (65, 69, 77) and len(answer[1]["text"]) < 512, (p[:20], answer)
+    folder(",".join(["/srv/rw"] * 300), 65, "256")
+    folder("/srv/rw:" + "x" * 70000, 65, "longer than")
+
+
+@case("V9", "newline, comma, colon, backslash, space in a name add no mount option")
+def v9():
+    for name in "a b", "a\\040b", "a:rw", "a\\nb":
+        os.mkdir("/srv/tree/" + name)
+    try:
+        for p in "/srv/tree/a b", "/srv/tree/a\\040b", "/srv/tree/a\\nb":
+            for m in folder(p + ":ro"):
+                assert m["hostPath"] == p and set(m["options"]) == {"bind", "rprivate", "ro", "nosuid", "nodev"}, m
+        for m in folder("/srv/tree/a:rw:ro"):
+            assert m["hostPath"] == "/srv/tree/a:rw" and "ro" in m["options"], m
+        for p in "/srv/tree/a\n", "/srv/tree/a\tb", "/srv/ro\\,rw", "/srv/tree/a\x7f":
+            answer = once("attacker", exchange, gpus=None, folders=p)
+            assert answer[0] in (65, 77, 69) and "\n" not in answer[1]["text"], (p, answer)
+    finally:
+        for name in "a b", "a\\040b", "a:rw", "a\\nb":
+            os.rmdir("/srv/tree/" + name)
+
+
+@case("V11", "the folder is a file, a FIFO, a socket, a device")
+def v11():
+    for p in "/srv/tree/file", "/srv/tree/fifo", "/srv/tree/null":
+        folder(p, 77, "not a directory")
+
+
+@case("V13", "a folder that the container's user could not use is refused, not opened up")
+def v13():
+    before = os.stat("/srv/tree/closed")
+    folder("/srv/tree/closed", 77, "setfacl")
+    folder("/srv/tree/closed", 77, uids=[[0, 0, 1]], gids=[[0, 0, 1]], uid=1)
+    assert os.stat("/srv/tree/closed") == before
+
+
+# Devices
+
+@case("D1", "/dev/nvidia0 a file, a link, a block device, a FIFO, a directory")
+def d1():
+    for make in (lambda p: write(p, ""), lambda p: os.symlink("/dev/nvidia1", p), lambda p: os.symlink("nowhere", p),
+                 lambda p: os.mknod(p, 0o060666, os.makedev(195, 0)), os.mkfifo, os.mkdir):
+        with without("/dev/nvidia0"):
+            make("/dev/nvidia0")
+            denied(69, "/dev/nvidia0", gpus=GPU0)
+    granted(once("attacker", exchange, gpus=GPU0))
+
+
+@case("D2", "a character device of that name with another's numbers")
+def d2():
+    for major, minor in (1, 3), (195, 1), (195, 255), (1, 0):
+        with without("/dev/nvidia0"):
+            os.mknod("/dev/nvidia0", 0o020666, os.makedev(major, minor))
+            denied(69, "should be 195:0", gpus=GPU0)
+    with without("/dev/nvidiactl"):
+        os.mknod("/dev/nvidiactl", 0o020666, os.makedev(1, 3))
+        denied(69, "/dev/nvidiactl")
+
+
+@case("D4", "nodes elsewhere, paths and odd words are no GPUs")
+def d4():
+    os.mknod("/dev/shm/nvidia0", 0o020666, os.makedev(195, 0))
+    for word in "/dev/shm/nvidia0", "/dev/nvidia0", "0", "nvidia0", "../0", "-1", "0x0", "00", "4294967296", "", "1,", \
+            "all,1", "1,all", "nvidia:", "nvidia:-1", ":1", "nvidia:1:1", "1 ", "0;rm", "65", "GPU-", "1e1", "amd:all":
+        status, answer = once("attacker", exchange, gpus=word)
+        assert status in (65, 69, 77) and answer["reply"] == "refused", (word, status, answer)
+    os.unlink("/dev/shm/nvidia0")
+
+
+@case("D5", "counts and ids beyond the policy")
+def d5():
+    for word in "3", "64", "nvidia:2,nvidia:1", "%s,%s,1" % (GPU0, GPU1), "0000:99:00.0":
+        status, answer = once("attacker", exchange, gpus=word)
+        assert status in (69, 77) and answer["reply"] == "refused", (word, status, answer)
+    denied(65, "twice", gpus=GPU0 + "," + GPU0)
+    assert nodes(once("attacker", exchange, gpus=GPU1)) == ["/dev/nvidia1"]
+
+
+@case("D6", "another /etc/gpuhelper in a mount namespace: denied")
+def d6():
+    fake = TEMP + "/fake"
+    os.makedirs(fake + "/policy.d")
+    write(fake + "/policy.d/a.conf", 'identity = "caller"; folders = ( { path = "/opt"; access = "rw"; } );')
+    here = os.path.dirname(os.path.abspath(__file__))
+    inner = 'mount --bind %s %s && exec python3 -I %s/client.py --user attacker' % (fake, ETC, here)
+    out = subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner], capture_output=True, text=True)
+    assert out.stdout.startswith("status=77") and "is not the host's" in out.stdout, out
+    subprocess.run(["rm", "-r", fake], check=True)
+
+
+@contextlib.contextmanager
+def proc_devices(change):
+    old = read("/proc/devices")
+    with open("/proc/devices", "w") as f:
+        f.write(change(old))
+    try:
+        yield
+    finally:
+        with open("/proc/devices", "w") as f:
+            f.write(old)
+
+
+@case("D10", "names in /proc/devices are whole names")
+def d10():
+    with proc_devices(lambda t: t.replace("195 nvidia\n", "195 nvidia-frontender\n").replace("195 nvidia-modeset\n", "")):
+        denied(69, "no character device nvidia")
+    with proc_devices(lambda t: t.replace("510 nvidia-uvm", "510 nvidia-uvmx")):
+        denied(69, "nvidia-uvm")
+    with proc_devices(lambda t: t.replace("195 nvidia\n", "196 nvidia\n")):
+        denied(69, "should be 196:0", gpus=GPU0)
+
+
+@case("D11", "a node that is closed to the container's user is refused, not opened up")
+def d11():
+    with kept("/dev/nvidia0"):
+        os.chmod("/dev/nvidia0", 0o600)
+        denied(77, "setfacl", gpus=GPU0)
+        assert os.stat("/dev/nvidia0").st_mode & 0o777 == 0o600
+    with kept("/dev/nvidia0"):
+        os.chmod("/dev/nvidia0", 0o660)
+        gid = client.pwd.getpwnam("victim").pw_gid
+        os.chown("/dev/nvidia0", 0, gid)
+        # a group that only the request knows of is taken at its word by no one but the request itself
+        answer = once("attacker", exchange, gpus=GPU0)
+        refused(answer, 77, "does not let")
+
+
+@case("D12", "a missing node is made as the driver would make it, and nothing else is")
+def d12():
+    with without("/dev/nvidia0", "/dev/nvidia1"):
+        granted(once("attacker", exchange, gpus=GPU0))
+        st = os.stat("/dev/nvidia0")
+        assert (st.st_mode, st.st_rdev, st.st_uid, st.st_gid) == (0o020666, os.makedev(195, 0), 0, 0)
+        assert not os.path.exists("/dev/nvidia1")

@@ -1,0 +1,737 @@
+"""The state of the process that the helper starts in: environment, arguments, descriptors, limits, signals."""
+import array
+import contextlib
+import fcntl
+import os
+import pty
+import signal
+import socket
+import subprocess
+import termios
+import time
+
+import client
+from client import Helper, exchange, once
+from harness import *
+
+
+def plain(*options, user="attacker"):
+    """A grant through launch.c is a grant like any other."""
+    answer = once(user, exchange, launch(*options))
+    granted(answer)
+    return answer
+
+
+def traced(calls, *options):
+    """What the helper, started so, did of these system calls; and that it granted."""
+    out = TEMP + "/trace"
+    strace = subprocess.run(["strace", "-f", "-o", out, "-e", "trace=execve," + calls, "python3", "-I",
+                             os.path.dirname(os.path.abspath(__file__)) + "/client.py", "--user", "attacker", "--",
+                             *launch(*options)], stdout=subprocess.PIPE, text=True)
+    assert strace.stdout.startswith("status=0"), strace.stdout
+    lines, pid = [], None
+    for line in read(out).splitlines():
+        if "execve(\"%s\"" % client.HELPER in line and line.endswith("= 0"):
+            pid = line.split()[0]
+        if pid is not None and line.startswith(pid + " "):
+            lines.append(line)
+    assert lines, "the helper was not seen in the trace"
+    return lines
+
+
+# Environment
+
+@case("E1", "LD_PRELOAD and LD_AUDIT with a path are not loaded")
+def e1():
+    mark = TEMP + "/marks/mark"
+    with contextlib.suppress(OSError):
+        os.unlink(mark)
+    library = TEMP + "/preload.so"
+    plain("-e", "LD_PRELOAD=" + library, "-e", "LD_AUDIT=" + library)
+    assert not os.path.exists(mark), "the library was loaded into the helper"
+    subprocess.run(["/bin/true"], env={"LD_PRELOAD": library}, check=True)
+    assert os.path.exists(mark), "the library is no good: it leaves no mark at all"
+    os.unlink(mark)
+
+
+@case("E2", "LD_PRELOAD without a slash, LD_LIBRARY_PATH, LD_DEBUG_OUTPUT: nothing of the caller's is mapped or made")
+def e2():
+    plain("-e", "LD_PRELOAD=preload.so", "-e", "LD_LIBRARY_PATH=" + TEMP, "-e", "LD_DEBUG=all",
+          "-e", "LD_DEBUG_OUTPUT=%s/scratch/debug" % TEMP, "-e", "LD_PROFILE=libc.so.6",
+          "-e", "LD_PROFILE_OUTPUT=%s/scratch" % TEMP)
+    assert not os.path.exists(TEMP + "/marks/mark"), "the library was loaded into the helper"
+    assert os.listdir(TEMP + "/scratch") == [], os.listdir(TEMP + "/scratch")
+
+
+@case("E3", "GLIBC_TUNABLES, long and malformed")
+def e3():
+    name = "glibc.malloc.mxfast="
+    for value in name + name + "A", name + "x" * 5000, "A" * 60000, "=", name * 2000, ":::::", name:
+        plain("-e", "GLIBC_TUNABLES=" + value)
+
+
+@case("E4", "TZ, LANG, LC_ALL, LANGUAGE, NLSPATH, LOCPATH name files that are not opened")
+def e4():
+    names = ("TZ=:/etc/shadow", "LANG=../../../tmp/x", "LC_ALL=" + TEMP, "LANGUAGE=evil", "NLSPATH=/tmp/%N",
+             "LOCPATH=/tmp/evil", "HOSTALIASES=/etc/shadow", "RES_OPTIONS=debug", "GCONV_PATH=" + TEMP, "TERMINFO=/tmp/evil")
+    lines = traced("openat,openat2,open,stat,access,readlink", *[w for n in names for w in ("-e", n)])
+    opened = [l for l in lines if any(w in l for w in ("shadow", "evil", TEMP, "/tmp/", "locale"))
+              and "execve" not in l]
+    assert not opened, opened[:3]
+
+
+@case("E5", "PATH, IFS, ENV, BASH_ENV: no other program is executed")
+def e5():
+    lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
+                   "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
+    assert [l for l in lines if "exec" in l or "clone" in l or "fork" in l] == lines[:1], lines
+
+
+@case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are not heard in setuid mode")
+def e6():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+        path = TEMP + "/notify"
+        s.bind(path)
+        os.chmod(path, 0o777)
+        plain("-e", "LISTEN_FDS=1", "-e", "LISTEN_PID=%d" % os.getpid(), "-e", "NOTIFY_SOCKET=" + path, "-e",
+              "JOURNAL_STREAM=1:1")
+        s.settimeout(0.05)
+        try:
+            said = s.recv(1000)
+        except TimeoutError:
+            said = b""
+        os.unlink(path)
+        assert said == b"", said
+
+
+@case("E7", "UDEV_LOG, MALLOC_TRACE, ASAN_OPTIONS, GCOV_PREFIX and the like make no file")
+def e7():
+    d = TEMP + "/scratch"
+    plain(*[w for n in ("UDEV_LOG=debug", "SYSTEMD_LOG_LEVEL=debug", "SYSTEMD_LOG_TARGET=console",
+                        "SYSTEMD_DEVICE_VERIFY_SYSFS=0", "MALLOC_TRACE=%s/malloc" % d,
+                        "ASAN_OPTIONS=log_path=%s/asan" % d, "UBSAN_OPTIONS=log_path=%s/ubsan" % d,
+                        "GCOV_PREFIX=" + d, "LLVM_PROFILE_FILE=%s/llvm" % d, "SELINUX_ROOT=" + d, "TMPDIR=" + d,
+                        "RESOLV_HOST_CONF=/etc/shadow", "MALLOC_CHECK_=3") for w in ("-e", n)])
+    assert os.listdir(d) == [], os.listdir(d)
+
+
+@case("E8", "no environment, 10000 variables, entries without a name, a megabyte: a normal result")
+def e8():
+    plain("-E")
+    plain("-v", "10000")
+    plain("-e", "nothing", "-e", "=x", "-e", "", "-e", "==", "-e", "PATH")
+    plain("-w", "1000000")
+
+
+@case("E9", "GPUHELPER_*, SUDO_UID, USER, CONTAINER_ID: the identity is the kernel's")
+def e9():
+    plain("-e", "SUDO_UID=0", "-e", "USER=victim", "-e", "LOGNAME=victim", "-e", "GPUHELPER_USER=victim", "-e",
+          "GPUHELPER_GPUS=all", "-e", "GPUHELPER_POLICY_DIR=" + TEMP, "-e", "container=docker", "-e", "CONTAINER_ID=x")
+    last = [r for r in records() if r["event"] == "grant"][-1]
+    assert last["user"] == "attacker" and last["asked_gpus"] == "1" and last["policy"] == "50-attacker.conf", last
+
+
+# Arguments
+
+@case("A1", "an empty argument vector")
+def a1():
+    status, answer = once("attacker", exchange, launch("-Z"))
+    assert (status, answer.get("reply")) in ((0, "grant"), (64, None)), (status, answer)
+
+
+@case("A2", "argv[0] empty, 64 KiB, an escape sequence, two lines: it shows nowhere")
+def a2():
+    start = os.path.getsize(LOG)
+    for name in "", "A" * 65536, "\x1b[2J", "gpuhelper\nroot ok", "%n%s":
+        plain("-z", name)
+        refused(once("attacker", exchange, launch("-z", name), folders="/etc"), 77)
+    with open(LOG) as f:
+        f.seek(start)
+        new = f.read()
+    assert "AAAA" not in new and "root ok" not in new and "2J" not in new and "%n" not in new
+    usage = subprocess.run(launch("-z", "\x1b[2J", "-a", "x"), capture_output=True, text=True)
+    assert usage.returncode == 64 and usage.stderr.startswith("usage: gpuhelper "), usage
+
+
+def usage(*options):
+    def start():
+        client.become("attacker")
+    p = subprocess.run(launch(*options), stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=start)
+    assert p.returncode == 64, (options[:4], p.returncode)
+    assert p.stderr.startswith("usage: ") and p.stderr.count("\n") == 1 and p.stdout == "", p.stderr
+
+
+@case("A3", "no option takes a path: --config, --policy-dir")
+def a3():
+    for o in "--config=/tmp/x", "--config-dir=/tmp/x", "--policy-dir", "-C", "--root=/":
+        usage("-a", o)
+    usage("-a", "--config", "-a", "/tmp/x")
+
+
+@case("A4", "200000 arguments: usage, at once")
+def a4():
+    began = time.monotonic()
+    usage("-n", "200000")
+    assert time.monotonic() - began < 2
+
+
+@case("A5", "--, -, repeated, abbreviated and unknown options: usage in one line")
+def a5():
+    for o in "--", "-", "", "--vers", "-v", "-V", "--version=1", "--help", "--socket=", "\x1b[2J", "-" * 4000:
+        usage("-a", o)
+    usage("-a", "--version", "-a", "--version")
+
+
+@case("A8", "root asks and no policy names root: denied")
+def a8():
+    granted(once("root", exchange))
+    with without(POLICIES + "/50-root.conf"):
+        refused(once("root", exchange), 77, "no policy covers a container of user root")
+        refused(once("root", exchange, gpus=None, folders="/srv/ro"), 77)
+
+
+# Descriptors
+
+def fds_of(pid):
+    """Of a helper that waits for its caller."""
+    time.sleep(0.1)
+    return {int(n): os.readlink("/proc/%d/fd/%s" % (pid, n)) for n in os.listdir("/proc/%d/fd" % pid)}
+
+
+@case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")
+def f1():
+    with asker("attacker") as a:
+        granted(a.grant(command=launch("-c", "1", "-c", "2")))
+    p = subprocess.run(launch("-c", "0", "-c", "1", "-c", "2"), preexec_fn=lambda: client.become("attacker"))
+    assert p.returncode == 65, p.returncode
+    with asker("attacker") as a:
+        pid = a.call(hold, launch("-c", "1", "-c", "2"))
+        inside(pid)
+        fds = fds_of(pid)
+        assert set(fds) == {0, 1, 2} and "socket" in fds[0], fds
+        assert all(v in ("/dev/null", "/dev/full") for k, v in fds.items() if k > 0), fds
+
+
+held = []
+
+
+def hold(command=None, **how):
+    """In the asker: starts a helper and keeps it waiting for a request."""
+    h = Helper(command, **how)
+    held.append(h)
+    return h.p.pid
+
+
+def hold_ask(**fields):
+    return held[-1].ask(**fields).result()
+
+
+def hold_final():
+    """In the asker: asks, and keeps the helper waiting for the last byte."""
+    h = Helper().ask(id="h%d" % len(held), gpus=None, folders="/srv/ro")
+    held.append(h)
+    assert h.kind() == "grant", h.answer
+    return h.p.pid
+
+
+def leave_after_reply(**fields):
+    """In the asker: a grant that is not made final."""
+    h = Helper().ask(**fields)
+    assert h.kind() == "grant", h.answer
+    h.close()
+    return h.wait()
+
+
+def hold_finish():
+    return held[-1].final()
+
+
+def fd0(fd):
+    """In the asker: the helper with something else as its descriptor 0; status, stderr, seconds."""
+    began = time.monotonic()
+    h = Helper(fd0=fd)
+    status = h.wait(6)
+    return status, h.said(), time.monotonic() - began
+
+
+def fd0_file(path, flags):
+    return fd0(os.open(path, flags))
+
+
+def fd0_pty():
+    return fd0(pty.openpty()[1])
+
+
+def fd0_socket(family, kind, listening=False, connect=None):
+    with socket.socket(family, kind) as s:
+        if listening:
+            s.bind("\0attack%d" % os.getpid())
+            s.listen()
+        if connect:
+            s.connect(connect)
+        return fd0(s.fileno())
+
+
+def fd0_pair(kind):
+    a, b = socket.socketpair(socket.AF_UNIX, kind)
+    result = fd0(b.fileno())
+    a.setblocking(False)
+    try:
+        heard = a.recv(4096)
+    except (BlockingIOError, ConnectionResetError):
+        heard = b""
+    return result, heard
+
+
+@case("F2", "descriptor 0 a file, directory, FIFO, terminal, O_PATH, other sockets: 65, one line, within 2 s")
+def f2():
+    fifo = TEMP + "/fifo"
+    os.mkfifo(fifo)
+    os.chmod(fifo, 0o666)
+    tries = [(fd0_file, ("/etc/passwd", os.O_RDONLY)), (fd0_file, ("/etc", os.O_RDONLY)),
+             (fd0_file, (fifo, os.O_RDWR)), (fd0_file, ("/etc/passwd", os.O_PATH)),
+             (fd0_file, ("/dev/zero", os.O_RDWR)), (fd0_pty, ()),
+             (fd0_socket, (socket.AF_INET, socket.SOCK_STREAM)), (fd0_socket, (socket.AF_INET, socket.SOCK_DGRAM)),
+             (fd0_socket, (socket.AF_UNIX, socket.SOCK_STREAM, True)), (fd0_socket, (socket.AF_NETLINK, socket.SOCK_RAW))]
+    for function, args in tries:
+        status, said, seconds = once("attacker", function, *args)
+        assert status == 65, (function.__name__, args, status, said)
+        assert said.startswith("gpuhelper: ") and said.count("\n") == 1 and seconds < 2, (args, said, seconds)
+    os.unlink(fifo)
+    for kind in socket.SOCK_DGRAM, socket.SOCK_SEQPACKET:
+        (status, said, seconds), heard = once("attacker", fd0_pair, kind)
+        assert status == 65 and seconds < 2, (kind, status, said)
+        assert heard == b"", "root wrote to a socket that is none of ours: %r" % heard
+
+
+@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1 and 2")
+def f3():
+    with asker("attacker") as a:
+        pid = a.call(hold, launch("-o", "900:/etc/passwd"))
+        inside(pid)
+        assert set(fds_of(pid)) == {0, 1, 2}, fds_of(pid)
+        granted(a.call(hold_ask))
+
+
+@case("F4", "standard output full, closed or without a reader: no half grant, no death")
+def f4():
+    def run(out, *args):
+        return subprocess.run(launch(*args), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
+                              timeout=5, preexec_fn=lambda: client.become("attacker")).returncode
+    with open("/dev/full", "w") as full:
+        assert run(full, "-a", "--version") == 0
+    r, w = os.pipe()
+    os.close(r)
+    assert run(w, "-a", "--version") in (0, -signal.SIGPIPE)
+    os.close(w)
+    with asker("attacker") as a:
+        granted(a.call(exchange_to, "/dev/full"))
+        granted(a.call(exchange_to, None, id="b"))
+
+
+def exchange_to(path, **fields):
+    """In the asker: standard output and error are a full device, or pipes whose readers left."""
+    if path is not None:
+        out = err = os.open(path, os.O_WRONLY)
+    else:
+        (r, out), (q, err) = os.pipe(), os.pipe()
+        os.close(r)
+        os.close(q)
+    h = Helper(stdout=out, stderr=err).ask(**fields)
+    status = h.final() if h.kind() == "grant" else h.wait()
+    h.close()
+    return status, h.answer
+
+
+def full_pipe():
+    r, w = os.pipe()
+    os.set_blocking(w, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(w, b"x" * 4096)
+    os.set_blocking(w, True)
+    return r, w
+
+
+def complain_to_full_pipe():
+    r, w = full_pipe()
+    h = Helper(fd0=os.open("/dev/null", os.O_RDWR), stderr=w)
+    try:
+        return h.wait(4)
+    except subprocess.TimeoutExpired:
+        return "still there"
+
+
+@case("F5", "standard error a full pipe that no one drains: the helper ends all the same")
+def f5():
+    with asker("attacker") as a:
+        status = a.call(complain_to_full_pipe)
+        assert status == 65, status
+
+
+@case("F6", "descriptors sent along with the request are dropped")
+def f6():
+    with asker("attacker") as a:
+        pid, fds = a.call(send_fds)
+        assert set(fds_of(pid)) <= {0, 1, 2}, fds_of(pid)
+        assert a.call(hold_finish) == 0
+
+
+def send_fds():
+    h = Helper()
+    held.append(h)
+    data = client.frame(client.request())
+    fds = array.array("i", [1, 2] * 50)
+    h.sock.sendmsg([data[:4]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+    h.sock.sendmsg([data[4:]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+    assert h.kind() == "grant", h.answer
+    return h.p.pid, None
+
+
+@case("F7", "an inherited descriptor of the lock: the holder keeps it, the helper gives up after 2 s")
+def f7():
+    lock = os.open(RUN + "/lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    began = time.monotonic()
+    h = Helper(pass_fds=(lock,)).ask()
+    result = h.result()
+    seconds = time.monotonic() - began
+    refused(result, 75, "lock")
+    assert 1.5 < seconds < 4, seconds
+    other = os.open(RUN + "/lock", os.O_RDWR)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert False, "the helper let go of a lock that was not its own"
+    except BlockingIOError:
+        pass
+    os.close(other)
+    os.close(lock)
+    once("attacker", lock_is_closed)
+
+
+def lock_is_closed():
+    for path in RUN + "/lock", RUN + "/leases":
+        try:
+            os.open(path, os.O_RDONLY)
+        except PermissionError:
+            continue
+        raise AssertionError("%s can be opened by anyone" % path)
+
+
+# Limits
+
+def sweep(name, values, clean):
+    """Each value: granted, or a clean end before anything was granted.  Counts both."""
+    seen = {"granted": 0, "ended": 0}
+    with asker("attacker") as a:
+        for n, v in enumerate(values):
+            status, answer = a.grant(command=launch("-r", "%s=%s" % (name, v)), id="r%d" % n, gpus=None, folders="/srv/ro")
+            if status == 0:
+                assert answer["reply"] == "grant", (v, answer)
+                seen["granted"] += 1
+                continue
+            assert answer.get("reply") != "grant" or status < 0, (v, status, answer)
+            assert status in clean, (name, v, status, answer)
+            seen["ended"] += 1
+        live = len(leases())
+    assert live <= seen["granted"] + sum(s < 0 for s in clean), "%d leases for %d grants" % (live, seen["granted"])
+    return seen
+
+
+# 127: the loader could not even start it; 125: nor could launch.c
+LOADER = (127, 125, -signal.SIGKILL, -signal.SIGSEGV)
+
+
+@case("R1", "no file may grow: 75, nothing granted")
+def r1():
+    assert sweep("FSIZE", [0, 1, 4096], (75,)) in ({"granted": 0, "ended": 3}, {"granted": 3, "ended": 0})
+
+
+@case("R2", "4 to 40 open files: granted, or a clean refusal")
+def r2():
+    assert sweep("NOFILE", range(3, 41, 1), (75, *LOADER))["granted"] > 0
+
+
+@case("R3", "a small stack: granted, or a clean refusal; deep JSON is refused all the same")
+def r3():
+    sweep("STACK", [1 << n for n in range(14, 24)], (75, *LOADER))
+    deep = b"[" * 100000
+    status, answer = once("attacker", raw_exchange, client.frame(deep), launch("-r", "STACK=1048576"))
+    refused((status, answer), 65, "deep")
+
+
+def raw_exchange(data, command=None, **how):
+    return Helper(command, **how).send(data).result()
+
+
+@case("R4", "1 to 96 MiB of address space")
+def r4():
+    assert sweep("AS", [n << 20 for n in range(1, 96, 5)], (75, 70, 74, *LOADER))["ended"] > 0
+
+
+@case("R5", "0 and 1 seconds of CPU time")
+def r5():
+    sweep("CPU", [0, 1], (75, *LOADER))
+
+
+@case("R6", "no more processes: needs none")
+def r6():
+    assert sweep("NPROC", [0], ())["granted"] == 1
+
+
+@case("R7", "unlimited cores: the helper dumps none")
+def r7():
+    with asker("attacker") as a:
+        pid = a.call(hold, launch("-r", "CORE=unlimited"))
+        inside(pid)
+        line = [l for l in read("/proc/%d/limits" % pid).splitlines() if l.startswith("Max core file size")][0]
+        assert line.split()[4] == "0", line
+        assert os.stat("/proc/%d/fd" % pid).st_uid == 0
+        os.kill(pid, signal.SIGSEGV)
+        assert gone(pid)
+
+
+@case("R8", "little data, locked memory, message queues, pending signals, locks")
+def r8():
+    for name, values, clean in (("DATA", [0, 1 << 20, 16 << 20, 40 << 20], (75, 70, *LOADER)), ("MEMLOCK", [0], ()),
+                                ("MSGQUEUE", [0], ()), ("SIGPENDING", [0], ()), ("LOCKS", [0], ()), ("RTTIME", [1], ())):
+        sweep(name, values, clean)
+
+
+# Signals
+
+def kill_points(prefix, prepare=None, check=None, points=40, **fields):
+    """Kills the helper before every system call that changes something, and at others spread over its whole run."""
+    path = TEMP + "/request"
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    with open(path, "wb") as f:
+        f.write(client.frame(client.request(id=prefix, uids=[[0, uid, 1]], gids=[[0, uid, 1]], **fields)))
+    killat = [program("killat"), "attacker", path, client.HELPER]
+
+    def kill_at(*at):
+        if prepare:
+            prepare()
+        out = subprocess.run(killat + [str(a) for a in at], capture_output=True, text=True).stdout
+        if check:
+            check()
+        assert out == "killed\n" or out.endswith(" calls\n"), out
+        return 0 if out == "killed\n" else int(out.split()[0])
+    total, changes = kill_at(0), kill_at(0, "changes")
+    assert total > 100 and 15 < changes < 100, (total, changes)
+    went_on = [n for n in range(1, changes + 1) if kill_at(n, "changes")]
+    went_on += [n for n in range(points) if kill_at(1 + total * n // points)]
+    assert len(went_on) <= 2, went_on
+
+
+@case("S1", "killed before each act and elsewhere: the next look finds nothing left")
+def s1():
+    kill_points("s1")
+
+
+def drop_node():
+    with contextlib.suppress(OSError):
+        os.unlink("/dev/nvidia0")
+
+
+def node_is_whole():
+    with contextlib.suppress(FileNotFoundError):
+        st = os.stat("/dev/nvidia0")
+        assert st.st_mode == 0o020666 and st.st_rdev == os.makedev(195, 0), "a half-made /dev/nvidia0: %o" % st.st_mode
+
+
+@case("S1b", "killed while it makes a missing node: the node is whole, or not there")
+def s1b():
+    with without("/dev/nvidia0"):
+        kill_points("s1b", drop_node, node_is_whole)
+        drop_node()
+        granted(once("attacker", exchange, gpus=GPU0))
+        node_is_whole()
+
+
+@case("S2", "an interval timer that is running")
+def s2():
+    with asker("attacker") as a:
+        pid = a.call(hold, launch("-t", "30"))
+        inside(pid)
+        time.sleep(0.1)
+        granted(a.call(hold_ask))
+
+
+@case("S3", "every signal blocked and ignored, SIGCHLD too; umask 777")
+def s3():
+    plain("-b", "-i", "-u")
+
+
+def terminal(keys, error=False):
+    """In the asker: a session with a terminal, whose keys are pressed while the helper waits for the last byte."""
+    pid, master = pty.fork()
+    if pid == 0:
+        attributes = termios.tcgetattr(0)
+        attributes[3] |= termios.TOSTOP
+        termios.tcsetattr(0, termios.TCSANOW, attributes)
+        for s in signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP, signal.SIGTTOU:
+            signal.signal(s, signal.SIG_IGN)
+
+        def shield():
+            for s in signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP, signal.SIGTTOU:
+                signal.signal(s, signal.SIG_DFL)
+            if error:
+                os.setpgid(0, 0)
+        try:
+            if error:
+                h = Helper(fd0=os.open("/dev/null", os.O_RDWR), stderr=2, start=shield)
+                os._exit(h.wait(5))
+            h = Helper(start=shield).ask()
+            assert h.kind() == "grant"
+            os.write(1, b"READY")
+            time.sleep(0.3)
+            os._exit(h.final())
+        except BaseException:
+            os._exit(99)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(master, 1000)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+        if keys and b"READY" in seen:
+            os.write(master, keys)
+            keys = b""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@case("S4", "Ctrl-C, Ctrl-\\, Ctrl-Z at the caller's terminal: the grant is completed")
+def s4():
+    status = once("attacker", terminal, b"\x03\x1c\x1a")
+    assert status == 0, status
+    # a background process that writes to its terminal is stopped where it heeds SIGTTOU
+    status = once("attacker", terminal, b"", True)
+    assert status == 65, status
+
+
+def cgroup2():
+    """Where cgroup2 is mounted and to be seen, or skip."""
+    for line in read("/proc/mounts").splitlines():
+        words = line.split()
+        if words[2] == "cgroup2" and os.path.exists(words[1] + "/cgroup.controllers"):
+            return words[1]
+    raise Skip("no cgroup2 here")
+
+
+@case("S5", "a helper that waits for the lock, or holds it, can't be frozen by the owner of its cgroup")
+def s5():
+    lock = os.open(RUN + "/lock", os.O_RDWR)
+    d = cgroup2() + "/gpuhelper-attack"
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    os.mkdir(d)
+    try:
+        for n in "", "/cgroup.procs", "/cgroup.freeze":
+            os.chown(d + n, uid, uid)
+        with asker("attacker") as a:
+            write_raw(d + "/cgroup.procs", str(a.pid))
+            pid = a.call(hold)
+            inside(pid)
+            write_raw(os.path.dirname(d) + "/cgroup.procs", str(a.pid))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            a.tell(hold_ask)
+            time.sleep(0.3)
+            once("attacker", write_raw, d + "/cgroup.freeze", "1")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            granted(a.hear())
+    finally:
+        os.close(lock)
+        write_raw(d + "/cgroup.freeze", "0")
+        time.sleep(0.05)
+        os.rmdir(d)
+
+
+def write_raw(path, text):
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+@case("S6", "started with the scheduler's leavings: SCHED_IDLE, nice 19, one CPU are not kept")
+def s6():
+    with asker("attacker") as a:
+        pid = a.call(hold, ["taskset", "-c", "0", *launch("-s")])
+        inside(pid)
+        # where the CPU is busy, it takes its time until then
+        for _ in range(300):
+            got = os.sched_getscheduler(pid), os.getpriority(os.PRIO_PROCESS, pid), len(os.sched_getaffinity(pid))
+            if got == (os.SCHED_OTHER, 0, len(os.sched_getaffinity(0))):
+                return
+            time.sleep(0.01)
+        raise AssertionError(got)
+
+
+@case("S8", "what it is once it is itself: ids, capabilities, seccomp, environment, folder, mask")
+def s8():
+    with asker("attacker") as a:
+        pid = a.call(hold, launch("-e", "A=b", "-u"))
+        inside(pid)
+        time.sleep(0.05)
+        s = dict(l.split(":\t", 1) for l in read("/proc/%d/status" % pid).splitlines())
+        assert s["Uid"] == s["Gid"] == "0\t0\t0\t0" and s["Groups"].strip() == "", s
+        # chown, dac_read_search, fowner, sys_ptrace, mknod
+        allowed = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 19 | 1 << 27
+        assert int(s["CapEff"], 16) & ~allowed == 0 and s["CapEff"] == s["CapPrm"], s["CapEff"]
+        assert int(s["CapBnd"], 16) == int(s["CapInh"], 16) == int(s["CapAmb"], 16) == 0, s
+        assert (s["NoNewPrivs"], s["Seccomp"], s["Umask"]) == ("1", "2", "0077"), s
+        assert os.readlink("/proc/%d/cwd" % pid) == "/"
+        granted(a.call(hold_ask))
+
+
+@case("S9", "a /proc that hides others' processes (hidepid) hides neither the asker nor a holder")
+def s9():
+    if subprocess.run(["mount", "-o", "remount,hidepid=2", "/proc"]).returncode != 0:
+        raise Skip("no hidepid here")
+    try:
+        hidden = once("attacker", os.path.exists, "/proc/1")
+        assert not hidden, "hidepid does not work"
+        with asker("attacker") as a:
+            granted(a.grant(gpus="2"))
+            refused(once("victim", exchange), 75, "taken")
+        granted(once("victim", exchange))
+    finally:
+        subprocess.run(["mount", "-o", "remount,hidepid=0", "/proc"], check=True)
+
+
+@case("S7", "ptrace, memory, descriptors, signals, limits of the helper are out of the caller's reach")
+def s7():
+    with asker("attacker") as a:
+        own = a.call(poke_own)
+        assert {"ptrace", "mem", "pidfd_getfd", "stop", "term", "prlimit", "kill"} <= set(own), own
+        for function in hold, hold_final:
+            pid = a.call(function)
+            inside(pid)
+            time.sleep(0.05)
+            assert a.call(poke, pid) == [], "the caller may: %s" % a.call(poke, pid)
+            a.call(hold_ask if function is hold else hold_finish)
+        # from its first instruction on
+        for _ in range(10):
+            assert a.call(poke_early) == []
+
+
+def poke(pid, *more):
+    return subprocess.run([program("poke"), str(pid), *more], capture_output=True, text=True).stdout.split()
+
+
+def poke_own():
+    p = subprocess.Popen(["/bin/sleep", "60"])
+    done = poke(p.pid)
+    p.wait()
+    return done
+
+
+def poke_early():
+    """A child that becomes the helper is ours until it does; what counts is what could be done from then on."""
+    h = Helper()
+    done = poke(h.p.pid, "30")
+    h.ask(verb="look", gpus=None).result()
+    return done

@@ -1,0 +1,104 @@
+"""Tokens, sent straight to the helper: bound to one container, whoever sends them and whatever interrupts it."""
+import contextlib
+import os
+import shutil
+import sys
+import time
+
+from client import exchange, once
+from harness import *
+from t_process import kill_points, leave_after_reply
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "jwt"))
+URL = "https://ci.example.org"
+TOKENS = "/var/lib/gpuhelper/tokens"
+
+
+@contextlib.contextmanager
+def issuer():
+    """A host that takes the tokens of one issuer; gives what signs them."""
+    if shutil.which("openssl") is None:
+        raise Skip("needs openssl")
+    import mkvectors as jwt
+    with etc():
+        key = jwt.Key(TEMP, "ec", "k")
+        write(ETC + "/keys/ci.json", json.dumps({"keys": [key.jwk]}))
+        write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") +
+              'issuers = ( { url = "%s"; audience = "gpuhelper"; keys = "%s/keys/ci.json"; } );\n' % (URL, ETC))
+        write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+
+        def token(signer=key, **more):
+            now = int(time.time())
+            return jwt.sign(signer, jwt.header(signer), jwt.claims(**{"iss": URL, "iat": now - 5, "exp": now + 600, **more}))
+        token.other = jwt.Key(TEMP, "ec", "k")
+        try:
+            yield token
+        finally:
+            for n in os.listdir(TOKENS) if os.path.isdir(TOKENS) else ():
+                os.unlink(TOKENS + "/" + n)
+
+
+def ask(token, ident, user="attacker", **fields):
+    return once(user, exchange, id=ident, token=token, gpus=None, **fields)
+
+
+@case("T1", "a token serves one container of one user; a grant that is taken back frees it")
+def t1():
+    with issuer() as token:
+        t = token()
+        assert granted(ask(t, "a"))["policy"] == "10-token.conf"
+        refused(ask(t, "b"), 77, "another container")
+        refused(ask(t, "a", "victim"), 77, "another container")
+        refused(ask(t, "a", runtime_root="/other"), 77, "another container")
+        # the same bytes otherwise spelt are the same token
+        for spelling in t + "=", t + "==", t + "\n", " " + t, t + "A", t.replace(".", ". ", 1):
+            answer = ask(spelling, "c")
+            assert answer[0] in (65, 77), (spelling[-5:], answer)
+        granted(ask(t, "a"))
+        t = token(job="other")
+        once("attacker", leave_after_reply, id="d", token=t, gpus=None)
+        granted(ask(t, "e"))
+
+
+@case("T2", "70000 bindings that have expired do not lock everyone out")
+def t2():
+    with issuer() as token:
+        granted(ask(token(), "a"))
+        for n in range(70000):
+            os.close(os.open("%s/%064x" % (TOKENS, n), os.O_WRONLY | os.O_CREAT, 0o600))
+            os.utime("%s/%064x" % (TOKENS, n), (0, 0))
+        granted(ask(token(job="b"), "b"))
+        assert len(os.listdir(TOKENS)) == 2
+
+
+@case("T3", "killed anywhere on the way, a token is still good for its container, and for no other")
+def t3():
+    with issuer() as token:
+        t = token()
+
+        def unbound():
+            for n in os.listdir(TOKENS) if os.path.isdir(TOKENS) else ():
+                os.unlink(TOKENS + "/" + n)
+
+        def same():
+            granted(ask(t, "t3"))
+        kill_points("t3", unbound, same, 5, token=t, gpus=None)
+        refused(ask(t, "t4"), 77, "another container")
+
+
+@case("T4", "a token that does not hold ends the matter: no caller policy, no claim is tried")
+def t4():
+    with issuer() as token:
+        good = token()
+        forged = token(token.other)
+        for t in "x", "a.b.c", good[:-8] + "AAAAAAAA", good + "x", "A" * 16384, "." * 16384, forged, \
+                token(exp=int(time.time()) - 3600, iat=int(time.time()) - 7200), token(aud=["other"]), \
+                token(iss="https://evil"), token(pipeline="other"), token(team="ml/train", pipeline="x"), token(pipeline="train\n"):
+            began = time.monotonic()
+            status, answer = ask(t, "x", team="ml", pipeline="train")
+            assert status in (65, 77) and answer["reply"] == "refused", (t[:20], status, answer)
+            assert time.monotonic() - began < 1 and t not in answer["text"], t[:20]
+        status, answer = ask("A" * 16385, "x")
+        assert status == 65, answer
+        assert good not in read(LOG) and good.split(".")[2][:20] not in read(LOG)
+        granted(ask(good, "x"))

@@ -504,7 +504,7 @@ done
 if wait $reader; then pass "who reads meanwhile sees the old keys or the new ones"; else fail "who reads meanwhile sees the old keys or the new ones"; fi
 t "two writers at once are not in each other's way" [ "$lost $(ls -A "$d/keys")" = "0 a.json" ]
 if strace -V >/dev/null 2>&1 && strace -o trace true 2>/dev/null; then
-	strace -f -o trace -e trace=fsync,rename,renameat,renameat2 "$ctl" keys import --config-dir "$d" --issuer "$base/a" new.json >out 2>err
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=fsync,rename,renameat,renameat2 "$ctl" keys import --config-dir "$d" --issuer "$base/a" new.json >out 2>err
 	t "on the disk before and after it is in its place" [ "$(sed -n 's/^[0-9 ]*\(fsync\|rename\)[a-z0-9]*(.* = 0$/\1/p' trace | tr '\n' ' ')" = "fsync rename fsync " ]
 else
 	skip "on the disk before and after it is in its place" "no strace"
@@ -543,7 +543,7 @@ else
 	t "they are downloaded" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
 fi
 if strace -o trace -e inject=openat2:error=ENOSYS true 2>/dev/null; then
-	strace -f -o trace -e inject=openat2:error=ENOSYS "$ctl" keys fetch --config-dir "$d" --cacert ca.pem --output-dir "$T/dropped" >out 2>err; st=$?
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e inject=openat2:error=ENOSYS "$ctl" keys fetch --config-dir "$d" --cacert ca.pem --output-dir "$T/dropped" >out 2>err; st=$?
 	t "without openat2(2) too, as systemd's DynamicUser= has it" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
 else
 	skip "without openat2(2) too, as systemd's DynamicUser= has it" "no strace"

@@ -18,7 +18,8 @@ cleanup_close_fd(const int *fd)
 /*
  * Opens «path» beneath the directory «dirfd» (relative, no leading '/') with
  * openat2(2): never through a symbolic or magic link (ELOOP, for the last
- * component too: leave O_NOFOLLOW out), never out of it, always O_CLOEXEC, O_NOCTTY and O_NONBLOCK.  Returns a descriptor, or -1 with errno.
+ * component too: leave O_NOFOLLOW out), never out of it, always O_CLOEXEC,
+ * O_NOCTTY and O_NONBLOCK.  Returns a descriptor, or -1 with errno.
  */
 int file_open_beneath(int dirfd, const char *path, int flags);
 

@@ -38,7 +38,8 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 	static const char *const plain_ro[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
 	static const char *const plain_rw[] = { "bind", "rprivate", "rw", "nosuid", "nodev", NULL };
 	/* the recursive forms reach the mounts beneath; "ro" alone would leave those writable */
-	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev", NULL };
+	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev",
+		NULL };
 	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
 	size_t i;
 
@@ -141,6 +142,38 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 	return ret;
 }
 
+/*
+ * A folder beneath the policy's own is no way around what lies between: the
+ * container could not get there if it had the policy's folder, so it can't have
+ * this one either.
+ */
+static int
+check_way(const struct folder_want *w, const struct subject *s, struct why *why)
+{
+	autofree char *way = strdup(w->path);
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *slash;
+	int fd;
+
+	if (way == NULL)
+		return refuse_nomem(why);
+	while ((slash = strrchr(way, '/')) != NULL && slash != way) {
+		*slash = '\0';
+		if (!path_at_or_beneath(way, w->base))
+			return 0;
+		fd = file_open_beneath(root, way + 1, O_PATH | O_DIRECTORY);
+		if (fd == -1 || !access_allowed(fd, s, X_OK)) {
+			refuse(why, WHY_DENIED, "folder %s: %s does not let the container's user (uid %u here) through: "
+			    "setfacl -m u:%u:x %s", w->path, way, s->uid, s->uid, way);
+			if (fd != -1)
+				close(fd);
+			return -1;
+		}
+		close(fd);
+	}
+	return 0;
+}
+
 static int
 resolve(const struct folder_want *w, const struct subject *s, struct edits *out, struct why *why)
 {
@@ -155,6 +188,8 @@ resolve(const struct folder_want *w, const struct subject *s, struct edits *out,
 	errno = 0;
 	if ((parent = trust_open_dir(dir, true, &inner)) == -1)
 		return refuse(why, errno == ENOENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
+	if (w->base != NULL && check_way(w, s, why) == -1)
+		return -1;
 	if (glob_is(w->path))
 		return resolve_pattern(parent, dir, w, s, out, why);
 	return resolve_one(parent, w, w->path, w->target, s, out, why);

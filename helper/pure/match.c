@@ -102,6 +102,7 @@ grant_free(struct grant *g)
 	for (i = 0; i < g->folders; i++) {
 		free(g->folder[i].path);
 		free(g->folder[i].target);
+		free(g->folder[i].base);
 	}
 	free(g->folder);
 	free(g->gpu);
@@ -324,18 +325,20 @@ want_gpus(const struct trial *t)
 static int
 add_folder(const struct trial *t, const struct folder_rule *r, const char *path, char *target, bool writable)
 {
-	struct folder_want *v;
-	char *copy = strdup(path);
+	bool subfolder = !glob_is(r->path) && strcmp(path, r->path) != 0;
+	char *copy = strdup(path), *base = subfolder ? strdup(r->path) : NULL;
+	struct folder_want *v = NULL;
 
-	if (copy == NULL || target == NULL ||
+	if (copy == NULL || target == NULL || (subfolder && base == NULL) ||
 	    (v = reallocarray(t->out->folder, t->out->folders + 1, sizeof(*v))) == NULL) {
 		free(copy);
+		free(base);
 		free(target);
 		return refuse_nomem(t->why);
 	}
 	t->out->folder = v;
-	t->out->folder[t->out->folders++] = (struct folder_want){
-		.path = copy, .target = target, .writable = writable, .submounts = r->submounts };
+	t->out->folder[t->out->folders++] = (struct folder_want){ .path = copy, .target = target, .base = base,
+		.writable = writable, .submounts = r->submounts };
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct gpu_want {
 struct folder_want {
 	char *path;		/* may have * and ? in its last component (where nothing was asked for) */
 	char *target;		/* of the folder itself, or, for a pattern, of its parent */
+	char *base;		/* where subfolders = true let it be asked for: the rule's own folder; else NULL */
 	bool writable, submounts;
 };
 

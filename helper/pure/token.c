@@ -52,7 +52,7 @@ struct shown {
 static struct shown
 shown(const char *s)
 {
-	struct shown out;
+	struct shown out = { "" };
 
 	text_printable(out.s, sizeof(out.s), s);
 	return out;

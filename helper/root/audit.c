@@ -121,6 +121,8 @@ record_json(const struct record *r)
 	}
 	if (r->edits != NULL && r->edits->mounts > 0)
 		put_folders(j, r->edits);
+	if (r->suppressed > 0)
+		json_object_set_new(j, "suppressed", json_integer(r->suppressed));
 	if (r->why != NULL) {
 		json_object_set_new(j, "code", json_integer(r->why->code));
 		json_object_set_new(j, "reason", json_string(r->why->text));

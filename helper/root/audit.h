@@ -17,6 +17,7 @@ struct record {
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders */
 	const struct why *why;
+	uint32_t suppressed;		/* records of this user that were held back before (rate.h) */
 };
 
 /* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor. */

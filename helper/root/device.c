@@ -76,7 +76,7 @@ pin(const struct gpu_node *n, const struct inventory *inv, struct stat *st, stru
 	const char *name = NULL;
 	int fd;
 
-	if ((dir = open_parent(n->path, &name, why)) == -1)
+	if ((dir = open_parent(n->path, &name, why)) == -1 || name == NULL)
 		return n->optional ? -2 : -1;
 	fd = file_open_beneath(dir, name, O_PATH);
 	if (fd == -1 && errno == ENOENT) {

@@ -25,6 +25,7 @@
 #include "binding.h"
 #include "device.h"
 #include "lease.h"
+#include "rate.h"
 
 #define GPUS_MAX 64
 
@@ -312,15 +313,20 @@ add_env(struct work *w)
 	return 0;
 }
 
+/* What can't be written down is not done; and one user can't pour records into the log without end. */
 static int
 record(struct work *w, const char *event, const struct why *why)
 {
 	const bool granted = strcmp(event, "grant") == 0;
-	const struct record rec = {
-		.event = event, .peer = w->peer, .request = w->request, .known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
+	struct record rec = {
+		.event = event, .peer = w->peer, .request = w->request,
+		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
 
+	if (!rate_allows(w->peer->asker.uid, time(NULL), &rec.suppressed))
+		return refuse(&w->why, WHY_AGAIN, "more than %d requests of uid %u in a minute: try again later",
+		    RATE_PER_MINUTE, w->peer->asker.uid);
 	return audit_write(w->audit, &rec, &w->why);
 }
 

@@ -31,6 +31,7 @@ struct idspan {
  * where that can't be seen, or not with *looks, which is counted down.  Others'
  * processes (nvidia-persistenced holds nodes open for ever) are no container's.
  */
-bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans, unsigned *looks);
+bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans,
+    unsigned *looks);
 
 #endif

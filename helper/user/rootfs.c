@@ -101,7 +101,8 @@ check_pair(const char *target, const struct spec_mount *m, int root, const char 
 {
 	autofree char *ours = NULL, *theirs = NULL;
 
-	if (resolve(root, rootpath, target, &ours, why) == -1 || resolve(root, rootpath, m->target, &theirs, why) == -1)
+	if (resolve(root, rootpath, target, &ours, why) == -1 || resolve(root, rootpath, m->target, &theirs, why) == -1 ||
+	    ours == NULL || theirs == NULL)
 		return -1;
 	if (path_related(target, m->target) || path_related(*ours ? ours : "/", *theirs ? theirs : "/"))
 		return refuse(why, WHY_DENIED, "the container mounts %s, which would cover or lie in %s that is granted to it: "

@@ -1,11 +1,14 @@
 """Who asks, for how long it holds, what the log says of it, and how long others may be kept waiting."""
 import ctypes
 import grp
+import json
 import os
+import pwd
 import re
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -510,6 +513,29 @@ def g3():
             finally:
                 if os.path.exists(log + ".x"):
                     os.rename(log + ".x", log)
+
+
+@case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying")
+def g4():
+    uid = pwd.getpwnam("attacker").pw_uid
+    os.makedirs("/run/gpuhelper/rate", mode=0o700, exist_ok=True)
+    with open("/run/gpuhelper/rate/%d" % uid, "wb") as f:
+        f.write(struct.pack("qII", int(time.time()) // 60, 2999, 0))
+    left = 60 - time.time() % 60
+    if left < 5:        # the minute must not end in between
+        time.sleep(left + 0.1)
+        with open("/run/gpuhelper/rate/%d" % uid, "wb") as f:
+            f.write(struct.pack("qII", int(time.time()) // 60, 2999, 0))
+    data = new_lines(lambda: [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g4") for i in range(4)])
+    assert len(data.splitlines()) == 1, data
+    status, answer = once("attacker", exchange)
+    assert status == 75 and "in a minute" in answer["text"], (status, answer)
+    status, answer = once("root", exchange)
+    assert answer["reply"] == "grant", answer
+    with open("/run/gpuhelper/rate/%d" % uid, "r+b") as f:
+        f.write(struct.pack("qII", int(time.time()) // 60 - 1, 3000, 7))
+    data = new_lines(lambda: once("attacker", exchange, verb="refused", reason="next", gpus=None, id="g4"))
+    assert json.loads(data)["suppressed"] == 7, data
 
 
 # Stalling

@@ -218,6 +218,10 @@ b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets/deep'], args=['/b
 r = b.run()
 ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: one beneath may be asked for', r.stdout + str(b.errors()))
 
+os.makedirs('/srv/datasets/closed/inner')
+os.chmod('/srv/datasets/closed', 0o700)
+refused('a folder beneath one that the ids may not pass', '/srv/datasets/closed does not let', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets/closed/inner']))
+
 # nodes
 os.unlink('/dev/nvidia-uvm')
 r = Bundle(host, env=ASK, args=['/bin/true']).run()

@@ -111,8 +111,8 @@ getent group gpuhelper >/dev/null || groupadd --system gpuhelper
 if [ -z "$kit" ]; then
 	make -s -C "$here" B="$build" install >/dev/null
 else
-	mkdir -p /usr/libexec/gpuhelper /etc/gpuhelper/policy.d /run/gpuhelper /var/log/gpuhelper /usr/lib/gpuhelper-kit
-	chmod 755 /usr/libexec/gpuhelper /etc/gpuhelper /etc/gpuhelper/policy.d /usr/lib/gpuhelper-kit
+	mkdir -p /usr/libexec/gpuhelper /etc/gpuhelper/policy.d /etc/gpuhelper/keys /run/gpuhelper /var/log/gpuhelper /usr/lib/gpuhelper-kit
+	chmod 755 /usr/libexec/gpuhelper /etc/gpuhelper /etc/gpuhelper/policy.d /etc/gpuhelper/keys /usr/lib/gpuhelper-kit
 	chmod 750 /var/log/gpuhelper
 	install -m 755 "$kit/gpuhelper-runc" /usr/bin/gpuhelper-runc
 	install -m 755 "$kit/gpuhelperctl" /usr/sbin/gpuhelperctl

@@ -20,7 +20,8 @@ rnd(void)
 static void
 test_check(void)
 {
-	static const char *const good[] = { "/", "/a", "/srv/data", "/...", "/a/..b", "/a/b..", "/.a", "/a/.b/c.", "/a b",
+	static const char *const good[] = { "/", "/a", "/srv/data", "/...", "/a/..b", "/a/b..", "/.a", "/a/.b/c.",
+	    "/a b",
 		"/\xc3\xa4", "/a\\b", "/*", "/a?", "/-", "/~" };
 	static const struct {
 		const char *path, *why;
@@ -62,7 +63,8 @@ test_check(void)
 	ok(path_check(longpath, &why) == 0, "a component of 255 bytes");
 	longpath[256] = 'x';
 	longpath[257] = '\0';
-	ok(path_check(longpath, &why) == -1 && strstr(why.text, "component longer than 255") != NULL, "one of 256 is refused");
+	ok(path_check(longpath, &why) == -1 && strstr(why.text, "component longer than 255") != NULL,
+	    "one of 256 is refused");
 	longpath[257] = '/';
 	for (i = 0; i < sizeof(longpath); i += 100)
 		longpath[i] = '/';
@@ -82,7 +84,8 @@ test_beneath(void)
 		bool at, beneath;
 	} t[] = {
 		{ "/srv", "/srv", true, false }, { "/srv/a", "/srv", true, true }, { "/srvx", "/srv", false, false },
-		{ "/sr", "/srv", false, false }, { "/srv", "/srv/a", false, false }, { "/srv/a/b", "/srv/a", true, true },
+		{ "/sr", "/srv", false, false }, { "/srv", "/srv/a", false, false },
+		    { "/srv/a/b", "/srv/a", true, true },
 		{ "/srv/ab", "/srv/a", false, false }, { "/", "/", true, false }, { "/a", "/", true, true },
 		{ "/", "/a", false, false }, { "/Srv", "/srv", false, false }, { "/srv.", "/srv", false, false },
 	};
@@ -91,9 +94,11 @@ test_beneath(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		ok(path_at_or_beneath(t[i].path, t[i].dir) == t[i].at, "%s %s at or beneath %s", t[i].path,
 		    t[i].at ? "is" : "is not", t[i].dir);
-		ok(path_is_beneath(t[i].path, t[i].dir) == t[i].beneath, "  and %s beneath it", t[i].beneath ? "is" : "is not");
+		ok(path_is_beneath(t[i].path, t[i].dir) == t[i].beneath, "  and %s beneath it", t[i].beneath ? "is" :
+		    "is not");
 	}
-	ok(path_related("/a", "/a/b") && path_related("/a/b", "/a") && path_related("/a", "/a") && path_related("/", "/x") &&
+	ok(path_related("/a", "/a/b") && path_related("/a/b", "/a") && path_related("/a", "/a") && path_related("/",
+	    "/x") &&
 	    !path_related("/a", "/ab") && !path_related("/a/b", "/a/c"), "related: one is at or beneath the other");
 	is_int(path_depth("/"), 0, "depth of /");
 	is_int(path_depth("/a"), 1, "of /a");
@@ -110,16 +115,22 @@ test_glob(void)
 		const char *pattern, *name;
 		bool match;
 	} t[] = {
-		{ "", "", true }, { "", "a", false }, { "a", "", false }, { "*", "", true }, { "*", "abc", true }, { "**", "a", true },
+		{ "", "", true }, { "", "a", false }, { "a", "", false }, { "*", "", true }, { "*", "abc", true },
+		    { "**", "a", true },
 		{ "?", "", false }, { "?", "a", true }, { "?", "ab", false }, { "??", "ab", true }, { "a*", "a", true },
-		{ "a*", "ba", false }, { "*a", "ba", true }, { "*a", "ab", false }, { "a*b", "ab", true }, { "a*b", "axxb", true },
-		{ "a*b", "axxbc", false }, { "*a*b*", "xaxbx", true }, { "*a*b*", "xbxax", false }, { "*ab", "aab", true },
+		{ "a*", "ba", false }, { "*a", "ba", true }, { "*a", "ab", false }, { "a*b", "ab", true },
+		    { "a*b", "axxb", true },
+		{ "a*b", "axxbc", false }, { "*a*b*", "xaxbx", true }, { "*a*b*", "xbxax", false },
+		    { "*ab", "aab", true },
 		{ "*aab", "aaab", true }, { "a?c", "abc", true }, { "a?c", "ac", false },
-		{ "*", "a/b", false }, { "*", "/", false }, { "?", "/", false }, { "a?b", "a/b", false }, { "*/*", "a/b", true },
+		{ "*", "a/b", false }, { "*", "/", false }, { "?", "/", false }, { "a?b", "a/b", false },
+		    { "*/*", "a/b", true },
 		{ "*/*", "a/b/c", false }, { "a*", "a/b", false }, { "*b", "a/b", false }, { "*a/b", "xa/b", true },
 		{ "*a/b", "xa/c", false }, { "*/b", "/b", true }, { "a/*", "a/", true },
-		{ "[a]", "a", false }, { "[a]", "[a]", true }, { "\\*", "*", false }, { "\\*", "\\x", true }, { "{a,b}", "a", false },
-		{ "A", "a", false }, { ".*", ".a", true }, { "*", ".a", true }, { "fit-*", "fit-", true }, { "fit-*", "fit", false },
+		{ "[a]", "a", false }, { "[a]", "[a]", true }, { "\\*", "*", false }, { "\\*", "\\x", true },
+		    { "{a,b}", "a", false },
+		{ "A", "a", false }, { ".*", ".a", true }, { "*", ".a", true }, { "fit-*", "fit-", true },
+		    { "fit-*", "fit", false },
 		{ "?", "\xc3", true }, { "*", "\xc3\xa4", true },
 	};
 	size_t i;

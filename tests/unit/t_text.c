@@ -17,15 +17,20 @@ test_utf8(void)
 		size_t len;
 		bool good;
 	} t[] = {
-		{ TEXT(""), true }, { TEXT("abc"), true }, { TEXT("\0"), true }, { TEXT("\x7f"), true }, { TEXT("\x80"), false },
-		{ TEXT("\xc2\x80"), true }, { TEXT("\xc1\xbf"), false }, { TEXT("\xc0\x80"), false }, { TEXT("\xdf\xbf"), true },
+		{ TEXT(""), true }, { TEXT("abc"), true }, { TEXT("\0"), true }, { TEXT("\x7f"), true },
+		    { TEXT("\x80"), false },
+		{ TEXT("\xc2\x80"), true }, { TEXT("\xc1\xbf"), false }, { TEXT("\xc0\x80"), false },
+		    { TEXT("\xdf\xbf"), true },
 		{ TEXT("\xc2"), false }, { TEXT("\xc2\x41"), false }, { TEXT("\xc2\xc0"), false },
 		{ TEXT("\xe0\x9f\xbf"), false }, { TEXT("\xe0\xa0\x80"), true }, { TEXT("\xed\x9f\xbf"), true },
 		{ TEXT("\xed\xa0\x80"), false }, { TEXT("\xed\xbf\xbf"), false }, { TEXT("\xee\x80\x80"), true },
 		{ TEXT("\xef\xbf\xbf"), true }, { TEXT("\xe2\x82"), false }, { TEXT("\xe2\x28\xa1"), false },
-		{ TEXT("\xf0\x8f\xbf\xbf"), false }, { TEXT("\xf0\x90\x80\x80"), true }, { TEXT("\xf4\x8f\xbf\xbf"), true },
-		{ TEXT("\xf4\x90\x80\x80"), false }, { TEXT("\xf5\x80\x80\x80"), false }, { TEXT("\xf8\x88\x80\x80\x80"), false },
-		{ TEXT("\xfe"), false }, { TEXT("\xff"), false }, { TEXT("\xf0\x9f\x98"), false }, { TEXT("a\xff" "b"), false },
+		{ TEXT("\xf0\x8f\xbf\xbf"), false }, { TEXT("\xf0\x90\x80\x80"), true },
+		    { TEXT("\xf4\x8f\xbf\xbf"), true },
+		{ TEXT("\xf4\x90\x80\x80"), false }, { TEXT("\xf5\x80\x80\x80"), false },
+		    { TEXT("\xf8\x88\x80\x80\x80"), false },
+		{ TEXT("\xfe"), false }, { TEXT("\xff"), false }, { TEXT("\xf0\x9f\x98"), false },
+		    { TEXT("a\xff" "b"), false },
 	};
 	size_t i;
 
@@ -41,13 +46,17 @@ test_printable(void)
 		const char *in, *out, *what;
 	} t[] = {
 		{ "plain", "plain", "plain text stays" },
-		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "and so does other script" },
+		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+		    "and so does other script" },
 		{ "a\nb\tc\x1b[31md\x7f", "a?b?c?[31md?", "control bytes do not" },
 		{ "\xc2\x80\xc2\x9f\xc2\xa0", "??\xc2\xa0", "nor those from U+0080 to U+009F" },
-		{ "\xe2\x80\xae\xe2\x80\xab\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f", "?????", "nor what turns the direction around" },
-		{ "\xe2\x80\x8b\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf", "????", "nor what can't be seen, nor other line ends" },
+		{ "\xe2\x80\xae\xe2\x80\xab\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f", "?????",
+		    "nor what turns the direction around" },
+		{ "\xe2\x80\x8b\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf", "????",
+		    "nor what can't be seen, nor other line ends" },
 		{ "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0",
-		    "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0", "but their neighbours do" },
+		    "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0",
+		    "but their neighbours do" },
 		{ "\xff\xfe\xc3", "???", "broken bytes become one each" },
 		{ "\xed\xa0\x80", "???", "a surrogate is broken" },
 	};
@@ -88,7 +97,8 @@ test_u64(void)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		v = 4711;
-		ok(text_u64(t[i].s, UINT64_MAX, &v) == t[i].good && v == (t[i].good ? t[i].v : 4711), "\"%s\" %s a number",
+		ok(text_u64(t[i].s, UINT64_MAX, &v) == t[i].good && v == (t[i].good ? t[i].v : 4711),
+		    "\"%s\" %s a number",
 		    t[i].s, t[i].good ? "is" : "is not");
 	}
 	ok(text_u64("9", 9, &v) && !text_u64("10", 9, &v), "up to the largest");
@@ -137,8 +147,10 @@ test_nearest(void)
 	static const struct {
 		const char *word, *near;
 	} t[] = {
-		{ "pipelin", "pipeline" }, { "pipelines", "pipeline" }, { "piepline", "pipeline" }, { "pupelune", "pipeline" },
-		{ "xxpipeline", "pipeline" }, { "xxxpipeline", NULL }, { "Gpus", "gpus" }, { "gpu", "gpus" }, { "wr", "rw" },
+		{ "pipelin", "pipeline" }, { "pipelines", "pipeline" }, { "piepline", "pipeline" },
+		    { "pupelune", "pipeline" },
+		{ "xxpipeline", "pipeline" }, { "xxxpipeline", NULL }, { "Gpus", "gpus" }, { "gpu", "gpus" },
+		    { "wr", "rw" },
 		{ "r", "rw" }, { "xy", NULL }, { "", NULL }, { "completely", NULL }, { "pipeline", "pipeline" },
 		{ "instancevars", "instance_vars" }, { "abcdefghijklmnopqrstuvwxyzabcdefghij", NULL },
 	};
@@ -156,10 +168,12 @@ test_lists(void)
 	ok(!strlist_has(&l, "a"), "an empty list has nothing");
 	ok(strlist_add(&l, "alpha", SIZE_MAX) && strlist_add(&l, "beta", 3) && strlist_add(&l, "", SIZE_MAX) &&
 	    strlist_add(&l, "g", 10), "strings and parts of strings");
-	ok(l.n == 4 && strlist_has(&l, "alpha") && strlist_has(&l, "bet") && strlist_has(&l, "") && strlist_has(&l, "g"),
+	ok(l.n == 4 && strlist_has(&l, "alpha") && strlist_has(&l, "bet") && strlist_has(&l, "") && strlist_has(&l,
+	    "g"),
 	    "are there");
 	ok(!strlist_has(&l, "beta") && !strlist_has(&l, "alph"), "whole ones only");
-	ok(text_starts("abc", "") && text_starts("abc", "ab") && text_starts("abc", "abc") && !text_starts("abc", "abcd") &&
+	ok(text_starts("abc", "") && text_starts("abc", "ab") && text_starts("abc", "abc") && !text_starts("abc",
+	    "abcd") &&
 	    !text_starts("", "a"), "prefixes");
 }
 
@@ -193,7 +207,8 @@ test_json(void)
 	static const struct {
 		const char *in, *out;
 	} t[] = {
-		{ "", "\"\"" }, { "a\"b\\c/", "\"a\\\"b\\\\c/\"" }, { "\n\t\x01\x1f\x7f", "\"\\u000a\\u0009\\u0001\\u001f\\u007f\"" },
+		{ "", "\"\"" }, { "a\"b\\c/", "\"a\\\"b\\\\c/\"" },
+		    { "\n\t\x01\x1f\x7f", "\"\\u000a\\u0009\\u0001\\u001f\\u007f\"" },
 		{ "\xc3\xa4", "\"\xc3\xa4\"" }, { "\xe2\x80\xa8\xe2\x80\xa9", "\"\\u2028\\u2029\"" },
 		{ "\xff" "a\xc3", "\"\\ufffda\\ufffd\"" }, { "<&>", "\"<&>\"" },
 	};

@@ -1,0 +1,106 @@
+/*
+ * libFuzzer entry for helper/pure/{conf,policy,match}.c: a file is a policy, or
+ * there is a fault to tell; what a policy gives is what it may give.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../helper/pure/match.h"
+#include "../../helper/pure/path.h"
+
+#define must(held) \
+	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:libconfig.so";
+}
+
+static struct gpu gpus[] = {
+	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-11111111-2222-3333-4444-555555555555" },
+	{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0" },
+	{ .vendor = GPU_AMD, .pci = "0000:03:00.0", .uuid = "0x1111222233334444" },
+	{ .vendor = GPU_INTEL, .pci = "0000:00:02.0", .integrated = true },
+};
+
+static void
+check_folders(const struct policy *p)
+{
+	const struct folder_rule *r;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < p->folders; i++) {
+		r = &p->folder[i];
+		must(r->path != NULL && path_check(r->path, &why) == 0 && strcmp(r->path, "/") != 0);
+		must(r->target == NULL || (path_check(r->target, &why) == 0 && !glob_is(r->target)));
+		must(!glob_match(r->path, "/proc") && !glob_match(r->path, "/sys") && !glob_match(r->path, "/dev") &&
+		    !glob_match(r->path, "/etc") && !glob_match(r->path, "/run") && !glob_match(r->path,
+		    "/etc/gpuhelper") &&
+		    !glob_match(r->path, "/run/gpuhelper"));
+		must(!path_is_beneath(r->path, "/proc") && !path_is_beneath(r->path, "/run/gpuhelper"));
+	}
+}
+
+static void
+check_policy(const struct policy *p)
+{
+	static const struct asker root = { 0, "root", true, true };
+	static const struct identity id = { IDENTITY_TOKEN, "a", "b", "c", NULL, NULL };
+	static const struct ask everything = { .everything = true };
+	static const struct settings settings = { .max_wait = 60, .allow_integrated = true };
+	const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
+	struct grant g;
+	struct why why;
+	size_t i, k;
+
+	must((p->identity == IDENTITY_CALLER) == (p->pipeline == NULL) && (p->team == NULL) == (p->pipeline == NULL));
+	must(p->jobs.n > 0 || !p->has_jobs);
+	for (i = 0; i < p->gpus; i++)
+		must(p->gpu[i].has_vendor && p->gpu[i].count >= 1 && p->gpu[i].count <= 64 && p->gpu[i].wait <= 86400 &&
+		    (p->gpu[i].share_limit == 0 || p->gpu[i].sharing == SHARING_SHARED));
+	for (i = 0; i < p->env.n; i++)
+		must(strchr(p->env.v[i], '=') != NULL && strncmp(p->env.v[i], "GPUHELPER_", 10) != 0);
+	check_folders(p);
+	(void)policy_covers(p, &root, &id, &why);
+	if (policy_allows(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
+		must(g.wait <= 60 && g.folders == p->folders);
+		for (i = 0; i < g.gpus; i++)
+			for (k = 0; k < g.gpu[i].n; k++)
+				must(g.gpu[i].count <= g.gpu[i].n &&
+				    g.gpu[i].candidate[k]->vendor == g.gpu[i].rule->vendor);
+	}
+	grant_free(&g);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct faults f = { 0 };
+	struct policy p;
+	struct why why;
+	char *text = malloc(size + 1);
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (policy_parse("10-x.conf", text, size, &p, &f)) {
+		must(f.errors == 0);
+		check_policy(&p);
+	} else {
+		must(f.errors > 0 && f.n > 0);
+		must(faults_refuse(&f, "10-x.conf", &why) == -1 && why.code == WHY_CONFIG);
+		must(text_is_utf8(why.text, strlen(why.text)) && strchr(why.text, '\n') == NULL);
+	}
+	policy_free(&p);
+	faults_free(&f);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,112 @@
+/*
+ * libFuzzer entry for what crosses the boundary: the request as root reads it,
+ * the reply as the wrapper reads it, and what a container asks for.
+ *
+ * An input is «?GPUS LF FOLDERS», an ask; else JSON, read as both messages.  What
+ * is taken must come out of the encoder and be taken again, the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../helper/pure/edits.h"
+#include "../../helper/pure/path.h"
+#include "../../helper/pure/request.h"
+
+#define must(held) \
+	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check_why(const struct why *why)
+{
+	must(why->code != WHY_NONE && why->code != WHY_BUG && why->text[0] != '\0');
+	must(text_is_utf8(why->text, strlen(why->text)) && strchr(why->text, '\n') == NULL);
+}
+
+static void
+try_request(const char *text, size_t len)
+{
+	struct request r, s;
+	struct why why = { 0 };
+	char *one, *two;
+
+	if (request_decode(text, len, &r, &why) == 0) {
+		must(r.uid != UINT32_MAX && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
+		    r.id[0] != '\0');
+		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
+		one = request_encode(&r);
+		must(one != NULL && request_decode(one, strlen(one), &s, &why) == 0);
+		two = request_encode(&s);
+		must(two != NULL && strcmp(one, two) == 0);
+		free(one);
+		free(two);
+		request_free(&s);
+	} else
+		check_why(&why);
+	request_free(&r);
+}
+
+static void
+try_reply(const char *text, size_t len)
+{
+	struct reply r, s;
+	struct why why = { 0 };
+	char *one, *two;
+
+	if (reply_decode(text, len, &r, &why) == 0) {
+		if (r.kind == REPLY_REFUSED || r.kind == REPLY_BUSY)
+			must(r.why.code >= WHY_USAGE && r.why.code <= WHY_CONFIG);
+		one = reply_encode(&r);
+		must(one != NULL && reply_decode(one, strlen(one), &s, &why) == 0);
+		two = reply_encode(&s);
+		must(two != NULL && strcmp(one, two) == 0);
+		free(one);
+		free(two);
+		reply_free(&s);
+	} else
+		check_why(&why);
+	reply_free(&r);
+}
+
+static void
+try_ask(char *text)
+{
+	char *folders = strchr(text, '\n');
+	struct why why = { 0 };
+	struct ask a;
+	size_t i;
+
+	if (folders != NULL)
+		*folders++ = '\0';
+	if (ask_parse(text, folders, &a, &why) == 0) {
+		must(!a.everything && a.counts <= 7 && (!a.all_gpus || a.counts + a.gpu_ids.n == 0) &&
+		    (!a.all_folders || a.folders == 0));
+		for (i = 0; i < a.counts; i++)
+			must(a.count[i].n >= 1 && a.count[i].n <= 64);
+		for (i = 0; i < a.folders; i++)
+			must(path_check(a.folder[i].path, &why) == 0 && !glob_is(a.folder[i].path));
+	} else
+		check_why(&why);
+	ask_free(&a);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (text[0] == '?') {
+		try_ask(text + 1);
+	} else {
+		try_request(text, size);
+		try_reply(text, size);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* libFuzzer entry for helper/pure/settings.c: settings within their bounds, or a fault; a saved runtime is a path. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../helper/pure/path.h"
+#include "../../helper/pure/settings.h"
+
+#define must(held) \
+	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:libconfig.so";
+}
+
+static void
+check_settings(const struct settings *s)
+{
+	struct why why;
+	size_t i;
+
+	must(s->runtime == NULL || path_check(s->runtime, &why) == 0);
+	must(s->max_wait <= 86400);
+	for (i = 0; i < s->volumes.n; i++)
+		must(path_check(s->volumes.v[i], &why) == 0 && strcmp(s->volumes.v[i], "/") != 0);
+	must(s->issuers <= ISSUERS_MAX);
+	for (i = 0; i < s->issuers; i++)
+		must(s->issuer[i].url != NULL && s->issuer[i].audience != NULL && s->issuer[i].keys != NULL &&
+		    path_check(s->issuer[i].keys, &why) == 0 && s->issuer[i].max_age >= 1 &&
+		    s->issuer[i].max_age <= 86400);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct faults f = { 0 };
+	struct settings s;
+	struct why why;
+	char *text = malloc(size + 1), *path;
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (settings_parse(text, size, &s, &f)) {
+		must(f.errors == 0);
+		check_settings(&s);
+	} else
+		must(f.errors > 0 && f.n > 0);
+	path = settings_salvage_runtime(text);
+	must(path == NULL || path_check(path, &why) == 0);
+	free(path);
+	settings_free(&s);
+	faults_free(&f);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,202 @@
+#!/bin/sh
+# Privilege is a directory: what an object file of helper/ROOM may call is in the lists below, and its symbols say
+# what it does call.  Also the shape of the programs and of the source.  TAP.
+#
+#   rooms.sh [BUILD]		BUILD: where make put its archives and programs (default: build)
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:-$here/build}
+n=0 failed=0
+
+ok() { # ok NAME STATUS [FILE with why]
+	n=$((n + 1))
+	if [ "$2" = 0 ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 40
+		failed=1
+	fi
+}
+
+for f in libpure.a libhost.a libuser.a libroot.a libctl.a gpuhelper gpuhelper-runc gpuhelperctl; do
+	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
+done
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+# pure/ computes: memory, strings, text into memory; jansson, libconfig, nettle and gmp where they do no more either.
+# Everything that is not named here fails.  _FORTIFY_SOURCE's «__x_chk» is x.
+pure_may='malloc calloc realloc reallocarray free qsort abort
+memchr memcmp memcpy memmove memset memmem mempcpy explicit_bzero
+strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr strspn strcspn strpbrk strdup strndup
+snprintf vsnprintf asprintf vasprintf __stack_chk_fail
+json_[a-z_0-9]* config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting
+config_setting_[a-z_]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
+pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
+
+# host/ reads: it changes nothing on the host, becomes no one, starts nothing.
+changes='write pwrite writev pwritev p?write(v|v2)?(64)? fwrite fputs? fputc putc puts fprintf vfprintf dprintf vdprintf
+ftruncate(64)? truncate(64)? fallocate(64)? posix_fallocate(64)? copy_file_range sendfile(64)? splice
+creat(64)? mkstemp(64)? mkostemp(64)? mkdtemp tmpfile(64)? unlink unlinkat rename renameat renameat2 remove link linkat symlink
+symlinkat mkdir mkdirat rmdir mknod mknodat __xmknod(at)? mkfifo mkfifoat
+chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat futimens futimes lutimes
+l?setxattr fsetxattr l?removexattr fremovexattr acl_set_[a-z]* acl_delete_[a-z_]* acl_create_entry
+flock lockf(64)? ioctl'
+becomes='set(res|re|e)?[ug]id setfs[ug]id setgroups initgroups capset cap_set_[a-z]* prctl setsid setpgid setns unshare chroot
+pivot_root mount umount umount2 setfilecon l?setfilecon fsetfilecon setcon setexeccon setfscreatecon ptrace reboot swapon
+init_module finit_module'
+starts='fork vfork _Fork clone clone3 exec[a-z]* fexecve posix_spawn[a-z_]* system popen wordexp pthread_create thrd_create
+dlopen dlsym dlmopen'
+# Name services load libraries and talk to the network by /etc/nsswitch.conf: not for root.
+nss='getpw(nam|uid|ent)(_r)? getgr(nam|gid|ent)(_r)? setpwent setgrent getgrouplist initgroups getaddrinfo gethostby[a-z_0-9]*
+getservby[a-z_0-9]* getspnam(_r)? getlogin(_r)? cuserid setlocale newlocale iconv_open gettext dcgettext bindtextdomain
+getenv secure_getenv putenv setenv'
+# The runtime and the engine get what the caller has: user/ and ctl/ are never more than their user.
+never_more="$becomes"
+user_may='prctl'			# PR_SET_PDEATHSIG
+
+pattern() { # words, as one extended regular expression
+	printf '%s' "$*" | tr -s ' \n\t' '|||' | sed 's/^|//; s/|$//'
+}
+
+# foreign ROOM ARCHIVE: the lines «object: symbol» that the room may not have
+foreign() {
+	nm -A -u "$2" 2>/dev/null | awk '{ o = $1; sub(/:$/, "", o); sub(/.*:/, "", o); s = $NF; sub(/@.*/, "", s)
+	    if (s ~ /^__.*_chk$/ && s != "__stack_chk_fail") { sub(/^__/, "", s); sub(/_chk$/, "", s) }
+	    sub(/^__isoc(99|23)_/, "", s); print o ": " s }' | sort -u >"$tmp/symbols"
+	case $1 in
+	pure)
+		nm --defined-only "$build/libpure.a" "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBRVW]/ { print $3 }' | sort -u \
+		    >"$tmp/own"
+		awk -v may="^($(pattern "$pure_may"))\$" -v not="^($(pattern "$pure_not"))\$" 'NR == FNR { own[$1] = 1; next }
+		    ($2 in own) { next } $2 !~ may || $2 ~ not' "$tmp/own" "$tmp/symbols" ;;
+	host)	grep -E ": ($(pattern "$changes $becomes $starts $nss"))\$" "$tmp/symbols" ;;
+	user)	grep -E ": ($(pattern "$never_more acl_set_[a-z]* acl_delete_[a-z_]* l?setxattr fsetxattr mknod mknodat $nss"))\$" \
+		    "$tmp/symbols" | grep -vE ": ($(pattern "$user_may getenv setenv"))\$" ;;
+	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" ;;
+	ctl)	grep -E ": ($(pattern "$never_more acl_set_[a-z]* acl_delete_[a-z_]* l?setxattr fsetxattr mknod mknodat dlopen dlsym"))\$" \
+		    "$tmp/symbols" ;;
+	esac
+}
+
+for room in pure host user root ctl; do
+	foreign $room "$build/lib$room.a" >"$tmp/foreign"
+	case $room in
+	pure) says='computes, and calls nothing that could reach the host' ;;
+	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
+	user) says='takes no more rights than the caller has' ;;
+	root) says='runs no program, loads no library, asks no name service' ;;
+	ctl) says='takes no more rights than its user has' ;;
+	esac
+	[ -s "$tmp/symbols" ] && ! [ -s "$tmp/foreign" ]
+	ok "helper/$room $says" $? "$tmp/foreign"
+done
+
+# syscall(2) goes past the names above: its numbers are looked for in the source
+while read -r room allowed; do
+	cat "$here/helper/$room"/*.c | grep -o '\<syscall([^,)]*' | sed 's/syscall(//' | sort -u | while read -r s; do
+		case " 2 $allowed " in *" $s "*) ;; *) echo "helper/$room: syscall($s, ...)" ;; esac
+	done
+done >"$tmp/foreign" <<END
+pure
+host SYS_openat2
+user SYS_openat2 SYS_mount_setattr
+root SYS_close_range SYS_capget SYS_capset
+ctl
+END
+[ ! -s "$tmp/foreign" ]
+ok "syscall() is used for a few calls that not every C library has a name for" $? "$tmp/foreign"
+
+# No room includes one that is more than it.
+grep -nE '^#include +"\.\./(host|user|root|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
+grep -nE '^#include +"\.\./(user|root|ctl)/' "$here"/helper/host/*.[ch] "$here"/helper/root/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(root|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
+[ ! -s "$tmp/foreign" ]
+ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
+
+# This test itself: what must not be is seen.
+see() { # see ROOM C-TEXT SYMBOL
+	printf '%s\n' "$2" >"$tmp/bad.c"
+	rm -f "$tmp/bad.a"
+	if ! ${CC:-gcc} -w -O0 -D_GNU_SOURCE -c -o "$tmp/bad.o" "$tmp/bad.c" 2>"$tmp/why" || ! ar rc "$tmp/bad.a" "$tmp/bad.o"; then
+		ok "a bad object for $1 compiles" 1 "$tmp/why"
+		return
+	fi
+	foreign "$1" "$tmp/bad.a" >"$tmp/found"
+	grep -q ": $3\$" "$tmp/found"
+	ok "this test sees $3() in $1/" $? "$tmp/found"
+}
+see pure '#include <fcntl.h>
+int f(void); int f(void) { return open("/", 0); }' open
+see pure '#include <stdlib.h>
+char *f(void); char *f(void) { return getenv("HOME"); }' getenv
+see pure '#include <time.h>
+long f(void); long f(void) { return time(0); }' time
+see pure 'int json_load_file(const char *); int f(void); int f(void) { return json_load_file("/etc/passwd"); }' json_load_file
+see pure 'int config_read_file(void); int f(void); int f(void) { return config_read_file(); }' config_read_file
+see pure '#include <locale.h>
+char *f(void); char *f(void) { return setlocale(LC_ALL, ""); }' setlocale
+see host '#include <unistd.h>
+int f(void); int f(void) { return write(1, "", 1); }' write
+see host '#include <sys/stat.h>
+int f(void); int f(void) { return fchmodat(1, "", 1, 0); }' fchmodat
+see host '#include <unistd.h>
+int f(void); int f(void) { return execl("/bin/sh", "sh", (char *)0); }' execl
+see host '#include <unistd.h>
+int f(void); int f(void) { return setresuid(0, 0, 0); }' setresuid
+see host 'int acl_set_fd(int); int f(void); int f(void) { return acl_set_fd(1); }' acl_set_fd
+see user '#include <unistd.h>
+int f(void); int f(void) { return setuid(0); }' setuid
+see user '#include <sys/mount.h>
+int f(void); int f(void) { return mount("", "", "", 0, 0); }' mount
+see root '#include <stdlib.h>
+int f(void); int f(void) { return system("x"); }' system
+see root '#include <pwd.h>
+void *f(void); void *f(void) { return getpwnam("x"); }' getpwnam
+see root '#include <unistd.h>
+int f(char **v); int f(char **v) { return execve(v[0], v, v); }' execve
+see root '#include <dlfcn.h>
+void *f(void); void *f(void) { return dlopen("x", 1); }' dlopen
+see ctl '#include <unistd.h>
+int f(void); int f(void) { return setgid(0); }' setgid
+printf 'int f(char *); int f(char *s) { return s[0]; }\n' >"$tmp/good.c"
+${CC:-gcc} -w -c -o "$tmp/good.o" "$tmp/good.c" && ar rc "$tmp/good.a" "$tmp/good.o"
+foreign pure "$tmp/good.a" >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "and nothing in an object that does nothing" $? "$tmp/found"
+
+# The programs
+needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
+needed "$build/gpuhelper" >"$tmp/needed"
+[ "$(wc -l <"$tmp/needed")" -le 8 ]
+ok "gpuhelper needs at most 8 libraries ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/needed"
+nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
+grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" >"$tmp/found"
+[ -s "$tmp/symbols" ] && ! [ -s "$tmp/found" ]
+ok "gpuhelper itself, as it is linked, has none of the calls that root/ may not have" $? "$tmp/found"
+readelf -dW "$build/gpuhelper" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/gpuhelper" | grep -q 'FLAGS_1.*NOW'
+ok "gpuhelper is bound at its start" $?
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
+{ readelf -lW "$build/gpuhelper-runc" | grep INTERP; needed "$build/gpuhelper-runc"; } >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "gpuhelper-runc is static: no loader, no library" $? "$tmp/found"
+
+# The source
+for f in $(cd "$here" && find helper -name '*.[ch]'); do
+	LC_ALL=C tr -d '\200-\277' <"$here/$f" | awk -v f="$f" 'length > 120 { print f ":" FNR ": " length " characters" }'
+done >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no line of helper/ is longer than 120 characters" $? "$tmp/found"
+for f in $(cd "$here" && find helper -name '*.[ch]'); do
+	awk -v f="$f" '/^\{/ { from = FNR } /^\}/ { if (from && FNR - from - 1 > 60) print f ":" from ": " FNR - from - 1 " lines"; from = 0 }
+	    END { if (FNR > 700) print f ": " FNR " lines" }' "$here/$f"
+done >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no function of helper/ is longer than 60 lines, no file than 700" $? "$tmp/found"
+
+echo "1..$n"
+exit $failed

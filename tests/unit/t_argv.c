@@ -1,0 +1,348 @@
+/*
+ * user/argv.c: the bundle and the container are found wherever runc and crun
+ * would find them.  The command lines are those that containerd, podman,
+ * guardian and people write; what each spelling means was tried on runc 1.1.5
+ * and crun 1.8.1.
+ */
+#include "pure/cleanup.h"
+#include "pure/text.h"
+#include "user/argv.h"
+#include "tap.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+#define WORDS 64
+
+/* Parted at single spaces; «''» is an empty word. */
+static int
+split(char *text, char *argv[WORDS])
+{
+	int n = 0;
+	char *p, *save = NULL;
+
+	for (p = strtok_r(text, " ", &save); p != NULL && n < WORDS - 1; p = strtok_r(NULL, " ", &save))
+		argv[n++] = strcmp(p, "''") == 0 ? p + 2 : p;
+	argv[n] = NULL;
+	return n;
+}
+
+/* "create root=/r bundle=/b id=x detach"; the caller frees. */
+static char *
+describe(const struct command *c)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, c->verb != NULL ? c->verb : "-");
+	if (c->root != NULL)
+		buf_printf(&b, " root=%s", c->root);
+	if (c->log != NULL)
+		buf_printf(&b, " log=%s%s", c->log, c->log_json ? "(json)" : "");
+	if (c->systemd_cgroup)
+		buf_puts(&b, " systemd");
+	if (c->bundle != NULL)
+		buf_printf(&b, " bundle=%s", c->bundle);
+	if (c->detach)
+		buf_puts(&b, " detach");
+	if (c->id != NULL)
+		buf_printf(&b, " id=%s", c->id);
+	return buf_take(&b);
+}
+
+struct line {
+	const char *words, *means;
+};
+
+static void
+check_lines(const struct line *t, size_t n)
+{
+	struct command c;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		autofree char *text = strdup(t[i].words), *means = NULL;
+		char *argv[WORDS];
+		int argc = split(text, argv);
+
+		why = (struct why){ 0 };
+		if (argv_parse(argc, argv, &c, &why) == -1)
+			is_str(why.text, t[i].means, "%s", t[i].words);
+		else
+			is_str(means = describe(&c), t[i].means, "%s", t[i].words);
+	}
+}
+
+#define B "/run/containerd/io.containerd.runtime.v2.task/concourse/H"
+#define G "runc --root /run/containerd/runc/concourse --log " B "/log.json --log-format json "
+#define GSAYS " root=/run/containerd/runc/concourse log=" B "/log.json(json)"
+
+/* What engines write. */
+static void
+test_engines(void)
+{
+	static const struct line t[] = {
+		/* containerd */
+		{ G "create --bundle " B " --pid-file " B "/init.pid --no-new-keyring H", "create" GSAYS " bundle=" B
+		    " id=H" },
+		{ G "create --bundle " B " --pid-file " B "/init.pid --console-socket /tmp/pty1/pty.sock H",
+		    "create" GSAYS " bundle=" B " id=H" },
+		{ G "start H", "start" GSAYS " id=H" },
+		{ G "exec --process /tmp/runc-process1 --console-socket /tmp/pty1/pty.sock --detach --pid-file " B
+		    "/task.pid H",
+		    "exec" GSAYS " id=H" },
+		{ G "ps --format json H", "ps" GSAYS " id=H" },
+		{ G "kill H 15", "kill" GSAYS " id=H" },
+		{ G "kill --all H 9", "kill" GSAYS " id=H" },
+		{ G "pause H", "pause" GSAYS " id=H" },
+		{ G "resume H", "resume" GSAYS " id=H" },
+		{ G "update --resources=- H", "update" GSAYS " id=H" },
+		{ G "delete H", "delete" GSAYS " id=H" },
+		{ G "delete --force H", "delete" GSAYS " id=H" },
+		{ "runc features", "features" },
+		{ G "events --stats H", "events" GSAYS " id=H" },
+		{ "runc --root /r --log /l --log-format json --systemd-cgroup create --bundle /b H",
+		    "create root=/r log=/l(json) systemd bundle=/b id=H" },
+		{ "runc --root /r restore --bundle /b --pid-file /p --image-path /i --work-path /w --detach "
+		    "--no-subreaper H",
+		    "restore root=/r bundle=/b detach id=H" },
+		{ "runc --root /r checkpoint --image-path /i H", "checkpoint root=/r id=/i" },
+		/* podman, conmon */
+		{ "runc --log-format=json --log /f create --bundle /b --pid-file /p ID",
+		    "create log=/f(json) bundle=/b id=ID" },
+		{ "crun --systemd-cgroup --log-format=json --log=/f create --bundle /b --pid-file /p --console-socket "
+		    "/s ID",
+		    "create log=/f(json) systemd bundle=/b id=ID" },
+		{ "crun --root=/run/user/1000/crun start ID", "start root=/run/user/1000/crun id=ID" },
+		{ "runc --log-format=json --log /f exec --pid-file /p --process /j --tty --console-socket /s --detach "
+		    "ID",
+		    "exec log=/f(json) id=ID" },
+		{ "runc kill ID 9", "kill id=ID" },
+		{ "runc delete --force ID", "delete id=ID" },
+		/* guardian */
+		{ "runc --debug --log /d/H/create.log --log-format json run --detach --no-new-keyring --bundle /d/H "
+		    "--pid-file /p H",
+		    "run log=/d/H/create.log(json) bundle=/d/H detach id=H" },
+		{ "runc --root /r --debug --log /f --log-format json exec --detach --pid-file /p -p /proc/7/fd/0 --tty "
+		    "--console-socket /s H", "exec root=/r log=/f(json) id=H" },
+		{ "runc state H", "state id=H" },
+	};
+
+	check_lines(t, COUNT(t));
+}
+
+/* The same things in the other spellings that Go's flag package and argp take. */
+static void
+test_spellings(void)
+{
+	static const struct line t[] = {
+		{ "runc create -b /b x", "create bundle=/b id=x" },
+		{ "runc create -b=/b x", "create bundle=/b id=x" },
+		{ "crun create -b/b x", "create bundle=/b id=x" },
+		{ "runc create -bundle /b x", "create bundle=/b id=x" },
+		{ "runc create -bundle=/b x", "create bundle=/b id=x" },
+		{ "runc create --bundle=/b x", "create bundle=/b id=x" },
+		{ "runc create --bundle=/b=c x", "create bundle=/b=c id=x" },
+		{ "crun create --bund /b x", "create bundle=/b id=x" },
+		{ "crun create --b /b x", "create bundle=/b id=x" },
+		{ "crun create --bu=/b x", "create bundle=/b id=x" },
+		{ "runc create x", "create id=x" },
+		{ "runc create x --bundle /b", "create bundle=/b id=x" },
+		{ "runc create x -b /b", "create bundle=/b id=x" },
+		{ "runc create --pid-file /p x --no-pivot --bundle=/b", "create bundle=/b id=x" },
+		{ "runc create --bundle /1 --bundle /2 x", "create bundle=/2 id=x" },
+		{ "runc create --bundle /1 x --bundle /2", "create bundle=/2 id=x" },
+		{ "runc create --pid-file --bundle x", "create id=x" },
+		{ "runc create --bundle /b --pid-file --bundle x", "create bundle=/b id=x" },
+		{ "runc create --bundle /b -- x", "create bundle=/b id=x" },
+		{ "runc create --bundle /b -- -x", "create bundle=/b id=-x" },
+		{ "runc create -- x", "create id=x" },
+		{ "runc create --bundle /b -", "create bundle=/b id=-" },
+		{ "runc -- create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create --no-pivot=true -b /b x", "create bundle=/b id=x" },
+		{ "runc create --bundle= x", "create bundle= id=x" },
+		{ "runc create --bundle '' x", "create bundle= id=x" },
+		{ "runc -root /r create -b /b x", "create root=/r bundle=/b id=x" },
+		{ "runc --root=/r create -b /b x", "create root=/r bundle=/b id=x" },
+		{ "runc -root=/r -log=/l -log-format=text create -b /b x", "create root=/r log=/l bundle=/b id=x" },
+		{ "runc --root /1 --root /2 create -b /b x", "create root=/2 bundle=/b id=x" },
+		{ "runc --rootless auto --criu /c --log-level debug create -b /b x", "create bundle=/b id=x" },
+		{ "runc --rootless=true create -b /b x", "create bundle=/b id=x" },
+		{ "runc --debug=true --systemd-cgroup=true create -b /b x", "create systemd bundle=/b id=x" },
+		{ "runc --systemd-cgroup=false create -b /b x", "create bundle=/b id=x" },
+		{ "runc --systemd-cgroup --systemd-cgroup=F create -b /b x", "create bundle=/b id=x" },
+		{ "crun --cgroup-manager systemd create -b /b x", "create systemd bundle=/b id=x" },
+		{ "crun --cgroup-manager=cgroupfs create -b /b x", "create bundle=/b id=x" },
+		{ "crun --log-f json --log /l create -b /b x", "create log=/l(json) bundle=/b id=x" },
+		{ "runc run x", "run id=x" },
+		{ "runc run -d -b /b x", "run bundle=/b detach id=x" },
+		{ "runc run -d=false -b /b x", "run bundle=/b id=x" },
+		{ "runc run --detach=0 -b /b x", "run bundle=/b id=x" },
+		{ "runc run --detach=t -b /b x", "run bundle=/b detach id=x" },
+		{ "crun run --det -b /b x", "run bundle=/b detach id=x" },
+		{ "crun run -db /b x", "run bundle=/b detach id=x" },
+		{ "crun run -db/b x", "run bundle=/b detach id=x" },
+		{ "runc run --keep --no-subreaper --preserve-fds 3 -b /b x", "run bundle=/b id=x" },
+		/* options that are not known here */
+		{ "runc --new create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc --new value create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc --new=value create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc -n value create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create --new --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create --new value --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create --new=value --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create -n --bundle /b x", "create bundle=/b id=x" },
+		{ "runc create -dn --bundle /b x", "create bundle=/b id=x" },
+		/* nothing to do */
+		{ "runc", "-" }, { "runc --version", "-" }, { "runc --help", "-" }, { "runc --root", "-" },
+		    { "runc --root /r", "- root=/r" },
+		{ "runc help", "help" }, { "runc spec --bundle /b", "spec id=/b" }, { "runc list", "list" },
+		{ "runc list -f json", "list" }, { "runc list --format=json", "list" },
+		    { "runc frobnicate x", "frobnicate id=x" },
+		{ "runc init", "init" },
+		{ "runc delete -f x", "delete id=x" }, { "runc delete -force x", "delete id=x" },
+		    { "runc delete -- x", "delete id=x" },
+		{ "runc delete x --force", "delete id=x" }, { "runc delete", "delete" },
+		    { "runc kill -a x KILL", "kill id=x" },
+		{ "runc ps x -ef", "ps id=x" }, { "runc ps -f table x", "ps id=x" },
+	};
+
+	check_lines(t, COUNT(t));
+}
+
+static void
+test_refused(void)
+{
+	static const struct line t[] = {
+		{ "runc create", "create: no container id" },
+		{ "runc create --bundle /b", "create: no container id" },
+		{ "runc run --", "run: no container id" },
+		{ "runc restore -d", "restore: no container id" },
+		{ "runc create x --bundle", "create: option --bundle needs a value" },
+		{ "runc create x -b", "create: option -b needs a value" },
+		{ "crun run x -db", "run: option -db needs a value" },
+		{ "runc create --pid-file", "create: option --pid-file needs a value" },
+		{ "crun create --config other.json --bundle /b x",
+		    "create --config is not supported: the bundle's config.json is what counts" },
+		{ "crun create --config=other.json --bundle /b x",
+		    "create --config is not supported: the bundle's config.json is what counts" },
+		{ "crun run -f other.json -b /b x", "run --config is not supported: the bundle's config.json is what "
+		    "counts" },
+		{ "crun run -fother.json -b /b x", "run --config is not supported: the bundle's config.json is what "
+		    "counts" },
+		{ "crun run -df other.json -b /b x", "run --config is not supported: the bundle's config.json is what "
+		    "counts" },
+		{ "crun run --conf other.json -b /b x",
+		    "run --config is not supported: the bundle's config.json is what counts" },
+	};
+
+	check_lines(t, COUNT(t));
+}
+
+static void
+test_makers(void)
+{
+	static const struct {
+		const char *verb;
+		bool makes;
+	} t[] = { { "create", true }, { "run", true }, { "restore", true }, { "exec", false }, { "start", false },
+		{ "delete", false }, { "Create", false }, { "creat", false }, { NULL, false } };
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++)
+		ok(command_makes_container(&(struct command){ .verb = t[i].verb }) == t[i].makes, "%s %s a container",
+		    t[i].verb ? t[i].verb : "no verb", t[i].makes ? "makes" : "does not make");
+}
+
+/* "id=x@3 process@1-2=/p env@3=A=1": what is where. */
+static void
+test_exec(void)
+{
+	static const struct line t[] = {
+		{ "runc exec x sh", "id=x@2" },
+		{ "runc exec --process /p x", "id=x@4 process@2-3=/p" },
+		{ "runc exec -p /p x", "id=x@4 process@2-3=/p" },
+		{ "runc exec -p=/p x", "id=x@3 process@2-2=/p" },
+		{ "crun exec -p/p x", "id=x@3 process@2-2=/p" },
+		{ "runc exec -process=/p x", "id=x@3 process@2-2=/p" },
+		{ "crun exec --process=/p x", "id=x@3 process@2-2=/p" },
+		{ "crun exec --proc=/p x", "id=x@3" },
+		{ "runc --root /r exec --detach --pid-file /q --process /p --console-socket /s x",
+		    "id=x@11 process@7-8=/p" },
+		{ "runc exec -d --pid-file /q -p /proc/7/fd/0 --tty --console-socket /s x",
+		    "id=x@10 process@5-6=/proc/7/fd/0" },
+		{ "crun exec -dp /p x", "id=x@4 process@2-3=/p" },
+		{ "crun exec -dp/p x", "id=x@3 process@2-2=/p" },
+		{ "runc exec --env A=1 -e B=2 -e=C=3 --env=D=4 x env",
+		    "id=x@8 env@2-3=A=1 env@4-5=B=2 env@6-6=C=3 env@7-7=D=4" },
+		{ "crun exec -eA=1 -de B=2 x env", "id=x@5 env@2-2=A=1 env@3-4=B=2" },
+		{ "runc exec --cwd / --user 1000:6 -u 0 -g 6 --additional-gids 7 -c CAP_KILL --cap CAP_KILL x id",
+		    "id=x@16" },
+		{ "runc exec --process-label l --apparmor a --preserve-fds 2 --cgroup c --no-new-privs --ignore-paused "
+		    "x", "id=x@12" },
+		{ "runc exec x sh --env A=1 -p /p", "id=x@2" },
+		{ "runc exec -- x --env A=1", "id=x@3" },
+		{ "runc exec --env A=1 -- x --env B=2", "id=x@5 env@2-3=A=1" },
+		{ "runc exec --unknown x", "id=x@3" },
+		{ "runc exec --env", "id=-@3" },
+		{ "runc exec", "id=-@2" },
+		{ "runc exec --", "id=-@3" },
+		{ "runc exec -e A=1", "id=-@4 env@2-3=A=1" },
+	};
+	struct exec_word words[EXEC_WORDS_MAX];
+	struct command c;
+	struct why why;
+	size_t i;
+	int n = -1, k;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autofree char *text = strdup(t[i].words);
+		autobuf struct buf b = { 0 };
+		char *argv[WORDS];
+		int argc = split(text, argv);
+
+		if (!ok(argv_parse(argc, argv, &c, &why) == 0 && (n = argv_parse_exec(argc, argv, &c, words,
+		    &why)) != -1, "%s",
+		    t[i].words))
+			continue;
+		buf_printf(&b, "id=%s@%d", c.id != NULL ? c.id : "-", c.id_at);
+		for (k = 0; k < n; k++)
+			buf_printf(&b, " %s@%d-%d=%s", words[k].option == EXEC_PROCESS ? "process" : "env", words[k].at,
+			    words[k].value_at, words[k].value);
+		is_str(b.p, t[i].means, "  is read");
+	}
+}
+
+static void
+test_exec_many(void)
+{
+	static char *argv[2 * EXEC_WORDS_MAX + 8];
+	static struct exec_word words[EXEC_WORDS_MAX];
+	char runc[] = "runc", exec[] = "exec", env[] = "-eA=1", id[] = "x";
+	struct command c;
+	struct why why;
+	int i, n;
+
+	argv[0] = runc;
+	argv[1] = exec;
+	for (i = 0; i < EXEC_WORDS_MAX; i++)
+		argv[2 + i] = env;
+	argv[2 + i] = id;
+	ok(argv_parse(3 + i, argv, &c, &why) == 0, "a long command line");
+	n = argv_parse_exec(3 + i, argv, &c, words, &why);
+	ok(n == EXEC_WORDS_MAX && strcmp(c.id, "x") == 0, "%d variables", EXEC_WORDS_MAX);
+	argv[2 + i] = env;
+	argv[3 + i] = id;
+	is_int(argv_parse_exec(4 + i, argv, &c, words, &why), -1, "one more is refused");
+	is_str(why.text, "exec: more than 512 options", "  which is said");
+}
+
+int
+main(void)
+{
+	test_engines();
+	test_spellings();
+	test_refused();
+	test_makers();
+	test_exec();
+	test_exec_many();
+	return done_testing();
+}

@@ -1,0 +1,713 @@
+/*
+ * user/compose.c and user/process.c: what changes in a config.json, and that
+ * nothing else does.  The same twice is the same, and what memory runs short
+ * for is refused, never half done.
+ */
+#include <jansson.h>
+#include <unistd.h>
+
+#include "pure/cleanup.h"
+#include "user/compose.h"
+#include "user/process.h"
+#include "tap.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+/*
+ * This host's /proc/devices: a GPU driver has the major of /dev/null (1), so that
+ * there is a "GPU" to bind; 5 (/dev/tty) and 8 are none.
+ */
+static struct devmajor known[] = {
+	{ 1, 'c', "nvidia-test" }, { 5, 'c', "/dev/tty" }, { 10, 'c', "misc" }, { 195, 'c', "nvidia" },
+	    { 8, 'b', "sd" },
+};
+static const struct devmajors host = { .v = known, .n = COUNT(known) };
+
+/* A grant of one GPU and one folder. */
+static struct edits grant;
+
+static void
+make_grant(void)
+{
+	static const char *const options[] = { "bind", "ro", NULL };
+	static const struct edit_node gpu = { "/dev/nvidia0", 195, 0, 0666, 0, 44 },
+	    ctl = { "/dev/nvidiactl", 195, 255, 0666, 0, 0 };
+
+	edits_add_node(&grant, &gpu);
+	edits_add_node(&grant, &ctl);
+	edits_add_mount(&grant, "/srv/\"a", "/data\\", options);
+	strlist_add(&grant.env, "X=\"1\"\n", SIZE_MAX);
+	strlist_add(&grant.masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
+	grant.gid[grant.gids++] = 44;
+	grant.gid[grant.gids++] = 6;
+}
+
+/* The new text, which the caller frees; NULL where it is refused. */
+static char *
+composed(const char *text, const struct edits *with, bool hide, struct why *why)
+{
+	autospec struct spec s;
+	size_t len = 0;
+	char *new;
+
+	*why = (struct why){ 0 };
+	if (spec_parse(&s, text, strlen(text), why) == -1)
+		return NULL;
+	new = compose(&s, &host, with, hide, &len, why);
+	if (new != NULL && strlen(new) != len)
+		ok(false, "the length that compose() says");
+	return new;
+}
+
+struct change {
+	const char *what, *from, *to;
+};
+
+static void
+check_changes(const struct change *t, size_t n, const struct edits *with, bool hide)
+{
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		autofree char *new = composed(t[i].from, with, hide, &why), *again = NULL;
+
+		if (!is_str(new, t[i].to, "%s", t[i].what)) {
+			printf("# %s\n", why.text);
+			continue;
+		}
+		again = composed(new, with, hide, &why);
+		/* the mounts of a grant are refused by rootfs_check_conflicts() the second time */
+		if (with == NULL || with->mounts == 0)
+			is_str(again, new, "  and the second time nothing");
+	}
+}
+
+#define VOID "\"NVIDIA_VISIBLE_DEVICES=void\""
+#define DENY "{\"allow\":false,\"type\":\"a\",\"access\":\"rwm\"}"
+/* What is as it should be already: nothing is to change but what a test is about. */
+#define SPEC(top, env, linux) "{\"process\":{\"env\":[" env "]},\"linux\":{\"resources\":{\"devices\":[" DENY \
+    "]}" linux "}" top "}"
+#define ENV(list) "{\"process\":{" list "},\"linux\":{\"resources\":{\"devices\":[" DENY "]}}}"
+#define RULES(list) "{\"process\":{\"env\":[" VOID "]},\"linux\":{" list "}}"
+
+static void
+test_env(void)
+{
+	static const struct change t[] = {
+		{ "nothing to do", ENV("\"env\":[ \"A=1\" , " VOID " ]"), ENV("\"env\":[ \"A=1\" , " VOID " ]") },
+		{ "no env", ENV("\"cwd\":\"/\""), ENV("\"cwd\":\"/\",\"env\":[" VOID "]") },
+		{ "nor anything else", ENV(""), ENV("\"env\":[" VOID "]") },
+		{ "env null", ENV("\"env\":null"), ENV("\"env\":[" VOID "]") },
+		{ "env empty", ENV("\"env\":[ ]"), ENV("\"env\":[" VOID "]") },
+		{ "a key written with an escape", ENV("\"\\u0065nv\":[\"A=1\"]"), ENV("\"\\u0065nv\":[\"A=1\"," VOID
+		    "]") },
+		{ "an image that asks for all", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"B=2\"]"), ENV("\"env\":["
+		    VOID ",\"B=2\"]") },
+		{ "twice", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=void\",\"A=1\",\"NVIDIA_VISIBLE_DEVICES=all\"]"),
+		    ENV("\"env\":[" VOID ",\"A=1\"]") },
+		{ "the other way round", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"A=1\","
+		    "\"NVIDIA_VISIBLE_DEVICES=void\"]"),
+		    ENV("\"env\":[" VOID ",\"A=1\"]") },
+		{ "the same twice", ENV("\"env\":[" VOID "," VOID "]"), ENV("\"env\":[" VOID "]") },
+		{ "without a value", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES\",\"NVIDIA_VISIBLE_DEVICES=\"]"),
+		    ENV("\"env\":[" VOID "]") },
+		{ "with an escape", ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=all\"]"), ENV("\"env\":[" VOID "]") },
+		{ "void with an escape is void", ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=void\"]"),
+		    ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=void\"]") },
+		{ "what else could be read as a request, and the token",
+		    ENV("\"env\":[\"A=\\u0031\",\"AMD_VISIBLE_DEVICES=all\",\"NVIDIA_IMEX_CHANNELS=0\","
+		    "\"NVIDIA_GDS=enabled\","
+		    "\"NVIDIA_MOFED=enabled\",\"NVIDIA_GDRCOPY=enabled\",\"NVIDIA_NVSWITCH=enabled\","
+		    "\"DOCKER_RESOURCE_GPU=x\","
+		    "\"DOCKER_RESOURCE_=\",\"NVIDIA_MIG_CONFIG_DEVICES=all\",\"NVIDIA_MIG_MONITOR_DEVICES=all\","
+		    "\"GPUHELPER_TOKEN=secret\","
+		    "\"GPUHELPER_TOKEN\",\"AMD_VISIBLE_DEVICES\",\"B=2\"]"), ENV("\"env\":[\"A=\\u0031\",\"B=2\"," VOID
+		    "]") },
+		{ "what only looks like it stays",
+		    ENV("\"env\":[\"xGPUHELPER_TOKEN=1\",\"GPUHELPER_TOKEN2=1\",\"gpuhelper_token=1\","
+		    "\"GPUHELPER_GPUS=1\",\"NVIDIA_MIG=1\","
+		    "\"NVIDIA_GDS2=1\",\"NVIDIA_REQUIRE_CUDA=cuda>=12\",\"NVIDIA_DRIVER_CAPABILITIES=all\","
+		    "\"DOCKER_RESOURCE=1\",\"=1\",\"\","
+		    VOID "]"), ENV("\"env\":[\"xGPUHELPER_TOKEN=1\",\"GPUHELPER_TOKEN2=1\",\"gpuhelper_token=1\","
+		    "\"GPUHELPER_GPUS=1\","
+		    "\"NVIDIA_MIG=1\",\"NVIDIA_GDS2=1\",\"NVIDIA_REQUIRE_CUDA=cuda>=12\","
+		    "\"NVIDIA_DRIVER_CAPABILITIES=all\","
+		    "\"DOCKER_RESOURCE=1\",\"=1\",\"\"," VOID "]") },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+}
+
+static void
+test_annotations(void)
+{
+	static const struct change t[] = {
+		{ "others stay", SPEC(",\"annotations\":{ \"a\" : \"b\" , \"cdi\":\"\" }", VOID, ""),
+		    SPEC(",\"annotations\":{ \"a\" : \"b\" , \"cdi\":\"\" }", VOID, "") },
+		{ "requests by CDI and the token go", SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"nvidia.com/gpu=all\", "
+		    "\"a\" : \"b\","
+		    "\"cdi.k8s.io\\/\":\"\",\"GPUHELPER_TOKEN\":\"x\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}",
+		    VOID, ""),
+		    SPEC(",\"annotations\":{\"a\" : \"b\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}", VOID, "") },
+		{ "also all of them", SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"\"}", VOID, ""),
+		    SPEC(",\"annotations\":{}", VOID, "") },
+		{ "so does one with a NUL, where it is one",
+		    SPEC(",\"annotations\":{\"cdi.k8s.io/\\u0000\":\"\",\"cdi\\u0000.k8s.io/\":1}",
+		    VOID, ""), SPEC(",\"annotations\":{\"cdi\\u0000.k8s.io/\":1}", VOID, "") },
+		{ "null", SPEC(",\"annotations\":null", VOID, ""), SPEC(",\"annotations\":null", VOID, "") },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+}
+
+static void
+test_mounts(void)
+{
+#define M(target, rest) "{\"destination\":\"" target "\"" rest "}"
+#define MOUNTS(list) SPEC(",\"mounts\":[" list "]", VOID, "")
+	static const struct change t[] = {
+		{ "others stay", MOUNTS(M("/a", ",\"source\":\"/dev/zero2\",\"type\":\"bind\"") " , " M("/b", "")),
+		    MOUNTS(M("/a", ",\"source\":\"/dev/zero2\",\"type\":\"bind\"") " , " M("/b", "")) },
+		{ "requests by volume go", MOUNTS(M("/run/nvidia-container-devices", "") "," M("/a", "") ","
+		    M("/run/nvidia-container-devices/all", "") "," M("/var/run/nvidia-container-devices/0", "") ","
+		    M("/var/run/nvidia-container-devices", "")), MOUNTS(M("/a", "")) },
+		{ "however they are spelt", MOUNTS(M("/run//nvidia-container-devices/all", "") ","
+		    M("/var/run/./nvidia-container-devices/0", "") "," M("/x/../run/nvidia-container-devices/", "") ","
+		    M("run/nvidia-container-devices/0", "") "," M("/../run/nvidia\\u002dcontainer-devices/0", "")),
+		    MOUNTS("") },
+		{ "but nothing that only looks alike", MOUNTS(M("/run/nvidia-container-devicesx", "") ","
+		    M("/run/nvidia-container-devices/..", "") "," M("/a/run/nvidia-container-devices", "") "," M("/",
+		    "") "," M("", "")),
+		    MOUNTS(M("/run/nvidia-container-devicesx", "") "," M("/run/nvidia-container-devices/..", "") ","
+		    M("/a/run/nvidia-container-devices", "") "," M("/", "") "," M("", "")) },
+		{ "a GPU's node goes", MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"bind\"") ","
+		    M("/b", ",\"source\":\"/dev/../dev/null\",\"options\":[\"ro\",\"rbind\"]") ","
+		    M("/c", ",\"source\":\"/dev/tty\",\"type\":\"bind\"")), MOUNTS(M("/c",
+		    ",\"source\":\"/dev/tty\",\"type\":\"bind\"")) },
+		{ "what is no bind has no source on the host", MOUNTS(M("/a",
+		    ",\"source\":\"/dev/null\",\"type\":\"tmpfs\"")),
+		    MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"tmpfs\"")) },
+	};
+	static const struct change allowed[] = {
+		{ "a privileged container may keep a GPU's node", MOUNTS(M("/a",
+		    ",\"source\":\"/dev/null\",\"type\":\"bind\"") ","
+		    M("/run/nvidia-container-devices", "")), MOUNTS(M("/a",
+		    ",\"source\":\"/dev/null\",\"type\":\"bind\"")) },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+	check_changes(allowed, COUNT(allowed), NULL, false);
+}
+
+static void
+test_devices(void)
+{
+#define D(path, rest) "{\"path\":\"" path "\"" rest "}"
+#define DEVICES(list) SPEC("", VOID, ",\"devices\":[" list "]")
+	static const struct change t[] = {
+		{ "others stay", DEVICES(D("/dev/fuse", ",\"type\":\"c\",\"major\":10,\"minor\":229") " , "
+		    D("/dev/sda", ",\"type\":\"b\","
+		    "\"major\":195")), DEVICES(D("/dev/fuse", ",\"type\":\"c\",\"major\":10,\"minor\":229") " , "
+		    D("/dev/sda",
+		    ",\"type\":\"b\",\"major\":195")) },
+		{ "GPUs go, by number", DEVICES(D("/dev/x", ",\"type\":\"c\",\"major\":195,\"minor\":0") "," D("/dev/y",
+		    ",\"type\":\"u\",\"major\":226,\"minor\":1") "," D("/dev/z", ",\"major\":261") "," D("/dev/w",
+		    ",\"type\":\"?\",\"major\":195")
+		    "," D("/dev/none", "")),
+		    DEVICES(D("/dev/none", "")) },
+		{ "or by what the host has at their path", DEVICES(D("/dev/null",
+		    ",\"type\":\"c\",\"major\":10,\"minor\":3") ","
+		    D("/dev/./null", ",\"type\":\"b\"")), DEVICES("") },
+	};
+	static const struct change allowed[] = {
+		{ "a privileged container may keep them", DEVICES(D("/dev/null",
+		    ",\"type\":\"c\",\"major\":195,\"minor\":0")),
+		    DEVICES(D("/dev/null", ",\"type\":\"c\",\"major\":195,\"minor\":0")) },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+	check_changes(allowed, COUNT(allowed), NULL, false);
+}
+
+static void
+test_rules(void)
+{
+#define R(list) RULES("\"resources\":{\"devices\":[" list "]}")
+#define A(rest) "{\"allow\":true,\"type\":\"c\"" rest "}"
+#define FIVE(access) "{\"allow\":true,\"type\":\"c\",\"major\":5,\"access\":\"" access "\"}," \
+    "{\"allow\":true,\"type\":\"c\",\"major\":10,\"access\":\"" access "\"}"
+#define DENIED(n) "{\"allow\":false,\"type\":\"c\",\"major\":" n ",\"access\":\"rwm\"}"
+#define ALL "{\"allow\" : true}"
+	static const struct change t[] = {
+		{ "no resources", RULES("\"x\":1"), RULES("\"x\":1,\"resources\":{\"devices\":[" DENY "]}") },
+		{ "resources null", RULES("\"resources\":null"), RULES("\"resources\":{\"devices\":[" DENY "]}") },
+		{ "resources empty", RULES("\"resources\":{ }"), RULES("\"resources\":{ \"devices\":[" DENY "]}") },
+		{ "no rules in them", RULES("\"resources\":{\"memory\":{\"limit\":1e400}}"),
+		    RULES("\"resources\":{\"memory\":{\"limit\":1e400},\"devices\":[" DENY "]}") },
+		{ "rules null", RULES("\"resources\":{\"devices\":null}"), R(DENY) },
+		{ "Concourse's", R(A(",\"major\":10,\"minor\":229,\"access\":\"rwm\"")), R(DENY ","
+		    A(",\"major\":10,\"minor\":229,"
+		    "\"access\":\"rwm\"")) },
+		{ "a denial of all, as podman spells it, stays", R("{\"allow\":false,\"access\":\"rwm\"}"),
+		    R("{\"allow\":false,\"access\":\"rwm\"}") },
+		{ "a GPU's goes", R(DENY "," A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," A(" ,\"major\":5")),
+		    R(DENY "," A(" ,\"major\":5")) },
+		{ "a wildcard becomes what it was but for GPUs", R(DENY "," A(",\"access\":\"rw\"") ","
+		    A(" ,\"major\":5")),
+		    R(DENY "," FIVE("rw") "," A(" ,\"major\":5")) },
+		{ "with -1 too", R(DENY "," A(",\"major\":-1,\"minor\":-1")), R(DENY "," FIVE("rwm")) },
+		{ "where all is allowed, GPUs are denied", R(ALL), R(ALL "," DENIED("195") "," DENIED("226") ","
+		    DENIED("261") ","
+		    DENIED("1")) },
+	};
+	static const struct change allowed[] = {
+		{ "a privileged container may keep its rules", R(ALL "," A(",\"major\":195")), R(ALL ","
+		    A(",\"major\":195")) },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+	check_changes(allowed, COUNT(allowed), NULL, false);
+}
+
+/* A whole one, byte by byte, that no JSON library could give back. */
+static void
+test_bytes(void)
+{
+	static const struct change t[] = {
+		{ "every other byte stays",
+		    "\n{ \"ociVersion\" : \"1.3.0\",\t\"hooks\":{ },\r\n "
+		    "\"process\":{\"rlimits\":[{\"hard\":18446744073709551615,"
+		    "\"soft\":0.10, \"x\":1e400}], \"env\":[ \"A=\\u0031\\/\" ,\"GPUHELPER_TOKEN=x\"], "
+		    "\"args\":[\"\\ud83d\\ude00\"] },"
+		    "\"linux\":{\"sysctl\":{ } ,\"resources\":{\"devices\":[ {\"allow\":true ,\"type\":\"c\","
+		    "\"major\":195}] ,"
+		    "\"memory\":{\"limit\":9223372036854775808}}, \"zero\":-0 } , \"z\":[[ ]] }\n ",
+		    "\n{ \"ociVersion\" : \"1.3.0\",\t\"hooks\":{ },\r\n "
+		    "\"process\":{\"rlimits\":[{\"hard\":18446744073709551615,"
+		    "\"soft\":0.10, \"x\":1e400}], \"env\":[\"A=\\u0031\\/\"," VOID
+		    "], \"args\":[\"\\ud83d\\ude00\"] },"
+		    "\"linux\":{\"sysctl\":{ } ,\"resources\":{\"devices\":[" DENY "] ,"
+		    "\"memory\":{\"limit\":9223372036854775808}}, \"zero\":-0 } , \"z\":[[ ]] }\n " },
+	};
+
+	check_changes(t, COUNT(t), NULL, true);
+}
+
+#define NODES "{\"path\":\"/dev/nvidia0\",\"type\":\"c\",\"major\":195,\"minor\":0,\"fileMode\":438,\"uid\":0," \
+    "\"gid\":44}," \
+    "{\"path\":\"/dev/nvidiactl\",\"type\":\"c\",\"major\":195,\"minor\":255,\"fileMode\":438,\"uid\":0,\"gid\":0}"
+#define GRANTED A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," \
+    A(",\"major\":195,\"minor\":255,\"access\":\"rw\"")
+#define MOUNT "{\"destination\":\"/data\\\\\",\"type\":\"bind\",\"source\":\"/srv/\\\"a\",\"options\":[\"bind\"," \
+    "\"ro\"]}"
+#define MASK "\"/proc/driver/nvidia/gpus/0000:3b:00.0\""
+#define GIVEN_ENV "\"X=\\\"1\\\"\\u000a\""
+
+static void
+test_grant(void)
+{
+	static const struct change t[] = {
+		{ "a grant where there was nothing", "{\"process\":{},\"linux\":{}}",
+		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
+		    "],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[44,6]}},"
+		    "\"linux\":{\"devices\":[" NODES "],\"resources\":{\"devices\":[" DENY "," GRANTED
+		    "]},\"maskedPaths\":[" MASK "]},"
+		    "\"mounts\":[" MOUNT "]}" },
+		{ "where there was null", "{\"process\":{\"env\":null,\"user\":null},\"linux\":{\"devices\":null,"
+		    "\"resources\":null,"
+		    "\"maskedPaths\":null},\"mounts\":null}",
+		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
+		    "],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[44,6]}},"
+		    "\"linux\":{\"devices\":[" NODES "],\"resources\":{\"devices\":[" DENY "," GRANTED
+		    "]},\"maskedPaths\":[" MASK "]},"
+		    "\"mounts\":[" MOUNT "]}" },
+		{ "where there was something: ours go last, and only once",
+		    "{\"process\":{\"user\":{\"uid\":7,\"additionalGids\":[ 6 ]},\"env\":[\"X=old\",\"Y=1\",\"X\"]},"
+		    "\"mounts\":[{\"destination\":"
+		    "\"/z\"}],\"linux\":{\"maskedPaths\":[\"/proc/kcore\", " MASK
+		    "],\"devices\":[{\"path\":\"/dev/nvidia0\",\"type\":\"c\","
+		    "\"major\":10},{\"path\":\"/dev/fuse\",\"major\":10}],\"resources\":{\"devices\":[" DENY ","
+		    A(",\"major\":195") ","
+		    A(",\"major\":10") "]}}}",
+		    "{\"process\":{\"user\":{\"uid\":7,\"additionalGids\":[6,44]},\"env\":[\"Y=1\"," VOID "," GIVEN_ENV
+		    "]},\"mounts\":"
+		    "[{\"destination\":\"/z\"}," MOUNT "],\"linux\":{\"maskedPaths\":[\"/proc/kcore\", " MASK
+		    "],\"devices\":[{\"path\":"
+		    "\"/dev/fuse\",\"major\":10}," NODES "],\"resources\":{\"devices\":[" DENY "," A(",\"major\":10")
+		    "," GRANTED "]}}}" },
+		{ "to a container that may use every device: all majors but GPUs', and the granted nodes",
+		    "{\"process\":{},\"linux\":{\"resources\":{\"devices\":[{\"allow\":true},{\"allow\":false,"
+		    "\"type\":\"b\"}]}}}",
+		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
+		    "],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[44,6]}},"
+		    "\"linux\":{\"resources\":{\"devices\":[" DENY "," FIVE("rwm") "," GRANTED "]},\"devices\":[" NODES
+		    "],\"maskedPaths\":["
+		    MASK "]},\"mounts\":[" MOUNT "]}" },
+	};
+
+	check_changes(t, COUNT(t), &grant, true);
+}
+
+/* Without its mounts, which are never mounted twice, a grant can be made twice. */
+static void
+test_grant_again(void)
+{
+	struct edits g = grant;
+	struct why why;
+	char *one, *two;
+
+	g.mounts = 0;
+	one = composed("{\"process\":{},\"linux\":{\"resources\":{\"devices\":[{\"allow\":true}]}}}", &g, true, &why);
+	two = one != NULL ? composed(one, &g, true, &why) : NULL;
+	ok(one != NULL, "a grant: %s", why.text);
+	is_str(two, one, "made again is the same");
+	free(two);
+	two = one != NULL ? composed(one, NULL, true, &why) : NULL;
+	ok(two != NULL && strstr(two, "\"major\":195") == NULL, "made plain again, its GPUs are gone: %s", two ? two :
+	    why.text);
+	free(one);
+	free(two);
+}
+
+/* A policy's own NVIDIA_VISIBLE_DEVICES is in the place of ours. */
+static void
+test_own_variable(void)
+{
+	struct edits g = { 0 };
+	struct why why;
+	char *new;
+
+	strlist_add(&g.env, "NVIDIA_VISIBLE_DEVICES=GPU-1", SIZE_MAX);
+	new = composed(ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"A=1\"]"), &g, true, &why);
+	is_str(new, ENV("\"env\":[\"A=1\",\"NVIDIA_VISIBLE_DEVICES=GPU-1\"]"),
+	    "a granted NVIDIA_VISIBLE_DEVICES stands alone");
+	free(new);
+	edits_free(&g);
+}
+
+/* process.json of an exec: the same lists, no void. */
+static void
+test_process(void)
+{
+	static const struct change t[] = {
+		{ "nothing to do", "{\"env\":[\"A=1\" ]}",
+		    "{\"env\":[\"A=1\" ],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[6]}}" },
+		{ "the token goes, an image's wish stays",
+		    "{\"user\":{\"additionalGids\":[6]},\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\","
+		    "\"GPUHELPER_TOKEN=x\"]}", "{\"user\":{\"additionalGids\":[6]},"
+		    "\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\"]}" },
+		{ "no env", "{\"user\":{\"uid\":1}}", "{\"user\":{\"uid\":1,\"additionalGids\":[6]}}" },
+	};
+	const struct strlist none = { 0 };
+	const uint32_t gids[] = { 6 };
+	struct why why;
+	size_t i, len;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autoedits struct doc_edits e = { 0 };
+		autodoc struct doc d = { 0 };
+		autofree char *new = NULL;
+
+		ok(doc_parse(&d, t[i].from, strlen(t[i].from), &why) == 0, "exec: %s", t[i].what);
+		process_env(&d, 0, &none, false, &e);
+		process_groups(&d, 0, gids, 1, &e);
+		is_str(new = doc_apply(&d, &e, &len), t[i].to, "  as it should be");
+	}
+}
+
+/* A mount whose source would bring our own files. */
+static void
+test_sources(void)
+{
+	char dir[] = "/tmp/t_compose.XXXXXX", etc[64], run[64], other[64], text[512];
+	static const struct {
+		const char *type, *source, *options;
+		bool good;
+	} t[] = {
+		{ "bind", "/etc/gpuhelper", "", false }, { "bind", "/etc/gpuhelper/keys/x.json", "", false },
+		    { "bind", "/etc", "", false },
+		{ "bind", "/", "", false }, { "none", "/run", "\"rbind\"", false },
+		    { "none", "/run/gpuhelper/leases", "\"bind\"", false },
+		{ "bind", "/usr/../etc", "", false }, { "bind", "//etc", "", false }, { "bind", "/etc/.", "", false },
+		{ "bind", "/proc/self/root", "", false }, { "bind", "/proc/self/root/etc", "", false },
+		{ "bind", "@/etc", "", false }, { "bind", "@/run", "", false }, { "bind", "@/other", "", true },
+		{ "bind", "/etc/hosts", "", true }, { "bind", "/run/lock", "", true },
+		    { "bind", "/nowhere/etc/gpuhelper", "", true },
+		{ "bind", "/etc/gpuhelperx", "", true }, { "bind", "/usr", "", true },
+		{ "tmpfs", "/etc/gpuhelper", "", true }, { "tmpfs", "tmpfs", "", true },
+		{ "bind", "hosts", "", true }, { "bind", "a/b", "", true }, { "bind", "a..b/..c", "", true },
+		{ "bind", "../../etc/gpuhelper", "", false }, { "bind", "a/..", "", false },
+		    { "bind", "a/../../..//etc", "", false },
+		{ "overlay", "overlay", "\"lowerdir=/usr:/etc,upperdir=/x\"", false },
+		{ "overlay", "overlay", "\"lowerdir=/usr:/lib\",\"upperdir=/run/gpuhelper/x\"", false },
+		{ "overlay", "overlay", "\"workdir=/etc/gpuhelper\"", false },
+		    { "overlay", "overlay", "\"ro,lowerdir=/usr:/etc\"", false },
+		{ "overlay", "overlay", "\"lowerdir=/usr:/e\\\\tc:/lib\"", false },
+		{ "overlay", "overlay", "\"lowerdir=/usr:/x\\\\:/etc,upperdir=/y\"", true },
+		{ "overlay", "overlay", "\"lowerdir=../../etc\"", false },
+		    { "overlay", "overlay", "\"x=/etc,lowerdir=\"", true },
+		{ "overlay", "overlay", "\"lowerdir\",\"/etc\"", true },
+		    { "overlay", "overlay", "\"lowerdir+=/run\"", false },
+		{ "overlay", "overlay", "\"datadir+=/etc\"", false },
+		    { "overlay", "overlay", "\"lowerdir=/usr:/lib\",\"ro\"", true },
+		{ "tmpfs", "tmpfs", "\"size=/etc\"", true },
+	};
+	struct why why;
+	size_t i;
+
+	if (mkdtemp(dir) == NULL) {
+		ok(false, "a directory in /tmp");
+		return;
+	}
+	snprintf(etc, sizeof(etc), "%s/etc", dir);
+	snprintf(run, sizeof(run), "%s/run", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	ok(symlink("/etc", etc) == 0 && symlink("/run/gpuhelper/../../run", run) == 0 && symlink("/usr/lib",
+	    other) == 0, "links");
+	for (i = 0; i < COUNT(t); i++) {
+		autospec struct spec s;
+
+		snprintf(text, sizeof(text), "{\"process\":{},\"linux\":{},\"mounts\":[{\"destination\":\"/x\","
+		    "\"type\":\"%s\",\"source\":"
+		    "\"%s%s\",\"options\":[%s]}]}", t[i].type, t[i].source[0] == '@' ? dir : "",
+		    t[i].source + (t[i].source[0] == '@'),
+		    t[i].options);
+		/* a way through what is not there leads nowhere */
+		if (strcmp(t[i].source, "@/run") == 0 && access("/run/gpuhelper", F_OK) == -1)
+			continue;
+		why = (struct why){ 0 };
+		ok(spec_parse(&s, text, strlen(text), &why) == 0 && (compose_check_mounts(&s, &why) == 0) == t[i].good,
+		    "a mount of %s (%s %s) %s", t[i].source, t[i].type, t[i].options, t[i].good ? "may be" :
+		    "may not be");
+		ok(t[i].good ? why.text[0] == '\0' : why.code == WHY_DENIED, "  %s", why.text);
+	}
+	unlink(etc);
+	unlink(run);
+	unlink(other);
+	rmdir(dir);
+}
+
+/* Both texts have the same members in the same order, with the same bytes but for those of «except» (ends with NULL) */
+static bool
+same_but(const struct doc *a, uint32_t x, const struct doc *b, uint32_t y, const char *const *except)
+{
+	uint32_t k = doc_first(a, x), l = doc_first(b, y), v, w;
+	size_t i;
+
+	for (; k != DOC_NONE && l != DOC_NONE; k = doc_next(a, k), l = doc_next(b, l)) {
+		v = doc_value(a, k);
+		w = doc_value(b, l);
+		for (i = 0; except[i] != NULL && !doc_equals(a, k, except[i]); i++)
+			;
+		if (except[i] != NULL ? !doc_equals(b, l, except[i]) : a->node[v].end - a->node[k].start !=
+		    b->node[w].end - b->node[l].start || memcmp(a->text + a->node[k].start, b->text + b->node[l].start,
+		    a->node[v].end - a->node[k].start) != 0)
+			return false;
+	}
+	return k == DOC_NONE;
+}
+
+static void
+check_fixture(const char *name, const char *old, const struct edits *with)
+{
+	static const char *const top[] = { "process", "linux", "mounts", NULL },
+	    *const process[] = { "env", "user", NULL };
+	static const char *const lin[] = { "resources", "devices", "maskedPaths", NULL },
+	    *const resources[] = { "devices", NULL };
+	autofree char *new = NULL, *again = NULL;
+	autodoc struct doc a = { 0 }, b = { 0 };
+	json_t *j, *rules;
+	struct why why;
+	const char *s;
+	size_t i, n = 0;
+
+	new = composed(old, with, true, &why);
+	if (!ok(new != NULL && doc_parse(&a, old, strlen(old), &why) == 0 && doc_parse(&b, new, strlen(new), &why) == 0,
+	    "%s: %s", name,
+	    why.text))
+		return;
+	ok(same_but(&a, 0, &b, 0, top) && same_but(&a, doc_get(&a, 0, "process"), &b, doc_get(&b, 0, "process"),
+	    process) &&
+	    same_but(&a, doc_get(&a, 0, "linux"), &b, doc_get(&b, 0, "linux"), lin) &&
+	    same_but(&a, doc_get(&a, doc_get(&a, 0, "linux"), "resources"), &b,
+	    doc_get(&b, doc_get(&b, 0, "linux"), "resources"), resources), "  only what is to change changes");
+	j = json_loads(new, JSON_REJECT_DUPLICATES, NULL);
+	json_array_foreach(json_object_get(json_object_get(j, "process"), "env"), i, rules) {
+		s = json_string_value(rules);
+		n += strcmp(s, "NVIDIA_VISIBLE_DEVICES=void") == 0 ? 1 : strstr(s, "NVIDIA_VISIBLE_DEVICES") == s ?
+		    100 : 0;
+		n += strstr(s, "GPUHELPER_TOKEN") == s ? 100 : 0;
+	}
+	is_int(n, 1, "  NVIDIA_VISIBLE_DEVICES=void once, no token");
+	rules = json_object_get(json_object_get(json_object_get(j, "linux"), "resources"), "devices");
+	is_int(json_array_size(rules), 2 + (with != NULL ? 2 : 0), "  its own rule and the denial before it");
+	json_decref(j);
+	if (with == NULL)
+		is_str(again = composed(new, with, true, &why), new, "  and the second time nothing");
+}
+
+static void
+test_fixtures(const char *dir)
+{
+	static const char *const names[] = { "task.json", "task-privileged.json", "task-forged-env.json", "get.json",
+	    "put.json",
+		"check.json" };
+	static char text[65536];
+	char path[512];
+	size_t i, len;
+	FILE *f;
+
+	for (i = 0; i < COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/fixtures/oci/%s", dir, names[i]);
+		if ((f = fopen(path, "r")) == NULL) {
+			ok(false, "%s is there", path);
+			continue;
+		}
+		len = fread(text, 1, sizeof(text) - 1, f);
+		text[len] = '\0';
+		fclose(f);
+		check_fixture(names[i], text, NULL);
+		check_fixture(names[i], text, &grant);
+	}
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/*
+ * Memory that runs out: the nth allocation fails, and then, the second time, all
+ * after it.  What comes of it is the right text or a refusal.
+ */
+static long fail_at = -1;
+static bool fail_all;
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t n);
+
+static bool
+fails(void)
+{
+	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
+}
+
+void *
+malloc(size_t n)
+{
+	return fails() ? NULL : __libc_malloc(n);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *
+realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __libc_realloc(p, n);
+}
+
+static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
+    "\"additionalGids\":[6]},"
+    "\"capabilities\":{\"bounding\":[\"CAP_KILL\"]},\"env\":[\"A=1\",\"GPUHELPER_GPUS=1\","
+    "\"NVIDIA_VISIBLE_DEVICES=\\u0061ll\"]},"
+    "\"annotations\":{\"a\":\"b\",\"cdi.k8s.io/x\":\"y\",\"c\":\"d\"},\"mounts\":[{\"destination\":\"/a\","
+    "\"source\":\"/x\",\"options\":"
+    "[\"bind\"]},{\"destination\":\"/run/nvidia-container-devices\"},{\"destination\":\"/b\",\"type\":\"overlay\","
+    "\"options\":"
+    "[\"lowerdir=/x\"]}],\"linux\":{\"namespaces\":[{\"type\":\"us\\u0065r\"}],\"uidMappings\":[{\"size\":1}],"
+    "\"cgroupsPath\":\"x\","
+    "\"d\\u0065vices\":[{\"path\":\"/dev/x\",\"type\":\"c\",\"major\":195},{\"path\":\"/dev/y\",\"type\":\"b\","
+    "\"major\":8}],"
+    "\"r\\u0065sources\":{\"devic\\u0065s\":[{\"allow\":true,\"type\":\"c\"},{\"allow\":true,\"type\":\"b\","
+    "\"access\":\"r\"}]},"
+    "\"maskedPaths\":[\"/m\"]}}";
+
+/* All that the wrapper does with a bundle's text; the new text, or NULL. */
+static char *
+everything(struct why *why)
+{
+	autorequest struct request r = { 0 };
+	autospec struct spec s;
+	size_t len;
+	bool asks = false;
+
+	*why = (struct why){ 0 };
+	if (spec_parse(&s, full, strlen(full), why) == -1 || spec_request(&s, &r, &asks, why) == -1 ||
+	    compose_check_mounts(&s, why) == -1)
+		return NULL;
+	if (!asks || r.uids.n != 1 || r.gid_count != 1) {
+		refuse(why, WHY_NONE, "read wrongly");
+		return NULL;
+	}
+	return compose(&s, &host, &grant, true, &len, why);
+}
+
+static void
+test_memory(void)
+{
+	struct why why;
+	char *right, *new;
+	unsigned wrong = 0, refused = 0;
+	long n, all;
+
+	right = everything(&why);
+	if (!ok(right != NULL, "with memory enough: %s", why.text))
+		return;
+	for (n = 1;; n++) {
+		for (all = 0; all < 2; all++) {
+			fail_all = all;
+			fail_at = n;
+			new = everything(&why);
+			if (fail_at > 0)
+				break;	/* there are fewer than n */
+			fail_at = -1;
+			refused += new == NULL;
+			if ((new == NULL ? why.code != WHY_NONE : strcmp(new, right) == 0) || wrong++ >= 5)
+				;
+			else
+				ok(false, "allocation %ld fails%s: %s", n, all ? ", and all after it" : "", new ? new :
+				    why.text);
+			free(new);
+		}
+		if (fail_at > 0)
+			break;
+	}
+	fail_at = -1;
+	free(new);
+	free(right);
+	is_int(wrong, 0, "whichever of %ld allocations fails, the text is right or there is none", n - 1);
+	ok(n > 150 && refused > 150, "most of them refuse it (%u)", refused);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("memory that runs out", "a sanitizer has its own allocator");
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+	make_grant();
+	test_env();
+	test_annotations();
+	test_mounts();
+	test_devices();
+	test_rules();
+	test_bytes();
+	test_grant();
+	test_grant_again();
+	test_own_variable();
+	test_process();
+	test_sources();
+	test_fixtures(tests_dir(argc, argv));
+	test_memory();
+	edits_free(&grant);
+	return done_testing();
+}

@@ -1,0 +1,793 @@
+/*
+ * pure/conf.c, pure/policy.c and pure/settings.c: a file says exactly what it
+ * means or is refused, with all that is wrong and the lines where.
+ */
+#include <time.h>
+
+#include "pure/cleanup.h"
+#include "pure/policy.h"
+#include "pure/settings.h"
+#include "tap.h"
+
+const char *__lsan_default_suppressions(void);
+
+/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:libconfig.so";
+}
+
+#define TEXT(s) (s), sizeof(s) - 1
+/* Line 1 of what is otherwise a whole policy, and of one whose lines begin at 2. */
+#define P "pipeline = \"a/b\"; folders = ( { path = \"/srv/x\"; } );\n"
+#define C "identity = \"caller\"; callers = [ \"me\" ]; folders = ( { path = \"/srv/x\"; } );\n"
+#define IN_GPU(s) "pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; " s " } );\n"
+#define IN_FOLDER(s) "pipeline = \"a/b\"; folders = (\n{ " s " } );\n"
+
+/* Each fault as «LINE: text», warnings with «warning: » before it; the caller frees. */
+static char *
+listed(const struct faults *f)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		buf_printf(&b, "%s%u: %s%s", i ? "\n" : "", f->v[i].line, f->v[i].warning ? "warning: " : "",
+		    f->v[i].text);
+	return buf_take(&b);
+}
+
+static char *
+policy_faults(const char *text, size_t len, bool *good)
+{
+	autofaults struct faults f = { 0 };
+	autopolicy struct policy p;
+
+	*good = policy_parse("10-x.conf", text, len, &p, &f);
+	return listed(&f);
+}
+
+static char *
+settings_faults(const char *text, size_t len, bool *good)
+{
+	autofaults struct faults f = { 0 };
+	autosettings struct settings s;
+
+	*good = settings_parse(text, len, &s, &f);
+	return listed(&f);
+}
+
+struct wrong {
+	const char *text;
+	size_t len;
+	const char *faults;
+};
+
+static void
+check_refused(const struct wrong *t, size_t n, bool settings)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		autofree char *faults = NULL;
+		bool good;
+
+		faults = settings ? settings_faults(t[i].text, t[i].len, &good) : policy_faults(t[i].text, t[i].len,
+		    &good);
+		ok(!good, "refused: %.100s", t[i].text);
+		is_str(faults, t[i].faults, "  with all that is wrong");
+	}
+}
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+/* Texts that libconfig takes and that may not mean what they say, or the other way round. */
+static void
+test_text_refused(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT(P "/* jobs = [ \"fit\" ];\n# */\n/* no end\n"), "4: this comment has no end" },
+		{ TEXT(P "/*/\n"), "2: this comment has no end" },
+		{ TEXT(P "/* *"), "2: this comment has no end" },
+		{ TEXT(P "/*"), "2: this comment has no end" },
+		{ TEXT(P "@include \"x.conf\"\n"), "2: @include is not allowed: every file stands for itself" },
+		{ TEXT(P "  \t@include \"x.conf\"\n"), "2: @include is not allowed: every file stands for itself" },
+		{ TEXT(P "identity = @include \"x\";\n"), "2: @include is not allowed: every file stands for itself" },
+		{ TEXT(P "/* \"*/ @include \"x.conf\" // \"\n"),
+		    "2: @include is not allowed: every file stands for itself" },
+		{ TEXT(P "jobs = [ \"a\0\" ];"), "0: not UTF-8 text" },
+		{ TEXT(P "\0"), "0: not UTF-8 text" },
+		{ TEXT(P "jobs = [ \"\xff\" ];"), "0: not UTF-8 text" },
+		{ TEXT(P "# \xe9\n"), "0: not UTF-8 text" },
+		{ TEXT("\xef\xbb\xbf" P), "1: unexpected character \"?\"\n1: unexpected character \"?\"\n"
+		    "1: unexpected character \"?\"" },
+		{ TEXT(P "jobs = [ \"a\nb\" ];"), "2: a string must end on its line and hold no control byte" },
+		{ TEXT(P "jobs = [ \"a\tb\" ];"), "2: a string must end on its line and hold no control byte" },
+		{ TEXT(P "\njobs = [ \"a\r\" ];"), "3: a string must end on its line and hold no control byte" },
+		{ TEXT(P "jobs = [ \"a"), "2: this string has no end" },
+		{ TEXT(P "jobs = [ \"a\\"), "2: this string has no end" },
+		{ TEXT(P "jobs = [ \"a\\\""), "2: this string has no end" },
+		{ TEXT(P "jobs = [ \"a\\x00b\" ];"), "2: in a string, a backslash may only stand before \\ or \"" },
+		{ TEXT(P "jobs = [ \"\\n\", \"\\t\" ];"), "2: in a string, a backslash may only stand before \\ or \"\n"
+		    "2: in a string, a backslash may only stand before \\ or \"" },
+		{ TEXT(P "jobs = [ \"a\\\nb\" ];"), "2: in a string, a backslash may only stand before \\ or \"" },
+		{ TEXT(P "a = 4294967296;"), "2: \"4294967296\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1234567890;"), "2: \"1234567890\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 0xFF;"), "2: \"0xFF\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1.5;"), "2: \"1.5\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = .5;"), "2: \".5\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = -1;"), "2: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = +1;"), "2: \"+1\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1e9;"), "2: \"1e9\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1E+9;"), "2: \"1E+9\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1L;"), "2: \"1L\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 1$;"), "2: unexpected character \"$\"" },
+		{ TEXT(P "a = 'x';"), "2: unexpected character \"'\"\n2: unexpected character \"'\"" },
+		{ TEXT(P "\x7f\x1b\v\f"), "2: unexpected character \"?\"\n2: unexpected character \"?\"\n"
+		    "2: unexpected character \"?\"\n2: unexpected character \"?\"" },
+		{ TEXT(P "a = \xc3\xa4;"), "2: unexpected character \"?\"\n2: unexpected character \"?\"" },
+		{ TEXT(P "/ comment\n"), "2: unexpected character \"/\"" },
+		{ TEXT(P "jobs = [[[[[[[[[]]]]]]]]];"), "2: nested deeper than 8 brackets" },
+		{ TEXT(P "a = 1e; b = -;\n\nc = 0x;"), "2: \"1e\" is not a plain number of at most nine digits\n"
+		    "2: \"-\" is not a plain number of at most nine digits\n4: \"0x\" is not a plain number of at most "
+		    "nine digits" },
+		{ TEXT(P "jobs = [ \"a\" \n;"), "3: syntax error" },
+		{ TEXT(P "jobs = [ \"a\" ]; }\n"), "2: syntax error" },
+		{ TEXT(P "jobs = [ \"a\", ];\n"), "2: syntax error" },
+		{ TEXT(P "jobs\n"), "3: syntax error" },
+		{ TEXT(P "jobs = [ \"a\" ];\njobs = [ \"b\" ];\n"), "3: duplicate setting name" },
+		{ TEXT(P "jobs = [ \"a\", 1 ];\n"), "2: mismatched element type in array" },
+	};
+
+	check_refused(t, COUNT(t), false);
+}
+
+/* Texts that look dangerous and are not, and those of other editors. */
+static void
+test_text_taken(void)
+{
+	static const struct wrong good[] = {
+		{ TEXT(P), NULL },
+		{ TEXT("pipeline = \"a/b\"; folders = ( { path = \"/srv/x\"; } )"), "no newline at the end" },
+		{ TEXT(P "# last"), "no newline after a comment" },
+		{ TEXT(P "// last"), "nor after the other kind" },
+		{ TEXT(P "/* last */"), "nor after the third" },
+		{ TEXT(P "jobs = [ \"a\" ]"), "nor after a list" },
+		{ TEXT(P "# @include \"x\"\n"), "@include in a comment" },
+		{ TEXT(P "/*\n@include \"x\"\n*/\n"), "in a long one" },
+		{ TEXT(P "jobs = [ \"@include\", \"# no comment\", \"/* nor this\", \"// nor this\" ];\n"),
+		    "in a string" },
+		{ TEXT(P "jobs = [ \"a\\\\\", \"\\\"\" ]; # \"\n"), "a backslash and a quote in a string" },
+		{ TEXT(P "/* /* // # */ jobs = [ \"a\" ];\n"), "comments do not nest" },
+		{ TEXT(P "/***/ jobs = [ \"a\" ]; /**/\n"), "short comments" },
+		{ TEXT(P "# /*\njobs = [ \"a\" ];\n"), "a long one does not begin in a short one" },
+		{ TEXT("# one\r\npipeline = \"a/b\";\r\nfolders = ( { path = \"/srv/x\"; } );\r\n"), "CRLF" },
+		{ TEXT(P "jobs : ( \"a\" ),\n"), "libconfig's other spellings" },
+		{ TEXT("pipeline = \"a/\" \"b\";\nfolders = ( { path = \"/srv\"\n\"/x\" } )"),
+		    "strings one after another" },
+		{ TEXT(P "jobs = [ \"\xc3\xa4\" ]; # \xe2\x82\xac\n"), "UTF-8" },
+		{ TEXT(P "instance_vars = { a = { b = { c = { d = { e = { f = [ \"x\" ]; }; }; }; }; }; };\n"),
+		    "eight brackets" },
+		{ TEXT(P "instance_vars = { a = 0; b = 007; c = 999999999; d = TRUE; };\n"), "plain numbers" },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(good); i++) {
+		autofree char *faults = NULL;
+		bool is_good;
+
+		faults = policy_faults(good[i].text, good[i].len, &is_good);
+		ok(is_good, "taken: %s", good[i].faults != NULL ? good[i].faults : "a policy");
+		is_str(faults, "", "  without a fault");
+	}
+}
+
+/* The line of a fault, whatever the ends of lines and comments before it. */
+static void
+test_lines(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT("#\r\n\r\n" P "jbos = [ \"a\" ];\r\n"), "4: unknown key \"jbos\"; did you mean \"jobs\"?" },
+		{ TEXT(P "/* a\nb\n*/ // c\n# d\n\n  jbos = [ \"a\" ];\n"),
+		    "7: unknown key \"jbos\"; did you mean \"jobs\"?" },
+		{ TEXT("pipeline = \"a/b\";\ngpus = (\n  {\n    vendor = \"amd\";\n    device = [ \"0\" ];\n  }\n);\n"),
+		    "5: unknown key \"device\"; did you mean \"devices\"?" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = (\n  { path = \"/srv/x\"; },\n  { paht = \"/srv/x\"; }\n);\n"),
+		    "4: unknown key \"paht\"; did you mean \"path\"?\n4: a folders entry needs a path" },
+		{ TEXT(P "\n\nselinux = {\n tpye = \"x\"; };\n"), "5: unknown key \"tpye\"; did you mean \"type\"?" },
+		{ TEXT(P "nothing_like_it = 1;"), "2: unknown key \"nothing_like_it\"" },
+		{ TEXT(P "Jobs = [ \"a\" ];"), "2: unknown key \"Jobs\"; did you mean \"jobs\"?" },
+	};
+
+	check_refused(t, COUNT(t), false);
+}
+
+static void
+test_all_faults(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT("pipeline = \"train\";\njobs = [ ];\nidentity = \"tokens\";\ngpus = (\n { count = 0; wait = "
+		    "90000; },\n"
+		    " { vendor = \"amd\"; share_limit = 2; } );\nfolders = (\n { path = \"srv\"; },\n { access = \"w\";"
+		    " } );\n"
+		    "unknown = 1;\n"),
+		    "1: pipeline must be \"TEAM/PIPELINE\"; \"train\" is not\n"
+		    "2: jobs is empty: leave it out for every job\n"
+		    "3: identity = \"tokens\" is unknown; did you mean \"token\"?\n"
+		    "5: count must be a number from 1 to 64\n"
+		    "5: wait must be a number from 0 to 86400\n"
+		    "5: a gpus entry needs a vendor: nvidia, amd or intel\n"
+		    "6: share_limit goes with sharing = \"shared\"\n"
+		    "8: path \"srv\" is not absolute\n"
+		    "9: access = \"w\" is unknown; did you mean \"rw\"?\n"
+		    "9: a folders entry needs a path\n"
+		    "10: unknown key \"unknown\"\n"
+		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+	};
+	autofaults struct faults f = { 0 };
+	autopolicy struct policy p;
+	struct why why;
+
+	check_refused(t, COUNT(t), false);
+	policy_parse("20-y.conf", t[0].text, t[0].len, &p, &f);
+	is_int(faults_refuse(&f, "20-y.conf", &why), -1, "the first of them");
+	is_str(why.text, "20-y.conf:1: pipeline must be \"TEAM/PIPELINE\"; \"train\" is not",
+	    "is the reason that others hear");
+	is_int(why.code, WHY_CONFIG, "as a fault of the configuration");
+	faults_free(&f);
+	fault_add(&f, 3, true, "a warning");
+	faults_refuse(&f, "x", &why);
+	is_str(why.text, "out of memory", "a warning alone is no reason");
+	fault_add(&f, 0, false, "no\nline");
+	faults_refuse(&f, "x", &why);
+	is_str(why.text, "x: no?line", "a fault of the file as a whole has no line, and is printable");
+}
+
+static void
+test_sizes(void)
+{
+	autobuf struct buf b = { 0 };
+	char *faults;
+	bool good;
+	int i;
+
+	buf_puts(&b, P "#");
+	while (b.len < CONF_MAX)
+		buf_puts(&b, "x");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(good, "64 KiB: %s", faults);
+	free(faults);
+	buf_puts(&b, "x");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(!good && strcmp(faults, "0: larger than 65536 bytes") == 0, "one byte more is refused");
+	free(faults);
+	buf_free(&b);
+	buf_puts(&b, P "instance_vars = {\n");
+	for (i = 4; i < 2048; i++)
+		buf_printf(&b, "v%d=%d\n", i, i);
+	buf_puts(&b, "}; ");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(good, "2048 settings are taken: %.60s", faults);
+	free(faults);
+	buf_puts(&b, "jobs = [ \"x\" ];");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(!good && strcmp(faults, "2047: more than 2048 settings in one file") == 0, "2049 are refused: %.60s",
+	    faults);
+	free(faults);
+}
+
+static void
+check_time(const char *begin, const char *piece, const char *end, const char *what)
+{
+	autobuf struct buf b = { 0 };
+	char *faults;
+	clock_t start;
+	bool good;
+
+	buf_puts(&b, begin);
+	while (b.len + strlen(piece) + strlen(end) <= CONF_MAX)
+		buf_puts(&b, piece);
+	buf_puts(&b, end);
+	start = clock();
+	faults = policy_faults(b.p, b.len, &good);
+	ok(clock() - start < CLOCKS_PER_SEC / 20, "%s: judged within 50 ms (%.50s)", what, faults);
+	free(faults);
+}
+
+static void
+test_time(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	skip("how long files of 64 KiB take", "a sanitizer takes longer");
+	return;
+#endif
+	check_time("", "a=1 ", "", "settings without end");
+	check_time("", "a={", "", "groups in groups");
+	check_time(P "jobs=(", "\"\",", "", "a list without end");
+	check_time(P "jobs=[", "\"a\",", "\"a\"];", "a long list of strings");
+	check_time(P "jobs=(", "\"\",", "\"\");", "a long list of wrong ones");
+	check_time(P "jobs=[1", ",1", "];", "a long list of numbers");
+	check_time("pipeline = \"a/b\";gpus=({devices=[", "\"0\",", "\"0\"];});", "a long list of devices");
+	check_time(P "gpus=(", "{},", "{});", "a long list of groups");
+	check_time(P "instance_vars={a=(", "{},", "{});};", "one that may be as long");
+	check_time(P, "/**/", "", "comments");
+	check_time(P "jobs=[", "\"a\" ", "];", "strings one after another");
+	check_time(P, "[", "", "brackets");
+	check_time(P, "$", "", "garbage");
+	check_time(P "instance_vars={", "aaaaaaaaaaaaaaaaaaaaaaaaaaa:1,", "};", "the same name again and again");
+}
+
+static void
+test_policy_types(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT(P "jobs = \"fit\";"), "2: jobs must be a list of strings: [ \"...\" ]\n"
+		    "2: jobs is empty: leave it out for every job" },
+		{ TEXT(P "jobs = [ 1, 2 ];"), "2: jobs must be a string in double quotes\n2: jobs must be a string in "
+		    "double quotes\n"
+		    "2: jobs is empty: leave it out for every job" },
+		{ TEXT(P "jobs = [ \"a\", \"\" ];"), "2: jobs is empty" },
+		{ TEXT(P "jobs = { };"), "2: jobs must be a list of strings: [ \"...\" ]\n"
+		    "2: jobs is empty: leave it out for every job" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = 1;"),
+		    "2: pipeline must be a string in double quotes\n"
+		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"/b\";"),
+		    "2: pipeline must be \"TEAM/PIPELINE\"; \"/b\" "
+		    "is not\n0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"a/\";"),
+		    "2: pipeline must be \"TEAM/PIPELINE\"; \"a/\" "
+		    "is not\n0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+		{ TEXT(P "instance_vars = [ 1 ];"), "2: instance_vars must be a group: { name = value; ... }" },
+		{ TEXT(P "instance_vars = \"main\";"), "2: instance_vars must be a group: { name = value; ... }" },
+		{ TEXT(P "identity = true;"), "2: identity must be one of \"token\", \"caller\", \"claim\"" },
+		{ TEXT(P "identity = \"cLAIM!\";"), "2: identity must be one of \"token\", \"caller\", \"claim\"" },
+		{ TEXT(P "issuer = [ \"https://ci\" ];"), "2: issuer must be a string in double quotes" },
+		{ TEXT(P "callers = \"me\";"), "2: callers must be a list of strings: [ \"...\" ]" },
+		{ TEXT(P "callers = [ \"0\" ];"), "2: callers are names of users, \"0\" is a number" },
+		{ TEXT(P "callers = [ \"4294967295\", \"me\" ];"),
+		    "2: callers are names of users, \"4294967295\" is a number" },
+		{ TEXT(P "gpus = [ ];"), "2: gpus must be a list of at most 64 groups: ( { ... }, { ... } )" },
+		{ TEXT(P "gpus = { vendor = \"amd\"; };"),
+		    "2: gpus must be a list of at most 64 groups: ( { ... }, { ... } )" },
+		{ TEXT(P "gpus = ( \"amd\" );"), "2: expected a group: { key = value; ... }\n"
+		    "2: a gpus entry needs a vendor: nvidia, amd or intel" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = \"/srv\";"),
+		    "2: folders must be a list of at most 64 groups: ( { ... }, "
+		    "{ ... } )\n0: warning: this policy gives nothing: neither gpus nor folders" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = ( \"/srv\" );"), "2: expected a group: { key = value; ... }\n"
+		    "2: a folders entry needs a path" },
+		{ TEXT(P "selinux = \"x\";"), "2: expected a group: { key = value; ... }" },
+		{ TEXT(P "selinux = { type = 1; level = [ ]; };"), "2: type must be a string in double quotes\n"
+		    "2: level must be a string in double quotes" },
+		{ TEXT(P "env = [ \"A=1\" ];"), "2: env must be a group: { NAME = \"value\"; ... }" },
+		{ TEXT(P "env = { A = 1; };"), "2: A must be a string in double quotes" },
+		{ TEXT(P "env = { A-B = \"1\"; };"), "2: \"A-B\" can't be set" },
+		{ TEXT(P "env = { GPUHELPER_GPUS = \"1\"; };"), "2: \"GPUHELPER_GPUS\" can't be set" },
+		{ TEXT(P "env = { * = \"1\"; };"), "2: \"*\" can't be set" },
+	};
+
+	check_refused(t, COUNT(t), false);
+}
+
+#define NO_GPU " is no GPU: give a UUID, a PCI address, a rank (\"0\") or \"all\""
+
+static void
+test_gpu_types(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT(IN_GPU("count = \"1\";")), "2: count must be a number from 1 to 64" },
+		{ TEXT(IN_GPU("count = 0;")), "2: count must be a number from 1 to 64" },
+		{ TEXT(IN_GPU("count = 65;")), "2: count must be a number from 1 to 64" },
+		{ TEXT(IN_GPU("count = true;")), "2: count must be a number from 1 to 64" },
+		{ TEXT(IN_GPU("sharing = true;")), "2: sharing must be one of \"exclusive\", \"shared\"" },
+		{ TEXT(IN_GPU("sharing = \"share\";")), "2: sharing = \"share\" is unknown; did you mean \"shared\"?" },
+		{ TEXT(IN_GPU("sharing = \"shared\"; share_limit = 0;")),
+		    "2: share_limit must be a number from 1 to 1024" },
+		{ TEXT(IN_GPU("sharing = \"shared\"; share_limit = 1025;")),
+		    "2: share_limit must be a number from 1 to 1024" },
+		{ TEXT(IN_GPU("sharing = \"shared\"; share_limit = [ ];")),
+		    "2: share_limit must be a number from 1 to 1024" },
+		{ TEXT(IN_GPU("share_limit = 4;")), "2: share_limit goes with sharing = \"shared\"" },
+		{ TEXT(IN_GPU("wait = 86401;")), "2: wait must be a number from 0 to 86400" },
+		{ TEXT(IN_GPU("wait = \"1m\";")), "2: wait must be a number from 0 to 86400" },
+		{ TEXT(IN_GPU("capabilities = \"compute\";")),
+		    "2: capabilities must be a list of strings: [ \"...\" ]" },
+		{ TEXT(IN_GPU("capabilities = [ \"compute\", \"Utility\" ];")),
+		    "2: unknown capability \"Utility\": compute, utility, "
+		    "graphics, video, display, ngx, compat32 or all" },
+		{ TEXT(IN_GPU("capabilities = [ 1 ];")), "2: capabilities must be a string in double quotes" },
+		{ TEXT(IN_GPU("devices = \"all\";")), "2: devices must be a list of strings: [ \"...\" ]\n"
+		    "2: devices is empty: leave it out for every GPU" },
+		{ TEXT(IN_GPU("devices = [ ];")), "2: devices is empty: leave it out for every GPU" },
+		{ TEXT(IN_GPU("devices = [ 0 ];")), "2: devices must be a string in double quotes\n"
+		    "2: devices is empty: leave it out for every GPU" },
+		{ TEXT(IN_GPU("devices = [ \"*\" ];")), "2: \"*\"" NO_GPU },
+		{ TEXT(IN_GPU("devices = [ \"4096\", \"00\", \"-1\" ];")), "2: \"4096\"" NO_GPU "\n2: \"00\"" NO_GPU
+		    "\n2: \"-1\"" NO_GPU },
+		{ TEXT(IN_GPU("devices = [ \"0000:3b:00.8\" ];")), "2: \"0000:3b:00.8\"" NO_GPU },
+		{ TEXT(IN_GPU("devices = [ \"GPU-11111111-2222-3333-4444-55555555555\" ];")),
+		    "2: \"GPU-11111111-2222-3333-4444-55555555555\"" NO_GPU },
+		{ TEXT(IN_GPU("devices = [ \"GPU-g1111111-2222-3333-4444-555555555555\" ];")),
+		    "2: \"GPU-g1111111-2222-3333-4444-555555555555\"" NO_GPU },
+		{ TEXT(IN_GPU("devices = [ \"0x\", \"0xg\", \"0x11112222333344445\" ];")), "2: \"0x\"" NO_GPU
+		    "\n2: \"0xg\"" NO_GPU
+		    "\n2: \"0x11112222333344445\"" NO_GPU },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"AMD\"; } );"),
+		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = 1; } );"),
+		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; } );"),
+		    "2: vendor \"nvidia.com/gpu\": CDI kinds "
+		    "are not known to this version\n2: a gpus entry needs a vendor: nvidia, amd or intel" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ } );"),
+		    "2: a gpus entry needs a vendor: nvidia, amd or intel" },
+	};
+
+	check_refused(t, COUNT(t), false);
+}
+
+#define NEVER(dir) "2: nothing at or beneath " dir " can be given out or covered"
+#define OURS(dir) "2: " dir " and what is above and beneath it can't be given out"
+
+static void
+test_folder_types(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT(IN_FOLDER("access = \"ro\";")), "2: a folders entry needs a path" },
+		{ TEXT(IN_FOLDER("path = 1;")), "2: path must be a string in double quotes\n2: a folders entry needs a "
+		    "path" },
+		{ TEXT(IN_FOLDER("path = \"\";")), "2: path is empty\n2: a folders entry needs a path" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = 1;")), "2: access must be one of \"ro\", \"rw\"" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"rx\";")),
+		    "2: access = \"rx\" is unknown; did you mean \"ro\"?" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; subfolders = 1;")), "2: subfolders must be true or false" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; submounts = \"true\";")), "2: submounts must be true or false" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = [ ];")), "2: target must be a string in double quotes" },
+		{ TEXT(IN_FOLDER("path = \"srv\";")), "2: path \"srv\" is not absolute" },
+		{ TEXT(IN_FOLDER("path = \"/srv/../etc\";")), "2: path \"/srv/../etc\" has a \".\" or \"..\" in it" },
+		{ TEXT(IN_FOLDER("path = \"/srv//x\";")),
+		    "2: path \"/srv//x\" has an empty component or ends with \"/\"" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x/\";")),
+		    "2: path \"/srv/x/\" has an empty component or ends with \"/\"" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"x\";")), "2: path \"x\" is not absolute" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/a/./b\";")),
+		    "2: path \"/a/./b\" has a \".\" or \"..\" in it" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/\";")), "2: \"/\" can't be given out or covered" },
+		{ TEXT(IN_FOLDER("path = \"/proc\";")), NEVER("/proc") },
+		{ TEXT(IN_FOLDER("path = \"/proc/driver/nvidia\";")), NEVER("/proc") },
+		{ TEXT(IN_FOLDER("path = \"/sys\";")), NEVER("/sys") },
+		{ TEXT(IN_FOLDER("path = \"/dev/dri\";")), NEVER("/dev") },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/dev/shm\";")), NEVER("/dev") },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/proc/sys\";")), NEVER("/proc") },
+		{ TEXT(IN_FOLDER("path = \"/sys/fs\"; target = \"/x\";")), NEVER("/sys") },
+		{ TEXT(IN_FOLDER("path = \"/etc\";")), OURS("/etc/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/etc/gpuhelper/keys\"; target = \"/x\";")), OURS("/etc/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/run\";")), OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/run/gpuhelper\";")), OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered\n" OURS("/etc/gpuhelper")
+		    "\n"
+		    OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/srv/*/x\";")), "2: * and ? are for the last component of a path" },
+		{ TEXT(IN_FOLDER("path = \"/sr?/x*\";")), "2: * and ? are for the last component of a path" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/y*\";")), "2: target is one path, without * and ?" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x*\"; subfolders = true;")),
+		    "2: a path with * or ? can't also say subfolders" },
+		/* what a pattern would find on every host */
+		{ TEXT(IN_FOLDER("path = \"/p*\"; target = \"/x\";")), NEVER("/proc") },
+		{ TEXT(IN_FOLDER("path = \"/???\"; target = \"/x\";")), NEVER("/sys") "\n" NEVER("/dev") "\n"
+		    OURS("/etc/gpuhelper")
+		    "\n" OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/e*\";")), OURS("/etc/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/etc/gpu*\";")), OURS("/etc/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/run/*\";")), OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/run/gpuhelper/*\";")), OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/dev/*\";")), NEVER("/dev") },
+	};
+	static const char *const good[] = { IN_FOLDER("path = \"/srvx\";"), IN_FOLDER("path = \"/process\";"),
+		IN_FOLDER("path = \"/srv/*\"; access = \"rw\";"), IN_FOLDER("path = \"/etc/gpuhelper2\";"),
+		IN_FOLDER("path = \"/etc/g?\";"), IN_FOLDER("path = \"/s?v\";"),
+		    IN_FOLDER("path = \"/devel\"; target = \"/etc\";"),
+		IN_FOLDER("path = \"/run/x*\";"), IN_FOLDER("path = \"/srv/proc\"; target = \"/srv/dev\";") };
+	size_t i;
+
+	check_refused(t, COUNT(t), false);
+	for (i = 0; i < COUNT(good); i++) {
+		autofree char *faults = NULL;
+		bool is_good;
+
+		faults = policy_faults(good[i], strlen(good[i]), &is_good);
+		ok(is_good, "taken: %.90s: %s", good[i], faults);
+	}
+}
+
+static void
+test_whole_policy(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT(""), "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"\n"
+		    "0: warning: this policy gives nothing: neither gpus nor folders" },
+		{ TEXT(" \n# nothing\n"), "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"\n"
+		    "0: warning: this policy gives nothing: neither gpus nor folders" },
+		{ TEXT(C "pipeline = \"a/b\";"), "0: identity = \"caller\" knows no pipeline: leave pipeline, jobs and "
+		    "instance_vars "
+		    "out, or ask for a token" },
+		{ TEXT(C "jobs = [ \"a\" ];"), "0: identity = \"caller\" knows no pipeline: leave pipeline, jobs and "
+		    "instance_vars "
+		    "out, or ask for a token" },
+		{ TEXT(C "instance_vars = { };"), "0: identity = \"caller\" knows no pipeline: leave pipeline, jobs "
+		    "and "
+		    "instance_vars out, or ask for a token" },
+		{ TEXT(P "issuer = \"https://ci\"; identity = \"claim\";"),
+		    "0: issuer goes with identity = \"token\"" },
+		{ TEXT(C "issuer = \"https://ci\";"), "0: issuer goes with identity = \"token\"" },
+		{ TEXT("identity = \"claim\"; folders = ( { path = \"/srv/x\"; } );"),
+		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+	};
+	autofree char *warned = NULL, *nothing = NULL;
+	bool good;
+
+	check_refused(t, COUNT(t), false);
+	warned = policy_faults(TEXT("identity = \"caller\"; folders = ( { path = \"/srv/x\"; } );"), &good);
+	ok(good, "a policy for every caller");
+	is_str(warned, "0: warning: identity = \"caller\" without callers covers every container of every member of "
+	    "group "
+	    "gpuhelper, and of root", "  is warned of");
+	nothing = policy_faults(TEXT("pipeline = \"a/b\";"), &good);
+	ok(good, "a policy that gives nothing");
+	is_str(nothing, "0: warning: this policy gives nothing: neither gpus nor folders", "  too");
+}
+
+static void
+test_policy_read(void)
+{
+	static const char text[] =
+	    "pipeline = \"ml-*/tr/ain\"; jobs = [ \"fit\", \"eval-*\" ];\n"
+	    "instance_vars = { branch = \"main\"; n = 7; yes = true; list = [ 1, 2 ]; mixed = ( \"a\", { b = false; } "
+	    "); };\n"
+	    "identity = \"claim\"; callers = ( \"concourse\", \"root\" );\n"
+	    "gpus = ( { vendor = \"nvidia\"; devices = [ \"GPU-11111111-2222-3333-4444-555555555555\", \"3b:00.0\", "
+	    "\"4095\" ];\n"
+	    " count = 64; sharing = \"shared\"; share_limit = 1024; wait = 86400; capabilities = [ \"video\", \"ngx\" "
+	    "]; },\n"
+	    " { vendor = \"intel\"; devices = ( \"all\" ); },\n"
+	    "\n { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
+	    "} );\n"
+	    "folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n"
+	    " { path = \"/srv/o?t*\"; access = \"rw\"; target = \"/out\"; submounts = true; } );\n"
+	    "selinux = { type = \"nvidia_container_t\"; level = \"auto\"; }; env = { A = \"1=2\"; b_9 = \" \"; };\n";
+	autofaults struct faults f = { 0 };
+	autopolicy struct policy p;
+	autofree char *faults = NULL, *vars = NULL;
+
+	policy_parse("10-ml.conf", TEXT(text), &p, &f);
+	if (!is_str(faults = listed(&f), "", "a policy with everything"))
+		return;
+	is_str(p.name, "10-ml.conf", "its name");
+	is_str(p.team, "ml-*", "the team, up to the first slash");
+	is_str(p.pipeline, "tr/ain", "the pipeline, all after it");
+	ok(p.has_jobs && p.jobs.n == 2 && strcmp(p.jobs.v[1], "eval-*") == 0, "jobs");
+	is_str(vars = json_dumps(p.instance_vars, JSON_SORT_KEYS | JSON_COMPACT),
+	    "{\"branch\":\"main\",\"list\":[1,2],\"mixed\":[\"a\",{\"b\":false}],\"n\":7,\"yes\":true}",
+	    "instance_vars");
+	is_str(identity_name(p.identity), "claim", "identity");
+	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0, "callers");
+	if (is_int(p.gpus, 3, "gpus")) {
+		ok(p.gpu[0].vendor == GPU_NVIDIA && p.gpu[0].devices.n == 3 && p.gpu[0].count == 64 &&
+		    p.gpu[0].sharing == SHARING_SHARED && p.gpu[0].share_limit == 1024 && p.gpu[0].wait == 86400 &&
+		    p.gpu[0].capabilities == (GPU_CAP_VIDEO | GPU_CAP_NGX) && p.gpu[0].line == 4,
+		    "a rule with everything");
+		ok(p.gpu[1].vendor == GPU_INTEL && p.gpu[1].count == 1 && p.gpu[1].sharing == SHARING_EXCLUSIVE &&
+		    p.gpu[1].share_limit == 0 && p.gpu[1].wait == 0 &&
+		    p.gpu[1].capabilities == (GPU_CAP_COMPUTE | GPU_CAP_UTILITY),
+		    "the defaults: one GPU, exclusive, to compute");
+		ok(p.gpu[2].vendor == GPU_AMD && p.gpu[2].line == 8, "each with its line");
+	}
+	if (is_int(p.folders, 2, "folders")) {
+		ok(!p.folder[0].writable && p.folder[0].subfolders && !p.folder[0].submounts &&
+		    p.folder[0].target == NULL, "ro");
+		ok(p.folder[1].writable && p.folder[1].submounts && strcmp(p.folder[1].target, "/out") == 0,
+		    "rw, elsewhere");
+	}
+	ok(strcmp(p.selinux_type, "nvidia_container_t") == 0 && strcmp(p.selinux_level, "auto") == 0, "selinux");
+	ok(p.env.n == 2 && strcmp(p.env.v[0], "A=1=2") == 0 && strcmp(p.env.v[1], "b_9= ") == 0, "env");
+}
+
+static void
+test_policy_defaults(void)
+{
+	autofaults struct faults f = { 0 };
+	autopolicy struct policy p;
+
+	ok(policy_parse("x", TEXT(P), &p, &f), "the least");
+	ok(p.issuer == NULL && p.identity == IDENTITY_TOKEN && !p.has_jobs && !p.has_callers &&
+	    p.instance_vars == NULL && p.gpus == 0 &&
+	    p.selinux_type == NULL && !p.folder[0].writable && !p.folder[0].subfolders,
+	    "asks for a token, gives what it says, read-only");
+	ok(strcmp(identity_name(IDENTITY_TOKEN), "token") == 0 && strcmp(identity_name(IDENTITY_CALLER), "caller") == 0,
+	    "the names of identities");
+}
+
+static void
+test_settings_types(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT("\nruntime = 1;"), "2: runtime must be a string in double quotes" },
+		{ TEXT("runtime = \"runc\";"), "1: path \"runc\" is not absolute" },
+		{ TEXT("runtime = \"/usr/../runc\";"), "1: path \"/usr/../runc\" has a \".\" or \"..\" in it" },
+		{ TEXT("volumes = \"/srv\";"), "1: volumes must be a list of strings: [ \"...\" ]" },
+		{ TEXT("volumes = [ \"srv\", \"/\" ];"), "1: path \"srv\" is not absolute\n"
+		    "1: volumes: \"/\" would let a task take the host for its root" },
+		{ TEXT("volumes = [ 1 ];"), "1: volumes must be a string in double quotes" },
+		{ TEXT("privileged = true;"), "1: privileged must be one of \"deny\", \"hide-gpus\", \"allow\"" },
+		{ TEXT("privileged = \"hide-gpu\";"), "1: privileged = \"hide-gpu\" is unknown; did you mean "
+		    "\"hide-gpus\"?" },
+		{ TEXT("grant_unasked = 1;"), "1: grant_unasked must be true or false" },
+		{ TEXT("allow_integrated = \"true\";"), "1: allow_integrated must be true or false" },
+		{ TEXT("unenforced = true;"), "1: unenforced must be one of \"deny\", \"allow\"" },
+		{ TEXT("max_wait = 86401;"), "1: max_wait must be a number from 0 to 86400" },
+		{ TEXT("max_wait = \"4m\";"), "1: max_wait must be a number from 0 to 86400" },
+		{ TEXT("audit = true;"), "1: expected a group: { key = value; ... }" },
+		{ TEXT("audit = { plain = 1; palin = true; };"), "1: plain must be true or false\n"
+		    "1: unknown key \"palin\"; did you mean \"plain\"?" },
+		{ TEXT("run_time = \"/usr/sbin/runc\";\nvolume = [ ];\nmax_wiat = 3;"),
+		    "1: unknown key \"run_time\"; did you mean \"runtime\"?\n2: unknown key \"volume\"; did you mean "
+		    "\"volumes\"?\n"
+		    "3: unknown key \"max_wiat\"; did you mean \"max_wait\"?" },
+		{ TEXT("pipeline = \"a/b\";"), "1: unknown key \"pipeline\"" },
+		{ TEXT("@include \"/etc/passwd\"\n"), "1: @include is not allowed: every file stands for itself" },
+		{ TEXT("max_wait = 1;\nmax_wait = 2;"), "2: duplicate setting name" },
+	};
+
+	check_refused(t, COUNT(t), true);
+}
+
+#define ISSUER(s) "issuers = (\n{ " s " } );"
+#define WHOLE "url = \"https://ci.example.org\"; audience = \"gpu\"; keys = \"/etc/gpuhelper/keys/ci.json\";"
+#define NEEDS "2: an issuers entry needs url, audience and keys"
+
+static void
+test_issuers(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT("issuers = [ ];"), "1: issuers must be a list of at most 32 groups: ( { ... }, { ... } )" },
+		{ TEXT("issuers = { };"), "1: issuers must be a list of at most 32 groups: ( { ... }, { ... } )" },
+		{ TEXT("issuers = ( 1 );"), "1: expected a group: { key = value; ... }\n"
+		    "1: an issuers entry needs url, audience and keys" },
+		{ TEXT(ISSUER("")), NEEDS },
+		{ TEXT(ISSUER("url = \"https://x\"; audience = \"gpu\";")), NEEDS },
+		{ TEXT(ISSUER("url = \"https://x\"; keys = \"/k\";")), NEEDS },
+		{ TEXT(ISSUER("keys = \"/k\"; audience = \"gpu\";")), NEEDS },
+		{ TEXT(ISSUER("url = \"http://x\"; keys = \"/k\"; audience = \"gpu\";")),
+		    "2: url must be the issuer's own, as in its tokens: \"https://HOST\"" },
+		{ TEXT(ISSUER("url = \"https://\"; keys = \"/k\"; audience = \"gpu\";")),
+		    "2: url must be the issuer's own, as in its tokens: \"https://HOST\"" },
+		{ TEXT(ISSUER("url = \"https://x\"; keys = \"k\"; audience = \"gpu\";")),
+		    "2: path \"k\" is not absolute" },
+		{ TEXT(ISSUER(WHOLE "audience2 = \"x\";")),
+		    "2: unknown key \"audience2\"; did you mean \"audience\"?" },
+		{ TEXT(ISSUER(WHOLE "max_age = 0;")), "2: max_age must be a number from 1 to 86400" },
+		{ TEXT(ISSUER(WHOLE "max_age = 86401;")), "2: max_age must be a number from 1 to 86400" },
+		{ TEXT(ISSUER(WHOLE "keys_max_age = true;")), "2: keys_max_age must be a number from 0 to 31622400" },
+		{ TEXT(ISSUER(WHOLE "token_reuse = true;")), "2: token_reuse must be one of \"deny\", \"allow\"" },
+		{ TEXT("issuers = ( { " WHOLE " },\n{ " WHOLE " } );"),
+		    "2: issuer https://ci.example.org stands here twice" },
+	};
+	autofaults struct faults f = { 0 };
+	struct settings s;
+
+	check_refused(t, COUNT(t), true);
+	ok(settings_parse(TEXT("issuers = ( );"), &s, &f) && s.issuers == 0, "no issuers");
+	settings_free(&s);
+	ok(settings_parse(TEXT("issuers = ( { " WHOLE " },\n { url = \"https://b\"; audience = \"b\"; keys = \"/b\"; "
+	    "max_age = 60; keys_max_age = 0; token_reuse = \"allow\"; } );"), &s, &f) && s.issuers == 2, "two issuers");
+	ok(strcmp(s.issuer[0].url, "https://ci.example.org") == 0 && strcmp(s.issuer[0].audience, "gpu") == 0 &&
+	    strcmp(s.issuer[0].keys, "/etc/gpuhelper/keys/ci.json") == 0 && s.issuer[0].max_age > 0 &&
+	    s.issuer[0].keys_max_age == 172800 && !s.issuer[0].reuse && s.issuer[0].line == 1, "one with the defaults");
+	ok(s.issuer[1].max_age == 60 && s.issuer[1].keys_max_age == 0 && s.issuer[1].reuse && s.issuer[1].line == 2,
+	    "one with its own");
+	settings_free(&s);
+}
+
+static void
+test_settings_read(void)
+{
+	static const char text[] = "runtime = \"/usr/sbin/runc\"; volumes = [ \"/a\", \"/b/c\" ]; privileged = "
+	    "\"deny\";\n"
+	    "grant_unasked = true; allow_integrated = true; unenforced = \"allow\"; max_wait = 0; audit = { plain = "
+	    "true; };\n";
+	autofaults struct faults f = { 0 };
+	struct settings s;
+
+	ok(settings_parse(TEXT(""), &s, &f), "an empty file");
+	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
+	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
+	    !s.audit_plain && s.max_wait == 240, "is the defaults");
+	settings_free(&s);
+	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "every setting");
+	ok(strcmp(s.runtime, "/usr/sbin/runc") == 0 && s.volumes.n == 2 && strcmp(s.volumes.v[1], "/b/c") == 0 &&
+	    s.privileged == PRIVILEGED_DENY && s.grant_unasked && s.allow_integrated && s.unenforced && s.audit_plain &&
+	    s.max_wait == 0, "is read, in place of the defaults");
+	settings_free(&s);
+	ok(settings_parse(TEXT("volumes = [ ];\nprivileged = \"allow\"\nunenforced = \"deny\" # last"), &s, &f) &&
+	    f.n == 0 &&
+	    s.volumes.n == 0 && s.privileged == PRIVILEGED_ALLOW && !s.unenforced, "no volumes but the bundle");
+	settings_free(&s);
+}
+
+static void
+test_salvage(void)
+{
+	static const struct {
+		const char *text, *path;
+	} t[] = {
+		{ "", NULL }, { "x", NULL }, { "runtime", NULL }, { "runtime =", NULL }, { "runtime = \"", NULL },
+		{ "runtime = \"/usr/sbin/runc\";", "/usr/sbin/runc" }, { "runtime=\"/r\"", "/r" },
+		    { "runtime:\"/r\"", "/r" },
+		{ "garbage {\n\t runtime \t=\t \"/r\" ; more garbage", "/r" },
+		    { "# runtime = \"/no\";\nruntime = \"/r\";", "/r" },
+		{ "runtime = \"relative\";\nruntime = \"/r\";", "/r" }, { "runtime = \"/a\\\\b\";", NULL },
+		{ "runtime = \"/a/../b\";", NULL }, { "runtime = \"/a\nb\";", NULL }, { "runtimes = \"/a\";", NULL },
+		{ "runtime = /a;", NULL }, { "xruntime = \"/a\";", NULL }, { "x = 1; runtime = \"/a\";", NULL },
+		{ "runtime = \"/a\";\nruntime = \"/b\";", "/a" }, { "\nruntime = \"/a\"", "/a" },
+		    { "runtime\n= \"/a\"", NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autofree char *path = settings_salvage_runtime(t[i].text);
+
+		is_str(path, t[i].path, "the runtime saved from a broken file: %s", t[i].text);
+	}
+}
+
+/* The files that are installed must be what they show. */
+static void
+test_examples(const char *dir)
+{
+	static const char *const names[] = { "gpuhelper.conf", "10-demo.conf.example" };
+	char path[512], text[CONF_MAX];
+	size_t i, len;
+	FILE *f;
+
+	for (i = 0; i < COUNT(names); i++) {
+		autofree char *faults = NULL;
+		bool good;
+
+		snprintf(path, sizeof(path), "%s/../policy.d/%s", dir, names[i]);
+		if ((f = fopen(path, "r")) == NULL) {
+			skip(names[i], "no such file");
+			continue;
+		}
+		len = fread(text, 1, sizeof(text) - 1, f);
+		text[len] = '\0';
+		fclose(f);
+		faults = strcmp(names[i], "gpuhelper.conf") == 0 ? settings_faults(text, len, &good) :
+		    policy_faults(text, len, &good);
+		ok(good, "%s parses: %s", names[i], faults);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	test_text_refused();
+	test_text_taken();
+	test_lines();
+	test_all_faults();
+	test_sizes();
+	test_time();
+	test_policy_types();
+	test_gpu_types();
+	test_folder_types();
+	test_whole_policy();
+	test_policy_read();
+	test_policy_defaults();
+	test_settings_types();
+	test_issuers();
+	test_settings_read();
+	test_salvage();
+	test_examples(tests_dir(argc, argv));
+	return done_testing();
+}

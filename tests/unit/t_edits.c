@@ -1,0 +1,234 @@
+/* pure/edits.c: the helper's reply, that it comes back as it went, and that the wrapper takes only what is one. */
+#include <jansson.h>
+
+#include "pure/cleanup.h"
+#include "pure/edits.h"
+#include "tap.h"
+
+static const struct edit_node node0 = { "/dev/nvidia0", 195, 0, 0666, 0, 0 };
+static const struct edit_node node1 = { "/dev/dri/renderD128", 226, 128, 0660, 4294967294, 104 };
+
+static void
+fill(struct reply *r)
+{
+	static const char *const options[] = { "bind", "ro", NULL };
+	struct edits *e = &r->edits;
+
+	*r = (struct reply){ .kind = REPLY_GRANT, .policy = "10-a\".conf" };
+	ok(edits_add_node(e, &node0) && edits_add_node(e, &node1) && edits_add_node(e, &node0), "nodes");
+	is_int(e->nodes, 2, "each once");
+	ok(edits_add_mount(e, "/srv/a/b", "/data/b", options) && edits_add_mount(e, "/srv/z", "/z", options) &&
+	    edits_add_mount(e, "/srv/a", "/data", options) && edits_add_mount(e, "/srv/aa", "/data/a", options),
+	    "mounts");
+	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
+	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
+	e->gid[e->gids++] = 4294967294;
+	e->gid[e->gids++] = 0;
+}
+
+static void
+test_reply_grant(void)
+{
+	autofree char *text = NULL, *again = NULL;
+	autoreply struct reply r = { 0 }, out = { 0 };
+	struct why why = { 0 };
+
+	fill(&r);
+	edits_sort_mounts(&r.edits);
+	ok(strcmp(r.edits.mount[0].target, "/data") == 0 && strcmp(r.edits.mount[1].target, "/z") == 0 &&
+	    strcmp(r.edits.mount[2].target, "/data/a") == 0 && strcmp(r.edits.mount[3].target, "/data/b") == 0,
+	    "a parent is mounted before its child");
+	text = reply_encode(&r);
+	if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "a grant, there and back: %s",
+	    why.text))
+		return;
+	is_str(again = reply_encode(&out), text, "the same text");
+	ok(out.kind == REPLY_GRANT && strcmp(out.policy, r.policy) == 0, "its policy");
+	ok(out.edits.nodes == 2 && strcmp(out.edits.node[1].path, node1.path) == 0 && out.edits.node[1].major == 226 &&
+	    out.edits.node[1].minor == 128 && out.edits.node[1].mode == 0660 && out.edits.node[1].uid == 4294967294 &&
+	    out.edits.node[1].gid == 104, "its nodes");
+	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
+	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "its mounts");
+	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
+	    "the rest");
+}
+
+static void
+test_reply_others(void)
+{
+	static const struct reply t[] = {
+		{ .kind = REPLY_PLAIN }, { .kind = REPLY_NOTED },
+		{ .kind = REPLY_REFUSED, .why = { WHY_DENIED, "no: \"x\" \xc3\xa4" } },
+		{ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" }, .wait = 240 },
+	};
+	struct edits none = { 0 };
+	struct why why = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autofree char *text = reply_encode(&t[i]);
+		autoreply struct reply out = { 0 };
+
+		ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "%s: there and back: %s", text,
+		    why.text);
+		ok(out.kind == t[i].kind && out.why.code == t[i].why.code && strcmp(out.why.text, t[i].why.text) == 0 &&
+		    out.wait == t[i].wait, "  is the same");
+	}
+	edits_sort_mounts(&none);
+	ok(none.mounts == 0, "no mounts to sort");
+}
+
+#define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
+    "\"maskedPaths\":" masked "}"
+#define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]")
+#define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
+#define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
+
+static void
+test_reply_refused(void)
+{
+	static const char *const bad[] = {
+		"{}", "{\"reply\":1}", "{\"reply\":\"Grant\"}", "{\"reply\":\"grants\"}", "{\"reply\":null}", "[]", "",
+		"{\"reply\":\"grant\"}", GRANT("null", "[]"), GRANT("[]", "[]"), GRANT("{}", "[]"),
+		    GRANT("{\"env\":[1]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "null"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[1]"),
+		GRANT("{\"deviceNodes\":{},\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":\"\",\"env\":[],\"additionalGids\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[]}", "[]"),
+		NODE(""), NODE("\"path\":\"/dev/a\""),
+		NODE("\"path\":1,\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),
+		NODE("\"path\":\"/dev/a\",\"major\":-1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),
+		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":4294967296,\"fileMode\":1,\"uid\":1,\"gid\":1"),
+		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1.0,\"uid\":1,\"gid\":1"),
+		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":\"1\",\"gid\":1"),
+		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":1"),
+		NODE("\"path\":\"/dev/0123456789012345678901234567890123456789012345678901234567890123\",\"major\":1,"
+		    "\"minor\":1,"
+		    "\"fileMode\":1,\"uid\":1,\"gid\":1"),
+		MOUNT(""), MOUNT("\"hostPath\":\"/a\",\"options\":[]"),
+		    MOUNT("\"containerPath\":\"/a\",\"options\":[]"),
+		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\""),
+		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"options\":[null]"),
+		GIDS("[-1]"), GIDS("[4294967295]"), GIDS("[4294967296]"), GIDS("[\"1\"]"), GIDS("[1.5]"), GIDS("{}"),
+		GIDS("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+		    "0,0,0,0,0,0,0,"
+		    "0,0,0,0,0,0,0,0,0,0]"),
+		"{\"reply\":\"refused\"}", "{\"reply\":\"refused\",\"code\":77}",
+		    "{\"reply\":\"refused\",\"text\":\"x\"}",
+		"{\"reply\":\"refused\",\"code\":0,\"text\":\"x\"}",
+		    "{\"reply\":\"refused\",\"code\":1,\"text\":\"x\"}",
+		"{\"reply\":\"busy\",\"code\":75,\"text\":\"x\"}",
+		    "{\"reply\":\"busy\",\"code\":75,\"text\":\"x\",\"wait\":-1}",
+		"{\"reply\":\"busy\",\"code\":75,\"text\":\"x\",\"wait\":4294967296}",
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		autoreply struct reply r = { 0 };
+
+		why = (struct why){ 0 };
+		is_int(reply_decode(bad[i], strlen(bad[i]), &r, &why), -1, "refused: %.150s", bad[i]);
+		ok(why.code == WHY_DATA && why.text[0] != '\0', "  which is said: %.60s", why.text);
+	}
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/*
+ * Memory that runs out: the nth allocation fails, and then, the second time, all
+ * after it.  (Reading is left out: jansson's own parser gives up with abort().)
+ */
+static long fail_at = -1;
+static bool fail_all;
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t n);
+
+static bool
+fails(void)
+{
+	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
+}
+
+void *
+malloc(size_t n)
+{
+	return fails() ? NULL : __libc_malloc(n);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *
+realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __libc_realloc(p, n);
+}
+
+/* A text that says all that the reply does, or NULL. */
+static struct reply sample;
+
+static char *
+encode_reply(void)
+{
+	return reply_encode(&sample);
+}
+
+static void
+starve(const char *what, char *(*fn)(void))
+{
+	char *right = fn(), *got = NULL;
+	unsigned wrong = 0;
+	long n = 0;
+	int all = 0;
+
+	if (!ok(right != NULL, "%s: with memory enough", what))
+		return;
+	do {
+		n += !all;
+		free(got);
+		fail_all = all != 0;
+		fail_at = n;
+		got = fn();
+		if (fail_at <= 0 && got != NULL && strcmp(got, right) != 0 && wrong++ < 3)
+			ok(false, "%s: allocation %ld fails%s: %s", what, n, all ? ", and all after it" : "", got);
+		all = fail_at > 0 ? 2 : !all;
+	} while (all < 2);
+	fail_at = -1;
+	free(got);
+	free(right);
+	is_int(wrong, 0, "%s: whichever of %ld allocations fails, it is right or it is none", what, n - 1);
+}
+
+static void
+test_memory(void)
+{
+	fill(&sample);
+	starve("a reply is written", encode_reply);
+	reply_free(&sample);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("memory that runs out", "a sanitizer has its own allocator");
+}
+#endif
+
+int
+main(void)
+{
+	test_reply_grant();
+	test_reply_others();
+	test_reply_refused();
+	test_memory();
+	return done_testing();
+}

@@ -1,0 +1,523 @@
+/*
+ * pure/request.c: the request, that it comes back as it went, and that root takes
+ * none which is not exactly one.  Also what a container may write into
+ * GPUHELPER_GPUS and GPUHELPER_FOLDERS.
+ */
+#include <jansson.h>
+
+#include "pure/cleanup.h"
+#include "pure/request.h"
+#include "tap.h"
+
+static const char minimal[] = "{\"verb\":\"grant\",\"id\":\"c1\",\"runtime_root\":\"\",\"cgroups_path\":\"\","
+    "\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,"
+    "\"privileged\":false}";
+
+static int
+decode(const char *text, struct request *r, struct why *why)
+{
+	*why = (struct why){ 0 };
+	return request_decode(text, strlen(text), r, why);
+}
+
+/* minimal with one member set to a JSON text (NULL: taken out); the caller frees. */
+static char *
+with(const char *key, const char *value)
+{
+	json_t *j = json_loads(minimal, 0, NULL);
+	char *text;
+
+	if (value == NULL)
+		json_object_del(j, key);
+	else
+		json_object_set_new(j, key, json_loads(value, JSON_DECODE_ANY, NULL));
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	return text;
+}
+
+static void
+test_minimal(void)
+{
+	autorequest struct request r;
+	autofree char *text = NULL;
+	struct why why;
+
+	if (!ok(decode(minimal, &r, &why) == 0, "the least that a request is: %s", why.text))
+		return;
+	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.uids.identity && r.gids.identity && r.uids.n == 0 &&
+	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup, "is read as it stands");
+	ok(r.token == NULL && r.team == NULL && r.pipeline == NULL && r.job == NULL && r.instance_vars == NULL &&
+	    r.gpus == NULL && r.folders == NULL && r.reason == NULL, "what is not there is NULL");
+	is_str(text = request_encode(&r), minimal, "and is written the same way");
+}
+
+static void
+test_round_trip(void)
+{
+	static const char *const verbs[] = { "grant", "look", "refused", "plain" };
+	char team[] = "t\"\\\xc3\xa4", root[] = "/run/runc", cgroup[] = "garden/x", id[] = "a_+-.Z9", job[] = "j",
+	    token[] = "e.y.J";
+	char pipeline[] = "p", vars[] = "{\"a\":1}", gpus[] = "1", folders[] = "/srv/a:ro", reason[] = "no";
+	struct request in = { .id = id, .runtime_root = root, .cgroups_path = cgroup, .systemd_cgroup = true,
+		.uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3, .dac_override = true,
+		.privileged = true, .token = token, .team = team, .pipeline = pipeline, .job = job,
+		    .instance_vars = vars,
+		.gpus = gpus, .folders = folders, .reason = reason };
+	struct why why;
+	unsigned v;
+
+	in.uids.v[in.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
+	in.uids.v[in.uids.n++] = (struct idrange){ 1, 1, 4294967293 };
+	for (v = 0; v < 4; v++) {
+		autorequest struct request out;
+		autofree char *text = NULL, *again = NULL;
+
+		in.verb = (enum verb)v;
+		text = request_encode(&in);
+		if (!ok(text != NULL && decode(text, &out, &why) == 0, "%s: there and back: %s", verbs[v], why.text))
+			continue;
+		is_str(again = request_encode(&out), text, "  the same text");
+		ok(out.verb == in.verb && out.uids.n == 2 && !out.uids.identity && out.uids.v[1].size == 4294967293 &&
+		    !out.gids.identity && out.gids.n == 0, "  its verb and mappings");
+		ok(out.uid == 7 && out.gid == 4294967294 && out.gid_count == 3 && out.gid_list[2] == 4294967294 &&
+		    out.systemd_cgroup && out.dac_override && out.privileged, "  its numbers");
+		ok(strcmp(out.token, token) == 0 && strcmp(out.team, team) == 0 && strcmp(out.instance_vars,
+		    vars) == 0 &&
+		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0, "  its texts");
+	}
+	in.id = NULL;
+	ok(request_encode(&in) == NULL, "a request without an id is none");
+	id[0] = '\xff';
+	in.id = id;
+	ok(request_encode(&in) == NULL, "nor is one that is not UTF-8");
+}
+
+static void
+test_refused(void)
+{
+	static const struct {
+		const char *key, *value, *why;
+	} t[] = {
+		{ "verb", NULL, "request: Object item not found: verb" },
+		{ "id", NULL, "request: Object item not found: id" },
+		{ "uids", NULL, "request: Object item not found: uids" },
+		{ "privileged", NULL, "request: Object item not found: privileged" },
+		{ "surprise", "1", "request: 1 object item(s) left unpacked: surprise" },
+		{ "verb", "\"Grant\"", "request: unknown verb \"Grant\"" },
+		{ "verb", "\"\"", "request: unknown verb \"\"" },
+		{ "verb", "1", "request: Expected string, got integer" },
+		{ "id", "\"\"", "container id \"\" is not one that runc would take" },
+		{ "id", "\".\"", "container id \".\" is not one that runc would take" },
+		{ "id", "\"..\"", "container id \"..\" is not one that runc would take" },
+		{ "id", "\"a/b\"", "container id \"a/b\" is not one that runc would take" },
+		{ "id", "\"a b\"", "container id \"a b\" is not one that runc would take" },
+		{ "id", "\"a\\n\"", "container id \"a?\" is not one that runc would take" },
+		{ "id", "\"\xc3\xa4\"", "container id \"\xc3\xa4\" is not one that runc would take" },
+		{ "id", "null", "request: Expected string, got null" },
+		{ "systemd_cgroup", "1", "request: Expected true or false, got integer" },
+		{ "uid", "-1", "request: the process's uid or gid is out of range" },
+		{ "uid", "4294967295", "request: the process's uid or gid is out of range" },
+		{ "gid", "4294967296", "request: the process's uid or gid is out of range" },
+		{ "gid", "1.0", "request: the process's uid or gid is out of range" },
+		{ "gid", "\"0\"", "request: the process's uid or gid is out of range" },
+		{ "gid", "null", "request: the process's uid or gid is out of range" },
+		{ "uids", "{}", "request: id mappings are malformed" },
+		{ "uids", "true", "request: id mappings are malformed" },
+		{ "uids", "[[0,0]]", "request: id mappings are malformed" },
+		{ "uids", "[[0,0,1,1]]", "request: id mappings are malformed" },
+		{ "uids", "[0]", "request: id mappings are malformed" },
+		{ "uids", "[[0,0,-1]]", "request: id mappings are malformed" },
+		{ "uids", "[[0,4294967295,1]]", "request: id mappings are malformed" },
+		{ "gids", "[[0,0,4294967295]]", "request: id mappings are malformed" },
+		{ "gids", "[[0,0,1],[\"1\",1,1]]", "request: id mappings are malformed" },
+		{ "groups", "[-1]", "request: a group is malformed" },
+		{ "groups", "[4294967295]", "request: a group is malformed" },
+		{ "groups", "[0,\"1\"]", "request: a group is malformed" },
+		{ "groups", "null", "request: a group is malformed" },
+		{ "groups", "{}", "request: a group is malformed" },
+		{ "groups", "{\"0\":0}", "request: a group is malformed" },
+		{ "groups", "\"\"", "request: a group is malformed" },
+		{ "token", "null", "request: Expected string, got null" },
+		{ "token", "{}", "request: Expected string, got object" },
+		{ "gpus", "1", "request: Expected string, got integer" },
+	};
+	struct request r;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autofree char *text = with(t[i].key, t[i].value);
+
+		is_int(decode(text, &r, &why), -1, "refused: %s", text);
+		is_str(why.text, t[i].why, "  which is said");
+		is_int(why.code, WHY_DATA, "  and is the sender's fault");
+		request_free(&r);
+	}
+	is_int(decode("{\"verb\":\"grant\",\"verb\":\"plain\"}", &r, &why), -1, "a key that stands twice is refused");
+	is_int(decode("[]", &r, &why), -1, "and so is what is no object");
+	request_free(&r);
+}
+
+/* A member with a text of n times the same letter. */
+static int
+decode_long(const char *key, size_t n, struct why *why)
+{
+	struct request r;
+	json_t *j = json_loads(minimal, 0, NULL);
+	autofree char *s = malloc(n + 1), *text = NULL;
+	int ret;
+
+	memset(s, 'x', n);
+	s[n] = '\0';
+	json_object_set_new(j, key, json_string(s));
+	text = json_dumps(j, 0);
+	json_decref(j);
+	ret = decode(text, &r, why);
+	request_free(&r);
+	return ret;
+}
+
+static void
+test_long(void)
+{
+	static const struct {
+		const char *key;
+		size_t max;
+	} t[] = {
+		{ "id", 1024 }, { "runtime_root", 4096 }, { "cgroups_path", 4096 }, { "token", 16384 },
+		    { "team", 1024 },
+		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
+		    { "folders", 65536 },
+		{ "reason", 2048 },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		is_int(decode_long(t[i].key, t[i].max, &why), 0, "%s of %zu bytes: %s", t[i].key, t[i].max, why.text);
+		is_int(decode_long(t[i].key, t[i].max + 1, &why), -1, "one byte more is refused");
+		ok(strchr(why.text, '\n') == NULL && why.code == WHY_DATA, "  which is said: %.60s", why.text);
+	}
+}
+
+static void
+test_many(void)
+{
+	json_t *j = json_loads(minimal, 0, NULL), *ranges = json_array(), *groups = json_array();
+	struct request r;
+	struct why why;
+	char *text;
+	int i;
+
+	for (i = 0; i < IDMAP_MAX; i++)
+		json_array_append_new(ranges, json_pack("[i,i,i]", i, i, 1));
+	for (i = 0; i < REQUEST_GIDS_MAX; i++)
+		json_array_append_new(groups, json_integer(i));
+	json_object_set_new(j, "uids", ranges);
+	json_object_set_new(j, "groups", groups);
+	text = json_dumps(j, 0);
+	ok(decode(text, &r, &why) == 0 && r.uids.n == IDMAP_MAX && r.gid_count == REQUEST_GIDS_MAX &&
+	    r.gid_list[REQUEST_GIDS_MAX - 1] == REQUEST_GIDS_MAX - 1, "as many mappings and groups as there may be");
+	free(text);
+	request_free(&r);
+	json_array_append_new(groups, json_integer(0));
+	text = json_dumps(j, 0);
+	ok(decode(text, &r, &why) == -1 && strcmp(why.text, "request: more than 64 supplementary groups") == 0,
+	    "one group more is refused");
+	free(text);
+	request_free(&r);
+	json_array_clear(groups);
+	json_array_append_new(ranges, json_pack("[i,i,i]", 0, 0, 1));
+	text = json_dumps(j, 0);
+	ok(decode(text, &r, &why) == -1 && strcmp(why.text, "request: id mappings are malformed") == 0,
+	    "one mapping more is refused");
+	free(text);
+	request_free(&r);
+	json_decref(j);
+}
+
+/* What an ask says, in one line: "2 amd:1 id=X | /srv/a=ro". */
+static char *
+describe(const struct ask *a)
+{
+	static const char *const access[] = { "any", "ro", "rw" };
+	struct buf b = { 0 };
+	size_t i;
+
+	if (a->everything)
+		buf_puts(&b, "everything ");
+	if (a->all_gpus)
+		buf_puts(&b, "all ");
+	for (i = 0; i < a->counts; i++)
+		buf_printf(&b, "%s%s%u ", a->count[i].has_vendor ? gpu_vendor_name(a->count[i].vendor) : "",
+		    a->count[i].has_vendor ? ":" : "", a->count[i].n);
+	for (i = 0; i < a->gpu_ids.n; i++)
+		buf_printf(&b, "id=%s ", a->gpu_ids.v[i]);
+	buf_puts(&b, "|");
+	if (a->all_folders)
+		buf_puts(&b, " all");
+	for (i = 0; i < a->folders; i++)
+		buf_printf(&b, " %s=%s", a->folder[i].path, access[a->folder[i].access]);
+	return buf_take(&b);
+}
+
+static void
+test_ask(void)
+{
+	static const struct {
+		const char *gpus, *folders, *says;
+		bool gpus_wanted;
+	} t[] = {
+		{ NULL, NULL, "everything |", true },
+		{ "none", NULL, "|", false },
+		{ NULL, "none", "|", false },
+		{ "none", "none", "|", false },
+		{ "1", NULL, "1 |", true },
+		{ "64", NULL, "64 |", true },
+		{ "2,amd:1,intel:3", NULL, "2 amd:1 intel:3 |", true },
+		{ "all", NULL, "all |", true },
+		{ "all,all", NULL, "all |", true },
+		{ "all", "all", "all | all", true },
+		{ "GPU-11111111-2222-3333-4444-555555555555,0000:3b:00.0,3B:00.1,0xabc,nvidia:2", NULL,
+		    "nvidia:2 id=GPU-11111111-2222-3333-4444-555555555555 id=0000:3b:00.0 id=3B:00.1 id=0xabc |",
+		    true },
+		{ NULL, "/srv/a", "| /srv/a=any", false },
+		{ NULL, "/srv/a:ro,/srv/b:rw,/srv/c", "| /srv/a=ro /srv/b=rw /srv/c=any", false },
+		{ NULL, "/srv/a:b:ro", "| /srv/a:b=ro", false },
+		{ NULL, "/srv/a:x", "| /srv/a:x=any", false },
+		{ NULL, "/srv/a:ro:rw", "| /srv/a:ro=rw", false },
+		{ NULL, "all", "| all", false },
+		{ "1,1,1,1,1,1,1", NULL, "1 1 1 1 1 1 1 |", true },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autoask struct ask a = { 0 };
+		autofree char *says = NULL;
+
+		why = (struct why){ 0 };
+		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), 0, "asked: %s and %s: %s", t[i].gpus ? t[i].gpus :
+		    "-",
+		    t[i].folders ? t[i].folders : "-", why.text);
+		is_str(says = describe(&a), t[i].says, "  is read as it is meant");
+		ok(ask_wants_gpus(&a) == t[i].gpus_wanted, "  %s GPUs", t[i].gpus_wanted ? "wants" : "wants no");
+	}
+}
+
+#define GPUS_WHY " is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID or PCI address"
+
+static void
+test_ask_refused(void)
+{
+	static const struct {
+		const char *gpus, *folders, *why;
+	} t[] = {
+		{ "", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ ",", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ "1,", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ ",1", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ "1,,2", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ "0", NULL, "GPUHELPER_GPUS: \"0\"" GPUS_WHY },
+		{ "65", NULL, "GPUHELPER_GPUS: \"65\"" GPUS_WHY },
+		{ "01", NULL, "GPUHELPER_GPUS: \"01\"" GPUS_WHY },
+		{ "-1", NULL, "GPUHELPER_GPUS: \"-1\"" GPUS_WHY },
+		{ "1 ", NULL, "GPUHELPER_GPUS: \"1 \"" GPUS_WHY },
+		{ " all", NULL, "GPUHELPER_GPUS: \" all\"" GPUS_WHY },
+		{ "ALL", NULL, "GPUHELPER_GPUS: \"ALL\"" GPUS_WHY },
+		{ "1,none", NULL, "GPUHELPER_GPUS: \"none\"" GPUS_WHY },
+		{ "4294967297", NULL, "GPUHELPER_GPUS: \"4294967297\"" GPUS_WHY },
+		{ "amd", NULL, "GPUHELPER_GPUS: \"amd\"" GPUS_WHY },
+		{ "amd:", NULL, "GPUHELPER_GPUS: \"amd:\"" GPUS_WHY },
+		{ "amd:0", NULL, "GPUHELPER_GPUS: \"amd:0\"" GPUS_WHY },
+		{ "AMD:1", NULL, "GPUHELPER_GPUS: \"AMD:1\"" GPUS_WHY },
+		{ "amd:all", NULL, "GPUHELPER_GPUS: \"amd:all\"" GPUS_WHY },
+		{ "nvidia:GPU-1", NULL, "GPUHELPER_GPUS: \"nvidia:GPU-1\"" GPUS_WHY },
+		{ "averyveryverylongvendor:1", NULL, "GPUHELPER_GPUS: \"averyveryverylongvendor:1\"" GPUS_WHY },
+		{ ":1", NULL, "GPUHELPER_GPUS: \":1\"" GPUS_WHY },
+		{ "gpu-1", NULL, "GPUHELPER_GPUS: \"gpu-1\"" GPUS_WHY },
+		{ "0000:3b:00.8", NULL, "GPUHELPER_GPUS: \"0000:3b:00.8\"" GPUS_WHY },
+		{ "1,all", NULL, "GPUHELPER_GPUS: \"all\" stands alone" },
+		{ "all,GPU-1", NULL, "GPUHELPER_GPUS: \"all\" stands alone" },
+		{ "GPU-1,GPU-1", NULL, "GPUHELPER_GPUS names \"GPU-1\" twice" },
+		{ "1,1,1,1,1,1,1,1", NULL, "GPUHELPER_GPUS has too many counts" },
+		{ NULL, "", "GPUHELPER_FOLDERS is empty or has an empty entry: say \"none\" for none" },
+		{ NULL, "/srv/a,", "GPUHELPER_FOLDERS is empty or has an empty entry: say \"none\" for none" },
+		{ NULL, "srv", "GPUHELPER_FOLDERS: path \"srv\" is not absolute" },
+		{ NULL, "none,/srv/a", "GPUHELPER_FOLDERS: path \"none\" is not absolute" },
+		{ NULL, ":ro", "GPUHELPER_FOLDERS: path \"\" is not absolute" },
+		{ NULL, "/srv/../etc", "GPUHELPER_FOLDERS: path \"/srv/../etc\" has a \".\" or \"..\" in it" },
+		{ NULL, "/srv/", "GPUHELPER_FOLDERS: path \"/srv/\" has an empty component or ends with \"/\"" },
+		{ NULL, "/srv//a:rw", "GPUHELPER_FOLDERS: path \"/srv//a\" has an empty component or ends with \"/\"" },
+		{ NULL, "/srv/*", "GPUHELPER_FOLDERS: * and ? are not for asking" },
+		{ NULL, "/srv/a?:ro", "GPUHELPER_FOLDERS: * and ? are not for asking" },
+		{ NULL, "/srv/a\n", "GPUHELPER_FOLDERS: path \"/srv/a?\" has a control byte in it" },
+		{ NULL, "all,/srv/a", "GPUHELPER_FOLDERS: \"all\" stands alone" },
+		{ NULL, "/srv/a,all", "GPUHELPER_FOLDERS: \"all\" stands alone" },
+		{ "x", "/srv/a", "GPUHELPER_GPUS: \"x\"" GPUS_WHY },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autoask struct ask a = { 0 };
+
+		why = (struct why){ 0 };
+		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), -1, "refused: %s and %s", t[i].gpus ? t[i].gpus :
+		    "-",
+		    t[i].folders ? t[i].folders : "-");
+		is_str(why.text, t[i].why, "  which is said");
+	}
+}
+
+static void
+test_ask_many(void)
+{
+	autobuf struct buf b = { 0 };
+	struct why why;
+	struct ask a;
+	int i;
+
+	for (i = 0; i < 256; i++)
+		buf_printf(&b, "%s/srv/%d", i ? "," : "", i);
+	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 256, "256 folders");
+	ask_free(&a);
+	buf_puts(&b, ",/srv/x");
+	ok(ask_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 256 entries") == 0,
+	    "one more is refused");
+	ask_free(&a);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/*
+ * Memory that runs out: the nth allocation fails, and then, the second time, all
+ * after it.  (Reading is left out: jansson's own parser gives up with abort().)
+ */
+static long fail_at = -1;
+static bool fail_all;
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t n);
+
+static bool
+fails(void)
+{
+	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
+}
+
+void *
+malloc(size_t n)
+{
+	return fails() ? NULL : __libc_malloc(n);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *
+realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __libc_realloc(p, n);
+}
+
+/* Each of these gives a text that says all that was understood, or NULL. */
+static const char request_text[] = "{\"verb\":\"grant\",\"id\":\"c1\",\"runtime_root\":\"/r\",\"cgroups_path\":\"/c\","
+    "\"systemd_cgroup\":true,\"uids\":[[0,1000,1],[1,2000,65535]],\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[1,2,3],"
+    "\"dac_override\":true,\"privileged\":false,\"token\":\"a.b.c-which-is-longer-than-a-small-buffer\",\"gpus\":\"1\","
+    "\"folders\":\"/srv/a:ro\"}";
+
+static char *
+encode_request(void)
+{
+	static struct request r;
+	static bool read;
+	struct why why;
+	long keep = fail_at;
+
+	fail_at = -1;
+	if (!read)
+		read = request_decode(request_text, strlen(request_text), &r, &why) == 0;
+	fail_at = keep;
+	return request_encode(&r);
+}
+
+static char *
+parse_ask(void)
+{
+	struct ask a;
+	struct why why;
+	long keep;
+	char *out = NULL;
+
+	if (ask_parse("2,amd:1,0000:3b:00.0,GPU-1", "/srv/a:ro,/srv/b,/srv/c:rw", &a, &why) == 0) {
+		keep = fail_at;
+		fail_at = -1;
+		out = describe(&a);
+		fail_at = keep;
+	}
+	ask_free(&a);
+	return out;
+}
+
+static void
+starve(const char *what, char *(*fn)(void))
+{
+	char *right = fn(), *got = NULL;
+	unsigned wrong = 0;
+	long n = 0;
+	int all = 0;
+
+	if (!ok(right != NULL, "%s: with memory enough", what))
+		return;
+	do {
+		n += !all;
+		free(got);
+		fail_all = all != 0;
+		fail_at = n;
+		got = fn();
+		if (fail_at <= 0 && got != NULL && strcmp(got, right) != 0 && wrong++ < 3)
+			ok(false, "%s: allocation %ld fails%s: %s", what, n, all ? ", and all after it" : "", got);
+		all = fail_at > 0 ? 2 : !all;
+	} while (all < 2);
+	fail_at = -1;
+	free(got);
+	free(right);
+	is_int(wrong, 0, "%s: whichever of %ld allocations fails, it is right or it is none", what, n - 1);
+}
+
+static void
+test_memory(void)
+{
+	starve("a request is written", encode_request);
+	starve("an ask is read", parse_ask);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("memory that runs out", "a sanitizer has its own allocator");
+}
+#endif
+
+int
+main(void)
+{
+	test_minimal();
+	test_round_trip();
+	test_refused();
+	test_long();
+	test_many();
+	test_ask();
+	test_ask_refused();
+	test_ask_many();
+	test_memory();
+	return done_testing();
+}

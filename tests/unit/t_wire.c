@@ -1,0 +1,141 @@
+/* pure/wire.c and pure/strictjson.c: the frame's header, and what may be in its body. */
+#include "pure/text.h"
+#include "pure/wire.h"
+#include "tap.h"
+
+static int
+length(const char *in, uint32_t max, uint32_t *len, struct why *why)
+{
+	*why = (struct why){ 0 };
+	*len = 4711;
+	return wire_length((const unsigned char *)in, max, len, why);
+}
+
+static void
+test_header(void)
+{
+	unsigned char h[WIRE_HEADER + 1];
+	struct why why;
+	uint32_t len;
+
+	memset(h, 'x', sizeof(h));
+	wire_header(h, 0x01020304);
+	ok(memcmp(h, "GPUH\0\0\0\1\1\2\3\4x", sizeof(h)) == 0, "GPUH, the version, the length, both big-endian");
+	ok(wire_length(h, UINT32_MAX, &len, &why) == 0 && len == 0x01020304, "and back");
+	ok(length("GPUH\0\0\0\1\0\0\0\0", 0, &len, &why) == 0 && len == 0, "nothing is a length");
+	ok(length("GPUH\0\0\0\1\0\4\0\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
+	    "the longest request");
+	is_int(length("GPUH\0\0\0\1\0\4\0\1", WIRE_REQUEST_MAX, &len, &why), -1, "one byte more is refused");
+	is_str(why.text, "a message of 262145 bytes is too long (at most 262144)", "  which is said");
+	is_int(length("GPUH\0\0\0\1\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1, "and so is the largest number");
+	is_int(length("gPUH\0\0\0\1\0\0\0\0", 9, &len, &why), -1, "other magic is refused");
+	is_str(why.text, "this is no message between gpuhelper-runc and gpuhelper", "  which is said");
+	is_int(length("GPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "another version is refused");
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 1): install both from one "
+	    "build",
+	    "  which is said");
+	is_int(length("GPUH\1\0\0\1\0\0\0\0", 9, &len, &why), -1, "all four bytes of it count");
+}
+
+static bool
+parses(const char *text, size_t len, struct why *why)
+{
+	json_t *j;
+
+	*why = (struct why){ 0 };
+	j = wire_parse(text, len, why);
+	json_decref(j);
+	return j != NULL;
+}
+
+#define TEXT(s) (s), sizeof(s) - 1
+
+static void
+test_body(void)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		const char *what, *why;
+	} bad[] = {
+		{ TEXT(""), "nothing", "a message: is not JSON from line 1, column 0 on" },
+		{ TEXT("[]"), "a list", "a message: is JSON, but no object" },
+		{ TEXT("1"), "a number", "a message: is not JSON from line 1, column 1 on" },
+		{ TEXT("null"), "null", "a message: is not JSON from line 1, column 4 on" },
+		{ TEXT("{} " "{}"), "two objects", "a message: is not JSON from line 1, column 4 on" },
+		{ TEXT("{}x"), "garbage at the end", "a message: is not JSON from line 1, column 3 on" },
+		{ TEXT("{}\0"), "a NUL at the end", "a message: is not JSON from line 1, column 3 on" },
+		{ TEXT("{"), "half an object", "a message: is not JSON from line 1, column 1 on" },
+		{ TEXT("{\n\"a\":1,\n\"a\":2}"), "a key that stands twice",
+		    "a message: has one name twice, at line 3, column 3" },
+		{ TEXT("{\"a\":{\"b\":1,\"\\u0062\":2}}"), "further inside and escaped, too",
+		    "a message: has one name twice, at line 1, column 20" },
+		{ TEXT("{\"a\":\"\\u0000\"}"), "a NUL in a string",
+		    "a message: is not JSON from line 1, column 13 on" },
+		{ TEXT("{\"\\u0000\":1}"), "a NUL in a key", "a message: is not JSON from line 1, column 9 on" },
+		{ TEXT("{\"a\":\"\xff\"}"), "what is not UTF-8", "a message: is not JSON from line 1, column 6 on" },
+		{ TEXT("{\"a\":1e999}"), "a number without bound",
+		    "a message: has a number out of range, at line 1, column 10" },
+		{ TEXT("{\"a\":9223372036854775808}"), "one that does not fit",
+		    "a message: has a number out of range, at line 1, column 24" },
+	};
+	struct why why;
+	size_t i;
+
+	ok(parses(TEXT("{}"), &why), "an empty object");
+	ok(parses(TEXT(" {\"a\":[1,\"]]]]]\",\"\\\"[[[[\"]}\n"), &why), "brackets in strings are no depth: %s",
+	    why.text);
+	ok(parses("{}garbage", 2, &why), "not one byte past the length is read");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ok(!parses(bad[i].text, bad[i].len, &why), "refused: %s", bad[i].what);
+		is_str(why.text, bad[i].why, "  which is said");
+		is_int(why.code, WHY_DATA, "  and is the sender's fault");
+	}
+}
+
+static void
+test_depth(void)
+{
+	struct buf b = { 0 };
+	struct why why;
+	int i;
+
+	buf_puts(&b, "{\"a\":");
+	for (i = 0; i < 15; i++)
+		buf_puts(&b, "[");
+	for (i = 0; i < 15; i++)
+		buf_puts(&b, "]");
+	buf_puts(&b, "}");
+	ok(parses(b.p, b.len, &why), "sixteen deep");
+	buf_free(&b);
+	buf_puts(&b, "{\"a\":[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]}");
+	ok(!parses(b.p, b.len, &why), "seventeen are too many");
+	is_str(why.text, "a message: nested deeper than 16", "  which is said");
+	buf_free(&b);
+	/* wide is not deep */
+	buf_puts(&b, "{\"a\":[");
+	for (i = 0; i < 1000; i++)
+		buf_puts(&b, "{},");
+	buf_puts(&b, "[]]}");
+	ok(parses(b.p, b.len, &why), "a thousand beside one another");
+	buf_free(&b);
+	/* what closes more than it opens does not make room for more */
+	buf_puts(&b, "]]]]]]]]]]]]]]]]]]]]{\"a\":");
+	for (i = 0; i < 200000; i++)
+		buf_puts(&b, "[");
+	ok(!parses(b.p, b.len, &why) && strcmp(why.text, "a message: nested deeper than 16") == 0,
+	    "two hundred thousand, refused "
+	    "before anything recurses");
+	buf_free(&b);
+	/* a string that never ends, a backslash at the very end */
+	ok(!parses(TEXT("{\"a\":\"\\"), &why), "half an escape at the end");
+}
+
+int
+main(void)
+{
+	test_header();
+	test_body();
+	test_depth();
+	return done_testing();
+}

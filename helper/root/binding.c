@@ -86,8 +86,8 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 		return -1;
 	if (strcmp(bound, lease_key) == 0)
 		return 0;
-	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN was used by another container before: each task needs its own; tokens of "
-	    "one second are the same with RS256, so set algorithm: ES256 in the pipeline's idtoken var source");
+	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN was used by another container before: each task needs its own; "
+	    "tokens of one second are the same with RS256, so set algorithm: ES256 in the pipeline's idtoken var source");
 }
 
 int
@@ -106,7 +106,10 @@ binding_take(const struct known *k, const char *lease_key, char name[65], struct
 	(void)unlinkat(dir, temp, 0);
 	if (stage(dir, temp, lease_key, k->claims.exp, why) == -1)
 		return -1;
-	/* of two that come at once, one is first; link(2) would do, but for a moment with two links, which trust_read() refuses */
+	/*
+	 * Of two that come at once, one is first.  link(2) would do, but for a moment with two links, which
+	 * trust_read() refuses.
+	 */
 	ret = renameat2(dir, temp, dir, file, RENAME_NOREPLACE);
 	saved = errno;
 	if (ret == -1)

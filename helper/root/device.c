@@ -128,8 +128,8 @@ let_in(const struct device_view *v, int fd, const struct stat *st, const char *p
 		return 0;
 	if (!v->subject->mapped)
 		return refuse(why, WHY_DENIED, "%s: the container's user stands for no user of this host", path);
-	return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's user (uid %u here) in: setfacl -m u:%u:rw %s",
-	    path, st->st_mode & 07777U, v->subject->uid, v->subject->uid, path);
+	return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's user (uid %u here) in: "
+	    "setfacl -m u:%u:rw %s", path, st->st_mode & 07777U, v->subject->uid, v->subject->uid, path);
 }
 
 int

@@ -60,8 +60,8 @@ waiter_json(const struct waiter *w)
 	}
 	snprintf(turn, sizeof(turn), "%llu", (unsigned long long)w->turn);
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)w->start);
-	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:o}", "version", 1, "id", w->id, "pipeline", w->pipeline,
-	    "uid", (json_int_t)w->uid, "pid", (json_int_t)w->pid, "start", start, "turn", turn,
+	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:o}", "version", 1, "id", w->id,
+	    "pipeline", w->pipeline, "uid", (json_int_t)w->uid, "pid", (json_int_t)w->pid, "start", start, "turn", turn,
 	    "renewed", (json_int_t)w->renewed, "since", (json_int_t)w->since, "wants", wants);
 }
 
@@ -83,8 +83,10 @@ read_want(const json_t *j, struct pick_want *w)
 static int
 read_waiter(const json_t *j, struct waiter *w)
 {
-	const char *id = json_string_value(json_object_get(j, "id")), *pipeline = json_string_value(json_object_get(j, "pipeline"));
-	const char *turn = json_string_value(json_object_get(j, "turn")), *start = json_string_value(json_object_get(j, "start"));
+	const char *id = json_string_value(json_object_get(j, "id"));
+	const char *pipeline = json_string_value(json_object_get(j, "pipeline"));
+	const char *turn = json_string_value(json_object_get(j, "turn"));
+	const char *start = json_string_value(json_object_get(j, "start"));
 	const json_t *wants = json_object_get(j, "wants"), *item;
 	size_t i;
 

@@ -39,7 +39,10 @@ void queue_close(struct queue *q);
 /* Its place: how many are before the waiter of this key; all, if it is not in the queue yet. */
 size_t queue_place(const struct queue *q, const char *key);
 
-/* Keeps or takes a place for w (its turn and renewed are filled here).  -1 with *why: too many of one user wait, or of all. */
+/*
+ * Keeps or takes a place for w (its turn and renewed are filled here).  -1 with
+ * *why where too many of one user wait, or of all.
+ */
 int queue_stay(struct queue *q, struct waiter *w, struct why *why);
 
 /* Gives a place up; none is no error. */

@@ -208,7 +208,10 @@ in_spans(const struct node_search *s, uint32_t uid)
 	return false;
 }
 
-/* /proc/PID belongs to the effective uid.  Of a setuid program, which may have inherited a node, the real one counts. */
+/*
+ * /proc/PID belongs to the effective uid.  Of a setuid program, which may have
+ * inherited a node, the real one counts.
+ */
 static bool
 is_of_users(const struct node_search *s, int proc, const char *pid)
 {

@@ -4,7 +4,7 @@
 #   deps.sh build|demo|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
-libgmp-dev libcurl4-openssl-dev"
+libgmp-dev libcurl4-openssl-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 check="$demo crun containerd acl strace clang llvm umockdev mandoc cppcheck procps binutils file openssl"
 case ${1:-check} in

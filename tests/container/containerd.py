@@ -31,7 +31,7 @@ gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );
 folders = ( { path = "/srv/datasets"; access = "ro"; } );
 ''' % GPU0)
 PROBE = ('for n in /dev/nvidia*; do [ -e $n ] && echo node=$n; done; (: < /dev/nvidia0) 2>&1; cat /srv/datasets/x; '
-         'echo w > /srv/datasets/new; echo visible=$NVIDIA_VISIBLE_DEVICES')
+         '(echo w > /srv/datasets/new) 2>&1; echo visible=$NVIDIA_VISIBLE_DEVICES')
 
 
 def ctr(*words, **kw):

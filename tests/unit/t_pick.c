@@ -1,0 +1,171 @@
+/* pure/pick.c: who gets which GPU, against a model that counts holders one by one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/pick.h"
+#include "tap.h"
+
+#define GPUS 5
+#define HOLDERS 12
+
+static unsigned seed = 20261120;
+
+static unsigned
+draw(unsigned below)
+{
+	seed = seed * 1103515245U + 12345U;
+	return (seed >> 16) % below;
+}
+
+static struct held_gpu
+gpu(unsigned n, bool exclusive, unsigned limit)
+{
+	struct held_gpu g = { .vendor = GPU_NVIDIA, .exclusive = exclusive, .limit = limit };
+
+	snprintf(g.pci, sizeof(g.pci), "0000:%02x:00.0", n & 0xff);
+	return g;
+}
+
+/* What the rule says, written another way: no one alone, no one over anyone's limit. */
+static bool
+state_is_sound(const struct holding *held, size_t n)
+{
+	size_t i, k, g;
+
+	for (g = 0; g < GPUS; g++) {
+		struct held_gpu which = gpu((unsigned)g, false, 0);
+		unsigned count = 0, least = 0;
+		bool alone = false;
+
+		for (i = 0; i < n; i++)
+			for (k = 0; k < held[i].gpus; k++)
+				if (held_same(&held[i].gpu[k], &which)) {
+					count++;
+					alone = alone || held[i].gpu[k].exclusive;
+					if (held[i].gpu[k].limit != 0 && (least == 0 || held[i].gpu[k].limit < least))
+						least = held[i].gpu[k].limit;
+				}
+		if ((alone && count > 1) || (least != 0 && count > least))
+			return false;
+	}
+	return true;
+}
+
+static size_t
+with_room(const struct holding *held, size_t n, const struct pick_want *w)
+{
+	size_t i, room = 0;
+
+	for (i = 0; i < w->candidates; i++)
+		room += pick_has_room(held, n, &w->candidate[i]);
+	return room;
+}
+
+/* Containers come and go at random; each wants some of some GPUs. */
+static void
+test_crowd(void)
+{
+	static struct held_gpu kept[HOLDERS][GPUS];
+	struct holding held[HOLDERS] = { { 0 } };
+	unsigned round, bad_state = 0, bad_grant = 0, bad_refusal = 0, granted = 0, refused = 0;
+
+	for (round = 0; round < 20000; round++) {
+		unsigned who = draw(HOLDERS), limit = draw(3) == 0 ? 1 + draw(3) : 0, i;
+		bool exclusive = limit == 0 && draw(2) == 0;
+		struct held_gpu candidate[GPUS];
+		struct pick_want w = { .candidate = candidate, .count = 1 + draw(3) };
+		struct pick picks[GPUS];
+		size_t n, k;
+
+		held[who] = (struct holding){ 0 };
+		for (i = 0; i < GPUS; i++)
+			if (draw(3) != 0)
+				candidate[w.candidates++] = gpu(i, exclusive, limit);
+		if (pick_gpus(held, HOLDERS, &w, 1, picks, GPUS, &n)) {
+			granted++;
+			bad_grant += n != w.count;
+			for (k = 0; k < n; k++)
+				kept[who][k] = candidate[picks[k].candidate];
+			held[who] = (struct holding){ .gpu = kept[who], .gpus = n };
+			for (k = 1; k < n; k++)
+				bad_grant += held_same(&kept[who][k], &kept[who][k - 1]);
+		} else {
+			refused++;
+			bad_refusal += with_room(held, HOLDERS, &w) >= w.count || n != with_room(held, HOLDERS, &w);
+		}
+		bad_state += !state_is_sound(held, HOLDERS);
+	}
+	ok(granted > 1000 && refused > 1000, "both come up: %u grants, %u refusals", granted, refused);
+	is_int(bad_state, 0, "never one too many on a GPU");
+	is_int(bad_grant, 0, "a grant is as many GPUs as were wanted, none of them twice");
+	is_int(bad_refusal, 0, "a refusal is for want of room, and says what could be had");
+}
+
+static void
+test_order(void)
+{
+	struct held_gpu all[3] = { gpu(0, false, 0), gpu(1, false, 0), gpu(2, false, 0) };
+	struct held_gpu busy[] = { gpu(0, false, 0), gpu(1, false, 0), gpu(1, false, 0) };
+	struct holding held[] = { { busy, 2 }, { busy + 2, 1 } };
+	struct held_gpu only[1] = { gpu(2, false, 0) };
+	struct pick_want w = { all, 3, 1 }, both[2] = { { all, 3, 2 }, { only, 1, 1 } };
+	struct pick picks[4];
+	size_t n;
+
+	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 1 && picks[0].candidate == 0, "all free: the first");
+	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2, "the least held");
+	w.count = 3;
+	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2 && picks[1].candidate == 0 &&
+	    picks[2].candidate == 1, "then by how often they are held, then by address");
+	ok(pick_gpus(held, 2, both, 2, picks, 4, &n) && n == 3 && picks[0].want == 1 && picks[0].candidate == 0,
+	    "a want without a choice is served first");
+	both[1].count = 2;
+	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 3, "more than there are: no, and what could be had");
+	w.count = 3;
+	ok(!pick_gpus(NULL, 0, &w, 1, picks, 2, &n) && n == 2, "no more than there is room for");
+	ok(pick_gpus(NULL, 0, NULL, 0, picks, 4, &n) && n == 0, "nothing wanted is nothing given");
+}
+
+static void
+test_rules(void)
+{
+	struct held_gpu alone = gpu(0, true, 0), three = gpu(0, false, 3), two = gpu(0, false, 2), any = gpu(0, false, 0);
+	struct holding by_alone = { &alone, 1 }, by_three[3] = { { &three, 1 }, { &three, 1 }, { &three, 1 } };
+	struct held_gpu other = gpu(0, false, 0);
+
+	other.partition = 1;
+	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone), "held exclusively: no room");
+	ok(!pick_has_room(by_three, 1, &alone), "not exclusively where someone is");
+	ok(pick_has_room(by_three, 2, &any) && !pick_has_room(by_three, 3, &any), "the holders' limit binds who comes");
+	ok(pick_has_room(by_three, 1, &two) && !pick_has_room(by_three, 2, &two), "and who comes has a limit too");
+	ok(pick_has_room(&by_alone, 1, &other), "another partition is another GPU");
+	other = any;
+	other.vendor = GPU_AMD;
+	ok(pick_has_room(&by_alone, 1, &other), "and so is another vendor's at that address");
+}
+
+static void
+test_written_down(void)
+{
+	struct held_gpu g = gpu(7, true, 0), back;
+	json_t *j = held_gpu_pack(&g);
+
+	ok(held_gpu_unpack(j, &back) == 0 && held_same(&g, &back) && back.exclusive, "a GPU comes back as it was written");
+	json_object_set_new(j, "pci", json_string("nonsense"));
+	ok(held_gpu_unpack(j, &back) == -1, "one without an address is none");
+	json_decref(j);
+	j = json_object();
+	ok(held_gpu_unpack(j, &back) == -1, "nor is nothing");
+	json_decref(j);
+}
+
+int
+main(void)
+{
+	test_rules();
+	test_order();
+	test_crowd();
+	test_written_down();
+	return done_testing();
+}

@@ -402,7 +402,7 @@ tree example
 cp "$here/policy.d/gpuhelper.conf" "$d/gpuhelper.conf"
 check
 t "example: gpuhelper.conf" silent
-sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/run\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
+sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/var\/lib\/docker\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
 check
 t "example: gpuhelper.conf, its lines taken in" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v "no keys in" out' - "$st" "$d"
 

@@ -180,7 +180,7 @@ parse(int argc, char **argv, struct options *o, unsigned *used)
 	fill_table(table);
 	opterr = 0;
 	/* '-': words come in their place, whatever POSIXLY_CORRECT says; ':': a missing value is told apart */
-	while (at = optind, (c = getopt_long(argc, argv, "-:b:hv", table, NULL)) != -1) {
+	while (at = optind, (c = getopt_long(argc, argv, "-:b:hnv", table, NULL)) != -1) {
 		if (c == OPT_WORD) {
 			o->arg[o->args++] = optarg;
 		} else if (c == OPT_HELP) {

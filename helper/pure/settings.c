@@ -9,13 +9,16 @@
 
 #define KEYS_MAX_AGE (48 * 3600)	/* seconds: the timer has failed for two days by then */
 
-/* Where the usual engines keep root filesystems; a host with another place names it. */
+/*
+ * Where the usual engines keep root filesystems, and nothing but them; a host
+ * with another place names it.  containerd's lie in the bundle.
+ */
 static const char *const engines[] = {
-	"/worker-state/volumes",	/* Concourse's official image */
-	"/var/lib/containers/storage",	/* podman, CRI-O */
-	"/var/lib/containerd",
-	"/run/containerd",
-	"/var/lib/docker",
+	"/worker-state/volumes",		/* Concourse's official image */
+	"/var/lib/containers/storage/overlay",	/* podman, CRI-O */
+	"/var/lib/containers/storage/vfs/dir",
+	"/var/lib/docker/overlay2",
+	"/var/lib/docker/rootfs",
 };
 
 bool

@@ -54,22 +54,58 @@ holdings_free(struct holdings *h)
 	free(h->v);
 }
 
+static bool
+is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (held_same(&kept[i], g))
+			return true;
+	return false;
+}
+
+/*
+ * What the want still lacks is kept closed to those behind, held as it may be:
+ * or a stream of them could hold it for ever by turns.
+ */
+static size_t
+close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, size_t n, size_t max)
+{
+	size_t i;
+
+	for (i = 0; i < want->candidates && lacks > 0 && n < max; i++) {
+		if (is_kept(kept, n, &want->candidate[i]))
+			continue;
+		kept[n] = want->candidate[i];
+		kept[n++].exclusive = true;
+		lacks--;
+	}
+	return n;
+}
+
 /* What this waiter would get now, whole or in part, is kept for it: it must not starve behind smaller requests. */
 static int
 keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why)
 {
 	struct pick *picks = calloc(max, sizeof(*picks));
-	struct held_gpu *kept = calloc(max, sizeof(*kept));
-	size_t n = 0, i;
+	struct held_gpu *kept = calloc(2 * max, sizeof(*kept));
+	size_t n = 0, picked = 0, i, k;
+	unsigned has;
 
 	if (picks == NULL || kept == NULL) {
 		free(picks);
 		free(kept);
 		return refuse_nomem(why);
 	}
-	(void)pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &n);
-	for (i = 0; i < n; i++)
-		kept[i] = w->want[picks[i].want].candidate[picks[i].candidate];
+	(void)pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &picked);
+	for (n = 0; n < picked; n++)
+		kept[n] = w->want[picks[n].want].candidate[picks[n].candidate];
+	for (i = 0; i < w->wants; i++) {
+		for (has = 0, k = 0; k < picked; k++)
+			has += picks[k].want == i;
+		n = close_rest(&w->want[i], w->want[i].count - has, kept, n, 2 * max);
+	}
 	free(picks);
 	h->kept[h->keepers++] = kept;
 	h->v[h->n++] = (struct holding){ .gpu = kept, .gpus = n };
@@ -94,14 +130,14 @@ fill_holdings(const struct leases *ls, const struct queue *q, size_t before, siz
 	return 0;
 }
 
-/* A lease's pipeline, to be told to one's own team only. */
+/* A lease's pipeline, to be told to one's own team only; NULL to others. */
 static const char *
 name_for(const struct lease *holder, const struct lease *who)
 {
 	size_t team = strcspn(who->pipeline, "/");
 
 	return who->pipeline[team] == '/' && strncmp(holder->pipeline, who->pipeline, team + 1) == 0 ? holder->pipeline :
-	    "a container";
+	    NULL;
 }
 
 static bool
@@ -123,6 +159,7 @@ refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease 
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
+	const char *name;
 	char since[32];
 	size_t i;
 
@@ -130,7 +167,10 @@ refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease 
 		if (!holds_one_of(&ls->v[i], w->want, w->wants))
 			continue;
 		text_time(ls->v[i].since, since);
-		buf_printf(&b, "%s%s since %s", told++ ? ", " : "taken by ", name_for(&ls->v[i], who), since);
+		name = name_for(&ls->v[i], who);
+		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ", name != NULL ? name : "a container");
+		if (name != NULL)
+			buf_printf(&b, " since %s", since);
 	}
 	if (before > 0)
 		buf_printf(&b, "%s%zu waiting before this one", told ? "; " : "", before);

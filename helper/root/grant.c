@@ -181,6 +181,9 @@ fill_lease(struct work *w)
 	l->since = time(NULL);
 	if (fill_users(w) == -1)
 		return -1;
+	if (w->peer->asker.enforced && r->systemd_cgroup && r->cgroups_path[0] == '\0')
+		return refuse(&w->why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
+		    "could not be followed without");
 	if (cgroup_candidates(w->peer->pid, r->cgroups_path, r->id, &l->cgroups, &w->why) == -1)
 		return -1;
 	/* its end is seen by its cgroup: that has to be there, and its own */
@@ -238,6 +241,7 @@ take_lease(struct work *w)
 
 	leave_cgroup(w->peer->asker.uid);
 	memcpy(me.key, w->lease.key, sizeof(me.key));
+	queue_renew(me.key);
 	ret = leases_open(&ls, audit_end, w, &w->why);
 	/* a crowd at the lock is no reason to give up for who may wait anyway */
 	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)

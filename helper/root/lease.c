@@ -29,7 +29,7 @@
 #define LEASES_MAX 4096		/* that live; what is over is found and removed whatever its number */
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 #define FILES_MAX (1 << 20)
-#define LOCK_WAIT_MS 2000
+#define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
 
 void
 lease_key(uint32_t uid, const char *root, const char *id, char out[65])
@@ -217,7 +217,8 @@ static int
 take_lock(struct leases *ls, struct why *why)
 {
 	/* once more every 100 ms, in case it fires before flock(2) waits */
-	const struct itimerval limit = { .it_value = { .tv_sec = LOCK_WAIT_MS / 1000 }, .it_interval = { .tv_usec = 100000 } };
+	const struct itimerval limit = { .it_value = { LOCK_WAIT_MS / 1000, LOCK_WAIT_MS % 1000 * 1000 },
+		.it_interval = { .tv_usec = 100000 } };
 	const struct itimerval off = { 0 };
 	struct sigaction wake = { .sa_handler = wake_up };
 	int ret, saved;
@@ -233,8 +234,8 @@ take_lock(struct leases *ls, struct why *why)
 	if (ret == 0)
 		return 0;
 	if (saved == EINTR)
-		return refuse(why, WHY_AGAIN, "%s/lock is held by another gpuhelper for over %d s: try again", GPUHELPER_RUNDIR,
-		    LOCK_WAIT_MS / 1000);
+		return refuse(why, WHY_AGAIN, "%s/lock is held by another gpuhelper for over %d ms: try again", GPUHELPER_RUNDIR,
+		    LOCK_WAIT_MS);
 	return refuse(why, WHY_IO, "%s/lock: %s", GPUHELPER_RUNDIR, strerror(saved));
 }
 

@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
@@ -60,9 +62,9 @@ waiter_json(const struct waiter *w)
 	}
 	snprintf(turn, sizeof(turn), "%llu", (unsigned long long)w->turn);
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)w->start);
-	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:o}", "version", 1, "id", w->id,
+	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:o}", "version", 1, "id", w->id,
 	    "pipeline", w->pipeline, "uid", (json_int_t)w->uid, "pid", (json_int_t)w->pid, "start", start, "turn", turn,
-	    "renewed", (json_int_t)w->renewed, "since", (json_int_t)w->since, "wants", wants);
+	    "since", (json_int_t)w->since, "wants", wants);
 }
 
 static int
@@ -97,7 +99,6 @@ read_waiter(const json_t *j, struct waiter *w)
 	w->pipeline = strdup(pipeline);
 	w->uid = (uint32_t)json_integer_value(json_object_get(j, "uid"));
 	w->pid = (pid_t)json_integer_value(json_object_get(j, "pid"));
-	w->renewed = (uint64_t)json_integer_value(json_object_get(j, "renewed"));
 	w->since = json_integer_value(json_object_get(j, "since"));
 	if (w->id == NULL || w->pipeline == NULL || (w->want = calloc(json_array_size(wants) + 1, sizeof(*w->want))) == NULL)
 		return -1;
@@ -115,17 +116,20 @@ load_waiter(int dir, const char *name, struct waiter *w)
 {
 	autofree char *text = NULL;
 	struct why ignored;
+	struct stat st;
 	size_t len;
 	json_t *j;
 	bool ok;
 
 	*w = (struct waiter){ 0 };
-	if (strlen(name) != 64 || (text = trust_read(dir, name, name, 1 << 20, true, &len, &ignored)) == NULL ||
+	if (strlen(name) != 64 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    (text = trust_read(dir, name, name, 1 << 20, true, &len, &ignored)) == NULL ||
 	    (j = strictjson_object(text, len, &ignored)) == NULL)
 		return false;
 	ok = read_waiter(j, w) == 0;
 	json_decref(j);
 	snprintf(w->key, sizeof(w->key), "%s", name);
+	w->renewed = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
 	return ok;
 }
 
@@ -197,6 +201,17 @@ queue_place(const struct queue *q, const char *key)
 	return i;
 }
 
+/* A file's modification time is when its waiter asked last, counted from boot. */
+static void
+touch(int dir, const char *key)
+{
+	const uint64_t now = since_boot_ns();
+	const struct timespec at = { .tv_sec = (time_t)(now / 1000000000), .tv_nsec = (long)(now % 1000000000) };
+	const struct timespec times[2] = { at, at };
+
+	(void)utimensat(dir, key, times, AT_SYMLINK_NOFOLLOW);
+}
+
 int
 queue_stay(struct queue *q, struct waiter *w, struct why *why)
 {
@@ -210,13 +225,25 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
 	w->turn = place < q->n ? q->v[place].turn : since_boot_ns();
 	w->since = place < q->n ? q->v[place].since : time(NULL);
-	w->renewed = since_boot_ns() / 1000000;
 	j = waiter_json(w);
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	if (text == NULL)
 		return refuse_nomem(why);
-	return state_write(q->dir, w->key, text, 0600, 0, why);
+	if (state_write(q->dir, w->key, text, 0600, 0, why) == -1)
+		return -1;
+	touch(q->dir, w->key);
+	return 0;
+}
+
+void
+queue_renew(const char *key)
+{
+	struct why ignored;
+	autoclose int dir = state_dir("queue", &ignored);
+
+	if (dir != -1)
+		touch(dir, key);
 }
 
 void

@@ -17,7 +17,7 @@ struct waiter {
 	pid_t pid;		/* the process that asks, again and again */
 	uint64_t start;
 	uint64_t turn;		/* its place: nanoseconds since boot at which it came */
-	uint64_t renewed;	/* milliseconds since boot of its last asking */
+	uint64_t renewed;	/* milliseconds since boot at which it asked last */
 	int64_t since;		/* seconds since 1970, for people */
 	struct pick_want *want;	/* candidates owned */
 	size_t wants;
@@ -44,6 +44,12 @@ size_t queue_place(const struct queue *q, const char *key);
  * *why where too many of one user wait, or of all.
  */
 int queue_stay(struct queue *q, struct waiter *w, struct why *why);
+
+/*
+ * Says that the waiter of this key still asks, without the lock: who has to wait
+ * for that does not lose its place meanwhile.  No place is no error.
+ */
+void queue_renew(const char *key);
 
 /* Gives a place up; none is no error. */
 void queue_leave(const struct queue *q, const char *key);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "enter.h"
 #include "grant.h"
 #include "lease.h"
 #include "queue.h"
@@ -60,6 +61,7 @@ status(const struct peer *p, struct reply *reply)
 	size_t i;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
+	leave_cgroup(p->asker.uid);
 	if (leases_open(&ls, NULL, NULL, &reply->why) == -1 || queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	for (i = 0; i < ls.n && json_array_size(leases) < SHOWN_MAX; i++)

@@ -83,12 +83,15 @@ ask(const struct request *r, struct asking *a, struct reply *reply, struct why *
 int
 ask_final(struct asking *a, struct why *why)
 {
+	pid_t pid;
 	int status;
 
 	if (frame_send_byte(a->fd, WIRE_DONE) == -1)
 		return refuse(why, WHY_IO, "gpuhelper took the grant back: %s", strerror(errno));
 	/* it ends at once, and with 0 only if the byte came in time */
-	if (waitpid(a->pid, &status, 0) == a->pid && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
+	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
+		;
+	if (pid != a->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return refuse(why, WHY_AGAIN, "gpuhelper took the grant back: writing config.json took too long");
 	a->pid = -1;
 	return 0;

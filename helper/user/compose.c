@@ -330,7 +330,7 @@ is_place(const struct stat *st, const char *path)
 static bool
 is_ours(const char *path)
 {
-	static const char *const ours[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR };
+	static const char *const ours[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
 	char walk[256];
 	struct stat st;
 	size_t i;
@@ -378,8 +378,8 @@ check_source(const char *source, const char *target, struct why *why)
 	/* what can't be resolved can't be mounted either; runc will say so */
 	real = realpath(source, NULL);
 	if (is_ours(source) || (real != NULL && is_ours(real)))
-		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring " GPUHELPER_CONFDIR " or " GPUHELPER_RUNDIR
-		    " into the container", source, target);
+		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
+		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
 	return 0;
 }
 

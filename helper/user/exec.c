@@ -214,6 +214,20 @@ add_record(struct words *w, const struct record *r, const char *env_option, cons
 	}
 }
 
+/* crun takes several letters in one word («-dp FILE»): those before the last are options of their own. */
+static void
+keep_letters(struct words *w, const char *word)
+{
+	char letters[16];
+	size_t n = strcspn(word, "pe");
+
+	if (word[0] != '-' || word[1] == '-' || n < 2 || n >= sizeof(letters) || text_starts(word, "-process") ||
+	    text_starts(word, "-env"))
+		return;
+	snprintf(letters, sizeof(letters), "%.*s", (int)n, word);
+	add_word(w, letters);
+}
+
 static int
 rewrite(int argc, char *const *argv, const struct command *c, const struct exec_word *e, int n, const struct record *r,
     const char *runtime, struct words *w, struct why *why)
@@ -238,6 +252,8 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct exec_
 		path[0] = '\0';
 		if (e[k].option == EXEC_PROCESS && replace_process(e[k].value, r, path, why) == -1)
 			return -1;
+		if (path[0] != '\0' || (e[k].option == EXEC_ENV && process_env_is_taken_out(e[k].value)))
+			keep_letters(w, argv[i]);
 		if (path[0] != '\0') {
 			add_word(w, "--process");
 			add_word(w, path);
@@ -261,7 +277,7 @@ exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime
 
 	if (n == -1 || load_record(c, &r, why) == -1)
 		return NULL;
-	if ((w.v = calloc((size_t)argc + 2 * (r.env.n + r.gids) + (size_t)n + 2, sizeof(*w.v))) == NULL ||
+	if ((w.v = calloc((size_t)argc + 2 * (r.env.n + r.gids) + 2 * (size_t)n + 2, sizeof(*w.v))) == NULL ||
 	    rewrite(argc, argv, c, words, n, &r, runtime, &w, why) == -1 || w.failed) {
 		if (w.v == NULL || w.failed)
 			refuse_nomem(why);

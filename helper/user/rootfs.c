@@ -57,43 +57,118 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 	return 0;
 }
 
-/* Where «path» of the container leads: the longest part that is there, its links resolved in the root; and the rest. */
+/*
+ * Resolves the longest part of «path» that is there, in the root: *inside is
+ * where that leads, as the root sees it, *rest what is left of the path.
+ */
 static int
-resolve(int root, const char *rootpath, const char *path, char **out, struct why *why)
+resolve_part(int root, const char *rootpath, const char *path, int *fd, char **inside, const char **rest,
+    struct why *why)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	autofree char *part = strdup(path);
 	char link[40], real[4352];
-	const char *inside;
 	size_t len;
 	ssize_t n;
-	int fd;
 
 	if (part == NULL)
 		return refuse_nomem(why);
 	for (len = strlen(part);; part[len] = '\0') {
-		fd = (int)syscall(SYS_openat2, root, len > 0 ? part : "/", &how, sizeof(how));
-		if (fd != -1)
+		*fd = (int)syscall(SYS_openat2, root, len > 0 ? part : "/", &how, sizeof(how));
+		if (*fd != -1)
 			break;
-		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-			return refuse(why, WHY_DATA, "%s in the container: %s", path, strerror(errno));
-		if (errno == ELOOP)
-			return refuse(why, WHY_DATA, "%s in the container goes through links without end", path);
+		if (errno != ENOENT && errno != ENOTDIR)
+			return refuse(why, WHY_DATA, "%s in the container can't be followed: %s", path, strerror(errno));
 		while (len > 0 && part[--len] != '/')
 			;
 	}
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", *fd);
 	n = readlink(link, real, sizeof(real) - 1);
-	close(fd);
-	if (n <= 0)
-		return refuse(why, WHY_DATA, "%s in the container can't be followed", path);
-	real[n] = '\0';
-	if (!path_at_or_beneath(real, rootpath))
+	real[n > 0 ? n : 0] = '\0';
+	if (n <= 0 || !path_at_or_beneath(real, rootpath)) {
+		close(*fd);
 		return refuse(why, WHY_DATA, "%s in the container leads out of its root", path);
-	inside = real + (strcmp(rootpath, "/") == 0 ? 0 : strlen(rootpath));
-	if (asprintf(out, "%s%s", inside, path + len) == -1)
+	}
+	*rest = path + len;
+	*inside = strdup(real + (strcmp(rootpath, "/") == 0 ? 0 : strlen(rootpath)));
+	return *inside != NULL ? 0 : refuse_nomem(why);
+}
+
+/* Takes «.», «..» and doubled slashes out of an absolute path, in place; at the top, «..» leads nowhere. */
+static void
+tidy(char *path)
+{
+	autofree char *copy = strdup(path);
+	char *part, *save = NULL, *end = path;
+
+	for (part = copy != NULL ? strtok_r(copy, "/", &save) : NULL; part != NULL; part = strtok_r(NULL, "/", &save)) {
+		if (strcmp(part, ".") == 0)
+			continue;
+		if (strcmp(part, "..") == 0) {
+			while (end > path && *--end != '/')
+				;
+			continue;
+		}
+		*end++ = '/';
+		end = stpcpy(end, part);
+	}
+	*end = '\0';
+}
+
+/*
+ * A link that leads to what is not there yet: the runtime makes what it leads
+ * to.  The path behind the link, or NULL in *out if the next component is none.
+ */
+static int
+behind_link(int fd, const char *inside, const char *rest, char **out, struct why *why)
+{
+	autofree char *name = NULL;
+	char target[4096];
+	ssize_t n;
+	int ret;
+
+	*out = NULL;
+	rest += strspn(rest, "/");
+	if ((name = strndup(rest, strcspn(rest, "/"))) == NULL)
 		return refuse_nomem(why);
+	if (*name == '\0' || (n = readlinkat(fd, name, target, sizeof(target) - 1)) <= 0)
+		return 0;
+	target[n] = '\0';
+	rest += strlen(name);
+	ret = *target == '/' ? asprintf(out, "%s%s", target, rest) : asprintf(out, "%s/%s%s", inside, target, rest);
+	if (ret == -1) {
+		*out = NULL;
+		return refuse_nomem(why);
+	}
+	tidy(*out);
 	return 0;
+}
+
+/* Where «path» of the container leads: links resolved in its root, as the runtime will. */
+static int
+resolve(int root, const char *rootpath, const char *path, char **out, struct why *why)
+{
+	autofree char *now = strdup(path);
+	unsigned links;
+
+	for (links = 0; now != NULL && links < 40; links++) {
+		autofree char *inside = NULL;
+		const char *rest = "";
+		char *next = NULL;
+		int fd, ret;
+
+		if (resolve_part(root, rootpath, now, &fd, &inside, &rest, why) == -1)
+			return -1;
+		ret = behind_link(fd, inside, rest, &next, why);
+		close(fd);
+		if (ret == -1)
+			return -1;
+		if (next == NULL)
+			return asprintf(out, "%s%s", inside, rest) == -1 ? refuse_nomem(why) : 0;
+		free(now);
+		now = next;
+	}
+	return refuse(why, WHY_DATA, "%s in the container goes through links without end", path);
 }
 
 static int

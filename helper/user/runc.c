@@ -404,6 +404,7 @@ main(int argc, char **argv)
 		dprintf(STDOUT_FILENO, "gpuhelper-runc %s\n", GPUHELPER_VERSION);
 		return 0;
 	}
+	runtime_begin();
 	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argc, argv, &why) == -1)
 		report_error(&command, &why);
 	return 1;

@@ -173,36 +173,47 @@ count_depth(const char *path, struct why *why)
 	return setenv(DEPTH_VARIABLE, text, 1) == 0 ? 0 : refuse_nomem(why);
 }
 
+static struct sigaction inherited_chld;
+
+void
+runtime_begin(void)
+{
+	(void)sigaction(SIGCHLD, NULL, &inherited_chld);
+	(void)signal(SIGCHLD, SIG_DFL);
+}
+
 int
 runtime_exec(const char *path, char *const *argv, struct why *why)
 {
 	if (count_depth(path, why) == -1)
 		return -1;
+	(void)sigaction(SIGCHLD, &inherited_chld, NULL);
 	execve(path, argv, environ);
 	return refuse(why, WHY_ABSENT, "runtime %s: %s", path, strerror(errno));
 }
 
 static volatile sig_atomic_t child;
 
+/* What the terminal sends it sends to the child as well. */
 static void
-pass_on(int sig)
+pass_on(int sig, siginfo_t *info, void *context)
 {
-	if (child > 0)
+	(void)context;
+	if (child > 0 && info->si_code <= 0)
 		(void)kill((pid_t)child, sig);
 }
 
 /* In the child: as the caller left things, and not outliving us where we would not outlive our parent. */
 static void
-settle_child(int deathsig, pid_t parent, const sigset_t *mask, const struct sigaction *chld)
+settle_child(int deathsig, pid_t parent, const sigset_t *mask)
 {
 	struct sigaction a;
 	int sig;
 
 	/* what was ignored stays ignored, as over execve(2) */
 	for (sig = 1; sig < NSIG; sig++)
-		if (sigaction(sig, NULL, &a) == 0 && a.sa_handler == pass_on)
+		if (sigaction(sig, NULL, &a) == 0 && (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == pass_on)
 			(void)signal(sig, SIG_DFL);
-	(void)sigaction(SIGCHLD, chld, NULL);
 	(void)sigprocmask(SIG_SETMASK, mask, NULL);
 	if (deathsig != 0 && (prctl(PR_SET_PDEATHSIG, deathsig) == -1 || getppid() != parent))
 		_exit(1);
@@ -212,7 +223,7 @@ int
 runtime_fork(int *status, struct why *why)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
-	struct sigaction pass = { .sa_handler = pass_on, .sa_flags = SA_RESTART }, old, chld;
+	struct sigaction pass = { .sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
 	pid_t self = getpid(), pid;
 	sigset_t all, mask;
 	int deathsig = 0, st;
@@ -221,16 +232,13 @@ runtime_fork(int *status, struct why *why)
 	(void)prctl(PR_GET_PDEATHSIG, &deathsig);
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &mask);
-	/* an ignored SIGCHLD would take the child's status away */
-	(void)sigaction(SIGCHLD, NULL, &chld);
-	(void)signal(SIGCHLD, SIG_DFL);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			(void)sigaction(signals[i], &pass, NULL);
 	if ((pid = fork()) == -1)
 		return refuse(why, WHY_AGAIN, "fork: %s", strerror(errno));
 	if (pid == 0) {
-		settle_child(deathsig, self, &mask, &chld);
+		settle_child(deathsig, self, &mask);
 		return 1;
 	}
 	child = pid;

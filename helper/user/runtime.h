@@ -7,6 +7,12 @@
 #include "../pure/why.h"
 
 /*
+ * To be called first: an engine may ignore SIGCHLD, and our own children's ends
+ * would be lost.  runtime_exec() leaves it as it came.
+ */
+void runtime_begin(void);
+
+/*
  * The runtime to run: «configured» (gpuhelper.conf; its path must be root's
  * alone) or, if that is NULL, the first «runc» in PATH that is not this wrapper.
  * NULL with *why; the caller frees.

@@ -105,6 +105,34 @@ late.p.wait(60)
 order = [a['container'] for a in audit() if a['event'] == 'grant'][-2:]
 ok(order == [large.id, late.id], 'who waits for four GPUs is served before who came later for one', order)
 
+# who wants a GPU alone does not starve behind a stream of those who share it
+host.policies(t10=(POLICY % '').replace('count = 4', 'count = 1; devices = [ "0" ]'),
+              t20=(POLICY % 'sharing = "shared";').replace('ml/train', 'ml/share').replace('count = 4', 'count = 1; devices = [ "0" ]').replace('wait = 100', 'wait = 0'))
+SHARE = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=share', 'GPUHELPER_GPUS=1']
+
+
+def share(ms):
+    b = Bundle(host, env=SHARE)
+    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
+                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return b
+
+
+stream = [share(1500)]
+while not leases():
+    time.sleep(0.01)
+alone = start(['GPUHELPER_GPUS=1'], 5)
+while not os.listdir('/run/gpuhelper/queue'):
+    time.sleep(0.01)
+for _ in range(6):
+    stream.append(share(1500))
+    time.sleep(0.3)
+ok(alone.p.wait(30) == 0 and all(b.p.wait(30) == 1 for b in stream[1:5]), 'an exclusive request is served before shared ones that came later',
+   [b.p.returncode for b in stream])
+for b in stream:
+    b.p.wait(30)
+host.policies(t10=POLICY % '')
+
 # status and reap
 CTL = '/usr/sbin/gpuhelperctl'
 sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'worker')

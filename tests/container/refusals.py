@@ -132,6 +132,22 @@ os.makedirs(linked + '/data')
 refused("a mount that the image's own link brings to a granted folder", 'would cover or lie in', bundle(
         env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
         s['mounts'].append({'destination': '/data/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
+os.rmdir(linked + '/data')
+os.symlink('/vol/x/../y', linked + '/data')
+refused("a mount that a link to what is not there yet brings above a granted folder", 'would cover or lie in', bundle(
+        env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
+        s['mounts'].append({'destination': '/vol', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
+os.unlink(linked + '/data')
+os.symlink('data2', linked + '/data')
+os.symlink('data', linked + '/data2')
+refused('links without end', 'can\'t be followed', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: s['root'].update(path=linked)))
+os.unlink(linked + '/data')
+os.makedirs(linked + '/data')
+os.chown(linked + '/data', MAXID, MAXID)
+os.symlink('../run/stub', linked + '/etc/resolv.conf')
+b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/ls', '/srv/datasets'], edit=lambda s: s['root'].update(path=linked))
+r = b.run()
+ok(r.returncode == 0, tag + 'a link to nothing elsewhere in the image (/etc/resolv.conf) is no hindrance', r.stdout + str(b.errors()))
 refused('a mount with .. in it, next to a grant', '".."', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
         edit=lambda s: s['mounts'].append({'destination': '/x/../srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
 
@@ -143,7 +159,7 @@ refused('root.path is a link out of the volumes', 'is not beneath', bundle(env=[
 os.unlink(W + '/vol/escape')
 refused('root.path climbs out with ..', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/../../../etc')))
 refused('root.path is a volume itself', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol')))
-for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', W + '/../gpuhelper'):
+for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
         continue

@@ -186,6 +186,8 @@ test_spellings(void)
 		{ "runc --new value create --bundle /b x", "create bundle=/b id=x" },
 		{ "runc --new=value create --bundle /b x", "create bundle=/b id=x" },
 		{ "runc -n value create --bundle /b x", "create bundle=/b id=x" },
+		{ "runc --new start x", "start id=x" },
+		{ "runc --new value run --bundle /b x", "run bundle=/b id=x" },
 		{ "runc create --new --bundle /b x", "create bundle=/b id=x" },
 		{ "runc create --new value --bundle /b x", "create bundle=/b id=x" },
 		{ "runc create --new=value --bundle /b x", "create bundle=/b id=x" },

@@ -129,6 +129,7 @@ test_text_refused(void)
 		{ TEXT(P "a = \xc3\xa4;"), "2: unexpected character \"?\"\n2: unexpected character \"?\"" },
 		{ TEXT(P "/ comment\n"), "2: unexpected character \"/\"" },
 		{ TEXT(P "jobs = [[[[[[[[[]]]]]]]]];"), "2: nested deeper than 8 brackets" },
+		{ TEXT(P "} ) ] a = [[[[[[[[[]]]]]]]]];"), "2: nested deeper than 8 brackets" },
 		{ TEXT(P "a = 1e; b = -;\n\nc = 0x;"), "2: \"1e\" is not a plain number of at most nine digits\n"
 		    "2: \"-\" is not a plain number of at most nine digits\n4: \"0x\" is not a plain number of at most "
 		    "nine digits" },
@@ -244,6 +245,42 @@ test_all_faults(void)
 	is_str(why.text, "x: no?line", "a fault of the file as a whole has no line, and is printable");
 }
 
+/* How many faults one file may have: what is garbage from end to end is not read to its end. */
+static void
+test_many_faults(void)
+{
+	autofaults struct faults f = { 0 };
+	autobuf struct buf b = { 0 };
+	char *faults, *p;
+	unsigned lines = 1;
+	bool good;
+	int i;
+
+	for (i = 0; i < 30; i++)
+		buf_puts(&b, "$\n");
+	faults = policy_faults(b.p, b.len, &good);
+	for (p = faults; (p = strchr(p, '\n')) != NULL; p++)
+		lines++;
+	is_int(lines, 20, "twenty of thirty bad lines are told");
+	free(faults);
+	buf_free(&b);
+	for (i = 0; i < 1001; i++)
+		fault_add(&f, 1, false, "x");
+	ok(f.n == 1000 && f.errors == 1001, "a thousand faults are kept, and all are counted");
+	buf_puts(&b, "pipeline = \"a/b\"; folders = ( { path = \"/srv/0\"; }");
+	for (i = 1; i < 64; i++)
+		buf_printf(&b, ", { path = \"/srv/%d\"; }", i);
+	buf_puts(&b, ");");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(good, "64 rules in a list: %s", faults);
+	free(faults);
+	b.len -= 2;
+	buf_puts(&b, ", { path = \"/srv/x\"; } );");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(!good && strncmp(faults, "1: folders must be a list of at most 64 groups", 46) == 0, "one more is refused");
+	free(faults);
+}
+
 static void
 test_sizes(void)
 {
@@ -345,6 +382,8 @@ test_policy_types(void)
 		{ TEXT(P "identity = \"cLAIM!\";"), "2: identity must be one of \"token\", \"caller\", \"claim\"" },
 		{ TEXT(P "issuer = [ \"https://ci\" ];"), "2: issuer must be a string in double quotes" },
 		{ TEXT(P "callers = \"me\";"), "2: callers must be a list of strings: [ \"...\" ]" },
+		{ TEXT(P "callers = [ \"me\", \"7\", \"8\" ];"), "2: callers are names of users, \"7\" is a number\n"
+		    "2: callers are names of users, \"8\" is a number" },
 		{ TEXT(P "callers = [ \"0\" ];"), "2: callers are names of users, \"0\" is a number" },
 		{ TEXT(P "callers = [ \"4294967295\", \"me\" ];"),
 		    "2: callers are names of users, \"4294967295\" is a number" },
@@ -675,9 +714,23 @@ test_issuers(void)
 		    "2: issuer https://ci.example.org stands here twice" },
 	};
 	autofaults struct faults f = { 0 };
+	autobuf struct buf b = { 0 };
 	struct settings s;
+	int i;
 
 	check_refused(t, COUNT(t), true);
+	buf_puts(&b, "issuers = ( ");
+	for (i = 0; i < ISSUERS_MAX; i++)
+		buf_printf(&b, "%s{ url = \"https://%d\"; audience = \"x\"; keys = \"/k\"; }", i ? "," : "", i);
+	buf_puts(&b, ");");
+	ok(settings_parse(b.p, b.len, &s, &f) && s.issuers == ISSUERS_MAX, "%d issuers", ISSUERS_MAX);
+	settings_free(&s);
+	b.len -= 2;
+	buf_puts(&b, ",{} );");
+	ok(!settings_parse(b.p, b.len, &s, &f) && strncmp(f.v[0].text, "issuers must be a list of at most 32", 36) == 0,
+	    "one more is refused");
+	settings_free(&s);
+	faults_free(&f);
 	ok(settings_parse(TEXT("issuers = ( );"), &s, &f) && s.issuers == 0, "no issuers");
 	settings_free(&s);
 	ok(settings_parse(TEXT("issuers = ( { " WHOLE " },\n { url = \"https://b\"; audience = \"b\"; keys = \"/b\"; "
@@ -777,6 +830,7 @@ main(int argc, char **argv)
 	test_text_taken();
 	test_lines();
 	test_all_faults();
+	test_many_faults();
 	test_sizes();
 	test_time();
 	test_policy_types();

@@ -41,6 +41,7 @@ static struct devmajor known[] = {
 	{ 195, 'c', "nvidia" }, { 195, 'c', "nvidiactl" }, { 226, 'c', "drm" }, { 234, 'c', "kfd" },
 	    { 510, 'c', "nvidia-uvm" },
 	{ 511, 'c', "nvidia-caps" }, { 7, 'b', "loop" }, { 8, 'b', "sd" }, { 195, 'b', "not-a-gpu" },
+	{ 510, 'b', "nvidia-not" },
 };
 static const uint32_t gpu_majors[] = { 195, 226, 261, 234, 510, 511 };	/* 261: by its number alone */
 static const struct {
@@ -247,7 +248,8 @@ struct table {
 #define D(t, ma, mi, acc) { false, t, ma, mi, acc }
 #define RWM "rwm"
 #define EVERY_CHAR(acc) A('c', 1, ANY, acc), A('c', 5, ANY, acc), A('c', 10, ANY, acc), A('c', 136, ANY, acc)
-#define EVERY_BLOCK A('b', 7, ANY, RWM), A('b', 8, ANY, RWM), A('b', 195, ANY, RWM)
+#define EVERY_BLOCK A('b', 7, ANY, RWM), A('b', 8, ANY, RWM), A('b', 195, ANY, RWM), \
+    A('b', 510, ANY, RWM)
 #define DENY_GPUS D('c', 195, ANY, RWM), D('c', 226, ANY, RWM), D('c', 261, ANY, RWM), D('c', 234, ANY, RWM), \
     D('c', 510, ANY, RWM), D('c', 511, ANY, RWM)
 
@@ -297,7 +299,7 @@ test_table(void)
 		    195, 0, RWM) }, 3, false,
 		    { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), A('c', 195, 0, RWM), DENY_GPUS }, 9 },
 		{ "a grant turns privileged around", { A('a', ANY, ANY, RWM) }, 1, true,
-		    { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 8 },
+		    { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 9 },
 		{ "what was denied is not given", { A('a', ANY, ANY, RWM), D('b', ANY, ANY, RWM), D('c', 5, ANY, "w"),
 		    D('c', ANY, ANY, "m") }, 4,
 		    true, { D('a', ANY, ANY, RWM), A('c', 1, ANY, "rw"), A('c', 5, ANY, "r"), A('c', 10, ANY, "rw"),
@@ -308,7 +310,7 @@ test_table(void)
 		    ANY, RWM) }, 5 },
 		{ "but what was allowed again", { A('a', ANY, ANY, RWM), D('c', 1, 3, "rw"), D('b', ANY, ANY, "w"),
 		    A('c', 1, 3, "rw"),
-		    A('b', ANY, ANY, RWM) }, 5, true, { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 8 },
+		    A('b', ANY, ANY, RWM) }, 5, true, { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 9 },
 		{ "numbers that no device has stay", { D('a', ANY, ANY, RWM), A('c', 4294967294, 1, RWM), A('c',
 		    8589934787, 1, RWM) }, 3,
 		    false, { D('a', ANY, ANY, RWM), A('c', 4294967294, 1, RWM), A('c', 8589934787, 1, RWM) }, 3 },

@@ -82,6 +82,7 @@ test_reply_others(void)
     "\"maskedPaths\":" masked "}"
 #define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]")
 #define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
+#define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
 #define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
 
 static void
@@ -103,7 +104,7 @@ test_reply_refused(void)
 		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1.0,\"uid\":1,\"gid\":1"),
 		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":\"1\",\"gid\":1"),
 		NODE("\"path\":\"/dev/a\",\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":1"),
-		NODE("\"path\":\"/dev/0123456789012345678901234567890123456789012345678901234567890123\",\"major\":1,"
+		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345678\",\"major\":1,"
 		    "\"minor\":1,"
 		    "\"fileMode\":1,\"uid\":1,\"gid\":1"),
 		MOUNT(""), MOUNT("\"hostPath\":\"/a\",\"options\":[]"),
@@ -114,17 +115,35 @@ test_reply_refused(void)
 		GIDS("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,0,0,0]"),
-		"{\"reply\":\"refused\"}", "{\"reply\":\"refused\",\"code\":77}",
-		    "{\"reply\":\"refused\",\"text\":\"x\"}",
-		"{\"reply\":\"refused\",\"code\":0,\"text\":\"x\"}",
-		    "{\"reply\":\"refused\",\"code\":1,\"text\":\"x\"}",
-		"{\"reply\":\"busy\",\"code\":75,\"text\":\"x\"}",
-		    "{\"reply\":\"busy\",\"code\":75,\"text\":\"x\",\"wait\":-1}",
-		"{\"reply\":\"busy\",\"code\":75,\"text\":\"x\",\"wait\":4294967296}",
+		"{\"reply\":\"refused\"}", WHY("refused", "\"code\":77,\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"wait\":0,\"ahead\":0"), WHY("refused",
+		    "\"text\":1,\"code\":77,\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"code\":\"77\",\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"code\":0,\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"code\":63,\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"code\":79,\"wait\":0,\"ahead\":0"),
+		WHY("refused", "\"text\":\"x\",\"code\":4294967373,\"wait\":0,\"ahead\":0"),
+		WHY("busy", "\"text\":\"x\",\"code\":75,\"ahead\":0"), WHY("busy",
+		    "\"text\":\"x\",\"code\":75,\"wait\":0"),
+		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":-1,\"ahead\":0"),
+		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":4294967296,\"ahead\":0"),
+		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":null"),
+	};
+	static const char *const good[] = {
+		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
+		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),
+		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345\\u0036\\u0037\","
+		    "\"major\":0,"
+		    "\"minor\":4294967295,\"fileMode\":1,\"uid\":1,\"gid\":1"),
 	};
 	struct why why;
 	size_t i;
 
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		autoreply struct reply r = { 0 };
+
+		ok(reply_decode(good[i], strlen(good[i]), &r, &why) == 0, "taken: %.150s", good[i]);
+	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		autoreply struct reply r = { 0 };
 

@@ -88,6 +88,9 @@ test_edges(void)
 	add(0, 10, 5);
 	add(0, 20, 5);
 	check(0, 10, "of two mappings the first counts");
+	map.v[map.n] = (struct idrange){ 500, 600, 1 };
+	check(500, UINT32_MAX, "what is behind the last mapping is none");
+	check_in(600, UINT32_MAX, "neither way");
 	map = (struct idmap){ 0 };
 	while (map.n < IDMAP_MAX)
 		add((uint32_t)map.n * 2, (uint32_t)(1000 + map.n), 1);

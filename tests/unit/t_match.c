@@ -700,6 +700,32 @@ gives(const struct folder_rule *rule, const char *path, char target[256])
 	return true;
 }
 
+/* Is this folder beneath the one that it says, and is that a rule's? */
+static bool
+beneath_rule(const struct reading *r, const struct folder_want *w)
+{
+	size_t i, n = strlen(w->base);
+
+	for (i = 0; i < r->p->folders; i++)
+		if (r->p->folder[i].subfolders && strcmp(r->p->folder[i].path, w->base) == 0)
+			return strncmp(w->path, w->base, n) == 0 && w->path[n] == '/';
+	return false;
+}
+
+/* Does a rule speak of this very path, by name or pattern? */
+static bool
+names_it(const struct reading *r, const char *path)
+{
+	char target[256];
+	size_t i;
+
+	for (i = 0; i < r->p->folders; i++)
+		if (strcmp(r->p->folder[i].path, path) == 0 ||
+		    (strchr(r->p->folder[i].path, '*') != NULL && gives(&r->p->folder[i], path, target)))
+			return true;
+	return false;
+}
+
 static const char *
 wrong_folder(const struct reading *r, const struct folder_want *w, const struct ask_folder *f)
 {
@@ -715,6 +741,8 @@ wrong_folder(const struct reading *r, const struct folder_want *w, const struct 
 		}
 	if (!given)
 		return "a folder that the policy does not give there";
+	if (w->base != NULL ? !beneath_rule(r, w) : !names_it(r, w->path))
+		return "not the rule's own folder, and does not say whose it is";
 	if (w->writable && !writable)
 		return "writable, and the policy says read-only";
 	if (strcmp(w->path, f->path) != 0)

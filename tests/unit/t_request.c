@@ -335,6 +335,7 @@ test_ask_refused(void)
 		{ "amd:all", NULL, "GPUHELPER_GPUS: \"amd:all\"" GPUS_WHY },
 		{ "nvidia:GPU-1", NULL, "GPUHELPER_GPUS: \"nvidia:GPU-1\"" GPUS_WHY },
 		{ "averyveryverylongvendor:1", NULL, "GPUHELPER_GPUS: \"averyveryverylongvendor:1\"" GPUS_WHY },
+		{ "sixteen-letters-:1", NULL, "GPUHELPER_GPUS: \"sixteen-letters-:1\"" GPUS_WHY },
 		{ ":1", NULL, "GPUHELPER_GPUS: \":1\"" GPUS_WHY },
 		{ "gpu-1", NULL, "GPUHELPER_GPUS: \"gpu-1\"" GPUS_WHY },
 		{ "0000:3b:00.8", NULL, "GPUHELPER_GPUS: \"0000:3b:00.8\"" GPUS_WHY },

@@ -149,6 +149,7 @@ test_nearest(void)
 	} t[] = {
 		{ "pipelin", "pipeline" }, { "pipelines", "pipeline" }, { "piepline", "pipeline" },
 		    { "pupelune", "pipeline" },
+		{ "ipeliine", "pipeline" }, { "ppielin", "pipeline" }, { "ppieli", NULL }, { "pipleine", "pipeline" }, { "pilpeine", "pipeline" },
 		{ "xxpipeline", "pipeline" }, { "xxxpipeline", NULL }, { "Gpus", "gpus" }, { "gpu", "gpus" },
 		    { "wr", "rw" },
 		{ "r", "rw" }, { "xy", NULL }, { "", NULL }, { "completely", NULL }, { "pipeline", "pipeline" },

@@ -119,6 +119,10 @@ test_depth(void)
 	buf_puts(&b, "[]]}");
 	ok(parses(b.p, b.len, &why), "a thousand beside one another");
 	buf_free(&b);
+	/* brackets in strings are no depth */
+	buf_puts(&b, "{\"a\":\"[[[[[[[[[[[[[[[[[[[[\",\"b\":\"\\\"[[[[[[[[[[[[[[[[[[[[\"}");
+	ok(parses(b.p, b.len, &why), "twenty brackets in a string: %s", why.text);
+	buf_free(&b);
 	/* what closes more than it opens does not make room for more */
 	buf_puts(&b, "]]]]]]]]]]]]]]]]]]]]{\"a\":");
 	for (i = 0; i < 200000; i++)

@@ -155,7 +155,7 @@ resolve(int root, const char *rootpath, const char *path, char **out, struct why
 		autofree char *inside = NULL;
 		const char *rest = "";
 		char *next = NULL;
-		int fd, ret;
+		int fd = -1, ret;
 
 		if (resolve_part(root, rootpath, now, &fd, &inside, &rest, why) == -1)
 			return -1;

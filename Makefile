@@ -84,7 +84,7 @@ $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libh
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
-$(B)/unit/%: tests/unit/%.c tests/unit/tap.h $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \

@@ -9,6 +9,7 @@
 #include "pure/cleanup.h"
 #include "user/compose.h"
 #include "user/process.h"
+#include "nomem.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -577,40 +578,6 @@ test_fixtures(const char *dir)
  * Memory that runs out: the nth allocation fails, and then, the second time, all
  * after it.  What comes of it is the right text or a refusal.
  */
-static long fail_at = -1;
-static bool fail_all;
-
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void *malloc(size_t n);
-void *calloc(size_t n, size_t size);
-void *realloc(void *p, size_t n);
-
-static bool
-fails(void)
-{
-	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
-}
-
-void *
-malloc(size_t n)
-{
-	return fails() ? NULL : __libc_malloc(n);
-}
-
-void *
-calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *
-realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __libc_realloc(p, n);
-}
-
 static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
     "\"additionalGids\":[6]},"
     "\"capabilities\":{\"bounding\":[\"CAP_KILL\"]},\"env\":[\"A=1\",\"GPUHELPER_GPUS=1\","

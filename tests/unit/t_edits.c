@@ -3,6 +3,7 @@
 
 #include "pure/cleanup.h"
 #include "pure/edits.h"
+#include "nomem.h"
 #include "tap.h"
 
 static const struct edit_node node0 = { "/dev/nvidia0", 195, 0, 0666, 0, 0 };
@@ -154,43 +155,7 @@ test_reply_refused(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/*
- * Memory that runs out: the nth allocation fails, and then, the second time, all
- * after it.  (Reading is left out: jansson's own parser gives up with abort().)
- */
-static long fail_at = -1;
-static bool fail_all;
-
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void *malloc(size_t n);
-void *calloc(size_t n, size_t size);
-void *realloc(void *p, size_t n);
-
-static bool
-fails(void)
-{
-	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
-}
-
-void *
-malloc(size_t n)
-{
-	return fails() ? NULL : __libc_malloc(n);
-}
-
-void *
-calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *
-realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __libc_realloc(p, n);
-}
+/* Memory that runs out.  (Reading is left out: jansson's own parser gives up with abort().) */
 
 /* A text that says all that the reply does, or NULL. */
 static struct reply sample;
@@ -199,32 +164,6 @@ static char *
 encode_reply(void)
 {
 	return reply_encode(&sample);
-}
-
-static void
-starve(const char *what, char *(*fn)(void))
-{
-	char *right = fn(), *got = NULL;
-	unsigned wrong = 0;
-	long n = 0;
-	int all = 0;
-
-	if (!ok(right != NULL, "%s: with memory enough", what))
-		return;
-	do {
-		n += !all;
-		free(got);
-		fail_all = all != 0;
-		fail_at = n;
-		got = fn();
-		if (fail_at <= 0 && got != NULL && strcmp(got, right) != 0 && wrong++ < 3)
-			ok(false, "%s: allocation %ld fails%s: %s", what, n, all ? ", and all after it" : "", got);
-		all = fail_at > 0 ? 2 : !all;
-	} while (all < 2);
-	fail_at = -1;
-	free(got);
-	free(right);
-	is_int(wrong, 0, "%s: whichever of %ld allocations fails, it is right or it is none", what, n - 1);
 }
 
 static void

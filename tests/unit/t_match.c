@@ -7,6 +7,7 @@
 
 #include "pure/cleanup.h"
 #include "pure/match.h"
+#include "nomem.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -977,44 +978,6 @@ test_random(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/*
- * Memory that runs out: the nth allocation fails, and then, the second time, all
- * after it.
- */
-static long fail_at = -1;
-static bool fail_all;
-
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void *malloc(size_t n);
-void *calloc(size_t n, size_t size);
-void *realloc(void *p, size_t n);
-
-static bool
-fails(void)
-{
-	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
-}
-
-void *
-malloc(size_t n)
-{
-	return fails() ? NULL : __libc_malloc(n);
-}
-
-void *
-calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *
-realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __libc_realloc(p, n);
-}
-
 /* A decision in words, or NULL. */
 static char *
 decision(void)
@@ -1043,32 +1006,6 @@ decision(void)
 		says = strdup("another verdict");
 	fail_at = keep;
 	return says;
-}
-
-static void
-starve(const char *what, char *(*fn)(void))
-{
-	char *right = fn(), *got = NULL;
-	unsigned wrong = 0;
-	long n = 0;
-	int all = 0;
-
-	if (!ok(right != NULL, "%s: with memory enough", what))
-		return;
-	do {
-		n += !all;
-		free(got);
-		fail_all = all != 0;
-		fail_at = n;
-		got = fn();
-		if (fail_at <= 0 && got != NULL && strcmp(got, right) != 0 && wrong++ < 3)
-			ok(false, "%s: allocation %ld fails%s: %s", what, n, all ? ", and all after it" : "", got);
-		all = fail_at > 0 ? 2 : !all;
-	} while (all < 2);
-	fail_at = -1;
-	free(got);
-	free(right);
-	is_int(wrong, 0, "%s: whichever of %ld allocations fails, it is right or it is none", what, n - 1);
 }
 
 static void

@@ -3,22 +3,13 @@
  * nothing is gained, as the models in devmodel.h judge.
  */
 #include "devmodel.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define MAX 256
 
 static uint64_t seed = 195;
-
-static uint64_t
-rnd(uint64_t below)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (z ^ z >> 31) % below;
-}
 
 static const char *const model_names[] = { "runc", "crun on v1", "crun on v2" };
 

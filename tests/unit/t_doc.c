@@ -7,23 +7,13 @@
 
 #include "pure/cleanup.h"
 #include "pure/doc.h"
+#include "rnd.h"
 #include "tap.h"
 
 /* A text that may hold a NUL. */
 #define TEXT(s) (s), sizeof(s) - 1
 
 static uint64_t seed = 20261120;
-
-/* splitmix64: the same numbers on every machine */
-static uint64_t
-rnd(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
 
 static bool
 parses(const char *text, size_t len, struct why *why)
@@ -559,11 +549,11 @@ mutate(char *out, size_t max, const char *from)
 	const char *bit;
 
 	memcpy(out, from, len);
-	for (i = rnd() % 4; i > 0; i--) {
-		at = rnd() % (len + 1);
-		switch (rnd() % 5) {
+	for (i = rnd(4); i > 0; i--) {
+		at = rnd(len + 1);
+		switch (rnd(5)) {
 		case 0:		/* a bit goes in */
-			bit = bits[rnd() % (sizeof(bits) / sizeof(bits[0]))];
+			bit = bits[rnd(sizeof(bits) / sizeof(bits[0]))];
 			n = strlen(bit);
 			if (len + n >= max)
 				break;
@@ -572,21 +562,21 @@ mutate(char *out, size_t max, const char *from)
 			len += n;
 			break;
 		case 1:		/* some bytes go */
-			n = rnd() % 4;
+			n = rnd(4);
 			n = n > len - at ? len - at : n;
 			memmove(out + at, out + at + n, len - at - n);
 			len -= n;
 			break;
 		case 2:		/* a byte changes */
 			if (at < len)
-				out[at] = (char)rnd();
+				out[at] = (char)rnd(256);
 			break;
 		case 3:		/* a NUL */
 			if (at < len)
 				out[at] = '\0';
 			break;
 		default:	/* a piece stands twice */
-			n = rnd() % 12;
+			n = rnd(12);
 			n = n > len - at ? len - at : n;
 			if (len + n >= max)
 				break;
@@ -633,7 +623,7 @@ test_against_jansson(void)
 	int i;
 
 	for (i = 0; i < TEXTS; i++) {
-		len = mutate(text, sizeof(text), seeds[rnd() % (sizeof(seeds) / sizeof(seeds[0]))]);
+		len = mutate(text, sizeof(text), seeds[rnd(sizeof(seeds) / sizeof(seeds[0]))]);
 		r = compare(text, len);
 		taken += strcmp(r, "taken") == 0;
 		refused += strcmp(r, "refused") == 0;

@@ -8,22 +8,13 @@
 #include "pure/cleanup.h"
 #include "pure/match.h"
 #include "nomem.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define UUID_A "GPU-11111111-2222-3333-4444-555555555555"
 
 static uint64_t seed = 7;
-
-static uint64_t
-rnd(uint64_t below)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (z ^ z >> 31) % below;
-}
 
 /* A host: two NVIDIA GPUs and one that is excluded, an AMD one and an integrated one, no Intel. */
 static struct gpu gpus[] = {

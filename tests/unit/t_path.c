@@ -3,19 +3,10 @@
 #include <time.h>
 
 #include "pure/path.h"
+#include "rnd.h"
 #include "tap.h"
 
 static uint64_t seed = 1;
-
-static uint64_t
-rnd(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
 
 static void
 test_check(void)
@@ -162,13 +153,13 @@ test_glob_random(void)
 	int k;
 
 	for (k = 0; k < 300000; k++) {
-		n = rnd() % 8;
+		n = rnd(8);
 		for (i = 0; i < n; i++)
-			p[i] = "aab/**?"[rnd() % 7];
+			p[i] = "aab/**?"[rnd(7)];
 		p[n] = '\0';
-		n = rnd() % 10;
+		n = rnd(10);
 		for (i = 0; i < n; i++)
-			s[i] = "aaab/"[rnd() % 5];
+			s[i] = "aaab/"[rnd(5)];
 		s[n] = '\0';
 		m = glob_match(p, s);
 		matches += m;

@@ -9,6 +9,7 @@
 #include "pure/cleanup.h"
 #include "user/compose.h"
 #include "user/process.h"
+#include "fixture.h"
 #include "nomem.h"
 #include "tap.h"
 
@@ -554,20 +555,12 @@ test_fixtures(const char *dir)
 	static const char *const names[] = { "task.json", "task-privileged.json", "task-forged-env.json", "get.json",
 	    "put.json",
 		"check.json" };
-	static char text[65536];
-	char path[512];
+	const char *text;
 	size_t i, len;
-	FILE *f;
 
 	for (i = 0; i < COUNT(names); i++) {
-		snprintf(path, sizeof(path), "%s/fixtures/oci/%s", dir, names[i]);
-		if ((f = fopen(path, "r")) == NULL) {
-			ok(false, "%s is there", path);
+		if ((text = oci_fixture(dir, names[i], &len)) == NULL)
 			continue;
-		}
-		len = fread(text, 1, sizeof(text) - 1, f);
-		text[len] = '\0';
-		fclose(f);
 		check_fixture(names[i], text, NULL);
 		check_fixture(names[i], text, &grant);
 	}

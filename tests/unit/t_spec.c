@@ -4,6 +4,7 @@
  */
 #include "pure/cleanup.h"
 #include "user/spec.h"
+#include "fixture.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -599,26 +600,18 @@ test_fixtures(const char *dir)
 		{ "check.json", NULL, "uids 0>4294967294x1 1>1x4294967293 gids 0>4294967294x1 1>1x4294967293 user 0:0 "
 		    "dac", false, 0 },
 	};
-	static char text[65536];
+	const char *text;
 	struct why why;
 	size_t i, len;
-	FILE *f;
 
 	for (i = 0; i < COUNT(t); i++) {
 		autofree char *says = NULL, *ids = NULL;
 		autorequest struct request r = { 0 };
-		autospec struct spec s;
-		char path[512];
+		autospec struct spec s = { 0 };
 		bool asks = true;
 
-		snprintf(path, sizeof(path), "%s/fixtures/oci/%s", dir, t[i].name);
-		if ((f = fopen(path, "r")) == NULL) {
-			ok(false, "%s is there", path);
+		if ((text = oci_fixture(dir, t[i].name, &len)) == NULL)
 			continue;
-		}
-		len = fread(text, 1, sizeof(text) - 1, f);
-		text[len] = '\0';
-		fclose(f);
 		if (!ok(spec_parse(&s, text, len, &why) == 0 && spec_request(&s, &r, &asks, &why) == 0, "%s: %s",
 		    t[i].name, why.text))
 			continue;

@@ -1,0 +1,28 @@
+/* The samples of what a worker's containerd writes: tests/fixtures/oci. */
+#ifndef GPUHELPER_TESTS_FIXTURE_H
+#define GPUHELPER_TESTS_FIXTURE_H
+
+#include <stdio.h>
+
+#include "tap.h"
+
+/* The sample's text, terminated, until the next one is read; where it is not there, a check that failed, and NULL. */
+static inline const char *
+oci_fixture(const char *dir, const char *name, size_t *len)
+{
+	static char text[65536];
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/fixtures/oci/%s", dir, name);
+	if ((f = fopen(path, "r")) == NULL) {
+		ok(false, "%s is there", path);
+		return NULL;
+	}
+	*len = fread(text, 1, sizeof(text) - 1, f);
+	text[*len] = '\0';
+	fclose(f);
+	return text;
+}
+
+#endif

@@ -11,21 +11,8 @@ T=$(mktemp -d) && chmod 755 "$T" || exit 2
 trap 'rm -rf "$T"' EXIT
 trap 'exit 2' INT TERM
 cd "$T" || exit 2
-n=0 bad=0
+. "$here/tests/lib/tap.sh"
 
-pass() { n=$((n + 1)); echo "ok $n - $1"; }
-fail() { n=$((n + 1)); bad=$((bad + 1)); echo "not ok $n - $1"; sed 's/^/# /' "$T/out" "$T/err" 2>/dev/null; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-t() { name=$1; shift; if "$@"; then pass "$name"; else fail "$name"; fi; }
-
-# runs the tool; $st, out and err are what came of it
-run() { "$ctl" "$@" >"$T/out" 2>"$T/err"; st=$?; }
-# is STATUS: it ended so
-is() { [ "$st" = "$1" ] || { echo "# exit status $st, not $1"; return 1; }; }
-# says LINE: a whole line of stdout
-says() { grep -qxF -e "$1" "$T/out"; }
-# exits STATUS LINE
-exits() { is "$1" && says "$2"; }
 # complains STATUS LINE: nothing but that one line, on stderr
 complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "gpuhelperctl: $2" ]; }
 silent() { is 0 && [ ! -s "$T/out" ] && [ ! -s "$T/err" ]; }

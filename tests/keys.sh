@@ -13,18 +13,8 @@ trap '[ -z "$server" ] || kill "$server"; rm -rf "$T"' EXIT
 cd "$T" || exit 2
 cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# where another user can run it
 export PYTHONDONTWRITEBYTECODE=1
-n=0 bad=0
+. "$here/tests/lib/tap.sh"
 
-pass() { n=$((n + 1)); echo "ok $n - $1"; }
-fail() { n=$((n + 1)); bad=$((bad + 1)); echo "not ok $n - $1"; sed 's/^/# /' "$T/out" "$T/err" 2>/dev/null; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-t() { name=$1; shift; if "$@"; then pass "$name"; else fail "$name"; fi; }
-
-# runs the tool; $st, out and err are what came of it
-run() { "$ctl" "$@" >"$T/out" 2>"$T/err"; st=$?; }
-is() { [ "$st" = "$1" ] || { echo "# exit status $st, not $1"; return 1; }; }
-says() { grep -qxF -e "$1" "$T/out"; }
-exits() { is "$1" && says "$2"; }
 # complains STATUS PATTERN: nothing but one line, on stderr, which has the (fixed) pattern
 complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(wc -l <"$T/err")" = 1 ] && grep -qF -e "$2" "$T/err"; }
 has() { is "$1" && grep -q -e "$2" "$T/out"; }

@@ -9,11 +9,7 @@
 #include <string.h>
 
 #include "../../helper/pure/doc.h"
-
-#define must(held) \
-	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* The node n and all that is in it lies within [from, to). */
 static void

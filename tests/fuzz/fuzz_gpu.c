@@ -10,11 +10,7 @@
 
 #include "../../helper/pure/gpu.h"
 #include "../../helper/pure/text.h"
-
-#define must(held) \
-	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void
 check_why(const struct why *why)

@@ -8,19 +8,8 @@
 
 #include "../../helper/pure/match.h"
 #include "../../helper/pure/path.h"
-
-#define must(held) \
-	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libconfig.so";
-}
+#include "fuzz.h"
+#include "libconfig_leak.h"
 
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-11111111-2222-3333-4444-555555555555" },

@@ -5,19 +5,8 @@
 
 #include "../../helper/pure/path.h"
 #include "../../helper/pure/settings.h"
-
-#define must(held) \
-	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libconfig.so";
-}
+#include "fuzz.h"
+#include "libconfig_leak.h"
 
 static void
 check_settings(const struct settings *s)

@@ -12,11 +12,7 @@
 
 #include "../../helper/user/compose.h"
 #include "../unit/devmodel.h"
-
-#define must(held) \
-	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static struct devmajor known[] = {
 	{ 1, 'c', "mem" }, { 5, 'c', "/dev/tty" }, { 10, 'c', "misc" }, { 195, 'c', "nvidia" }, { 226, 'c', "drm" },

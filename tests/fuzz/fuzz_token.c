@@ -19,9 +19,9 @@
 #include "../../helper/pure/jwk.h"
 #include "../../helper/pure/text.h"
 #include "../../helper/pure/token.h"
+#include "fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define INPUT_MAX (300 * 1024)
 

@@ -62,6 +62,17 @@ check_name(enum token_check_result r)
 
 /* JSON. */
 
+void
+put_identity(json_t *object, const struct identity *id)
+{
+	put_text(object, "team", id->team);
+	put_text(object, "pipeline", id->pipeline);
+	put_text(object, "job", id->job);
+	put_text(object, "issuer", id->issuer);
+	if (id->instance_vars != NULL)
+		json_object_set_new(object, "instance_vars", json_deep_copy(id->instance_vars));
+}
+
 static json_t *
 question_json(const struct inquiry *q)
 {
@@ -73,12 +84,7 @@ question_json(const struct inquiry *q)
 	json_object_set_new(j, "member", json_boolean(q->asker.member));
 	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.enforced));
 	put_text(j, "identity", identity_name(q->identity.kind));
-	put_text(j, "team", q->identity.team);
-	put_text(j, "pipeline", q->identity.pipeline);
-	put_text(j, "job", q->identity.job);
-	put_text(j, "issuer", q->identity.issuer);
-	if (q->identity.instance_vars != NULL)
-		json_object_set_new(j, "instance_vars", json_deep_copy(q->identity.instance_vars));
+	put_identity(j, &q->identity);
 	put_text(j, "gpus", r->gpus);
 	put_text(j, "folders", r->folders);
 	return j;

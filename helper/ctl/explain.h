@@ -50,6 +50,8 @@ void answer(const struct inquiry *q);
 /* The part of it that tells a token's checks. */
 void say_token(const struct token_check_log *log);
 json_t *token_json(const struct token_check_log *log);
+/* Adds whose container it is, as far as that is known; not the kind of identity that says so. */
+void put_identity(json_t *object, const struct identity *id);
 
 /* Adds to q->notes. */
 void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

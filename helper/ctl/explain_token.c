@@ -163,12 +163,7 @@ claims_json(const struct known *k)
 {
 	json_t *j = json_object();
 
-	put_text(j, "issuer", k->id.issuer);
-	put_text(j, "team", k->id.team);
-	put_text(j, "pipeline", k->id.pipeline);
-	put_text(j, "job", k->id.job);
-	if (k->id.instance_vars != NULL)
-		json_object_set_new(j, "instance_vars", json_deep_copy(k->id.instance_vars));
+	put_identity(j, &k->id);
 	json_object_set_new(j, "iat", json_integer(k->claims.iat));
 	json_object_set_new(j, "exp", json_integer(k->claims.exp));
 	return j;

@@ -101,6 +101,20 @@ class Host:
             write('%s/%s.conf' % (d, name.replace('_', '-')), text)
 
 
+def able_host():
+    """The host of a test's two arguments, RUNTIME CGROUP, and what its checks' names begin with.
+
+    Where the runtime makes no container at all, the test ends here, skipped.
+    """
+    host = Host(sys.argv[1], sys.argv[2])
+    tag = '%s/%s: ' % (host.name, sys.argv[2])
+    why = host.cannot_run()
+    if why:
+        skip(tag + 'all of it', why)
+        done()
+    return host, tag
+
+
 class Bundle:
     """A bundle made from a sample, changed by edit(spec)."""
     count = 0

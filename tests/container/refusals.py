@@ -3,15 +3,10 @@
 
 usage: refusals.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import json, os, sys
+import json, os
 from lib import *
 
-host = Host(sys.argv[1], sys.argv[2])
-tag = '%s/%s: ' % (host.name, sys.argv[2])
-why = host.cannot_run()
-if why:
-    skip(tag + 'all of it', why)
-    done()
+host, tag = able_host()
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 ASK = TRAIN + ['GPUHELPER_GPUS=1']
 os.makedirs('/srv/datasets/deep')

@@ -8,12 +8,7 @@ from lib import *
 sys.path.insert(0, TESTS + '/fixtures/jwt')
 import mkvectors as jwt
 
-host = Host(sys.argv[1], sys.argv[2])
-tag = '%s/%s: ' % (host.name, sys.argv[2])
-why = host.cannot_run()
-if why:
-    skip(tag + 'all of it', why)
-    done()
+host, tag = able_host()
 URL = 'https://ci.example.org'
 tmp = tempfile.mkdtemp()
 es, rs, ed, other = (jwt.Key(tmp, k, i) for k, i in (('ec', 'es-1'), ('rsa2048', 'rs-1'), ('ed', 'ed-1'), ('ec', 'es-1')))

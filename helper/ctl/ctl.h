@@ -26,6 +26,7 @@ int ctl_devices(const struct options *o);
 int ctl_keys(const struct options *o);
 int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
+int ctl_reapply(const struct options *o);
 
 /*
  * Reads a file that the command line names, "-" for standard input; a pipe is

@@ -191,7 +191,7 @@ look_at_bundle(struct inquiry *q)
 	if (rootfs_open(&q->spec, q->bundle.path, &q->settings, &rootfd, &rootpath, &why) == -1)
 		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
 	if (q->outcome == OUTCOME_GRANTED) {
-		subject_of(&q->request, &subject);
+		subject_of(&q->request, &q->request.uids, &q->request.gids, &subject);
 		resolved = folders_resolve(&q->decision.grant, &subject, &edits, &why) == 0;
 		if (!resolved)
 			note(q, "the grant would fail on this host, as this user sees it: %s", why.text);

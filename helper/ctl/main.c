@@ -17,7 +17,7 @@
 #include "../pure/text.h"
 
 enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, STATUS = 1 << 4, REAP = 1 << 5,
-	ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP };
+	REAPPLY = 1 << 6, ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY };
 enum { OPT_HELP = 'h', OPT_VERSION = 'V', OPT_WORD = 1, OPT_FIRST = 256 };
 
 static const struct command {
@@ -32,6 +32,7 @@ static const struct command {
 	{ "keys", KEYS, true, ctl_keys },
 	{ "status", STATUS, false, ctl_status },
 	{ "reap", REAP, false, ctl_reap },
+	{ "reapply", REAPPLY, false, ctl_reapply },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -82,6 +83,7 @@ static const char help[] =
     "                                the keys with which tokens are verified\n"
     "  status                        who holds which GPU, and who waits\n"
     "  reap [-n]                     end the leases that are over; with -n only name them\n"
+    "  reapply                       open leased nodes again that something has reset\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"

@@ -1,5 +1,5 @@
 /*
- * gpuhelperctl status, reap: who holds which GPU and who waits, as the helper
+ * gpuhelperctl status, reap, reapply: who holds which GPU and who waits, as the helper
  * says.  Asks it like a container would, with the user's own rights: it shows a
  * user his own, and root all.
  */
@@ -52,6 +52,8 @@ say_lease(const json_t *l)
 	json_array_foreach(json_object_get(l, "gpus"), i, g)
 		say("    %s %s%s", text_of(g, "vendor"), text_of(g, "pci"),
 		    json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+	json_array_foreach(json_object_get(l, "trouble"), i, g)
+		say("    ! %s", json_string_value(g));
 }
 
 static void
@@ -118,16 +120,25 @@ list_over(const struct options *o)
 	return 0;
 }
 
-int
-ctl_reap(const struct options *o)
+static int
+tell_helper(enum verb verb, const struct options *o)
 {
 	struct reply reply = { 0 };
 	struct why why = { 0 };
-	int ret;
+	int ret = ask_helper(verb, &reply, &why);
 
-	if (o->dry_run)
-		return list_over(o);
-	ret = ask_helper(VERB_LOOK, &reply, &why);
 	reply_free(&reply);
 	return ret == -1 ? give_up(o, &why) : 0;
+}
+
+int
+ctl_reap(const struct options *o)
+{
+	return o->dry_run ? list_over(o) : tell_helper(VERB_LOOK, o);
+}
+
+int
+ctl_reapply(const struct options *o)
+{
+	return tell_helper(VERB_REAPPLY, o);
 }

@@ -12,14 +12,14 @@
 #include <acl/libacl.h>
 
 void
-subject_of(const struct request *r, struct subject *s)
+subject_of(const struct request *r, const struct idmap *uids, const struct idmap *gids, struct subject *s)
 {
 	size_t i;
 
-	*s = (struct subject){ .dac_override = r->dac_override, .uids = &r->uids, .gidmap = &r->gids };
-	s->mapped = idmap_out(&r->uids, r->uid, &s->uid) && idmap_out(&r->gids, r->gid, &s->gid);
+	*s = (struct subject){ .dac_override = r->dac_override, .uids = uids, .gidmap = gids };
+	s->mapped = idmap_out(uids, r->uid, &s->uid) && idmap_out(gids, r->gid, &s->gid);
 	for (i = 0; i < r->gid_count; i++)
-		if (idmap_out(&r->gids, r->gid_list[i], &s->gid_list[s->gids]))
+		if (idmap_out(gids, r->gid_list[i], &s->gid_list[s->gids]))
 			s->gids++;
 }
 
@@ -45,11 +45,42 @@ perms_of(acl_entry_t e)
 	    (acl_get_perm(set, ACL_EXECUTE) == 1 ? X_OK : 0);
 }
 
+/* Entries that are looked past. */
+struct past {
+	const struct acl_name *entry;
+	size_t n;
+};
+
+static bool
+is_past(const struct past *p, bool group, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->entry[i].group == group && p->entry[i].id == id)
+			return true;
+	return false;
+}
+
+/* What the ACL's mask lets through: all, where it has none. */
+static int
+mask_of(acl_t acl)
+{
+	acl_entry_t e;
+	acl_tag_t tag;
+	int which;
+
+	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
+		if (acl_get_tag_type(e, &tag) == 0 && tag == ACL_MASK)
+			return perms_of(e);
+	return R_OK | W_OK | X_OK;
+}
+
 /* The algorithm of acl(5), «access check algorithm». */
 static bool
-acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want)
+acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want, const struct past *past)
 {
-	int mask = R_OK | W_OK | X_OK, user = -1, other = 0, owner = 0, which;
+	int mask = mask_of(acl), user = -1, other = 0, owner = 0, which;
 	bool group_member = false, group_ok = false;
 	acl_entry_t e;
 	acl_tag_t tag;
@@ -58,13 +89,10 @@ acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want)
 	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY) {
 		if (acl_get_tag_type(e, &tag) == -1)
 			return false;
-		if (tag == ACL_MASK)
-			mask = perms_of(e);
-	}
-	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY) {
-		(void)acl_get_tag_type(e, &tag);
 		id = tag == ACL_USER || tag == ACL_GROUP ? acl_get_qualifier(e) : NULL;
-		if (tag == ACL_USER_OBJ)
+		if (id != NULL && is_past(past, tag == ACL_GROUP, *(id_t *)id))
+			;
+		else if (tag == ACL_USER_OBJ)
 			owner = perms_of(e);
 		else if (tag == ACL_OTHER)
 			other = perms_of(e);
@@ -86,12 +114,43 @@ acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want)
 	return (other & want) == want;
 }
 
-bool
-access_allowed(int fd, const struct subject *s, int want)
+/* The ACL of what the descriptor is open on; where it has none, what its mode says.  NULL: no memory. */
+static acl_t
+acl_of(int fd, const struct stat *st)
 {
+	char link[40];
+	acl_t acl;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	acl = acl_get_file(link, ACL_TYPE_ACCESS);
+	return acl != NULL ? acl : acl_from_mode(st->st_mode);
+}
+
+int
+access_of_group(int fd)
+{
+	struct stat st;
+	acl_entry_t e;
+	acl_tag_t tag;
+	int which, mask, may = 0;
+	acl_t acl;
+
+	if (fstat(fd, &st) == -1 || (acl = acl_of(fd, &st)) == NULL)
+		return 0;
+	mask = mask_of(acl);	/* an ACL has one cursor */
+	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
+		if (acl_get_tag_type(e, &tag) == 0 && tag == ACL_GROUP_OBJ)
+			may = perms_of(e) & mask;
+	acl_free(acl);
+	return may;
+}
+
+bool
+access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries)
+{
+	const struct past past = { entry, entries };
 	uint32_t inside;
 	struct stat st;
-	char link[40];
 	bool ok;
 	acl_t acl;
 
@@ -100,10 +159,15 @@ access_allowed(int fd, const struct subject *s, int want)
 	/* capabilities reach inodes whose owner and group the namespace knows (privileged_wrt_inode_uidgid()) */
 	if (s->dac_override && idmap_in(s->uids, st.st_uid, &inside) && idmap_in(s->gidmap, st.st_gid, &inside))
 		return true;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if ((acl = acl_get_file(link, ACL_TYPE_ACCESS)) == NULL && (acl = acl_from_mode(st.st_mode)) == NULL)
+	if ((acl = acl_of(fd, &st)) == NULL)
 		return false;
-	ok = acl_allows(acl, &st, s, want);
+	ok = acl_allows(acl, &st, s, want, &past);
 	acl_free(acl);
 	return ok;
+}
+
+bool
+access_allowed(int fd, const struct subject *s, int want)
+{
+	return access_without(fd, s, want, NULL, 0);
 }

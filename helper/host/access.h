@@ -18,12 +18,28 @@ struct subject {
 	const struct idmap *uids, *gidmap;
 };
 
-void subject_of(const struct request *r, struct subject *s);
+/* The request's process, by maps of its container's ids to the host's, which *s goes on pointing to. */
+void subject_of(const struct request *r, const struct idmap *uids, const struct idmap *gids, struct subject *s);
 
 /*
  * True if the subject may do «want» (of R_OK, W_OK, X_OK) to what the O_PATH
  * descriptor is open on, by mode and POSIX ACL (acl(5)).
  */
 bool access_allowed(int fd, const struct subject *s, int want);
+
+/* A named entry of an ACL. */
+struct acl_name {
+	bool group;
+	uint32_t id;		/* uid or gid */
+};
+
+/* access_allowed(), as though the ACL had not these entries. */
+bool access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
+
+/*
+ * What the inode's owning group may do (R_OK, W_OK, X_OK).  The mode does not
+ * say: where there is an ACL, its group bits are the ACL's mask.
+ */
+int access_of_group(int fd);
 
 #endif

@@ -34,7 +34,7 @@ int
 trust_open_dir(const char *path, bool strict, struct why *why)
 {
 	autofree char *part = NULL, *sofar = NULL;
-	int dir, next;
+	int dir, next, saved;
 	char *p, *end;
 
 	if (path_check(path, why) == -1)
@@ -52,12 +52,14 @@ trust_open_dir(const char *path, bool strict, struct why *why)
 			*end++ = '\0';
 		sofar[(size_t)(p - part) + 1 + strlen(p)] = '\0';
 		next = file_open_beneath(dir, p, O_RDONLY | O_DIRECTORY);
-		if (next == -1)
-			refuse(why, errno == ELOOP ? WHY_CONFIG : WHY_IO, "%s: %s", sofar,
-			    errno == ELOOP ? "is a symbolic link" : strerror(errno));
+		saved = errno;
 		close(dir);
-		if ((dir = next) == -1)
+		if ((dir = next) == -1) {
+			refuse(why, saved == ELOOP ? WHY_CONFIG : WHY_IO, "%s: %s", sofar,
+			    saved == ELOOP ? "is a symbolic link" : strerror(saved));
+			errno = saved;
 			return -1;
+		}
 		if (strict && trust_check(dir, sofar, why) == -1) {
 			close(dir);
 			return -1;

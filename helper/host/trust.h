@@ -14,7 +14,8 @@
 /*
  * Opens a directory by absolute path, component by component.  With «strict»
  * each one has to be root's (see above); without it, only the links are
- * refused.  Returns a descriptor good for reading the directory, or -1.
+ * refused.  Returns a descriptor good for reading the directory, or -1 (errno is
+ * ENOENT where there is none).
  */
 int trust_open_dir(const char *path, bool strict, struct why *why);
 

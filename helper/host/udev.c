@@ -128,3 +128,12 @@ udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 		return -1;
 	return accels ? list(u, "accel", accel, out, why) : 0;
 }
+
+bool
+udev_flushes_users(uint32_t major, uint32_t minor)
+{
+	autoudev struct udev *u = udev_new();
+	autodevice struct udev_device *d = u != NULL ? udev_device_new_from_devnum(u, 'c', makedev(major, minor)) : NULL;
+
+	return d != NULL && udev_device_has_tag(d, "uaccess") > 0;
+}

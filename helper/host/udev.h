@@ -23,4 +23,10 @@ void drm_nodes_free(struct drm_nodes *nodes);
  */
 int udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why);
 
+/*
+ * True if udev's uaccess looks after this character device: with every event it
+ * takes all ACL entries of users off the node, and leaves those of groups.
+ */
+bool udev_flushes_users(uint32_t major, uint32_t minor);
+
 #endif

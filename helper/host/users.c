@@ -1,10 +1,15 @@
-/* See users.h.  Reads two files of root's. */
+/* See users.h.  Reads files of root's. */
 #include "users.h"
 
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+#define NO_ONES_ID (UINT32_MAX - 1)	/* root of Concourse's unprivileged containers */
 
 char *
 user_name(uint32_t uid)
@@ -77,4 +82,74 @@ group_gid(const char *name, uint32_t *gid)
 	if (f != NULL)
 		fclose(f);
 	return found;
+}
+
+/* One line «who:first:count»; a line of another form gives nothing. */
+static bool
+line_gives(char *line, uint32_t uid, const char *name, uint32_t id)
+{
+	char *save = NULL, *who = strtok_r(line, ":\n", &save), *first = strtok_r(NULL, ":\n", &save);
+	char *count = strtok_r(NULL, ":\n", &save);
+	uint32_t start, size, number;
+
+	if (count == NULL || strtok_r(NULL, ":\n", &save) != NULL || !text_u32(first, 0, UINT32_MAX, &start) ||
+	    !text_u32(count, 0, UINT32_MAX, &size))
+		return false;
+	if ((name == NULL || strcmp(who, name) != 0) && (!text_u32(who, 0, UINT32_MAX, &number) || number != uid))
+		return false;
+	/* a range that holds root's id is a mistake, and gives nothing */
+	return start != 0 && id >= start && id - start < size;
+}
+
+static bool
+range_gives(const char *file, uint32_t uid, const char *name, uint32_t id)
+{
+	FILE *f = fopen(file, "re");
+	autofree char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	while (f != NULL && !found && getline(&line, &size, f) != -1)
+		found = line_gives(line, uid, name, id);
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+/* A group of which this user is the only member: a right given to it is given to him alone. */
+static bool
+is_private_group(uint32_t uid, const char *name, uint32_t gid)
+{
+	FILE *users = fopen("/etc/passwd", "re"), *groups = fopen("/etc/group", "re");
+	bool alone = users != NULL && groups != NULL;
+	struct passwd *pw;
+	struct group *gr;
+	char **m;
+
+	while (alone && (pw = fgetpwent(users)) != NULL)
+		alone = pw->pw_gid != gid || pw->pw_uid == uid;
+	while (alone && (gr = fgetgrent(groups)) != NULL)
+		for (m = gr->gr_mem; gr->gr_gid == gid && alone && *m != NULL; m++)
+			alone = name != NULL && strcmp(*m, name) == 0;
+	if (users != NULL)
+		fclose(users);
+	if (groups != NULL)
+		fclose(groups);
+	return alone;
+}
+
+bool
+user_owns_uid(uint32_t uid, const char *name, uint32_t id)
+{
+	return id == uid || (uid == 0 && id == NO_ONES_ID) || range_gives("/etc/subuid", uid, name, id);
+}
+
+bool
+user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id)
+{
+	if (uid == 0 && id == NO_ONES_ID)
+		return true;
+	if (id == primary && id != 0 && is_private_group(uid, name, id))
+		return true;
+	return range_gives("/etc/subgid", uid, name, id);
 }

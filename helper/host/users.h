@@ -17,4 +17,13 @@ bool user_uid(const char *name, uint32_t *uid, uint32_t *gid);
 bool user_in_group(const char *user, const char *group);
 bool group_gid(const char *name, uint32_t *gid);
 
+/*
+ * True if a host id is this user's to use for his containers: his own uid; a
+ * primary group that is no one else's; what /etc/subuid or /etc/subgid
+ * (subuid(5)) gives him.  For root, besides, 4294967294: no one's, and what
+ * Concourse maps its containers' root to.  «name» may be NULL.
+ */
+bool user_owns_uid(uint32_t uid, const char *name, uint32_t id);
+bool user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id);
+
 #endif

@@ -1,6 +1,10 @@
 /* See idmap.h.  The numbers are whatever someone claims: nothing may wrap around. */
 #include "idmap.h"
 
+#include <string.h>
+
+#include "text.h"
+
 static bool
 shift(uint32_t id, uint32_t from, uint32_t to, uint32_t size, uint32_t *out)
 {
@@ -41,4 +45,73 @@ idmap_in(const struct idmap *m, uint32_t outside, uint32_t *inside)
 		if (shift(outside, m->v[i].outside, m->v[i].inside, m->v[i].size, inside))
 			return true;
 	return false;
+}
+
+static bool
+add(struct idmap *m, uint64_t inside, uint64_t outside, uint64_t size)
+{
+	if (size == 0)
+		return true;
+	if (m->n == IDMAP_MAX)
+		return false;
+	m->v[m->n++] = (struct idrange){ (uint32_t)inside, (uint32_t)outside, (uint32_t)size };
+	return true;
+}
+
+/* The part of «in» whose ids outside are ids inside of «on». */
+static bool
+add_meeting(struct idmap *m, const struct idrange *in, const struct idrange *on)
+{
+	const uint64_t in_end = (uint64_t)in->outside + in->size, on_end = (uint64_t)on->inside + on->size;
+	const uint64_t from = in->outside > on->inside ? in->outside : on->inside, to = in_end < on_end ? in_end : on_end;
+
+	return from >= to || add(m, in->inside + (from - in->outside), on->outside + (from - on->inside), to - from);
+}
+
+bool
+idmap_compose(const struct idmap *outer, const struct idmap *inner, struct idmap *out)
+{
+	size_t i, k;
+
+	if (inner->identity || outer->identity) {
+		*out = inner->identity ? *outer : *inner;
+		return true;
+	}
+	*out = (struct idmap){ 0 };
+	for (i = 0; i < inner->n; i++)
+		for (k = 0; k < outer->n; k++)
+			if (!add_meeting(out, &inner->v[i], &outer->v[k]))
+				return false;
+	return true;
+}
+
+/* The next number of a line, and what is after it. */
+static const char *
+number(const char *p, uint32_t *out)
+{
+	char digits[16];
+	size_t n;
+
+	p += strspn(p, " ");
+	n = strcspn(p, " \n");
+	if (n == 0 || n >= sizeof(digits))
+		return NULL;
+	memcpy(digits, p, n);
+	digits[n] = '\0';
+	return text_u32(digits, 0, UINT32_MAX, out) ? p + n : NULL;
+}
+
+bool
+idmap_parse(const char *text, struct idmap *out)
+{
+	uint32_t inside, outside, size;
+	const char *p = text;
+
+	*out = (struct idmap){ 0 };
+	while (*p != '\0') {
+		if ((p = number(p, &inside)) == NULL || (p = number(p, &outside)) == NULL || (p = number(p, &size)) == NULL ||
+		    *p++ != '\n' || !add(out, inside, outside, size))
+			return false;
+	}
+	return out->n > 0;
 }

@@ -20,4 +20,14 @@ struct idmap {
 bool idmap_out(const struct idmap *m, uint32_t inside, uint32_t *outside);
 bool idmap_in(const struct idmap *m, uint32_t outside, uint32_t *inside);
 
+/*
+ * For a namespace within another: «inner» maps its ids to ids of the outer one,
+ * «outer» those on.  What the outer one does not map is left out.  False where
+ * that takes more than IDMAP_MAX ranges.
+ */
+bool idmap_compose(const struct idmap *outer, const struct idmap *inner, struct idmap *out);
+
+/* The text of /proc/PID/uid_map or gid_map (user_namespaces(7)); false for what is none. */
+bool idmap_parse(const char *text, struct idmap *out);
+
 #endif

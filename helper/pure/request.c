@@ -15,7 +15,7 @@
 
 #define ID_MAX 1024
 
-static const char *const verbs[] = { "grant", "look", "refused", "plain", "status" };
+static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply" };
 
 static json_t *
 pack_idmap(const struct idmap *m)

@@ -18,6 +18,8 @@ enum verb {
 	VERB_REFUSED,	/* the wrapper refused by itself: write it down */
 	VERB_PLAIN,	/* a container that asks for nothing: write it down (audit.plain) */
 	VERB_STATUS,	/* who holds what, and who waits: a caller sees its own, root all */
+	VERB_RELEASE,	/* the runtime says that this container is deleted */
+	VERB_REAPPLY,	/* do again, for all leases, what something undid on the nodes */
 };
 
 #define REQUEST_GIDS_MAX 64

@@ -154,3 +154,14 @@ audit_write(int fd, const struct record *r, struct why *why)
 		(void)!write(fd, "\n", 1);
 	return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", n == -1 ? strerror(errno) : "no space left");
 }
+
+void
+audit_lease(int fd, const char *event, const struct lease *l)
+{
+	const struct request about = { .id = l->id };
+	const struct peer holder = { .asker = { .uid = l->uid }, .pid = l->pid };
+	const struct record rec = { .event = event, .peer = &holder, .request = &about, .policy = l->policy };
+	struct why ignored;
+
+	(void)audit_write(fd, &rec, &ignored);
+}

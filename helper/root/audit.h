@@ -3,13 +3,13 @@
 #define GPUHELPER_ROOT_AUDIT_H
 
 #include "../host/identity.h"
-#include "../pure/edits.h"
+#include "../pure/leasefile.h"
 #include "../pure/match.h"
 #include "peer.h"
 
 /* What one record says; members that are NULL or empty are left out. */
 struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end" */
+	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining" */
 	const struct peer *peer;
 	const struct request *request;
 	const struct known *known;	/* its token, where it holds or not, by its hash only */
@@ -25,5 +25,8 @@ int audit_open(struct why *why);
 
 /* Appends one record with a single write.  -1 with *why if it did not go in whole. */
 int audit_write(int fd, const struct record *r, struct why *why);
+
+/* The same about a lease: it names whose it was, not who looked.  What can't be written is passed over. */
+void audit_lease(int fd, const char *event, const struct lease *l);
 
 #endif

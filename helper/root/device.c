@@ -8,26 +8,64 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/trust.h"
+#include "../host/udev.h"
+#include "../host/users.h"
+#include "acl.h"
+#include "acts.h"
 
-/* The directory that holds a node, root's alone, and the node's name in it. */
-static int
-open_parent(const char *path, const char **name, struct why *why)
+int
+device_parent(const char *path, const char **name, struct why *why)
 {
 	char dir[64];
 	const char *slash = strrchr(path, '/');
+	int fd;
 
 	if (slash == NULL || slash == path)
 		return refuse(why, WHY_BUG, "device %s has no directory", path);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
 	*name = slash + 1;
-	return trust_open_dir(dir, true, why);
+	if ((fd = trust_open_dir(dir, true, why)) == -1 && errno == ENOENT)
+		why->code = WHY_ABSENT;
+	return fd;
 }
+
+int
+device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why)
+{
+	autoclose int dir = -1;
+	const char *name = NULL;
+	int fd;
+
+	if ((dir = device_parent(path, &name, why)) == -1)
+		return -1;
+	if ((fd = file_open_beneath(dir, name, O_PATH)) == -1)
+		return refuse(why, errno == ENOENT || errno == ELOOP ? WHY_ABSENT : WHY_IO, "%s %s", path,
+		    errno == ENOENT ? "is not there" : errno == ELOOP ? "is a symbolic link" : strerror(errno));
+	if (fstat(fd, st) == -1)
+		refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+	else if (!S_ISCHR(st->st_mode))
+		refuse(why, WHY_ABSENT, "%s is not a character device: remove it, the driver makes its own", path);
+	else if (major(st->st_rdev) != major || minor(st->st_rdev) != minor)
+		refuse(why, WHY_ABSENT, "%s is device %u:%u and should be %u:%u: remove it, the driver makes its own",
+		    path, major(st->st_rdev), minor(st->st_rdev), major, minor);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+uint32_t
+device_mode(int fd, const struct stat *st)
+{
+	return (st->st_mode & 0606U) | (uint32_t)(access_of_group(fd) & (R_OK | W_OK)) << 3;
+}
+
+/* Nodes that are not there. */
 
 static int
 refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why *why)
@@ -40,75 +78,55 @@ refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why
 	return refuse(why, WHY_ABSENT, "%s could not be made: nvidia-modprobe -c0 -u", n->path);
 }
 
-/*
- * Makes an NVIDIA node as nvidia-modprobe(1) does, by /proc/driver/nvidia/params.
- * It is born with its mode, for one that was killed before a chmod would leave
- * it closed for ever.  One that someone else makes meanwhile is left alone.
- */
-static int
-make_node(int dir, const char *name, const struct gpu_node *n, const struct inventory *inv, struct why *why)
+static struct act
+act_on(const struct gpu_node *n, enum act_kind kind)
 {
-	mode_t mask;
-	int ret;
+	struct act a = { .kind = kind, .major = n->major, .minor = n->minor, .mask = ACT_NO_MASK };
 
-	if (!text_starts(n->path, "/dev/nvidia") || !inv->nvidia_modify)
-		return refuse_missing(n, inv, why);
-	mask = umask(0);
-	ret = mknodat(dir, name, S_IFCHR | (inv->nvidia_mode & 0666U), makedev(n->major, n->minor));
-	(void)umask(mask);
-	if (ret == -1 && errno == EEXIST)
-		return 0;
-	if (ret == -1)
-		return refuse(why, WHY_ABSENT, "%s can't be made: %s: nvidia-modprobe -c0 -u", n->path, strerror(errno));
-	if (fchownat(dir, name, inv->nvidia_uid, inv->nvidia_gid, AT_SYMLINK_NOFOLLOW) == -1) {
-		refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
-		(void)unlinkat(dir, name, 0);
-		return -1;
-	}
-	return 0;
+	snprintf(a.path, sizeof(a.path), "%s", n->path);
+	return a;
 }
 
-/* Pins the node; -1 with *why, or -2 where an optional one is not there. */
-static int
-pin(const struct gpu_node *n, const struct inventory *inv, struct stat *st, struct why *why)
+int
+device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why)
 {
+	struct act make = act_on(n, ACT_MAKE_NODE);
+	const struct act *shared = acts_shared(v->others, v->lease, &make);
 	autoclose int dir = -1;
 	const char *name = NULL;
-	int fd;
+	struct stat st;
 
-	if ((dir = open_parent(n->path, &name, why)) == -1 || name == NULL)
-		return n->optional ? -2 : -1;
-	fd = file_open_beneath(dir, name, O_PATH);
-	if (fd == -1 && errno == ENOENT) {
-		if (n->optional)
-			return -2;
-		if (make_node(dir, name, n, inv, why) == -1)
-			return -1;
-		fd = file_open_beneath(dir, name, O_PATH);
+	(void)unused;
+	if (gpu_node_check(n, why) == -1)
+		return -1;
+	if ((dir = device_parent(n->path, &name, why)) == -1)
+		return n->optional ? 0 : -1;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		/* made for a lease that still lives: it goes with the last one that needs it */
+		if (shared != NULL && shared->inode == st.st_ino && !lease_add_act(v->lease, shared))
+			return refuse_nomem(why);
+		return 0;
 	}
-	if (fd == -1)
-		return refuse(why, WHY_ABSENT, "%s: %s", n->path, errno == ELOOP ? "is a symbolic link" : strerror(errno));
-	if (fstat(fd, st) == -1 || !S_ISCHR(st->st_mode)) {
-		close(fd);
-		return refuse(why, WHY_ABSENT, "%s is not a character device: remove it, the driver makes its own", n->path);
-	}
-	if (major(st->st_rdev) != n->major || minor(st->st_rdev) != n->minor) {
-		close(fd);
-		return refuse(why, WHY_ABSENT, "%s is device %u:%u and should be %u:%u: remove it, the driver makes its own",
-		    n->path, major(st->st_rdev), minor(st->st_rdev), n->major, n->minor);
-	}
-	return fd;
+	if (errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
+	if (n->optional)
+		return 0;
+	if (!text_starts(n->path, "/dev/nvidia") || !v->inv->nvidia_modify)
+		return refuse_missing(n, v->inv, why);
+	return lease_add_act(v->lease, &make) ? 0 : refuse_nomem(why);
 }
+
+/* Who may use a node. */
 
 /* A group that may use the node, as the container would have to have it; false if none helps. */
 static bool
-group_helps(const struct device_view *v, const struct stat *st, struct edits *out)
+group_helps(const struct device_view *v, int fd, const struct stat *st, struct edits *out)
 {
 	uint32_t gid;
 	size_t i;
 
 	/* a rootless runtime can't add groups, and gid 0 is no group to give */
-	if (!v->asker->enforced || st->st_gid == 0 || (st->st_mode & 0060) != 0060 ||
+	if (!v->peer->asker.enforced || st->st_gid == 0 || (access_of_group(fd) & (R_OK | W_OK)) != (R_OK | W_OK) ||
 	    !idmap_in(v->subject->gidmap, st->st_gid, &gid))
 		return false;
 	for (i = 0; i < out->gids; i++)
@@ -121,62 +139,142 @@ group_helps(const struct device_view *v, const struct stat *st, struct edits *ou
 }
 
 static int
-let_in(const struct device_view *v, int fd, const struct stat *st, const char *path, struct edits *out, struct why *why)
+refuse_entry(const struct device_view *v, const struct gpu_node *n, bool group, const struct stat *st, struct why *why)
 {
-	/* where others may use it nothing is needed; a group helps every user of the container, not only this one */
-	if ((st->st_mode & 0006) == 0006 || group_helps(v, st, out) || access_allowed(fd, v->subject, R_OK | W_OK))
-		return 0;
+	const struct subject *s = v->subject;
+
+	if (!s->mapped)
+		return refuse(why, WHY_DENIED, "%s: the container's user stands for no user of this host", n->path);
+	if (group)
+		return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's group (gid %u here) in, and that is "
+		    "not a group of the caller's own (one of /etc/subgid, or a primary group without other members): "
+		    "setfacl -m g:%u:rw %s", n->path, st->st_mode & 0777U, s->gid, s->gid, n->path);
+	return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's user (uid %u here) in, and that is not an "
+	    "id of the caller's own (/etc/subuid): setfacl -m u:%u:rw %s", n->path, st->st_mode & 0777U, s->uid, s->uid,
+	    n->path);
+}
+
+/*
+ * Runc makes a node of its own for a container without a user namespace: an
+ * entry on the host's would change nothing there.  For all others it binds the
+ * host's.
+ */
+static bool
+sees_hosts_node(const struct device_view *v)
+{
+	return !(v->peer->asker.enforced && v->subject->uids->identity);
+}
+
+/* Is the id that the entry would be for the caller's own? */
+static bool
+is_callers(const struct device_view *v, const struct act *entry)
+{
+	const struct asker *who = &v->peer->asker;
+
 	if (!v->subject->mapped)
-		return refuse(why, WHY_DENIED, "%s: the container's user stands for no user of this host", path);
-	return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's user (uid %u here) in: "
-	    "setfacl -m u:%u:rw %s", path, st->st_mode & 07777U, v->subject->uid, v->subject->uid, path);
+		return false;
+	return entry->kind == ACT_ALLOW_GROUP ? user_owns_gid(who->uid, who->user, v->peer->gid, entry->id) :
+	    user_owns_uid(who->uid, who->user, entry->id);
+}
+
+/* The entry that would let the container's process in, as an act of the lease. */
+static int
+plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, bool group,
+    const struct acl_names *ours, int mask, struct why *why)
+{
+	struct act a = act_on(n, group ? ACT_ALLOW_GROUP : ACT_ALLOW_USER);
+	enum acl_state state;
+	int now;
+
+	a.id = group ? v->subject->gid : v->subject->uid;
+	if (!sees_hosts_node(v) || !is_callers(v, &a))
+		return refuse_entry(v, n, group, st, why);
+	if (node_acl_look(fd, n->path, (struct acl_name){ group, a.id }, &state, &now, why) == -1)
+		return -1;
+	if (state != ACL_IS_ABSENT)
+		return refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that lets nobody in: see getfacl %s, and mend or "
+		    "remove it", n->path, group ? "group" : "user", a.id, n->path);
+	a.mask = ours->n > 0 ? mask : now;
+	return lease_add_act(v->lease, &a) ? 0 : refuse_nomem(why);
+}
+
+static int
+let_in(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, struct edits *out,
+    struct why *why)
+{
+	struct act user = act_on(n, ACT_ALLOW_USER), group = act_on(n, ACT_ALLOW_GROUP);
+	const struct act *shared;
+	struct acl_names ours;
+	int mask = ACT_NO_MASK;
+
+	user.id = v->subject->uid;
+	group.id = v->subject->gid;
+	/* an entry that another lease brought goes with that one, unless this one has it too */
+	if (((shared = acts_shared(v->others, v->lease, &user)) != NULL ||
+	    (shared = acts_shared(v->others, v->lease, &group)) != NULL) && is_callers(v, shared))
+		return lease_add_act(v->lease, shared) ? 0 : refuse_nomem(why);
+	acts_of_others(v->others, v->lease, &user, &ours, &mask);
+	/* where others may use it nothing is needed; a group helps every user of the container, not only this one */
+	if ((st->st_mode & 0006) == 0006 || group_helps(v, fd, st, out) ||
+	    access_without(fd, v->subject, R_OK | W_OK, ours.v, ours.n))
+		return 0;
+	return plan_entry(v, n, fd, st, udev_flushes_users(n->major, n->minor), &ours, mask, why);
+}
+
+/* In the lease: how the node was, for whoever asks later what became of it. */
+static void
+note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < l->nodes; i++)
+		if (strcmp(l->node[i].path, n->path) == 0) {
+			l->node[i].mode = mode;
+			l->node[i].uid = st->st_uid;
+			l->node[i].gid = st->st_gid;
+		}
 }
 
 int
 device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
 {
 	struct edit_node e = { .major = n->major, .minor = n->minor };
+	autoclose int fd = -1;
 	struct stat st;
-	int fd, ret;
 
 	if (gpu_node_check(n, why) == -1)
 		return -1;
-	if ((fd = pin(n, v->inv, &st, why)) < 0)
-		return fd == -2 ? 0 : -1;
-	ret = let_in(v, fd, &st, n->path, out, why);
-	close(fd);
-	if (ret == -1)
+	if ((fd = device_pin(n->path, n->major, n->minor, &st, why)) == -1)
+		return n->optional && why->code == WHY_ABSENT ? 0 : -1;
+	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
-	e.mode = st.st_mode & 0666;
+	e.mode = device_mode(fd, &st);
 	e.uid = st.st_uid;
 	e.gid = st.st_gid;
+	note_mode(v->lease, n, e.mode, &st);
 	return edits_add_node(out, &e) ? 0 : refuse_nomem(why);
 }
 
 static int
-add_nodes(const struct device_view *v, const struct gpu_node *nodes, size_t n, unsigned capabilities, struct edits *out,
-    struct why *why)
+each(const struct device_view *v, const struct gpu_node *nodes, size_t n, unsigned capabilities, device_do *what,
+    struct edits *out, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (nodes[i].needed_for == 0 || (nodes[i].needed_for & capabilities) != 0)
-			if (device_add(v, &nodes[i], out, why) == -1)
+			if (what(v, &nodes[i], out, why) == -1)
 				return -1;
 	return 0;
 }
 
 int
-device_add_gpu(const struct device_view *v, const struct gpu *g, unsigned capabilities, struct edits *out,
+device_each(const struct device_view *v, const struct gpu *g, unsigned capabilities, device_do *what, struct edits *out,
     struct why *why)
 {
-	return add_nodes(v, g->node, g->nodes, capabilities, out, why);
-}
+	const struct inventory *inv = v->inv;
 
-int
-device_add_common(const struct device_view *v, enum gpu_vendor vendor, unsigned capabilities, struct edits *out,
-    struct why *why)
-{
-	return add_nodes(v, v->inv->common[vendor], v->inv->commons[vendor], capabilities, out, why);
+	return each(v, g->node, g->nodes, capabilities, what, out, why) == -1 ? -1 :
+	    each(v, inv->common[g->vendor], inv->commons[g->vendor], capabilities, what, out, why);
 }

@@ -2,32 +2,51 @@
 #ifndef GPUHELPER_ROOT_DEVICE_H
 #define GPUHELPER_ROOT_DEVICE_H
 
+#include <sys/stat.h>
+
 #include "../host/access.h"
 #include "../pure/edits.h"
 #include "../pure/gpu.h"
+#include "lease.h"
 #include "peer.h"
 
 /* What the nodes are looked at for. */
 struct device_view {
 	const struct inventory *inv;
 	const struct subject *subject;	/* the container's process */
-	const struct asker *asker;
+	const struct peer *peer;
+	const struct leases *others;	/* whose acts may be the same */
+	struct lease *lease;		/* gets what has to be done to the nodes */
 };
 
 /*
+ * Has a node that is not there made, where nvidia-modprobe would make it: as an
+ * act of the lease, not yet done.  -1 with *why where it can't be, but for an
+ * optional one.
+ */
+int device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why);
+
+/*
  * Pins the node (O_PATH, no link), checks that it is the character device that
- * the kernel gave this major and minor to, makes it where nvidia-modprobe would
- * make it, sees that the container's process will be let in (by mode, ACL, or a
- * group that a rootful runtime can add), and adds it to *out.  A missing
- * optional node is no error.  -1 with *why.
+ * the kernel gave this major and minor to, sees that the container's process
+ * will be let in (by mode, ACL, a group that a rootful runtime can add, or an
+ * ACL entry, which becomes an act of the lease, not yet done), and adds it to
+ * *out.  A missing optional node is no error.  -1 with *why.
  */
 int device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 
-/* The nodes of one GPU for these capabilities. */
-int device_add_gpu(const struct device_view *v, const struct gpu *g, unsigned capabilities, struct edits *out,
-    struct why *why);
-/* The nodes that all GPUs of a vendor share. */
-int device_add_common(const struct device_view *v, enum gpu_vendor vendor, unsigned capabilities, struct edits *out,
-    struct why *why);
+/* One of the two above, for the nodes that one GPU needs for these capabilities, or all of a vendor's. */
+typedef int device_do(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
+int device_each(const struct device_view *v, const struct gpu *g, unsigned capabilities, device_do *what,
+    struct edits *out, struct why *why);
+
+/* The directory of a node, which only root may change, and the node's name in it.  -1: WHY_ABSENT where it is not there. */
+int device_parent(const char *path, const char **name, struct why *why);
+
+/* Pins a node that is of this number.  -1 with *why: WHY_ABSENT where it is not there, or is something else. */
+int device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why);
+
+/* The node's mode without what ACLs make of it: its group bits are what its group may do. */
+uint32_t device_mode(int fd, const struct stat *st);
 
 #endif

@@ -20,6 +20,7 @@
 #include "../host/identity.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "acts.h"
 #include "allot.h"
 #include "audit.h"
 #include "binding.h"
@@ -39,6 +40,7 @@ struct work {
 	struct known known;
 	struct ask ask;
 	struct decision decision;
+	struct idmap uids, gids;		/* of the container, to ids of this host */
 	struct subject subject;
 	struct edits edits;
 	struct lease lease;
@@ -144,7 +146,7 @@ prepare(struct work *w)
 static int
 fill_users(struct work *w)
 {
-	const struct idmap *m = &w->request->uids;
+	const struct idmap *m = &w->uids;
 	struct lease *l = &w->lease;
 	size_t i;
 
@@ -198,14 +200,9 @@ fill_lease(struct work *w)
 static void
 audit_end(void *ctx, const struct lease *l)
 {
-	struct work *w = ctx;
-	struct request ended = { .id = l->id };
-	/* whose it was, not who looked */
-	const struct peer holder = { .asker = { .uid = l->uid }, .pid = l->pid };
-	const struct record rec = { .event = "end", .peer = &holder, .request = &ended, .policy = l->policy };
-	struct why ignored;
+	const struct work *w = ctx;
 
-	(void)audit_write(w->audit, &rec, &ignored);
+	audit_lease(w->audit, "end", l);
 }
 
 /* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */
@@ -230,13 +227,47 @@ stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
 	return -1;
 }
 
-/* Under the lock: pick and write down.  Nothing that the caller controls is touched while it is held. */
+/* One step for every node that the picked GPUs need. */
 static int
-take_lease(struct work *w)
+each_node(struct work *w, const struct device_view *view, device_do *what)
+{
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		if (device_each(view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * The nodes are made and opened to the container, and the lease is written down:
+ * whatever is done is in it before it is done.
+ */
+static int
+open_gpus(struct work *w, const struct leases *ls)
+{
+	const struct inventory *inv = &w->decision.inventory;
+	const struct device_view view = { inv, &w->subject, w->peer, ls, &w->lease };
+	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
+
+	if (each_node(w, &view, device_plan) == -1)
+		return -1;
+	if (w->lease.acts > 0 && (leases_write(ls, &w->lease, &w->why) == -1 ||
+	    acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1))
+		return -1;
+	if (each_node(w, &view, device_add) == -1 || leases_write(ls, &w->lease, &w->why) == -1)
+		return -1;
+	return acts_allow(ls, &w->lease, &w->why);
+}
+
+/* Under the lock: pick, write down, open.  Nothing that the caller controls is touched while it is held. */
+static int
+take_lease(struct work *w, struct traces *t)
 {
 	struct queue q = { .dir = -1 };
 	struct waiter me = { 0 };
 	struct leases ls;
+	struct why ignored;
 	int ret;
 
 	leave_cgroup(w->peer->asker.uid);
@@ -251,8 +282,13 @@ take_lease(struct work *w)
 	w->ahead = queue_place(&q, me.key);
 	if (ret == 0 && (ret = allot(&ls, &q, &w->decision.grant, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
 		ret = stay_in_queue(w, &q, &me);
-	else if (ret == 0 && (ret = leases_add(&ls, &w->lease, &w->why)) == 0)
-		queue_leave(&q, me.key);
+	else if (ret == 0 && (ret = leases_admit(&ls, &w->lease, &w->why)) == 0) {
+		if ((ret = open_gpus(w, &ls)) == 0) {
+			memcpy(t->lease, w->lease.key, sizeof(t->lease));
+			queue_leave(&q, me.key);
+		} else
+			(void)leases_remove(&ls, &w->lease, &ignored);
+	}
 	queue_close(&q);
 	waiter_free(&me);
 	leases_close(&ls);
@@ -260,20 +296,14 @@ take_lease(struct work *w)
 }
 
 static int
-open_gpus(struct work *w)
+name_gpus(struct work *w)
 {
-	const struct device_view view = { &w->decision.inventory, &w->subject, &w->peer->asker };
 	autobuf struct buf name = { 0 };
 	const struct gpu *g;
-	unsigned caps;
 	size_t i;
 
 	for (i = 0; i < w->lease.gpus; i++) {
 		g = w->picks[i].gpu;
-		caps = w->picks[i].rule->capabilities;
-		if (device_add_gpu(&view, g, caps, &w->edits, &w->why) == -1 ||
-		    device_add_common(&view, g->vendor, caps, &w->edits, &w->why) == -1)
-			return -1;
 		name.len = 0;
 		buf_printf(&name, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid);
 		if (name.failed || !strlist_add(&w->gpu_names, name.p, SIZE_MAX))
@@ -356,12 +386,15 @@ bind_token(struct work *w, struct traces *t)
 static int
 carry_out(struct work *w, struct traces *t)
 {
-	subject_of(w->request, &w->subject);
+	if (!idmap_compose(&w->peer->uids, &w->request->uids, &w->uids) ||
+	    !idmap_compose(&w->peer->gids, &w->request->gids, &w->gids))
+		return refuse(&w->why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
+		    "ranges of ids", IDMAP_MAX);
+	subject_of(w->request, &w->uids, &w->gids, &w->subject);
 	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
-	    fill_lease(w) == -1 || take_lease(w) == -1)
+	    fill_lease(w) == -1 || take_lease(w, t) == -1)
 		return -1;
-	memcpy(t->lease, w->lease.key, sizeof(t->lease));
-	if (bind_token(w, t) == -1 || open_gpus(w) == -1 || mask_others(w) == -1 ||
+	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 ||
 	    exec_record_write(w->peer, &w->lease, &w->edits, &w->why) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;
@@ -420,22 +453,6 @@ grant_undo(const struct peer *p, const struct request *r, const struct traces *t
 		(void)audit_write(fd, &rec, &ignored);
 		close(fd);
 	}
-}
-
-void
-look(const struct peer *p, const struct request *r, struct reply *reply)
-{
-	struct work w = { .peer = p, .request = r, .audit = -1 };
-	struct leases ls = { .dir = -1, .lock = -1 };
-
-	*reply = (struct reply){ .kind = REPLY_NOTED };
-	leave_cgroup(p->asker.uid);
-	if ((w.audit = audit_open(&w.why)) == -1 || leases_open(&ls, audit_end, &w, &w.why) == -1) {
-		reply->kind = REPLY_REFUSED;
-		reply->why = w.why;
-	}
-	leases_close(&ls);
-	work_free(&w);
 }
 
 void

@@ -20,8 +20,14 @@ struct traces {
 void grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t);
 void grant_undo(const struct peer *p, const struct request *r, const struct traces *t);
 
-/* Sees which leases are over. */
-void look(const struct peer *p, const struct request *r, struct reply *reply);
+/* Sees which leases are over, and ends them. */
+void look(const struct peer *p, struct reply *reply);
+
+/* look(); and if this container of the peer's is in use all the same, takes its rights back: it is draining. */
+void release(const struct peer *p, const struct request *r, struct reply *reply);
+
+/* look(); and does again what something has undone of the acts of live leases. */
+void reapply(const struct peer *p, struct reply *reply);
 
 /* Who holds what, and who waits: a caller sees its own, root all.  Changes nothing. */
 void status(const struct peer *p, struct reply *reply);

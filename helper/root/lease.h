@@ -5,29 +5,8 @@
 #ifndef GPUHELPER_ROOT_LEASE_H
 #define GPUHELPER_ROOT_LEASE_H
 
-#include "../pure/edits.h"
-#include "../pure/pick.h"
+#include "../pure/leasefile.h"
 #include "peer.h"
-#include "state.h"
-
-struct lease {
-	char key[65];		/* SHA-256 of uid, runtime root and id: the file's name */
-	char *id, *root;	/* container id, runtime root */
-	uint32_t uid;
-	pid_t pid;		/* the process that asked */
-	uint64_t start;
-	char boot[40];
-	int64_t since;		/* seconds since 1970 */
-	char *policy, *pipeline;
-	struct strlist cgroups;	/* where its cgroup may be (host/cgroup.h) */
-	struct held_gpu *gpu;
-	size_t gpus;
-	struct edit_node *node;	/* path, major and minor of its GPUs' own nodes */
-	size_t nodes;
-	struct idspan *user;	/* where no cgroup is the container's own (rootless): users whose open nodes keep it */
-	size_t users;
-	bool over;		/* seen over, and left alone (see leases_open()) */
-};
 
 struct leases {
 	int dir, lock;		/* the directory; the lock's descriptor, -1 while not held */
@@ -39,26 +18,39 @@ struct leases {
 typedef void lease_ended(void *ctx, const struct lease *l);
 
 /*
- * Takes the lock (waits 2 s at most), reads all leases and removes those that
- * are over.  A lease file that can't be read refuses everything, for it may
- * hold a GPU.  With «ended» NULL nothing is removed, those that are over are
- * marked so.  leases_close() in either case.
+ * Takes the lock (waits 1.5 s at most), reads all leases and ends those that are
+ * over: what was done for them is undone, and they are removed.  One that can't
+ * be undone stays, marked over, and holds what it held.  A lease file that can't
+ * be read refuses everything, for it may hold a GPU.  With «ended» NULL nothing
+ * is changed, those that are over are marked so.  leases_close() in either case.
  */
 int leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why);
 void leases_close(struct leases *ls);
 
-/* Writes the lease down.  Refuses a second one for the same container, and more than one user may have. */
-int leases_add(struct leases *ls, const struct lease *l, struct why *why);
+/* Refuses a second lease for the same container, and more than one user may have. */
+int leases_admit(const struct leases *ls, const struct lease *l, struct why *why);
+/* Writes a lease that was admitted down, or one that is there anew.  It does not become one of ls->v. */
+int leases_write(const struct leases *ls, const struct lease *l, struct why *why);
+/* Undoes what was done for it, and removes it with its exec record.  -1 with *why: it stays, with what is left. */
+int leases_remove(const struct leases *ls, struct lease *l, struct why *why);
 
 /*
- * Takes back the lease that this peer was given for (root, id), and its exec
- * record.  One of that name that another process came to have stays.
+ * Takes back the lease that this peer was given for (root, id).  One of that
+ * name that another process came to have stays.
  */
 int leases_drop(const struct peer *p, const char *root, const char *id, struct why *why);
 
+/* The lease of this container; NULL if there is none. */
+const struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
+
+/*
+ * Its caller is done with it, and it is in use: what was done to the host for it
+ * is undone, and the lease is kept until it is over (draining).
+ */
+int leases_drain(struct leases *ls, const char *key, struct why *why);
+
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
-void lease_free(struct lease *l);
 
 /*
  * What exec has to repeat, readable by the caller's group only:

@@ -105,7 +105,13 @@ serve(const struct peer *p)
 		grant(p, &r, &reply, &traces);
 		break;
 	case VERB_LOOK:
-		look(p, &r, &reply);
+		look(p, &reply);
+		break;
+	case VERB_RELEASE:
+		release(p, &r, &reply);
+		break;
+	case VERB_REAPPLY:
+		reapply(p, &reply);
 		break;
 	case VERB_STATUS:
 		status(p, &reply);

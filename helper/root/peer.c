@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/file.h"
@@ -113,13 +114,43 @@ find_asker(struct peer *p, struct why *why)
 	return 0;
 }
 
+static bool
+read_map(int root, pid_t pid, const char *file, struct idmap *out)
+{
+	autofree char *text = NULL;
+	char name[40];
+
+	snprintf(name, sizeof(name), "proc/%d/%s", pid, file);
+	return (text = file_read_at(root, name, 16384, NULL)) != NULL && idmap_parse(text, out);
+}
+
+/* What the peer's ids are here.  In our own user namespace they are what they are. */
+static int
+read_maps(struct peer *p, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat ours, theirs;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", p->pid);
+	if (root == -1 || stat("/proc/self/ns/user", &ours) == -1 || stat(name, &theirs) == -1)
+		return refuse(why, WHY_IO, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
+	if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+		p->uids.identity = p->gids.identity = true;
+	else if (!read_map(root, p->pid, "uid_map", &p->uids) || !read_map(root, p->pid, "gid_map", &p->gids))
+		return refuse(why, WHY_IO, "/proc/%d/uid_map: can't be read", p->pid);
+	if (!process_lives(p->pid, p->start))
+		return refuse(why, WHY_DENIED, "the process that asked is gone");
+	return 0;
+}
+
 int
 peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 {
 	*p = (struct peer){ .asker = { .uid = s->uid }, .gid = s->gid, .pid = s->parent };
 	if (s->uid == (uid_t)-1 || s->uid == OVERFLOW_UID)
 		return refuse(why, WHY_DENIED, "uid %u is no one's own: it stands for whoever has none here", s->uid);
-	if (find_asker(p, why) == -1)
+	if (find_asker(p, why) == -1 || read_maps(p, why) == -1)
 		return -1;
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));

@@ -12,6 +12,7 @@ struct peer {
 	uint64_t start;		/* its start time: with the pid and the boot it is that process and no other */
 	char boot[40];		/* boot id */
 	char *user;		/* owned; asker.user points to it */
+	struct idmap uids, gids;	/* from its user namespace to ours */
 };
 
 /* Of the process that started the setuid helper. */

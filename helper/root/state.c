@@ -4,15 +4,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+#define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
 
 int
 state_dir(const char *name, struct why *why)
@@ -126,6 +132,40 @@ state_remove(int dir, const char *name)
 	unfinished(name, temp);
 	(void)unlinkat(dir, temp, 0);
 	(void)unlinkat(dir, name, 0);
+}
+
+static void
+wake_up(int sig)
+{
+	(void)sig;
+}
+
+/* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
+int
+state_lock(int dir, const char *name, struct why *why)
+{
+	/* once more every 100 ms, in case it fires before flock(2) waits */
+	const struct itimerval limit = { .it_value = { LOCK_WAIT_MS / 1000, LOCK_WAIT_MS % 1000 * 1000 },
+		.it_interval = { .tv_usec = 100000 } };
+	const struct itimerval off = { 0 };
+	struct sigaction wake = { .sa_handler = wake_up };
+	int fd, ret, saved;
+
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, path_last(name), strerror(errno));
+	(void)sigaction(SIGALRM, &wake, NULL);
+	(void)setitimer(ITIMER_REAL, &limit, NULL);
+	ret = flock(fd, LOCK_EX);
+	saved = errno;
+	(void)setitimer(ITIMER_REAL, &off, NULL);
+	if (ret == 0)
+		return fd;
+	close(fd);
+	if (saved == EINTR)
+		return refuse(why, WHY_AGAIN, "%s/%s is held by another gpuhelper for over %d ms: try again", GPUHELPER_RUNDIR,
+		    path_last(name), LOCK_WAIT_MS);
+	return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, path_last(name), strerror(saved));
 }
 
 /* What the users' processes are searched for, while others wait: so never for longer than «looks», and never asking a

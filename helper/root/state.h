@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/edits.h"
+#include "../pure/leasefile.h"
 
 /* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
 int state_dir(const char *name, struct why *why);
@@ -19,10 +19,12 @@ int state_write(int dir, const char *name, const char *text, mode_t mode, gid_t 
 /* Removes it, and what a writer that was killed left of it. */
 void state_remove(int dir, const char *name);
 
-/* Users of the host that a container's processes may run as. */
-struct idspan {
-	uint32_t first, size;
-};
+/*
+ * Locks a file of a directory for this process alone, and waits for that 1.5 s
+ * at most: -1 with *why (WHY_AGAIN).  The lock lasts until what is returned is
+ * closed.
+ */
+int state_lock(int dir, const char *name, struct why *why);
 
 #define STATE_LOOKS 20000	/* at processes and descriptors: at most 0.3 s */
 

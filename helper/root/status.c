@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "acts.h"
 #include "enter.h"
 #include "grant.h"
 #include "lease.h"
@@ -27,15 +28,31 @@ gpu_names(const struct held_gpu *gpu, size_t n)
 	return list;
 }
 
+/* What is wrong with the nodes of one that is held. */
+static json_t *
+trouble(const struct lease *l)
+{
+	autostrlist struct strlist lines = { 0 };
+	json_t *list = json_array();
+	size_t i;
+
+	if (!l->over && !l->draining && !acts_trouble(l, &lines))
+		json_array_append_new(list, json_string("no memory to look at its nodes"));
+	for (i = 0; i < lines.n; i++)
+		json_array_append_new(list, json_string(lines.v[i]));
+	return list;
+}
+
 static json_t *
 lease_status(const struct lease *l)
 {
 	char since[32];
 
 	text_time(l->since, since);
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o}", "container", l->id, "root", l->root,
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", l->id, "root", l->root,
 	    "uid", (json_int_t)l->uid, "pipeline", l->pipeline, "policy", l->policy, "since", since,
-	    "state", l->over ? "over" : "held", "gpus", gpu_names(l->gpu, l->gpus));
+	    "state", l->over ? "over" : l->draining ? "draining" : "held", "gpus", gpu_names(l->gpu, l->gpus),
+	    "trouble", trouble(l));
 }
 
 static json_t *

@@ -309,11 +309,11 @@ make_container(const struct command *c, const struct settings *settings, const c
 	return ret;
 }
 
-/* Has the helper look whether the container's lease is over. */
+/* Has the helper look whether the container's lease is over; after a delete that went well, it should be. */
 static void
-look_at_lease(const struct command *c)
+look_at_lease(const struct command *c, int status)
 {
-	struct request r = { .verb = VERB_LOOK };
+	struct request r = { .verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK };
 	struct asking a;
 	struct reply reply;
 	struct why ignored;
@@ -378,7 +378,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		switch (runtime_fork(&status, why)) {
 		case 0:
 			if (is_leased(c))
-				look_at_lease(c);
+				look_at_lease(c, status);
 			exit(status);
 		case -1:
 			return -1;

@@ -161,7 +161,10 @@ def l4():
                 assert who.grant(verb="look", gpus=None, **fields) == (0, {"reply": "noted"})
         refused(a.grant(gpus="1"), *BUSY)
         refused(v.grant(id="x", gpus="1"), 75)
-        for verb in "release", "delete", "revoke", "undo", "", "Grant":
+        for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
+            assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
+        assert not leases()[0]["draining"]
+        for verb in "delete", "revoke", "undo", "", "Grant":
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1
 
@@ -319,8 +322,8 @@ def l12():
 
 def planted(name, user, pid=1, start="0", boot=None):
     uid = client.pwd.getpwnam(user).pw_uid
-    write(RUN + "/leases/" + name, '{"version":1,"id":"p","root":"","uid":%d,"pid":%d,"start":"%s","boot":"%s",'
-          '"since":0,"policy":"p","pipeline":"","cgroups":[],"gpus":[],"nodes":[],"users":[]}' % (
+    write(RUN + "/leases/" + name, '{"version":2,"id":"p","root":"","uid":%d,"pid":%d,"start":"%s","boot":"%s",'
+          '"since":0,"policy":"p","pipeline":"","cgroups":[],"gpus":[],"nodes":[],"users":[],"acts":[],"draining":false}' % (
               uid, pid, start, boot or read("/proc/sys/kernel/random/boot_id").strip()), 0o600)
 
 

@@ -366,18 +366,19 @@ def d10():
         denied(69, "should be 196:0", gpus=GPU0)
 
 
-@case("D11", "a node that is closed to the container's user is refused, not opened up")
+@case("D11", "a node that is closed to a container's user who is not the caller's own is refused, not opened up")
 def d11():
+    other = {"uids": [[0, client.pwd.getpwnam("victim").pw_uid, 1]]}
     with kept("/dev/nvidia0"):
         os.chmod("/dev/nvidia0", 0o600)
-        denied(77, "setfacl", gpus=GPU0)
+        denied(77, "setfacl", gpus=GPU0, **other)
         assert os.stat("/dev/nvidia0").st_mode & 0o777 == 0o600
     with kept("/dev/nvidia0"):
         os.chmod("/dev/nvidia0", 0o660)
         gid = client.pwd.getpwnam("victim").pw_gid
         os.chown("/dev/nvidia0", 0, gid)
         # a group that only the request knows of is taken at its word by no one but the request itself
-        answer = once("attacker", exchange, gpus=GPU0)
+        answer = once("attacker", exchange, gpus=GPU0, **other)
         refused(answer, 77, "does not let")
 
 

@@ -1,0 +1,267 @@
+/* See leasefile.h. */
+#include "leasefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strictjson.h"
+#include "text.h"
+
+/* 1 knew neither acts nor draining, nor how nodes were: its containers may outlive an upgrade. */
+#define VERSION 2
+
+void
+lease_free(struct lease *l)
+{
+	free(l->id);
+	free(l->root);
+	free(l->policy);
+	free(l->pipeline);
+	free(l->gpu);
+	free(l->node);
+	free(l->user);
+	free(l->act);
+	strlist_free(&l->cgroups);
+	*l = (struct lease){ 0 };
+}
+
+bool
+act_same_node(const struct act *a, const struct act *b)
+{
+	return a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;
+}
+
+bool
+act_same(const struct act *a, const struct act *b)
+{
+	return a->kind == b->kind && act_same_node(a, b) && (a->kind == ACT_MAKE_NODE || a->id == b->id);
+}
+
+bool
+lease_add_act(struct lease *l, const struct act *a)
+{
+	struct act *v;
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		if (act_same(&l->act[i], a))
+			return true;
+	if ((v = reallocarray(l->act, l->acts + 1, sizeof(*v))) == NULL)
+		return false;
+	l->act = v;
+	v[l->acts++] = *a;
+	return true;
+}
+
+/* Numbers of 64 bits are written as text: JSON's may not hold them. */
+static json_t *
+pack_u64(uint64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	return json_string(text);
+}
+
+static json_t *
+pack_node(const struct edit_node *n)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "path", n->path, "major", (json_int_t)n->major,
+	    "minor", (json_int_t)n->minor, "mode", (json_int_t)n->mode, "uid", (json_int_t)n->uid,
+	    "gid", (json_int_t)n->gid);
+}
+
+static const char *const act_names[] = { "allow-user", "allow-group", "make-node" };
+
+static json_t *
+pack_act(const struct act *a)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:o}", "act", act_names[a->kind], "path", a->path,
+	    "major", (json_int_t)a->major, "minor", (json_int_t)a->minor, "id", (json_int_t)a->id, "mask", a->mask,
+	    "inode", pack_u64(a->inode));
+}
+
+char *
+lease_encode(const struct lease *l)
+{
+	json_t *gpus = json_array(), *nodes = json_array(), *cgroups = json_array(), *users = json_array();
+	json_t *acts = json_array(), *j;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++)
+		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
+	for (i = 0; i < l->nodes; i++)
+		json_array_append_new(nodes, pack_node(&l->node[i]));
+	for (i = 0; i < l->cgroups.n; i++)
+		json_array_append_new(cgroups, json_string(l->cgroups.v[i]));
+	for (i = 0; i < l->users; i++)
+		json_array_append_new(users, json_pack("[I,I]", (json_int_t)l->user[i].first, (json_int_t)l->user[i].size));
+	for (i = 0; i < l->acts; i++)
+		json_array_append_new(acts, pack_act(&l->act[i]));
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b}",
+	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
+	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
+	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
+	    "draining", l->draining);
+	text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
+	json_decref(j);
+	return text;
+}
+
+/* Reading.  Every function returns false for what the one above would not have written. */
+
+static bool
+get_u32(const json_t *j, const char *key, uint32_t *out)
+{
+	const json_t *n = json_object_get(j, key);
+	json_int_t v = json_integer_value(n);
+
+	*out = (uint32_t)v;
+	return json_is_integer(n) && v >= 0 && v <= UINT32_MAX;
+}
+
+static bool
+get_u64(const json_t *j, const char *key, uint64_t *out)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL && text_u64(s, UINT64_MAX, out);
+}
+
+static bool
+get_text(const json_t *j, const char *key, char *out, size_t size)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL && (size_t)snprintf(out, size, "%s", s) < size;
+}
+
+static bool
+get_copy(const json_t *j, const char *key, char **out)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL && (*out = strdup(s)) != NULL;
+}
+
+static bool
+read_gpu(const json_t *j, struct lease *l)
+{
+	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
+
+	if (v == NULL)
+		return false;
+	l->gpu = v;
+	return held_gpu_unpack(j, &v[l->gpus++]) == 0;
+}
+
+static bool
+read_node(const json_t *j, struct lease *l)
+{
+	struct edit_node *v = reallocarray(l->node, l->nodes + 1, sizeof(*v)), *n;
+
+	if (v == NULL)
+		return false;
+	l->node = v;
+	n = &v[l->nodes++];
+	*n = (struct edit_node){ .mode = LEASE_MODE_UNKNOWN };
+	if (!get_text(j, "path", n->path, sizeof(n->path)) || !get_u32(j, "major", &n->major) ||
+	    !get_u32(j, "minor", &n->minor))
+		return false;
+	return json_object_get(j, "mode") == NULL || (get_u32(j, "mode", &n->mode) && get_u32(j, "uid", &n->uid) &&
+	    get_u32(j, "gid", &n->gid));
+}
+
+static bool
+read_user(const json_t *j, struct lease *l)
+{
+	struct idspan *v = reallocarray(l->user, l->users + 1, sizeof(*v));
+	const json_t *first = json_array_get(j, 0), *size = json_array_get(j, 1);
+
+	if (v == NULL)
+		return false;
+	l->user = v;
+	v[l->users++] = (struct idspan){ (uint32_t)json_integer_value(first), (uint32_t)json_integer_value(size) };
+	return json_array_size(j) == 2 && json_is_integer(first) && json_is_integer(size);
+}
+
+static bool
+read_act(const json_t *j, struct lease *l)
+{
+	const json_t *mask = json_object_get(j, "mask");
+	struct act a = { .mask = (int)json_integer_value(mask) };
+	char name[16];
+	size_t k;
+
+	if (!get_text(j, "act", name, sizeof(name)) || !get_text(j, "path", a.path, sizeof(a.path)) ||
+	    !get_u32(j, "major", &a.major) || !get_u32(j, "minor", &a.minor) || !get_u32(j, "id", &a.id) ||
+	    !get_u64(j, "inode", &a.inode) || !json_is_integer(mask) || a.mask < ACT_NO_MASK || a.mask > 7)
+		return false;
+	for (k = 0; k < sizeof(act_names) / sizeof(act_names[0]); k++)
+		if (strcmp(name, act_names[k]) == 0) {
+			a.kind = (enum act_kind)k;
+			return lease_add_act(l, &a);
+		}
+	return false;
+}
+
+static bool
+read_list(const json_t *j, const char *key, bool (*read)(const json_t *, struct lease *), struct lease *l)
+{
+	const json_t *list = json_object_get(j, key), *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (!read(item, l))
+			return false;
+	return json_is_array(list);
+}
+
+static bool
+read_cgroup(const json_t *j, struct lease *l)
+{
+	return json_is_string(j) && strlist_add(&l->cgroups, json_string_value(j), SIZE_MAX);
+}
+
+static bool
+read_lease(const json_t *j, struct lease *l)
+{
+	const json_t *pid = json_object_get(j, "pid"), *draining = json_object_get(j, "draining");
+	const json_int_t version = json_integer_value(json_object_get(j, "version"));
+
+	if ((version != VERSION && version != 1) || !json_is_integer(pid) ||
+	    (version == VERSION && !json_is_boolean(draining)) || !get_u32(j, "uid", &l->uid) || !get_u64(j, "start", &l->start) ||
+	    !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
+	    !get_copy(j, "root", &l->root) || !get_copy(j, "policy", &l->policy) ||
+	    !get_copy(j, "pipeline", &l->pipeline))
+		return false;
+	l->pid = (pid_t)json_integer_value(pid);
+	l->since = json_integer_value(json_object_get(j, "since"));
+	l->draining = json_is_true(draining);
+	return read_list(j, "cgroups", read_cgroup, l) && read_list(j, "gpus", read_gpu, l) &&
+	    read_list(j, "nodes", read_node, l) && read_list(j, "users", read_user, l) &&
+	    (version == 1 || read_list(j, "acts", read_act, l));
+}
+
+int
+lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
+{
+	json_t *j = strictjson_object(text, len, why);
+	char key[sizeof(l->key)];
+	bool ok;
+
+	memcpy(key, l->key, sizeof(key));
+	*l = (struct lease){ 0 };
+	if (j == NULL)
+		return -1;
+	ok = read_lease(j, l);
+	json_decref(j);
+	if (!ok) {
+		lease_free(l);
+		refuse(why, WHY_CONFIG, "no lease of this version");
+	}
+	memcpy(l->key, key, sizeof(key));
+	return ok ? 0 : -1;
+}

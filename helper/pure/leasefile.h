@@ -1,0 +1,81 @@
+/*
+ * A lease as it is written down: /run/gpuhelper/leases/KEY, one JSON object.
+ * Values in, text out, and back; whoever reads one that is not of this form is
+ * told so, for it may hold a GPU.  Opening and locking is helper/root/lease.c's.
+ */
+#ifndef GPUHELPER_PURE_LEASEFILE_H
+#define GPUHELPER_PURE_LEASEFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "edits.h"
+#include "pick.h"
+
+/* Users of the host that a container's processes may run as. */
+struct idspan {
+	uint32_t first, size;
+};
+
+#define ACT_NO_MASK (-1)
+#define LEASE_MODE_UNKNOWN UINT32_MAX
+
+/*
+ * Something that was done to the host for a lease, and is undone with it.  It is
+ * written down before it is done: so it may also not have been done yet.
+ */
+struct act {
+	enum act_kind {
+		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
+		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
+		ACT_MAKE_NODE,		/* the node itself */
+	} kind;
+	char path[64];			/* of the node, beneath /dev */
+	uint32_t major, minor;
+	uint32_t id;			/* uid or gid of the host */
+	int mask;			/* the ACL's mask (0 to 7) before the first entry of ours, or ACT_NO_MASK */
+	uint64_t inode;			/* of a made node, once it is known */
+};
+
+/* The same thing done, for whichever lease: what the last of them undoes. */
+bool act_same(const struct act *a, const struct act *b);
+/* Done to the same node. */
+bool act_same_node(const struct act *a, const struct act *b);
+
+struct lease {
+	char key[65];		/* SHA-256 of uid, runtime root and id: the file's name, and not in it */
+	char *id, *root;	/* container id, runtime root */
+	uint32_t uid;
+	pid_t pid;		/* the process that asked */
+	uint64_t start;
+	char boot[40];
+	int64_t since;		/* seconds since 1970 */
+	char *policy, *pipeline;
+	struct strlist cgroups;	/* where its cgroup may be (host/cgroup.h) */
+	struct held_gpu *gpu;
+	size_t gpus;
+	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as they were granted */
+	size_t nodes;
+	struct idspan *user;	/* where no cgroup is the container's own (rootless): users whose open nodes keep it */
+	size_t users;
+	struct act *act;
+	size_t acts;
+	bool draining;		/* given up, and still in use */
+	bool over;		/* seen over, and left alone (lease.h); not in the file */
+};
+
+/* The file's text, which the caller frees; NULL: no memory. */
+char *lease_encode(const struct lease *l);
+
+/*
+ * Reads the text back.  -1 with *why for what is no lease of this version; *l is
+ * then empty.  l->key is left alone.
+ */
+int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
+
+/* Adds a copy, unless the same one is there; false: no memory. */
+bool lease_add_act(struct lease *l, const struct act *a);
+void lease_free(struct lease *l);
+
+#endif

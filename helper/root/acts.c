@@ -1,0 +1,318 @@
+/*
+ * See acts.h.  Reads only what the leases say and the nodes that they name;
+ * must never touch a node that is not, by its number, the one that was granted.
+ */
+#include "acts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "device.h"
+
+const struct act *
+acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < ls->n; i++)
+		for (k = 0; k < ls->v[i].acts && strcmp(ls->v[i].key, l->key) != 0; k++)
+			if (act_same(&ls->v[i].act[k], a))
+				return &ls->v[i].act[k];
+	return NULL;
+}
+
+static struct acl_name
+name_in(const struct act *a)
+{
+	return (struct acl_name){ a->kind == ACT_ALLOW_GROUP, a->id };
+}
+
+static void
+add_name(struct acl_names *out, struct acl_name name)
+{
+	size_t i;
+
+	for (i = 0; i < out->n; i++)
+		if (out->v[i].group == name.group && out->v[i].id == name.id)
+			return;
+	if (out->n < sizeof(out->v) / sizeof(out->v[0]))
+		out->v[out->n++] = name;
+}
+
+void
+acts_of_others(const struct leases *ls, const struct lease *l, const struct act *node, struct acl_names *out, int *mask)
+{
+	const struct act *a;
+	size_t i, k;
+
+	out->n = 0;
+	for (i = 0; i < ls->n; i++) {
+		if (strcmp(ls->v[i].key, l->key) == 0)
+			continue;
+		for (k = 0; k < ls->v[i].acts; k++) {
+			a = &ls->v[i].act[k];
+			if (a->kind == ACT_MAKE_NODE || !act_same_node(a, node))
+				continue;
+			add_name(out, name_in(a));
+			*mask = a->mask;
+		}
+	}
+}
+
+/* Nodes. */
+
+static void
+staging_name(const struct act *a, char out[48])
+{
+	snprintf(out, 48, ".gpuhelper.%u:%u", a->major, a->minor);
+}
+
+/* A node that has its mode and owner from its first moment under its name, and whose inode is written down by then. */
+static int
+make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
+{
+	autoclose int dir = -1;
+	const char *name = NULL;
+	char temp[48];
+	struct stat st;
+	mode_t mask;
+	int ret;
+
+	if ((dir = device_parent(a->path, &name, why)) == -1)
+		return -1;
+	staging_name(a, temp);
+	(void)unlinkat(dir, temp, 0);
+	mask = umask(0);
+	ret = mknodat(dir, temp, S_IFCHR | (how->mode & 0666U), makedev(a->major, a->minor));
+	(void)umask(mask);
+	if (ret == -1)
+		return refuse(why, WHY_ABSENT, "%s can't be made: %s: nvidia-modprobe -c0 -u", a->path, strerror(errno));
+	if (fchownat(dir, temp, how->uid, how->gid, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    fstatat(dir, temp, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
+	a->inode = st.st_ino;
+	if (leases_write(ls, l, why) == -1)
+		return -1;
+	if (renameat2(dir, temp, dir, name, RENAME_NOREPLACE) == -1) {
+		ret = errno;
+		(void)unlinkat(dir, temp, 0);
+		if (ret != EEXIST)
+			return refuse(why, WHY_IO, "%s: %s", a->path, strerror(ret));
+	}
+	return 0;
+}
+
+int
+acts_make_nodes(const struct leases *ls, struct lease *l, const struct birth *how, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		if (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0 && make_node(ls, l, &l->act[i], how, why) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+unmake_node(const struct act *a, struct why *why)
+{
+	autoclose int dir = -1;
+	const char *name = NULL;
+	char temp[48];
+	struct stat st;
+
+	if ((dir = device_parent(a->path, &name, why)) == -1)
+		return why->code == WHY_ABSENT ? 0 : -1;
+	staging_name(a, temp);
+	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
+	/* nvidia-modprobe may have put another one in its place, which is not ours to remove */
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(a->major, a->minor) || st.st_ino != a->inode)
+		return 0;
+	if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
+	return 0;
+}
+
+/* ACL entries. */
+
+/* All entries of ours on the node of «a», which is one of l's, but for that one. */
+static void
+ours_besides(const struct leases *ls, const struct lease *l, const struct act *a, struct acl_names *ours)
+{
+	int ignored;
+	size_t i;
+
+	acts_of_others(ls, l, a, ours, &ignored);
+	for (i = 0; i < l->acts; i++)
+		if (&l->act[i] != a && l->act[i].kind != ACT_MAKE_NODE && act_same_node(&l->act[i], a))
+			add_name(ours, name_in(&l->act[i]));
+}
+
+static int
+allow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+{
+	struct acl_names ours;
+	struct stat st;
+	int fd, ret;
+
+	ours_besides(ls, l, a, &ours);
+	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) == -1)
+		return -1;
+	ret = node_acl_add(fd, a->path, name_in(a), &ours, why);
+	close(fd);
+	return ret;
+}
+
+int
+acts_allow(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	size_t i;
+	int ret = 0;
+
+	/* each for itself: a node that is gone does not keep the others from being mended */
+	for (i = 0; i < l->acts; i++)
+		if (l->act[i].kind != ACT_MAKE_NODE && allow(ls, l, &l->act[i], why) == -1)
+			ret = -1;
+	return ret;
+}
+
+static int
+disallow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+{
+	struct acl_names ours;
+	struct stat st;
+	int fd, ret;
+
+	ours_besides(ls, l, a, &ours);
+	/* a node that is not there, or is another one by now, has no entry of ours */
+	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) == -1)
+		return why->code == WHY_ABSENT ? 0 : -1;
+	ret = node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
+	close(fd);
+	return ret;
+}
+
+int
+acts_undo(const struct leases *ls, struct lease *l, struct why *why)
+{
+	struct act a;
+	int ret;
+
+	while (l->acts > 0) {
+		a = l->act[l->acts - 1];
+		ret = acts_shared(ls, l, &a) != NULL ? 0 :
+		    a.kind == ACT_MAKE_NODE ? unmake_node(&a, why) : disallow(ls, l, &l->act[l->acts - 1], why);
+		if (ret == -1)
+			return -1;
+		l->acts--;
+	}
+	return 0;
+}
+
+/* Trouble. */
+
+static bool
+say(struct strlist *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static bool
+say(struct strlist *out, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return strlist_add(out, line, SIZE_MAX);
+}
+
+static bool
+entry_trouble(int fd, const struct act *a, struct strlist *out)
+{
+	const char *kind = a->kind == ACT_ALLOW_GROUP ? "group" : "user";
+	enum acl_state state;
+	struct why why;
+	int mask;
+
+	if (node_acl_look(fd, a->path, name_in(a), &state, &mask, &why) == -1)
+		return say(out, "%s", why.text);
+	if (state == ACL_IS_EFFECTIVE)
+		return true;
+	return say(out, "%s: the ACL entry of %s %u %s: gpuhelperctl reapply", a->path, kind, a->id,
+	    state == ACL_IS_ABSENT ? "is gone" : state == ACL_IS_MASKED ? "is masked (a chmod does that)" :
+	    "was changed by someone");
+}
+
+static bool
+mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct strlist *out)
+{
+	uint32_t mode = device_mode(fd, st);
+
+	if (n->mode == LEASE_MODE_UNKNOWN)
+		return true;
+	if ((mode & ~n->mode & 06) != 0)
+		return say(out, "%s is open to every user of the host (mode %04o, was %04o when it was granted): chmod o= %s",
+		    n->path, mode, n->mode, n->path);
+	if (mode != n->mode || st->st_uid != n->uid || st->st_gid != n->gid)
+		return say(out, "%s was changed since it was granted (mode %04o, owner %u:%u; was %04o, %u:%u): the container "
+		    "may be shut out", n->path, mode, st->st_uid, st->st_gid, n->mode, n->uid, n->gid);
+	return true;
+}
+
+static bool
+node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *out)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	struct why why;
+	size_t i;
+
+	if ((fd = device_pin(n->path, n->major, n->minor, &st, &why)) == -1)
+		return say(out, "%s", why.text);
+	for (i = 0; i < l->acts; i++)
+		if (l->act[i].kind != ACT_MAKE_NODE && strcmp(l->act[i].path, n->path) == 0 &&
+		    !entry_trouble(fd, &l->act[i], out))
+			return false;
+	return mode_trouble(fd, n, &st, out);
+}
+
+/* The nodes that several GPUs share are only in the acts. */
+static bool
+is_own_node(const struct lease *l, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < l->nodes; i++)
+		if (strcmp(l->node[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+bool
+acts_trouble(const struct lease *l, struct strlist *out)
+{
+	struct edit_node shared;
+	size_t i;
+
+	for (i = 0; i < l->nodes; i++)
+		if (!node_trouble(l, &l->node[i], out))
+			return false;
+	for (i = 0; i < l->acts; i++) {
+		if (l->act[i].kind == ACT_MAKE_NODE || is_own_node(l, l->act[i].path))
+			continue;
+		shared = (struct edit_node){ .major = l->act[i].major, .minor = l->act[i].minor, .mode = LEASE_MODE_UNKNOWN };
+		snprintf(shared.path, sizeof(shared.path), "%s", l->act[i].path);
+		if (!node_trouble(l, &shared, out))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,365 @@
+"""ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
+import os
+import pwd
+import random
+import subprocess
+
+import client
+from client import Helper, exchange, frame, once, request
+from harness import *
+from t_lease import Openable
+
+NODE = "/dev/nvidia0"
+ALL = "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"
+SUBUID = "attacker:300000:1000\n%d:400000:10\nvictim:500000:1000\nroot:600000:1000\n"
+
+
+def uid(name):
+    return pwd.getpwnam(name).pw_uid
+
+
+def setfacl(*argv):
+    subprocess.run(["setfacl", *argv], check=True)
+
+
+def acl(path=NODE):
+    """The lines of getfacl, without the file's name, comments and empty ones."""
+    out = subprocess.run(["getfacl", "-npE", path], check=True, capture_output=True, text=True).stdout
+    return [l for l in out.splitlines() if l and not l.startswith("#")]
+
+
+def entry(name, path=NODE, kind="user"):
+    ident = uid(name) if isinstance(name, str) else name
+    return [l for l in acl(path) if l.startswith("%s:%d:" % (kind, ident))]
+
+
+def chmods(mode, paths=ALL):
+    for p in paths:
+        os.chmod(p, mode)
+
+
+class Closed:
+    """Nodes that only root may use, and subordinate ids; all as before afterwards."""
+
+    def __init__(self, mode=0o600, text=None):
+        self.mode, self.text = mode, text
+
+    def __enter__(self):
+        self.old = [os.stat(p).st_mode & 0o7777 for p in ALL]
+        chmods(self.mode)
+        text = (self.text or SUBUID) % uid("attacker") if "%d" in (self.text or SUBUID) else self.text
+        for f in "/etc/subuid", "/etc/subgid":
+            os.rename(f, f + ".away") if os.path.exists(f) else None
+            write(f, text)
+        self.before = [acl(p) for p in ALL]
+        return self
+
+    def __exit__(self, kind, *e):
+        client.look()
+        after = [acl(p) for p in ALL]
+        for p, mode in zip(ALL, self.old):
+            setfacl("-b", p)
+            os.chmod(p, mode)
+        for f in "/etc/subuid", "/etc/subgid":
+            os.unlink(f)
+            os.rename(f + ".away", f) if os.path.exists(f + ".away") else None
+        assert kind or after == self.before, ("ACLs afterwards", self.before, after)
+
+
+def mapped(outside, user=0, size=1):
+    """Fields of a container whose process is «user», which is «outside» on the host."""
+    return {"uids": [[user, outside, size]], "uid": user}
+
+
+def status():
+    answer = once("root", exchange, verb="status", gpus=None)[1]
+    return {l["container"]: l for l in answer["status"]["leases"]}
+
+
+@case("N1", "a node that the caller may not use is opened to its own uid, for as long as the lease is")
+def a1():
+    with Closed():
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0))
+            for p in "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm":
+                assert entry("attacker", p) == ["user:%d:rw-" % uid("attacker")], (p, acl(p))
+                assert "mask::rw-" in acl(p) and "group::---" in acl(p) and "other::---" in acl(p), acl(p)
+            assert entry("attacker", "/dev/nvidia1") == []
+            assert status().popitem()[1]["trouble"] == []
+        client.look()
+        assert entry("attacker") == []
+
+
+@case("N2", "ids of /etc/subuid and /etc/subgid are the caller's; no others are")
+def a2():
+    with Closed():
+        for own in 300000, 300999, 400009:
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0, **mapped(own)))
+                assert entry(own) == ["user:%d:rw-" % own], acl()
+                assert entry("attacker") == []
+            client.look()
+        for other in uid("victim"), 299999, 301000, 400010, 500000, 600000, 4294967294, 65534:
+            refused(once("attacker", exchange, gpus=GPU0, **mapped(other)), 77, "does not let")
+            assert entry(other) == [], acl()
+        refused(once("attacker", exchange, gpus=GPU0, uids=[[1, uid("attacker"), 1]]), 77, "stands for no user")
+        # of the mapped ids, the process's own counts
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0, uids=[[0, uid("attacker"), 1], [1, 300000, 1000]], uid=7))
+            assert entry(300006) != [] and entry("attacker") == []
+        # root may have what root's range gives, and what Concourse maps its containers' root to
+        with asker("root") as a:
+            granted(a.grant(gpus=GPU0, cgroups_path="/gpuhelper-acl", **mapped(4294967294)))
+            assert entry(4294967294) != []
+        client.look()
+        refused(once("root", exchange, gpus=GPU0, cgroups_path="/gpuhelper-acl", **mapped(uid("victim"))), 77, "does not let")
+        # for a container without a user namespace runc makes a node of its own: an entry would be for nothing
+        refused(once("root", exchange, gpus=GPU0, cgroups_path="/gpuhelper-acl", uids=None, gids=None, uid=600000), 77,
+                "does not let")
+
+
+@case("N2b", "/etc/subuid with lines that are wrong, or that would give root's id")
+def a2b():
+    me = uid("attacker")
+    for text in "attacker:0:4294967295\n", "attacker:%d\n" % uid("victim"), "attacker:+%d:1\n" % uid("victim"), \
+            "attacker:%d:1:1\n" % uid("victim"), ":%d:1\n" % uid("victim"), "attacker2:%d:1\n" % uid("victim"), \
+            "attacke:%d:1\n" % uid("victim"), "0%d:%d:1\n" % (me, uid("victim")), "attacker:4294967295:2\n", \
+            "#attacker:%d:1\n" % uid("victim"), "attacker:%d:0\n" % uid("victim"), "\n" * 1000, "x" * 100000:
+        with Closed(text=text):
+            refused(once("attacker", exchange, gpus=GPU0, **mapped(uid("victim"))), 77, "does not let")
+
+
+def sixty():
+    helpers = [Helper().ask(id="n%d" % n, gpus="1", **mapped(300000 + n)) for n in range(60)]
+    return [h.result()[0] for h in helpers]
+
+
+@case("N3", "60 grants at once on one node: 60 entries, and none afterwards")
+def a3():
+    with Closed(), etc():
+        write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; share_limit = 100; } );' % GPU0)
+        with asker("attacker") as a:
+            ends = a.call(sixty)
+            assert ends == [0] * 60, ends
+            have = sorted(l for l in acl() if l.startswith("user:3"))
+            assert have == ["user:%d:rw-" % (300000 + n) for n in range(60)], have
+            print("# 60 grants at once: %d entries on %s, %d on /dev/nvidiactl" % (
+                len(have), NODE, sum(l.startswith("user:3") for l in acl("/dev/nvidiactl"))))
+            # half of them go; the others stay
+            for n in random.sample(range(60), 30):
+                a.call(exchange, verb="release", id="n%d" % n, gpus=None)
+            assert len([l for l in acl() if l.startswith("user:3")]) == 30
+        client.look()
+        assert not [l for l in acl() if l.startswith("user:3")]
+
+
+@case("N4", "an administrator's entries and mask stay as they are, during the lease and after it")
+def a4():
+    for spec in ["u:bin:r"], ["u:bin:rw,g:daemon:r"], ["u:bin:r,m::r"], ["m::r"], ["g::r"], ["u:bin:rw,m::rwx"], \
+            ["u:bin:---"], ["g::rw,u:daemon:r"]:
+        with Closed():
+            setfacl("-m", spec[0], NODE)
+            before = acl()
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                now = acl()
+                others = [l for l in now if not l.startswith(("mask:", "user:%d:" % uid("attacker")))]
+                assert others == [l for l in before if not l.startswith("mask:")], (spec, before, now)
+                assert entry("attacker") != [] and [l for l in now if l.startswith("mask::rw")], now
+            client.look()
+            assert acl() == before, (spec, before, acl())
+            setfacl("-b", NODE)
+            os.chmod(NODE, 0o600)
+
+
+@case("N4b", "a mask that keeps someone else out is not raised: refused")
+def a4b():
+    for spec in "u:bin:rw,m::r", "g::rw,m::r", "g:daemon:rw,m::---", "u:bin:rw,m::---":
+        with Closed():
+            setfacl("-m", spec, NODE)
+            before = acl()
+            refused(once("attacker", exchange, gpus=GPU0), 77, "mask", NODE)
+            assert acl() == before, (spec, before, acl())
+            setfacl("-b", NODE)
+            os.chmod(NODE, 0o600)
+
+
+@case("N5", "an entry of an administrator's for this very user decides: rw needs nothing, less refuses, and it stays")
+def a5():
+    with Closed():
+        setfacl("-m", "u:attacker:r", NODE)
+        before = acl()
+        refused(once("attacker", exchange, gpus=GPU0), 77, "ACL entry")
+        assert acl() == before
+        setfacl("-m", "u:attacker:rw", NODE)
+        before = acl()
+        granted(once("attacker", exchange, gpus=GPU0))
+        client.look()
+        assert acl() == before, acl()
+        setfacl("-m", "m::r", NODE)
+        before = acl()
+        refused(once("attacker", exchange, gpus=GPU0), 77, "ACL entry")
+        assert acl() == before, acl()
+        setfacl("-b", NODE)
+        os.chmod(NODE, 0o600)
+
+
+@case("N6", "two leases with the same entry: it goes with the last, whichever that is")
+def a6():
+    with Closed(), etc():
+        write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; } );' % GPU0)
+        for first in 0, 1:
+            askers = [client.Asker("attacker"), client.Asker("attacker")]
+            for n, a in enumerate(askers):
+                granted(a.grant(id="same%d" % n))
+            askers[first].end()
+            client.look()
+            assert entry("attacker") != [] and len(leases()) == 1
+            askers[1 - first].end()
+            client.look()
+            assert entry("attacker") == []
+
+
+@case("N6b", "an entry that another's lease brought gives nobody else a claim to it")
+def a6b():
+    with Closed(), asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        # nvidiactl has the entry now; the victim says that its container runs as the attacker
+        refused(once("victim", exchange, gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
+
+
+RESETS = {
+    "chmod 0666": (lambda: os.chmod(NODE, 0o666), "open to every user"),
+    "chmod 0600": (lambda: os.chmod(NODE, 0o600), "is masked"),
+    "chmod 0400": (lambda: os.chmod(NODE, 0o400), "is masked"),
+    "setfacl -b": (lambda: setfacl("-b", NODE), "is gone"),
+    "uaccess": (lambda: setfacl("-x", "u:attacker", NODE), "is gone"),
+    "rm and mknod": (lambda: (os.unlink(NODE), os.mknod(NODE, 0o020600, os.makedev(195, 0))), "is gone"),
+    "rm": (lambda: os.unlink(NODE), "is not there"),
+}
+
+
+@case("N7", "a node that something resets while it is leased: status says so, reapply opens it again, the end leaves nothing")
+def a7():
+    for name, (reset, said) in RESETS.items():
+        with Closed(), asker("attacker") as a:
+            granted(a.grant(id="held", gpus=GPU0))
+            reset()
+            lines = status()["held"]["trouble"]
+            assert [l for l in lines if said in l and NODE in l], (name, lines)
+            done = once("root", exchange, verb="reapply", gpus=None)
+            if name == "rm":
+                refused(done, 69, NODE)
+                os.mknod(NODE, 0o020600, os.makedev(195, 0))
+                done = once("root", exchange, verb="reapply", gpus=None)
+            assert done == (0, {"reply": "noted"}), (name, done)
+            assert entry("attacker") == ["user:%d:rw-" % uid("attacker")] and "mask::rw-" in acl(), (name, acl())
+            lines = status()["held"]["trouble"]
+            # what was opened to all is the administrator's to close
+            assert bool(lines) == (name == "chmod 0666" or name == "chmod 0400"), (name, lines)
+            if name == "chmod 0666":
+                os.chmod(NODE, 0o660)
+            os.chmod(NODE, os.stat(NODE).st_mode & 0o070 | 0o600)
+            a.end()
+            client.look()
+            assert acl() == ["user::rw-", "group::---", "other::---"], (name, acl())
+
+
+@case("N7b", "a chmod 0600 that shut the owning group out is not taken back by reapply, nor by the end")
+def a7b():
+    with Closed(0o660), asker("attacker") as a:
+        granted(a.grant(id="held", gpus=GPU0))
+        assert "group::rw-" in acl()
+        os.chmod(NODE, 0o600)
+        assert once("root", exchange, verb="reapply", gpus=None)[0] == 0
+        assert entry("attacker") != [] and "group::---" in acl() and "mask::rw-" in acl(), acl()
+        a.end()
+        client.look()
+        assert acl() == ["user::rw-", "group::---", "other::---"], acl()
+        os.chmod(NODE, 0o660)
+
+
+def hold_open():
+    global held_fd
+    held_fd = os.open("/dev/nvidia9", os.O_RDONLY)
+
+
+@case("N8", "released while it is in use: the entry goes at once, the GPU when it is no longer used")
+def a8():
+    with Openable():
+        os.chmod("/dev/nvidia9", 0o600)
+        with asker("attacker") as a, asker("attacker") as other:
+            granted(a.grant(id="d", gpus=GPU0))
+            a.call(hold_open)
+            assert entry("attacker", "/dev/nvidia9") != []
+            for _ in range(2):
+                assert a.call(exchange, verb="release", id="d", gpus=None) == (0, {"reply": "noted"})
+            assert entry("attacker", "/dev/nvidia9") == [] and status()["d"]["state"] == "draining"
+            refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+            # nothing brings it back
+            once("root", exchange, verb="reapply", gpus=None)
+            assert entry("attacker", "/dev/nvidia9") == []
+            refused(a.grant(id="d", gpus=GPU0), 75)
+            assert [r["event"] for r in records()][-2:].count("draining") <= 1 and "draining" in [r["event"] for r in records()]
+        granted(once("victim", exchange, gpus=GPU0))
+        client.look()
+
+
+@case("N8b", "another user's release takes nothing away")
+def a8b():
+    with Closed(), asker("attacker") as a, asker("victim") as v:
+        granted(v.grant(id="x", gpus=GPU0))
+        for fields in {"id": "x"}, {"id": "x", "runtime_root": "/r"}:
+            a.grant(verb="release", **dict(fields, gpus=None))
+        assert entry("victim") != [] and status()["x"]["state"] == "held"
+
+
+@case("N9", "a node that was missing is made for the leases that need it, and goes with the last of them")
+def a9():
+    with Closed(), without("/dev/nvidiactl"):
+        with asker("attacker") as a, asker("victim") as v:
+            granted(a.grant(gpus=GPU0))
+            st = os.stat("/dev/nvidiactl")
+            assert (st.st_mode, st.st_rdev) == (0o020666, os.makedev(195, 255))
+            granted(v.grant(gpus=GPU1))
+            a.end()
+            client.look()
+            assert os.path.exists("/dev/nvidiactl")
+            v.end()
+            client.look()
+            assert not os.path.exists("/dev/nvidiactl")
+            # one that someone else made in its place is his
+            with asker("attacker") as b:
+                granted(b.grant(gpus=GPU0))
+                os.mknod("/dev/other", 0o020600, os.makedev(195, 255))
+                os.rename("/dev/other", "/dev/nvidiactl")
+            client.look()
+            assert os.path.exists("/dev/nvidiactl")
+
+
+@case("N10", "udev's uaccess would flush entries of users: a group's is used, if that is the caller's alone")
+def a10():
+    with Openable(), etc():
+        os.chmod("/dev/nvidia9", 0o600)
+        os.makedirs("/run/udev/data", exist_ok=True)
+        os.makedirs("/run/udev/tags/uaccess", exist_ok=True)
+        if not os.path.exists("/sys/dev/char/1:9"):
+            raise Skip("this machine's sysfs does not know device 1:9")
+        write("/run/udev/data/c1:9", "I:1\nG:uaccess\nQ:uaccess\nV:1\n")
+        gid = pwd.getpwnam("attacker").pw_gid
+        try:
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                assert entry(gid, "/dev/nvidia9", "group") != [] and entry("attacker", "/dev/nvidia9") == [], acl("/dev/nvidia9")
+            client.look()
+            assert entry(gid, "/dev/nvidia9", "group") == []
+            # a primary group with another member is not his alone
+            subprocess.run(["usermod", "-a", "-G", "attacker", "victim"], check=True)
+            refused(once("attacker", exchange, gpus=GPU0), 77, "group", "/etc/subgid")
+            subprocess.run(["gpasswd", "-d", "victim", "attacker"], check=True, capture_output=True)
+            granted(once("attacker", exchange, gpus=GPU0))
+        finally:
+            os.unlink("/run/udev/data/c1:9")
+            os.removedirs("/run/udev/tags/uaccess")

@@ -639,6 +639,18 @@ inventory_rank(struct inventory *inv)
 }
 
 void
+gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
+{
+	size_t i, there = 0;
+
+	for (i = 0; i < inv->gpus; i++)
+		there += inv->gpu[i].vendor == GPU_AMD && strcmp(inv->gpu[i].pci, g->pci) == 0;
+	out[0] = '\0';
+	if (g->vendor == GPU_AMD && there > 1)
+		snprintf(out, 16, "%u", g->partition);
+}
+
+void
 inventory_free(struct inventory *inv)
 {
 	free(inv->gpu);

@@ -176,6 +176,12 @@ bool pci_address_normalise(const char *s, char out[16]);
  * Integrated ones count, so that allowing them renumbers nothing.
  */
 void inventory_rank(struct inventory *inv);
+/*
+ * Which part of its physical GPU an entry of the inventory is, as pick.h writes
+ * it: an AMD partition's number where the inventory has more than one of its PCI
+ * address, usable or not, and "", the whole, where it has not.
+ */
+void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
 void inventory_free(struct inventory *inv);
 
 /*

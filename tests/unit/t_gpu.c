@@ -682,6 +682,43 @@ test_rank(void)
 	inventory_free(&inv);
 }
 
+/* "PART,PART,…" of all GPUs of the inventory. */
+static const char *
+parts(const struct inventory *inv)
+{
+	static char all[256];
+	char part[16];
+	size_t i, n = 0;
+
+	all[0] = '\0';
+	for (i = 0; i < inv->gpus; i++) {
+		gpu_part(inv, &inv->gpu[i], part);
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i > 0 ? "," : "", part);
+	}
+	return all;
+}
+
+static void
+test_part(void)
+{
+	struct gpu g[] = {
+		{ .vendor = GPU_NVIDIA, .pci = "0000:05:00.0" },
+		{ .vendor = GPU_AMD, .pci = "0000:05:00.0" },
+		{ .vendor = GPU_AMD, .pci = "0000:15:00.0" },
+		{ .vendor = GPU_AMD, .pci = "0000:15:00.0", .partition = 1 },
+		{ .vendor = GPU_AMD, .pci = "0000:15:00.0", .partition = UINT_MAX },
+		{ .vendor = GPU_INTEL, .pci = "0000:25:00.0" },
+		{ .vendor = GPU_INTEL, .pci = "0000:25:00.0" },
+	};
+	struct inventory inv = { .gpu = g, .gpus = sizeof(g) / sizeof(*g) };
+
+	is_str(parts(&inv), ",,0,1,4294967295,,", "only AMD's of one address are parts of it");
+	strcpy(g[2].unusable, "it has gone mad");
+	is_str(parts(&inv), ",,0,1,4294967295,,", "usable or not");
+	inv.gpus = 3;
+	is_str(parts(&inv), ",,", "the one partition of a GPU is the GPU");
+}
+
 static void
 test_node_check(void)
 {
@@ -833,6 +870,7 @@ test_amd(void)
 		    "kfd");
 		is_int(inv.commons[GPU_AMD], 1, "alone");
 		is_str(inv.absent[GPU_AMD], "", "AMD GPUs are here");
+		is_str(parts(&inv), ",,", "all of them whole");
 	}
 	inventory_free(&inv);
 	if (find("amd-mi300x-cpx", ALL_VENDORS, &inv) == 0) {
@@ -844,6 +882,7 @@ test_amd(void)
 			is_str(gpu(&inv, i), want, "partition %zu", i);
 		}
 		is_str(node(inv.common[GPU_AMD], 1, 0), "/dev/kfd 505:0 0", "kfd");
+		is_str(parts(&inv), "0,1,2,3,4,5,6,7", "parts of one");
 	}
 	inventory_free(&inv);
 }
@@ -1213,6 +1252,7 @@ main(int argc, char **argv)
 	test_drm_node_others();
 	test_named();
 	test_rank();
+	test_part();
 	test_node_check();
 	test_nvidia_2gpu();
 	test_nvidia_h200();

@@ -1,13 +1,60 @@
 /* See pick.h. */
 #include "pick.h"
 
+#include <stdio.h>
 #include <string.h>
 
 json_t *
 held_gpu_pack(const struct held_gpu *g)
 {
-	return json_pack("{s:s, s:s, s:i, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
-	    "partition", (int)g->partition, "exclusive", g->exclusive, "limit", (int)g->limit);
+	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
+	    "part", g->part, "exclusive", g->exclusive, "limit", (int)g->limit);
+}
+
+static bool
+skip_number(const char **p)
+{
+	size_t n = strspn(*p, "0123456789");
+
+	if (n == 0 || (n > 1 && **p == '0'))
+		return false;
+	*p += n;
+	return true;
+}
+
+/* "", "3" or "3:0" */
+static bool
+part_is_valid(const char *p)
+{
+	if (*p == '\0')
+		return true;
+	if (!skip_number(&p))
+		return false;
+	return *p == '\0' || (*p++ == ':' && skip_number(&p) && *p == '\0');
+}
+
+static bool
+read_part(const json_t *j, struct held_gpu *g)
+{
+	const json_t *part = json_object_get(j, "part"), *old = json_object_get(j, "partition");
+	const char *s = json_string_value(part);
+	json_int_t n = json_integer_value(old);
+
+	if (part != NULL) {
+		if (old != NULL || s == NULL || strlen(s) >= sizeof(g->part) || !part_is_valid(s))
+			return false;
+		memcpy(g->part, s, strlen(s) + 1);
+		return true;
+	}
+	if (!json_is_integer(old) || n < 0 || n > UINT32_MAX)
+		return false;
+	/*
+	 * Its holder may be running still.  0 was the first partition and a GPU
+	 * without any: it is taken for the whole, which keeps the most from others.
+	 */
+	if (n > 0)
+		snprintf(g->part, sizeof(g->part), "%u", (unsigned)n);
+	return true;
 }
 
 int
@@ -17,16 +64,15 @@ held_gpu_unpack(const json_t *j, struct held_gpu *g)
 	const char *pci = json_string_value(json_object_get(j, "pci"));
 
 	*g = (struct held_gpu){ .exclusive = json_is_true(json_object_get(j, "exclusive")),
-		.partition = (unsigned)json_integer_value(json_object_get(j, "partition")),
 		.limit = (unsigned)json_integer_value(json_object_get(j, "limit")) };
 	return vendor != NULL && pci != NULL && gpu_vendor_parse(vendor, &g->vendor) &&
-	    pci_address_normalise(pci, g->pci) ? 0 : -1;
+	    pci_address_normalise(pci, g->pci) && read_part(j, g) ? 0 : -1;
 }
 
 bool
 held_same(const struct held_gpu *a, const struct held_gpu *b)
 {
-	return a->vendor == b->vendor && a->partition == b->partition && strcmp(a->pci, b->pci) == 0;
+	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 && strcmp(a->part, b->part) == 0;
 }
 
 /* How many hold it; *exclusive if one of them does so alone, *limit the smallest of theirs (0: none). */

@@ -12,16 +12,29 @@
 
 #include "gpu.h"
 
-/* A GPU that someone holds, by what survives a restart of anything. */
+/*
+ * A GPU that someone holds, by what survives a restart of anything: the physical
+ * GPU, and which part of it.  «part» is "" for all of it, or decimal numbers
+ * without leading zeros:
+ *
+ *	"3"	a partition of an AMD GPU (compute partitioning: several render
+ *		nodes share a PCI address), as gpu_part() says
+ *	"3"	a GPU instance of an NVIDIA GPU (MIG),
+ *		/proc/driver/nvidia/capabilities/gpuN/mig/gi3
+ *	"3:0"	a compute instance within it, …/gi3/ci0
+ */
 struct held_gpu {
 	enum gpu_vendor vendor;
 	char pci[16];
-	unsigned partition;
+	char part[16];
 	bool exclusive;
 	unsigned limit;		/* of a shared one: most containers at a time; 0: no limit */
 };
 
-/* As it is written down; the other way round, -1 for what is none. */
+/*
+ * As it is written down; the other way round, -1 for what is none.  Also reads
+ * what the versions before «part» wrote, a number «partition».
+ */
 json_t *held_gpu_pack(const struct held_gpu *g);
 int held_gpu_unpack(const json_t *j, struct held_gpu *g);
 
@@ -33,7 +46,7 @@ struct holding {
 
 /* «count» of the candidates, each to be held as it says (exclusive, limit). */
 struct pick_want {
-	struct held_gpu *candidate;	/* in the order of preference: PCI address, partition */
+	struct held_gpu *candidate;	/* in the order of preference: PCI address, part */
 	size_t candidates;
 	unsigned count;
 };

@@ -10,8 +10,9 @@
 
 /* What the request wants, as pick.c sees it. */
 static int
-fill_wants(const struct grant *g, struct waiter *w, struct why *why)
+fill_wants(const struct decision *d, struct waiter *w, struct why *why)
 {
+	const struct grant *g = &d->grant;
 	const struct gpu_want *from;
 	struct held_gpu *h;
 	size_t i, k;
@@ -27,9 +28,10 @@ fill_wants(const struct grant *g, struct waiter *w, struct why *why)
 		for (k = 0; k < from->n; k++) {
 			h = &w->want[i].candidate[k];
 			*h = (struct held_gpu){ .vendor = from->candidate[k]->vendor,
-				.partition = from->candidate[k]->partition,
 				.exclusive = from->rule->sharing == SHARING_EXCLUSIVE, .limit = from->rule->share_limit };
 			snprintf(h->pci, sizeof(h->pci), "%s", from->candidate[k]->pci);
+			/* not by the candidates: a policy may name one partition of several */
+			gpu_part(&d->inventory, from->candidate[k], h->part);
 		}
 	}
 	return 0;
@@ -225,15 +227,15 @@ pick_and_take(const struct holdings *h, const struct grant *g, const struct leas
 }
 
 int
-allot(const struct leases *ls, const struct queue *q, const struct grant *g, struct lease *l, struct waiter *w,
+allot(const struct leases *ls, const struct queue *q, const struct decision *d, struct lease *l, struct waiter *w,
     struct allotted *out, size_t max, struct why *why)
 {
 	size_t before = queue_place(q, w->key);
 	struct holdings h = { 0 };
 	int ret;
 
-	ret = fill_wants(g, w, why) == -1 || fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
-	    pick_and_take(&h, g, ls, before, l, w, out, max, why);
+	ret = fill_wants(d, w, why) == -1 || fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
+	    pick_and_take(&h, &d->grant, ls, before, l, w, out, max, why);
 	holdings_free(&h);
 	return ret;
 }

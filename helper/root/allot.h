@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_ALLOT_H
 #define GPUHELPER_ROOT_ALLOT_H
 
-#include "../pure/match.h"
+#include "../host/decide.h"
 #include "lease.h"
 #include "queue.h"
 
@@ -13,12 +13,12 @@ struct allotted {
 };
 
 /*
- * Picks GPUs for the grant and writes them into *l (gpu, node) and out[] (up to
- * max, in the same order).  w->want is filled with what the request wants, for
- * queue_stay().  -1 with *why; WHY_AGAIN, with the holders and how many wait
- * before, where there are too few free ones.
+ * Picks GPUs for the decision's grant and writes them into *l (gpu, node) and
+ * out[] (up to max, in the same order).  w->want is filled with what the request
+ * wants, for queue_stay().  -1 with *why; WHY_AGAIN, with the holders and how
+ * many wait before, where there are too few free ones.
  */
-int allot(const struct leases *ls, const struct queue *q, const struct grant *g, struct lease *l, struct waiter *w,
+int allot(const struct leases *ls, const struct queue *q, const struct decision *d, struct lease *l, struct waiter *w,
     struct allotted *out, size_t max, struct why *why);
 
 #endif

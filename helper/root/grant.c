@@ -280,7 +280,7 @@ take_lease(struct work *w, struct traces *t)
 	if (ret == 0)
 		ret = queue_open(&q, &w->why);
 	w->ahead = queue_place(&q, me.key);
-	if (ret == 0 && (ret = allot(&ls, &q, &w->decision.grant, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
+	if (ret == 0 && (ret = allot(&ls, &q, &w->decision, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
 		ret = stay_in_queue(w, &q, &me);
 	else if (ret == 0 && (ret = leases_admit(&ls, &w->lease, &w->why)) == 0) {
 		if ((ret = open_gpus(w, &ls)) == 0) {

@@ -134,7 +134,7 @@ test_rules(void)
 	struct holding by_alone = { &alone, 1 }, by_three[3] = { { &three, 1 }, { &three, 1 }, { &three, 1 } };
 	struct held_gpu other = gpu(0, false, 0);
 
-	other.partition = 1;
+	strcpy(other.part, "1");
 	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone), "held exclusively: no room");
 	ok(!pick_has_room(by_three, 1, &alone), "not exclusively where someone is");
 	ok(pick_has_room(by_three, 2, &any) && !pick_has_room(by_three, 3, &any), "the holders' limit binds who comes");
@@ -145,19 +145,94 @@ test_rules(void)
 	ok(pick_has_room(&by_alone, 1, &other), "and so is another vendor's at that address");
 }
 
+static json_t *
+written(const char *name, json_t *value)
+{
+	json_t *j = json_pack("{s:s, s:s, s:b, s:i}", "vendor", "nvidia", "pci", "0000:07:00.0", "exclusive", 1,
+	    "limit", 0);
+
+	if (value != NULL)
+		json_object_set_new(j, name, value);
+	return j;
+}
+
 static void
 test_written_down(void)
 {
-	struct held_gpu g = gpu(7, true, 0), back;
-	json_t *j = held_gpu_pack(&g);
+	static const char *const part[] = { "", "0", "3", "7", "30", "4294967295", "3:0", "0:0", "10:11",
+		"123456789012345" };
+	struct held_gpu g, back;
+	json_t *j;
+	size_t i;
 
-	ok(held_gpu_unpack(j, &back) == 0 && held_same(&g, &back) && back.exclusive, "a GPU comes back as it was written");
+	for (i = 0; i < sizeof(part) / sizeof(*part); i++) {
+		g = gpu(7, i % 2 == 0, i % 2 == 0 ? 0 : 3);
+		strcpy(g.part, part[i]);
+		j = held_gpu_pack(&g);
+		is_str(json_string_value(json_object_get(j, "part")), part[i], "the part \"%s\" as it is", part[i]);
+		ok(json_object_get(j, "partition") == NULL, "and not as it was");
+		ok(held_gpu_unpack(j, &back) == 0 && held_same(&g, &back) && strcmp(back.part, part[i]) == 0 &&
+		    back.exclusive == g.exclusive && back.limit == g.limit, "comes back as it was written");
+		json_decref(j);
+	}
+	j = held_gpu_pack(&g);
 	json_object_set_new(j, "pci", json_string("nonsense"));
 	ok(held_gpu_unpack(j, &back) == -1, "one without an address is none");
 	json_decref(j);
 	j = json_object();
 	ok(held_gpu_unpack(j, &back) == -1, "nor is nothing");
 	json_decref(j);
+}
+
+static void
+test_written_badly(void)
+{
+	static const char *const bad[] = { ":", "3:", ":0", "3::0", "3:0:0", "3:0:", "03", "00", "3:00", "3:01", "-1",
+		"+1", " 3", "3 ", "3\n", "3: 0", "a", "3a", "0x3", "3,0", "3.0", "\xd9\xa3", "1234567890123456",
+		"123456789012:345" };
+	struct held_gpu back;
+	json_t *j;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		j = written("part", json_string(bad[i]));
+		ok(held_gpu_unpack(j, &back) == -1, "the part \"%s\" is none", bad[i]);
+		json_decref(j);
+	}
+	j = written("part", json_integer(3));
+	ok(held_gpu_unpack(j, &back) == -1, "nor is a number");
+	json_decref(j);
+	j = written("part", json_null());
+	ok(held_gpu_unpack(j, &back) == -1, "nor null");
+	json_decref(j);
+	j = written(NULL, NULL);
+	ok(held_gpu_unpack(j, &back) == -1, "a GPU of which no part is named is none");
+	json_decref(j);
+}
+
+/* By a version that had a number, «partition», for the part. */
+static void
+test_written_before(void)
+{
+	struct held_gpu whole = gpu(7, true, 0), back;
+	json_t *bad[] = { json_integer(-1), json_integer(1LL << 32), json_real(3.0), json_string("3"), json_null(),
+		json_true() };
+	json_t *j = written("partition", json_integer(0));
+	size_t i;
+
+	ok(held_gpu_unpack(j, &back) == 0 && held_same(&whole, &back) && back.exclusive,
+	    "partition 0 was the whole, or part 0");
+	json_object_set_new(j, "partition", json_integer(7));
+	ok(held_gpu_unpack(j, &back) == 0, "partition 7");
+	is_str(back.part, "7", "is part 7");
+	json_object_set_new(j, "part", json_string("7"));
+	ok(held_gpu_unpack(j, &back) == -1, "no version has written both");
+	json_decref(j);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		j = written("partition", bad[i]);
+		ok(held_gpu_unpack(j, &back) == -1, "a partition that is no such number: %zu", i);
+		json_decref(j);
+	}
 }
 
 int
@@ -167,5 +242,7 @@ main(void)
 	test_order();
 	test_crowd();
 	test_written_down();
+	test_written_badly();
+	test_written_before();
 	return done_testing();
 }

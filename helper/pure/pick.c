@@ -75,7 +75,26 @@ held_same(const struct held_gpu *a, const struct held_gpu *b)
 	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 && strcmp(a->part, b->part) == 0;
 }
 
-/* How many hold it; *exclusive if one of them does so alone, *limit the smallest of theirs (0: none). */
+/* "" has all in it, "3" has "3:0", and each has itself. */
+static bool
+part_has(const char *whole, const char *part)
+{
+	size_t n = strlen(whole);
+
+	return n == 0 || (strncmp(whole, part, n) == 0 && (part[n] == '\0' || part[n] == ':'));
+}
+
+bool
+held_overlaps(const struct held_gpu *a, const struct held_gpu *b)
+{
+	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 &&
+	    (part_has(a->part, b->part) || part_has(b->part, a->part));
+}
+
+/*
+ * How many hold it or a part of it or what it is a part of; *exclusive if one of
+ * them lets no one else hold it, *limit the smallest of theirs (0: none).
+ */
 static unsigned
 holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit)
 {
@@ -88,10 +107,11 @@ holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *ex
 	for (i = 0; i < n; i++)
 		for (k = 0; k < held[i].gpus; k++) {
 			h = &held[i].gpu[k];
-			if (!held_same(h, g))
+			if (!held_overlaps(h, g))
 				continue;
 			count++;
-			*exclusive = *exclusive || h->exclusive;
+			/* whole and part are never shared with each other: their limits speak of different things */
+			*exclusive = *exclusive || h->exclusive || !held_same(h, g);
 			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
 				*limit = h->limit;
 		}
@@ -119,7 +139,7 @@ is_picked(const struct pick_want *want, const struct pick *picks, size_t n, cons
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (held_same(&want[picks[i].want].candidate[picks[i].candidate], g))
+		if (held_overlaps(&want[picks[i].want].candidate[picks[i].candidate], g))
 			return true;
 	return false;
 }
@@ -136,6 +156,7 @@ best_of(const struct holding *held, size_t n, const struct pick_want *want, cons
 	for (i = 0; i < w->candidates; i++) {
 		if (is_picked(want, picks, picked, &w->candidate[i]) || !pick_has_room(held, n, &w->candidate[i]))
 			continue;
+		/* it has room, so these hold just the same: a part is chosen by its own holders, not by its GPU's */
 		count = holders(held, n, &w->candidate[i], &exclusive, &limit);
 		if (best == w->candidates || count < least) {
 			best = i;

@@ -55,21 +55,25 @@ struct pick {
 	size_t want, candidate;
 };
 
-/* The same GPU, whoever holds it and how. */
+/* The same GPU or the same part of one, whoever holds it and how. */
 bool held_same(const struct held_gpu *a, const struct held_gpu *b);
 
+/* The same, or one of them is a part of the other: "" has all parts in it, "3" has "3:0". */
+bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
+
 /*
- * A GPU has room if no one holds it exclusively, it is not to be held
+ * A GPU, or a part of one, has room if no one holds a part of it or what it is a
+ * part of, shared or not; no one holds it exclusively, it is not to be held
  * exclusively while anyone holds it, and the number of its holders stays below
  * the smallest limit of all of them.
  */
 bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
 
 /*
- * Picks for all wants: the least held first, then in the candidates' order; no
- * GPU twice; wants that have no choice before those that have.  At most «max»
- * picks.  Returns true if every want is satisfied; if not, picks[0, *picked) is
- * what could be had.
+ * Picks for all wants: the least held first (of parts, each by itself), then in
+ * the candidates' order; no two picks that overlap; wants that have no choice
+ * before those that have.  At most «max» picks.  Returns true if every want is
+ * satisfied; if not, picks[0, *picked) is what could be had.
  */
 bool pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
     size_t max, size_t *picked);

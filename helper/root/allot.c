@@ -56,13 +56,14 @@ holdings_free(struct holdings *h)
 	free(h->v);
 }
 
+/* It, a part of it or what it is a part of: it could not be had besides. */
 static bool
 is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (held_same(&kept[i], g))
+		if (held_overlaps(&kept[i], g))
 			return true;
 	return false;
 }
@@ -142,6 +143,7 @@ name_for(const struct lease *holder, const struct lease *who)
 	    NULL;
 }
 
+/* A candidate, a part of one or what one is a part of: whoever does is in the way. */
 static bool
 holds_one_of(const struct lease *l, const struct pick_want *want, size_t wants)
 {
@@ -150,7 +152,7 @@ holds_one_of(const struct lease *l, const struct pick_want *want, size_t wants)
 	for (i = 0; i < l->gpus; i++)
 		for (k = 0; k < wants; k++)
 			for (c = 0; c < want[k].candidates; c++)
-				if (held_same(&l->gpu[i], &want[k].candidate[c]))
+				if (held_overlaps(&l->gpu[i], &want[k].candidate[c]))
 					return true;
 	return false;
 }

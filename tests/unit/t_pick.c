@@ -132,17 +132,282 @@ test_rules(void)
 {
 	struct held_gpu alone = gpu(0, true, 0), three = gpu(0, false, 3), two = gpu(0, false, 2), any = gpu(0, false, 0);
 	struct holding by_alone = { &alone, 1 }, by_three[3] = { { &three, 1 }, { &three, 1 }, { &three, 1 } };
-	struct held_gpu other = gpu(0, false, 0);
+	struct held_gpu other = any;
 
-	strcpy(other.part, "1");
 	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone), "held exclusively: no room");
 	ok(!pick_has_room(by_three, 1, &alone), "not exclusively where someone is");
 	ok(pick_has_room(by_three, 2, &any) && !pick_has_room(by_three, 3, &any), "the holders' limit binds who comes");
 	ok(pick_has_room(by_three, 1, &two) && !pick_has_room(by_three, 2, &two), "and who comes has a limit too");
-	ok(pick_has_room(&by_alone, 1, &other), "another partition is another GPU");
-	other = any;
 	other.vendor = GPU_AMD;
-	ok(pick_has_room(&by_alone, 1, &other), "and so is another vendor's at that address");
+	ok(pick_has_room(&by_alone, 1, &other), "another vendor's at that address is another GPU");
+}
+
+/*
+ * The parts of a GPU as sets of what they are made of, which no two share: so the
+ * model needs nothing of how parts are named.
+ */
+static const struct {
+	const char *part;
+	unsigned pieces;
+} parts[] = {
+	{ "", 0x3ff }, { "0", 0x003 }, { "0:0", 0x001 }, { "3", 0x01c }, { "3:0", 0x004 }, { "3:1", 0x008 },
+	{ "3:10", 0x010 }, { "30", 0x0e0 }, { "30:0", 0x020 }, { "4", 0x100 },
+};
+
+#define PARTS (sizeof(parts) / sizeof(*parts))
+#define UNITS (3 * (unsigned)PARTS)	/* two GPUs, and another vendor's at an address that one of them has */
+
+static struct held_gpu
+unit(unsigned n, bool exclusive, unsigned limit)
+{
+	struct held_gpu g = gpu(n / PARTS % 2, exclusive, limit);
+
+	g.vendor = n / PARTS == 2 ? GPU_AMD : GPU_NVIDIA;
+	strcpy(g.part, parts[n % PARTS].part);
+	return g;
+}
+
+static struct held_gpu
+part(const char *name, bool exclusive, unsigned limit)
+{
+	struct held_gpu g = gpu(0, exclusive, limit);
+
+	strcpy(g.part, name);
+	return g;
+}
+
+static unsigned
+pieces(const struct held_gpu *g)
+{
+	size_t i;
+
+	for (i = 0; strcmp(parts[i].part, g->part) != 0; i++)
+		;
+	return parts[i].pieces;
+}
+
+static bool
+apart(const struct held_gpu *a, const struct held_gpu *b)
+{
+	return a->vendor != b->vendor || strcmp(a->pci, b->pci) != 0 || (pieces(a) & pieces(b)) == 0;
+}
+
+/* The rule again: all that has a piece of it is the same, shares it, and together they are not too many for any. */
+static bool
+may_hold(const struct holding *held, size_t n, const struct held_gpu *as)
+{
+	unsigned together = 1, least = as->limit;
+	const struct held_gpu *h;
+	size_t i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < held[i].gpus; k++) {
+			h = &held[i].gpu[k];
+			if (apart(h, as))
+				continue;
+			if (pieces(h) != pieces(as) || h->exclusive || as->exclusive)
+				return false;
+			together++;
+			if (h->limit != 0 && (least == 0 || h->limit < least))
+				least = h->limit;
+		}
+	return least == 0 || together <= least;
+}
+
+static struct held_gpu
+draw_unit(void)
+{
+	unsigned limit = draw(2) == 0 ? 1 + draw(3) : 0;
+
+	return unit(draw(UNITS), limit == 0 && draw(3) == 0, limit);
+}
+
+static void
+test_part_overlap(void)
+{
+	unsigned i, k, bad = 0;
+
+	for (i = 0; i < UNITS; i++)
+		for (k = 0; k < UNITS; k++) {
+			struct held_gpu a = unit(i, draw(2) == 0, draw(3)), b = unit(k, draw(2) == 0, draw(3));
+
+			if (held_same(&a, &b) != (i == k) || held_overlaps(&a, &b) == apart(&a, &b)) {
+				bad++;
+				printf("# \"%s\" and \"%s\": %u, %u\n", a.part, b.part, i, k);
+			}
+		}
+	is_int(bad, 0, "two overlap if they have a piece in common, and none but itself is the same");
+}
+
+static void
+test_part_rules(void)
+{
+	static const struct {
+		const char *one, *other;
+		bool room;
+	} pair[] = {
+		{ "", "3", false }, { "", "3:0", false }, { "3", "3:0", false }, { "3:1", "3:10", true },
+		{ "3", "30", true }, { "3", "4", true }, { "3:0", "30", true }, { "3:0", "3:1", true },
+		{ "3:0", "30:0", true }, { "3:0", "0", true },
+	};
+	struct held_gpu a, b;
+	struct holding held = { &a, 1 };
+	unsigned how, i;
+	bool sound;
+
+	for (i = 0; i < sizeof(pair) / sizeof(*pair); i++)
+		for (how = 0; how < 4; how++) {
+			a = part(pair[i].one, (how & 1) != 0, 0);
+			b = part(pair[i].other, (how & 2) != 0, 0);
+			sound = pick_has_room(&held, 1, &b) == pair[i].room;
+			a = part(pair[i].other, (how & 1) != 0, (how & 1) != 0 ? 0 : 8);
+			b = part(pair[i].one, (how & 2) != 0, (how & 2) != 0 ? 0 : 8);
+			ok(sound && pick_has_room(&held, 1, &b) == pair[i].room,
+			    "\"%s\" %s, \"%s\" %s: %s, either way", pair[i].one, how & 1 ? "alone" : "shared",
+			    pair[i].other, how & 2 ? "alone" : "shared", pair[i].room ? "both can be had" : "no room");
+		}
+}
+
+static void
+test_part_limit(void)
+{
+	struct held_gpu two[2] = { part("3", false, 2), part("3", false, 0) }, three = part("3", false, 3);
+	struct held_gpu other = part("4", false, 1), alone = part("3", true, 0), whole = part("", false, 0);
+	struct holding held[] = { { two, 1 }, { two + 1, 1 }, { &other, 1 } };
+
+	ok(pick_has_room(held, 1, &three) && !pick_has_room(held, 2, &three),
+	    "a part's limit counts the part's holders");
+	ok(pick_has_room(held, 2, &other) && !pick_has_room(held, 3, &other), "and no other part's");
+	ok(!pick_has_room(held, 1, &alone), "a part that is shared is not had alone");
+	ok(!pick_has_room(held + 2, 1, &whole), "below every limit, the whole excludes its parts");
+}
+
+/* What one container picks itself is held, too. */
+static void
+test_part_own(void)
+{
+	struct held_gpu whole[2] = { part("", false, 0), gpu(1, false, 0) };
+	struct held_gpu some[4] = { part("3", false, 0), part("3:0", false, 0), part("4", false, 0),
+		part("30", false, 0) };
+	struct pick_want both[2] = { { whole, 1, 1 }, { some, 1, 1 } }, w = { some, 4, 3 };
+	struct pick picks[4];
+	size_t n;
+
+	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	    "not the whole and a part of it");
+	both[0] = (struct pick_want){ some, 1, 1 };
+	both[1] = (struct pick_want){ whole, 1, 1 };
+	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0, "nor a part and the whole");
+	both[1].candidates = 2;
+	ok(pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 2 && picks[1].candidate == 1,
+	    "but a part and another GPU");
+	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3 && picks[0].candidate == 0 && picks[1].candidate == 2 &&
+	    picks[2].candidate == 3, "of the parts, those that are not of each other");
+	w.count = 4;
+	ok(!pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3, "and no more");
+}
+
+static void
+test_part_order(void)
+{
+	struct held_gpu all[5] = { part("0", false, 0), part("3", false, 0), part("4", false, 0), gpu(1, false, 0),
+		gpu(1, false, 0) };
+	struct held_gpu busy[6];
+	struct holding held[2] = { { busy, 4 }, { busy + 4, 2 } };
+	struct pick_want w = { all, 5, 4 };
+	struct pick picks[5];
+	size_t n;
+
+	strcpy(all[3].part, "0");
+	strcpy(all[4].part, "1");
+	busy[0] = busy[1] = busy[4] = all[0];
+	busy[2] = busy[5] = all[3];
+	busy[3] = all[4];
+	ok(pick_gpus(held, 2, &w, 1, picks, 5, &n) && n == 4 && picks[0].candidate == 1 && picks[1].candidate == 2 &&
+	    picks[2].candidate == 4 && picks[3].candidate == 3,
+	    "the part with the fewest holders first, however many its GPU's other parts have");
+}
+
+/* Any holdings, sound or not. */
+static void
+test_part_model(void)
+{
+	struct held_gpu v[6], as;
+	struct holding held[3];
+	unsigned round, bad = 0, room = 0, i, n;
+
+	for (round = 0; round < 100000; round++) {
+		n = draw(7);
+		for (i = 0; i < n; i++)
+			v[i] = draw_unit();
+		i = draw(n + 1);
+		held[0] = (struct holding){ v, i };
+		held[1] = (struct holding){ v + i, 0 };
+		held[2] = (struct holding){ v + i, n - i };
+		as = draw_unit();
+		room += may_hold(held, 3, &as);
+		bad += pick_has_room(held, 3, &as) != may_hold(held, 3, &as);
+	}
+	ok(room > 10000 && room < 90000, "both come up: room in %u of %u", room, round);
+	is_int(bad, 0, "there is room for a part exactly where the rule says so");
+}
+
+/* Each pick could be had besides all others; where they are too few, nothing is left that could be had, too. */
+static unsigned
+badly_picked(const struct holding *held, const struct pick_want *w, const struct pick *picks, size_t n, bool all)
+{
+	struct held_gpu own[GPUS];
+	struct holding with[HOLDERS + 1];
+	unsigned bad = all != (n == w->count);
+	size_t i, k;
+
+	memcpy(with, held, HOLDERS * sizeof(*held));
+	for (i = 0; i < n; i++) {
+		own[i] = w->candidate[picks[i].candidate];
+		with[HOLDERS] = (struct holding){ own, i };
+		bad += !may_hold(with, HOLDERS + 1, &own[i]);
+		for (k = 0; k < i; k++)
+			bad += !apart(&own[k], &own[i]);
+	}
+	for (i = 0; !all && i < w->candidates; i++) {
+		for (k = 0; k < n && apart(&own[k], &w->candidate[i]); k++)
+			;
+		bad += k == n && may_hold(held, HOLDERS, &w->candidate[i]);
+	}
+	return bad;
+}
+
+/* Containers come and go as in test_crowd(), each wanting parts. */
+static void
+test_part_crowd(void)
+{
+	static struct held_gpu kept[HOLDERS][GPUS];
+	struct holding held[HOLDERS] = { { 0 } };
+	unsigned round, bad = 0, granted = 0, refused = 0;
+
+	for (round = 0; round < 50000; round++) {
+		unsigned who = draw(HOLDERS), limit = draw(3) == 0 ? 1 + draw(3) : 0, i;
+		bool exclusive = limit == 0 && draw(2) == 0, all;
+		struct held_gpu candidate[UNITS];
+		struct pick_want w = { .candidate = candidate, .count = 1 + draw(3) };
+		struct pick picks[GPUS];
+		size_t n, k;
+
+		held[who] = (struct holding){ 0 };
+		for (i = 0; i < UNITS; i++)
+			if (draw(6) == 0)
+				candidate[w.candidates++] = unit(i, exclusive, limit);
+		all = pick_gpus(held, HOLDERS, &w, 1, picks, GPUS, &n);
+		bad += badly_picked(held, &w, picks, n, all);
+		granted += all;
+		refused += !all;
+		for (k = 0; all && k < n; k++)
+			kept[who][k] = candidate[picks[k].candidate];
+		if (all)
+			held[who] = (struct holding){ .gpu = kept[who], .gpus = n };
+	}
+	ok(granted > 5000 && refused > 5000, "both come up: %u grants, %u refusals", granted, refused);
+	is_int(bad, 0, "parts are given out by the rule, and refused only where it says no");
 }
 
 static json_t *
@@ -241,6 +506,13 @@ main(void)
 	test_rules();
 	test_order();
 	test_crowd();
+	test_part_overlap();
+	test_part_rules();
+	test_part_limit();
+	test_part_own();
+	test_part_order();
+	test_part_model();
+	test_part_crowd();
 	test_written_down();
 	test_written_badly();
 	test_written_before();

@@ -1,0 +1,170 @@
+/* root/allot.c: what a container gets of GPUs that have parts, with the leases and the queue in memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "root/allot.h"
+#include "tap.h"
+
+#define MAX 8
+
+/* Two GPUs, the second of which has three partitions; the first of these can't be used. */
+static struct gpu gpus[] = {
+	{ .vendor = GPU_AMD, .pci = "0000:05:00.0", .nodes = 1,
+	    .node = { { .path = "/dev/dri/renderD128", .major = 226, .minor = 128 } } },
+	{ .vendor = GPU_AMD, .pci = "0000:15:00.0", .unusable = "/dev/dri/renderD129 is a regular file" },
+	{ .vendor = GPU_AMD, .pci = "0000:15:00.0", .partition = 1, .nodes = 1,
+	    .node = { { .path = "/dev/dri/renderD130", .major = 226, .minor = 130 } } },
+	{ .vendor = GPU_AMD, .pci = "0000:15:00.0", .partition = 2, .nodes = 1,
+	    .node = { { .path = "/dev/dri/renderD131", .major = 226, .minor = 131 } } },
+};
+
+/* A request for «count» of the GPUs [from, to), and what it gets. */
+struct asking {
+	struct gpu_rule rule;
+	struct gpu_want want;
+	struct decision decision;
+	struct lease lease;
+	struct waiter waiter;
+	struct allotted out[MAX];
+	struct why why;
+};
+
+static void
+want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing sharing)
+{
+	static char nobody[] = "ml/other";
+
+	*a = (struct asking){ .rule = { .vendor = GPU_AMD, .sharing = sharing }, .lease = { .pipeline = nobody } };
+	a->want = (struct gpu_want){ .rule = &a->rule, .count = count };
+	for (; from < to; from++)
+		a->want.candidate[a->want.n++] = &gpus[from];
+	a->decision.grant = (struct grant){ .gpu = &a->want, .gpus = 1 };
+	a->decision.inventory = (struct inventory){ .gpu = gpus, .gpus = sizeof(gpus) / sizeof(*gpus) };
+	snprintf(a->waiter.key, sizeof(a->waiter.key), "%s", "me");
+}
+
+/* Allots, beside one lease on «held» (if any) and behind those who wait in q. */
+static int
+ask(struct asking *a, struct held_gpu *held, const struct queue *q)
+{
+	static char holder[] = "ml/train", id[] = "c1";
+	struct lease l = { .id = id, .pipeline = holder, .gpu = held, .gpus = 1 };
+	const struct leases ls = { .v = &l, .n = held != NULL };
+
+	return allot(&ls, q, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
+}
+
+static void
+done(struct asking *a)
+{
+	free(a->lease.gpu);
+	free(a->lease.node);
+	waiter_free(&a->waiter);
+}
+
+static struct held_gpu
+held(const char *part, bool exclusive)
+{
+	struct held_gpu h = { .vendor = GPU_AMD, .pci = "0000:15:00.0", .exclusive = exclusive };
+
+	snprintf(h.part, sizeof(h.part), "%s", part);
+	return h;
+}
+
+static void
+test_parts(void)
+{
+	const struct queue none = { .dir = -1 };
+	struct asking a;
+
+	want(&a, 0, 1, 1, SHARING_EXCLUSIVE);
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1, "a GPU without partitions"))
+		is_str(a.lease.gpu[0].part, "", "is held whole");
+	done(&a);
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1, "the one partition that a policy names")) {
+		is_str(a.lease.gpu[0].part, "1", "is held as what it is");
+		is_int(a.lease.nodes, 1, "with its own node");
+	}
+	done(&a);
+	want(&a, 2, 4, 2, SHARING_SHARED);
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 2, "both partitions")) {
+		is_str(a.lease.gpu[0].part, "1", "are parts,");
+		is_str(a.lease.gpu[1].part, "2", "each its own");
+	}
+	done(&a);
+}
+
+static void
+test_taken(void)
+{
+	const struct queue none = { .dir = -1 };
+	struct held_gpu h = held("1", true);
+	struct asking a;
+
+	want(&a, 2, 4, 1, SHARING_EXCLUSIVE);
+	ok(ask(&a, &h, &none) == 0 && a.lease.gpus == 1 && a.out[0].gpu == &gpus[3], "one is taken: the other");
+	done(&a);
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	ok(ask(&a, &h, &none) == -1 && a.why.code == WHY_AGAIN && strstr(a.why.text, "taken by") != NULL,
+	    "of one, which is taken: \"%s\"", a.why.text);
+	done(&a);
+	h = held("", false);
+	want(&a, 2, 4, 1, SHARING_SHARED);
+	ok(ask(&a, &h, &none) == -1 && a.why.code == WHY_AGAIN && a.lease.gpus == 0,
+	    "the whole is held, if shared: no part");
+	ok(strstr(a.why.text, "taken by ml/train since ") != NULL, "who holds the whole is in the way: \"%s\"",
+	    a.why.text);
+	done(&a);
+}
+
+/* Who waits for what a stream of others could hold by turns, in parts or as a whole. */
+static void
+test_waits(void)
+{
+	struct held_gpu whole = held("", true), first = held("1", true);
+	struct pick_want wants = { &whole, 1, 1 };
+	struct waiter before = { .key = "before", .want = &wants, .wants = 1 };
+	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
+	struct asking a;
+
+	want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
+	ok(ask(&a, &first, &q) == -1 && a.why.code == WHY_AGAIN, "a free part is kept for who waits for the whole");
+	ok(strstr(a.why.text, "1 waiting before this one") != NULL, "and this is said: \"%s\"", a.why.text);
+	done(&a);
+	wants.candidate = &first;
+	want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
+	ok(ask(&a, &first, &q) == 0, "who waits for another part is not in the way");
+	done(&a);
+	want(&a, 0, 1, 1, SHARING_EXCLUSIVE);
+	ok(ask(&a, &first, &q) == 0, "nor for another GPU");
+	done(&a);
+}
+
+/* What is closed for a waiter who lacks one more is not what overlaps with what it would get. */
+static void
+test_closed(void)
+{
+	struct held_gpu some[3] = { held("2", false), held("2:0", true), held("1", true) }, busy = held("1", false);
+	struct pick_want wants = { some, 3, 2 };
+	struct waiter before = { .key = "before", .want = &wants, .wants = 1 };
+	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
+	struct asking a;
+
+	want(&a, 2, 3, 1, SHARING_SHARED);
+	ok(ask(&a, &busy, &q) == -1, "it is kept closed where it could be had besides");
+	done(&a);
+	want(&a, 3, 4, 1, SHARING_SHARED);
+	ok(ask(&a, &busy, &q) == 0, "and what it would get is kept only as it would hold it");
+	done(&a);
+}
+
+int
+main(void)
+{
+	test_parts();
+	test_taken();
+	test_waits();
+	test_closed();
+	return done_testing();
+}

@@ -50,8 +50,8 @@ say_lease(const json_t *l)
 	    *text_of(l, "pipeline") ? text_of(l, "pipeline") : "(none)", text_of(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), text_of(l, "since"));
 	json_array_foreach(json_object_get(l, "gpus"), i, g)
-		say("    %s %s%s", text_of(g, "vendor"), text_of(g, "pci"),
-		    json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+		say("    %s %s%s%s%s", text_of(g, "vendor"), text_of(g, "pci"), *text_of(g, "part") ? " part " : "",
+		    text_of(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
 	json_array_foreach(json_object_get(l, "trouble"), i, g)
 		say("    ! %s", json_string_value(g));
 }

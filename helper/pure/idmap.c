@@ -63,9 +63,19 @@ static bool
 add_meeting(struct idmap *m, const struct idrange *in, const struct idrange *on)
 {
 	const uint64_t in_end = (uint64_t)in->outside + in->size, on_end = (uint64_t)on->inside + on->size;
-	const uint64_t from = in->outside > on->inside ? in->outside : on->inside, to = in_end < on_end ? in_end : on_end;
+	const uint64_t from = in->outside > on->inside ? in->outside : on->inside;
+	uint64_t to = in_end < on_end ? in_end : on_end, inside, outside;
 
-	return from >= to || add(m, in->inside + (from - in->outside), on->outside + (from - on->inside), to - from);
+	if (from >= to)
+		return true;
+	inside = in->inside + (from - in->outside);
+	outside = on->outside + (from - on->inside);
+	/* what would wrap around stands for no one */
+	if (inside >= UINT32_MAX || outside >= UINT32_MAX)
+		return true;
+	to = to - from;
+	to = inside + to > UINT32_MAX ? UINT32_MAX - inside : to;
+	return add(m, inside, outside, outside + to > UINT32_MAX ? UINT32_MAX - outside : to);
 }
 
 bool

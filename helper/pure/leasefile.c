@@ -85,11 +85,16 @@ pack_act(const struct act *a)
 char *
 lease_encode(const struct lease *l)
 {
-	json_t *gpus = json_array(), *nodes = json_array(), *cgroups = json_array(), *users = json_array();
-	json_t *acts = json_array(), *j;
+	json_t *gpus, *nodes, *cgroups, *users, *acts, *j;
 	char *text;
 	size_t i;
 
+	strictjson_watch();
+	gpus = json_array();
+	nodes = json_array();
+	cgroups = json_array();
+	users = json_array();
+	acts = json_array();
 	for (i = 0; i < l->gpus; i++)
 		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
 	for (i = 0; i < l->nodes; i++)
@@ -107,6 +112,10 @@ lease_encode(const struct lease *l)
 	    "draining", l->draining);
 	text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
 	json_decref(j);
+	if (strictjson_starved()) {
+		free(text);
+		text = NULL;
+	}
 	return text;
 }
 
@@ -232,8 +241,8 @@ read_lease(const json_t *j, struct lease *l)
 	const json_int_t version = json_integer_value(json_object_get(j, "version"));
 
 	if ((version != VERSION && version != 1) || !json_is_integer(pid) ||
-	    (version == VERSION && !json_is_boolean(draining)) || !get_u32(j, "uid", &l->uid) || !get_u64(j, "start", &l->start) ||
-	    !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
+	    (version == VERSION && !json_is_boolean(draining)) || !get_u32(j, "uid", &l->uid) ||
+	    !get_u64(j, "start", &l->start) || !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
 	    !get_copy(j, "root", &l->root) || !get_copy(j, "policy", &l->policy) ||
 	    !get_copy(j, "pipeline", &l->pipeline))
 		return false;

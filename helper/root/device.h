@@ -40,7 +40,7 @@ typedef int device_do(const struct device_view *v, const struct gpu_node *n, str
 int device_each(const struct device_view *v, const struct gpu *g, unsigned capabilities, device_do *what,
     struct edits *out, struct why *why);
 
-/* The directory of a node, which only root may change, and the node's name in it.  -1: WHY_ABSENT where it is not there. */
+/* A node's directory, which only root may change, and its name in it.  -1: WHY_ABSENT where it is not there. */
 int device_parent(const char *path, const char **name, struct why *why);
 
 /* Pins a node that is of this number.  -1 with *why: WHY_ABSENT where it is not there, or is something else. */

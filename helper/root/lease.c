@@ -19,6 +19,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "acts.h"
+#include "inuse.h"
 #include "state.h"
 
 #define LEASES_MAX 4096		/* that live; what is over is found and removed whatever its number */
@@ -62,7 +63,8 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
 /*
  * (a) the process that asked lives: it is the runtime, still creating; (b) the
  * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
- * process of its users holds one of the GPUs' own nodes open.
+ * process of its users has one of the GPUs' own nodes open, or bound into its
+ * mounts.
  */
 static bool
 is_live(const struct lease *l, const char *boot, unsigned *looks)
@@ -71,10 +73,10 @@ is_live(const struct lease *l, const char *boot, unsigned *looks)
 		return false;
 	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups))
 		return true;
-	return l->users > 0 && l->nodes > 0 && state_node_open(l->node, l->nodes, l->user, l->users, looks);
+	return l->users > 0 && l->nodes > 0 && node_in_use(l->node, l->nodes, l->user, l->users, looks);
 }
 
-/* What is left of a user's share of looking around (state.h): his processes may be many, and others wait. */
+/* What is left of a user's share of looking around (inuse.h): his processes may be many, and others wait. */
 struct share {
 	uint32_t uid;
 	unsigned looks;
@@ -96,7 +98,7 @@ share_of(struct shares *s, uint32_t uid)
 	if ((v = reallocarray(s->v, s->n + 1, sizeof(*v))) == NULL)
 		return NULL;
 	s->v = v;
-	v[s->n] = (struct share){ uid, STATE_LOOKS };
+	v[s->n] = (struct share){ uid, INUSE_LOOKS };
 	return &v[s->n++].looks;
 }
 

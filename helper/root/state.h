@@ -26,14 +26,4 @@ void state_remove(int dir, const char *name);
  */
 int state_lock(int dir, const char *name, struct why *why);
 
-#define STATE_LOOKS 20000	/* at processes and descriptors: at most 0.3 s */
-
-/*
- * True if a process of one of these users has one of these devices open, or
- * where that can't be seen, or not with *looks, which is counted down.  Others'
- * processes (nvidia-persistenced holds nodes open for ever) are no container's.
- */
-bool state_node_open(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans,
-    unsigned *looks);
-
 #endif

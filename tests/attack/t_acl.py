@@ -3,6 +3,7 @@ import os
 import pwd
 import random
 import subprocess
+import time
 
 import client
 from client import Helper, exchange, frame, once, request
@@ -363,3 +364,39 @@ def a10():
         finally:
             os.unlink("/run/udev/data/c1:9")
             os.removedirs("/run/udev/tags/uaccess")
+
+
+@case("N11", "a container that has the node bound into its mounts, and has not opened it: the lease stays")
+def n11():
+    with Openable():
+        for command, holds in (("mount --bind /dev/nvidia9 \"$0\"", True), ("mount -t tmpfs none /mnt", False),
+                               ("mount --bind /dev/nvidia1 \"$0\"", False)):
+            target = TEMP + "/scratch/node"
+            write(target, "", 0o666)
+            with background("unshare", "-Urm", "sh", "-c", command + " && echo && exec sleep 60", target, user="attacker") as p:
+                assert p.stdout.readline() == b"\n", command
+                granted(once("attacker", exchange, gpus=GPU0))
+                if holds:
+                    refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+                    os.rename("/dev/nvidia9", "/dev/away")
+                    os.rename("/dev/away", "/dev/nvidia9")
+                    refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+                else:
+                    granted(once("victim", exchange, gpus=GPU0))
+            granted(once("victim", exchange, gpus=GPU0))
+            os.unlink(target)
+
+
+def leave_zombie():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    time.sleep(0.2)
+
+
+@case("N11b", "a zombie of the caller's holds nothing")
+def n11b():
+    with asker("attacker") as z:
+        z.call(leave_zombie)
+        granted(once("attacker", exchange, gpus=GPU0))
+        granted(once("victim", exchange, gpus=GPU0))

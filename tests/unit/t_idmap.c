@@ -1,5 +1,6 @@
 /* pure/idmap.c: ids through a user namespace's mappings, both ways, without a wrap anywhere. */
 #include "pure/idmap.h"
+#include "rnd.h"
 #include "tap.h"
 
 static struct idmap map;	/* large: not on the stack */
@@ -97,11 +98,72 @@ test_edges(void)
 	check(2 * (IDMAP_MAX - 1), 1000 + IDMAP_MAX - 1, "the last of as many as the kernel takes");
 }
 
+/* ids: a random number of an inner namespace goes through both maps, or through the composed one. */
+static void
+test_compose(void)
+{
+	static struct idmap outer, inner, both;
+	uint32_t id, mid, far, got;
+	unsigned wrong = 0, mapped = 0, n;
+	uint64_t k;
+
+	for (n = 0; n < 2000; n++) {
+		outer = inner = (struct idmap){ 0 };
+		for (k = rnd(4); k > 0; k--) {
+			outer.v[outer.n++] = (struct idrange){ (uint32_t)(k * 20 + rnd(8)), (uint32_t)(k * 50 + rnd(9)), (uint32_t)rnd(12) };
+			inner.v[inner.n++] = (struct idrange){ (uint32_t)(k * 15 + rnd(4)), (uint32_t)(k * 20 + rnd(9)), (uint32_t)rnd(11) };
+		}
+		if (!idmap_compose(&outer, &inner, &both))
+			wrong++;
+		for (id = 0; id < 90; id++) {
+			bool through = idmap_out(&inner, id, &mid) && idmap_out(&outer, mid, &far);
+
+			if (idmap_out(&both, id, &got) != through || (through && got != far))
+				wrong++;
+			mapped += through;
+		}
+	}
+	ok(mapped > 5000, "%u ids went through two maps", mapped);
+	is_int(wrong, 0, "each as through the composed one");
+	outer = (struct idmap){ .n = 1, .v = { { 0, 100000, UINT32_MAX } } };
+	inner = (struct idmap){ .n = 1, .v = { { 0, 4294967294, 1 } } };
+	ok(idmap_compose(&outer, &inner, &both) && !idmap_out(&both, 0, &got), "what would wrap around stands for no one");
+	inner.identity = true;
+	ok(idmap_compose(&outer, &inner, &both) && both.n == 1 && both.v[0].outside == 100000, "no inner namespace: the outer map");
+	inner.identity = false;
+	outer.identity = true;
+	ok(idmap_compose(&outer, &inner, &both) && both.n == 1 && both.v[0].outside == 4294967294, "no outer one: the inner map");
+	outer = inner = (struct idmap){ 0 };
+	for (n = 0; n < IDMAP_MAX; n++) {
+		outer.v[outer.n++] = (struct idrange){ n * 2, n * 4, 2 };
+		inner.v[inner.n++] = (struct idrange){ n * 2 + 1, n * 2 + 1, 2 };
+	}
+	ok(!idmap_compose(&outer, &inner, &both), "more ranges than there is room for: refused");
+}
+
+static void
+test_parse(void)
+{
+	static const char *const bad[] = { "", "\n", "0", "0 1\n", "0 1 2", "0 1 2 3\n", "-1 0 1\n", "0 0 4294967296\n", "a b c\n",
+		"0 0 1\n\n", "0 0 1\nx\n", "0x0 0 1\n" };
+	static struct idmap m;
+	size_t i;
+
+	ok(idmap_parse("         0       1000          1\n         1     100000      65536\n", &m) && m.n == 2 &&
+	    m.v[0].outside == 1000 && m.v[1].inside == 1 && m.v[1].outside == 100000 && m.v[1].size == 65536,
+	    "the kernel's columns");
+	ok(idmap_parse("0 0 4294967295\n", &m) && m.n == 1 && !m.identity, "all ids");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!idmap_parse(bad[i], &m), "no map: number %zu", i);
+}
+
 int
 main(void)
 {
 	test_identity();
 	test_concourse();
 	test_edges();
+	test_compose();
+	test_parse();
 	return done_testing();
 }

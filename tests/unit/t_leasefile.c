@@ -1,0 +1,220 @@
+/* pure/leasefile.c: what is written is read back, what was not written is refused, and which acts are the same. */
+#include <jansson.h>
+
+#include "pure/leasefile.h"
+#include "nomem.h"
+#include "tap.h"
+
+static void
+fill(struct lease *l)
+{
+	*l = (struct lease){ .uid = 4294967294, .pid = 123, .start = UINT64_MAX, .since = 1700000000, .draining = true };
+	snprintf(l->key, sizeof(l->key), "%064d", 7);
+	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
+	l->id = strdup("c\"1\n");
+	l->root = strdup("/run/root");
+	l->policy = strdup("10-x.conf");
+	l->pipeline = strdup("");
+	(void)strlist_add(&l->cgroups, "user.slice/x", SIZE_MAX);
+	l->gpu = calloc(2, sizeof(*l->gpu));
+	l->gpus = 2;
+	l->gpu[0] = (struct held_gpu){ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .part = "3:0", .limit = 4 };
+	l->gpu[1] = (struct held_gpu){ .vendor = GPU_AMD, .pci = "0000:03:00.0", .exclusive = true };
+	l->node = calloc(1, sizeof(*l->node));
+	l->nodes = 1;
+	l->node[0] = (struct edit_node){ .path = "/dev/nvidia0", .major = 195, .minor = 0, .mode = 0660, .uid = 1, .gid = 44 };
+	l->user = calloc(1, sizeof(*l->user));
+	l->users = 1;
+	l->user[0] = (struct idspan){ 100000, 65536 };
+	(void)lease_add_act(l, &(struct act){ ACT_ALLOW_USER, "/dev/nvidia0", 195, 0, 4294967294, ACT_NO_MASK, 0 });
+	(void)lease_add_act(l, &(struct act){ ACT_ALLOW_GROUP, "/dev/dri/renderD128", 226, 128, 1000, 6, 0 });
+	(void)lease_add_act(l, &(struct act){ ACT_MAKE_NODE, "/dev/nvidiactl", 195, 255, 0, ACT_NO_MASK, UINT64_MAX });
+}
+
+static bool
+same(const struct lease *a, const struct lease *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->acts && i < b->acts; i++)
+		if (!act_same(&a->act[i], &b->act[i]) || a->act[i].id != b->act[i].id || a->act[i].mask != b->act[i].mask ||
+		    a->act[i].inode != b->act[i].inode)
+			return false;
+	return a->acts == b->acts && strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
+	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
+	    a->uid == b->uid && a->pid == b->pid && a->start == b->start && a->since == b->since && a->gpus == b->gpus &&
+	    held_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit && held_same(&a->gpu[1], &b->gpu[1]) &&
+	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
+	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
+	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
+	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->draining == b->draining;
+}
+
+static void
+test_round_trip(void)
+{
+	struct lease a, b;
+	struct why why;
+	char *text;
+
+	fill(&a);
+	b = (struct lease){ .key = "kept" };
+	text = lease_encode(&a);
+	ok(text != NULL && strchr(text, '\n') == NULL, "a lease is one line");
+	is_int(lease_decode(text, strlen(text), &b, &why), 0, "which is read");
+	ok(same(&a, &b), "and says the same");
+	is_str(b.key, "kept", "the key is no part of it");
+	free(text);
+	lease_free(&a);
+	lease_free(&b);
+	ok(b.id == NULL && b.acts == 0, "freed, it is empty");
+}
+
+/* The lease with one member changed: NULL takes it away. */
+static int
+decode_with(const char *member, json_t *value)
+{
+	struct lease l;
+	struct why why;
+	char *text;
+	json_t *j;
+	int ret;
+
+	fill(&l);
+	text = lease_encode(&l);
+	lease_free(&l);
+	j = json_loads(text, 0, NULL);
+	free(text);
+	if (value == NULL)
+		json_object_del(j, member);
+	else
+		json_object_set_new(j, member, value);
+	text = json_dumps(j, 0);
+	json_decref(j);
+	l = (struct lease){ 0 };
+	ret = lease_decode(text, strlen(text), &l, &why);
+	if (ret == -1 && (l.id != NULL || l.acts != 0 || why.code == WHY_NONE))
+		ret = -2;
+	free(text);
+	lease_free(&l);
+	return ret;
+}
+
+static void
+test_refused(void)
+{
+	static const char *const needed[] = { "version", "id", "root", "uid", "pid", "start", "boot", "policy", "pipeline",
+		"cgroups", "gpus", "nodes", "users", "acts", "draining" };
+	static const char *const acts[] = { "{}", "1",
+		"{\"act\":\"allow-all\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":-1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":4294967296,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"mask\":-1,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":8,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-2,\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":\"6\",\"inode\":\"0\"}",
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":0}" };
+	char list[400];
+	size_t i;
+
+	is_int(decode_with("unknown", json_true()), 0, "a member of a later version is passed over");
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		is_int(decode_with(needed[i], NULL), -1, "without %s it is none", needed[i]);
+		is_int(decode_with(needed[i], json_null()), -1, "nor with %s null", needed[i]);
+	}
+	is_int(decode_with("version", json_integer(3)), -1, "nor of another version");
+	is_int(decode_with("uid", json_integer(-1)), -1, "nor with a negative uid");
+	is_int(decode_with("uid", json_integer(4294967296)), -1, "nor one too large");
+	is_int(decode_with("start", json_string("18446744073709551616")), -1, "nor a start time too large");
+	is_int(decode_with("boot", json_string("1111111111111111111111111111111111111111")), -1, "nor a boot id too long");
+	for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		snprintf(list, sizeof(list), "[%s]", acts[i]);
+		is_int(decode_with("acts", json_loads(list, 0, NULL)), -1, "nor with the act %s", acts[i]);
+	}
+	is_int(decode_with("users", json_loads("[[1,2,3]]", 0, NULL)), -1, "nor with a span of three numbers");
+	is_int(decode_with("nodes", json_loads("[{\"path\":\"/dev/nvidia0\",\"major\":195}]", 0, NULL)), -1,
+	    "nor with a node without a minor");
+}
+
+static void
+test_first_version(void)
+{
+	static const char text[] = "{\"version\":1,\"id\":\"p\",\"root\":\"\",\"uid\":7,\"pid\":1,\"start\":\"9\",\"boot\":\"b\","
+	    "\"since\":0,\"policy\":\"p\",\"pipeline\":\"\",\"cgroups\":[],\"gpus\":[{\"vendor\":\"nvidia\",\"pci\":"
+	    "\"0000:3b:00.0\",\"partition\":0,\"exclusive\":true,\"limit\":0}],\"nodes\":[{\"path\":\"/dev/nvidia0\","
+	    "\"major\":195,\"minor\":0}],\"users\":[]}";
+	struct lease l = { 0 };
+	struct why why;
+
+	is_int(lease_decode(text, strlen(text), &l, &why), 0, "a lease of the version before is read");
+	ok(l.acts == 0 && !l.draining && l.gpus == 1 && l.nodes == 1, "it has done nothing to the host");
+	ok(l.nodes == 1 && l.node[0].mode == LEASE_MODE_UNKNOWN, "how its nodes were is not known");
+	lease_free(&l);
+}
+
+static void
+test_acts(void)
+{
+	const struct act user = { ACT_ALLOW_USER, "/dev/nvidia0", 195, 0, 5, ACT_NO_MASK, 0 };
+	struct act other = user;
+	struct lease l = { 0 };
+
+	ok(act_same(&user, &other), "the same act");
+	other.mask = 6;
+	other.inode = 9;
+	ok(act_same(&user, &other), "whatever it found");
+	other.kind = ACT_ALLOW_GROUP;
+	ok(!act_same(&user, &other) && act_same_node(&user, &other), "a group is no user");
+	other = user;
+	other.id = 6;
+	ok(!act_same(&user, &other), "nor another user");
+	other = user;
+	other.minor = 1;
+	ok(!act_same(&user, &other) && !act_same_node(&user, &other), "nor another device");
+	other = user;
+	snprintf(other.path, sizeof(other.path), "/dev/nvidia00");
+	ok(!act_same(&user, &other), "nor another path");
+	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "twice the same act");
+	is_int(l.acts, 1, "is one");
+	ok(lease_add_act(&l, &other), "and another");
+	is_int(l.acts, 2, "is two");
+	lease_free(&l);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+static char *
+round_trip(void)
+{
+	struct lease a, b = { 0 };
+	char *text, *again = NULL;
+	struct why why;
+	long at = fail_at;
+
+	fail_at = -1;
+	fill(&a);
+	text = lease_encode(&a);
+	lease_free(&a);
+	fail_at = at;
+	if (text != NULL && lease_decode(text, strlen(text), &b, &why) == 0)
+		again = lease_encode(&b);
+	lease_free(&b);
+	free(text);
+	return again;
+}
+#endif
+
+int
+main(void)
+{
+	test_round_trip();
+	test_refused();
+	test_first_version();
+	test_acts();
+#if !defined(__SANITIZE_ADDRESS__)
+	json_object_seed(1);
+	starve("reading and writing a lease", round_trip);
+#else
+	skip("memory that runs out", "a sanitizer has its own allocator");
+#endif
+	return done_testing();
+}

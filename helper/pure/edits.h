@@ -28,6 +28,7 @@ struct edit_mount {
 struct edits {
 	struct edit_node *node;
 	size_t nodes;
+	bool nodes_bound;		/* the wrapper's: they are among the mounts, too (not in the reply's text) */
 	struct edit_mount *mount;
 	size_t mounts;
 	struct strlist env;		/* "NAME=value" */

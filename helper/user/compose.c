@@ -176,7 +176,8 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 static void
 compose_devices(struct composing *c)
 {
-	bool changed = c->grant->nodes > 0;
+	const size_t nodes = c->grant->nodes_bound ? 0 : c->grant->nodes;
+	bool changed = nodes > 0;
 	struct doc_list l;
 	char text[256];
 	size_t i;
@@ -188,7 +189,7 @@ compose_devices(struct composing *c)
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
 	}
-	for (i = 0; i < c->grant->nodes; i++) {
+	for (i = 0; i < nodes; i++) {
 		const struct edit_node *n = &c->grant->node[i];
 
 		/* the path is from our own tables: nothing in it needs escaping */

@@ -202,6 +202,27 @@ suit_crun(struct making *m)
 	return 0;
 }
 
+/*
+ * A rootless runtime can't make nodes: runc binds the host's for those in
+ * linux.devices by itself, crun 1.8 fails («unshare CLONE_NEWNS»).  With mounts
+ * both do.
+ */
+static int
+bind_nodes(struct making *m)
+{
+	static const char *const options[] = { "bind", "rprivate", "rw", "nosuid", "noexec", NULL };
+	struct edits *e = &m->reply.edits;
+	size_t i;
+
+	if (geteuid() == 0)
+		return 0;
+	e->nodes_bound = true;
+	for (i = 0; i < e->nodes; i++)
+		if (!edits_add_mount(e, e->node[i].path, e->node[i].path, options))
+			return refuse_nomem(&m->why);
+	return 0;
+}
+
 static int
 ask_for_grant(struct making *m)
 {
@@ -220,7 +241,7 @@ ask_for_grant(struct making *m)
 	m->granted = true;
 	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1)
 		return -1;
-	return check_submounts(m) == -1 ? -1 : suit_crun(m);
+	return check_submounts(m) == -1 || suit_crun(m) == -1 ? -1 : bind_nodes(m);
 }
 
 static int

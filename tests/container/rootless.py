@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody else.
+
+usage: rootless.py RUNTIME    (runc or crun; in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The GPU is /dev/nvidia9, which by its numbers is /dev/urandom: so that what was opened can be read from.  Rootless as
+these are, no device cgroup holds; what is shown is what mode and ACL of the host's node do.
+"""
+import json, os, pwd, re, subprocess, sys, time
+from lib import *
+
+host = Host(sys.argv[1], 'v1')
+host.settings('unenforced = "allow";')
+for user, first in (('worker', 300000), ('stranger', 400000)):
+    sh('useradd', '--create-home', '-G', 'gpuhelper', user)
+    for f in '/etc/subuid', '/etc/subgid':
+        text = open(f).read() if os.path.exists(f) else ''
+        write(f, re.sub(r'(?m)^%s:.*\n' % user, '', text) + '%s:%d:1000\n' % (user, first))
+UID = pwd.getpwnam('worker').pw_uid
+NODE = '/dev/nvidia9'
+
+# the stand-in GPU
+info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
+write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>9', open(info).read()), 0o444)
+write('/proc/devices', open('/proc/devices').read().replace('195 nvidia\n', '1 nvidia\n'))
+os.mknod(NODE, 0o020600, os.makedev(1, 9))
+os.chmod('/dev/nvidiactl', 0o600)
+host.policies(t10='identity = "caller"; callers = [ "worker" ];\n'
+                  'gpus = ( { vendor = "nvidia"; devices = [ "0000:3b:00.0" ]; } );\n'
+                  'folders = ( { path = "/srv/data"; access = "rw"; } );\n',
+              t20='identity = "caller"; callers = [ "stranger" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n')
+os.makedirs('/srv/data')
+os.chown('/srv/data', UID, UID)
+os.chmod('/srv/data', 0o755)
+sh('setfacl', '-m', 'u:300006:rwx', '/srv/data')
+
+
+class Rootless:
+    count = 0
+
+    def __init__(self, user='worker', inside=0, env=('GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'), args=('/bin/sleep', '60')):
+        Rootless.count += 1
+        p = pwd.getpwnam(user)
+        first = 300000 if user == 'worker' else 400000
+        self.user, self.id, self.inside = user, 'r%d' % Rootless.count, inside
+        self.home = '%s/rootless-%s' % (W, user)
+        self.dir = '%s/%s' % (self.home, self.id)
+        os.makedirs(self.dir)
+        rootfs = busybox_rootfs(self.dir + '/rootfs', p.pw_uid)
+        os.makedirs(self.home + '/root', exist_ok=True)
+        sh('chown', '-R', '%d:%d' % (p.pw_uid, p.pw_gid), self.home)
+        r = self.as_user(host.runtime, 'spec', '--rootless', cwd=self.dir)
+        spec = json.loads(open(self.dir + '/config.json').read())
+        spec['process'].update(args=list(args), terminal=False, user={'uid': inside, 'gid': 0})
+        spec['process']['env'] += env
+        spec['linux']['uidMappings'] = [{'containerID': 0, 'hostID': p.pw_uid, 'size': 1},
+                                        {'containerID': 1, 'hostID': first, 'size': 1000}]
+        spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': p.pw_gid, 'size': 1},
+                                        {'containerID': 1, 'hostID': first, 'size': 1000}]
+        spec['root']['readonly'] = False
+        spec['linux'].pop('resources', None)
+        spec['linux'].pop('cgroupsPath', None)
+        write(self.dir + '/config.json', json.dumps(spec))
+        sh('chown', '-R', '%d:%d' % (p.pw_uid, p.pw_gid), self.dir + '/config.json')
+
+    def as_user(self, *argv, **kw):
+        return sh('setpriv', '--reuid', self.user, '--regid', self.user, '--init-groups', '--', *argv, **kw)
+
+    def call(self, *words):
+        return self.as_user(WRAPPER, '--root', self.home + '/root', *words, cwd=self.dir)
+
+    def start(self):
+        with open(self.dir + '/out', 'w') as out:
+            r = subprocess.run(['setpriv', '--reuid', self.user, '--regid', self.user, '--init-groups', '--', WRAPPER, '--root',
+                                self.home + '/root', 'run', '--detach', '--pid-file', self.dir + '/pid', '--bundle', self.dir,
+                                self.id], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=60)
+        return r.returncode, open(self.dir + '/out').read()
+
+    def run(self):
+        return self.call('run', '--bundle', self.dir, self.id)
+
+    def pid(self):
+        return int(open(self.dir + '/pid').read())
+
+    def exec(self, script):
+        return self.call('exec', '--user', str(self.inside), self.id, '/bin/sh', '-c', script)
+
+    def delete(self):
+        return self.call('delete', '--force', self.id)
+
+
+def entries():
+    return [l for l in sh('getfacl', '-npE', NODE).stdout.splitlines() if re.match('(user|group):[0-9]', l)]
+
+
+def look():
+    sh('/usr/sbin/gpuhelperctl', 'reap')
+
+
+READ = '/bin/busybox head -c 4 %s | /bin/busybox wc -c' % NODE
+
+c = Rootless(args=('/bin/true',), env=())
+r = c.run()
+if r.returncode != 0:
+    print('1..0 # SKIP %s makes no rootless container on this machine: %s' % (host.name, r.stdout.strip().replace('\n', ' ')))
+    sys.exit(0)
+
+# the container's own user
+for inside, outside, text in ((0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')):
+    c = Rootless(inside=inside)
+    status, out = c.start()
+    ok(status == 0, '%s: made' % text, out)
+    r = c.exec(READ)
+    ok(r.stdout.strip() == '4', '%s: reads from the GPU' % text, (r.stdout, sh('getfacl', '-np', NODE).stdout))
+    ok(entries() == ['user:%d:rw-' % outside], 'one entry of the node says so: %s' % entries(), entries())
+    r = c.exec('echo x > /srv/data/%d && cat /srv/data/%d' % (inside, inside))
+    ok(r.stdout.strip() == 'x', '%s: writes into its folder' % text, r.stdout)
+    look()
+    look()
+    ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
+    r = c.delete()
+    ok(r.returncode == 0 and entries() == [] and leases() == [], 'deleted: no entry, no lease', (r.stdout, entries(), leases()))
+
+# nobody else
+c = Rootless()
+c.start()
+r = c.as_user('head', '-c', '4', NODE)
+ok(r.returncode == 0, 'the worker itself, whose uid the container runs as, may use the node too (SECURITY.md)', r.stdout)
+s = Rootless(user='stranger', env=())
+r = s.as_user('head', '-c', '4', NODE)
+ok(r.returncode != 0 and 'Permission denied' in r.stdout, 'another user of the host may not', r.stdout)
+status, out = s.start()
+r = s.exec('ls %s' % NODE)
+ok(status == 0 and 'No such file' in r.stdout, "another user's container does not have the node", (out, r.stdout))
+s.delete()
+s = Rootless(user='stranger')
+status, out = s.start()
+ok(status != 0 and 'gpuhelper' in out, 'and is refused one', out)
+
+# something resets the node while the container has it
+os.chmod(NODE, 0o600)
+r = c.exec(READ)
+ok('Permission denied' in r.stdout, 'chmod 0600 shuts the container out', r.stdout)
+r = sh('/usr/sbin/gpuhelperctl', 'status')
+ok('! %s: the ACL entry of user %d is masked' % (NODE, UID) in r.stdout, 'status says so', r.stdout)
+r = sh('/usr/sbin/gpuhelperctl', 'reapply')
+ok(r.returncode == 0 and c.exec(READ).stdout.strip() == '4', 'reapply lets it in again', r.stdout)
+r = sh('/usr/sbin/gpuhelperctl', 'status')
+ok('!' not in r.stdout, 'and nothing is wrong any more', r.stdout)
+
+# the container dies without a delete
+os.kill(c.pid(), 9)
+for _ in range(100):
+    if not os.path.exists('/proc/%d' % c.pid()):
+        break
+    time.sleep(0.02)
+n = Rootless()
+status, out = n.start()
+ok(status == 0 and len(leases()) == 1, 'killed without a delete: the GPU is free at the next request', out)
+n.delete()
+ok(entries() == [] and leases() == [], 'and nothing is left', (entries(), leases()))
+done()

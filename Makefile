@@ -100,6 +100,7 @@ install: all
 	install -d -m 0755 $(DESTDIR)$(LIBEXECDIR)/gpuhelper $(DESTDIR)$(BINDIR) $(DESTDIR)$(SBINDIR) \
 	    $(DESTDIR)$(SYSCONFDIR)/gpuhelper/policy.d $(DESTDIR)$(SYSCONFDIR)/gpuhelper/keys \
 	    $(DESTDIR)$(LIBDIR)/sysusers.d $(DESTDIR)$(LIBDIR)/tmpfiles.d $(DESTDIR)$(LIBDIR)/systemd/system \
+	    $(DESTDIR)$(LIBDIR)/udev/rules.d \
 	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
 	install -m 0755 $(B)/gpuhelper-runc $(DESTDIR)$(BINDIR)/gpuhelper-runc
 	install -m 0755 $(B)/gpuhelperctl $(DESTDIR)$(SBINDIR)/gpuhelperctl
@@ -111,6 +112,8 @@ install: all
 	    sed 's|/usr/sbin/|$(SBINDIR)/|; s|/etc/gpuhelper|$(SYSCONFDIR)/gpuhelper|' helper/systemd/gpuhelper-$$u \
 	        >$(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u && \
 	    chmod 0644 $(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper-$$u || exit 1; done
+	sed 's|/usr/sbin/|$(SBINDIR)/|' udev/60-gpuhelper.rules >$(DESTDIR)$(LIBDIR)/udev/rules.d/60-gpuhelper.rules
+	chmod 0644 $(DESTDIR)$(LIBDIR)/udev/rules.d/60-gpuhelper.rules
 	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
 	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
 	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group

@@ -497,6 +497,24 @@ check_args(struct checking *k, struct why *why)
 	return ret;
 }
 
+/* Nodes of leases that something has reset.  Who may not ask the helper is told nothing of them. */
+static void
+check_leased_nodes(struct check_set *s)
+{
+	json_t *leases = leases_now();
+	const json_t *l, *line;
+	struct checked *c;
+	size_t i, k;
+
+	json_array_foreach(leases, i, l) {
+		json_array_foreach(json_object_get(l, "trouble"), k, line)
+			if ((c = check_add(s, CHECKED_PLACE, GPUHELPER_RUNDIR)) != NULL)
+				fault_add(&c->faults, 0, true, "container %.64s: %s",
+				    json_string_value(json_object_get(l, "container")), json_string_value(line));
+	}
+	json_decref(leases);
+}
+
 static int
 check_default(struct checking *k, struct why *why)
 {
@@ -509,9 +527,11 @@ check_default(struct checking *k, struct why *why)
 
 	if (set_begin(&k->set, why) == -1)
 		return -1;
-	if (ctl_config_dir(given, &path, &strict, &absent) == 0)
+	if (ctl_config_dir(given, &path, &strict, &absent) == 0) {
 		check_config_dir(&k->set, path, strict ? path : given, strict);
-	else if ((c = check_add(&k->set, CHECKED_PLACE, given)) != NULL)
+		if (strict)
+			check_leased_nodes(&k->set);
+	} else if ((c = check_add(&k->set, CHECKED_PLACE, given)) != NULL)
 		fault_whole(c, absent.text);
 	ret = conclude(k, why);
 	set_free(&k->set);

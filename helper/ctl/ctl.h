@@ -28,6 +28,9 @@ int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
 
+/* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none to see. */
+json_t *leases_now(void);
+
 /*
  * Reads a file that the command line names, "-" for standard input; a pipe is
  * fine.  NULL with *why, too if it has more than max bytes.  Terminated; the

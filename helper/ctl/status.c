@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../user/ask.h"
 #include "ctl.h"
@@ -65,6 +66,20 @@ say_waiter(const json_t *w)
 	    (long long)json_integer_value(json_object_get(w, "gpus")),
 	    json_integer_value(json_object_get(w, "gpus")) == 1 ? "" : "s",
 	    (long long)json_integer_value(json_object_get(w, "ahead")), text_of(w, "since"));
+}
+
+json_t *
+leases_now(void)
+{
+	struct reply reply = { 0 };
+	json_t *leases = NULL;
+	struct why ignored;
+
+	/* where there never was one, asking would be the first to leave something there */
+	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && ask_helper(VERB_STATUS, &reply, &ignored) == 0)
+		leases = json_incref(json_object_get(reply.status, "leases"));
+	reply_free(&reply);
+	return leases;
 }
 
 int

@@ -159,6 +159,20 @@ warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const st
 		    "true in gpuhelper.conf", gpu_vendor_name(r->vendor), name);
 }
 
+/*
+ * An ACL's mask stands where the mode's group bits are: nvidia-modprobe, which
+ * any CUDA program runs, takes that for a mode that is not what it should be.
+ */
+static void
+warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory *inv)
+{
+	if (r->vendor == GPU_NVIDIA && inv->nvidia_modify && (inv->nvidia_mode & 0006) != 0006 &&
+	    (inv->nvidia_mode & 0060) != 0060)
+		fault_add(&c->faults, r->line, true, "the NVIDIA driver's DeviceFileMode is %04o: nvidia-modprobe sets the nodes "
+		    "back to that under a grant by ACL (rootless containers): set NVreg_DeviceFileMode=0660 or "
+		    "NVreg_ModifyDeviceFiles=0", inv->nvidia_mode);
+}
+
 static void
 warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv)
 {
@@ -167,6 +181,7 @@ warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *
 
 	for (i = 0; i < c->policy.gpus; i++) {
 		r = &c->policy.gpu[i];
+		warn_driver(c, r, inv);
 		for (k = 0; k < r->devices.n; k++)
 			if (strcmp(r->devices.v[k], "all") != 0)
 				warn_gpu(c, r, r->devices.v[k], s, inv);

@@ -28,7 +28,7 @@ int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
 
-/* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none to see. */
+/* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none. */
 json_t *leases_now(void);
 
 /*

@@ -1,4 +1,5 @@
 """ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
+import glob
 import os
 import pwd
 import random
@@ -400,3 +401,19 @@ def n11b():
         z.call(leave_zombie)
         granted(once("attacker", exchange, gpus=GPU0))
         granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("N12", "a reboot (another boot id): leases of before are over, and what they did is undone")
+def n12():
+    with Closed(), asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        path = glob.glob(RUN + "/leases/*")[0]
+        boot = read("/proc/sys/kernel/random/boot_id").strip()
+        text = read(path)
+        assert boot in text and entry("attacker") != []
+        # its asker lives: the boot id alone says that this is another one
+        write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
+        assert status().popitem()[1]["state"] == "over"
+        with asker("victim") as v:
+            granted(v.grant(gpus=GPU0))
+            assert entry("attacker") == [] and entry("victim") != []

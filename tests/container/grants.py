@@ -185,6 +185,39 @@ r = b2.run()
 ok(r.returncode == 0, tag + 'the GPU of a container that was killed is free at the next request', r.stdout + str(b2.errors()))
 b.delete()
 
+# the runtime forgets a container that lives on
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+pid = b.start()
+shutil.rmtree('%s/root/%s' % (W, b.id))
+r = b.delete()
+states = [l['state'] for l in json.loads(sh('/usr/sbin/gpuhelperctl', 'status', '--json').stdout)['leases']]
+ok(states == ['draining' if r.returncode == 0 else 'held'], tag + 'its state removed and deleted while it runs: %s' % states, r.stdout)
+b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+r = b2.run()
+ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'its GPU is given to nobody else', r.stdout)
+r = b2.call('--root', W + '/root2', 'delete', '--force', b.id)
+ok(len(leases()) == 1, tag + 'nor by a delete with another --root', r.stdout)
+os.kill(pid, 9)
+time.sleep(0.2)
+b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+r = b2.run()
+ok(r.returncode == 0 and leases() == [], tag + 'until it is gone', r.stdout)
+
+# nodes that are closed to everyone: opened to root of the container, beside the device cgroup
+for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
+    os.chmod(n, 0o600)
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+b.start()
+acl = sh('getfacl', '-npE', '/dev/nvidia0', '/dev/nvidiactl').stdout
+r = b.exec('(: < /dev/nvidia0) 2>&1')
+ok(acl.count('user:%d:rw-' % MAXID) == 2 and 'No such device or address' in r.stdout,
+   tag + "a node of mode 0600 is opened to the container's root (uid %d here)" % MAXID, (acl, r.stdout))
+b.delete()
+acl = sh('getfacl', '-npE', '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl').stdout
+ok('user:%d' % MAXID not in acl and 'mask' not in acl and 'group::---' in acl, tag + 'and closed with its lease', acl)
+for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
+    os.chmod(n, 0o666)
+
 # shared, with a limit
 host.policies(t10=POLICY.replace('devices = ', 'sharing = "shared"; share_limit = 2; devices = '))
 held = [Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1']) for _ in range(2)]

@@ -651,6 +651,30 @@ test_memory(void)
 }
 #endif
 
+/* A rootless runtime makes no nodes: they are among the mounts, and the request's own of that path go all the same. */
+static void
+test_bound(void)
+{
+	static const char text[] = "{\"process\":{\"env\":[]},\"mounts\":[],\"linux\":{\"devices\":[{\"path\":\"/dev/null\","
+	    "\"type\":\"c\",\"major\":1,\"minor\":3},{\"path\":\"/dev/bound0\",\"type\":\"c\",\"major\":9,\"minor\":9}]}}";
+	static const char *const options[] = { "bind", "rw", NULL };
+	const struct edit_node node = { .path = "/dev/bound0", .major = 99, .minor = 7, .mode = 0600 };
+	struct edits with = { .nodes_bound = true };
+	autofree char *bound = NULL, *made = NULL;
+	struct why why;
+
+	edits_add_node(&with, &node);
+	edits_add_mount(&with, node.path, node.path, options);
+	bound = composed(text, &with, true, &why);
+	with.nodes_bound = false;
+	made = composed(text, &with, true, &why);
+	edits_free(&with);
+	ok(made != NULL && strstr(made, "\"path\":\"/dev/bound0\",\"type\":\"c\",\"major\":99") != NULL, "a node is made");
+	ok(bound != NULL && strstr(bound, "\"path\":\"/dev/bound0\"") == NULL, "a bound one is not");
+	ok(bound != NULL && strstr(bound, "\"destination\":\"/dev/bound0\"") != NULL, "it is a mount");
+	ok(bound != NULL && strstr(bound, "\"major\":99,\"minor\":7") != NULL, "with its rule");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -669,5 +693,6 @@ main(int argc, char **argv)
 	test_fixtures(tests_dir(argc, argv));
 	test_memory();
 	edits_free(&grant);
+	test_bound();
 	return done_testing();
 }

@@ -235,10 +235,15 @@ refused('a folder beneath one that the ids may not pass', '/srv/datasets/closed 
 
 # nodes
 os.unlink('/dev/nvidia-uvm')
-r = Bundle(host, env=ASK, args=['/bin/true']).run()
+b = Bundle(host, env=ASK, args=['/bin/sleep', '60'])
+b.start()
 st = os.lstat('/dev/nvidia-uvm') if os.path.exists('/dev/nvidia-uvm') else None
-ok(r.returncode == 0 and st and (st.st_mode, st.st_uid, os.major(st.st_rdev), os.minor(st.st_rdev)) == (0o20666, 0, 510, 0),
-   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would', (r.stdout, st))
+ok(st and (st.st_mode, st.st_uid, os.major(st.st_rdev), os.minor(st.st_rdev)) == (0o20666, 0, 510, 0),
+   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would', (b.errors(), st))
+b.delete()
+ok(not os.path.exists('/dev/nvidia-uvm'), tag + 'and goes with the lease')
+os.mknod('/dev/nvidia-uvm', 0o20666, os.makedev(510, 0))
+os.chmod('/dev/nvidia-uvm', 0o666)
 for name, make, want in (
         ('a link', lambda: os.symlink('/dev/null', '/dev/nvidia0'), 'symbolic link'),
         ('a file', lambda: write('/dev/nvidia0', ''), 'not a character device'),
@@ -249,7 +254,14 @@ for name, make, want in (
 os.unlink('/dev/nvidia0')
 os.mknod('/dev/nvidia0', 0o20666, os.makedev(195, 0))
 os.chmod('/dev/nvidia0', 0o600)
-refused('a node that lets the ids in by no right', 'setfacl -m u:%d:rw /dev/nvidia0' % MAXID, bundle())
+
+
+def another(spec):
+    spec['linux']['uidMappings'] = [{'containerID': 0, 'hostID': 12345, 'size': 1}]
+
+
+refused('a node that lets the ids in by no right, and ids that are not the caller\'s', 'setfacl -m u:12345:rw /dev/nvidia0',
+        Bundle(host, env=ASK, edit=another))
 os.chown('/dev/nvidia0', 0, 44)
 os.chmod('/dev/nvidia0', 0o660)
 b = Bundle(host, env=ASK, args=['/bin/id'])

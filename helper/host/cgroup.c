@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "file.h"
@@ -116,7 +117,7 @@ add_places(const struct search *s, const char *hierarchy, const char *own)
 	return add(s, hierarchy, own, path) == -1 || add(s, hierarchy, parent, path) == -1 ? -1 : 0;
 }
 
-/* One line of /proc/PID/cgroup: «hierarchy:controllers:path» (cgroups(7)). */
+/* One line of /proc/PID/cgroup. */
 static int
 add_line(const struct search *s, const char *controllers, const char *own)
 {
@@ -133,21 +134,17 @@ cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strl
 {
 	const struct search s = { cgroups_path, id, out, why };
 	autofree char *text = NULL;
-	char name[40], *line, *next, *controllers, *own;
+	struct cgroup_line line;
+	char name[40], *rest;
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
 	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL)
 		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
-	for (line = text; line != NULL && *line != '\0'; line = next) {
-		if ((next = strchr(line, '\n')) != NULL)
-			*next++ = '\0';
-		if ((controllers = strchr(line, ':')) == NULL || (own = strchr(++controllers, ':')) == NULL)
-			continue;
-		*own++ = '\0';
-		if (add_line(&s, controllers, own) == -1)
+	rest = text;
+	while (cgroup_line_next(&rest, &line))
+		if (add_line(&s, line.controllers, line.path) == -1)
 			return -1;
-	}
 	return 0;
 }
 

@@ -1,0 +1,21 @@
+/* The lines of /proc/PID/cgroup: which cgroup a process is in, in each hierarchy (cgroups(7)). */
+#ifndef GPUHELPER_PURE_CGROUPLINE_H
+#define GPUHELPER_PURE_CGROUPLINE_H
+
+#include <stdbool.h>
+
+struct cgroup_line {
+	const char *controllers;	/* "" for v2, "cpu,cpuacct", "name=systemd" */
+	const char *path;		/* from the root of the reader's cgroup namespace: may begin with "/.." */
+};
+
+/*
+ * Takes the next «hierarchy:controllers:path» off *rest, in place; false at the
+ * end.  What is no such line is passed over.  A path may hold colons.
+ */
+bool cgroup_line_next(char **rest, struct cgroup_line *line);
+
+/* True if a list of controllers has this one. */
+bool cgroup_line_has(const char *controllers, const char *name);
+
+#endif

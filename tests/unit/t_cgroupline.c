@@ -1,0 +1,52 @@
+/* pure/cgroupline.c: the lines of /proc/PID/cgroup. */
+#include "pure/cgroupline.h"
+#include "pure/cleanup.h"
+#include "tap.h"
+
+static void
+test_lines(void)
+{
+	static const char text[] =
+	    "13:name=systemd:/user.slice\n"
+	    "4:cpu,cpuacct:/a:b\n"
+	    "no line\n"
+	    "3:memory\n"
+	    "2:freezer:relative\n"
+	    "1:pids:/../../other\n"
+	    "0::/user.slice/user-1000.slice/x (deleted)";
+	static const struct cgroup_line want[] = {
+		{ "name=systemd", "/user.slice" }, { "cpu,cpuacct", "/a:b" }, { "pids", "/../../other" },
+		{ "", "/user.slice/user-1000.slice/x (deleted)" },
+	};
+	autofree char *copy = strdup(text);
+	struct cgroup_line l;
+	char *rest = copy, empty[] = "", *none = empty;
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		if (!ok(cgroup_line_next(&rest, &l), "line %zu is there", i))
+			return;
+		is_str(l.controllers, want[i].controllers, "its controllers");
+		is_str(l.path, want[i].path, "its path");
+	}
+	ok(!cgroup_line_next(&rest, &l) && !cgroup_line_next(&rest, &l), "and then there is none, however often one asks");
+	ok(!cgroup_line_next(&none, &l), "no text has no lines");
+}
+
+static void
+test_has(void)
+{
+	ok(cgroup_line_has("memory", "memory"), "alone");
+	ok(cgroup_line_has("memory,pids", "memory") && cgroup_line_has("memory,pids", "pids"), "first and last");
+	ok(cgroup_line_has("cpu,memory,pids", "memory"), "in the middle");
+	ok(!cgroup_line_has("cpuset,cpuacct", "cpu") && !cgroup_line_has("pid", "pids"), "a part of a name is no name");
+	ok(!cgroup_line_has("", "pids") && !cgroup_line_has("name=freezer", "freezer"), "v2, and a hierarchy of that name");
+}
+
+int
+main(void)
+{
+	test_lines();
+	test_has();
+	return done_testing();
+}

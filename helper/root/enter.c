@@ -27,6 +27,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "owncgroup.h"
+
 /*
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
  * at, for open nodes too: ptrace, and what lets root into their /proc/PID/fd.
@@ -284,28 +286,11 @@ enter(struct starter *who, struct why *why)
 	reset_surroundings();
 	if (check_etc(why) == -1)
 		return -1;
+	make_own_cgroup(who->uid);
 	if (shed_capabilities(why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return forbid_programs(why);
-}
-
-void
-leave_cgroup(uid_t caller)
-{
-	static const char *const procs[] = { "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs" };
-	size_t i;
-	int fd;
-
-	/* root's own, such as a service's, holds us to limits that are meant */
-	if (caller == 0)
-		return;
-	for (i = 0; i < sizeof(procs) / sizeof(procs[0]); i++) {
-		if ((fd = open(procs[i], O_WRONLY | O_CLOEXEC | O_NOFOLLOW)) == -1)
-			continue;
-		(void)!write(fd, "0", 1);
-		close(fd);
-	}
 }

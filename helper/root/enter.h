@@ -28,13 +28,4 @@ struct starter {
  */
 int enter(struct starter *who, struct why *why);
 
-/*
- * To be called before a lock is taken.  Who owns a cgroup (a user's own systemd
- * is given one) can freeze all that is in it, be it root's, and a helper that is
- * frozen while it holds a lock is everyone's trouble: out of the caller's cgroup
- * into the topmost, where there is one to be had.  Not before the request is
- * there: until then the caller's cgroup bounds how many of us there are.
- */
-void leave_cgroup(uid_t caller);
-
 #endif

@@ -26,6 +26,7 @@
 #include "binding.h"
 #include "device.h"
 #include "lease.h"
+#include "owncgroup.h"
 #include "rate.h"
 
 #define GPUS_MAX 64
@@ -270,7 +271,8 @@ take_lease(struct work *w, struct traces *t)
 	struct why ignored;
 	int ret;
 
-	leave_cgroup(w->peer->asker.uid);
+	if (leave_cgroup(w->peer->asker.uid, &w->why) == -1)
+		return -1;
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
 	ret = leases_open(&ls, audit_end, w, &w->why);

@@ -7,9 +7,9 @@
 
 #include "acts.h"
 #include "audit.h"
-#include "enter.h"
 #include "grant.h"
 #include "lease.h"
+#include "owncgroup.h"
 
 /* What is to be done with the leases that live on. */
 typedef int after_look(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct why *why);
@@ -29,8 +29,8 @@ look_and(after_look *after, const struct peer *p, const struct request *r, struc
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	leave_cgroup(p->asker.uid);
-	if ((audit = audit_open(&reply->why)) == -1 || leases_open(&ls, ended, &audit, &reply->why) == -1 ||
+	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->asker.uid, &reply->why) == -1 ||
+	    leases_open(&ls, ended, &audit, &reply->why) == -1 ||
 	    (after != NULL && after(p, r, audit, &ls, &reply->why) == -1))
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);

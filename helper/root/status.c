@@ -7,6 +7,7 @@
 #include "enter.h"
 #include "grant.h"
 #include "lease.h"
+#include "owncgroup.h"
 #include "queue.h"
 
 #define SHOWN_MAX 1500		/* of each, so that the reply stays below its limit */
@@ -74,12 +75,12 @@ status(const struct peer *p, struct reply *reply)
 {
 	json_t *leases = json_array(), *waiters = json_array();
 	struct queue q = { .dir = -1 };
-	struct leases ls;
+	struct leases ls = { .dir = -1, .lock = -1 };
 	size_t i;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	leave_cgroup(p->asker.uid);
-	if (leases_open(&ls, NULL, NULL, &reply->why) == -1 || queue_open(&q, &reply->why) == -1)
+	if (leave_cgroup(p->asker.uid, &reply->why) == -1 || leases_open(&ls, NULL, NULL, &reply->why) == -1 ||
+	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	for (i = 0; i < ls.n && json_array_size(leases) < SHOWN_MAX; i++)
 		if (may_see(p, ls.v[i].uid))

@@ -157,8 +157,14 @@ def p15():
 
 @case("P16", "SELinux enforces, or can't be asked: nothing is granted")
 def p16():
-    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/fs"], check=True)
+    # all but the cgroups is another
+    copy = TEMP + "/cgroups"
+    os.mkdir(copy)
+    subprocess.run(["mount", "--rbind", "/sys/fs/cgroup", copy], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "none", "/sys/fs"], check=True)
     try:
+        os.mkdir("/sys/fs/cgroup")
+        subprocess.run(["mount", "--move", copy, "/sys/fs/cgroup"], check=True)
         granted(once("attacker", exchange))
         os.makedirs("/sys/fs/selinux/enforce")
         status, answer = once("attacker", exchange)
@@ -170,6 +176,7 @@ def p16():
         granted(once("attacker", exchange))
     finally:
         subprocess.run(["umount", "-l", "/sys/fs"], check=True)
+        os.rmdir(copy)
 
 
 # Folders

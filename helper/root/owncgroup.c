@@ -1,0 +1,256 @@
+/*
+ * See owncgroup.h.  May assume nothing of the cgroup that it is started in: it
+ * can be its caller's, down to the mode of each file.  Writes only to what is
+ * root's alone.  The cgroup that it makes stays: another helper may be on its
+ * way into it, and root may have set limits there.
+ */
+#include "owncgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../pure/cgroupline.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+#define MOUNTS "/sys/fs/cgroup"
+#define OWN "gpuhelper"
+#define MOUNT_MAX 128
+#define SHOWN_MAX 300		/* of a path in a message */
+
+/*
+ * v1's, by which the owner of a cgroup stops who is in it, or all but stops him.
+ * Not cpuset: a new cgroup has no CPUs there and takes nobody in.
+ */
+static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
+
+/* What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us. */
+static const char *const controls[] = { "cgroup.procs", "cgroup.threads", "tasks", "cgroup.type",
+	"cgroup.subtree_control", "cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high",
+	"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.kmem.limit_in_bytes", "memory.oom_control", "pids.max",
+	"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us" };
+
+static bool
+matters(const char *controllers)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		if (cgroup_line_has(controllers, stopping[i]))
+			return true;
+	return *controllers == '\0';
+}
+
+static int
+open_kind(const char *path, long magic)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = root == -1 ? -1 : file_open_beneath(root, path + 1, O_PATH | O_DIRECTORY);
+	struct statfs fs;
+
+	if (fd != -1 && fstatfs(fd, &fs) == 0 && (long)fs.f_type == magic)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+/* The topmost directory of a hierarchy, where it is mounted by custom; v2 lies beside v1 or in its stead. */
+static int
+open_top(const char *controllers, char mount[MOUNT_MAX])
+{
+	int fd;
+
+	if (*controllers != '\0')
+		return snprintf(mount, MOUNT_MAX, MOUNTS "/%s", controllers) < MOUNT_MAX ?
+		    open_kind(mount, CGROUP_SUPER_MAGIC) : -1;
+	snprintf(mount, MOUNT_MAX, MOUNTS);
+	if ((fd = open_kind(mount, CGROUP2_SUPER_MAGIC)) != -1)
+		return fd;
+	snprintf(mount, MOUNT_MAX, MOUNTS "/unified");
+	return open_kind(mount, CGROUP2_SUPER_MAGIC);
+}
+
+static char *
+read_own(struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[40], *text = NULL;
+
+	snprintf(name, sizeof(name), "proc/%d/cgroup", getpid());
+	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL)
+		refuse(why, WHY_IO, "/proc/self/cgroup: %s: is /proc mounted?", strerror(errno));
+	return text;
+}
+
+/* Where we are now in that hierarchy; the caller frees. */
+static char *
+present_path(const char *controllers, struct why *why)
+{
+	autofree char *text = read_own(why);
+	struct cgroup_line line;
+	char *rest = text, *path = NULL;
+
+	while (path == NULL && cgroup_line_next(&rest, &line))
+		if (strcmp(line.controllers, controllers) == 0 && (path = strdup(line.path)) == NULL)
+			break;
+	if (text != NULL && path == NULL)
+		refuse(why, WHY_IO, "/proc/self/cgroup has no line for the hierarchy \"%s\" any more", controllers);
+	return path;
+}
+
+/* DIR/NAME, or DIR itself. */
+static int
+check_alone(int dir, const char *name, const char *shown, struct why *why)
+{
+	const char *slash = *name != '\0' ? "/" : "";
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == -1)
+		return *name != '\0' && errno == ENOENT ? 0 :
+		    refuse(why, WHY_IO, "%s%s%s: %s", shown, slash, name, strerror(errno));
+	if (st.st_uid == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	return refuse(why, WHY_DENIED, "%s%s%s is not root's alone (uid %u, mode %04o)", shown, slash, name, st.st_uid,
+	    st.st_mode & 07777U);
+}
+
+static int
+check_cgroup(int dir, const char *shown, struct why *why)
+{
+	size_t i;
+
+	if (check_alone(dir, "", shown, why) == -1)
+		return -1;
+	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (check_alone(dir, controls[i], shown, why) == -1)
+			return -1;
+	return 0;
+}
+
+/* Which hierarchy is mounted there, and from where on, only the kernel knows: are we in it? */
+static int
+check_here(int dir, const char *shown, struct why *why)
+{
+	autofree char *procs = file_read_at(dir, "cgroup.procs", 1 << 22, NULL);
+	const char *line = procs;
+	char me[16];
+
+	snprintf(me, sizeof(me), "%d\n", getpid());
+	while (line != NULL && !text_starts(line, me))
+		if ((line = strchr(line, '\n')) != NULL)
+			line++;
+	return line != NULL ? 0 : refuse(why, WHY_IO, "%s is not the cgroup that /proc/self/cgroup means", shown);
+}
+
+/* The cgroup «path» and all above it: root's alone?  With «unsure», also whether we are in it. */
+static int
+check_chain(int top, const char *mount, const char *path, bool unsure, struct why *why)
+{
+	autofree char *below = strdup(path + 1);
+	char shown[SHOWN_MAX], *slash;
+
+	if (below == NULL)
+		return refuse_nomem(why);
+	for (;; unsure = false) {
+		autoclose int dir = *below != '\0' ? file_open_beneath(top, below, O_PATH | O_DIRECTORY) : dup(top);
+
+		snprintf(shown, sizeof(shown), "%.100s%s%.190s", mount, *below != '\0' ? "/" : "", below);
+		if (dir == -1)
+			return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+		if ((unsure && check_here(dir, shown, why) == -1) || check_cgroup(dir, shown, why) == -1)
+			return -1;
+		if (*below == '\0')
+			return 0;
+		slash = strrchr(below, '/');
+		*(slash != NULL ? slash : below) = '\0';
+	}
+}
+
+static int
+move(int top, const char *mount, struct why *why)
+{
+	autoclose int dir = file_open_beneath(top, OWN, O_PATH | O_DIRECTORY), procs = -1;
+	char shown[SHOWN_MAX];
+
+	snprintf(shown, sizeof(shown), "%s/" OWN, mount);
+	if (dir == -1)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	if (check_alone(dir, "", shown, why) == -1 || check_alone(dir, "cgroup.procs", shown, why) == -1)
+		return -1;
+	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || write(procs, "0", 1) != 1)
+		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
+	return 0;
+}
+
+/* One hierarchy: leaves the cgroup, and sees where that led. */
+static int
+settle(const char *controllers, struct why *why)
+{
+	char mount[MOUNT_MAX];
+	autoclose int top = open_top(controllers, mount);
+	struct why stays = { 0 }, theirs = { 0 };
+	bool moved = top != -1 && move(top, mount, &stays) == 0;
+	autofree char *now = present_path(controllers, why);
+
+	if (now == NULL)
+		return -1;
+	/* above the top is nobody; who is elsewhere may be in anyone's */
+	if (top == -1)
+		return strcmp(now, "/") == 0 ? 0 : refuse(why, WHY_DENIED, "%s is not mounted, so that gpuhelper can neither "
+		    "leave its caller's cgroup there nor see whose that is: mount it where gpuhelper runs (%s)", mount, now);
+	if (moved && strcmp(now, "/" OWN) != 0) {
+		refuse(&stays, WHY_IO, "then /proc/self/cgroup says %s", now);
+		moved = false;
+	}
+	if (check_chain(top, mount, now, !moved, &theirs) == 0)
+		return 0;
+	return refuse(why, WHY_DENIED, "gpuhelper could be stopped in this cgroup, and can't leave it: mount %s writable "
+	    "where it runs, or start containers from a cgroup that is root's alone (%s%s%s)", mount, theirs.text,
+	    moved ? "" : "; ", stays.text);
+}
+
+void
+make_own_cgroup(uid_t caller)
+{
+	struct why ignored;
+	autofree char *text = caller == 0 ? NULL : read_own(&ignored);
+	char mount[MOUNT_MAX], *rest = text;
+	struct cgroup_line line;
+
+	while (cgroup_line_next(&rest, &line)) {
+		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
+
+		/* the second is for the umask: whoever looks into other cgroups may look into this one */
+		if (top != -1 && mkdirat(top, OWN, 0755) == 0)
+			(void)!fchmodat(top, OWN, 0755, 0);
+	}
+}
+
+int
+leave_cgroup(uid_t caller, struct why *why)
+{
+	autofree char *text = NULL;
+	struct cgroup_line line;
+	char *rest;
+
+	/* root's own, such as a service's, holds us to limits that are meant */
+	if (caller == 0)
+		return 0;
+	if ((text = read_own(why)) == NULL)
+		return -1;
+	rest = text;
+	while (cgroup_line_next(&rest, &line))
+		if (matters(line.controllers) && settle(line.controllers, why) == -1)
+			return -1;
+	return 0;
+}

@@ -1,7 +1,11 @@
 /*
- * killat USER REQUEST HELPER N [changes]: as root, has USER ask the helper for what is in the file REQUEST (a whole
- * frame), and kills the helper before its Nth system call after execve(2), or its Nth one that changes something.
- * Prints «killed», or «N calls» where it ended first.  The asker ends with it, so that what it asked for is over.
+ * killat USER REQUEST HELPER N [all|changes|locked [CGROUP...]]: as root, has USER ask the helper for what is in the
+ * file REQUEST (a whole frame), and kills the helper before its Nth system call after execve(2), or its Nth one that
+ * changes something, or that is made while it holds its lock.  Prints «killed», or «N calls» where it ended first.
+ * The asker ends with it, so that what it asked for is over.
+ *
+ * With cgroups the helper starts in those, and is not killed: killat says «at PID» and lets go of it at the next line
+ * that it reads, until that ends.  What was done to the cgroups meanwhile must be undone by then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,20 +84,66 @@ static const long changing[] = {
 #endif
 };
 
+/* From asking for the lock until its descriptor is closed. */
 static int
-counts(pid_t h, int all)
+is_locked(const struct __ptrace_syscall_info *info)
+{
+	static unsigned long long lock;
+	static int locked;
+	const int was = locked;
+
+	if (info->entry.nr == SYS_flock) {
+		lock = info->entry.args[0];
+		locked = 1;
+	} else if (info->entry.nr == SYS_close && info->entry.args[0] == lock)
+		locked = 0;
+	return was;
+}
+
+static int
+counts(pid_t h, const char *which)
 {
 	struct __ptrace_syscall_info info = { 0 };
 	size_t i;
 
-	if (all)
+	if (strcmp(which, "all") == 0)
 		return 1;
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_ENTRY)
 		return 0;
+	if (strcmp(which, "locked") == 0)
+		return is_locked(&info);
 	for (i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
 		if (info.entry.nr == (unsigned long)changing[i])
 			return 1;
 	return 0;
+}
+
+static void
+put_into(const char *cgroup, pid_t pid)
+{
+	char path[4096], text[16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	snprintf(text, sizeof(text), "%d", pid);
+	if ((fd = open(path, O_WRONLY)) == -1 || write(fd, text, strlen(text)) == -1)
+		die(path);
+	close(fd);
+}
+
+static void
+stand_by(pid_t h)
+{
+	char line[16];
+
+	printf("at %d\n", h);
+	fflush(stdout);
+	if (fgets(line, sizeof(line), stdin) == NULL || ptrace(PTRACE_DETACH, h, 0, 0) == -1)
+		die("letting go");
+	while (fgets(line, sizeof(line), stdin) != NULL)
+		;
+	/* it may be over by itself */
+	kill(h, SIGKILL);
 }
 
 int
@@ -101,8 +151,10 @@ main(int argc, char **argv)
 {
 	const struct passwd *pw = argc >= 5 ? getpwnam(argv[1]) : NULL;
 	long calls = 0, at = argc >= 5 ? atol(argv[4]) : 0;
+	const char *which = argc > 5 ? argv[5] : "all";
 	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the way out of execve */
 	pid_t a, h;
+	int i;
 
 	if (pw == NULL || pipe2(tell, O_CLOEXEC) == -1)
 		die("usage");
@@ -111,13 +163,21 @@ main(int argc, char **argv)
 	if (read(tell[0], &h, sizeof(h)) != sizeof(h) || ptrace(PTRACE_SEIZE, h, 0,
 	    PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) == -1)
 		die("ptrace");
+	for (i = 6; i < argc; i++)
+		put_into(argv[i], h);
 	kill(h, SIGCONT);
 	while (waitpid(h, &st, __WALL) == h && WIFSTOPPED(st)) {
 		if (st >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
 			counting = 1;
 		else if (counting && WSTOPSIG(st) == (SIGTRAP | 0x80)) {
-			if (entry && counts(h, argc == 5) && ++calls == at)
+			if (entry && counts(h, which) && ++calls == at) {
+				if (argc > 6) {
+					stand_by(h);
+					waitpid(a, NULL, 0);
+					return 0;
+				}
 				kill(h, SIGKILL);
+			}
 			entry = !entry;
 		}
 		ptrace(counting ? PTRACE_SYSCALL : PTRACE_CONT, h, 0,

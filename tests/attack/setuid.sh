@@ -67,4 +67,4 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_token; sys.exit(harness.run(set(sys.argv[1:])))' "$@"
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token; sys.exit(harness.run(set(sys.argv[1:])))' "$@"

@@ -1,0 +1,494 @@
+"""A caller who owns the cgroup that his helper starts in: he can freeze, kill or starve it there, and no one else."""
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+
+import client
+from client import Helper, exchange, once
+from harness import *
+from t_lease import planted
+from t_process import cgroup2, hold_final, write_raw
+
+OWN = "/gpuhelper"
+V1 = "freezer", "memory", "pids", "cpu"
+HIERARCHIES = "", *V1
+MOST = 2.0		# seconds that one user may hold up another
+FOLDER = {"gpus": None, "folders": "/srv/ro"}
+
+
+def membership(pid="self"):
+    """Of each hierarchy, by its list of controllers («» is v2), the cgroup."""
+    return {line.split(":", 2)[1]: line.split(":", 2)[2] for line in read("/proc/%s/cgroup" % pid).splitlines()}
+
+
+def top(controller):
+    """Where the hierarchy of this controller is mounted, or v2 where it is «»; or skip."""
+    if controller == "":
+        return cgroup2()
+    for controllers in membership():
+        path = "/sys/fs/cgroup/" + controllers
+        if controller in controllers.split(",") and os.path.exists(path + "/cgroup.procs"):
+            return path
+    raise Skip("no cgroup v1 with %s here" % controller)
+
+
+def tops():
+    """All that a helper leaves and that can be seen."""
+    found = {}
+    for c in HIERARCHIES:
+        with contextlib.suppress(Skip):
+            found[c] = top(c)
+    if not found:
+        raise Skip("no cgroups here")
+    return found
+
+
+class Owned:
+    """A cgroup of the attacker's in each of these hierarchies, and one in it for his helper."""
+
+    def __init__(self, *controllers):
+        self.parents = [top(c) + "/gpuhelper-attack" for c in controllers]
+        self.dirs = [p + "/helper" for p in self.parents]
+
+    def __enter__(self):
+        uid = client.pwd.getpwnam("attacker").pw_uid
+        for d in self.parents + self.dirs:
+            os.mkdir(d)
+            for name in ".", *os.listdir(d):
+                if not os.path.isdir(d + "/" + name) or name == ".":
+                    os.chown(d + "/" + name, uid, uid)
+        return self
+
+    def __exit__(self, *e):
+        self.thaw()
+        for d in self.dirs + self.parents:
+            for _ in range(400):
+                try:
+                    os.rmdir(d)
+                    break
+                except OSError:
+                    time.sleep(0.005)
+
+    def put(self, pid, beneath=""):
+        """By root, who may from anywhere."""
+        for p in self.parents:
+            write_raw(p + beneath + "/cgroup.procs", str(pid))
+
+    def set(self, **values):
+        """What is there of these files, with «__» for a dot."""
+        for d in self.dirs:
+            for name, value in values.items():
+                path = d + "/" + name.replace("__", ".")
+                if os.path.exists(path):
+                    write_raw(path, value)
+
+    def freeze(self):
+        self.set(cgroup__freeze="1", freezer__state="FROZEN")
+
+    def thaw(self):
+        self.set(cgroup__freeze="0", freezer__state="THAWED", memory__limit_in_bytes="-1", cpu__cfs_quota_us="-1")
+
+    def kill(self):
+        self.set(cgroup__kill="1")
+
+    def join(self):
+        """By the attacker's process itself, on its way to become a helper."""
+        for d in self.dirs:
+            write_raw(d + "/cgroup.procs", "0")
+
+
+def victim():
+    """Another user's request: granted, and after how long."""
+    signal.alarm(SECONDS)		# each time anew: a case has many
+    began = time.monotonic()
+    granted(once("victim", exchange, **FOLDER))
+    seconds = time.monotonic() - began
+    assert seconds < MOST, "another user waited for %.1f s" % seconds
+    return seconds
+
+
+def tell_points(what, waits):
+    print("# %s: %d points, another user waited for %.3f s at most" % (what, len(waits), max(waits)), flush=True)
+
+
+def killat(**fields):
+    """The command of killat.c, without the moment."""
+    path, uid = TEMP + "/request", client.pwd.getpwnam("attacker").pw_uid
+    with open(path, "wb") as f:
+        f.write(client.frame(client.request(id="window", uids=[[0, uid, 1]], gids=[[0, uid, 1]], **fields)))
+    return [program("killat"), "attacker", path, client.HELPER]
+
+
+def at_each_window(owned, act, survives=False, **fields):
+    """Stops a helper before each system call that it makes with the lock, acts on its cgroup, lets it go on."""
+    command = killat(**fields)
+    total = int(subprocess.run(command + ["0", "locked"], capture_output=True, text=True).stdout.split()[0])
+    assert total > 5, total
+    waits = []
+    with owned, asker("attacker") as a:
+        for n in range(1, total + 1):
+            before = len(records())
+            p = subprocess.Popen(command + [str(n), "locked", *owned.dirs], text=True, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE)
+            try:
+                said = p.stdout.readline().split()
+                assert said[0] == "at", (n, said)
+                a.call(act)
+                p.stdin.write("\n")
+                p.stdin.flush()
+                waits.append(victim())
+                if survives:
+                    assert gone(int(said[1])), n
+                    assert [r for r in records()[before:] if r["event"] == "grant" and r["container"] == "window"], \
+                        "killed with the lock, at call %d" % n
+            finally:
+                a.call(owned.thaw)
+                p.stdin.close()
+                p.wait()
+    return waits
+
+
+late = []
+
+
+def at(delay, owned, act):
+    """In the asker: a helper, to which something is done so long after it was asked."""
+    h = Helper(start=owned.join).ask(id="late", **FOLDER)
+    late.append(h)
+    time.sleep(delay)
+    return act(h.p.pid, owned)
+
+
+def send(pid, sig):
+    try:
+        os.kill(pid, sig)
+        return True
+    except OSError:
+        return False
+
+
+def stop_and_freeze(pid, owned):
+    sent = send(pid, signal.SIGSTOP)
+    owned.freeze()
+    return sent
+
+
+def kill_both_ways(pid, owned):
+    sent = send(pid, signal.SIGKILL)
+    owned.kill()
+    return sent
+
+
+def over(owned):
+    """In the asker: undoes what was done."""
+    h = late.pop()
+    owned.thaw()
+    send(h.p.pid, signal.SIGCONT)
+    h.close()
+    return h.wait()
+
+
+def how_long(owned):
+    """In the asker: from asking to the reply."""
+    began = time.monotonic()
+    h = Helper(start=owned.join).ask(id="late", **FOLDER)
+    assert h.kind() == "grant", h.answer
+    seconds = time.monotonic() - began
+    h.close()
+    h.wait()
+    return seconds
+
+
+def at_delays(owned, act, points=60):
+    """Acts on a running helper at so many moments of its life: how long another user waited, and what the acts told."""
+    waits, answers = [], []
+    with owned, asker("attacker") as a:
+        owned.put(a.pid)
+        length = max(a.call(how_long, owned) for _ in range(5))
+        try:
+            for n in range(points):
+                answers.append(a.call(at, length * n / points, owned, act))
+                waits.append(victim())
+                a.call(over, owned)
+        finally:
+            owned.thaw()
+            a.end()
+    return waits, answers
+
+
+# IDs go on from t_lease.py's
+
+@case("X11", "a helper with a request is in gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
+def x11():
+    with asker("attacker") as a:
+        before = membership(a.pid)
+        inside = membership(a.call(hold_final))
+        for controllers, path in before.items():
+            moved = any(c in tops() for c in controllers.split(","))
+            assert inside[controllers] == (OWN if moved else path), (controllers, inside)
+    with asker("root") as a:
+        assert membership(a.call(hold_final)) == membership(a.pid)
+
+
+@case("X12", "its owner freezes the helper's cgroup of v2 in each window in which it holds the lock")
+def x12():
+    owned = Owned("")
+    waits = at_each_window(owned, owned.freeze, **FOLDER)
+    tell_points("frozen, v2", waits)
+
+
+@case("X12b", "the same with v1's freezer")
+def x12b():
+    owned = Owned("freezer")
+    waits = at_each_window(owned, owned.freeze, **FOLDER)
+    tell_points("frozen, v1", waits)
+
+
+@case("X12c", "the same while it looks, and while it tells who holds what")
+def x12c():
+    for verb in "look", "status":
+        owned = Owned(*[c for c in ("", "freezer") if c in tops()])
+        waits = at_each_window(owned, owned.freeze, verb=verb, gpus=None)
+        tell_points("frozen, verb " + verb, waits)
+
+
+@case("X13", "freezing and SIGSTOP at any time of its life")
+def x13():
+    owned = Owned(*[c for c in ("", "freezer") if c in tops()])
+    waits, stopped = at_delays(owned, stop_and_freeze)
+    tell_points("frozen, and SIGSTOP, which the kernel let through %d times" % sum(stopped), waits)
+
+
+@case("X14", "killed by way of its cgroup in each window in which it holds the lock: it is not there any more")
+def x14():
+    owned = Owned("")
+    if not os.path.exists(top("") + OWN + "/cgroup.kill"):
+        raise Skip("no cgroup.kill here (Linux 5.14)")
+    waits = at_each_window(owned, owned.kill, survives=True, **FOLDER)
+    tell_points("cgroup.kill", waits)
+
+
+@case("X14b", "SIGKILL and cgroup.kill at any time of its life")
+def x14b():
+    owned = Owned("")
+    waits, killed = at_delays(owned, kill_both_ways)
+    tell_points("cgroup.kill, and SIGKILL, which the kernel let through %d times" % sum(killed), waits)
+
+
+def killed_at(n):
+    """By root, or by the kernel for want of memory."""
+    return subprocess.run(killat(**FOLDER) + [str(n), "locked"], capture_output=True, text=True).stdout
+
+
+@case("X14c", "killed by the kernel in each window in which it holds the lock: the lock is free at once")
+def x14c():
+    waits = []
+    total = int(killed_at(0).split()[0])
+    for n in range(1, total + 1):
+        assert killed_at(n) == "killed\n", n
+        waits.append(victim())
+    tell_points("SIGKILL by root", waits)
+
+
+@contextlib.contextmanager
+def many_leases():
+    """There is much to be read, and to be kept in memory, while the lock is held."""
+    with asker("victim") as v:
+        start = read("/proc/%d/stat" % v.pid).rpartition(")")[2].split()[19]
+        for n in range(300):
+            planted("%064x" % n, "victim", v.pid, start)
+        yield
+
+
+def starve(owned):
+    """In the asker: a helper that may get no memory from some point on.  True if it hangs, and has not answered."""
+    # a shell needs less before it becomes the helper than this process does
+    h = Helper(["sh", "-c", "echo 0 >%s/cgroup.procs && exec %s" % (owned.dirs[0], client.HELPER)])
+    h.ask(id="late", **FOLDER)
+    late.append(h)
+    return not select.select([h.sock], [], [], 0.05)[0]
+
+
+@case("X15", "less and less memory in v1's cgroup, and the kernel told to let wait for it rather than kill")
+def x15():
+    owned = Owned("memory")
+    waits, hung = [], 0
+    with many_leases(), owned, asker("attacker") as a:
+        if not os.path.exists(owned.dirs[0] + "/memory.oom_control"):
+            raise Skip("no memory.oom_control here")
+        owned.put(a.pid)
+        assert not a.call(starve, owned)
+        a.call(over, owned)
+        enough = int(read(owned.dirs[0] + "/memory.max_usage_in_bytes"))
+        owned.set(memory__oom_control="1")
+        try:
+            for limit in range(enough, 0, -16384):
+                try:
+                    owned.set(memory__limit_in_bytes=str(limit))
+                except OSError:        # that much is in use without a helper
+                    break
+                hung += a.call(starve, owned)
+                waits.append(victim())
+                a.call(over, owned)
+        finally:
+            owned.thaw()
+            a.end()
+    assert hung > 0, "no helper was ever out of memory"
+    tell_points("out of memory, %d times before it answered" % hung, waits)
+
+
+def throttle(pid, owned):
+    """A millisecond of CPU time in a second is the least that can be said."""
+    owned.set(cpu__cfs_period_us="1000000", cpu__cfs_quota_us="1000")
+
+
+@case("X15b", "next to no time on v1's cpu, from any time of its life on")
+def x15b():
+    with many_leases():
+        waits, _ = at_delays(Owned("cpu"), throttle)
+    tell_points("throttled", waits)
+
+
+@contextlib.contextmanager
+def mounted(*argv):
+    """A mount made in here is taken away again."""
+    subprocess.run(["mount", *argv], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", argv[-1]], check=True)
+
+
+@contextlib.contextmanager
+def read_only():
+    """The cgroups can be seen, and not written to."""
+    with contextlib.ExitStack() as stack:
+        for path in tops().values():
+            stack.enter_context(mounted("--bind", "-o", "ro", path, path))
+        yield
+
+
+def at_top(pid):
+    for path in tops().values():
+        write_raw(path + "/cgroup.procs", str(pid))
+
+
+def stays_out(user="attacker", **how):
+    """Of a helper that waits for the last byte: is it where its asker is?"""
+    with asker(user) as a:
+        return membership(a.call(hold_final)) == membership(a.pid)
+
+
+@case("X16", "cgroups are read-only: who owns his is refused, by each verb; who does not is served, and so is root")
+def x16():
+    for c in tops():
+        owned = Owned(c)
+        with owned, asker("attacker") as a, asker("attacker") as other, asker("root") as root:
+            owned.put(a.pid, "/helper")
+            owned.put(root.pid, "/helper")
+            with read_only():
+                for fields in FOLDER, {"verb": "look", "gpus": None}, {"verb": "status", "gpus": None}:
+                    refused(a.grant(**fields), 77, "can't leave", "mount %s writable" % top(c), owned.dirs[0],
+                            "not root's alone", "Read-only")
+                granted(other.grant(**FOLDER))
+                granted(root.grant(**FOLDER))
+            granted(a.grant(**FOLDER))
+
+
+@case("X16b", "nor may a cgroup above it, or one file of it, be someone else's or writable for others")
+def x16b():
+    def spoil(path, mode=None, user=None, back=(0o644, 0)):
+        with Owned(c) as o, asker("attacker") as a:
+            for d in o.parents + o.dirs:
+                for name in ".", *os.listdir(d):
+                    os.chown(d + "/" + name, 0, 0)
+            o.put(a.pid, "/helper")
+            with read_only():
+                granted(a.grant(**FOLDER))
+            if mode is not None:
+                os.chmod(o.dirs[0] + path, mode)
+            if user is not None:
+                os.chown(o.dirs[0] + path, client.pwd.getpwnam(user).pw_uid, 0)
+            with read_only():
+                refused(a.grant(id="again", **FOLDER), 77, "can't leave", "not root's alone")
+    for c in tops():
+        spoil("/..", user="attacker")
+        spoil("", mode=0o777)
+        spoil("", mode=0o775)
+        spoil("", user="victim")
+        spoil("/cgroup.procs", mode=0o666)
+        spoil("/cgroup.procs", user="attacker")
+    c = ""
+    spoil("/cgroup.freeze", user="attacker")
+    spoil("/cgroup.kill", mode=0o664)
+
+
+@case("X17", "no cgroups to be seen: who is at the top of all is served, who is not is refused, root is served")
+def x17():
+    for c in tops():
+        with contextlib.ExitStack() as stack:
+            d = top(c) + "/gpuhelper-attack"
+            os.mkdir(d)
+            stack.callback(os.rmdir, d)
+            low, high, root = [stack.enter_context(asker(u)) for u in ("attacker", "attacker", "root")]
+            for a in low, high, root:
+                at_top(a.pid)
+            for a in low, root:
+                write_raw(d + "/cgroup.procs", str(a.pid))
+            with mounted("-t", "tmpfs", "none", "/sys/fs/cgroup"):
+                refused(low.grant(**FOLDER), 77, "is not mounted", "/gpuhelper-attack")
+                granted(high.grant(**FOLDER))
+                granted(root.grant(cgroups_path="/x", **FOLDER))
+
+
+@case("X17b", "another part of the hierarchy is mounted there: a cgroup of the same name is not taken for the caller's")
+def x17b():
+    for c in tops():
+        other = top(c) + "/gpuhelper-other"
+        owned = Owned(c)
+        with owned, asker("attacker") as a:
+            owned.put(a.pid)
+            os.makedirs(other + "/gpuhelper-attack")
+            try:
+                with mounted("--bind", "-o", "ro", other, top(c)):
+                    refused(a.grant(**FOLDER), 77, "can't leave", "is not the cgroup that")
+            finally:
+                os.rmdir(other + "/gpuhelper-attack")
+                os.rmdir(other)
+
+
+@case("X18", "what root makes in it is his business; it is made anew; one that is not root's alone takes no one in")
+def x18():
+    for c in tops():
+        own = top(c) + OWN
+        os.mkdir(own + "/of root's")
+        try:
+            assert not stays_out()
+        finally:
+            os.rmdir(own + "/of root's")
+        uid = client.pwd.getpwnam("attacker").pw_uid
+        for path, mode, owner in (own, 0o755, uid), (own, 0o757, 0), (own + "/cgroup.procs", 0o644, uid), \
+                (own + "/cgroup.procs", 0o664, 0):
+            before = os.stat(path)
+            os.chmod(path, mode)
+            os.chown(path, owner, 0)
+            try:
+                with asker("attacker") as a:
+                    inside = membership(a.call(hold_final))
+                    assert [k for k in inside if c in k.split(",")] and all(
+                        inside[k] == v for k, v in membership(a.pid).items() if c in k.split(",")), (c, inside)
+                owned = Owned(c)
+                with owned, asker("attacker") as a:
+                    owned.put(a.pid)
+                    refused(a.grant(**FOLDER), 77, "can't leave", own, "not root's alone")
+            finally:
+                os.chown(path, 0, 0)
+                os.chmod(path, before.st_mode & 0o7777)
+        with contextlib.suppress(OSError):    # others' helpers may be in it
+            os.rmdir(own)
+            assert not stays_out()
+            st = os.stat(own)
+            assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o755), st

@@ -32,8 +32,10 @@
 /*
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
  * at, for open nodes too: ptrace, and what lets root into their /proc/PID/fd.
+ * And memory is locked, whatever the caller's limit on that (owncgroup.c).
  */
-static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH };
+static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
+	CAP_IPC_LOCK };
 
 /* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
 static int

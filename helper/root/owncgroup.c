@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -252,5 +253,10 @@ leave_cgroup(uid_t caller, struct why *why)
 	while (cgroup_line_next(&rest, &line))
 		if (matters(line.controllers) && settle(line.controllers, why) == -1)
 			return -1;
+	/*
+	 * What is in memory by now stays on the account of the cgroup that was left: swapped out, it would come
+	 * back only as far as that cgroup's limit, its owner's, lets it.  What follows is on our own.
+	 */
+	(void)mlockall(MCL_CURRENT);
 	return 0;
 }

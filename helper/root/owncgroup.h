@@ -23,6 +23,7 @@ void make_own_cgroup(uid_t caller);
  * Afterwards the process is in «gpuhelper» at the top of v2 and of each of v1's
  * hierarchies that matter (owncgroup.c); or, where that can't be, in a cgroup
  * that is root's alone, like all above it.  Otherwise -1: such a caller is refused.
+ * What it has in memory is then locked there.
  */
 int leave_cgroup(uid_t caller, struct why *why);
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "acts.h"
-#include "enter.h"
 #include "grant.h"
 #include "lease.h"
 #include "owncgroup.h"

@@ -112,6 +112,9 @@ judge(struct work *w)
 	if (root == -1)
 		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
 	q.source.root = root;
+	/* the kernel shows GPUs as the cgroup's device rules are (amdkfd): no caller may have them counted differently */
+	if (leave_cgroup(w->peer->asker.uid, &w->why) == -1)
+		return -1;
 	w->judged = true;
 	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
@@ -271,8 +274,6 @@ take_lease(struct work *w, struct traces *t)
 	struct why ignored;
 	int ret;
 
-	if (leave_cgroup(w->peer->asker.uid, &w->why) == -1)
-		return -1;
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
 	ret = leases_open(&ls, audit_end, w, &w->why);

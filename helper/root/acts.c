@@ -78,7 +78,7 @@ static int
 make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
 {
 	autoclose int dir = -1;
-	const char *name = NULL;
+	const char *name;
 	char temp[48];
 	struct stat st;
 	mode_t mask;
@@ -123,7 +123,7 @@ static int
 unmake_node(const struct act *a, struct why *why)
 {
 	autoclose int dir = -1;
-	const char *name = NULL;
+	const char *name;
 	char temp[48];
 	struct stat st;
 

@@ -25,10 +25,10 @@ device_parent(const char *path, const char **name, struct why *why)
 	const char *slash = strrchr(path, '/');
 	int fd;
 
+	*name = slash != NULL ? slash + 1 : path;
 	if (slash == NULL || slash == path)
 		return refuse(why, WHY_BUG, "device %s has no directory", path);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	*name = slash + 1;
 	if ((fd = trust_open_dir(dir, true, why)) == -1 && errno == ENOENT)
 		why->code = WHY_ABSENT;
 	return fd;
@@ -38,7 +38,7 @@ int
 device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why)
 {
 	autoclose int dir = -1;
-	const char *name = NULL;
+	const char *name;
 	int fd;
 
 	if ((dir = device_parent(path, &name, why)) == -1)
@@ -93,7 +93,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 	struct act make = act_on(n, ACT_MAKE_NODE);
 	const struct act *shared = acts_shared(v->others, v->lease, &make);
 	autoclose int dir = -1;
-	const char *name = NULL;
+	const char *name;
 	struct stat st;
 
 	(void)unused;

@@ -106,6 +106,10 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 		json_object_set_new(j, "rank", json_integer(g->rank));
 	put_text(j, "pci", g->pci);
 	json_object_set_new(j, "partition", json_integer(g->partition));
+	if (g->part[0] != '\0')
+		put_text(j, "mig_instance", g->part);
+	if (g->mig)
+		json_object_set_new(j, "mig", json_true());
 	if (g->uuid[0] != '\0')
 		put_text(j, "uuid", g->uuid);
 	put_text(j, "model", g->model);
@@ -158,15 +162,23 @@ static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
 	const char *why = why_not(g, settings);
-	char rank[16], part[32];
+	char rank[16], part[40] = "";
 
+	if (g->part[0] != '\0') {
+		say("  MIG instance %s:%s", g->uuid[0] != '\0' ? g->uuid : g->pci, g->part);
+		say_nodes(inv, g->node, g->nodes);
+		return;
+	}
 	snprintf(rank, sizeof(rank), "%u", g->rank);
-	snprintf(part, sizeof(part), " partition %u", g->partition);
+	if (g->partition != 0)
+		snprintf(part, sizeof(part), " partition %u", g->partition);
 	say("%s %s  %s%s  %s  %s%s", gpu_vendor_name(g->vendor), g->unusable[0] != '\0' ? "-" : rank,
-	    g->pci[0] != '\0' ? g->pci : "(no address)", g->partition != 0 ? part : "", g->uuid[0] != '\0' ? g->uuid :
+	    g->pci[0] != '\0' ? g->pci : "(no address)", part, g->uuid[0] != '\0' ? g->uuid :
 	    "(no UUID)", g->model[0] != '\0' ? g->model : "(unknown model)", g->integrated ? ", integrated" : "");
 	if (why != NULL)
 		say("    is not given to any container: %s", why);
+	else if (g->mig)
+		say("    has MIG instances: as a whole it is given only by a rule that says mig = \"whole\"");
 	say_nodes(inv, g->node, g->nodes);
 }
 

@@ -10,9 +10,7 @@
  */
 #include "gpus.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +18,11 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
-#include "file.h"
+#include "gputext.h"
 #include "majors.h"
+#include "mig.h"
 #include "udev.h"
 
-#define TEXT_MAX (64 * 1024)	/* /proc/devices has 512 majors, a sysfs file one page */
-#define ENTRIES_MAX 1024
 #define VENDOR_AMD 0x1002
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
@@ -50,85 +47,6 @@ say(char *dst, size_t size, const char *fmt, ...)
 #define unusable(g, ...) say((g)->unusable, sizeof((g)->unusable), __VA_ARGS__)
 #define absent(inv, v, ...) say((inv)->absent[v], sizeof((inv)->absent[v]), __VA_ARGS__)
 
-/* The text of a file beneath root; NULL with errno. */
-static char * __attribute__((format(printf, 2, 3)))
-read_text(int root, const char *fmt, ...)
-{
-	autofree char *text = NULL;
-	char path[512], *p;
-	va_list ap;
-	size_t len;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(path, sizeof(path), fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	if ((text = file_read_at(root, path, TEXT_MAX, &len)) == NULL)
-		return NULL;
-	if (strlen(text) != len) {
-		errno = EBADMSG;
-		return NULL;
-	}
-	p = text;
-	text = NULL;
-	return p;
-}
-
-/* The names in a directory.  1: it is not there. */
-static int
-list_dir(int root, const char *path, struct strlist *out, struct why *why)
-{
-	int fd = file_open_beneath(root, path, O_RDONLY | O_DIRECTORY), r = 0;
-	struct dirent *e;
-	DIR *d;
-
-	if (fd == -1 && errno == ENOENT)
-		return 1;
-	if (fd == -1)
-		return refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
-	}
-	while (r == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (out->n == ENTRIES_MAX)
-			r = refuse(why, WHY_IO, "/%s: more than %d entries", path, ENTRIES_MAX);
-		else if (!strlist_add(out, e->d_name, SIZE_MAX))
-			r = refuse_nomem(why);
-	}
-	if (r == 0 && errno != 0)
-		r = refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
-	closedir(d);
-	return r;
-}
-
-/* A new GPU at the end of the inventory, valid until the next one is added; NULL: out of memory. */
-static struct gpu *
-gpu_add(struct inventory *inv, enum gpu_vendor vendor)
-{
-	struct gpu *v = reallocarray(inv->gpu, inv->gpus + 1, sizeof(*v));
-
-	if (v == NULL)
-		return NULL;
-	inv->gpu = v;
-	v[inv->gpus] = (struct gpu){ .vendor = vendor };
-	return &v[inv->gpus++];
-}
-
-/* Adds a node; what does not fit is a bug here, and left out rather than written past the end. */
-static void
-node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node)
-{
-	if (*n < GPU_NODES_MAX)
-		v[(*n)++] = node;
-}
-
 /* The DRM devices of the PCI device that a GPU is, for what draws. */
 static void
 nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
@@ -145,7 +63,7 @@ nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
 		node = (struct gpu_node){ .major = d->major, .minor = d->minor,
 			.needed_for = DRAWS, .optional = true };
 		memcpy(node.path, d->path, sizeof(node.path));
-		node_add(g->node, &g->nodes, node);
+		gpu_node_add(g->node, &g->nodes, node);
 	}
 }
 
@@ -153,9 +71,9 @@ static int
 nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
     const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 {
-	autofree char *text = read_text(root, "%s/%s/information", dir, name);
+	autofree char *text = gpus_read(root, "%s/%s/information", dir, name);
 	int error = errno;
-	struct gpu *g = gpu_add(inv, GPU_NVIDIA);
+	struct gpu *g = inventory_add(inv, GPU_NVIDIA);
 	struct gpu_node node = { 0 };
 	struct why bad;
 	uint32_t minor;
@@ -179,9 +97,9 @@ nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
 	node.major = *major;
 	node.minor = minor;
 	snprintf(node.path, sizeof(node.path), "/dev/nvidia%u", minor);
-	node_add(g->node, &g->nodes, node);
+	gpu_node_add(g->node, &g->nodes, node);
 	nvidia_drm_nodes(g, drm);
-	return 0;
+	return mig_find(root, inv, inv->gpus - 1, minor, why);
 }
 
 /* What every NVIDIA GPU needs besides its own node; major: of /dev/nvidia0. */
@@ -198,17 +116,17 @@ nvidia_common(struct inventory *inv, uint32_t major)
 		.needed_for = DRAWS, .optional = true };
 
 	(void)devmajors_char(&inv->majors, "nvidiactl", &ctl.major);
-	node_add(v, n, ctl);
+	gpu_node_add(v, n, ctl);
 	if (devmajors_char(&inv->majors, "nvidia-uvm", &uvm.major)) {
 		tools.major = uvm.major;
-		node_add(v, n, uvm);
-		node_add(v, n, tools);
+		gpu_node_add(v, n, uvm);
+		gpu_node_add(v, n, tools);
 	} else {
 		uvm.major = GPU_NODE_NO_MODULE;
-		node_add(v, n, uvm);
+		gpu_node_add(v, n, uvm);
 	}
 	if (devmajors_char(&inv->majors, "nvidia-modeset", &modeset.major))
-		node_add(v, n, modeset);
+		gpu_node_add(v, n, modeset);
 }
 
 /* GPUs that share the number of their own node are one too many: none of them can be told apart. */
@@ -222,7 +140,7 @@ refuse_same_node(struct inventory *inv, enum gpu_vendor vendor)
 		for (j = 0; j < i; j++) {
 			a = &inv->gpu[i];
 			b = &inv->gpu[j];
-			if (a->vendor != vendor || b->vendor != vendor || a->nodes == 0 ||
+			if (a->vendor != vendor || b->vendor != vendor || a->part[0] != '\0' || b->part[0] != '\0' || a->nodes == 0 ||
 			    b->nodes == 0 || strcmp(a->node[0].path, b->node[0].path) != 0)
 				continue;
 			unusable(a, "%s is claimed by %s too: see dmesg", a->node[0].path, b->pci);
@@ -234,7 +152,7 @@ static int
 nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 {
 	static const char dir[] = "proc/driver/nvidia/gpus";
-	autofree char *params = read_text(root, "proc/driver/nvidia/params");
+	autofree char *params = gpus_read(root, "proc/driver/nvidia/params");
 	autostrlist struct strlist names = { 0 };
 	uint32_t major;
 	bool driven;
@@ -242,7 +160,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	int r;
 
 	nvidia_params_parse(params == NULL ? "" : params, inv);
-	if ((r = list_dir(root, dir, &names, why)) == -1)
+	if ((r = gpus_list(root, dir, &names, why)) == -1)
 		return -1;
 	if (r == 1) {
 		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: run modprobe nvidia");
@@ -298,11 +216,11 @@ amd_check(struct gpu *g, const struct drm_node *d, bool udev)
 static int
 amd_read(int root, const char *dir, const char *name, struct kfd_node *k, struct why *why)
 {
-	autofree char *id = read_text(root, "%s/%s/gpu_id", dir, name);
+	autofree char *id = gpus_read(root, "%s/%s/gpu_id", dir, name);
 	autofree char *properties = NULL;
 
 	if (id == NULL ||
-	    (properties = read_text(root, "%s/%s/properties", dir, name)) == NULL)
+	    (properties = gpus_read(root, "%s/%s/properties", dir, name)) == NULL)
 		return 1;
 	return kfd_node_parse(id, properties, k, why);
 }
@@ -314,7 +232,7 @@ amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, b
 	struct gpu_node node = { .major = 226, .minor = (uint32_t)k->drm_render_minor };
 
 	snprintf(node.path, sizeof(node.path), "/dev/dri/renderD%u", node.minor);
-	node_add(g->node, &g->nodes, node);
+	gpu_node_add(g->node, &g->nodes, node);
 	g->integrated = kfd_node_integrated(k);
 	kfd_node_model(k, g->model, sizeof(g->model));
 	if (k->unique_id != 0)
@@ -350,7 +268,7 @@ amd_add(const struct gpu_source *src, const char *dir, const struct strlist *nam
 			refuse(&bad, WHY_IO, "can't be read: %s", strerror(errno));
 		if (r == 0 && !kfd_node_is_gpu(&k))
 			continue;
-		if ((g = gpu_add(inv, GPU_AMD)) == NULL)
+		if ((g = inventory_add(inv, GPU_AMD)) == NULL)
 			return refuse_nomem(why);
 		if (r == 0)
 			amd_fill(g, &k, drm, src->udev);
@@ -438,8 +356,8 @@ amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inven
 	size_t i = 0;
 	int r;
 
-	if ((r = list_dir(src->root, dirs[i], &names, why)) == 1)
-		r = list_dir(src->root, dirs[++i], &names, why);
+	if ((r = gpus_list(src->root, dirs[i], &names, why)) == 1)
+		r = gpus_list(src->root, dirs[++i], &names, why);
 	if (r == -1)
 		return -1;
 	if (r == 1 || !devmajors_char(&inv->majors, "kfd", &kfd.major)) {
@@ -448,7 +366,7 @@ amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inven
 		    "no character device kfd in /proc/devices: see dmesg");
 		return 0;
 	}
-	node_add(inv->common[GPU_AMD], &inv->commons[GPU_AMD], kfd);
+	gpu_node_add(inv->common[GPU_AMD], &inv->commons[GPU_AMD], kfd);
 	if (amd_add(src, dirs[i], &names, drm, inv, &hidden, why) == -1)
 		return -1;
 	refuse_same_node(inv, GPU_AMD);
@@ -486,7 +404,7 @@ intel_find(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 		    (strcmp(d->driver, "i915") == 0 || strcmp(d->driver, "xe") == 0)) &&
 		    !(d->kind == DRM_ACCEL && strcmp(d->driver, "intel_vpu") == 0))
 			continue;
-		if ((g = gpu_add(inv, GPU_INTEL)) == NULL)
+		if ((g = inventory_add(inv, GPU_INTEL)) == NULL)
 			return refuse_nomem(why);
 		memcpy(g->pci, d->pci, sizeof(g->pci));
 		g->integrated = intel_integrated(d);
@@ -496,7 +414,7 @@ intel_find(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 			snprintf(g->model, sizeof(g->model), "Intel 8086:%04x", d->device);
 		node = (struct gpu_node){ .major = d->major, .minor = d->minor };
 		memcpy(node.path, d->path, sizeof(node.path));
-		node_add(g->node, &g->nodes, node);
+		gpu_node_add(g->node, &g->nodes, node);
 	}
 	return 0;
 }
@@ -525,7 +443,7 @@ uevent_value(const char *text, const char *key, char *out, size_t size)
 static char *
 read_line(int root, const char *dir, const char *name, const char *file)
 {
-	char *text = read_text(root, "%s/%s/%s", dir, name, file);
+	char *text = gpus_read(root, "%s/%s/%s", dir, name, file);
 
 	if (text != NULL)
 		text[strcspn(text, "\n")] = '\0';
@@ -540,7 +458,7 @@ sysfs_device(int root, const char *dir, const char *name, struct drm_node *out)
 	autofree char *vendor = read_line(root, dir, name, "device/vendor");
 	autofree char *device = read_line(root, dir, name, "device/device");
 	autofree char *class = read_line(root, dir, name, "device/class");
-	autofree char *uevent = read_text(root, "%s/%s/device/uevent", dir, name);
+	autofree char *uevent = gpus_read(root, "%s/%s/device/uevent", dir, name);
 	char driver[64], slot[64], alias[64];
 	struct drm_facts f = { .name = name, .vendor = vendor, .device = device, .class = class };
 	char *colon = dev == NULL ? NULL : strchr(dev, ':');
@@ -573,7 +491,7 @@ sysfs_drm_nodes(int root, struct drm_nodes *out, struct why *why)
 	for (i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
 		autostrlist struct strlist names = { 0 };
 
-		if (list_dir(root, dirs[i], &names, why) == -1)
+		if (gpus_list(root, dirs[i], &names, why) == -1)
 			return -1;
 		for (j = 0; j < names.n; j++)
 			if (sysfs_device(root, dirs[i], names.v[j], &node) &&

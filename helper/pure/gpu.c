@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mig.h"
 #include "text.h"
 
 #define VENDOR_AMD 0x1002
@@ -620,6 +621,8 @@ compare_gpus(const void *pa, const void *pb)
 		return x < y ? -1 : 1;
 	if (a->partition != b->partition)
 		return a->partition < b->partition ? -1 : 1;
+	if (strcmp(a->part, b->part) != 0)
+		return mig_part_order(a->part) < mig_part_order(b->part) ? -1 : 1;
 	return strcmp(a->node[0].path, b->node[0].path);
 }
 
@@ -634,28 +637,11 @@ inventory_rank(struct inventory *inv)
 		qsort(inv->gpu, inv->gpus, sizeof(*inv->gpu), compare_gpus);
 	for (i = 0; i < inv->gpus; i++) {
 		g = &inv->gpu[i];
-		g->rank = g->unusable[0] == '\0' ? next[g->vendor]++ : UINT_MAX;
+		if (g->part[0] != '\0' && i > 0)	/* its GPU came before it */
+			g->rank = g[-1].rank;
+		else
+			g->rank = g->unusable[0] == '\0' ? next[g->vendor]++ : UINT_MAX;
 	}
-}
-
-void
-gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
-{
-	size_t i, there = 0;
-
-	for (i = 0; i < inv->gpus; i++)
-		there += inv->gpu[i].vendor == GPU_AMD && strcmp(inv->gpu[i].pci, g->pci) == 0;
-	out[0] = '\0';
-	if (g->vendor == GPU_AMD && there > 1)
-		snprintf(out, 16, "%u", g->partition);
-}
-
-void
-inventory_free(struct inventory *inv)
-{
-	free(inv->gpu);
-	devmajors_free(&inv->majors);
-	*inv = (struct inventory){ 0 };
 }
 
 /* True for the same bytes, hex digits in either case. */
@@ -671,11 +657,17 @@ bool
 gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 {
 	bool usable = g->unusable[0] == '\0';
-	char pci[16];
+	char pci[16], base[64];
 	uint32_t rank;
 
+	/* an instance that is shared out among others is no GPU by itself */
 	if (strcmp(name, "all") == 0)
-		return usable;
+		return usable && (g->part[0] == '\0' || strchr(g->part, ':') != NULL);
+	if (g->part[0] != '\0') {
+		if (!mig_name_split(name, g->part, base, sizeof(base)))
+			return false;
+		name = base;
+	}
 	if (g->uuid[0] != '\0' && same_uuid(g->uuid, name))
 		return true;
 	if (g->pci[0] != '\0' && pci_address_normalise(name, pci))

@@ -37,9 +37,11 @@ struct gpu_node {
 	uint32_t major, minor;
 	unsigned needed_for;	/* capabilities that need it; 0: always needed */
 	bool optional;		/* left out where the node is not there (uvm-tools, card0) */
+	bool read_only;		/* being let in to read is enough (nvidia-caps) */
+	bool shared;		/* other parts of the GPU have it too */
 };
 
-#define GPU_NODES_MAX 6
+#define GPU_NODES_MAX 18		/* of a whole GPU with seven MIG instances: its own, DRM's two, seven times two */
 #define GPU_NODE_NO_MODULE UINT32_MAX
 
 struct gpu {
@@ -47,6 +49,8 @@ struct gpu {
 	unsigned rank;		/* place among its vendor's usable GPUs: policies' "0" */
 	char pci[16];		/* "0000:3b:00.0": lower case, more digits for a larger domain */
 	unsigned partition;	/* MI300X and the like: several render nodes share a PCI address */
+	char part[16];		/* a MIG instance: "GI" or "GI:CI" (pick.h); "": all of the GPU */
+	bool mig;		/* all of a GPU that has MIG instances: given only where a policy says so */
 	char uuid[48];		/* "GPU-…", AMD's unique_id as "0x…" of 16 digits, "" if unknown */
 	char model[64];
 	bool integrated;	/* shares the processor's memory: an APU, an Intel iGPU or NPU */
@@ -173,9 +177,15 @@ bool pci_address_normalise(const char *s, char out[16]);
 /*
  * Sorts inv->gpu by vendor, PCI address and partition, and fills rank: each
  * vendor's usable GPUs count from 0, unusable ones have none (UINT_MAX).
- * Integrated ones count, so that allowing them renumbers nothing.
+ * Integrated ones count, so that allowing them renumbers nothing.  MIG instances
+ * do not: theirs is the rank of their GPU.
  */
 void inventory_rank(struct inventory *inv);
+
+/* A new GPU at the end of the inventory, valid until the next one is added; NULL: out of memory. */
+struct gpu *inventory_add(struct inventory *inv, enum gpu_vendor vendor);
+/* Adds a node; what does not fit is a bug, and left out rather than written past the end. */
+void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node);
 /*
  * Which part of its physical GPU an entry of the inventory is, as pick.h writes
  * it: an AMD partition's number where the inventory has more than one of its PCI
@@ -188,7 +198,9 @@ void inventory_free(struct inventory *inv);
  * True if «name» (from a policy's «devices» or a request) means this GPU:
  * "all" (any usable GPU), a UUID, a PCI address in any spelling, or, only where
  * by_rank, a decimal rank.  Never a prefix, never case-folded but for hex.  All
- * partitions of a GPU have its PCI address, and may have its UUID.
+ * partitions of a GPU have its PCI address, and may have its UUID.  A MIG
+ * instance is its GPU's name with ":GI:CI" after it, or ":GI" for all of a GPU
+ * instance; "all" is every instance "GI:CI", and the whole of a GPU as well.
  */
 bool gpu_is_named(const struct gpu *g, const char *name, bool by_rank);
 

@@ -139,7 +139,9 @@ is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *
 		return false;
 	if (g->integrated && !t->settings->allow_integrated)
 		return false;
-	return rule_names(r, g);
+	if (g->part[0] == '\0' ? g->mig && !r->whole_mig : r->whole_mig)
+		return false;
+	return rule_names(r, g) && (r->devices.n > 0 || gpu_is_named(g, "all", false));
 }
 
 static size_t
@@ -213,10 +215,15 @@ static int
 no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	const char *absent = t->inv->absent[r->vendor];
+	size_t i;
 
 	if (absent[0] != '\0')
 		return refuse(t->why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->policy->name, r->line,
 		    gpu_vendor_name(r->vendor), absent);
+	for (i = 0; i < t->inv->gpus && !r->whole_mig; i++)
+		if (t->inv->gpu[i].mig && t->inv->gpu[i].vendor == r->vendor && rule_names(r, &t->inv->gpu[i]))
+			return refuse(t->why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices lists "
+			    "them), or say mig = \"whole\"", t->policy->name, r->line, t->inv->gpu[i].pci);
 	return refuse(t->why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl devices "
 	    "lists them)", t->policy->name, r->line, have, gpu_vendor_name(r->vendor));
 }
@@ -262,6 +269,9 @@ want_id(const struct trial *t, const char *id)
 		if (is_candidate(t, r, g) && used_of(t, r) < r->count)
 			return add_want(t, r, 1, g);
 	}
+	if (g->mig)
+		return refuse(t->why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one of "
+		    "those (gpuhelperctl devices lists them)", t->policy->name, id);
 	if (g->unusable[0] != '\0')
 		return refuse(t->why, WHY_ABSENT, "%s: GPU \"%s\" can't be given: %s", t->policy->name, id, g->unusable);
 	return refuse(t->why, WHY_DENIED, "%s: it does not give GPU \"%s\", or not that many", t->policy->name, id);

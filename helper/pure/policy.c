@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "mig.h"
 #include "path.h"
 
 #define RULES_MAX 64
@@ -153,9 +154,9 @@ read_vendor(config_setting_t *s, void *out, struct faults *f)
 	r->has_vendor = true;
 }
 
-/* A name that could be a device's: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
+/* A name that could be a GPU's: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
 static bool
-is_device_name(const char *name)
+is_gpu_name(const char *name)
 {
 	char pci[16];
 	uint32_t rank;
@@ -169,6 +170,23 @@ is_device_name(const char *name)
 		return false;
 	n = strspn(name + 2, "0123456789abcdefABCDEF");
 	return n >= 1 && n <= 16 && name[2 + n] == '\0';
+}
+
+/* A GPU's, or a MIG instance's: with «:GI» or «:GI:CI» after it. */
+static bool
+is_device_name(const char *name)
+{
+	char base[64];
+	unsigned i;
+
+	if (is_gpu_name(name))
+		return true;
+	if ((size_t)snprintf(base, sizeof(base), "%s", name) >= sizeof(base))
+		return false;
+	for (i = 0; i < 2; i++)
+		if (mig_name_shorten(base) && is_gpu_name(base))
+			return strcmp(base, "all") != 0;
+	return false;
 }
 
 static void
@@ -235,6 +253,16 @@ read_capabilities(config_setting_t *s, void *out, struct faults *f)
 	strlist_free(&names);
 }
 
+static void
+read_mig(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "instances", "whole", NULL };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct gpu_rule *)out)->whole_mig = i == 1;
+}
+
 static const struct conf_key gpu_keys[] = {
 	{ "vendor", read_vendor },
 	{ "devices", read_devices },
@@ -243,6 +271,7 @@ static const struct conf_key gpu_keys[] = {
 	{ "share_limit", read_share_limit },
 	{ "wait", read_wait },
 	{ "capabilities", read_capabilities },
+	{ "mig", read_mig },
 	{ NULL, NULL },
 };
 
@@ -283,6 +312,8 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 			fault_add(f, r->line, false, "a gpus entry needs a vendor: nvidia, amd or intel");
 		if (r->share_limit != 0 && r->sharing == SHARING_EXCLUSIVE)
 			fault_add(f, r->line, false, "share_limit goes with sharing = \"shared\"");
+		if (r->whole_mig && r->has_vendor && r->vendor != GPU_NVIDIA)
+			fault_add(f, r->line, false, "mig goes with vendor = \"nvidia\"");
 	}
 }
 

@@ -27,6 +27,7 @@ struct gpu_rule {
 	unsigned share_limit;		/* containers a GPU; 0: no limit (shared only) */
 	unsigned wait;			/* seconds */
 	unsigned capabilities;		/* of enum gpu_capability */
+	bool whole_mig;			/* GPUs with MIG instances are given as a whole, and not by instances */
 };
 
 struct folder_rule {

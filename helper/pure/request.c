@@ -5,10 +5,12 @@
 #include "request.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "mig.h"
 #include "path.h"
 #include "strictjson.h"
 #include "wire.h"
@@ -210,13 +212,25 @@ request_free(struct request *r)
 	*r = (struct request){ 0 };
 }
 
+/* A PCI address, or that of a MIG instance: with ":GI" or ":GI:CI" after it. */
+static bool
+is_address(const char *word)
+{
+	char base[64], pci[16];
+
+	if (pci_address_normalise(word, pci))
+		return true;
+	return (size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) && mig_name_shorten(base) &&
+	    (pci_address_normalise(base, pci) || (mig_name_shorten(base) && pci_address_normalise(base, pci)));
+}
+
 /* One word of GPUHELPER_GPUS. */
 static int
 ask_gpu(const char *word, struct ask *a, struct why *why)
 {
 	struct ask_count *c = &a->count[a->counts];
 	const char *number = word, *colon = strchr(word, ':');
-	char pci[16], vendor[16];
+	char vendor[16];
 	uint32_t n;
 
 	if (strcmp(word, "all") == 0) {
@@ -238,7 +252,7 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 		c->n = n;
 		return 0;
 	}
-	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || pci_address_normalise(word, pci))) {
+	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || is_address(word))) {
 		if (strlist_has(&a->gpu_ids, word))
 			return refuse(why, WHY_DATA, "GPUHELPER_GPUS names \"%s\" twice", word);
 		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);

@@ -198,6 +198,9 @@ take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why 
 		return refuse_nomem(why);
 	l->node = nodes;
 	for (i = 0; i < g->nodes; i++) {
+		/* who has another part open holds nothing of this one */
+		if (g->node[i].shared)
+			continue;
 		n = &nodes[l->nodes++];
 		*n = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
 		snprintf(n->path, sizeof(n->path), "%s", g->node[i].path);

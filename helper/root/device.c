@@ -70,6 +70,8 @@ device_mode(int fd, const struct stat *st)
 static int
 refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why *why)
 {
+	if (n->read_only)
+		return refuse(why, WHY_ABSENT, "%s is not there: nvidia-modprobe -f makes it, see nvidia-modprobe(1)", n->path);
 	if (!text_starts(n->path, "/dev/nvidia"))
 		return refuse(why, WHY_ABSENT, "%s is not there: is udev running, and the driver loaded?", n->path);
 	if (!inv->nvidia_modify)
@@ -100,7 +102,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 	if (gpu_node_check(n, why) == -1)
 		return -1;
 	if ((dir = device_parent(n->path, &name, why)) == -1)
-		return n->optional ? 0 : -1;
+		return n->optional ? 0 : why->code == WHY_ABSENT ? refuse_missing(n, v->inv, why) : -1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		/* made for a lease that still lives: it goes with the last one that needs it */
 		if (shared != NULL && shared->inode == st.st_ino && !lease_add_act(v->lease, shared))
@@ -111,7 +113,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
 	if (n->optional)
 		return 0;
-	if (!text_starts(n->path, "/dev/nvidia") || !v->inv->nvidia_modify)
+	if (n->read_only || !text_starts(n->path, "/dev/nvidia") || !v->inv->nvidia_modify)
 		return refuse_missing(n, v->inv, why);
 	return lease_add_act(v->lease, &make) ? 0 : refuse_nomem(why);
 }
@@ -120,13 +122,13 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 
 /* A group that may use the node, as the container would have to have it; false if none helps. */
 static bool
-group_helps(const struct device_view *v, int fd, const struct stat *st, struct edits *out)
+group_helps(const struct device_view *v, int fd, const struct stat *st, int want, struct edits *out)
 {
 	uint32_t gid;
 	size_t i;
 
 	/* a rootless runtime can't add groups, and gid 0 is no group to give */
-	if (!v->peer->asker.enforced || st->st_gid == 0 || (access_of_group(fd) & (R_OK | W_OK)) != (R_OK | W_OK) ||
+	if (!v->peer->asker.enforced || st->st_gid == 0 || (access_of_group(fd) & want) != want ||
 	    !idmap_in(v->subject->gidmap, st->st_gid, &gid))
 		return false;
 	for (i = 0; i < out->gids; i++)
@@ -205,6 +207,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	struct act user = act_on(n, ACT_ALLOW_USER), group = act_on(n, ACT_ALLOW_GROUP);
 	const struct act *shared;
 	struct acl_names ours;
+	const int want = n->read_only ? R_OK : R_OK | W_OK;
 	int mask = ACT_NO_MASK;
 
 	user.id = v->subject->uid;
@@ -215,8 +218,8 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 		return lease_add_act(v->lease, shared) ? 0 : refuse_nomem(why);
 	acts_of_others(v->others, v->lease, &user, &ours, &mask);
 	/* where others may use it nothing is needed; a group helps every user of the container, not only this one */
-	if ((st->st_mode & 0006) == 0006 || group_helps(v, fd, st, out) ||
-	    access_without(fd, v->subject, R_OK | W_OK, ours.v, ours.n))
+	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out) ||
+	    access_without(fd, v->subject, want, ours.v, ours.n))
 		return 0;
 	return plan_entry(v, n, fd, st, udev_flushes_users(n->major, n->minor), &ours, mask, why);
 }

@@ -20,6 +20,7 @@
 #include "../host/identity.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../pure/procmask.h"
 #include "acts.h"
 #include "allot.h"
 #include "audit.h"
@@ -303,12 +304,15 @@ name_gpus(struct work *w)
 {
 	autobuf struct buf name = { 0 };
 	const struct gpu *g;
+	char part[16];
 	size_t i;
 
 	for (i = 0; i < w->lease.gpus; i++) {
 		g = w->picks[i].gpu;
 		name.len = 0;
-		buf_printf(&name, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid);
+		gpu_part(&w->decision.inventory, g, part);
+		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
+		    part[0] ? " part " : "", part);
 		if (name.failed || !strlist_add(&w->gpu_names, name.p, SIZE_MAX))
 			return refuse_nomem(&w->why);
 	}
@@ -319,23 +323,13 @@ name_gpus(struct work *w)
 static int
 mask_others(struct work *w)
 {
-	const struct inventory *inv = &w->decision.inventory;
-	char path[64];
-	size_t i, k;
+	const struct gpu *granted[GPUS_MAX];
+	size_t i;
 
-	for (i = 0; i < inv->gpus; i++) {
-		if (inv->gpu[i].vendor != GPU_NVIDIA)
-			continue;
-		for (k = 0; k < w->lease.gpus; k++)
-			if (w->picks[k].gpu == &inv->gpu[i])
-				break;
-		if (k < w->lease.gpus)
-			continue;
-		snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s", inv->gpu[i].pci);
-		if (!strlist_add(&w->edits.masked, path, SIZE_MAX))
-			return refuse_nomem(&w->why);
-	}
-	return 0;
+	for (i = 0; i < w->lease.gpus; i++)
+		granted[i] = w->picks[i].gpu;
+	return procmask_others(&w->decision.inventory, granted, w->lease.gpus, &w->edits.masked) ? 0 :
+	    refuse_nomem(&w->why);
 }
 
 static int

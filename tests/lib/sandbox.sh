@@ -95,6 +95,12 @@ elif [ "$gpu" != none ]; then
 		node nvidiactl "$nv" 255
 		[ -z "$(major nvidia-modeset)" ] || node nvidia-modeset "$nv" 254
 		uvm=$(major nvidia-uvm)
+		caps=$(major nvidia-caps)
+		[ -z "$caps" ] || mkdir -p "$work/dev/nvidia-caps"
+		for f in $(find /proc/driver/nvidia/capabilities -name access 2>/dev/null); do
+			m=$(sed -n 's/^DeviceFileMinor:[^0-9]*//p' "$f")
+			node "nvidia-caps/nvidia-cap$m" "$caps" "$m" 444
+		done
 		[ -z "$uvm" ] || { node nvidia-uvm "$uvm" 0; node nvidia-uvm-tools "$uvm" 1; }
 	fi
 fi

@@ -1,0 +1,144 @@
+/* See mig.h.  Reads /proc/driver/nvidia/capabilities beneath a directory, nothing else. */
+#include "mig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/mig.h"
+#include "gputext.h"
+
+#define DIR_FORMAT "proc/driver/nvidia/capabilities/gpu%u/mig"
+
+/* The search for one GPU's instances. */
+struct mig_search {
+	int root;
+	char dir[64];
+	struct inventory *inv;
+	size_t at;		/* of the whole GPU; its address changes with each that is added */
+	uint32_t caps;		/* the major of nvidia-caps */
+	struct why *why;
+};
+
+/* One that can't be given as it is: then none of it can. */
+static int
+give_up(struct mig_search *s, const char *path, const char *what)
+{
+	struct gpu *whole = &s->inv->gpu[s->at];
+
+	snprintf(whole->unusable, sizeof(whole->unusable), "its MIG instances can't be known: %.40s: %.40s", path, what);
+	return 1;
+}
+
+/* The node of one capability.  1: given up. */
+static int
+read_cap(struct mig_search *s, const char *below, struct gpu_node *node)
+{
+	autofree char *text = gpus_read(s->root, "%s/%s/access", s->dir, below);
+	struct why bad;
+
+	if (text == NULL)
+		return give_up(s, below, strerror(errno));
+	*node = (struct gpu_node){ .major = s->caps, .read_only = true };
+	if (mig_access_parse(text, &node->minor, &bad) == -1)
+		return give_up(s, below, bad.text);
+	snprintf(node->path, sizeof(node->path), "/dev/nvidia-caps/nvidia-cap%u", node->minor);
+	return 0;
+}
+
+/* An instance: what the whole GPU is, with the nodes that every part of it needs. */
+static struct gpu *
+add_part(struct mig_search *s, const char *part)
+{
+	struct gpu *g = inventory_add(s->inv, GPU_NVIDIA);
+	const struct gpu *whole = &s->inv->gpu[s->at];
+
+	if (g == NULL)
+		return NULL;
+	*g = *whole;
+	g->mig = false;
+	g->nodes = 1;
+	g->node[0].shared = true;
+	snprintf(g->part, sizeof(g->part), "%s", part);
+	return g;
+}
+
+static int
+add_compute(struct mig_search *s, const struct gpu_node *gi_cap, uint32_t gi, const char *name, size_t gi_at)
+{
+	char below[64], part[16];
+	struct gpu_node cap;
+	struct gpu *g;
+	uint32_t ci;
+	int ret;
+
+	if (!mig_dir_parse(name, "ci", &ci))
+		return 0;
+	snprintf(below, sizeof(below), "gi%u/ci%u", gi, ci);
+	if ((ret = read_cap(s, below, &cap)) != 0)
+		return ret;
+	snprintf(part, sizeof(part), "%u:%u", gi, ci);
+	if ((g = add_part(s, part)) == NULL)
+		return refuse_nomem(s->why);
+	gpu_node_add(g->node, &g->nodes, *gi_cap);
+	g->node[1].shared = true;
+	gpu_node_add(g->node, &g->nodes, cap);
+	gpu_node_add(s->inv->gpu[gi_at].node, &s->inv->gpu[gi_at].nodes, cap);
+	gpu_node_add(s->inv->gpu[s->at].node, &s->inv->gpu[s->at].nodes, cap);
+	return 0;
+}
+
+/* A GPU instance and its compute instances.  1: given up. */
+static int
+add_instance(struct mig_search *s, const char *name)
+{
+	autostrlist struct strlist below = { 0 };
+	char path[80], part[16];
+	struct gpu_node cap;
+	uint32_t gi;
+	size_t i, at;
+	int ret;
+
+	if (!mig_dir_parse(name, "gi", &gi))
+		return 0;
+	snprintf(part, sizeof(part), "gi%u", gi);
+	if ((ret = read_cap(s, part, &cap)) != 0)
+		return ret;
+	snprintf(path, sizeof(path), "%s/gi%u", s->dir, gi);
+	if ((ret = gpus_list(s->root, path, &below, s->why)) != 0)
+		return ret == -1 ? give_up(s, part, s->why->text) : 0;
+	snprintf(part, sizeof(part), "%u", gi);
+	if (add_part(s, part) == NULL)
+		return refuse_nomem(s->why);
+	at = s->inv->gpus - 1;
+	gpu_node_add(s->inv->gpu[at].node, &s->inv->gpu[at].nodes, cap);
+	gpu_node_add(s->inv->gpu[s->at].node, &s->inv->gpu[s->at].nodes, cap);
+	s->inv->gpu[s->at].mig = true;
+	for (i = 0, ret = 0; ret == 0 && i < below.n; i++)
+		ret = add_compute(s, &cap, gi, below.v[i], at);
+	return ret;
+}
+
+int
+mig_find(int root, struct inventory *inv, size_t at, uint32_t minor, struct why *why)
+{
+	struct mig_search s = { .root = root, .inv = inv, .at = at, .why = why };
+	autostrlist struct strlist names = { 0 };
+	size_t i;
+	int ret;
+
+	snprintf(s.dir, sizeof(s.dir), DIR_FORMAT, minor);
+	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(root, s.dir, &names, why)) == 1 || names.n == 0)
+		return 0;
+	if (ret == -1)
+		ret = give_up(&s, "mig", why->text);
+	else if (!devmajors_char(&inv->majors, "nvidia-caps", &s.caps))
+		ret = give_up(&s, "/proc/devices", "no nvidia-caps");
+	for (i = 0; ret == 0 && i < names.n; i++)
+		ret = add_instance(&s, names.v[i]);
+	if (ret == 1)
+		inv->gpus = at + 1;	/* none of the parts either */
+	return ret == -1 ? -1 : 0;
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""MIG instances as leases: each container gets the nodes of its own instance, and an instance and its GPU exclude each other.
+
+usage: mig.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-mig)
+
+The GPU is SIMULATED: a /proc/driver/nvidia with two GPU instances of a compute instance each, and nodes that no driver
+answers for (ENXIO: the cgroup lets it pass; EPERM: it does not).
+"""
+import json, os, re, sys
+from lib import *
+
+host, tag = able_host()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+UUID = 'GPU-edfee158-11c1-52b8-0517-92f30e7fac88'
+POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 1; %s } );\n'
+SEE = r'''
+find /dev -name 'nvidia*' -type c | sort
+for n in /dev/nvidia0 /dev/nvidia-caps/*; do
+	case $( (: < $n) 2>&1 ) in
+	*"No such device or address"*) echo $n=ENXIO ;; *"not permitted"*) echo $n=EPERM ;; *) echo $n=other ;; esac
+done
+mknod /tmp/other c 235 22 2>/dev/null && (: < /tmp/other) 2>&1
+ls /proc/driver/nvidia/gpus
+'''
+
+
+def see(b):
+    r = b.exec(SEE.replace('find', '/bin/busybox find').replace('| sort', '| /bin/busybox sort'))
+    return r.stdout.split('\n')
+
+
+def container(asked, **kw):
+    return Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=' + asked], **kw)
+
+
+r = sh('/usr/sbin/gpuhelperctl', 'devices')
+ok('MIG instance %s:1:0' % UUID in r.stdout and 'has MIG instances' in r.stdout, tag + 'devices lists instances', r.stdout)
+host.policies(t10=POLICY % '')
+one, two = container('1'), container('1')
+one.start()
+two.start()
+a, b = see(one), see(two)
+ok(a[:5] == ['/dev/nvidia-caps/nvidia-cap12', '/dev/nvidia-caps/nvidia-cap13', '/dev/nvidia-uvm', '/dev/nvidia-uvm-tools', '/dev/nvidia0']
+   and b[:2] == ['/dev/nvidia-caps/nvidia-cap21', '/dev/nvidia-caps/nvidia-cap22'], tag + 'two containers have an instance each, and its nodes alone', (a, b))
+ok('/dev/nvidia0=ENXIO' in a and '/dev/nvidia-caps/nvidia-cap13=ENXIO' in a and not [l for l in a if '=EPERM' in l or '=other' in l],
+   tag + 'which their cgroup lets them open', a)
+ok('No such device or address' not in '\n'.join(l for l in a if 'other' in l), tag + "and not another's", a)
+masked = json.loads(one.config())['linux']['maskedPaths']
+ok('/proc/driver/nvidia/capabilities/mig' in masked and '/proc/driver/nvidia/capabilities/gpu0/mig/gi2' in masked and
+   '/proc/driver/nvidia/capabilities/gpu0/mig/gi1' not in masked, tag + 'what tells of the other one is masked', masked)
+third = container('1', args=['/bin/true'])
+r = third.run()
+ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'there is no third one', r.stdout)
+host.policies(t10=POLICY % 'mig = "whole";')
+r = container('1', args=['/bin/true']).run()
+ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'the whole GPU is not given while a part is held', r.stdout)
+one.delete()
+two.delete()
+whole = container('1')
+whole.start()
+w = see(whole)
+ok(w[:4] == ['/dev/nvidia-caps/nvidia-cap%d' % n for n in (12, 13, 21, 22)], tag + 'as a whole, with all of its instances', w)
+host.policies(t10=POLICY % '')
+r = container('1', args=['/bin/true']).run()
+ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'no part is given while the whole is held', r.stdout)
+whole.delete()
+r = container(UUID, args=['/bin/true']).run()
+ok(r.returncode == 1 and 'MIG instances' in r.stdout, tag + 'whole, and no policy says so: refused', r.stdout)
+host.policies(t10=POLICY % ('devices = [ "%s:2:0" ];' % UUID))
+b = container(UUID + ':2:0')
+b.start()
+status = json.loads(sh('/usr/sbin/gpuhelperctl', 'status', '--json').stdout)
+ok([g['part'] for l in status['leases'] for g in l['gpus']] == ['2:0'], tag + 'by name; status says which', status)
+grant = [x for x in audit() if x['event'] == 'grant'][-1]
+ok(grant['gpus'] == ['nvidia 0000:3b:00.0 %s part 2:0' % UUID], tag + 'and the audit log', grant)
+b.delete()
+os.unlink('/dev/nvidia-caps/nvidia-cap22')
+r = container('1', args=['/bin/true']).run()
+ok(r.returncode == 1 and 'nvidia-cap22 is not there' in r.stdout and leases() == [], tag + "a capability's node that is missing: refused", r.stdout)
+done()

@@ -1,0 +1,259 @@
+/*
+ * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
+ * (fixtures/sysroot/nvidia-mig), and what pure/match.c makes of instances.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/file.h"
+#include "host/gpus.h"
+#include "pure/cleanup.h"
+#include "pure/match.h"
+#include "pure/mig.h"
+#include "pure/pick.h"
+#include "pure/procmask.h"
+#include "tap.h"
+
+#define UUID "GPU-edfee158-11c1-52b8-0517-92f30e7fac88"
+
+static char sysroot[512];
+
+static void
+test_text(void)
+{
+	static const char *const bad_dirs[] = { "", "gi", "gi-1", "gi01", "gi100", "gi1x", "gI1", "ci1", " gi1", "gi 1" };
+	static const char *const bad[] = { "", "DeviceFileMinor:", "DeviceFileMinor: \n", "DeviceFileMinor: x\n",
+		"DeviceFileMinor: -1\n", "DeviceFileMinor: 1048576\n", "XDeviceFileMinor: 1\n", "DeviceFileMode: 3\n",
+		"DeviceFileMinor: 12345678901234567890\n" };
+	struct why why;
+	uint32_t n = 7;
+	size_t i;
+
+	ok(mig_dir_parse("gi0", "gi", &n) && n == 0, "gi0");
+	ok(mig_dir_parse("ci13", "ci", &n) && n == 13, "ci13");
+	for (i = 0; i < sizeof(bad_dirs) / sizeof(bad_dirs[0]); i++)
+		ok(!mig_dir_parse(bad_dirs[i], "gi", &n), "no instance: \"%s\"", bad_dirs[i]);
+	ok(mig_access_parse("DeviceFileMinor: 12\nDeviceFileMode: 292\nDeviceFileModify: 1\n", &n, &why) == 0 && n == 12,
+	    "the minor of a capability");
+	ok(mig_access_parse("DeviceFileMode: 292\nDeviceFileMinor:\t1048575\n", &n, &why) == 0 && n == 1048575, "wherever it is");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(mig_access_parse(bad[i], &n, &why) == -1 && why.code == WHY_IO, "no capability: number %zu", i);
+}
+
+static void
+test_order(void)
+{
+	static const char *const sorted[] = { "", "0", "0:0", "0:1", "1", "1:0", "2", "9:6", "10", "10:0", "13:99" };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(sorted) / sizeof(sorted[0]); i++)
+		for (k = 0; k < i; k++)
+			ok(mig_part_order(sorted[k]) < mig_part_order(sorted[i]), "\"%s\" before \"%s\"", sorted[k], sorted[i]);
+}
+
+/* The inventory of a tree; ends the test where it can't be had. */
+static void
+find(const char *tree, struct inventory *inv)
+{
+	struct gpu_source src = { .root = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct why why = { 0 };
+
+	if (!ok(src.root != -1 && gpus_find(&src, 1U << GPU_NVIDIA, inv, &why) == 0, "the GPUs of %s", tree)) {
+		printf("# %s\n", why.text);
+		exit(done_testing());
+	}
+	close(src.root);
+}
+
+/* An entry's nodes: «minor of its major», those of the capabilities with a c before. */
+static const char *
+nodes_of(const struct gpu *g)
+{
+	static char text[256];
+	size_t i, n = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < g->nodes; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%u%s", i > 0 ? " " : "", g->node[i].major == 235 ? "c" : "",
+		    g->node[i].minor, g->node[i].shared ? "s" : "");
+	return text;
+}
+
+static void
+test_found(void)
+{
+	static const struct { const char *part, *nodes; } want[] = { { "", "0 c12 c13 c21 c22" }, { "1", "0s c12 c13" },
+		{ "1:0", "0s c12s c13" }, { "2", "0s c21 c22" }, { "2:0", "0s c21s c22" } };
+	struct inventory inv;
+	size_t i;
+
+	find(sysroot, &inv);
+	is_int(inv.gpus, 5, "a GPU, two GPU instances with a compute instance each");
+	for (i = 0; i < inv.gpus && i < 5; i++) {
+		is_str(inv.gpu[i].part, want[i].part, "entry %zu", i);
+		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "its nodes");
+		ok(inv.gpu[i].rank == 0 && strcmp(inv.gpu[i].uuid, UUID) == 0 && strcmp(inv.gpu[i].pci, "0000:3b:00.0") == 0,
+		    "rank, UUID and address are the GPU's");
+		ok(inv.gpu[i].mig == (i == 0), "the whole has MIG");
+	}
+	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12", "a capability's node");
+	ok(inv.gpu[1].node[1].read_only, "which is for reading");
+	inventory_free(&inv);
+}
+
+static void
+test_names(void)
+{
+	static const struct { const char *name; bool rank; size_t which; } names[] = {
+		{ UUID, false, 0 }, { "0000:3b:00.0", false, 0 }, { "0", true, 0 }, { UUID ":1", false, 1 }, { UUID ":1:0", false, 2 },
+		{ "0000:3b:00.0:2", false, 3 }, { "3B:00.0:2:0", false, 4 }, { "0:2:0", true, 4 }, { "0:1", true, 1 },
+		{ "0:1", false, 9 }, { UUID ":3", false, 9 }, { UUID ":1:1", false, 9 }, { UUID ":01", false, 9 }, { UUID ":", false, 9 },
+		{ UUID "1", false, 9 }, { ":1", true, 9 }, { "1:0", true, 9 }, { UUID ":1:", false, 9 }, { "all:1", true, 9 } };
+	struct inventory inv;
+	size_t i, k, hits, at;
+
+	find(sysroot, &inv);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (k = hits = 0, at = 9; k < inv.gpus; k++)
+			if (gpu_is_named(&inv.gpu[k], names[i].name, names[i].rank)) {
+				hits++;
+				at = k;
+			}
+		ok(at == names[i].which && hits <= 1, "\"%s\" is entry %zu (9: none)", names[i].name, names[i].which);
+	}
+	for (k = hits = 0; k < inv.gpus; k++)
+		hits += gpu_is_named(&inv.gpu[k], "all", false);
+	is_int(hits, 3, "all: the whole and the compute instances");
+	inventory_free(&inv);
+}
+
+/* What a rule gives of the tree for a request: the parts of its candidates, or the refusal. */
+static const char *
+given(const struct inventory *inv, const char *rule, const char *asked)
+{
+	static char text[600];
+	const struct asker root = { .uid = 0, .member = true, .enforced = true };
+	autosettings struct settings settings = { 0 };
+	autofaults struct faults f = { 0 };
+	autopolicy struct policy p;
+	autogrant struct grant g = { 0 };
+	autoask struct ask a = { 0 };
+	struct why why = { 0 };
+	size_t i, n = 0;
+
+	snprintf(text, sizeof(text), "identity = \"caller\"; callers = [ \"root\" ]; gpus = ( { vendor = \"nvidia\"; %s } );", rule);
+	if (!policy_parse("p.conf", text, strlen(text), &p, &f) || !settings_default(&settings) ||
+	    ask_parse(asked, NULL, &a, &why) == -1)
+		return strncpy(text, f.n > 0 ? f.v[0].text : why.text, sizeof(text) - 1);
+	text[0] = '\0';
+	if (policy_allows(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
+		snprintf(text, sizeof(text), "%s", why.text);
+		return text;
+	}
+	for (i = 0; i < g.gpus; i++)
+		for (size_t k = 0; k < g.gpu[i].n; k++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s[%s]", n > 0 ? " " : "", g.gpu[i].candidate[k]->part);
+	return text;
+}
+
+static void
+test_match(void)
+{
+	struct inventory inv;
+
+	find(sysroot, &inv);
+	is_str(given(&inv, "", "1"), "[1:0] [2:0]", "a GPU of a host with MIG is a compute instance");
+	is_str(given(&inv, "devices = [ \"all\" ];", "1"), "[1:0] [2:0]", "all of them are");
+	is_str(given(&inv, "mig = \"instances\";", "1"), "[1:0] [2:0]", "as the default says");
+	is_str(given(&inv, "mig = \"whole\";", "1"), "[]", "the whole where the rule says so");
+	is_str(given(&inv, "devices = [ \"" UUID ":1\" ];", "1"), "[1]", "a GPU instance by name");
+	is_str(given(&inv, "devices = [ \"" UUID ":2:0\" ];", "1"), "[2:0]", "a compute instance by name");
+	is_str(given(&inv, "count = 2;", UUID ":2:0"), "[2:0]", "asked for by name");
+	ok(strstr(given(&inv, "devices = [ \"" UUID "\" ];", "1"), "has MIG instances: name those") != NULL,
+	    "a GPU with MIG is not given as a whole by its name alone");
+	ok(strstr(given(&inv, "", UUID), "is not given as a whole") != NULL, "nor asked for as a whole");
+	is_str(given(&inv, "devices = [ \"" UUID "\" ]; mig = \"whole\";", UUID), "[]", "but with mig = \"whole\"");
+	ok(strstr(given(&inv, "devices = [ \"" UUID ":1:0\" ];", UUID ":2:0"), "does not give GPU") != NULL,
+	    "another instance than the rule names");
+	ok(strstr(given(&inv, "mig = \"half\";", "1"), "mig") != NULL, "a word that mig does not know");
+	inventory_free(&inv);
+}
+
+static const char *
+masked(const struct inventory *inv, size_t first, size_t second)
+{
+	static char text[1024];
+	const struct gpu *granted[2] = { &inv->gpu[first], &inv->gpu[second] };
+	autostrlist struct strlist out = { 0 };
+	size_t i, n = 0;
+
+	text[0] = '\0';
+	if (!procmask_others(inv, granted, first == second ? 1 : 2, &out))
+		return "no memory";
+	for (i = 0; i < out.n; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n > 0 ? " " : "", out.v[i] + strlen("/proc/driver/nvidia/"));
+	return text;
+}
+
+static void
+test_masks(void)
+{
+	struct inventory inv;
+	const struct gpu *none = NULL;
+	autostrlist struct strlist out = { 0 };
+
+	find(sysroot, &inv);
+	is_str(masked(&inv, 0, 0), "capabilities/mig", "the whole: nobody divides it anew");
+	is_str(masked(&inv, 1, 1), "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0", "GPU instance 1");
+	is_str(masked(&inv, 2, 2), "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0", "compute instance 1:0");
+	is_str(masked(&inv, 2, 4), "capabilities/mig", "both");
+	ok(procmask_others(&inv, &none, 0, &out) && strlist_has(&out, "/proc/driver/nvidia/gpus/0000:3b:00.0") &&
+	    strlist_has(&out, "/proc/driver/nvidia/capabilities/gpu0"), "none of it");
+	inventory_free(&inv);
+}
+
+/* A tree like the fixture, with one file changed. */
+static void
+broken_tree(const char *file, const char *text, const char *what)
+{
+	char dir[] = "/tmp/t_mig.XXXXXX", command[1200];
+	struct inventory inv;
+	FILE *f;
+
+	if (mkdtemp(dir) == NULL)
+		return;
+	snprintf(command, sizeof(command), "cp -R %s/proc %s/ && chmod -R u+w %s", sysroot, dir, dir);
+	if (!ok(system(command) == 0, "a copy of the tree"))
+		return;
+	snprintf(command, sizeof(command), "%s/%s", dir, file);
+	if (text == NULL)
+		(void)unlink(command);
+	else if ((f = fopen(command, "w")) != NULL) {
+		fputs(text, f);
+		fclose(f);
+	}
+	find(dir, &inv);
+	ok(inv.gpus == 1 && strstr(inv.gpu[0].unusable, "its MIG instances can't be known") != NULL, "%s: nothing of it is given",
+	    what);
+	inventory_free(&inv);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ok(system(command) == 0, "the copy is gone");
+}
+
+int
+main(int argc, char **argv)
+{
+	snprintf(sysroot, sizeof(sysroot), "%s/fixtures/sysroot/nvidia-mig", tests_dir(argc, argv));
+	test_text();
+	test_order();
+	test_found();
+	test_names();
+	test_match();
+	test_masks();
+	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi2/ci0/access", NULL, "a capability that is not there");
+	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", "DeviceFileMode: 292\n", "one without a minor");
+	broken_tree("proc/devices", "Character devices:\n195 nvidia\n195 nvidiactl\n510 nvidia-uvm\n\nBlock devices:\n  8 sd\n",
+	    "no major for capabilities");
+	return done_testing();
+}

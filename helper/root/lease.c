@@ -125,7 +125,9 @@ leases_remove(const struct leases *ls, struct lease *l, struct why *why)
 		keep_rest(ls, l);
 		return -1;
 	}
-	exec_record_remove(l->uid, l->root, l->id);
+	/* the lease last: while its exec record is there, so is what has it removed another time */
+	if (exec_record_remove(l->uid, l->root, l->id, why) == -1)
+		return -1;
 	if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->key, strerror(errno));
 	return 0;
@@ -357,16 +359,19 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 	return ret;
 }
 
-void
-exec_record_remove(uint32_t uid, const char *root, const char *id)
+int
+exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why)
 {
 	autoclose int all = -1, dir = -1;
-	struct why ignored;
 	char name[65], user[16];
 
 	snprintf(user, sizeof(user), "%u", uid);
 	exec_name(root, id, name);
-	if ((all = state_dir("exec", &ignored)) != -1 &&
-	    (dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) != -1)
-		state_remove(dir, name);
+	if ((all = state_dir("exec", why)) == -1)
+		return -1;
+	if ((dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT)
+		return 0;
+	if (dir == -1 || state_remove(dir, name) == -1)
+		return refuse(why, WHY_IO, "%s/exec/%s/%s: %s", GPUHELPER_RUNDIR, user, name, strerror(errno));
+	return 0;
 }

@@ -57,6 +57,6 @@ void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
  * /run/gpuhelper/exec/UID/SHA-256 of root NUL id.
  */
 int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, struct why *why);
-void exec_record_remove(uint32_t uid, const char *root, const char *id);
+int exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why);
 
 #endif

@@ -124,14 +124,15 @@ state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid,
 	return 0;
 }
 
-void
+int
 state_remove(int dir, const char *name)
 {
 	char temp[128];
 
 	unfinished(name, temp);
-	(void)unlinkat(dir, temp, 0);
-	(void)unlinkat(dir, name, 0);
+	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
+		return -1;
+	return unlinkat(dir, name, 0) == -1 && errno != ENOENT ? -1 : 0;
 }
 
 static void

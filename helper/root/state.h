@@ -16,8 +16,8 @@ int state_user_dir(int dir, uint32_t uid, gid_t gid, struct why *why);
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
 /* Writes a file whole or not at all: under a name with a dot first, then renamed. */
 int state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why);
-/* Removes it, and what a writer that was killed left of it. */
-void state_remove(int dir, const char *name);
+/* Removes it, and what a writer that was killed left of it; -1 with errno. */
+int state_remove(int dir, const char *name);
 
 /*
  * Locks a file of a directory for this process alone, and waits for that 1.5 s

@@ -86,7 +86,11 @@ trust_read(int dirfd, const char *name, const char *shown, size_t max, bool stri
 		return NULL;
 	}
 	errno = 0;
-	if (fstat(fd, &before) == -1 || !S_ISREG(before.st_mode)) {
+	if (fstat(fd, &before) == -1) {
+		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+		return NULL;
+	}
+	if (!S_ISREG(before.st_mode)) {
 		refuse(why, WHY_CONFIG, "%s is not a regular file", shown);
 		return NULL;
 	}

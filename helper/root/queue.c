@@ -110,27 +110,36 @@ read_waiter(const json_t *j, struct waiter *w)
 	return 0;
 }
 
-/* A file that is no waiter of this version keeps no place. */
-static bool
-load_waiter(int dir, const char *name, struct waiter *w)
+/* A file that is no waiter of this version keeps no place: 1.  One that could not be read may be one: -1. */
+static int
+load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 {
 	autofree char *text = NULL;
-	struct why ignored;
+	unsigned tries = 20;
 	struct stat st;
 	size_t len;
 	json_t *j;
-	bool ok;
+	int ret;
 
 	*w = (struct waiter){ 0 };
-	if (strlen(name) != 64 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
-	    (text = trust_read(dir, name, name, 1 << 20, true, &len, &ignored)) == NULL ||
-	    (j = strictjson_object(text, len, &ignored)) == NULL)
-		return false;
-	ok = read_waiter(j, w) == 0;
+	if (strlen(name) != 64)
+		return 1;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return refuse(why, WHY_IO, "%s/queue/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	/* whoever waits renews its place without the lock, in the midst of this, too */
+	while ((text = trust_read(dir, name, name, 1 << 20, true, &len, why)) == NULL && why->code == WHY_AGAIN &&
+	    tries-- > 0)
+		;
+	if (text == NULL)
+		return why->code == WHY_CONFIG ? 1 : -1;
+	if ((j = strictjson_object(text, len, why)) == NULL)
+		return why->code == WHY_DATA ? 1 : -1;
+	errno = 0;
+	ret = read_waiter(j, w) == 0 ? 0 : errno == ENOMEM ? refuse_nomem(why) : 1;
 	json_decref(j);
 	snprintf(w->key, sizeof(w->key), "%s", name);
 	w->renewed = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
-	return ok;
+	return ret;
 }
 
 static bool
@@ -155,20 +164,21 @@ queue_open(struct queue *q, struct why *why)
 	autostrlist struct strlist names = { 0 };
 	struct waiter w, *v;
 	size_t i;
+	int ret;
 
 	*q = (struct queue){ .dir = -1 };
 	if ((q->dir = state_dir("queue", why)) == -1 ||
 	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * WAITERS_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
-		if (!load_waiter(q->dir, names.v[i], &w) || !still_waits(&w)) {
+		if ((ret = load_waiter(q->dir, names.v[i], &w, why)) == 1 || (ret == 0 && !still_waits(&w))) {
 			waiter_free(&w);
 			(void)unlinkat(q->dir, names.v[i], 0);
 			continue;
 		}
-		if ((v = reallocarray(q->v, q->n + 1, sizeof(*v))) == NULL) {
+		if (ret == -1 || (v = reallocarray(q->v, q->n + 1, sizeof(*v))) == NULL) {
 			waiter_free(&w);
-			return refuse_nomem(why);
+			return ret == -1 ? -1 : refuse_nomem(why);
 		}
 		q->v = v;
 		q->v[q->n++] = w;

@@ -6,6 +6,8 @@ struct search {
 	struct decision *out;
 	decide_trace *trace;
 	void *ctx;
+	unsigned vendors;	/* that «inventory» is of */
+	struct inventory inventory;
 	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
 };
 
@@ -16,20 +18,43 @@ tell(const struct search *s, const char *file, enum verdict v, const struct why 
 		s->trace(s->ctx, file, v, v == VERDICT_GRANT ? "" : why->text);
 }
 
+/*
+ * What was found for one policy holds for the next: a GPU that could not be read
+ * for the first must not make a second one the one that decides.
+ */
+static int
+find_gpus(struct search *s, unsigned vendors, struct why *why)
+{
+	if (vendors == s->vendors)
+		return 0;
+	inventory_free(&s->inventory);
+	s->vendors = 0;
+	if (gpus_find(&s->q->source, vendors, &s->inventory, why) == -1)
+		return -1;
+	s->vendors = vendors;
+	return 0;
+}
+
 static enum verdict
 judge(struct search *s, const struct policy *p, struct why *why)
 {
+	static const struct inventory none;
 	const struct question *q = s->q;
 	struct decision *d = s->out;
+	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
+	enum verdict v;
 
 	if (!policy_covers(p, q->who, q->id, why))
 		return VERDICT_OTHER;
-	inventory_free(&d->inventory);
-	if (p->gpus > 0 && ask_wants_gpus(q->ask) &&
-	    gpus_find(&q->source, policy_vendors(p) | 1U << GPU_NVIDIA, &d->inventory, why) == -1)
+	if (gives && find_gpus(s, policy_vendors(p) | 1U << GPU_NVIDIA, why) == -1)
 		return VERDICT_LACKS;
 	grant_free(&d->grant);
-	return policy_allows(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
+	v = policy_allows(p, q->who, q->ask, gives ? &s->inventory : &none, q->settings, &d->grant, why);
+	if (v == VERDICT_GRANT && gives) {
+		d->inventory = s->inventory;
+		s->inventory = (struct inventory){ 0 };
+	}
+	return v;
 }
 
 /* True when the search is over. */
@@ -51,6 +76,11 @@ judge_file(struct search *s, const struct policy_file *f)
 	}
 	v = judge(s, &d->policy, &why);
 	tell(s, f->name, v, &why);
+	/* where the host fails there is no verdict, and so none that a later file may give */
+	if (v != VERDICT_GRANT && (why.code == WHY_IO || why.code == WHY_BUG)) {
+		d->why = why;
+		return true;
+	}
 	if (v == VERDICT_GRANT) {
 		d->verdict = VERDICT_GRANT;
 		return true;
@@ -85,9 +115,9 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 
 	*out = (struct decision){ .verdict = VERDICT_OTHER };
 	say_nothing_covers(q, &out->why);
-	for (i = 0; i < q->files->n; i++)
-		if (judge_file(&s, &q->files->v[i]))
-			return;
+	for (i = 0; i < q->files->n && !judge_file(&s, &q->files->v[i]); i++)
+		;
+	inventory_free(&s.inventory);
 }
 
 void

@@ -1,6 +1,7 @@
 /* See users.h.  Reads files of root's. */
 #include "users.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -11,6 +12,17 @@
 
 #define NO_ONES_ID (UINT32_MAX - 1)	/* root of Concourse's unprivileged containers */
 
+/* What was not found is not there only if all was read. */
+static void
+tell_absent(FILE *f)
+{
+	const int error = f == NULL || !feof(f) ? (errno != 0 ? errno : EIO) : 0;
+
+	if (f != NULL)
+		fclose(f);
+	errno = error;
+}
+
 char *
 user_name(uint32_t uid)
 {
@@ -18,11 +30,12 @@ user_name(uint32_t uid)
 	struct passwd *pw;
 	char *name = NULL;
 
-	while (f != NULL && name == NULL && (pw = fgetpwent(f)) != NULL)
-		if (pw->pw_uid == uid)
+	while (f != NULL && (pw = fgetpwent(f)) != NULL)
+		if (pw->pw_uid == uid) {
 			name = strdup(pw->pw_name);
-	if (f != NULL)
-		fclose(f);
+			break;
+		}
+	tell_absent(f);
 	return name;
 }
 
@@ -79,8 +92,7 @@ group_gid(const char *name, uint32_t *gid)
 			*gid = gr->gr_gid;
 			found = true;
 		}
-	if (f != NULL)
-		fclose(f);
+	tell_absent(f);
 	return found;
 }
 
@@ -116,21 +128,30 @@ range_gives(const char *file, uint32_t uid, const char *name, uint32_t id)
 	return found;
 }
 
-/* A group of which this user is the only member: a right given to it is given to him alone. */
+/*
+ * The user's private group, of his name, with no other member: a right that is
+ * given to it is given to him alone.  What can't be read to its end may name one.
+ */
 static bool
 is_private_group(uint32_t uid, const char *name, uint32_t gid)
 {
 	FILE *users = fopen("/etc/passwd", "re"), *groups = fopen("/etc/group", "re");
-	bool alone = users != NULL && groups != NULL;
+	bool alone = users != NULL && groups != NULL && name != NULL, his = false;
 	struct passwd *pw;
 	struct group *gr;
 	char **m;
 
 	while (alone && (pw = fgetpwent(users)) != NULL)
 		alone = pw->pw_gid != gid || pw->pw_uid == uid;
-	while (alone && (gr = fgetgrent(groups)) != NULL)
-		for (m = gr->gr_mem; gr->gr_gid == gid && alone && *m != NULL; m++)
-			alone = name != NULL && strcmp(*m, name) == 0;
+	while (alone && (gr = fgetgrent(groups)) != NULL) {
+		if (gr->gr_gid != gid)
+			continue;
+		his = strcmp(gr->gr_name, name) == 0;
+		alone = his;
+		for (m = gr->gr_mem; alone && *m != NULL; m++)
+			alone = strcmp(*m, name) == 0;
+	}
+	alone = alone && his && feof(users) && feof(groups);
 	if (users != NULL)
 		fclose(users);
 	if (groups != NULL)

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name of a uid; NULL if it has none.  The caller frees. */
+/* The name of a uid; NULL with errno 0 if it has none, or else where that can't be read.  The caller frees. */
 char *user_name(uint32_t uid);
 /* The uid of a name; false if there is no such user.  *gid, if not NULL, gets the primary group. */
 bool user_uid(const char *name, uint32_t *uid, uint32_t *gid);
 /* True if the user is listed in the group, or has it as the primary one. */
 bool user_in_group(const char *user, const char *group);
+/* False with errno 0 if there is no such group, or else where that can't be read. */
 bool group_gid(const char *name, uint32_t *gid);
 
 /*

@@ -62,34 +62,39 @@ boot_id(char out[40])
 }
 
 /* Device-cgroup rules hold where the runtime is the host's root (runc applies none in a user namespace). */
-static bool
-is_enforced(uid_t uid)
+static int
+find_enforced(uid_t uid, bool *enforced, struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *map = NULL;
 	unsigned in, out, n;
 	char name[40];
 
+	*enforced = false;
 	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
-	if (uid != 0 || root == -1 || (map = file_read_at(root, name, 16384, NULL)) == NULL)
-		return false;
-	return sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
+	if (uid != 0)
+		return 0;
+	if (root == -1 || (map = file_read_at(root, name, 16384, NULL)) == NULL)
+		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
+	*enforced = sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
+	return 0;
 }
 
-static bool
-is_member(const struct starter *s)
+static int
+find_member(const struct starter *s, bool *member, struct why *why)
 {
 	uint32_t gid;
 	size_t i;
 
-	if (s->uid == 0)
-		return true;
+	*member = s->uid == 0;
+	if (*member)
+		return 0;
 	if (!group_gid("gpuhelper", &gid))
-		return false;
+		return errno == 0 ? 0 : refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
 	for (i = 0; i < s->group_count; i++)
-		if (s->groups[i] == gid)
-			return true;
-	return s->gid == gid;
+		*member = *member || s->groups[i] == gid;
+	*member = *member || s->gid == gid;
+	return 0;
 }
 
 /*
@@ -154,11 +159,11 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 		return -1;
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	p->user = user_name(s->uid);
+	/* what can't be seen now is not taken for a no: another policy than the right one could follow from it */
+	if ((p->user = user_name(s->uid)) == NULL && errno != 0)
+		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
 	p->asker.user = p->user;
-	p->asker.member = is_member(s);
-	p->asker.enforced = is_enforced(s->uid);
-	return 0;
+	return find_member(s, &p->asker.member, why) == -1 || find_enforced(s->uid, &p->asker.enforced, why) == -1 ? -1 : 0;
 }
 
 void

@@ -101,13 +101,16 @@ resolve_one(int parent, const struct folder_want *w, const char *path, const cha
 	return add_mount(w, path, target, out, why);
 }
 
-static bool
+/* 1: it is one; 0: it is something else, or gone; -1: that can't be seen. */
+static int
 is_dir(int parent, const char *name)
 {
 	autoclose int fd = file_open_beneath(parent, name, O_PATH);
 	struct stat st;
 
-	return fd != -1 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+	if (fd == -1)
+		return errno == ENOENT || errno == ELOOP ? 0 : -1;
+	return fstat(fd, &st) == -1 ? -1 : S_ISDIR(st.st_mode);
 }
 
 /* The folders in «dir» that a pattern names. */
@@ -116,7 +119,7 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
     struct why *why)
 {
 	struct dirent *e;
-	int fd, ret = 0;
+	int fd, dir_is, ret = 0;
 	DIR *d;
 
 	if ((fd = dup(parent)) == -1 || (d = fdopendir(fd)) == NULL) {
@@ -124,12 +127,15 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 			close(fd);
 		return refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
 	}
-	while (ret == 0 && (e = readdir(d)) != NULL) {
+	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		autofree char *path = NULL, *target = NULL;
 
-		if (e->d_name[0] == '.' || !glob_match(path_last(w->path), e->d_name) || !is_dir(parent, e->d_name))
+		if (e->d_name[0] == '.' || !glob_match(path_last(w->path), e->d_name) ||
+		    (dir_is = is_dir(parent, e->d_name)) == 0)
 			continue;
-		if (asprintf(&path, "%s/%s", dir, e->d_name) == -1 ||
+		if (dir_is == -1)
+			ret = refuse(why, WHY_IO, "folder %s/%s: %s", dir, e->d_name, strerror(errno));
+		else if (asprintf(&path, "%s/%s", dir, e->d_name) == -1 ||
 		    asprintf(&target, "%s/%s", w->target, e->d_name) == -1) {
 			path = target = NULL;
 			ret = refuse_nomem(why);
@@ -138,6 +144,9 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 		} else
 			ret = resolve_one(parent, w, path, target, s, out, why);
 	}
+	/* a folder too few is a grant, too, and not the one that was asked for */
+	if (ret == 0 && errno != 0)
+		ret = refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
 	closedir(d);
 	return ret;
 }

@@ -153,12 +153,16 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 {
 	static const char dir[] = "proc/driver/nvidia/gpus";
 	autofree char *params = gpus_read(root, "proc/driver/nvidia/params");
+	const int error = errno;
 	autostrlist struct strlist names = { 0 };
 	uint32_t major;
 	bool driven;
 	size_t i;
 	int r;
 
+	/* the mode of nodes that are made is in there: none is to be wider than it says, for it could not be read */
+	if (params == NULL && error != ENOENT)
+		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(error));
 	nvidia_params_parse(params == NULL ? "" : params, inv);
 	if ((r = gpus_list(root, dir, &names, why)) == -1)
 		return -1;

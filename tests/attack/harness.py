@@ -12,6 +12,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 import traceback
 
@@ -30,9 +31,9 @@ class Skip(Exception):
     pass
 
 
-def case(name, text):
+def case(name, text, seconds=SECONDS):
     def add(function):
-        cases.append((name, text, function))
+        cases.append((name, text, function, seconds))
         return function
     return add
 
@@ -60,7 +61,7 @@ def read(path):
 @contextlib.contextmanager
 def kept(path):
     """What happens to a tree in here is undone afterwards, down to modes and owners."""
-    copy = TEMP + "/kept"
+    copy = tempfile.mkdtemp(dir=TEMP) + "/kept"
     subprocess.run(["cp", "-a", path, copy], check=True)
     try:
         yield
@@ -70,7 +71,7 @@ def kept(path):
         else:
             shutil.rmtree(path)
         subprocess.run(["cp", "-a", copy, path], check=True)
-        subprocess.run(["rm", "-r", copy], check=True)
+        subprocess.run(["rm", "-r", os.path.dirname(copy)], check=True)
 
 
 def etc():
@@ -198,8 +199,11 @@ def legitimate():
     client.look()
 
 
-def _late(sig, stack):
-    raise AssertionError("longer than %d s" % SECONDS)
+def _limit(seconds):
+    def late(sig, stack):
+        raise AssertionError("longer than %d s" % seconds)
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
 
 
 def run(only=()):
@@ -209,11 +213,10 @@ def run(only=()):
     before = snapshot()
     todo = [c for c in cases if not only or c[0] in only]
     print("1..%d" % len(todo), flush=True)
-    signal.signal(signal.SIGALRM, _late)
     failed = 0
-    for number, (name, text, function) in enumerate(todo, 1):
+    for number, (name, text, function, seconds) in enumerate(todo, 1):
         trouble, skip, began = [], "", time.monotonic()
-        signal.alarm(SECONDS)
+        _limit(seconds)
         try:
             function()
         except Skip as e:
@@ -223,7 +226,7 @@ def run(only=()):
                 trouble.append("%s (line %d)" % (e, traceback.extract_tb(e.__traceback__)[1].lineno))
             else:
                 trouble += traceback.format_exc().splitlines()
-        signal.alarm(SECONDS)
+        _limit(SECONDS)
         try:
             client.look()
             after = snapshot()

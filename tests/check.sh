@@ -1,7 +1,7 @@
 #!/bin/sh
 # All tests.  sudo sh tests/check.sh [GROUP...]; installs what it needs; the last line is «N passed, N failed, N skipped».
 #   --no-deps   install nothing
-#   --long      also what takes longer than a CI run (long fuzzing)
+#   --long      also what takes longer than a CI run (long fuzzing, more faults)
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,6 +18,7 @@ done
 only=" $* "
 [ "$(id -u)" = 0 ] || { echo "check.sh: must run as root (containers, a setuid bit, users)" >&2; exit 2; }
 if [ $deps = yes ]; then sh tests/deps.sh check || exit 2; fi
+if [ $long = yes ]; then export ATTACK_LONG=1; fi
 jobs=$(nproc)
 logs=$here/build/logs
 mkdir -p "$logs"
@@ -41,6 +42,7 @@ group() {
 	fi
 	grep -A 12 '^not ok' "$logs/$name" | grep -v '^ok' | head -n 80
 	grep '^ok.*# SKIP' "$logs/$name"
+	grep '^# .* points, .* leaks$' "$logs/$name"
 	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	line=$(printf '%-28s %5d passed %3d failed %3d skipped %5d s' "$name" "$good" "$bad" "$skip" "$seconds")
 	echo "$line"

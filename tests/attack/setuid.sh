@@ -5,7 +5,8 @@
 #
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
-# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens.
+# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; and what is Killed or fails
+# anywhere on the way.  ATTACK_LONG=1: more of the last, which takes many minutes.  ATTACK_TIMES=1: how long each took.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$(id -u)" = 0 ] || { echo "setuid.sh: must run as root" >&2; exit 2; }
@@ -20,10 +21,11 @@ mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"
 export ATTACK_TEMP
 
-for p in launch poke killat; do
+for p in launch poke killat faultat; do
 	${CC:-cc} -O1 -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/$p" "$here/$p.c"
 done
 ${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"
+${CC:-cc} -O1 -shared -fPIC -fno-builtin -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/nomem.so" "$here/nomem.c"
 
 for u in attacker victim; do
 	useradd --create-home "$u"
@@ -67,4 +69,5 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token; sys.exit(harness.run(set(sys.argv[1:])))' "$@"
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_fault
+sys.exit(harness.run(set(sys.argv[1:])))' "$@"

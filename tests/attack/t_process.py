@@ -500,54 +500,6 @@ def r8():
 
 # Signals
 
-def kill_points(prefix, prepare=None, check=None, points=40, **fields):
-    """Kills the helper before every system call that changes something, and at others spread over its whole run."""
-    path = TEMP + "/request"
-    uid = client.pwd.getpwnam("attacker").pw_uid
-    with open(path, "wb") as f:
-        f.write(client.frame(client.request(id=prefix, uids=[[0, uid, 1]], gids=[[0, uid, 1]], **fields)))
-    killat = [program("killat"), "attacker", path, client.HELPER]
-
-    def kill_at(*at):
-        if prepare:
-            prepare()
-        out = subprocess.run(killat + [str(a) for a in at], capture_output=True, text=True).stdout
-        if check:
-            check()
-        assert out == "killed\n" or out.endswith(" calls\n"), out
-        return 0 if out == "killed\n" else int(out.split()[0])
-    total, changes = kill_at(0), kill_at(0, "changes")
-    assert total > 100 and 15 < changes < 100, (total, changes)
-    went_on = [n for n in range(1, changes + 1) if kill_at(n, "changes")]
-    went_on += [n for n in range(points) if kill_at(1 + total * n // points)]
-    assert len(went_on) <= 2, went_on
-
-
-@case("S1", "killed before each act and elsewhere: the next look finds nothing left")
-def s1():
-    kill_points("s1")
-
-
-def drop_node():
-    with contextlib.suppress(OSError):
-        os.unlink("/dev/nvidia0")
-
-
-def node_is_whole():
-    with contextlib.suppress(FileNotFoundError):
-        st = os.stat("/dev/nvidia0")
-        assert st.st_mode == 0o020666 and st.st_rdev == os.makedev(195, 0), "a half-made /dev/nvidia0: %o" % st.st_mode
-
-
-@case("S1b", "killed while it makes a missing node: the node is whole, or not there")
-def s1b():
-    with without("/dev/nvidia0"):
-        kill_points("s1b", drop_node, node_is_whole)
-        drop_node()
-        granted(once("attacker", exchange, gpus=GPU0))
-        node_is_whole()
-
-
 @case("S2", "an interval timer that is running")
 def s2():
     with asker("attacker") as a:

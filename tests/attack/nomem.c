@@ -1,0 +1,135 @@
+/*
+ * A library whose Nth allocation fails (NOMEM=N in the environment), or with N+ that one and all that follow; it says
+ * so on descriptor 2, and there, too, when the log is opened.  For LD_PRELOAD, which a setuid program does not take:
+ * so it goes into a helper that root starts.  It counts from its constructor on; the C library's own allocations
+ * (fopen(3), opendir(3), strdup(3)) come here, too.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* glibc's own names for what is replaced here */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+
+static unsigned long at, seen;
+static int on, in_libconfig;
+static void (*real_config_init)(void *);
+static int (*real_config_read_string)(void *, const char *);
+
+static void
+say(const char *text)
+{
+	(void)!write(2, text, strlen(text));
+}
+
+static int
+fails(void)
+{
+	if (at == 0 || ++seen < at || (seen > at && !on))
+		return 0;
+	if (seen == at)
+		say(in_libconfig ? "nomem in libconfig\n" : "nomem\n");
+	errno = ENOMEM;
+	return 1;
+}
+
+void *
+malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+/* reallocarray(3) comes here. */
+void *
+realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(p, size);
+}
+
+void *
+memalign(size_t align, size_t size)
+{
+	return fails() ? NULL : __libc_memalign(align, size);
+}
+
+void *
+aligned_alloc(size_t align, size_t size)
+{
+	return memalign(align, size);
+}
+
+int
+posix_memalign(void **out, size_t align, size_t size)
+{
+	void *p = memalign(align, size);
+
+	if (p == NULL)
+		return ENOMEM;
+	*out = p;
+	return 0;
+}
+
+/* libconfig writes to where there is no memory: that it may crash then is known. */
+void
+config_init(void *cfg)
+{
+	in_libconfig++;
+	real_config_init(cfg);
+	in_libconfig--;
+}
+
+int
+config_read_string(void *cfg, const char *text)
+{
+	int ret;
+
+	in_libconfig++;
+	ret = real_config_read_string(cfg, text);
+	in_libconfig--;
+	return ret;
+}
+
+int
+openat(int dir, const char *path, int flags, ...)
+{
+	unsigned mode = 0;
+	va_list ap;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, unsigned);
+		va_end(ap);
+	}
+	if (strcmp(path, "audit.jsonl") == 0)
+		say("audit\n");
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+static void __attribute__((constructor))
+loaded(void)
+{
+	const char *text = getenv("NOMEM");
+	char *end = NULL;
+
+	real_config_init = (void (*)(void *))dlsym(RTLD_NEXT, "config_init");
+	real_config_read_string = (int (*)(void *, const char *))dlsym(RTLD_NEXT, "config_read_string");
+	if (text != NULL) {
+		at = strtoul(text, &end, 10);
+		on = *end == '+';
+	}
+}

@@ -1,0 +1,529 @@
+"""Whatever goes wrong at whatever point of a grant and of a release: nothing is left behind, nothing half done.
+
+faultat.c kills the helper before its Nth system call, or makes that call fail, for every N; nomem.c does it with
+allocations.  All the while victim's container has a GPU and another one waits for it, and keep what they have.
+
+With ATTACK_LONG=1 (check.sh --long) every kind of call fails with each error, and what is swept sparsely else, is not.
+"""
+import collections
+import contextlib
+import glob
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+
+import client
+from client import exchange, once
+from harness import *
+from t_token import TOKENS, issuer
+
+LONG = bool(os.environ.get("ATTACK_LONG"))
+MINUTE = 600 if LONG else 60
+EIO, ENOMEM, EINTR, ENOSPC = 5, 12, 4, 28
+KILL = 0
+FAILS = [("open", EIO), ("read", EIO), ("write", ENOSPC), ("write", EIO), ("rename", ENOSPC), ("rename", EIO),
+         ("make", ENOSPC), ("make", EIO), ("remove", EIO), ("xattr", ENOSPC), ("xattr", EIO), ("xattr", ENOMEM),
+         ("memory", ENOMEM), ("lock", EINTR), ("lock", EIO)]
+# from that call on, as where a disk is full or memory at its end
+LASTING = [("write", ENOSPC), ("make", ENOSPC), ("memory", ENOMEM)]
+MANY = "open", "read"
+if LONG:
+    FAILS += [(kind, error) for kind in ("open", "read", "write", "rename", "make", "remove", "memory", "lock")
+              for error in (ENOSPC, EIO, ENOMEM) if (kind, error) not in FAILS]
+    LASTING += [(kind, EIO) for kind in ("open", "read", "write", "make", "remove", "xattr")]
+
+Outcome = collections.namedtuple("Outcome", "how status calls heard log said hit reply")
+
+
+class Faults:
+    """faultat.c, ready to have a user ask for one thing as often as it is told to."""
+
+    def __init__(self, name, user, *options, **fields):
+        uid = client.pwd.getpwnam(user).pw_uid
+        ids = [[0, 0, 65536]] if user == "root" else [[0, uid, 1]]
+        path = "%s/request-%s" % (TEMP, name)
+        with open(path, "wb") as f:
+            f.write(client.frame(client.request(id=name, uids=ids, gids=ids, **fields)))
+        self.p = subprocess.Popen([program("faultat"), user, path, client.HELPER, *options], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.rate = "%s/rate/%d" % (RUN, uid)
+        self.asked = 0
+        self.renew = lambda: None
+
+    def _tell(self, line):
+        self.p.stdin.write(line + "\n")
+        self.p.stdin.flush()
+        answer = self.p.stdout.readline()
+        assert answer, "faultat is gone, after «%s»" % line
+        return answer.rstrip("\n")
+
+    def ask(self, kind="none", n=0, error=KILL, lasting=False):
+        self.asked += 1
+        if self.asked % 1000 == 0:	# one user may not ask as often as this in a minute
+            with contextlib.suppress(OSError):
+                os.unlink(self.rate)
+        self.renew()
+        line = "%s %d %d%s" % (kind, n, error, "+" if lasting else "")
+        how, *numbers, reply = self._tell(line).split(" ", 7)
+        return Outcome(how, *map(int, numbers), json.loads(reply) if reply != "-" else {})
+
+    def end(self):
+        """The asker is gone, too."""
+        self._tell("end")
+
+    def close(self):
+        self.p.kill()
+        self.p.wait()
+
+
+@contextlib.contextmanager
+def faults(*args, **fields):
+    f = Faults(*args, **fields)
+    try:
+        yield f
+    finally:
+        f.close()
+
+
+@contextlib.contextmanager
+def policies():
+    """The right one, 10-fault, among others that a request must not come to by any fault."""
+    some = "gpus = ( { vendor = \"nvidia\"; count = 2; } ); folders = ( { path = \"/srv/m*\"; access = \"%s\"; }%s );"
+    with etc(), contextlib.ExitStack() as stack:
+        # without its callers this one would serve all
+        write(POLICIES + "/05-nobody.conf", 'identity = "caller"; callers = [ "daemon" ]; ' + some % ("rw", ""))
+        write(POLICIES + "/07-waits.conf", """identity = "claim"; pipeline = "ml/waits"; jobs = [ "one" ];
+              callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; wait = 600; } );""")
+        write(POLICIES + "/10-fault.conf", """identity = "caller"; callers = [ "attacker", "root", "victim" ];
+              env = { FAULT = "1"; };""" + some % ("ro", ", { path = \"/srv/rw\"; access = \"rw\"; }"))
+        # this one serves whoever is not seen to be who he is
+        write(POLICIES + "/60-anyone.conf", 'identity = "caller"; env = { FAULT = "2"; }; ' + some % ("rw", ""))
+        for name in "/srv/m1", "/srv/m2":
+            os.mkdir(name)
+            stack.callback(os.rmdir, name)
+        yield
+
+
+@contextlib.contextmanager
+def bystanders():
+    """victim's container has GPU1, and another of victim's waits for it.  Gives what keeps that one's place."""
+    with policies(), asker("victim") as holder, asker("victim") as waiter:
+        granted(holder.grant(id="holds", gpus=GPU1))
+        status, answer = waiter.grant(id="waits", gpus=GPU1, team="ml", pipeline="waits", job="one")
+        assert answer["reply"] == "busy", answer
+        place, = glob.glob(RUN + "/queue/*")
+
+        def renew():
+            """As it does by asking again: the time is counted from boot."""
+            if os.path.exists(place):
+                now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+                os.utime(place, ns=(now, now))
+        yield renew
+    # a place is taken away from who is gone by the next one who asks for a GPU
+    granted(once("victim", exchange, gpus=GPU1))
+
+
+class News:
+    """What is new in the log."""
+
+    def __init__(self):
+        self.f = open(LOG, "rb")
+        self.f.seek(0, os.SEEK_END)
+
+    def records(self):
+        return [json.loads(line) for line in self.f.read().splitlines()]
+
+
+class Trial:
+    """Points of one sort, after each of which the host has to be as it was before."""
+
+    def __init__(self, name, stack):
+        self.name = name
+        self.renew = stack.enter_context(bystanders())
+        self.stack = stack
+        self.root = self.faults("look", "root", verb="look", gpus=None)
+        subprocess.run(["cp", "-a", RUN, TEMP + "/run"], check=True)
+        stack.callback(shutil.rmtree, TEMP + "/run")
+        self.news = News()
+        self.tally = collections.Counter()
+        self.sparse, self.troubles = [], []
+        self.point = ""
+        self.harmless = ()		# facts of what may be left
+        self.sweep_first = self.sweep_last = lambda: None
+        self.settled = 0
+        self.begin()
+
+    def begin(self):
+        self.before = snapshot()
+
+    def faults(self, *args, **fields):
+        f = self.stack.enter_context(faults(*args, **fields))
+        f.renew = self.renew
+        return f
+
+    def trouble(self, text):
+        self.troubles.append("%s: %s" % (self.point, text))
+        if os.environ.get("ATTACK_TIMES"):
+            print("# %.400s" % self.troubles[-1])
+
+    def extra(self):
+        return [x for x in snapshot() if x not in self.before and x not in self.harmless]
+
+    def look(self):
+        o = self.root.ask()
+        self.root.end()
+        if (o.how, o.status, o.reply) != ("exit", 0, {"reply": "noted"}):
+            self.trouble("a look afterwards: %r" % (o,))
+
+    def settle(self):
+        """No one asks any more: what is left when root has looked."""
+        self.sweep_first()
+        after = [x for x in snapshot() if x not in self.harmless]
+        self.settled += 1
+        # where nothing is to be seen, a look is the same each time
+        if after != self.before or self.settled % 20 == 1 or LONG:
+            self.look()
+            after = [x for x in snapshot() if x not in self.harmless]
+        self.sweep_last()
+        if after == self.before:
+            return
+        self.tally["leaks"] += 1
+        for x in after:
+            if x not in self.before:
+                self.trouble("left behind: " + x)
+        for x in self.before:
+            if x not in after:
+                self.trouble("gone: " + x)
+        subprocess.run(["sh", "-c", "rm -r %s/*; cp -a %s/run/* %s" % (RUN, TEMP, RUN)], check=True)
+        assert snapshot() == self.before, self.troubles[:3]
+
+    def sweep(self, act, kind, error, first=1, lasting=False, stride=1):
+        """Point after point until there are no more calls of the kind; with a stride some of them, others each time."""
+        n, missed = first, 0
+        if stride > 1 and not LONG:
+            n += random.randrange(stride)
+            self.sparse.append("%s%s from %d, one in %d" % (kind, ", lasting," if lasting else "", n, stride))
+        else:
+            stride = 1
+        while missed < 2:
+            self.point = "%s %d %s%s" % (kind, n, os.strerror(error) if error else "kill", lasting * " lasting")
+            o = act(kind, n, error, lasting)
+            missed = 0 if o.hit else missed + 1
+            self.tally["points"] += o.hit > 0
+            n += stride
+            assert len(self.troubles) < 100, self.troubles[:3]
+
+    def report(self):
+        counts = [(k, self.tally[k]) for k in ("points", *sorted(set(self.tally) - {"points", "leaks"}), "leaks")]
+        print("# %s: %s" % (self.name, ", ".join("%d %s" % (v, k) for k, v in counts)))
+        if self.sparse:
+            print("# %s: not every point (check.sh --long tries all): %s" % (self.name, "; ".join(self.sparse)))
+        assert not self.troubles, "%d troubles: %s" % (len(self.troubles), "; ".join(self.troubles[:4]))
+
+
+@contextlib.contextmanager
+def trial(name):
+    with contextlib.ExitStack() as stack:
+        t = Trial(name, stack)
+        yield t
+    t.report()
+
+
+def differing(got, right):
+    """Where two values differ, in short."""
+    if isinstance(got, dict) and isinstance(right, dict):
+        return "; ".join("%s: %s" % (k, differing(got.get(k), right.get(k))) for k in {**got, **right}
+                         if got.get(k) != right.get(k))
+    if isinstance(got, (list, tuple)) and isinstance(right, (list, tuple)):
+        pairs = list(itertools.zip_longest(got, right))
+        return "; ".join("[%d] %s" % (n, differing(*p)) for n, p in enumerate(pairs) if p[0] != p[1])
+    return "%r and not %r" % (got, right)
+
+
+class Grants:
+    """A request for a grant, and what it is when nothing goes wrong."""
+    verdict = "grant"
+    every = 50		# so many points, a request without a fault has to be served
+
+    def __init__(self, t, user, *options, **fields):
+        self.t = t
+        self.f = t.faults(t.name.lower(), user, *options, **fields)
+        self.hangup = "hangup" in options
+        self.right = self.f.ask()
+        assert self.right.reply.get("reply") == self.verdict, self.right
+        self.traces = self.traces_now()
+        self.over()
+
+    def over(self):
+        self.f.end()
+        self.t.settle()
+        self.t.news.records()
+
+    def traces_now(self):
+        """What is there of it: the same each time, but for who asked and when."""
+        traces = []
+        for x in self.t.extra():
+            path = x.split(" ", 1)[0]
+            if path.startswith(RUN + "/leases/") and "." not in path:
+                lease = json.loads(read(path))
+                x = path, {k: v for k, v in lease.items() if k not in ("pid", "start", "since")}
+            traces.append(x)
+        return traces
+
+    def calls(self, kind):
+        o = self.f.ask(kind)
+        self.over()
+        return o
+
+    def check_granted(self, o, events):
+        t = self.t
+        t.tally["grants"] += 1
+        if o.reply != self.right.reply:
+            t.trouble("not the same grant: %s" % differing(o.reply, self.right.reply))
+        elif self.traces_now() != self.traces:
+            t.trouble("a grant that left %s" % differing(self.traces_now(), self.traces))
+        if [e["event"] for e in events if e["event"] != "end"] != ["grant"]:
+            t.trouble("a grant, and in the log %r" % (events,))
+
+    def check_refused(self, o, events, n, lasting):
+        t = self.t
+        t.tally["refusals"] += 1
+        if o.status != o.reply["code"]:
+            t.trouble("exit status %d, %r" % (o.status, o.reply))
+        # refused before it had a log or for want of one, it says so itself; and a full disk takes no record
+        told = [e["reason"] for e in events if e["event"] == "refuse"] == [o.reply["text"]]
+        if not told and o.log not in (-1, n) and LOG not in o.reply["text"] and not lasting:
+            t.trouble("not in the log: %r" % (o.reply,))
+
+    def check_crash(self, o, kind):
+        """The loader and libconfig may crash where memory is short: nothing has been done then."""
+        where = "libconfig" if o.hit == 2 else "the loader" if kind != "malloc" and o.heard == -1 else "the helper"
+        self.t.tally["crashes in " + where] += 1
+        if where == "the helper":
+            self.t.trouble("ended by signal %d" % o.status)
+
+    def may_leave(self, o, lasting):
+        """Where it is not for the helper to take back what it did, that lasts as long as the asker."""
+        return self.hangup or lasting or (o.status, o.reply) == (70, {})
+
+    def check(self, o, kind, n, lasting):
+        """While the asker lives: a grant, whole and written down, or none, and no trace but in the log."""
+        events = self.t.news.records()
+        answer = o.reply.get("reply")
+        if (answer, o.how, o.status) == ("grant", "exit", 0):
+            self.check_granted(o, events)
+            return
+        if o.how == "signal":
+            self.check_crash(o, kind)
+        elif answer == "refused":
+            self.check_refused(o, events, n, lasting)
+        else:
+            self.t.tally["undone" if answer == "grant" else "no reply"] += 1
+        if self.t.extra() and not self.may_leave(o, lasting):
+            self.t.trouble("no grant (%s %d %r), and left: %r" % (o.how, o.status, o.reply, self.t.extra()))
+
+    def act(self, kind, n, error, lasting=False):
+        o = self.f.ask(kind, n, error, lasting)
+        if error != KILL:
+            self.check(o, kind, n, lasting)
+        elif o.hit:
+            self.t.tally["kills"] += 1
+        self.over()
+        if n % self.every == 0:
+            if self.f.ask().reply != self.right.reply:
+                self.t.trouble("then a good request: %r" % (o,))
+            self.over()
+        return o
+
+
+ASK = {"gpus": GPU0, "folders": "all"}
+
+
+@contextlib.contextmanager
+def grants(name, user, *options):
+    with trial(name) as t:
+        yield t, Grants(t, user, *options, **ASK)
+
+
+def heard(g, kind):
+    """The first point at which what is asked can make a difference; those before are K1's and K2's."""
+    return 1 if LONG else g.calls(kind).heard + 1
+
+
+@case("K1", "a grant: killed before every system call", MINUTE)
+def k1():
+    with grants("K1", "attacker") as (t, g):
+        t.sweep(g.act, "any", KILL)
+
+
+@case("K2", "a grant: every open, read, write, rename, ... and mapping of memory made to fail", MINUTE)
+def k2():
+    with grants("K2", "attacker") as (t, g):
+        for kind, error in FAILS:
+            t.sweep(g.act, kind, error)
+        for kind, error in LASTING:
+            t.sweep(g.act, kind, error, lasting=True)
+
+
+@case("K3", "a grant that its asker gives up: killed, or a call made to fail, from the reply on", MINUTE)
+def k3():
+    with grants("K3", "attacker", "hangup") as (t, g):
+        for kind, error in [("any", KILL)] + FAILS:
+            t.sweep(g.act, kind, error, 1 if LONG else max(g.calls(kind).said - 2, 1))
+
+
+class Looks:
+    """A look by root when a lease is over."""
+
+    def __init__(self, g):
+        self.g, self.t = g, g.t
+
+    def one_is_over(self):
+        assert self.g.f.ask().reply == self.g.right.reply
+        self.g.f.end()
+
+    def calls(self, kind):
+        self.one_is_over()
+        o = self.t.root.ask(kind)
+        self.t.root.end()
+        assert o.reply == {"reply": "noted"} and self.t.extra() == [], (o, self.t.extra())
+        return o
+
+    def act(self, kind, n, error, lasting=False):
+        t = self.t
+        self.one_is_over()
+        o = t.root.ask(kind, n, error, lasting)
+        t.root.end()
+        left = [x for x in t.extra() if x.startswith((RUN + "/exec", RUN + "/leases"))]
+        if left and not [x for x in left if x.startswith(RUN + "/leases")]:
+            t.trouble("the lease is gone and its exec record is not: %r" % left)
+        if error == KILL:
+            t.tally["kills"] += o.hit
+        elif o.how == "signal":
+            self.g.check_crash(o, kind)
+        else:
+            t.tally[{"refused": "refusals", "noted": "looks"}.get(o.reply.get("reply"), "no reply")] += 1
+        t.settle()
+        return o
+
+
+@case("K4", "a lease is over: the look that ends it is killed, or a call of it made to fail", MINUTE)
+def k4():
+    with grants("K4", "attacker") as (t, g):
+        looks = Looks(g)
+        for kind, error in [("any", KILL)] + FAILS:
+            t.sweep(looks.act, kind, error, heard(looks, kind))
+
+
+class Tokens(Grants):
+    """A grant for a token, which is unused before each point, and afterwards still good for its container."""
+    every = 1
+
+    @staticmethod
+    def names():
+        return os.listdir(TOKENS) if os.path.isdir(TOKENS) else []
+
+    def free(self):
+        for x in self.names():
+            os.unlink(TOKENS + "/" + x)
+
+    def calls(self, kind):
+        o = super().calls(kind)
+        self.free()
+        return o
+
+    def check(self, o, kind, n, lasting):
+        super().check(o, kind, n, lasting)
+        names = self.names()
+        if len(names) > 1 or "." in "".join(names) or (o.reply.get("reply") == "refused" and names):
+            self.t.trouble("%r, and bound: %r" % (o, names))
+
+    def act(self, kind, n, error, lasting=False):
+        o = super().act(kind, n, error, lasting)
+        if len([x for x in self.names() if "." not in x]) != 1:
+            self.t.trouble("bindings: %r" % self.names())
+        self.free()
+        return o
+
+
+@case("K5", "a grant for a token: killed, or a call made to fail; it serves its container still, and no other", MINUTE)
+def k5():
+    with issuer() as token, trial("K5") as t:
+        write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
+        t.begin()
+        ask = {"gpus": GPU0, "token": token()}
+        g = Tokens(t, "attacker", **ask)
+        assert g.right.reply["policy"] == "06-token.conf", g.right
+        refused(once("victim", exchange, id="k5", **ask), 77, "another container")
+        g.free()
+        t.sweep(g.act, "change", KILL)
+        t.sweep(g.act, "any", KILL, heard(g, "any"), stride=9)
+        for kind, error in FAILS:
+            t.sweep(g.act, kind, error, heard(g, kind), stride=3 if kind in MANY else 1)
+
+
+@case("K6", "a grant: every allocation made to fail, that one alone or all from there on", MINUTE)
+def k6():
+    with trial("K6") as t:
+        # root's, for the library can't be loaded into a setuid program
+        g = Grants(t, "root", program("nomem.so"), dac_override=True, **ASK)
+        t.sweep(g.act, "malloc", ENOMEM)
+        t.sweep(g.act, "malloc", ENOMEM, lasting=True, stride=9)
+
+
+@case("K7", "a grant that makes a missing node: the node is whole, or not there", MINUTE)
+def k7():
+    params, node = "/proc/driver/nvidia/params", "/dev/nvidia0"
+    with without(node), kept(params), trial("K7") as t:
+        # not the mode that nodes have where nothing is said
+        write(params, read(params).replace("DeviceFileMode: 438", "DeviceFileMode: 390"))
+        t.harmless = ["%s 20606 0:0 %x  " % (node, os.makedev(195, 0))]
+        t.sweep_last = lambda: os.path.lexists(node) and os.unlink(node)
+        g = Grants(t, "attacker", **ASK)
+        t.sweep(g.act, "change", KILL)
+        for kind, error in FAILS:
+            t.sweep(g.act, kind, error, heard(g, kind), stride=3 if kind in MANY else 1)
+
+
+class Waits(Grants):
+    """A request that has to wait."""
+    verdict = "busy"
+
+    def check(self, o, kind, n, lasting):
+        t = self.t
+        events = t.news.records()
+        answer = o.reply.get("reply")
+        assert answer != "grant", o
+        if o.how == "signal":
+            self.check_crash(o, kind)
+        elif answer == "refused":
+            self.check_refused(o, events, n, lasting)
+        else:
+            t.tally["waits" if answer else "no reply"] += 1
+        # its place may stay with a reply that did not come
+        left = t.extra()
+        if len(left) > 1 or (left and (answer == "refused" or not left[0].startswith(RUN + "/queue/"))):
+            t.trouble("%r, and left %r" % (o, left))
+
+
+@case("K8", "a request that has to wait: killed, or a call made to fail; no place is lost but its own", MINUTE)
+def k8():
+    with trial("K8") as t:
+        write(POLICIES + "/06-waits.conf", """identity = "caller"; callers = [ "attacker" ];
+              gpus = ( { vendor = "nvidia"; wait = 600; } );""")
+        t.begin()
+        next_one = t.faults("next", "root", gpus=GPU0)
+
+        def another_asks():
+            if snapshot() != t.before:
+                assert next_one.ask().reply["reply"] == "grant"
+                next_one.end()
+        t.sweep_first = another_asks
+        g = Waits(t, "attacker", gpus=GPU1)
+        t.sweep(g.act, "change", KILL)
+        for kind, error in FAILS:
+            t.sweep(g.act, kind, error, heard(g, kind), stride=5 if kind in MANY else 1)

@@ -4,6 +4,7 @@
  */
 #include "access.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/acl.h>
 #include <sys/stat.h>
@@ -114,7 +115,10 @@ acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want, 
 	return (other & want) == want;
 }
 
-/* The ACL of what the descriptor is open on; where it has none, what its mode says.  NULL: no memory. */
+/*
+ * The ACL of what the descriptor is open on; where the file system has none, what
+ * the mode says.  NULL: it can't be read, and may say anything.
+ */
 static acl_t
 acl_of(int fd, const struct stat *st)
 {
@@ -123,7 +127,7 @@ acl_of(int fd, const struct stat *st)
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	acl = acl_get_file(link, ACL_TYPE_ACCESS);
-	return acl != NULL ? acl : acl_from_mode(st->st_mode);
+	return acl == NULL && (errno == EOPNOTSUPP || errno == ENOSYS) ? acl_from_mode(st->st_mode) : acl;
 }
 
 int
@@ -132,11 +136,11 @@ access_of_group(int fd)
 	struct stat st;
 	acl_entry_t e;
 	acl_tag_t tag;
-	int which, mask, may = 0;
+	int which, mask, may = -1;
 	acl_t acl;
 
 	if (fstat(fd, &st) == -1 || (acl = acl_of(fd, &st)) == NULL)
-		return 0;
+		return -1;
 	mask = mask_of(acl);	/* an ACL has one cursor */
 	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
 		if (acl_get_tag_type(e, &tag) == 0 && tag == ACL_GROUP_OBJ)

@@ -37,8 +37,9 @@ struct acl_name {
 bool access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
 
 /*
- * What the inode's owning group may do (R_OK, W_OK, X_OK).  The mode does not
- * say: where there is an ACL, its group bits are the ACL's mask.
+ * What the inode's owning group may do (R_OK, W_OK, X_OK); -1 where that can't be
+ * read.  The mode does not say: where there is an ACL, its group bits are the
+ * ACL's mask.
  */
 int access_of_group(int fd);
 

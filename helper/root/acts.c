@@ -165,7 +165,7 @@ allow(const struct leases *ls, const struct lease *l, const struct act *a, struc
 	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
-	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) == -1)
+	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return -1;
 	ret = node_acl_add(fd, a->path, name_in(a), &ours, why);
 	close(fd);
@@ -194,7 +194,7 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 
 	ours_besides(ls, l, a, &ours);
 	/* a node that is not there, or is another one by now, has no entry of ours */
-	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) == -1)
+	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
 	ret = node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
 	close(fd);
@@ -255,8 +255,10 @@ entry_trouble(int fd, const struct act *a, struct strlist *out)
 static bool
 mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct strlist *out)
 {
-	uint32_t mode = device_mode(fd, st);
+	uint32_t mode;
 
+	if (!device_mode(fd, st, &mode))
+		return say(out, "%s: its ACL can't be read", n->path);
 	if (n->mode == LEASE_MODE_UNKNOWN)
 		return true;
 	if ((mode & ~n->mode & 06) != 0)
@@ -276,7 +278,7 @@ node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *o
 	struct why why;
 	size_t i;
 
-	if ((fd = device_pin(n->path, n->major, n->minor, &st, &why)) == -1)
+	if ((fd = device_pin(n->path, n->major, n->minor, &st, &why)) < 0)
 		return say(out, "%s", why.text);
 	for (i = 0; i < l->acts; i++)
 		if (l->act[i].kind != ACT_MAKE_NODE && strcmp(l->act[i].path, n->path) == 0 &&

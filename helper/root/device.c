@@ -42,10 +42,14 @@ device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, st
 	int fd;
 
 	if ((dir = device_parent(path, &name, why)) == -1)
-		return -1;
-	if ((fd = file_open_beneath(dir, name, O_PATH)) == -1)
-		return refuse(why, errno == ENOENT || errno == ELOOP ? WHY_ABSENT : WHY_IO, "%s %s", path,
-		    errno == ENOENT ? "is not there" : errno == ELOOP ? "is a symbolic link" : strerror(errno));
+		return why->code == WHY_ABSENT ? -2 : -1;
+	if ((fd = file_open_beneath(dir, name, O_PATH)) == -1 && errno == ENOENT) {
+		refuse(why, WHY_ABSENT, "%s is not there", path);
+		return -2;
+	}
+	if (fd == -1)
+		return refuse(why, errno == ELOOP ? WHY_ABSENT : WHY_IO, "%s %s", path,
+		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
 	if (fstat(fd, st) == -1)
 		refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
 	else if (!S_ISCHR(st->st_mode))
@@ -59,10 +63,13 @@ device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, st
 	return -1;
 }
 
-uint32_t
-device_mode(int fd, const struct stat *st)
+bool
+device_mode(int fd, const struct stat *st, uint32_t *mode)
 {
-	return (st->st_mode & 0606U) | (uint32_t)(access_of_group(fd) & (R_OK | W_OK)) << 3;
+	int group = access_of_group(fd);
+
+	*mode = (st->st_mode & 0606U) | (group > 0 ? (uint32_t)(group & (R_OK | W_OK)) << 3 : 0);
+	return group != -1;
 }
 
 /* Nodes that are not there. */
@@ -124,11 +131,12 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 static bool
 group_helps(const struct device_view *v, int fd, const struct stat *st, int want, struct edits *out)
 {
+	const int group = access_of_group(fd);
 	uint32_t gid;
 	size_t i;
 
 	/* a rootless runtime can't add groups, and gid 0 is no group to give */
-	if (!v->peer->asker.enforced || st->st_gid == 0 || (access_of_group(fd) & want) != want ||
+	if (!v->peer->asker.enforced || st->st_gid == 0 || group == -1 || (group & want) != want ||
 	    !idmap_in(v->subject->gidmap, st->st_gid, &gid))
 		return false;
 	for (i = 0; i < out->gids; i++)
@@ -247,12 +255,13 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 
 	if (gpu_node_check(n, why) == -1)
 		return -1;
-	if ((fd = device_pin(n->path, n->major, n->minor, &st, why)) == -1)
-		return n->optional && why->code == WHY_ABSENT ? 0 : -1;
+	if ((fd = device_pin(n->path, n->major, n->minor, &st, why)) < 0)
+		return n->optional && fd == -2 ? 0 : -1;
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
-	e.mode = device_mode(fd, &st);
+	if (!device_mode(fd, &st, &e.mode))
+		return refuse(why, WHY_IO, "%s: its ACL can't be read", n->path);
 	e.uid = st.st_uid;
 	e.gid = st.st_gid;
 	note_mode(v->lease, n, e.mode, &st);

@@ -16,7 +16,6 @@
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
-#include "../pure/path.h"
 
 #define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
 
@@ -150,11 +149,12 @@ state_lock(int dir, const char *name, struct why *why)
 		.it_interval = { .tv_usec = 100000 } };
 	const struct itimerval off = { 0 };
 	struct sigaction wake = { .sa_handler = wake_up };
+	const char *slash = strrchr(name, '/'), *shown = slash != NULL ? slash + 1 : name;
 	int fd, ret, saved;
 
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, path_last(name), strerror(errno));
+		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(errno));
 	(void)sigaction(SIGALRM, &wake, NULL);
 	(void)setitimer(ITIMER_REAL, &limit, NULL);
 	ret = flock(fd, LOCK_EX);
@@ -165,6 +165,6 @@ state_lock(int dir, const char *name, struct why *why)
 	close(fd);
 	if (saved == EINTR)
 		return refuse(why, WHY_AGAIN, "%s/%s is held by another gpuhelper for over %d ms: try again", GPUHELPER_RUNDIR,
-		    path_last(name), LOCK_WAIT_MS);
-	return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, path_last(name), strerror(saved));
+		    shown, LOCK_WAIT_MS);
+	return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(saved));
 }

@@ -12,6 +12,7 @@
 #include "cleanup.h"
 #include "mig.h"
 #include "path.h"
+#include "vendorenv.h"
 
 #define RULES_MAX 64
 
@@ -478,6 +479,10 @@ read_env(config_setting_t *s, void *out, struct faults *f)
 		e = config_setting_get_elem(s, (unsigned)i);
 		if (!is_variable(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set", config_setting_name(e));
+		/* a runtime below would take it for a grant, beside those that are leased */
+		if (vendor_env_owns(config_setting_name(e)))
+			fault_add(f, conf_line(e), false, "\"%s\" can't be set: with driver_files = \"vendor-runtime\" in "
+			    "gpuhelper.conf it tells what was granted", config_setting_name(e));
 		conf_string(e, &value, f);
 		buf_printf(&b, "%s=%s", config_setting_name(e), value != NULL ? value : "");
 		if (b.failed || !strlist_add(&p->env, b.p, SIZE_MAX))

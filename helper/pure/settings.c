@@ -80,6 +80,17 @@ read_privileged(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_driver_files(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "none", "vendor-runtime", NULL };
+	static const enum driver_files values[] = { DRIVER_FILES_NONE, DRIVER_FILES_VENDOR_RUNTIME };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct settings *)out)->driver_files = values[i];
+}
+
+static void
 read_grant_unasked(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_bool(s, &((struct settings *)out)->grant_unasked, f);
@@ -223,6 +234,7 @@ static const struct conf_key keys[] = {
 	{ "runtime", read_runtime },
 	{ "volumes", read_volumes },
 	{ "privileged", read_privileged },
+	{ "driver_files", read_driver_files },
 	{ "grant_unasked", read_grant_unasked },
 	{ "allow_integrated", read_allow_integrated },
 	{ "unenforced", read_unenforced },

@@ -4,6 +4,12 @@
 
 #include "conf.h"
 
+/* Who brings the driver's user-space files into a container. */
+enum driver_files {
+	DRIVER_FILES_NONE,		/* its image */
+	DRIVER_FILES_VENDOR_RUNTIME,	/* a vendor's runtime below us, told by variables what was granted */
+};
+
 enum privileged { PRIVILEGED_DENY, PRIVILEGED_HIDE_GPUS, PRIVILEGED_ALLOW };
 
 /* Who signs tokens (see token.h). */
@@ -22,6 +28,7 @@ struct settings {
 	char *runtime;			/* absolute path of the OCI runtime below; NULL: first "runc" in PATH */
 	struct strlist volumes;		/* where root filesystems may lie, besides the bundle */
 	enum privileged privileged;
+	enum driver_files driver_files;
 	bool grant_unasked;		/* a «caller» policy may grant to containers that ask for nothing */
 	bool allow_integrated;		/* integrated GPUs count */
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */

@@ -21,6 +21,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../pure/procmask.h"
+#include "../pure/vendorenv.h"
 #include "acts.h"
 #include "allot.h"
 #include "audit.h"
@@ -332,6 +333,19 @@ mask_others(struct work *w)
 	    refuse_nomem(&w->why);
 }
 
+/* For a vendor's runtime below: what was granted, and no more. */
+static int
+add_vendor_env(struct work *w)
+{
+	struct vendor_grant granted[GPUS_MAX];
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		granted[i] = (struct vendor_grant){ w->picks[i].gpu, w->picks[i].rule->capabilities };
+	return w->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
+	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
+}
+
 static int
 add_env(struct work *w)
 {
@@ -391,7 +405,7 @@ carry_out(struct work *w, struct traces *t)
 	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
 	    fill_lease(w) == -1 || take_lease(w, t) == -1)
 		return -1;
-	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 ||
+	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || add_vendor_env(w) == -1 ||
 	    exec_record_write(w->peer, &w->lease, &w->edits, &w->why) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;

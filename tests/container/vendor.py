@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""driver_files = "vendor-runtime": what a vendor's runtime below is told.
+
+usage: vendor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The vendor's runtime is a STAND-IN: a script that writes down the environment of config.json and runs runc.  What a real
+one makes of the variables is not shown here.
+"""
+import json, os, sys
+from lib import *
+
+host = Host('runc', 'v1')
+SEEN = W + '/seen'
+vendor = write(W + '/bin/nvidia-container-runtime', """#!/bin/sh
+for a; do [ "$prev" != --bundle ] || cp "$a/config.json" %s; prev=$a; done
+exec %s "$@"
+""" % (SEEN, host.runtime), 0o755)
+host.runtime = vendor
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 2; %s } );\n'
+IMAGE = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VISIBLE_DEVICES=all']
+
+
+def told(env=(), text='driver_files = "vendor-runtime";'):
+    """What the runtime below sees of the variables, in their order."""
+    host.settings(text)
+    b = Bundle(host, env=IMAGE + list(env), args=['/bin/true'])
+    r = b.run()
+    if r.returncode != 0:
+        return r.stdout
+    return [e for e in json.load(open(SEEN))['process']['env'] if e.split('=')[0] in [i.split('=')[0] for i in IMAGE]]
+
+
+host.policies(t10=POLICY % '')
+r = told(TRAIN + ['GPUHELPER_GPUS=' + GPU0])
+ok(sorted(r) == ['NVIDIA_DRIVER_CAPABILITIES=compute,utility', 'NVIDIA_VISIBLE_DEVICES=' + GPU0], 'it is told of the granted GPU and of no other', r)
+r = told(TRAIN + ['GPUHELPER_GPUS=2'])
+ok(sorted(r)[1:] == ['NVIDIA_VISIBLE_DEVICES=%s,%s' % (GPU0, GPU1)], 'of both', r)
+host.policies(t10=POLICY % 'capabilities = [ "utility", "video" ];')
+r = told(TRAIN + ['GPUHELPER_GPUS=1'])
+ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "of the policy's capabilities", r)
+r = told()
+ok('NVIDIA_VISIBLE_DEVICES=void' in r and not [e for e in r if e.startswith('AMD') or e.endswith('VISIBLE_DEVICES=all')],
+   'a plain container: of none, whatever its image says', r)
+r = told(TRAIN + ['GPUHELPER_GPUS=1'], '')
+ok('NVIDIA_VISIBLE_DEVICES=void' in r, 'driver_files = "none": a granted one neither', r)
+host.policies(t10=(POLICY % '') + 'env = { NVIDIA_VISIBLE_DEVICES = "all"; };')
+r = told(TRAIN + ['GPUHELPER_GPUS=1'])
+ok('driver_files' in r, 'a policy that sets the variable itself is no policy', r)
+done()

@@ -113,7 +113,6 @@ pack_edits(const struct edits *e)
 char *
 reply_encode(const struct reply *r)
 {
-	char *text;
 	json_t *j;
 
 	strictjson_watch();
@@ -129,13 +128,7 @@ reply_encode(const struct reply *r)
 		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
 	} else if (r->status != NULL)
 		json_object_set(j, "status", r->status);
-	text = json_dumps(j, JSON_COMPACT);
-	json_decref(j);
-	if (strictjson_starved()) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+	return strictjson_text(j);
 }
 
 static int

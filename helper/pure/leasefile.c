@@ -86,7 +86,6 @@ char *
 lease_encode(const struct lease *l)
 {
 	json_t *gpus, *nodes, *cgroups, *users, *acts, *j;
-	char *text;
 	size_t i;
 
 	strictjson_watch();
@@ -110,13 +109,7 @@ lease_encode(const struct lease *l)
 	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
 	    "draining", l->draining);
-	text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
-	json_decref(j);
-	if (strictjson_starved()) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+	return strictjson_text(j);
 }
 
 /* Reading.  Every function returns false for what the one above would not have written. */

@@ -35,7 +35,6 @@ char *
 request_encode(const struct request *r)
 {
 	json_t *gids, *j;
-	char *text = NULL;
 	size_t i;
 
 	strictjson_watch();
@@ -50,14 +49,7 @@ request_encode(const struct request *r)
 	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
 	    "gpus", r->gpus, "folders", r->folders, "reason", r->reason);
-	if (j != NULL)
-		text = json_dumps(j, JSON_COMPACT);
-	json_decref(j);
-	if (strictjson_starved()) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+	return strictjson_text(j);
 }
 
 static bool

@@ -61,6 +61,19 @@ strictjson_starved(void)
 	return starved;
 }
 
+char *
+strictjson_text(json_t *j)
+{
+	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
+
+	json_decref(j);
+	if (strictjson_starved()) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
 static json_t *
 watched_load(const char *text, size_t len, json_error_t *err)
 {

@@ -27,4 +27,10 @@ json_t *strictjson_object(const char *text, size_t len, struct why *why);
 void strictjson_watch(void);
 bool strictjson_starved(void);
 
+/*
+ * What was made since strictjson_watch(), as one line of text, which the caller
+ * frees; takes the reference over and ends the watch.  NULL: no memory.
+ */
+char *strictjson_text(json_t *j);
+
 #endif

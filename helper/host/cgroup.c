@@ -18,7 +18,6 @@
 
 #define CANDIDATES_MAX 128
 #define DEPTH_MAX 16
-#define DIRS_MAX 4096
 
 /* What the candidates are made from. */
 struct search {
@@ -201,8 +200,9 @@ dir_populated(int dir, unsigned depth, unsigned *left)
 {
 	autofree char *procs = NULL, *events = NULL;
 
-	if ((*left)-- == 0)
+	if (*left == 0)
 		return true;
+	--*left;
 	/* v2 counts those beneath; v1 has no such file */
 	if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
 		return strstr(events, "populated 0") == NULL;
@@ -214,10 +214,9 @@ dir_populated(int dir, unsigned depth, unsigned *left)
 }
 
 bool
-cgroup_populated(const struct strlist *dirs)
+cgroup_populated(const struct strlist *dirs, unsigned *left)
 {
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	unsigned left = DIRS_MAX;
 	bool populated = false;
 	size_t i;
 	int fd;
@@ -229,7 +228,7 @@ cgroup_populated(const struct strlist *dirs)
 			populated = !is_gone(errno);
 			continue;
 		}
-		populated = is_cgroup(fd) && dir_populated(fd, 0, &left);
+		populated = is_cgroup(fd) && dir_populated(fd, 0, left);
 		close(fd);
 	}
 	return populated;

@@ -17,10 +17,13 @@
  */
 int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
 
+#define CGROUP_DIRS 4096	/* more than a container makes */
+
 /*
  * True if a process is in any of these directories or beneath them, or where
- * that can't be seen.  Directories that are not there are empty.
+ * that can't be seen, or not with *left directories, which is counted down.
+ * Directories that are not there are empty.
  */
-bool cgroup_populated(const struct strlist *dirs);
+bool cgroup_populated(const struct strlist *dirs, unsigned *left);
 
 #endif

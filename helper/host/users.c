@@ -96,21 +96,20 @@ group_gid(const char *name, uint32_t *gid)
 	return found;
 }
 
-/* One line «who:first:count»; a line of another form gives nothing. */
+/* One line «who:first:count» that is about this user; one of another form is not. */
 static bool
-line_gives(char *line, uint32_t uid, const char *name, uint32_t id)
+line_gives(char *line, uint32_t uid, const char *name, uint32_t *first, uint32_t *size)
 {
-	char *save = NULL, *who = strtok_r(line, ":\n", &save), *first = strtok_r(NULL, ":\n", &save);
+	char *save = NULL, *who = strtok_r(line, ":\n", &save), *start = strtok_r(NULL, ":\n", &save);
 	char *count = strtok_r(NULL, ":\n", &save);
-	uint32_t start, size, number;
+	uint32_t number;
 
-	if (count == NULL || strtok_r(NULL, ":\n", &save) != NULL || !text_u32(first, 0, UINT32_MAX, &start) ||
-	    !text_u32(count, 0, UINT32_MAX, &size))
-		return false;
-	if ((name == NULL || strcmp(who, name) != 0) && (!text_u32(who, 0, UINT32_MAX, &number) || number != uid))
+	if (count == NULL || strtok_r(NULL, ":\n", &save) != NULL || !text_u32(start, 0, UINT32_MAX, first) ||
+	    !text_u32(count, 0, UINT32_MAX, size))
 		return false;
 	/* a range that holds root's id is a mistake, and gives nothing */
-	return start != 0 && id >= start && id - start < size;
+	return *first != 0 && ((name != NULL && strcmp(who, name) == 0) ||
+	    (text_u32(who, 0, UINT32_MAX, &number) && number == uid));
 }
 
 static bool
@@ -118,14 +117,39 @@ range_gives(const char *file, uint32_t uid, const char *name, uint32_t id)
 {
 	FILE *f = fopen(file, "re");
 	autofree char *line = NULL;
+	uint32_t first, count;
 	bool found = false;
 	size_t size = 0;
 
 	while (f != NULL && !found && getline(&line, &size, f) != -1)
-		found = line_gives(line, uid, name, id);
+		found = line_gives(line, uid, name, &first, &count) && id >= first && id - first < count;
 	if (f != NULL)
 		fclose(f);
 	return found;
+}
+
+int
+user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, int max)
+{
+	FILE *f = fopen("/etc/subuid", "re");
+	autofree char *line = NULL;
+	size_t room = 0;
+	int n = 0;
+
+	while (f != NULL && n <= max && getline(&line, &room, f) != -1) {
+		uint32_t start, count;
+
+		if (!line_gives(line, uid, name, &start, &count))
+			continue;
+		if (n < max) {
+			first[n] = start;
+			size[n] = count;
+		}
+		n++;
+	}
+	if (f != NULL)
+		fclose(f);
+	return n <= max ? n : -1;
 }
 
 /*
@@ -136,13 +160,16 @@ static bool
 is_private_group(uint32_t uid, const char *name, uint32_t gid)
 {
 	FILE *users = fopen("/etc/passwd", "re"), *groups = fopen("/etc/group", "re");
-	bool alone = users != NULL && groups != NULL && name != NULL, his = false;
+	bool alone = users != NULL && groups != NULL && name != NULL, his = false, primary = false;
 	struct passwd *pw;
 	struct group *gr;
 	char **m;
 
-	while (alone && (pw = fgetpwent(users)) != NULL)
+	/* his by /etc/passwd, for newgrp(1) gives a process any of his groups */
+	while (alone && (pw = fgetpwent(users)) != NULL) {
 		alone = pw->pw_gid != gid || pw->pw_uid == uid;
+		primary = primary || (pw->pw_uid == uid && pw->pw_gid == gid);
+	}
 	while (alone && (gr = fgetgrent(groups)) != NULL) {
 		if (gr->gr_gid != gid)
 			continue;
@@ -151,7 +178,7 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 		for (m = gr->gr_mem; alone && *m != NULL; m++)
 			alone = strcmp(*m, name) == 0;
 	}
-	alone = alone && his && feof(users) && feof(groups);
+	alone = alone && his && primary && feof(users) && feof(groups);
 	if (users != NULL)
 		fclose(users);
 	if (groups != NULL)

@@ -35,7 +35,8 @@ act_same_node(const struct act *a, const struct act *b)
 bool
 act_same(const struct act *a, const struct act *b)
 {
-	return a->kind == b->kind && act_same_node(a, b) && (a->kind == ACT_MAKE_NODE || a->id == b->id);
+	return a->kind == b->kind && act_same_node(a, b) &&
+	    (a->kind == ACT_MAKE_NODE ? a->inode == b->inode : a->id == b->id);
 }
 
 bool

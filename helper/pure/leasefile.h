@@ -18,6 +18,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
+#define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)
 #define LEASE_MODE_UNKNOWN UINT32_MAX
 

@@ -1,6 +1,7 @@
 /*
  * See acl.h.  Reads, changes and writes an ACL as a whole, so under a lock per
- * node: of unlocked ones that come at once, some are lost.  Through
+ * node, whoever comes and whether or not it holds the leases' lock: of unlocked
+ * changes that come at once, some are lost.  Through
  * /proc/self/fd, for libacl's acl_get_fd() wants more than O_PATH, and opening a
  * GPU does things to it.
  */
@@ -174,6 +175,22 @@ count_others(acl_t acl, const struct acl_names *ours, struct acl_name who, int m
 	return n;
 }
 
+/* What named entries of others and the owning group say, all together. */
+static int
+bits_of_others(acl_t acl, const struct acl_names *ours, struct acl_name who)
+{
+	int which, bits = 0;
+	struct acl_name name;
+	acl_entry_t e;
+	acl_tag_t tag;
+
+	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
+		if (name_of(e, &name) ? !is_ours(ours, name) && !(name.group == who.group && name.id == who.id) :
+		    acl_get_tag_type(e, &tag) == 0 && tag == ACL_GROUP_OBJ)
+			bits |= bits_of(e);
+	return bits;
+}
+
 static int
 new_entry(struct editing *e, acl_tag_t tag, const struct acl_name *who, int bits)
 {
@@ -278,8 +295,11 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 	had = bits_of(mask);
 	others = count_others(e->acl, ours, who, had, &hidden);
 	if (before != ACT_NO_MASK)
-		/* if someone changed it since, it is his */
-		return (had & RW) == RW ? set_bits(e, mask, before) : 0;
+		/*
+		 * If someone changed it since, it is his.  It hid no one when it was raised: an entry that it would hide
+		 * is newer.
+		 */
+		return (had & RW) == RW ? set_bits(e, mask, before | (bits_of_others(e->acl, ours, who) & had)) : 0;
 	if (others > 0)
 		return 0;
 	if (set_bits(e, group, bits_of(group) & had) == -1)

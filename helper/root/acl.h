@@ -7,11 +7,12 @@
 #define GPUHELPER_ROOT_ACL_H
 
 #include "../host/access.h"
+#include "../pure/leasefile.h"
 #include "../pure/why.h"
 
-/* Entries of ours that a node has, or may have. */
+/* Entries of ours that a node has, or may have: one a lease, at most. */
 struct acl_names {
-	struct acl_name v[512];
+	struct acl_name v[LEASES_MAX];
 	size_t n;
 };
 

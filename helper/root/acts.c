@@ -204,18 +204,23 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 int
 acts_undo(const struct leases *ls, struct lease *l, struct why *why)
 {
-	struct act a;
-	int ret;
+	size_t i = l->acts, left;
+	int ret = 0;
 
-	while (l->acts > 0) {
-		a = l->act[l->acts - 1];
-		ret = acts_shared(ls, l, &a) != NULL ? 0 :
-		    a.kind == ACT_MAKE_NODE ? unmake_node(&a, why) : disallow(ls, l, &l->act[l->acts - 1], why);
-		if (ret == -1)
-			return -1;
+	/* each for itself, the last first: one that can't be undone now keeps no other */
+	while (i-- > 0) {
+		const struct act *a = &l->act[i];
+
+		if (acts_shared(ls, l, a) == NULL &&
+		    (a->kind == ACT_MAKE_NODE ? unmake_node(a, why) : disallow(ls, l, a, why)) == -1) {
+			ret = -1;
+			continue;
+		}
+		left = l->acts - i - 1;
+		memmove(&l->act[i], &l->act[i + 1], left * sizeof(*a));
 		l->acts--;
 	}
-	return 0;
+	return ret;
 }
 
 /* Trouble. */

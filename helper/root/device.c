@@ -100,7 +100,7 @@ int
 device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why)
 {
 	struct act make = act_on(n, ACT_MAKE_NODE);
-	const struct act *shared = acts_shared(v->others, v->lease, &make);
+	const struct act *shared;
 	autoclose int dir = -1;
 	const char *name;
 	struct stat st;
@@ -112,7 +112,8 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 		return n->optional ? 0 : why->code == WHY_ABSENT ? refuse_missing(n, v->inv, why) : -1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		/* made for a lease that still lives: it goes with the last one that needs it */
-		if (shared != NULL && shared->inode == st.st_ino && !lease_add_act(v->lease, shared))
+		make.inode = st.st_ino;
+		if ((shared = acts_shared(v->others, v->lease, &make)) != NULL && !lease_add_act(v->lease, shared))
 			return refuse_nomem(why);
 		return 0;
 	}

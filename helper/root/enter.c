@@ -165,6 +165,20 @@ reset_limits(struct why *why)
 	return 0;
 }
 
+/*
+ * Out of the session of whoever started us: the scheduler's autogroup goes by
+ * it (sched(7)), and its members can make that as unimportant as they like
+ * while we hold a lock.  A leader of a group can't leave it, and need not be one.
+ */
+static int
+leave_session(const struct starter *who, struct why *why)
+{
+	if (setsid() == -1 && who->uid != 0)
+		return refuse(why, WHY_DENIED, "started as the leader of a process group: gpuhelper is started by gpuhelper-runc "
+		    "(see gpuhelper(8))");
+	return 0;
+}
+
 static void
 reset_surroundings(void)
 {
@@ -280,6 +294,8 @@ enter(struct starter *who, struct why *why)
 	if (take_starter(who, why) == -1 || check_power(who, why) == -1)
 		return -1;
 	reset_signals();
+	if (leave_session(who, why) == -1)
+		return -1;
 	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
 	if (reset_limits(why) == -1 || become_root(why) == -1)
 		return -1;

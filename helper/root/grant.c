@@ -18,6 +18,7 @@
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/identity.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../pure/procmask.h"
@@ -32,6 +33,7 @@
 #include "rate.h"
 
 #define GPUS_MAX 64
+#define SUBUIDS_MAX 64
 
 /* One request on its way. */
 struct work {
@@ -148,21 +150,28 @@ prepare(struct work *w)
 	return 0;
 }
 
-/* The users that the container's processes may run as, for a container that no cgroup tells apart. */
+/*
+ * The users that the container's processes may run as, for a container that no
+ * cgroup tells apart: whoever the caller may become, whatever the request says.
+ * What it says besides is someone else, who would hold the lease for ever.
+ */
 static int
 fill_users(struct work *w)
 {
-	const struct idmap *m = &w->uids;
+	const struct asker *who = &w->peer->asker;
+	uint32_t first[SUBUIDS_MAX], size[SUBUIDS_MAX];
 	struct lease *l = &w->lease;
-	size_t i;
+	int i, n;
 
-	if (w->peer->asker.enforced)
+	if (who->enforced)
 		return 0;
-	if ((l->user = calloc(m->n + 1, sizeof(*l->user))) == NULL)
+	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
+		return refuse(&w->why, WHY_CONFIG, "/etc/subuid gives uid %u more than %d ranges", who->uid, SUBUIDS_MAX);
+	if ((l->user = calloc((size_t)n + 1, sizeof(*l->user))) == NULL)
 		return refuse_nomem(&w->why);
-	l->user[l->users++] = (struct idspan){ w->peer->asker.uid, 1 };
-	for (i = 0; i < m->n; i++)
-		l->user[l->users++] = (struct idspan){ m->v[i].outside, m->v[i].size };
+	l->user[l->users++] = (struct idspan){ who->uid, 1 };
+	for (i = 0; i < n; i++)
+		l->user[l->users++] = (struct idspan){ first[i], size[i] };
 	return 0;
 }
 
@@ -171,6 +180,7 @@ fill_lease(struct work *w)
 {
 	const struct request *r = w->request;
 	struct lease *l = &w->lease;
+	unsigned dirs = CGROUP_DIRS;
 
 	lease_key(w->peer->asker.uid, r->runtime_root, r->id, l->key);
 	l->id = strdup(r->id);
@@ -197,7 +207,7 @@ fill_lease(struct work *w)
 	/* its end is seen by its cgroup: that has to be there, and its own */
 	if (w->peer->asker.enforced && l->cgroups.n == 0)
 		return refuse(&w->why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", w->peer->pid);
-	if (cgroup_populated(&l->cgroups))
+	if (cgroup_populated(&l->cgroups, &dirs))
 		return refuse(&w->why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
 		    *r->cgroups_path ? r->cgroups_path : r->id);
 	return 0;
@@ -245,6 +255,19 @@ each_node(struct work *w, const struct device_view *view, device_do *what)
 	return 0;
 }
 
+/* For a vendor's runtime below: what was granted, and no more. */
+static int
+add_vendor_env(struct work *w)
+{
+	struct vendor_grant granted[GPUS_MAX];
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		granted[i] = (struct vendor_grant){ w->picks[i].gpu, w->picks[i].rule->capabilities };
+	return w->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
+	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
+}
+
 /*
  * The nodes are made and opened to the container, and the lease is written down:
  * whatever is done is in it before it is done.
@@ -263,7 +286,10 @@ open_gpus(struct work *w, const struct leases *ls)
 		return -1;
 	if (each_node(w, &view, device_add) == -1 || leases_write(ls, &w->lease, &w->why) == -1)
 		return -1;
-	return acts_allow(ls, &w->lease, &w->why);
+	if (add_vendor_env(w) == -1 || acts_allow(ls, &w->lease, &w->why) == -1)
+		return -1;
+	/* under the lock, too: whoever ends the lease removes its record with it */
+	return exec_record_write(w->peer, &w->lease, &w->edits, &w->why);
 }
 
 /* Under the lock: pick, write down, open.  Nothing that the caller controls is touched while it is held. */
@@ -278,7 +304,7 @@ take_lease(struct work *w, struct traces *t)
 
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
-	ret = leases_open(&ls, audit_end, w, &w->why);
+	ret = leases_open(&ls, w->peer->asker.uid, audit_end, w, &w->why);
 	/* a crowd at the lock is no reason to give up for who may wait anyway */
 	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
 		w->waits = true;
@@ -331,19 +357,6 @@ mask_others(struct work *w)
 		granted[i] = w->picks[i].gpu;
 	return procmask_others(&w->decision.inventory, granted, w->lease.gpus, &w->edits.masked) ? 0 :
 	    refuse_nomem(&w->why);
-}
-
-/* For a vendor's runtime below: what was granted, and no more. */
-static int
-add_vendor_env(struct work *w)
-{
-	struct vendor_grant granted[GPUS_MAX];
-	size_t i;
-
-	for (i = 0; i < w->lease.gpus; i++)
-		granted[i] = (struct vendor_grant){ w->picks[i].gpu, w->picks[i].rule->capabilities };
-	return w->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
-	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
 }
 
 static int
@@ -405,8 +418,7 @@ carry_out(struct work *w, struct traces *t)
 	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
 	    fill_lease(w) == -1 || take_lease(w, t) == -1)
 		return -1;
-	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || add_vendor_env(w) == -1 ||
-	    exec_record_write(w->peer, &w->lease, &w->edits, &w->why) == -1 || record(w, "grant", NULL) == -1) {
+	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;
 	}

@@ -26,7 +26,7 @@ void look(const struct peer *p, struct reply *reply);
 /* look(); and if this container of the peer's is in use all the same, takes its rights back: it is draining. */
 void release(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* look(); and does again what something has undone of the acts of live leases. */
+/* look(); and does again what something has undone of the acts of live leases: of its own, root of all. */
 void reapply(const struct peer *p, struct reply *reply);
 
 /* Who holds what, and who waits: a caller sees its own, root all.  Changes nothing. */

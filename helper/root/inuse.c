@@ -11,22 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 
-#define MOUNTINFO_COST 50	/* in looks */
-#define MOUNTINFO_MAX (1 << 20)
+#define NAMESPACES_MAX 1024
 
-/* What the users' processes are searched for: never for longer than «looks». */
+struct process {
+	char pid[16];
+	uint32_t owner, real;	/* of /proc/PID, the effective uid; the real one where that is root's */
+};
+
+/* What a user's processes are searched for. */
 struct node_search {
+	int proc;
 	const struct edit_node *nodes;
 	size_t n;
 	const struct idspan *users;
 	size_t spans;
-	unsigned *looks;
-	ino_t seen[64];		/* mount namespaces that have none of the nodes; the first is our own */
+	struct looks *looks;
+	ino_t *seen;		/* mount namespaces that have none of the nodes; the first is our own */
 	size_t seens;
 };
 
@@ -37,14 +43,112 @@ is_gone(int error)
 	return error == ENOENT || error == ESRCH;
 }
 
-static bool
-may_look(const struct node_search *s, unsigned cost)
+static int64_t
+now_ms(void)
 {
-	if (*s->looks < cost)
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool
+may_look(const struct node_search *s)
+{
+	const int64_t now = now_ms();
+
+	if (s->looks->until == 0)
+		s->looks->until = now + INUSE_MS;
+	if (s->looks->left == 0 || now > s->looks->until)
 		return false;
-	*s->looks -= cost;
+	s->looks->left--;
 	return true;
 }
+
+/* Whose processes there are. */
+
+/*
+ * /proc/PID belongs to the effective uid, and to root if the process is not
+ * dumpable.  Of a setuid program, which may have inherited a node, the real one
+ * counts.
+ */
+static bool
+read_owner(int proc, struct process *p)
+{
+	autofree char *status = NULL;
+	char name[40], *line;
+	struct stat st;
+	unsigned uid;
+
+	if (fstatat(proc, p->pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return false;
+	p->owner = p->real = st.st_uid;
+	if (st.st_uid != 0)
+		return true;
+	snprintf(name, sizeof(name), "%.15s/status", p->pid);
+	errno = 0;
+	if ((status = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
+	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u", &uid) != 1)
+		return false;
+	p->real = uid;
+	return true;
+}
+
+static bool
+add_process(struct processes *all, int proc, const char *pid)
+{
+	struct process *v = reallocarray(all->v, all->n + 1, sizeof(*v));
+
+	if (v == NULL)
+		return false;
+	all->v = v;
+	v[all->n] = (struct process){ 0 };
+	snprintf(v[all->n].pid, sizeof(v[all->n].pid), "%.15s", pid);
+	if (read_owner(proc, &v[all->n]))
+		all->n++;
+	else
+		return is_gone(errno);
+	return true;
+}
+
+static void
+read_processes(struct processes *all)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
+	struct dirent *e;
+
+	all->read = true;
+	all->failed = d == NULL;
+	if (d == NULL && proc != -1)
+		close(proc);
+	while (!all->failed && (errno = 0, e = readdir(d)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			all->failed = !add_process(all, dirfd(d), e->d_name);
+	all->failed = all->failed || errno != 0;
+	if (d != NULL)
+		closedir(d);
+}
+
+void
+processes_free(struct processes *p)
+{
+	free(p->v);
+	*p = (struct processes){ 0 };
+}
+
+static bool
+in_spans(const struct node_search *s, uint32_t uid)
+{
+	size_t i;
+
+	for (i = 0; i < s->spans; i++)
+		if (uid >= s->users[i].first && uid - s->users[i].first < s->users[i].size)
+			return true;
+	return false;
+}
+
+/* What one of them has. */
 
 static bool
 fd_is(const struct node_search *s, int fds, const char *name)
@@ -53,7 +157,7 @@ fd_is(const struct node_search *s, int fds, const char *name)
 	char link[8];
 	size_t i;
 
-	if (!may_look(s, 1))
+	if (!may_look(s))
 		return true;
 	/* a user's file system may keep even root out, but has no device nodes to use; the link itself is procfs's */
 	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
@@ -66,17 +170,18 @@ fd_is(const struct node_search *s, int fds, const char *name)
 	return false;
 }
 
+/* «task» is PID/task/TID: threads may have descriptors, and mounts, of their own. */
 static bool
-process_has(const struct node_search *s, int proc, const char *pid)
+task_has(const struct node_search *s, const char *task)
 {
 	bool has = false;
 	struct dirent *e;
-	char name[40];
+	char name[64];
 	DIR *d;
 	int fd;
 
-	snprintf(name, sizeof(name), "%.20s/fd", pid);
-	if ((fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY)) == -1)
+	snprintf(name, sizeof(name), "%.50s/fd", task);
+	if ((fd = file_open_beneath(s->proc, name, O_RDONLY | O_DIRECTORY)) == -1)
 		return !is_gone(errno);
 	if ((d = fdopendir(fd)) == NULL) {
 		close(fd);
@@ -113,93 +218,102 @@ line_binds(const struct node_search *s, char *line)
 	return false;
 }
 
+/* Line by line, for the kernel may take long over each: a user can have very many. */
+static bool
+mounts_bind(const struct node_search *s, const char *task)
+{
+	autofree char *line = NULL;
+	bool found = false;
+	char name[64];
+	size_t size = 0;
+	FILE *f;
+	int fd;
+
+	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
+	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
+		return !is_gone(errno) && errno != EINVAL;	/* a zombie has none */
+	if ((f = fdopen(fd, "r")) == NULL) {
+		close(fd);
+		return true;
+	}
+	while (!found && (errno = 0, getline(&line, &size, f)) != -1)
+		found = !may_look(s) || line_binds(s, line);
+	found = found || (errno != 0 && !is_gone(errno) && errno != EINVAL);
+	fclose(f);
+	return found;
+}
+
 /* Its mount namespace has one of the nodes bound into it. */
 static bool
-process_sees(struct node_search *s, int proc, const char *pid)
+task_sees(struct node_search *s, const char *task)
 {
-	autofree char *text = NULL;
-	char name[40], *line, *save = NULL;
+	char name[64], root[8];
 	struct stat ns;
+	ssize_t n;
 	size_t i;
 
-	snprintf(name, sizeof(name), "%.20s/ns/mnt", pid);
-	if (fstatat(proc, name, &ns, 0) == -1)
+	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
+	if (fstatat(s->proc, name, &ns, 0) == -1)
 		return !is_gone(errno);
 	for (i = 0; i < s->seens; i++)
 		if (s->seen[i] == ns.st_ino)
 			return false;
-	snprintf(name, sizeof(name), "%.20s/mountinfo", pid);
-	if (!may_look(s, MOUNTINFO_COST))
+	if (mounts_bind(s, task))
 		return true;
-	if ((text = file_read_at(proc, name, MOUNTINFO_MAX, NULL)) == NULL)
-		return !is_gone(errno) && errno != EINVAL;
-	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
-		if (line_binds(s, line))
-			return true;
-	if (s->seens < sizeof(s->seen) / sizeof(s->seen[0]))
+	/* who is chrooted sees a part of the namespace, and speaks for no more */
+	snprintf(name, sizeof(name), "%.50s/root", task);
+	n = readlinkat(s->proc, name, root, sizeof(root));
+	if (n == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
 		s->seen[s->seens++] = ns.st_ino;
 	return false;
 }
 
 static bool
-in_spans(const struct node_search *s, uint32_t uid)
+process_uses(struct node_search *s, const char *pid)
 {
-	size_t i;
+	char name[40], task[64];
+	bool uses = false;
+	struct dirent *e;
+	DIR *d;
+	int fd;
 
-	for (i = 0; i < s->spans; i++)
-		if (uid >= s->users[i].first && uid - s->users[i].first < s->users[i].size)
-			return true;
-	return false;
-}
-
-/*
- * /proc/PID belongs to the effective uid.  Of a setuid program, which may have
- * inherited a node, the real one counts.
- */
-static bool
-is_of_users(const struct node_search *s, int proc, const char *pid)
-{
-	autofree char *status = NULL;
-	char name[40], *line;
-	struct stat st;
-	unsigned uid;
-
-	if (fstatat(proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
+	snprintf(name, sizeof(name), "%.15s/task", pid);
+	if ((fd = file_open_beneath(s->proc, name, O_RDONLY | O_DIRECTORY)) == -1)
 		return !is_gone(errno);
-	if (in_spans(s, st.st_uid))
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
 		return true;
-	if (st.st_uid != 0)
-		return false;
-	snprintf(name, sizeof(name), "%.20s/status", pid);
-	if ((status = file_read_at(proc, name, 65536, NULL)) == NULL)
-		return !is_gone(errno);
-	return (line = strstr(status, "\nUid:")) != NULL && sscanf(line, "\nUid: %u", &uid) == 1 && in_spans(s, uid);
+	}
+	while (!uses && (errno = 0, e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
+		uses = !may_look(s) || task_has(s, task) || task_sees(s, task);
+	}
+	uses = uses || (errno != 0 && !is_gone(errno));
+	closedir(d);
+	return uses;
 }
 
 bool
-node_in_use(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans, unsigned *looks)
+node_in_use(struct processes *all, const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans,
+    struct looks *looks)
 {
-	struct node_search s = { .nodes = nodes, .n = n, .users = users, .spans = spans, .looks = looks };
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool found = false;
-	struct dirent *e;
+	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree ino_t *seen = calloc(NAMESPACES_MAX, sizeof(*seen));
+	struct node_search s = { .proc = proc, .nodes = nodes, .n = n, .users = users, .spans = spans, .looks = looks,
+		.seen = seen };
 	struct stat ours;
-	DIR *d;
+	size_t i;
 
-	if (proc == -1 || (d = fdopendir(proc)) == NULL) {
-		if (proc != -1)
-			close(proc);
+	if (!all->read)
+		read_processes(all);
+	if (all->failed || proc == -1 || seen == NULL)
 		return true;
-	}
 	if (fstatat(proc, "self/ns/mnt", &ours, 0) == 0)
 		s.seen[s.seens++] = ours.st_ino;
-	while (!found && (errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_name[0] < '1' || e->d_name[0] > '9')
-			continue;
-		found = !may_look(&s, 1) || (is_of_users(&s, proc, e->d_name) &&
-		    (process_has(&s, proc, e->d_name) || process_sees(&s, proc, e->d_name)));
-	}
-	found = found || errno != 0;
-	closedir(d);
-	return found;
+	for (i = 0; i < all->n; i++)
+		if ((in_spans(&s, all->v[i].owner) || in_spans(&s, all->v[i].real)) && process_uses(&s, all->v[i].pid))
+			return true;
+	return false;
 }

@@ -6,15 +6,32 @@
 
 #include "../pure/leasefile.h"
 
-#define INUSE_LOOKS 20000	/* at processes and descriptors: at most 0.3 s */
+#define INUSE_LOOKS 20000	/* at descriptors, for one user */
+#define INUSE_MS 200		/* the same, in time: others wait meanwhile */
+
+/* What is left of a user's share of looking around: his processes may be many, and his mounts. */
+struct looks {
+	unsigned left;
+	int64_t until;		/* milliseconds since boot; 0: not begun */
+};
+
+/* All processes, and whose they are: read once, for all leases. */
+struct processes {
+	struct process *v;
+	size_t n;
+	bool read, failed;
+};
+void processes_free(struct processes *p);
 
 /*
- * True if a process of one of these users has one of these nodes open, or lives
- * in a mount namespace that has one bound into it (as a rootless runtime does
- * for a container: so it counts while it has opened nothing yet).  True as well
- * where that can't be seen, or not with *looks, which is counted down.  Others'
- * processes (nvidia-persistenced holds nodes open for ever) are no container's.
+ * True if a process of one of these users has one of these nodes open, in any of
+ * its threads, or lives in a mount namespace that has one bound into it (as a
+ * rootless runtime does for a container: so it counts while it has opened
+ * nothing yet).  True as well where that can't be seen, or not with *looks,
+ * which is used up.  Others' processes (nvidia-persistenced holds nodes open for
+ * ever) are no container's, and are on nobody's account.
  */
-bool node_in_use(const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans, unsigned *looks);
+bool node_in_use(struct processes *all, const struct edit_node *nodes, size_t n, const struct idspan *users,
+    size_t spans, struct looks *looks);
 
 #endif

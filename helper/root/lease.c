@@ -22,7 +22,6 @@
 #include "inuse.h"
 #include "state.h"
 
-#define LEASES_MAX 4096		/* that live; what is over is found and removed whatever its number */
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 #define FILES_MAX (1 << 20)
 
@@ -60,6 +59,40 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
 
 /* The end of a lease. */
 
+/* How much is looked at for one user's leases at a time, while others wait (inuse.h): what is left of it. */
+struct share {
+	uint32_t uid;
+	struct looks looks;
+	unsigned dirs;		/* of cgroups */
+};
+struct seeing {
+	char boot[40];
+	struct processes processes;
+	struct share *share;
+	size_t shares;
+};
+
+static struct share *
+share_of(struct seeing *s, uint32_t uid)
+{
+	struct share *v;
+	size_t i;
+
+	for (i = 0; i < s->shares; i++)
+		if (s->share[i].uid == uid)
+			break;
+	if (i == s->shares) {
+		if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
+			return NULL;
+		s->share = v;
+		v[s->shares++] = (struct share){ .uid = uid, .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS };
+	}
+	/* root's cgroups are no one's to make wide */
+	if (uid == 0)
+		s->share[i].dirs = CGROUP_DIRS;
+	return &s->share[i];
+}
+
 /*
  * (a) the process that asked lives: it is the runtime, still creating; (b) the
  * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
@@ -67,39 +100,14 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
  * mounts.
  */
 static bool
-is_live(const struct lease *l, const char *boot, unsigned *looks)
+is_live(const struct lease *l, struct seeing *see, struct share *share)
 {
-	if (strcmp(l->boot, boot) != 0)
+	if (strcmp(l->boot, see->boot) != 0)
 		return false;
-	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups))
+	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups, &share->dirs))
 		return true;
-	return l->users > 0 && l->nodes > 0 && node_in_use(l->node, l->nodes, l->user, l->users, looks);
-}
-
-/* What is left of a user's share of looking around (inuse.h): his processes may be many, and others wait. */
-struct share {
-	uint32_t uid;
-	unsigned looks;
-};
-struct shares {
-	struct share *v;
-	size_t n;
-};
-
-static unsigned *
-share_of(struct shares *s, uint32_t uid)
-{
-	struct share *v;
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->v[i].uid == uid)
-			return &s->v[i].looks;
-	if ((v = reallocarray(s->v, s->n + 1, sizeof(*v))) == NULL)
-		return NULL;
-	s->v = v;
-	v[s->n] = (struct share){ uid, INUSE_LOOKS };
-	return &v[s->n++].looks;
+	return l->users > 0 && l->nodes > 0 &&
+	    node_in_use(&see->processes, l->node, l->nodes, l->user, l->users, &share->looks);
 }
 
 static void
@@ -145,39 +153,43 @@ drain(const struct leases *ls, struct lease *l)
 	keep_rest(ls, l);
 }
 
-static int
-end_those_over(struct leases *ls, const char *boot, lease_ended *ended, void *ctx, struct why *why)
+/* One that is over: undone, told of, removed; what can't be undone stays, and holds what it held. */
+static void
+end_one(struct leases *ls, size_t at, lease_ended *ended, void *ctx)
 {
-	struct shares shares = { 0 };
+	struct lease *l = &ls->v[at];
 	struct why stuck;
-	unsigned *looks;
+
+	if (acts_undo(ls, l, &stuck) == -1) {
+		keep_rest(ls, l);
+		return;
+	}
+	/* told of before it is gone: better twice than never */
+	ended(ctx, l);
+	if (leases_remove(ls, l, &stuck) == 0)
+		forget(ls, at);
+}
+
+static int
+end_those_over(struct leases *ls, struct seeing *see, lease_ended *ended, void *ctx, struct why *why)
+{
+	struct share *share;
+	struct lease *l;
 	size_t i;
-	int ret = 0;
 
 	for (i = ls->n; i-- > 0;) {
-		if ((looks = share_of(&shares, ls->v[i].uid)) == NULL) {
-			ret = refuse_nomem(why);
-			break;
-		}
-		ls->v[i].over = !is_live(&ls->v[i], boot, looks);
+		l = &ls->v[i];
+		if ((share = share_of(see, l->uid)) == NULL)
+			return refuse_nomem(why);
+		l->over = !is_live(l, see, share);
 		if (ended == NULL)
 			continue;
-		if (!ls->v[i].over) {
-			if (ls->v[i].draining)
-				drain(ls, &ls->v[i]);
-			continue;
-		}
-		/* told of before it is gone: better twice than never */
-		if (acts_undo(ls, &ls->v[i], &stuck) == -1) {
-			keep_rest(ls, &ls->v[i]);
-			continue;
-		}
-		ended(ctx, &ls->v[i]);
-		if (leases_remove(ls, &ls->v[i], &stuck) == 0)
-			forget(ls, i);
+		if (l->over)
+			end_one(ls, i, ended, ctx);
+		else if (l->draining)
+			drain(ls, l);
 	}
-	free(shares.v);
-	return ret;
+	return 0;
 }
 
 static int
@@ -212,22 +224,32 @@ read_all(struct leases *ls, struct why *why)
 
 /* Everything but who is over. */
 static int
-lock_and_read(struct leases *ls, struct why *why)
+lock_and_read(struct leases *ls, uint32_t uid, struct why *why)
 {
-	*ls = (struct leases){ .dir = -1, .lock = -1 };
+	autoclose int locks = -1;
+	char line[24];
+
+	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	snprintf(line, sizeof(line), "user-%u", uid);
+	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, why)) == -1))
+		return -1;
 	return (ls->dir = state_dir("leases", why)) == -1 || (ls->lock = state_lock(ls->dir, "../lock", why)) == -1 ? -1 :
 	    read_all(ls, why);
 }
 
 int
-leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why)
+leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, struct why *why)
 {
-	char boot[40];
+	struct seeing see = { 0 };
+	int ret;
 
-	*ls = (struct leases){ .dir = -1, .lock = -1 };
-	if (!boot_id(boot))
+	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	if (!boot_id(see.boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	return lock_and_read(ls, why) == -1 ? -1 : end_those_over(ls, boot, ended, ctx, why);
+	ret = lock_and_read(ls, uid, why) == -1 ? -1 : end_those_over(ls, &see, ended, ctx, why);
+	processes_free(&see.processes);
+	free(see.share);
+	return ret;
 }
 
 void
@@ -240,9 +262,11 @@ leases_close(struct leases *ls)
 	free(ls->v);
 	if (ls->lock != -1)
 		close(ls->lock);
+	if (ls->line != -1)
+		close(ls->line);
 	if (ls->dir != -1)
 		close(ls->dir);
-	*ls = (struct leases){ .dir = -1, .lock = -1 };
+	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
 }
 
 /* Writing. */
@@ -306,7 +330,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, struct why *
 
 	lease_key(p->asker.uid, root, id, key);
 	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
-	if ((ret = lock_and_read(&ls, why)) == 0 && (l = find(&ls, key)) != NULL && l->pid == p->pid &&
+	if ((ret = lock_and_read(&ls, p->asker.uid, why)) == 0 && (l = find(&ls, key)) != NULL && l->pid == p->pid &&
 	    l->start == p->start && strcmp(l->boot, p->boot) == 0)
 		ret = leases_remove(&ls, l, why);
 	leases_close(&ls);

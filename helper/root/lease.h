@@ -9,7 +9,7 @@
 #include "peer.h"
 
 struct leases {
-	int dir, lock;		/* the directory; the lock's descriptor, -1 while not held */
+	int dir, lock, line;	/* the directory; the descriptors of the lock and of one's place in line, -1 while not held */
 	struct lease *v;	/* the live ones */
 	size_t n;
 };
@@ -18,13 +18,14 @@ struct leases {
 typedef void lease_ended(void *ctx, const struct lease *l);
 
 /*
- * Takes the lock (waits 1.5 s at most), reads all leases and ends those that are
+ * Takes the lock (waits 1.5 s at most; the helpers of one user wait in a line of
+ * their own first, so that at most one of each user is in everybody's), reads all leases and ends those that are
  * over: what was done for them is undone, and they are removed.  One that can't
  * be undone stays, marked over, and holds what it held.  A lease file that can't
  * be read refuses everything, for it may hold a GPU.  With «ended» NULL nothing
  * is changed, those that are over are marked so.  leases_close() in either case.
  */
-int leases_open(struct leases *ls, lease_ended *ended, void *ctx, struct why *why);
+int leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, struct why *why);
 void leases_close(struct leases *ls);
 
 /* Refuses a second lease for the same container, and more than one user may have. */

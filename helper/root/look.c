@@ -25,12 +25,12 @@ ended(void *ctx, const struct lease *l)
 static void
 look_and(after_look *after, const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct leases ls = { .dir = -1, .lock = -1 };
+	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->asker.uid, &reply->why) == -1 ||
-	    leases_open(&ls, ended, &audit, &reply->why) == -1 ||
+	    leases_open(&ls, p->asker.uid, ended, &audit, &reply->why) == -1 ||
 	    (after != NULL && after(p, r, audit, &ls, &reply->why) == -1))
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);
@@ -57,11 +57,10 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 	size_t i;
 	int ret = 0;
 
-	(void)p;
 	(void)r;
 	(void)audit;
 	for (i = 0; i < ls->n; i++)
-		if (!ls->v[i].over && !ls->v[i].draining && acts_allow(ls, &ls->v[i], why) == -1)
+		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && !ls->v[i].draining && acts_allow(ls, &ls->v[i], why) == -1)
 			ret = -1;
 	return ret;
 }

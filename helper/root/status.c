@@ -9,7 +9,9 @@
 #include "owncgroup.h"
 #include "queue.h"
 
-#define SHOWN_MAX 1500		/* of each, so that the reply stays below its limit */
+#define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
+#define WAITERS_SHOWN (150 * 1024)
+#define NAME_MAX_SHOWN 256	/* bytes of an id or a root: they may be 4096 each */
 
 static bool
 may_see(const struct peer *p, uint32_t uid)
@@ -43,13 +45,42 @@ trouble(const struct lease *l)
 	return list;
 }
 
+/* A name, cut where it is long, between two characters. */
+static const char *
+shown(const char *name, char out[NAME_MAX_SHOWN + 1])
+{
+	size_t n = strlen(name);
+
+	if (n > NAME_MAX_SHOWN)
+		for (n = NAME_MAX_SHOWN; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80; n--)
+			;
+	memcpy(out, name, n);
+	out[n] = '\0';
+	return out;
+}
+
+/* Adds one if there is room for it; *room is what is left. */
+static void
+add(json_t *list, json_t *one, size_t *room)
+{
+	size_t size = one != NULL ? json_dumpb(one, NULL, 0, JSON_COMPACT) + 1 : 0;
+
+	if (size == 0 || size > *room) {
+		*room = 0;
+		json_decref(one);
+		return;
+	}
+	*room -= size;
+	json_array_append_new(list, one);
+}
+
 static json_t *
 lease_status(const struct lease *l)
 {
-	char since[32];
+	char since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
 
 	text_time(l->since, since);
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", l->id, "root", l->root,
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", shown(l->id, id), "root", shown(l->root, root),
 	    "uid", (json_int_t)l->uid, "pipeline", l->pipeline, "policy", l->policy, "since", since,
 	    "state", l->over ? "over" : l->draining ? "draining" : "held", "gpus", gpu_names(l->gpu, l->gpus),
 	    "trouble", trouble(l));
@@ -59,13 +90,13 @@ static json_t *
 waiter_status(const struct waiter *w, size_t ahead)
 {
 	unsigned count = 0;
-	char since[32];
+	char since[32], id[NAME_MAX_SHOWN + 1];
 	size_t i;
 
 	for (i = 0; i < w->wants; i++)
 		count += w->want[i].count;
 	text_time(w->since, since);
-	return json_pack("{s:s, s:I, s:s, s:s, s:i, s:I}", "container", w->id, "uid", (json_int_t)w->uid,
+	return json_pack("{s:s, s:I, s:s, s:s, s:i, s:I}", "container", shown(w->id, id), "uid", (json_int_t)w->uid,
 	    "pipeline", w->pipeline, "since", since, "gpus", (int)count, "ahead", (json_int_t)ahead);
 }
 
@@ -74,19 +105,19 @@ status(const struct peer *p, struct reply *reply)
 {
 	json_t *leases = json_array(), *waiters = json_array();
 	struct queue q = { .dir = -1 };
-	struct leases ls = { .dir = -1, .lock = -1 };
-	size_t i;
+	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->asker.uid, &reply->why) == -1 || leases_open(&ls, NULL, NULL, &reply->why) == -1 ||
+	if (leave_cgroup(p->asker.uid, &reply->why) == -1 || leases_open(&ls, p->asker.uid, NULL, NULL, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
-	for (i = 0; i < ls.n && json_array_size(leases) < SHOWN_MAX; i++)
+	for (i = 0; i < ls.n && room > 0; i++)
 		if (may_see(p, ls.v[i].uid))
-			json_array_append_new(leases, lease_status(&ls.v[i]));
-	for (i = 0; i < q.n && json_array_size(waiters) < SHOWN_MAX; i++)
+			add(leases, lease_status(&ls.v[i]), &room);
+	for (i = 0, room = WAITERS_SHOWN; i < q.n && room > 0; i++)
 		if (may_see(p, q.v[i].uid))
-			json_array_append_new(waiters, waiter_status(&q.v[i], i));
+			add(waiters, waiter_status(&q.v[i], i), &room);
 	reply->status = json_pack("{s:o, s:o}", "leases", leases, "waiters", waiters);
 	queue_close(&q);
 	leases_close(&ls);

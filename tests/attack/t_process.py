@@ -559,9 +559,9 @@ def terminal(keys, error=False):
 def s4():
     status = once("attacker", terminal, b"\x03\x1c\x1a")
     assert status == 0, status
-    # a background process that writes to its terminal is stopped where it heeds SIGTTOU
+    # a background process that writes to its terminal is stopped where it heeds SIGTTOU; a leader of a group is refused
     status = once("attacker", terminal, b"", True)
-    assert status == 65, status
+    assert status == 77, status
 
 
 def cgroup2():

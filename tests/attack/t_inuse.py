@@ -1,0 +1,460 @@
+"""A rootless container's lease lasts while the caller's processes use the node, however they hide it, and no longer;
+and nobody's processes, mounts and cgroups make others wait.  And what comes of leases that meet.
+"""
+import glob
+import os
+import pwd
+import signal
+import subprocess
+import time
+
+import client
+from client import exchange, once
+from harness import *
+from t_acl import ALL, NODE, Closed, acl, entry, mapped, setfacl, uid
+from t_lease import Openable, v1_hierarchy
+
+SHARED = 'identity = "caller"; callers = [ "%s" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; share_limit = %d; } );'
+
+
+def build(name, text, *options):
+    write("%s/%s.c" % (TEMP, name), text)
+    subprocess.run(["cc", "-w", "-O1", *options, "-o", program(name), "%s/%s.c" % (TEMP, name)], check=True)
+
+
+class Subids:
+    """Lines of /etc/subuid and /etc/subgid, as they were before afterwards."""
+    files = "/etc/subuid", "/etc/subgid"
+
+    def __init__(self, text):
+        self.text = text
+
+    def __enter__(self):
+        for f in self.files:
+            if os.path.exists(f):
+                os.rename(f, f + ".away")
+            write(f, self.text)
+
+    def __exit__(self, *e):
+        for f in self.files:
+            os.unlink(f)
+            if os.path.exists(f + ".away"):
+                os.rename(f + ".away", f)
+
+
+def held_from(user="victim"):
+    """A lease of the attacker's whose asker is gone: does it keep the GPU from the victim?"""
+    granted(once("attacker", exchange, gpus=GPU0))
+    status, answer = once(user, exchange, gpus=GPU0)
+    client.look()
+    return status == 75
+
+
+# Who holds it
+
+@case("U1", "ids that the request claims and that are not the caller's: nobody else's process holds his lease")
+def u1():
+    with Openable(), background("sh", "-c", "exec 3</dev/nvidia9; echo; exec sleep 60", user="victim") as p:
+        p.stdout.readline()
+        granted(once("attacker", exchange, gpus=GPU0, uids=[[0, 0, 4294967294]], uid=uid("attacker")))
+        granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("U2", "a process of a subordinate id that the request did not name holds it")
+def u2():
+    with Subids("attacker:300000:1000\n"), Openable():
+        fd = os.open("/dev/nvidia9", os.O_RDONLY)
+        with background("sh", "-c", "echo; exec sleep 60", user=300005, stdin=fd) as p:
+            p.stdout.readline()
+            os.close(fd)
+            assert held_from()
+        assert not held_from()
+
+
+THREAD = r'''
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+static char **av;
+static void *t(void *x)
+{
+	if (strcmp(av[1], "own") == 0 && unshare(CLONE_FILES) == -1) exit(1);
+	if (open(av[2], O_RDONLY) == -1) exit(2);
+	write(1, "\n", 1);
+	for (;;) pause();
+}
+int main(int c, char **v) { pthread_t p; av = v; pthread_create(&p, 0, t, 0);
+	if (strcmp(v[1], "leader") == 0) syscall(SYS_exit, 0);
+	for (;;) pause(); }
+'''
+
+
+@case("U3", "a thread with descriptors of its own, or whose leader has exited, holds it")
+def u3():
+    build("thread", THREAD, "-pthread")
+    with Openable():
+        for how in "own", "leader", "plain":
+            with background(program("thread"), how, "/dev/nvidia9", user="attacker") as p:
+                assert p.stdout.readline() == b"\n"
+                time.sleep(0.1)
+                assert held_from(), how
+            assert not held_from(), how
+
+
+CHROOTED = r'''
+import os, sys, time, ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+u, g = os.getuid(), os.getgid()
+assert libc.unshare(0x10020000) == 0
+open("/proc/self/setgroups", "w").write("deny")
+open("/proc/self/uid_map", "w").write("0 %d 1" % u)
+open("/proc/self/gid_map", "w").write("0 %d 1" % g)
+assert libc.mount(b"/dev/nvidia9", sys.argv[1].encode(), None, 4096, None) == 0, ctypes.get_errno()
+if os.fork() == 0:
+    time.sleep(60); os._exit(0)
+os.chroot("/proc" if len(sys.argv) > 2 else "/")
+print(flush=True)
+time.sleep(60)
+'''
+
+
+@case("U4", "a container whose first process sees a part of its mounts only (chroot): the others hold it")
+def u4():
+    target, script = TEMP + "/scratch/node", TEMP + "/scratch/chrooted.py"
+    write(script, CHROOTED)
+    with Openable():
+        for how in [], ["chrooted"]:
+            write(target, "", 0o666)
+            with background("python3", script, target, *how, user="attacker") as p:
+                assert p.stdout.readline() == b"\n"
+                assert held_from(), how
+            subprocess.run(["pkill", "-KILL", "-u", "attacker", "python3"])
+            for _ in range(50):
+                if subprocess.run(["pgrep", "-u", "attacker", "python3"], capture_output=True).returncode:
+                    break
+                time.sleep(0.05)
+            os.unlink(target)
+            assert not held_from()
+    os.unlink(script)
+
+
+GROUPS = r'''
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int c, char **v)
+{
+	gid_t g[10000];
+	int i, go;
+	if (unshare(CLONE_NEWUSER) == -1) { perror("unshare"); return 1; }
+	/* newuidmap and newgidmap come from outside */
+	dprintf(1, "%d\n", getpid());
+	char b; read(0, &b, 1);
+	for (i = 0; i < 10000; i++) g[i] = i;
+	if (setgroups(10000, g) == -1) { perror("setgroups"); return 1; }
+	if (open(v[1], O_RDONLY) == -1) { perror("open"); return 1; }
+	prctl(PR_SET_DUMPABLE, 0);
+	dprintf(1, "ready\n");
+	for (;;) pause();
+}
+'''
+
+
+@case("U5", "a process of another's with very many groups holds nobody's")
+def u5():
+    build("groups", GROUPS)
+    with Subids("attacker:300000:65536\n"), Openable(), \
+            background(program("groups"), "/dev/nvidia9", user="attacker", stdin=subprocess.PIPE) as p:
+        pid, me = int(p.stdout.readline()), pwd.getpwnam("attacker")
+        # what newuidmap and newgidmap would write
+        for name, ident in ("uid_map", me.pw_uid), ("gid_map", me.pw_gid):
+            with open("/proc/%d/%s" % (pid, name), "w") as f:
+                f.write("0 %d 1\n1 300000 65535\n" % ident)
+        p.stdin.write(b"x")
+        p.stdin.flush()
+        assert p.stdout.readline() == b"ready\n"
+        granted(once("victim", exchange, gpus=GPU0))
+        client.look()
+        assert leases() == []
+
+
+# Who waits
+
+MANY = r'''
+/* many COUNT BIG LINES: COUNT little mount namespaces, then BIG processes in one with LINES mounts */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void put(const char *f, const char *t) { int fd = open(f, O_WRONLY); if (fd == -1 || write(fd, t, strlen(t)) < 0) { perror(f); } close(fd); }
+int main(int c, char **v)
+{
+	int n = atoi(v[1]), big = atoi(v[2]), lines = atoi(v[3]), i;
+	char t[64], dir[4096] = "/tmp/";
+	uid_t u = getuid(); gid_t g = getgid();
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1) { perror("unshare"); return 1; }
+	put("/proc/self/setgroups", "deny");
+	snprintf(t, 64, "0 %d 1", u); put("/proc/self/uid_map", t);
+	snprintf(t, 64, "0 %d 1", g); put("/proc/self/gid_map", t);
+	for (i = 0; i < n; i++)
+		if (fork() == 0) { if (unshare(CLONE_NEWNS) == -1) perror("unshare2"); prctl(PR_SET_PDEATHSIG, SIGKILL); for (;;) pause(); }
+	usleep(300000);
+	if (fork()) for (;;) pause();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (unshare(CLONE_NEWNS) == -1) perror("unshare3");
+	if (mount("none", "/tmp", "tmpfs", 0, "size=1m") == -1) perror("tmpfs");
+	mkdir("/tmp/d", 0777);
+	for (i = 0; i < lines; i++) if (mount("/tmp/d", "/tmp/d", NULL, MS_BIND, NULL) == -1) { perror("bind"); break; }
+	fprintf(stderr, "%d lines\n", i);
+	for (i = 0; i < big; i++)
+		if (fork() == 0) { prctl(PR_SET_PDEATHSIG, SIGKILL); for (;;) pause(); }
+	write(1, "\n", 1);
+	for (;;) pause();
+}
+'''
+
+
+@case("U6", "very long mount tables in very many processes: nobody waits for them", 60)
+def u6():
+    build("many", MANY)
+    with Openable():
+        worst = 0
+        for small, big, lines in (0, 1, 100), (70, 330, 100), (70, 330, 3000):
+            with background(program("many"), str(small), str(big), str(lines), user="attacker") as p:
+                p.stdout.readline()
+                time.sleep(0.3)
+                granted(once("attacker", exchange, gpus=GPU0))
+                for _ in range(2):
+                    began = time.monotonic()
+                    granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+                    worst = max(worst, time.monotonic() - began)
+            time.sleep(0.5)
+            client.look()
+        print("# 400 processes, 71 mount namespaces, up to 3000 mounts each: another user waited for %.3f s at most" % worst)
+        assert worst < 2, worst
+
+
+CROWD = r'''
+/* crowd COUNT: so many processes that do nothing */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int c, char **v)
+{
+	int n = atoi(v[1]), i, done = 0;
+	for (i = 0; i < n; i++) {
+		int p = fork();
+		if (p == 0) { prctl(PR_SET_PDEATHSIG, SIGKILL); for (;;) pause(); }
+		done += p > 0;
+	}
+	fprintf(stderr, "%d\n", done);
+	write(1, "\n", 1);
+	for (;;) pause();
+}
+'''
+
+
+@case("U7", "a crowd of another's processes: a lease that is over ends all the same, and soon", 60)
+def u7():
+    build("crowd", CROWD, "-static")
+    with Openable(), etc():
+        write(POLICIES + "/10-shared.conf", SHARED % ("victim", GPU0, 100))
+        with background(program("crowd"), "6000", user="attacker") as p:
+            p.stdout.readline()
+            for n in range(4):
+                granted(once("victim", exchange, id="v%d" % n, gpus=GPU0))
+            began = time.monotonic()
+            client.look()
+            took = time.monotonic() - began
+            print("# 6000 processes: a look took %.3f s" % took)
+            assert leases() == [] and took < 2, (len(leases()), took)
+        for _ in range(200):
+            if len(glob.glob("/proc/[0-9]*")) < 1000:
+                break
+            time.sleep(0.05)
+
+
+def folder_leases(count, cgroup):
+    for n in range(count):
+        granted(exchange(id="g%d" % n, gpus=None, folders="/srv/ro", cgroups_path=cgroup))
+
+
+def directories(top):
+    os.mkdir(top)
+    for i in range(16):
+        os.mkdir("%s/%d" % (top, i))
+        for k in range(254):
+            os.mkdir("%s/%d/%d" % (top, i, k))
+
+
+@case("U8", "cgroup v1: leases that name a very wide tree of their user's: nobody waits for it", 120)
+def u8():
+    top = os.path.dirname(v1_hierarchy()) + "/systemd"
+    if not os.path.isdir(top):
+        raise Skip("there is no hierarchy of systemd's in /sys/fs/cgroup")
+    top += "/u-attacker"
+    os.mkdir(top)
+    os.chown(top, uid("attacker"), -1)
+    try:
+        with asker("attacker") as a:
+            a.call(folder_leases, 100, "/u-attacker/x")
+            a.call(directories, top + "/x")
+        began = time.monotonic()
+        granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+        took = time.monotonic() - began
+        print("# 100 leases, 4080 cgroups beneath each one's: another user waited for %.3f s" % took)
+        assert took < 2, took
+    finally:
+        subprocess.run(["find", top, "-depth", "-type", "d", "-exec", "rmdir", "{}", "+"])
+        client.look()
+
+
+# Leases that meet
+
+@case("U9", "an entry that an administrator adds while a lease lives keeps its effect after it")
+def u9():
+    with Closed():
+        setfacl("-m", "u:bin:r,m::r", NODE)
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0))
+            setfacl("-m", "u:games:rw", NODE)
+        client.look()
+        assert "mask::rw-" in acl() and entry("attacker") == [], acl()
+        setfacl("-b", NODE)
+        os.chmod(NODE, 0o600)
+
+
+@case("U10", "a made node that was removed, and made again for a second lease, goes with the last of them")
+def u10():
+    for order in "av", "va":
+        with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:
+            granted(a.grant(gpus=GPU0))
+            os.unlink("/dev/nvidiactl")
+            granted(v.grant(gpus=GPU1))
+            for who in order:
+                {"a": a, "v": v}[who].end()
+                client.look()
+            assert not os.path.exists("/dev/nvidiactl"), order
+
+
+def ask_as_group(gid):
+    """In the asker, which is root's: as newgrp(1) or sg(1) leave the attacker."""
+    p = pwd.getpwnam("attacker")
+    os.initgroups("attacker", p.pw_gid)
+    os.setresgid(gid, gid, gid)
+    os.setresuid(p.pw_uid, p.pw_uid, p.pw_uid)
+    return exchange(gpus=GPU0, gids=[[0, gid, 1]], gid=0)
+
+
+@case("U11", "newgrp: a group that is not the primary one gets no entry, be the user its only member")
+def u11():
+    if not os.path.exists("/sys/dev/char/1:9"):
+        raise Skip("this machine's sysfs does not know device 1:9")
+    subprocess.run(["groupadd", "--system", "service"], check=True)
+    subprocess.run(["usermod", "-a", "-G", "service", "attacker"], check=True)
+    os.makedirs("/run/udev/data", exist_ok=True)
+    write("/run/udev/data/c1:9", "I:1\nG:uaccess\nQ:uaccess\nV:1\n")
+    try:
+        with Openable():
+            os.chmod("/dev/nvidia9", 0o600)
+            gid = int(subprocess.run(["getent", "group", "service"], capture_output=True, text=True).stdout.split(":")[2])
+            refused(once("root", ask_as_group, gid), 77, "group", "/etc/subgid")
+    finally:
+        subprocess.run(["rm", "-r", "/run/udev"])
+        subprocess.run(["groupdel", "service"])
+
+
+RACE = r'''
+/* race HELPER REQUEST SECONDS: askers that die at some moment of their grants, while others look */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static char look[4096], req[8192]; static int looklen, len;
+static void frame(char *out, int *n, const char *body)
+{
+	int l = strlen(body);
+	memcpy(out, "GPUH\0\0\0\1", 8);
+	out[8] = 0; out[9] = 0; out[10] = l >> 8; out[11] = l;
+	memcpy(out + 12, body, l); *n = 12 + l;
+}
+static int start(const char *h, int s) { int p = vfork(); if (p == 0) { dup2(s, 0); execl(h, "gpuhelper", NULL); _exit(1); } return p; }
+int main(int c, char **v)
+{
+	time_t end = time(0) + atoi(v[3]);
+	char body[4096], buf[4096]; int i, sv[2], n = 0;
+	snprintf(body, sizeof body, "{\"verb\":\"look\",\"id\":\"x\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false}");
+	frame(look, &looklen, body);
+	for (i = 0; i < 4; i++) if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (time(0) < end) {
+			socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv);
+			int p = start(v[1], sv[1]); close(sv[1]);
+			send(sv[0], look, looklen, MSG_NOSIGNAL);
+			while (read(sv[0], buf, sizeof buf) > 0) ;
+			close(sv[0]); waitpid(p, 0, 0);
+		}
+		_exit(0);
+	}
+	srand(getpid());
+	while (time(0) < end) {
+		n++;
+		int p = fork();
+		if (p == 0) {
+			struct timespec t = { 0, (3000 + rand() % 30000) * 1000 };
+			snprintf(body, sizeof body, "{\"verb\":\"grant\",\"id\":\"r%d\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"gpus\":\"none\",\"folders\":\"/srv/ro\"}", n);
+			frame(req, &len, body);
+			socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv);
+			start(v[1], sv[1]); close(sv[1]);
+			send(sv[0], req, len, MSG_NOSIGNAL);
+			nanosleep(&t, 0);
+			_exit(0);
+		}
+		rand(); waitpid(p, 0, 0);
+	}
+	while (wait(0) > 0) ;
+	printf("%d\n", n);
+	return 0;
+}
+'''
+
+
+@case("U12", "askers that die at any moment of their grants, while others look: no record for exec is left", 60)
+def u12():
+    build("race", RACE)
+    with background(program("race"), client.HELPER, "x", "8", user="attacker") as p:
+        grants = int(p.stdout.readline())
+    time.sleep(1)
+    client.look()
+    left = os.listdir(RUN + "/exec/%d" % uid("attacker"))
+    print("# %d grants: %d records left" % (grants, len(left)))
+    assert left == [] and grants > 50, (grants, left)

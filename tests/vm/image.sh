@@ -1,0 +1,119 @@
+#!/bin/sh
+# The virtual machine's disk, kernel and initrd: plain Debian of the release that this machine has (the programs are
+# built against its libraries), from the mirrors that this machine's apt is set up with.
+#
+#	image.sh		prints the folder that has root.ext4, vmlinuz and initrd; makes them if they are not there yet
+#
+# Nothing of this project is in it (vm.sh adds that at each boot), so it is made once: the folder's name is a hash of
+# what it is made of, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).
+# What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
+# those scripts would have done is done here, or by systemd at the first boot, which each boot is.
+#
+# Exit status 3: it can't be made here, with the reason as one line on standard error.
+set -eu
+umask 022
+PATH=$PATH:/usr/sbin:/sbin
+here=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$here/build}
+cache=${GPUHELPER_VM_CACHE:-${XDG_CACHE_HOME:-/var/cache}/gpuhelper-vm}
+
+cant() { echo "$*" >&2; exit 3; }
+
+for tool in mmdebstrap mke2fs cpio depmod modprobe busybox objdump; do
+	command -v $tool >/dev/null || cant "$tool is missing: sh tests/deps.sh check"
+done
+. /etc/os-release
+[ "$ID" = debian ] && [ "$(uname -m)" = x86_64 ] || cant "the image is Debian's for x86_64, and this machine is $ID $(uname -m)"
+# «deb MIRROR SUITE COMPONENT», whichever way apt's sources are written; other people's repositories are left out
+sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    awk -v s="$VERSION_CODENAME" '$3 == s || index($3, s "-") == 1' | sort -u)
+[ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"
+
+system="systemd systemd-sysv udev dbus kmod linux-image-amd64 acl
+base-files base-passwd bash coreutils dash findutils grep init-system-helpers libc-bin login mawk mount sed tar util-linux"
+# SELinux (Debian's policy, labels) would be packages more here, and labels written before the disk is made
+libraries=$(objdump -p "$build/gpuhelper" "$build/gpuhelperctl" | awk '$1 == "NEEDED" { print $2 }' | sort -u |
+    while read -r l; do dpkg-query -S "*/x86_64-linux-gnu/$l"; done | sed 's/:.*//' | sort -u)
+[ -n "$libraries" ] || { echo "image.sh: $build has no programs: make" >&2; exit 1; }
+
+key=$({ cat "$0"; echo "$sources" $libraries; } | sha256sum | cut -c1-16)
+image=$cache/$VERSION_CODENAME-$key
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9
+if [ -e "$image/root.ext4" ]; then
+	touch "$image"
+	echo "$image"
+	exit 0
+fi
+# not the work of today's branches any more
+find "$cache" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
+
+new=$cache/new
+r=$new/rootfs
+rm -rf "$new"
+mkdir "$new"
+trap 'rm -rf "$new"' EXIT
+echo "$sources" >"$new/sources.list"
+
+# the modules that a job may want, and of the kernel's thousands no others: drivers are most of what there is to unpack
+set -- --dpkgopt='path-exclude=/lib/modules/*/kernel/*'
+for m in 'lib/*' 'crypto/*' 'arch/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko' 'fs/fuse/*' 'fs/overlayfs/*' 'fs/autofs/*' 'block/*' \
+    'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
+    'drivers/i2c/*' 'drivers/dma-buf/*' 'drivers/video/*'; do
+	set -- "$@" --dpkgopt="path-include=/lib/modules/*/kernel/$m"
+done
+for d in doc man locale info; do set -- "$@" --dpkgopt="path-exclude=/usr/share/$d/*"; done
+if ! mmdebstrap --mode=chrootless --variant=extract --aptopt='APT::Install-Recommends "false"' "$@" \
+    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --include="$(echo $system $libraries | tr ' ' ,)" \
+    "$VERSION_CODENAME" "$r" "$new/sources.list" >"$cache/log" 2>&1; then
+	cant "mmdebstrap can't make the image ($cache/log): $(grep '^E:' "$cache/log" | head -n 1)"
+fi
+
+# what the packages' scripts would have done; users and groups of services are systemd-sysusers' at each boot
+cp "$r/usr/share/base-passwd/passwd.master" "$r/etc/passwd"
+cp "$r/usr/share/base-passwd/group.master" "$r/etc/group"
+(umask 027; : >"$r/etc/shadow"; : >"$r/etc/gshadow")
+mkdir -p "$r/etc/sysusers.d"
+printf '%s\n' 'g input -' 'g kvm -' 'g render -' 'g sgx -' >"$r/etc/sysusers.d/debian.conf"
+printf '%s\n' 'passwd: files' 'group: files' 'shadow: files' 'hosts: files' >"$r/etc/nsswitch.conf"
+echo vm >"$r/etc/hostname"
+: >"$r/etc/fstab"
+ln -sfn /run "$r/var/run"
+ln -sfn /run/lock "$r/var/lock"
+# a machine that has a name is not asked to preset its units
+echo 0123456789abcdef0123456789abcdef >"$r/etc/machine-id"
+ln -sf dash "$r/bin/sh"
+ln -sf mawk "$r/usr/bin/awk"
+ldconfig -r "$r"
+kernel=$(ls "$r/lib/modules")
+depmod -b "$r" "$kernel"
+# half a minute each under emulation, and of no use to a disk that is forgotten afterwards
+mkdir -p "$r/etc/systemd/system"
+for u in systemd-hwdb-update.service systemd-journal-catalog-update.service ldconfig.service systemd-update-done.service; do
+	ln -s /dev/null "$r/etc/systemd/system/$u"
+done
+# disks and consoles that systemd would find by itself
+mkdir -p "$r/etc/systemd/system-generators"
+for g in "$r"/lib/systemd/system-generators/*; do ln -sf /dev/null "$r/etc/systemd/system-generators/${g##*/}"; done
+
+# initrd: busybox, and what it takes to see the disk, numbered in the order in which to load it (but for what wants
+# instructions that the emulated processor lacks); /init is vm.sh's
+i=$new/initrd.d
+mkdir -p "$i/bin" "$i/dev" "$i/proc" "$i/new" "$i/modules"
+cp "$(command -v busybox)" "$i/bin/busybox"
+n=100
+for m in crc32c_generic ext4 nvme; do
+	modprobe -d "$r" -S "$kernel" --show-depends $m | awk '$1 == "insmod" { print $2 }'
+done | grep -v -e -intel -e pclmul | awk '!seen[$0]++' | while read -r f; do
+	n=$((n + 1))
+	cp "$f" "$i/modules/$n-${f##*/}"
+done
+(cd "$i" && find . | cpio --quiet -o -H newc -R 0:0) >"$new/initrd"
+cp "$r/boot/vmlinuz-$kernel" "$new/vmlinuz"
+
+rm -rf "$r"/boot/* "$r/var/cache/apt" "$r/var/lib/apt" "$r/usr/lib/udev/hwdb.d"
+mke2fs -q -F -t ext4 -O ^has_journal -E root_owner=0:0 -d "$r" "$new/root.ext4" 600M >/dev/null
+rm -rf "$r" "$i" "$new/sources.list"
+mv "$new" "$image"
+echo "$image"

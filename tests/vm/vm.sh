@@ -1,0 +1,71 @@
+#!/bin/sh
+# Boots a virtual machine (image.sh) with the programs of build/ installed, runs tests/vm/jobs/JOB.sh there as root, and
+# prints its TAP; the exit status is the job's.
+#
+#	vm.sh JOB
+#
+# Emulated (no /dev/kvm is needed), without a network, on a disk whose changes are forgotten.  What is installed comes
+# with the initrd, so it is there when systemd starts, as a package's files would be, and the image is never made
+# anew for a change of ours.  A machine that does not boot, or a job that does not reach its end, is a failure; what
+# is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/vm-JOB.
+#
+# In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job.
+set -eu
+umask 022
+here=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$here/build}
+name=${1:?usage: vm.sh JOB}
+job=$here/tests/vm/jobs/$name.sh
+limit=${VM_LIMIT:-300}	# seconds for all of it; a job takes one or two dozen
+
+skip() { echo "ok 1 - vm: $name # SKIP $*"; echo "1..1"; exit 0; }
+command -v qemu-system-x86_64 >/dev/null || skip "there is no qemu-system-x86_64: sh tests/deps.sh check"
+
+t=$(mktemp -d)
+trap 'rm -rf "$t"' EXIT
+trap 'exit 129' HUP INT TERM
+p=$t/cpio/payload
+make -s -C "$here" B="$build" DESTDIR="$p" install >&2
+image=$(sh "$here/tests/vm/image.sh" 2>"$t/why") || {
+	status=$?
+	[ $status != 3 ] || skip "no image: $(cat "$t/why")"
+	cat "$t/why" >&2
+	exit 1
+}
+
+mkdir -p "$p/job" "$p/etc/systemd/system"
+cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
+install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
+install -m 755 "$job" "$p/job/run"
+cp "$here/tests/lib/tap.sh" "$p/job/"
+# stands in for a container's runtime
+${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
+for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"; done
+install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"
+(cd "$t/cpio" && find . | cpio --quiet -o -H newc -R 0:0) >"$t/payload"
+cat "$image/initrd" "$t/payload" >"$t/initrd"
+
+mkdir -p "$build/logs"
+console=$build/logs/vm-$name
+rm -f "$console"
+: >"$t/tap"
+# shellcheck disable=SC2046
+timeout -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu qemu64 -smp 2 -m 768 \
+    -nodefaults -no-user-config -display none -no-reboot \
+    -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
+    -kernel "$image/vmlinuz" -initrd "$t/initrd" \
+    -append "console=ttyS0 quiet panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw" \
+    -drive "if=none,id=disk,file=$image/root.ext4,format=raw,snapshot=on,cache=unsafe" -device nvme,serial=root,drive=disk \
+    $(sed -n 's/^# vm: //p' "$job") </dev/null >&2 || echo "# qemu ended with $?"
+cat "$t/tap"
+status=$(sed -n 's/^exit \([0-9]*\)$/\1/p' "$t/status" 2>/dev/null || :)
+if [ -z "$status" ]; then
+	echo "not ok - vm: $name: the machine booted and the job reached its end (within $limit s)"
+	tail -n 40 "$console" | tr -d '\r' | sed 's/^/# /'
+	exit 1
+fi
+if [ "$status" = 0 ] && ! tail -n 1 "$t/tap" | grep -qx "1\.\.$(grep -c -e '^ok ' -e '^not ok ' "$t/tap")"; then
+	echo "not ok - vm: $name: the job has said all that it meant to"
+	exit 1
+fi
+exit "$status"

@@ -54,7 +54,7 @@ mains := helper/root/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-unit install clean dist
+.PHONY: all check check-vm check-unit install clean dist
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -93,6 +93,8 @@ unit: $(unit)
 
 check:
 	sh tests/check.sh
+check-vm:
+	sh tests/check.sh vm
 
 # a sanitizer build would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
 install: all

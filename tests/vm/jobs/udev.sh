@@ -1,0 +1,220 @@
+#!/bin/sh
+# Real udevd and real systemd: the rule and the units as they are installed.
+# vm: -device virtio-gpu-pci
+# files: fixtures/sysroot/nvidia-2gpu
+#
+# The GPU of this machine is one that the helper knows no vendor of, and so can't lease.  What is tested is what
+# happens to a node that is leased: so the lease is a file that this test writes, held by a process of a user's.
+# Leases of the helper's own are for NVIDIA GPUs that are simulated, as in tests/lib/sandbox.sh.
+set -u
+T=$(mktemp -d)
+. /job/tap.sh
+node=/dev/dri/renderD128
+rule=/usr/lib/udev/rules.d/60-gpuhelper.rules
+
+useradd() { # useradd NAME ID: with a group of its own
+	echo "$1:x:$2:$2::/tmp:/bin/sh" >>/etc/passwd
+	echo "$1:x:$2:" >>/etc/group
+	sed -i "s/^gpuhelper:.*/&$1/" /etc/group
+}
+useradd worker 1000
+as_worker() { setpriv --reuid worker --regid worker --init-groups -- "$@"; }
+
+# quiet COMMAND...: succeeds, and prints nothing
+quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
+# soon COMMAND...: holds within some seconds
+soon() {
+	i=0
+	until "$@"; do
+		i=$((i + 1))
+		[ $i -lt 100 ] || return 1
+		sleep 0.3
+	done
+}
+complaints() { journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep -i gpuhelper >"$T/out"; }
+no_complaints() { ! complaints; }
+
+# what is installed is accepted
+for u in /usr/lib/systemd/system/gpuhelper-*.service /usr/lib/systemd/system/gpuhelper-*.timer; do
+	t "systemd-analyze verify ${u##*/}" quiet systemd-analyze verify --man=no "$u"
+done
+t "the group was made at boot" grep -q ^gpuhelper: /etc/group
+t "systemd-sysusers takes its file" quiet systemd-sysusers /usr/lib/sysusers.d/gpuhelper.conf
+made() { [ "$(stat -c '%a %U %G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | tr '\n' ,)" = "755 root root,750 root gpuhelper,700 root root," ]; }
+t "the directories were made at boot" made
+t "systemd-tmpfiles takes its file" quiet systemd-tmpfiles --create /usr/lib/tmpfiles.d/gpuhelper.conf
+t "and leaves them as they are" made
+
+# the rule is read
+if udevadm verify --help >/dev/null 2>&1; then
+	t "udevadm verify" udevadm verify "$rule"
+fi
+udev_test() { udevadm test "$(udevadm info -q path "$node")" >"$T/out" 2>&1; }
+read_quietly() { udev_test && grep -q "$rule" "$T/out" && ! grep -E 'gpuhelper.rules:[0-9]+.*([Ii]nvalid|[Uu]nknown|[Ii]gnor|[Ff]ailed)' "$T/out"; }
+t "udevadm test reads the rule without a complaint" read_quietly
+# this run of udev ends with the programs that it would start
+runs_reapply() { udev_test && grep -q "^run: '/usr/sbin/gpuhelperctl reapply'" "$T/out"; }
+runs_nothing() { udev_test && ! grep -q "^run: .*gpuhelperctl" "$T/out"; }
+t "without leases it starts nothing" runs_nothing
+t "reap" gpuhelperctl reap
+t "once there are leases it starts reapply" runs_reapply
+t "udevd has no complaint since boot" no_complaints
+
+# a lease on a DRM node: udev resets the node, the rule opens it again
+hold() {
+	setpriv --reuid worker --regid worker --init-groups -- sleep 100000 &
+	holder=$!
+	soon grep -q '^Uid:.1000' /proc/$holder/status
+}
+lease() { # lease user|group: of the worker's, with an entry that lets him into the node
+	printf '{"version":2,"id":"vm","root":"/run/runc","uid":1000,"pid":%d,"start":"%s","boot":"%s","since":1,"policy":"p",
+	"pipeline":"t/p","cgroups":[],"gpus":[{"vendor":"intel","pci":"0000:00:02.0","part":"","exclusive":true,"limit":1}],
+	"nodes":[{"path":"%s","major":226,"minor":128,"mode":432,"uid":0,"gid":0}],"users":[],"acts":[{"act":"allow-%s",
+	"path":"%s","major":226,"minor":128,"id":1000,"mask":-1,"inode":"0"}],"draining":false}' \
+	    $holder "$(cut -d ' ' -f 22 /proc/$holder/stat)" "$(cat /proc/sys/kernel/random/boot_id)" "$node" "$1" "$node" \
+	    >"$T/lease"
+	install -m 600 "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
+}
+# the entry is there, and no mask takes from it (getfacl would say so in the same line)
+entry() { getfacl -np "$node" >"$T/out" 2>&1; grep -qx "$1:1000:rw-" "$T/out"; }
+opens() { setpriv --reuid 1000 --regid 1000 --clear-groups -- sh -c 'exec 3<>"$0"' "$node" 2>"$T/err"; }
+open_to() { entry "$1" && opens; }
+shut() { ! entry group && ! entry user && ! opens; }
+
+change() { udevadm trigger --settle -c change "$node"; }
+add() { udevadm trigger --settle -c add "$node"; }
+replug() {
+	pci=$(readlink -f "/sys/class/drm/${node##*/}/device")
+	while [ ! -e "$pci/class" ]; do pci=${pci%/*}; done
+	echo 1 >"$pci/remove"
+	udevadm settle
+	if [ -e "$node" ]; then return 1; fi
+	echo 1 >/sys/bus/pci/rescan
+	udevadm settle
+	soon test -c "$node"
+	udevadm settle
+	[ "$(stat -c %t:%T "$node")" = e2:80 ]
+}
+rules() { # rules LINE...: udev rules of the test's own
+	printf '%s\n' "$@" >/etc/udev/rules.d/72-test.rules
+	udevadm control --reload
+}
+
+t "nobody lets the worker into the node" shut
+rules 'SUBSYSTEM=="drm", KERNEL=="renderD128", MODE="0600"'
+hold
+lease group
+t "reapply opens it for a lease with an entry of a group" gpuhelperctl reapply
+t "the worker gets in" open_to group
+for event in change add replug; do
+	t "$event: the event" $event
+	t "$event: a group's entry is there and opens the node" open_to group
+done
+ln -s /dev/null /etc/udev/rules.d/60-gpuhelper.rules
+udevadm control --reload
+from_open() { gpuhelperctl reapply && open_to group && "$@"; }
+for event in change add replug; do
+	t "control: $event, without our rule" from_open $event
+	t "control: after $event, without our rule, the node is shut" shut
+done
+rm /etc/udev/rules.d/60-gpuhelper.rules
+udevadm control --reload
+
+end_lease() {
+	kill $holder
+	gpuhelperctl reap
+}
+end_lease
+t "the lease's end shuts the node" shut
+
+# entries of users are for nodes that uaccess leaves alone
+hold
+lease user
+gpuhelperctl reapply
+t "control: an entry of a user" entry user
+t "control: change, on a node of uaccess" change
+gone() { ! entry user; }
+t "control: uaccess takes it away, which is why there the helper uses groups" gone
+rules 'SUBSYSTEM=="drm", KERNEL=="renderD128", MODE="0600", TAG-="uaccess"'
+# a tag that a rule no longer gives is a device's until it is added anew
+for event in replug change add; do
+	t "$event: the event, on a node that is not uaccess'" $event
+	t "$event: a user's entry is there and opens the node" open_to user
+done
+t "udevd has no complaint about the rule, nor about what it started" no_complaints
+end_lease
+t "the lease's end shuts the node" shut
+rm /etc/udev/rules.d/72-test.rules
+udevadm control --reload
+
+# a lease that the helper gave, on nodes that udev does not know: gpuhelper-reap looks after those
+node=/dev/nvidia0
+mount -t tmpfs -o mode=755 driver /proc/driver
+cp -R /job/nvidia-2gpu/proc/driver/. /proc/driver/
+mount --bind /job/nvidia-2gpu/proc/devices /proc/devices
+mknod -m 600 /dev/nvidia0 c 195 0
+mknod -m 600 /dev/nvidiactl c 195 255
+mknod -m 600 /dev/nvidia-uvm c 510 0
+mknod -m 600 /dev/nvidia-uvm-tools c 510 1
+cat >/etc/gpuhelper/gpuhelper.conf <<END
+runtime = "/job/hold";
+unenforced = "allow";
+END
+cat >/etc/gpuhelper/policy.d/10-worker.conf <<END
+identity = "caller";
+callers = [ "worker" ];
+gpus = ( { vendor = "nvidia"; } );
+END
+mkdir -p "$T/bundle/rootfs"
+chmod 755 "$T"
+cat >"$T/bundle/config.json" <<END
+{"ociVersion": "1.0.2", "root": {"path": "rootfs"}, "hostname": "h", "mounts": [],
+ "process": {"terminal": false, "user": {"uid": 0, "gid": 0}, "args": ["/bin/sh"], "cwd": "/", "env": ["GPUHELPER_GPUS=1"]},
+ "linux": {"uidMappings": [{"containerID": 0, "hostID": 1000, "size": 1}],
+  "gidMappings": [{"containerID": 0, "hostID": 1000, "size": 1}], "namespaces": [{"type": "user"}, {"type": "mount"}]}}
+END
+# what it wrote for the runtime lies beside it
+chown -R worker:worker "$T/bundle"
+HOLD_MS=600000 as_worker gpuhelper-runc --root "$T/root" run --bundle "$T/bundle" c1 >"$T/runc" 2>&1 &
+holder=$!
+# no driver answers for its number: who is let in gets no further
+let_in() { opens; grep -q 'No such device' "$T/err"; }
+open_to() { entry "$1" && let_in; }
+shut() { ! entry user && ! let_in && grep -q 'Permission denied' "$T/err"; }
+t "gpuhelper-runc gets a GPU for the worker" soon entry user
+t "and opens its node to him" open_to user
+chmod 0600 "$node"
+t "chmod 0600 shuts it" shut
+succeeded() { [ "$(systemctl show --value -p Result gpuhelper-reap.service)" = success ]; }
+t "gpuhelper-reap.service runs" systemctl start gpuhelper-reap.service
+t "to success" succeeded
+t "and has opened it again" open_to user
+
+t "the timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-reap.timer
+t "is enabled" systemctl --quiet is-enabled gpuhelper-reap.timer
+t "is active" systemctl --quiet is-active gpuhelper-reap.timer
+due() { case $(systemctl show --value -p NextElapseUSecMonotonic gpuhelper-reap.timer) in ''|infinity) return 1 ;; esac; }
+t "knows when it is due" due
+# sooner than every minute, that the test may end
+mkdir -p /etc/systemd/system/gpuhelper-reap.timer.d
+printf '%s\n' '[Timer]' 'OnBootSec=' 'OnBootSec=1s' 'OnUnitActiveSec=2s' 'AccuracySec=1s' \
+    >/etc/systemd/system/gpuhelper-reap.timer.d/test.conf
+systemctl daemon-reload
+systemctl restart gpuhelper-reap.timer
+chmod 0600 "$node"
+t "the timer starts the service, which opens the node" soon open_to user
+t "to success, too" succeeded
+pkill() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
+pkill /job/hold
+wait $holder
+t "when the container is over, the timer ends the lease" soon sh -c '! ls /run/gpuhelper/leases/* >/dev/null 2>&1'
+t "and shuts the node" shut
+t "to success in the end" succeeded
+# without an issuer it has nothing to fetch; what is seen here is that systemd starts it in the surroundings it asks for
+t "gpuhelper-keys.service runs" systemctl start gpuhelper-keys.service
+none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
+t "no unit of this machine has failed" none_failed
+t "systemd has no complaint about the units" sh -c '! journalctl --boot --no-pager -p warning _PID=1 | grep gpuhelper'
+
+echo "1..$n"
+[ $bad = 0 ]

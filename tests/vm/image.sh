@@ -58,8 +58,8 @@ echo "$sources" >"$new/sources.list"
 
 # the modules that a job may want, and of the kernel's thousands no others: drivers are most of what there is to unpack
 set -- --dpkgopt='path-exclude=/lib/modules/*/kernel/*'
-for m in 'lib/*' 'crypto/*' 'arch/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko' 'fs/fuse/*' 'fs/overlayfs/*' 'fs/autofs/*' 'block/*' \
-    'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
+for m in 'lib/*' 'crypto/*' 'arch/*' 'block/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko' 'fs/fuse/*' 'fs/overlayfs/*' \
+    'fs/autofs/*' 'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
     'drivers/i2c/*' 'drivers/dma-buf/*' 'drivers/video/*'; do
 	set -- "$@" --dpkgopt="path-include=/lib/modules/*/kernel/$m"
 done

@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$here/build}
 name=${1:?usage: vm.sh JOB}
 job=$here/tests/vm/jobs/$name.sh
-limit=${VM_LIMIT:-300}	# seconds for all of it; a job takes one or two dozen
+limit=${VM_LIMIT:-600}	# seconds for all of it; a job takes one minute where others leave it the processors
 
 skip() { echo "ok 1 - vm: $name # SKIP $*"; echo "1..1"; exit 0; }
 command -v qemu-system-x86_64 >/dev/null || skip "there is no qemu-system-x86_64: sh tests/deps.sh check"
@@ -50,7 +50,7 @@ console=$build/logs/vm-$name
 rm -f "$console"
 : >"$t/tap"
 # shellcheck disable=SC2046
-timeout -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu qemu64 -smp 2 -m 768 \
+timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu qemu64 -smp 2 -m 768 \
     -nodefaults -no-user-config -display none -no-reboot \
     -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
     -kernel "$image/vmlinuz" -initrd "$t/initrd" \

@@ -42,7 +42,9 @@ for u in /usr/lib/systemd/system/gpuhelper-*.service /usr/lib/systemd/system/gpu
 done
 t "the group was made at boot" grep -q ^gpuhelper: /etc/group
 t "systemd-sysusers takes its file" quiet systemd-sysusers /usr/lib/sysusers.d/gpuhelper.conf
-made() { [ "$(stat -c '%a %U %G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | tr '\n' ,)" = "755 root root,750 root gpuhelper,700 root root," ]; }
+made() {
+	[ "$(stat -c '%a %G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | tr '\n' ,)" = "755 root,750 gpuhelper,700 root," ]
+}
 t "the directories were made at boot" made
 t "systemd-tmpfiles takes its file" quiet systemd-tmpfiles --create /usr/lib/tmpfiles.d/gpuhelper.conf
 t "and leaves them as they are" made
@@ -52,7 +54,10 @@ if udevadm verify --help >/dev/null 2>&1; then
 	t "udevadm verify" udevadm verify "$rule"
 fi
 udev_test() { udevadm test "$(udevadm info -q path "$node")" >"$T/out" 2>&1; }
-read_quietly() { udev_test && grep -q "$rule" "$T/out" && ! grep -E 'gpuhelper.rules:[0-9]+.*([Ii]nvalid|[Uu]nknown|[Ii]gnor|[Ff]ailed)' "$T/out"; }
+read_quietly() {
+	udev_test && grep -q "$rule" "$T/out" &&
+	    ! grep -E 'gpuhelper.rules:[0-9]+.*([Ii]nvalid|[Uu]nknown|[Ii]gnor|[Ff]ailed)' "$T/out"
+}
 t "udevadm test reads the rule without a complaint" read_quietly
 # this run of udev ends with the programs that it would start
 runs_reapply() { udev_test && grep -q "^run: '/usr/sbin/gpuhelperctl reapply'" "$T/out"; }
@@ -206,8 +211,9 @@ systemctl restart gpuhelper-reap.timer
 chmod 0600 "$node"
 t "the timer starts the service, which opens the node" soon open_to user
 t "to success, too" succeeded
-pkill() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
-pkill /job/hold
+# the wrapper waits for the runtime, so this ends both
+end_program() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
+end_program /job/hold
 wait $holder
 t "when the container is over, the timer ends the lease" soon sh -c '! ls /run/gpuhelper/leases/* >/dev/null 2>&1'
 t "and shuts the node" shut

@@ -60,7 +60,8 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 	(void)r;
 	(void)audit;
 	for (i = 0; i < ls->n; i++)
-		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && !ls->v[i].draining && acts_allow(ls, &ls->v[i], why) == -1)
+		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && !ls->v[i].draining &&
+		    acts_allow(ls, &ls->v[i], why) == -1)
 			ret = -1;
 	return ret;
 }

@@ -80,7 +80,8 @@ lease_status(const struct lease *l)
 	char since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
 
 	text_time(l->since, since);
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", shown(l->id, id), "root", shown(l->root, root),
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", shown(l->id, id),
+	    "root", shown(l->root, root),
 	    "uid", (json_int_t)l->uid, "pipeline", l->pipeline, "policy", l->policy, "since", since,
 	    "state", l->over ? "over" : l->draining ? "draining" : "held", "gpus", gpu_names(l->gpu, l->gpus),
 	    "trouble", trouble(l));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,12 +134,13 @@ user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, in
 {
 	FILE *f = fopen("/etc/subuid", "re");
 	autofree char *line = NULL;
+	uint32_t start, count;
 	size_t room = 0;
 	int n = 0;
 
-	while (f != NULL && n <= max && getline(&line, &room, f) != -1) {
-		uint32_t start, count;
-
+	if (f == NULL)
+		return errno == ENOENT ? 0 : -1;
+	while (n <= max && (errno = 0, getline(&line, &room, f)) != -1) {
 		if (!line_gives(line, uid, name, &start, &count))
 			continue;
 		if (n < max) {
@@ -147,9 +149,12 @@ user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, in
 		}
 		n++;
 	}
-	if (f != NULL)
-		fclose(f);
-	return n <= max ? n : -1;
+	if (n > max)
+		errno = E2BIG;
+	else if (feof(f) && !ferror(f))
+		max = INT_MAX;
+	fclose(f);
+	return max == INT_MAX ? n : -1;
 }
 
 /*

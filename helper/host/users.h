@@ -27,7 +27,10 @@ bool group_gid(const char *name, uint32_t *gid);
 bool user_owns_uid(uint32_t uid, const char *name, uint32_t id);
 bool user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id);
 
-/* The ranges of /etc/subuid that are this user's, at most max of them into first[] and size[]: how many; -1 if more. */
+/*
+ * The ranges of /etc/subuid that are this user's, at most max of them into first[] and size[]: how
+ * many; -1 with errno, which is E2BIG if there are more.
+ */
 int user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, int max);
 
 #endif

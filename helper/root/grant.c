@@ -166,7 +166,8 @@ fill_users(struct work *w)
 	if (who->enforced)
 		return 0;
 	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
-		return refuse(&w->why, WHY_CONFIG, "/etc/subuid gives uid %u more than %d ranges", who->uid, SUBUIDS_MAX);
+		return refuse(&w->why, WHY_IO, "/etc/subuid: %s: the users of the container can't be known",
+		    errno == E2BIG ? "too many ranges of one user" : strerror(errno));
 	if ((l->user = calloc((size_t)n + 1, sizeof(*l->user))) == NULL)
 		return refuse_nomem(&w->why);
 	l->user[l->users++] = (struct idspan){ who->uid, 1 };

@@ -118,16 +118,17 @@ read_processes(struct processes *all)
 	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
 	struct dirent *e;
 
-	all->read = true;
-	all->failed = d == NULL;
-	if (d == NULL && proc != -1)
-		close(proc);
-	while (!all->failed && (errno = 0, e = readdir(d)) != NULL)
+	all->read = all->failed = true;
+	if (d == NULL) {
+		if (proc != -1)
+			close(proc);
+		return;
+	}
+	for (all->failed = false; !all->failed && (errno = 0, e = readdir(d)) != NULL;)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			all->failed = !add_process(all, dirfd(d), e->d_name);
 	all->failed = all->failed || errno != 0;
-	if (d != NULL)
-		closedir(d);
+	closedir(d);
 }
 
 void
@@ -222,9 +223,8 @@ line_binds(const struct node_search *s, char *line)
 static bool
 mounts_bind(const struct node_search *s, const char *task)
 {
-	autofree char *line = NULL;
+	char name[64], *line = NULL;
 	bool found = false;
-	char name[64];
 	size_t size = 0;
 	FILE *f;
 	int fd;
@@ -240,6 +240,7 @@ mounts_bind(const struct node_search *s, const char *task)
 		found = !may_look(s) || line_binds(s, line);
 	found = found || (errno != 0 && !is_gone(errno) && errno != EINVAL);
 	fclose(f);
+	free(line);
 	return found;
 }
 

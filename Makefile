@@ -42,7 +42,7 @@ endif
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 CPPDEPS = -MMD -MP
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
-PKGS := libconfig jansson libudev libacl nettle hogweed
+PKGS := libconfig jansson libudev libacl nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
@@ -80,7 +80,7 @@ $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle libcurl) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle libcurl yaml-0.1) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
@@ -88,7 +88,7 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libroot.a $(B)/libus
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \
-	    $(call lib,libconfig jansson libudev libacl hogweed nettle) -lgmp
+	    $(call lib,libconfig jansson libudev libacl hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 
 check:

@@ -4,7 +4,7 @@
 #   deps.sh build|demo|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
-libgmp-dev libcurl4-openssl-dev ca-certificates"
+libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 check="$demo crun containerd acl uidmap strace clang llvm umockdev mandoc cppcheck procps binutils file openssl
 qemu-system-x86 mmdebstrap e2fsprogs kmod cpio"
@@ -20,7 +20,7 @@ if ! command -v apt-get >/dev/null; then
 	deps.sh: no apt-get here.  On Fedora:
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
 	    systemd-devel libacl-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
-	    glibc-static libcurl-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
+	    glibc-static libcurl-devel libyaml-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
 	    cppcheck procps-ng openssl
 	EOF
 	exit 2

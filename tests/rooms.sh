@@ -25,14 +25,16 @@ done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# pure/ computes: memory, strings, text into memory; jansson, libconfig, nettle and gmp where they do no more either.
+# pure/ computes: memory, strings, text into memory; jansson, libconfig, libyaml, nettle and gmp where they do no more
+# either.
 # Everything that is not named here fails.  _FORTIFY_SOURCE's «__x_chk» is x.
 pure_may='malloc calloc realloc reallocarray free qsort abort
 memchr memcmp memcpy memmove memset memmem mempcpy explicit_bzero
 strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr strspn strcspn strpbrk strdup strndup
 snprintf vsnprintf asprintf vasprintf __stack_chk_fail
 json_[a-z_0-9]* config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting
-config_setting_[a-z_]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
+config_setting_[a-z_]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*
+yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
 # host/ reads: it changes nothing on the host, becomes no one, starts nothing.
@@ -135,6 +137,7 @@ see pure '#include <time.h>
 long f(void); long f(void) { return time(0); }' time
 see pure 'int json_load_file(const char *); int f(void); int f(void) { return json_load_file("/etc/passwd"); }' json_load_file
 see pure 'int config_read_file(void); int f(void); int f(void) { return config_read_file(); }' config_read_file
+see pure 'int yaml_parser_set_input_file(void); int f(void); int f(void) { return yaml_parser_set_input_file(); }' yaml_parser_set_input_file
 see pure '#include <locale.h>
 char *f(void); char *f(void) { return setlocale(LC_ALL, ""); }' setlocale
 see host '#include <unistd.h>

@@ -30,6 +30,7 @@ bad(struct scan *s, const char *what)
 			col = 1;
 		}
 	}
+	s->d->refused_at = s->at;
 	return refuse(s->why, WHY_DATA, "line %zu column %zu: %s", line, col, what);
 }
 
@@ -68,6 +69,13 @@ new_node(struct scan *s, enum doc_kind kind)
 	d->node[d->nodes] = (struct doc_node){
 		.start = (uint32_t)s->at, .child = DOC_NONE, .next = DOC_NONE, .kind = kind };
 	return d->nodes++;
+}
+
+/* Why new_node() gave none. */
+static int
+no_node(struct scan *s)
+{
+	return s->d->nodes >= DOC_NODES ? bad(s, "too many values") : refuse_nomem(s->why);
 }
 
 static int
@@ -185,6 +193,7 @@ scan_word(struct scan *s, uint32_t n, const char *word)
 struct key {
 	char *name;
 	size_t len;
+	uint32_t start;
 };
 
 static char *unescape(const struct doc *d, uint32_t n, size_t *len);
@@ -203,7 +212,7 @@ key_order(const void *a, const void *b)
 static int
 no_duplicates(struct scan *s, uint32_t obj)
 {
-	const struct doc *d = s->d;
+	struct doc *d = s->d;
 	size_t n = d->node[obj].count, i = 0;
 	autofree struct key *keys = NULL;
 	uint32_t k;
@@ -213,14 +222,16 @@ no_duplicates(struct scan *s, uint32_t obj)
 		return 0;
 	if ((keys = calloc(n, sizeof(*keys))) == NULL)
 		return refuse_nomem(s->why);
-	for (k = d->node[obj].child; k != DOC_NONE; k = d->node[k].next, i++)
+	for (k = d->node[obj].child; k != DOC_NONE; k = d->node[k].next, i++) {
+		keys[i].start = d->node[k].start;
 		if ((keys[i].name = unescape(d, k, &keys[i].len)) == NULL)
 			ret = refuse_nomem(s->why);
+	}
 	if (ret == 0) {
 		qsort(keys, n, sizeof(*keys), key_order);
 		for (i = 1; i < n && ret == 0; i++)
 			if (key_order(&keys[i - 1], &keys[i]) == 0) {
-				s->at = d->node[obj].start;
+				d->refused_at = keys[i].start > keys[i - 1].start ? keys[i].start : keys[i - 1].start;
 				ret = refuse(s->why, WHY_DATA, "the key \"%.60s\" stands twice in one object", keys[i].name);
 			}
 	}
@@ -250,7 +261,7 @@ scan_items(struct scan *s, uint32_t n, unsigned depth)
 			if (peek(s) != '"')
 				return bad(s, "expected a key");
 			if ((item = new_node(s, DOC_STRING)) == DOC_NONE)
-				return bad(s, "too many values");
+				return no_node(s);
 			if (scan_string(s, item) == -1)
 				return -1;
 			space(s);
@@ -291,7 +302,7 @@ scan_value(struct scan *s, unsigned depth, uint32_t *out)
 	default: kind = DOC_NUMBER; break;
 	}
 	if ((*out = new_node(s, kind)) == DOC_NONE)
-		return bad(s, "too many values");
+		return no_node(s);
 	switch (kind) {
 	case DOC_OBJECT:
 	case DOC_ARRAY:

@@ -38,6 +38,7 @@ struct doc {
 	size_t len;
 	struct doc_node *node;	/* node[0] is the document */
 	uint32_t nodes, cap;
+	size_t refused_at;	/* where doc_parse() gave up */
 };
 
 /* Scans len bytes, which must outlive d.  -1: not such a document, with the place as line and column. */

@@ -1,0 +1,106 @@
+/*
+ * CDI specs: Container Device Interface, cdiVersion 0.3.0 to 1.1.0
+ * (github.com/cncf-tags/container-device-interface, SPEC.md and specs-go 1.1.0).
+ *
+ * Stricter than the reference library (pkg/cdi) where it is lax: keys are
+ * case-exact, a null is no value, one document and nothing after it.  See
+ * cdifault.h for how that is told apart from what it forbids itself.
+ */
+#ifndef GPUHELPER_PURE_CDI_H
+#define GPUHELPER_PURE_CDI_H
+
+#include "cdifault.h"
+#include "cditree.h"
+#include "text.h"
+
+struct cdi_i64 { bool set; int64_t v; };
+struct cdi_u32 { bool set; uint32_t v; };
+
+/* Strings that a spec may leave out are NULL then. */
+struct cdi_devnode {
+	char *path, *host_path;
+	char *type;			/* "b", "c", "u" (as c) or "p" */
+	char *permissions;		/* of "rwm", or "none" */
+	struct cdi_i64 major, minor;	/* not set: 0 in the reference library */
+	struct cdi_u32 mode, uid, gid;
+};
+
+struct cdi_mount {
+	char *host_path, *container_path, *type;
+	struct strlist options;
+};
+
+enum cdi_hook_name { CDI_PRESTART, CDI_CREATE_RUNTIME, CDI_CREATE_CONTAINER, CDI_START_CONTAINER, CDI_POSTSTART,
+	CDI_POSTSTOP, CDI_HOOKS };
+extern const char *const cdi_hook_names[CDI_HOOKS + 1];
+
+struct cdi_hook {
+	enum cdi_hook_name when;
+	char *path;
+	struct strlist args, env;
+	struct cdi_i64 timeout;		/* seconds */
+};
+
+struct cdi_rdt {
+	char *clos_id, *l3_schema, *mb_schema;
+	struct strlist schemata;
+	bool monitoring;
+};
+
+struct cdi_netdev {
+	char *host, *name;
+};
+
+struct cdi_edits {
+	struct strlist env;		/* "NAME=value" */
+	struct cdi_devnode *node;
+	size_t nodes;
+	struct cdi_mount *mount;
+	size_t mounts;
+	struct cdi_hook *hook;
+	size_t hooks;
+	struct cdi_netdev *netdev;
+	size_t netdevs;
+	struct cdi_rdt *rdt;		/* NULL: none */
+	uint32_t *gid;
+	size_t gids;
+};
+
+struct cdi_annotations {
+	struct strlist key, value;
+};
+
+struct cdi_device {
+	char *name;
+	struct cdi_annotations annotations;
+	struct cdi_edits edits;
+};
+
+struct cdi_spec {
+	char *version;			/* as it is written */
+	char *kind;			/* "vendor.com/class" */
+	struct cdi_annotations annotations;
+	struct cdi_device *device;
+	size_t devices;
+	struct cdi_edits edits;		/* for each container that gets any of the devices */
+};
+
+/*
+ * Reads one spec.  False if it is invalid, with all that is wrong in *f, or if
+ * memory ran short (f->starved).  True with f->unsafe not 0: it is CDI, but not
+ * for a privileged helper.  cdi_free() in either case.
+ */
+bool cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f);
+void cdi_free(struct cdi_spec *s);
+#define autocdi __attribute__((cleanup(cdi_free)))
+
+/* By a file's name: what ends in .json is JSON, in .yaml YAML, exactly so.  False: neither. */
+bool cdi_format_of(const char *name, enum cdi_format *format);
+
+/* "vendor.com/class=name", all three well-formed (pkg/parser/parser.go)? */
+bool cdi_name_is_qualified(const char *name);
+/* The parts of names: a letter first, then A-Za-z0-9_.- and for a device :, a letter or digit last. */
+bool cdi_vendor_or_class_ok(const char *s, size_t len);
+bool cdi_device_name_ok(const char *s);
+
+#endif

@@ -1,0 +1,87 @@
+/* See cdifault.h.  Texts come from the spec's author: made printable here, once. */
+#include "cdifault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+void
+cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t column, const char *path,
+    const char *fmt, ...)
+{
+	struct cdi_fault *v;
+	char text[sizeof(v->text)];
+	va_list ap;
+
+	f->invalid += layer == CDI_INVALID;
+	f->unsafe += layer == CDI_UNSAFE;
+	if (f->n >= CDI_FAULTS_MAX)
+		return;
+	if ((v = reallocarray(f->v, f->n + 1, sizeof(*v))) == NULL) {
+		f->starved = true;
+		return;
+	}
+	f->v = v;
+	v = &v[f->n++];
+	*v = (struct cdi_fault){ .layer = layer, .line = line, .column = column };
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	text_printable(v->text, sizeof(v->text), text);
+	text_printable(v->path, sizeof(v->path), path);
+}
+
+static bool
+comes_before(const struct cdi_fault *a, const struct cdi_fault *b)
+{
+	return a->line != b->line ? a->line < b->line : a->column < b->column;
+}
+
+void
+cdi_faults_sort(struct cdi_faults *f)
+{
+	struct cdi_fault x;
+	size_t i, j;
+
+	for (i = 1; i < f->n; i++) {
+		x = f->v[i];
+		for (j = i; j > 0 && comes_before(&x, &f->v[j - 1]); j--)
+			f->v[j] = f->v[j - 1];
+		f->v[j] = x;
+	}
+}
+
+void
+cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
+{
+	char place[32] = "";
+
+	if (v->line != 0)
+		snprintf(place, sizeof(place), "%u:%u: ", v->line, v->column);
+	snprintf(out, size, "%s%s%s%s%s", place, v->layer == CDI_UNSAFE ? "unsafe: " : "", v->path,
+	    v->path[0] != '\0' ? ": " : "", v->text);
+}
+
+int
+cdi_faults_refuse(const struct cdi_faults *f, enum cdi_layer layer, const char *file, struct why *why)
+{
+	char line[sizeof(f->v->text) + sizeof(f->v->path) + 64];
+	size_t i;
+
+	for (i = 0; !f->starved && i < f->n; i++)
+		if (f->v[i].layer == layer) {
+			cdi_fault_line(&f->v[i], line, sizeof(line));
+			return refuse(why, WHY_DATA, "%s:%s%s", file, f->v[i].line != 0 ? "" : " ", line);
+		}
+	return refuse_nomem(why);
+}
+
+void
+cdi_faults_free(struct cdi_faults *f)
+{
+	free(f->v);
+	*f = (struct cdi_faults){ 0 };
+}

@@ -1,0 +1,313 @@
+/*
+ * What CDI lets a spec ask for and a privileged helper must not do, as far as it
+ * shows in the text; host/cdihost.c looks at what is there.  A spec is root's own
+ * file, but generators write it, and a mistake of theirs must not become a way
+ * out of every container that gets the device.
+ *
+ * Not refused as such, since drivers need it: hooks, network devices, classes of
+ * Intel RDT, writable mounts.  Whether to do these is up to who uses the spec.
+ */
+#include <string.h>
+
+#include "cdiread.h"
+#include "path.h"
+
+static bool
+has_control(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	return false;
+}
+
+static bool
+is_among(const char *s, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(s, *list) == 0)
+			return true;
+	return false;
+}
+
+/* A line break in a value becomes a line of its own wherever values are written one to a line. */
+void
+cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
+{
+	if (has_control(s))
+		cdi_unsafe(r, n, NULL, "has a control byte in it");
+}
+
+/* In the container's environment and in the hooks': what makes the loader run other code. */
+void
+cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
+{
+	static const char *const loader[] = { "GCONV_PATH", "BASH_ENV", "ENV", NULL };
+	const size_t len = strcspn(s, "=");
+	size_t i;
+
+	if (text_starts(s, "LD_"))
+		cdi_unsafe(r, n, NULL, "%.*s steers the dynamic loader", (int)(len > 60 ? 60 : len), s);
+	else if (text_starts(s, "GPUHELPER_"))
+		cdi_unsafe(r, n, NULL, "GPUHELPER_ names are what a container asks for by");
+	for (i = 0; loader[i] != NULL; i++)
+		if (strlen(loader[i]) == len && strncmp(s, loader[i], len) == 0)
+			cdi_unsafe(r, n, NULL, "%s decides which programs run", loader[i]);
+	if (strcspn(s, " \t") < len)
+		cdi_unsafe(r, n, NULL, "the name has a space in it");
+}
+
+/* Labels of DNS (RFC 1123), as SPEC.md says a vendor is; the library looks at single characters. */
+void
+cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind)
+{
+	const char *slash = strchr(kind, '/'), *label = kind, *end;
+	bool good = slash - kind <= 253;
+
+	for (; label <= slash; label = end + 1) {
+		end = label + strcspn(label, "./");
+		good = good && end > label && end - label <= 63 && *label != '-' && end[-1] != '-' &&
+		    memchr(label, '_', (size_t)(end - label)) == NULL;
+	}
+	if (!good)
+		cdi_unsafe(r, n, NULL, "the vendor is no name of a domain");
+	if (strlen(slash + 1) > 63)
+		cdi_unsafe(r, n, NULL, "the class is longer than 63 characters");
+}
+
+/* [domain/]name: what the library means to check (internal/validation/k8s) and never does. */
+static bool
+annotation_key_ok(const char *key)
+{
+	const char *slash = strchr(key, '/'), *name = slash != NULL ? slash + 1 : key;
+	const char *inner = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	const size_t len = strlen(name);
+
+	if (slash != NULL && (slash == key || slash - key > 253 || strspn(key, inner) != (size_t)(slash - key)))
+		return false;
+	return len > 0 && len <= 63 && strspn(name, inner) == len && strchr("_.-", name[0]) == NULL &&
+	    strchr("_.-", name[len - 1]) == NULL;
+}
+
+void
+cdi_judge_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a)
+{
+	size_t i, total = 0;
+
+	for (i = 0; i < a->key.n; i++) {
+		total += strlen(a->key.v[i]) + strlen(a->value.v[i]);
+		if (!annotation_key_ok(a->key.v[i]))
+			cdi_unsafe(r, n, NULL, "\"%.60s\" is no key of an annotation: [domain/]name", a->key.v[i]);
+	}
+	if (total > 256 * 1024)
+		cdi_unsafe(r, n, NULL, "has %zu bytes: more than 256 KiB", total);
+}
+
+/* One spelling of a path, absolute.  True if it can be judged further. */
+static bool
+path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path)
+{
+	struct why why;
+
+	if (has_control(path))
+		return false;		/* told already */
+	if (path_check(path, &why) == 0)
+		return true;
+	cdi_unsafe(r, n, member, "%s", why.text);
+	return false;
+}
+
+/* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
+static const char *
+host_device(const char *type, int64_t major, int64_t minor)
+{
+	static const struct { int16_t major, first, last; const char *what; } chars[] = {
+		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
+		{ 4, 0, 63, "a console" }, { 5, 1, 1, "the console" }, { 7, 0, 255, "a console's memory" },
+		{ 10, 144, 144, "the NVRAM" }, { 10, 231, 231, "the hibernation image" },
+		{ 10, 234, 237, "control of file systems and disks" }, { 21, 0, 255, "a disk" }, { 90, 0, 255, "flash memory" },
+		{ 162, 0, 255, "a disk" }, { 202, 0, 255, "the processor's registers" },
+	};
+	size_t i;
+
+	for (i = 0; strcmp(type, "b") != 0 && i < sizeof(chars) / sizeof(chars[0]); i++)
+		if (chars[i].major == major && minor >= chars[i].first && minor <= chars[i].last)
+			return chars[i].what;
+	return NULL;
+}
+
+/* The same by name, for a spec that leaves the numbers to the host. */
+static const char *
+host_node(const char *path)
+{
+	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", NULL };
+	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
+		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", NULL };
+	size_t i;
+
+	if (!text_starts(path, "/dev/"))
+		return NULL;
+	path += 5;
+	if (is_among(path, names))
+		return "the host's memory, log or console";
+	for (i = 0; prefixes[i] != NULL; i++)
+		if (text_starts(path, prefixes[i]))
+			return "a disk, a console or the processor's registers";
+	return NULL;
+}
+
+void
+cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d)
+{
+	const char *type = d->type != NULL && d->type[0] != '\0' ? d->type : "c", *what;
+	const char *host = d->host_path != NULL && d->host_path[0] != '\0' ? d->host_path : d->path;
+
+	if (d->path != NULL && d->path[0] != '\0' && path_ok(r, n, "path", d->path) && !path_is_beneath(d->path, "/dev"))
+		cdi_unsafe(r, n, "path", "a device node that is not beneath /dev");
+	if (host != NULL && host != d->path)
+		path_ok(r, n, "hostPath", host);
+	if (host != NULL && (what = host_node(host)) != NULL)
+		cdi_unsafe(r, n, host == d->path ? "path" : "hostPath", "is %s", what);
+	/* the kernel's: 12 and 20 bits; -1 is every minor to the device cgroup */
+	if (d->major.set && (d->major.v < 0 || d->major.v > 4095))
+		cdi_unsafe(r, n, "major", "is out of range: 0 to 4095");
+	if (d->minor.set && (d->minor.v < 0 || d->minor.v > 1048575))
+		cdi_unsafe(r, n, "minor", "is out of range: 0 to 1048575");
+	if (d->major.set && (what = host_device(type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
+		cdi_unsafe(r, n, "major", "%lld:%lld is %s", (long long)d->major.v,
+		    (long long)(d->minor.set ? d->minor.v : 0), what);
+	if (strcmp(type, "b") == 0 && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
+		cdi_unsafe(r, n, "type", "a block device: access to a disk is access to all files on it");
+	if (d->mode.set && d->mode.v > 0777)
+		cdi_unsafe(r, n, "fileMode", "0%o has more than permissions in it", d->mode.v);
+}
+
+/*
+ * Sources whose use is as good as root on the host, with what is above and
+ * beneath them: control of engines and services, and our own files.
+ */
+static const char *
+host_control(const char *path)
+{
+	static const char *const control[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR,
+		"/run/containerd", "/run/docker", "/run/docker.sock", "/run/podman", "/run/crio", "/run/buildkit",
+		"/run/systemd", "/run/dbus", "/run/udev", "/run/cdi", "/etc/cdi", "/etc/shadow", "/etc/sudoers", "/etc/ssh",
+		"/var/lib/containerd", "/var/lib/docker", "/var/lib/kubelet", "/proc", "/sys", "/boot", "/root", NULL };
+	const char *run = text_starts(path, "/var/run") && (path[8] == '/' || path[8] == '\0') ? path + 4 : path;
+	size_t i;
+
+	for (i = 0; control[i] != NULL; i++)
+		if (path_related(run, control[i]))
+			return control[i];
+	return NULL;
+}
+
+static bool
+is_bind(const struct cdi_mount *m)
+{
+	size_t i;
+
+	if (m->type == NULL || m->type[0] == '\0' || strcmp(m->type, "bind") == 0 || strcmp(m->type, "none") == 0)
+		return true;
+	for (i = 0; i < m->options.n; i++)
+		if (strcmp(m->options.v[i], "bind") == 0 || strcmp(m->options.v[i], "rbind") == 0)
+			return true;
+	return false;
+}
+
+static void
+judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+{
+	const char *what;
+
+	if (!is_bind(m)) {
+		/* an empty file system; any other brings in a file system that was made by who knows whom */
+		if (strcmp(m->type, "tmpfs") != 0)
+			cdi_unsafe(r, n, "type", "a file system of type %.40s: only bind mounts and tmpfs", m->type);
+		return;
+	}
+	if (m->host_path == NULL || m->host_path[0] == '\0' || !path_ok(r, n, "hostPath", m->host_path))
+		return;
+	if (strcmp(m->host_path, "/") == 0)
+		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
+	else if ((what = host_control(m->host_path)) != NULL)
+		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
+	else if (strcmp(m->host_path, "/dev") == 0)
+		cdi_unsafe(r, n, "hostPath", "all devices of the host");
+	else if ((what = host_node(m->host_path)) != NULL)
+		cdi_unsafe(r, n, "hostPath", "is %s", what);
+}
+
+void
+cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+{
+	static const char *const own_dev[] = { "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", NULL };
+	const char *target = m->container_path;
+
+	judge_source(r, n, m);
+	if (target == NULL || target[0] == '\0' || !path_ok(r, n, "containerPath", target))
+		return;
+	if (strcmp(target, "/") == 0 || path_at_or_beneath(target, "/proc") || path_at_or_beneath(target, "/sys"))
+		cdi_unsafe(r, n, "containerPath", "/, /proc and /sys can't be mounted over");
+	else if (is_among(target, own_dev))
+		cdi_unsafe(r, n, "containerPath", "%s is the runtime's to make", target);
+	/* links to devices are mounted by drivers; anything else there would be taken for one */
+	else if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
+		cdi_unsafe(r, n, "containerPath", "beneath /dev, and hostPath is not");
+}
+
+/* Hooks run as the engine's user, most often root, on the host. */
+void
+cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
+{
+	static const char *const interpreters[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "csh", "tcsh", "fish",
+		"busybox", "env", "perl", "ruby", "lua", "awk", "php", "node", "nsenter", "unshare", "chroot", "sudo", "su", NULL };
+	static const char *const anyones[] = { "/tmp", "/var/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
+	const char *name;
+	size_t i;
+
+	if (h->path != NULL && h->path[0] != '\0' && path_ok(r, n, "path", h->path)) {
+		name = path_last(h->path);
+		if (is_among(name, interpreters) || text_starts(name, "python"))
+			cdi_unsafe(r, n, "path", "%.40s runs whatever its arguments say", name);
+		for (i = 0; anyones[i] != NULL; i++)
+			if (path_at_or_beneath(h->path, anyones[i]))
+				cdi_unsafe(r, n, "path", "a program beneath %s is not only root's to change", anyones[i]);
+	}
+	if (h->env.n == 0)
+		cdi_unsafe(r, n, "env", "a hook without env runs in the environment of whoever calls the runtime: name one");
+	if (h->timeout.set && (h->timeout.v < 1 || h->timeout.v > 3600))
+		cdi_unsafe(r, n, "timeout", "is out of range: 1 to 3600 seconds");
+}
+
+/*
+ * By its name alone, a class of service is one that somebody else made; with a
+ * schema it is made to measure, and "/" is where every process begins.
+ */
+void
+cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
+{
+	if (t->clos_id != NULL && t->clos_id[0] != '\0' && strcmp(t->clos_id, "/") != 0 && t->schemata.n == 0 &&
+	    (t->l3_schema == NULL || t->l3_schema[0] == '\0') && (t->mb_schema == NULL || t->mb_schema[0] == '\0'))
+		cdi_unsafe(r, n, "closID", "joins a class of service that is not the spec's own: it has no schema");
+}
+
+/* Linux's dev_valid_name(), and no pattern; the names that hosts and engines give their own link. */
+static void
+judge_link(struct cdi_reading *r, uint32_t n, const char *member, const char *s)
+{
+	if (s == NULL || s[0] == '\0')
+		return;
+	if (strlen(s) > 15 || strpbrk(s, "/: \t%") != NULL || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
+		cdi_unsafe(r, n, member, "\"%.40s\" is no name of a network interface", s);
+	else if (strcmp(s, "lo") == 0 || strcmp(s, "eth0") == 0)
+		cdi_unsafe(r, n, member, "%s is %s", s, strcmp(member, "name") == 0 ? "the container's own link" :
+		    "the host's own link, which it would lose");
+}
+
+void
+cdi_judge_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d)
+{
+	judge_link(r, n, "hostInterfaceName", d->host);
+	judge_link(r, n, "name", d->name);
+}

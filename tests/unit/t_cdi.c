@@ -1,0 +1,430 @@
+/*
+ * pure/cdi*.c: fixtures/cdi and single values.  What the reference library (pkg/cdi of
+ * container-device-interface) accepts and refuses is known from running it on fixtures/cdi/good and bad; the
+ * tables of versions and names below are its own tests' cases.
+ */
+#include <dirent.h>
+
+#include "nomem.h"
+#include "pure/cdi.h"
+#include "tap.h"
+
+#define TEXT(s) (s), sizeof(s) - 1
+
+static char *
+read_file(const char *path, size_t *len)
+{
+	static char text[CDI_TEXT_MAX + 64];
+	FILE *f = fopen(path, "r");
+
+	if (f == NULL)
+		return NULL;
+	*len = fread(text, 1, sizeof(text) - 1, f);
+	text[*len] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* Each file of a directory: is it invalid, unsafe or fine? */
+static void
+test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int want)
+{
+	struct cdi_faults f;
+	struct cdi_spec s;
+	enum cdi_format format;
+	char path[600], line[512], *text;
+	struct dirent *e;
+	size_t len, i;
+	int n = 0;
+	bool read;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/fixtures/cdi/%s", dir, name);
+	if (!ok((d = opendir(path)) != NULL, "%s is there", path))
+		return;
+	while ((e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' || !cdi_format_of(e->d_name, &format))
+			continue;
+		snprintf(path, sizeof(path), "%s/fixtures/cdi/%s/%s", dir, name, e->d_name);
+		f = (struct cdi_faults){ 0 };
+		if ((text = read_file(path, &len)) == NULL)
+			continue;
+		read = cdi_parse(&s, format, text, len, &f);
+		n++;
+		ok(read == (f.invalid == 0) && (invalid ? !read : unsafe ? !read || f.unsafe > 0 : read && f.unsafe == 0),
+		    "%s/%s is %s", name, e->d_name, invalid ? "invalid" : unsafe ? "unsafe, or invalid here" : "fine");
+		for (i = 0; i < f.n; i++) {
+			cdi_fault_line(&f.v[i], line, sizeof(line));
+			if (f.v[i].line == 0 && strstr(e->d_name, "not-utf8") == NULL)
+				ok(false, "%s: a fault with a place: %s", e->d_name, line);
+		}
+		cdi_free(&s);
+		cdi_faults_free(&f);
+	}
+	closedir(d);
+	is_int(n, want, "of %s, all", name);
+}
+
+/* All faults of a text, each a line. */
+static char *
+faults(enum cdi_format format, const char *text, size_t len)
+{
+	struct cdi_faults f = { 0 };
+	struct cdi_spec s;
+	struct buf b = { 0 };
+	char line[512];
+	bool read;
+	size_t i;
+
+	read = cdi_parse(&s, format, text, len, &f);
+	cdi_faults_sort(&f);
+	for (i = 0; i < f.n; i++) {
+		cdi_fault_line(&f.v[i], line, sizeof(line));
+		buf_printf(&b, "%s%s", i > 0 ? "\n" : "", line);
+	}
+	if (read && f.n == 0)
+		buf_puts(&b, "fine");
+	if (f.starved)
+		b.failed = true;
+	cdi_free(&s);
+	cdi_faults_free(&f);
+	return buf_take(&b);
+}
+
+static void
+check(enum cdi_format format, const char *text, const char *want, const char *what)
+{
+	char *got = faults(format, text, strlen(text));
+
+	is_str(got, want, "%s", what);
+	free(got);
+}
+
+#define J(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":" edits "}]}"
+#define AT "devices[0].containerEdits"
+
+static void
+test_invalid(void)
+{
+	static const struct {
+		const char *text, *want, *what;
+	} t[] = {
+		{ J("{\"env\":[\"A=1\"]}"), "fine", "the least spec" },
+		{ "[]", "1:1: must be an object", "a list" },
+		{ "{}", "1:1: has no cdiVersion\n1:1: has no kind\n1:1: has no devices", "nothing in it" },
+		{ "{} x", "1:4: more after the end of the document", "more after it" },
+		{ "", "1:1: not a JSON value", "no text" },
+		{ J("{}"), "1:80: " AT ": has nothing in it", "no edits" },
+		{ J("{\"env\":[]}"), "1:80: " AT ": has nothing in it", "empty edits" },
+		{ J("null"), "1:80: " AT ": has no value: must be an object, or be left out", "null" },
+		{ J("{\"env\":[\"A=\\u0000\"]}"), "1:88: a NUL in a string", "a NUL" },
+		{ J("{\"env\":[\"A=1\",3]}"), "1:94: " AT ".env[1]: must be a string: write \"3\" in quotes", "a number for a string" },
+		{ J("{\"evn\":[\"A=1\"],\"env\":[\"A=1\"]}"), "1:81: " AT ": unknown key \"evn\"; did you mean \"env\"?", "a slip" },
+		{ J("{\"Env\":[\"A=1\"],\"env\":[\"A=1\"]}"), "1:81: " AT ": unknown key \"Env\": it is written \"env\"", "case" },
+		{ J("{\"additionalGIDs\":[1],\"env\":[\"A=1\"]}"),
+		    "1:81: " AT ": unknown key \"additionalGIDs\": it is written \"additionalGids\"", "SPEC.md's own slip" },
+		{ J("{\"deviceNodes\":[{\"type\":\"f\",\"permissions\":\"to land\",\"major\":1.5,\"minor\":99999999999999999999}]}"),
+		    "1:96: " AT ".deviceNodes[0]: has no path\n"
+		    "1:104: " AT ".deviceNodes[0].type: \"f\" is no type of device: b, c, u or p\n"
+		    "1:122: " AT ".deviceNodes[0].permissions: \"to land\" is neither made of r, w and m nor \"none\"\n"
+		    "1:140: " AT ".deviceNodes[0].major: must be a whole number, written as one\n"
+		    "1:152: " AT ".deviceNodes[0].minor: is out of range: -9223372036854775808 to 9223372036854775807",
+		    "all faults of a node" },
+		{ J("{\"deviceNodes\":[{\"path\":\"/dev/a\",\"fileMode\":4294967296,\"uid\":-1,\"gid\":1e2}]}"),
+		    "1:124: " AT ".deviceNodes[0].fileMode: is out of range: 0 to 4294967295\n"
+		    "1:141: " AT ".deviceNodes[0].uid: is out of range: 0 to 4294967295\n"
+		    "1:150: " AT ".deviceNodes[0].gid: must be a whole number, written as one", "numbers of 32 bits" },
+		{ J("{\"intelRdt\":{\"closID\":\"a/b\",\"enableMonitoring\":1}}"),
+		    "1:102: " AT ".intelRdt.closID: \"a/b\" is no name of a class of service\n"
+		    "1:102: unsafe: " AT ".intelRdt.closID: joins a class of service that is not the spec's own: it has no schema\n"
+		    "1:127: " AT ".intelRdt.enableMonitoring: must be true or false", "Intel RDT" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		check(CDI_JSON, t[i].text, t[i].want, t[i].what);
+	check(CDI_JSON, "{\"cdiVersion\":\"0.3.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}},"
+	    "{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:50: devices: two devices have the name \"d\"",
+	    "a name that stands twice");
+}
+
+#define Y "cdiVersion: 0.6.0\nkind: v.com/c\n"
+#define D Y "devices:\n- name: d\n  containerEdits:\n    "
+#define UNCLEAR(s) "\"" s "\" without quotes is not the same to every YAML reader: write text in quotes, a number in plain " \
+	"decimal, and true or false"
+
+static void
+test_yaml(void)
+{
+	static const struct {
+		const char *text, *want, *what;
+	} t[] = {
+		{ D "env: [A=1]\n", "fine", "the least spec" },
+		{ D "env: ['A=1', \"B=2\", C=no, D=0660]\n", "fine", "quotes, and what only looks like a number at its end" },
+		{ "{\"cdiVersion\": \"0.3.0\", \"kind\": \"a/b\", \"devices\": [{\"name\": \"c\", \"containerEdits\": {\"env\": [\"A=1\"]}}]}",
+		    "fine", "JSON" },
+		{ "--- \n" D "env: [A=1]\n...\n", "fine", "with its marks" },
+		{ D "env: [A=1]\n---\na: 1\n", "7:1: more than one document", "two documents" },
+		{ "%YAML 1.1\n---\n" D "env: [A=1]\n", "1:1: a directive: directives are not taken", "a directive" },
+		{ D "env: &x [A=1]\n", "6:10: an anchor: anchors and aliases are not taken", "an anchor on a list" },
+		{ D "env: [&x A=1]\n", "6:11: an anchor: anchors and aliases are not taken", "an anchor on a scalar" },
+		{ D "env: [*x]\n", "6:11: an alias: anchors and aliases are not taken", "an alias" },
+		{ D "env: [!!str A=1]\n", "6:11: a tag: tags are not taken", "a tag" },
+		{ D "env: !x [A=1]\n", "6:10: a tag: tags are not taken", "a tag on a list" },
+		{ D "<<: {env: [A=1]}\n", "6:5: a merge key: merge keys are not taken", "a merge key" },
+		{ D "? [a]\n    : b\n", "6:7: a key that is not text", "a list for a key" },
+		{ D "env: [A=1]\n    env: [B=1]\n", "7:5: devices[0].containerEdits.env: stands twice in one object", "a key twice" },
+		{ Y "annotations: {a: b, a: c}\ndevices:\n- {name: d, containerEdits: {env: [A=1]}}\n",
+		    "3:14: annotations: the key \"a\" stands twice in one object", "an annotation twice" },
+		{ D "env: [A=1\n", "7:1: is not YAML: did not find expected ',' or ']'", "broken off" },
+		{ "\tx: 1\n", "1:1: is not YAML: found character that cannot start any token", "a tab" },
+		{ "a: \x01\n", "is not YAML: control characters are not allowed at byte 3", "a control byte" },
+		{ D "env:\n", "6:9: " AT ".env: has no value: must be a list, or be left out", "no value" },
+		{ "[[[[[[[[[[[[[[[[[[", "1:17: nested deeper than 16", "too deep" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		check(CDI_YAML, t[i].text, t[i].want, t[i].what);
+}
+
+/* YAML 1.1's traps, as a device's name and as a number. */
+static void
+test_plain(void)
+{
+	static const char *const unclear[] = { "y", "N", "yes", "No", "on", "OFF", "True", "FALSE", "Null", "0660", "0o660",
+		"0x10", "0b1", "1_000", "+1", "-0", "1.0", "1.", ".5", "1e3", "-.inf", ".NaN", "1:30", "0:0", "190:20:30.15",
+		"2026-01-02", "2026-1-2T10:00:00Z", "=" };
+	static const char *const strings[] = { "a", "0000-03-00-0-0x56a0", "1.1.0", "v0.3.0", "GPU-1", "e3", "0x", "0xg",
+		"1.2.3", "c", "nope", "1-2", "2026-01-02-x", "-", ".", "1e", "MIG-0929581a" };
+	static const char *const numbers[] = { "0", "7", "195", "-1", "4294967295" };
+	char text[256], want[512], *got;
+	size_t i;
+
+	for (i = 0; i < sizeof(unclear) / sizeof(unclear[0]); i++) {
+		is_int(cdit_plain(unclear[i]), CDIT_UNCLEAR, "%s is unclear", unclear[i]);
+		snprintf(text, sizeof(text), Y "devices:\n- name: %s\n  containerEdits: {env: [A=1]}\n", unclear[i]);
+		snprintf(want, sizeof(want), "4:9: devices[0].name: " UNCLEAR("%s"), unclear[i]);
+		got = faults(CDI_YAML, text, strlen(text));
+		is_str(got, want, "%s for a name", unclear[i]);
+		free(got);
+	}
+	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+		is_int(cdit_plain(strings[i]), CDIT_STRING, "%s is a string", strings[i]);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		is_int(cdit_plain(numbers[i]), CDIT_NUMBER, "%s is a number", numbers[i]);
+	check(CDI_YAML, Y "devices:\n- name: \"no\"\n  containerEdits: {env: [A=1]}\n", "fine", "no in quotes is a name");
+	check(CDI_YAML, D "deviceNodes: [{path: /dev/a, major: \"195\"}]\n", "6:41: " AT ".deviceNodes[0].major: must be a whole number",
+	    "a number in quotes");
+}
+
+/* Which feature needs which version (specs-go/version.go and its tests). */
+static void
+test_versions(void)
+{
+	static const char *const known[] = { "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0", "1.1.0" };
+	static const struct {
+		const char *kind, *name, *top, *device, *edits;
+		unsigned from;
+		const char *what;
+	} t[] = {
+		{ "v.com/c", "d", "", "", "\"env\":[\"A=1\"]", 0, "nothing new" },
+		{ "v.com/c", "d", "", "", "\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"type\":\"bind\"}]", 1, "mount type" },
+		{ "v.com/c", "d", "", "", "\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"type\":\"\"}]", 0, "empty mount type" },
+		{ "v.com/c", "d", "", "", "\"deviceNodes\":[{\"path\":\"/dev/a\",\"hostPath\":\"/dev/a\"}]", 2, "hostPath" },
+		{ "v.com/c", "0", "", "", "\"env\":[\"A=1\"]", 2, "a digit first" },
+		{ "v.com/c", "d", "\"annotations\":{\"a\":\"b\"},", "", "\"env\":[\"A=1\"]", 3, "annotations of the spec" },
+		{ "v.com/c", "d", "", "\"annotations\":{\"a\":\"b\"},", "\"env\":[\"A=1\"]", 3, "annotations of a device" },
+		{ "v.com/c", "d", "\"annotations\":{},", "", "\"env\":[\"A=1\"]", 0, "no annotations" },
+		{ "v.com/c.d", "d", "", "", "\"env\":[\"A=1\"]", 3, "a dotted class" },
+		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"closID\":\"/\"}", 4, "intelRdt" },
+		{ "v.com/c", "d", "", "", "\"additionalGids\":[5]", 4, "additionalGids" },
+		{ "v.com/c", "d", "\"containerEdits\":{\"additionalGids\":[5]},", "", "\"env\":[\"A=1\"]", 4, "additionalGids for all" },
+		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"schemata\":[]}", 7, "schemata" },
+		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"enableMonitoring\":true}", 7, "enableMonitoring" },
+		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"enableMonitoring\":false}", 4, "enableMonitoring that is off" },
+		{ "v.com/c", "d", "", "", "\"netDevices\":[{\"hostInterfaceName\":\"a\",\"name\":\"b\"}]", 7, "netDevices" },
+	};
+	char text[600];
+	size_t i, v;
+	char *got;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (v = 0; v < 8; v++) {
+			snprintf(text, sizeof(text), "{%s\"cdiVersion\":\"%s%s\",\"kind\":\"%s\",\"devices\":[{\"name\":\"%s\",%s"
+			    "\"containerEdits\":{%s}}]}", t[i].top, v % 2 ? "v" : "", known[v], t[i].kind, t[i].name, t[i].device,
+			    t[i].edits);
+			got = faults(CDI_JSON, text, strlen(text));
+			ok((strcmp(got, "fine") == 0) == (v >= t[i].from), "%s with %s: %s", t[i].what, known[v], got);
+			free(got);
+		}
+	check(CDI_JSON, "{\"cdiVersion\":\"vv0.3.0\",\"kind\":\"a/b\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}}]}",
+	    "1:15: cdiVersion: \"vv0.3.0\" is no version of CDI that is known here: 0.3.0 to 1.1.0", "one v is enough");
+}
+
+static void
+test_names(void)
+{
+	static const char *const good[] = { "vendor.com/class=dev", "a/b=c", "a/b=0", "v.com/class.sub=d", "v.com/class_1=dev_1",
+		"v.com/class=dev_1:2.3" };
+	static const char *const bad[] = { "", "dev", "/dev/null", "=dev", "v.com=dev", "v.com/c", "v.com/c=", "/c=d", "v.com/=d",
+		"_v/c=d", "v-/c=d", "v.com/_c=d", "v.com/c_=d", "v.com/c=-dev", "v.com/c=dev:", "*.com/*dev=*gpu*", "v.com/c=a=b",
+		"v.com/c/d=e", "v.com/c=a b", "v.com/c=\xc3\xa4" };
+	enum cdi_format f;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(cdi_name_is_qualified(good[i]), "%s is qualified", good[i]);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!cdi_name_is_qualified(bad[i]), "\"%s\" is not", bad[i]);
+	ok(cdi_format_of("a.json", &f) && f == CDI_JSON && cdi_format_of(".x.yaml", &f) && f == CDI_YAML, "names of spec files");
+	ok(!cdi_format_of("a.yml", &f) && !cdi_format_of("a.JSON", &f) && !cdi_format_of("a.json.bak", &f) &&
+	    !cdi_format_of("json", &f), "and of no spec files");
+}
+
+static void
+test_unsafe(void)
+{
+	static const struct {
+		const char *edits, *want;
+	} t[] = {
+		{ "\"deviceNodes\":[{\"path\":\"/etc/x\",\"type\":\"c\",\"major\":195}]", "path: a device node that is not beneath /dev" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev\",\"type\":\"c\",\"major\":195}]", "path: a device node that is not beneath /dev" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev//x\"}]", "path: path \"/dev//x\" has an empty component or ends with \"/\"" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"hostPath\":\"dev/x\"}]", "hostPath: path \"dev/x\" is not absolute" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/sda\"}]", "path: is a disk, a console or the processor's registers" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"major\":10,\"minor\":236}]", "major: 10:236 is control of file systems and disks" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"major\":4096}]", "major: is out of range: 0 to 4095" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"minor\":1048576}]", "minor: is out of range: 0 to 1048575" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"fileMode\":2534}]", "fileMode: 04746 has more than permissions in it" },
+		{ "\"deviceNodes\":[{\"path\":\"/dev/x\",\"type\":\"b\",\"permissions\":\"none\"}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/var\",\"containerPath\":\"/x\"}]",
+		    "hostPath: " GPUHELPER_STATEDIR " can't be given out, nor what is above and beneath it" },
+		{ "\"mounts\":[{\"hostPath\":\"/var/run/docker.sock\",\"containerPath\":\"/x\"}]",
+		    "hostPath: /run/docker.sock can't be given out, nor what is above and beneath it" },
+		{ "\"mounts\":[{\"hostPath\":\"/var/running\",\"containerPath\":\"/x\"}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/dev\",\"containerPath\":\"/x\"}]", "hostPath: all devices of the host" },
+		{ "\"mounts\":[{\"hostPath\":\"/dev/sda1\",\"containerPath\":\"/x\"}]",
+		    "hostPath: is a disk, a console or the processor's registers" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/\"}]", "containerPath: /, /proc and /sys can't be mounted over" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/sys/fs\"}]", "containerPath: /, /proc and /sys can't be mounted over" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/dev/shm\"}]", "containerPath: /dev/shm is the runtime's to make" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/dev/nvidia0\"}]", "containerPath: beneath /dev, and hostPath is not" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"a/../b\"}]", "containerPath: path \"a/../b\" is not absolute" },
+		{ "\"mounts\":[{\"hostPath\":\"proc\",\"containerPath\":\"/a\",\"type\":\"proc\"}]",
+		    "type: a file system of type proc: only bind mounts and tmpfs" },
+		{ "\"mounts\":[{\"hostPath\":\"tmpfs\",\"containerPath\":\"/a\",\"type\":\"tmpfs\"}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"x\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"bind\"]}]",
+		    "hostPath: path \"x\" is not absolute" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/tmp/h\",\"env\":[\"A=1\"]}]",
+		    "path: a program beneath /tmp is not only root's to change" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/usr/bin/python3\",\"env\":[\"A=1\"]}]",
+		    "path: python3 runs whatever its arguments say" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"LD_PRELOAD=/x\"]}]",
+		    "env[0]: LD_PRELOAD steers the dynamic loader" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"A=1\"],\"timeout\":-1}]",
+		    "timeout: is out of range: 1 to 3600 seconds" },
+		{ "\"intelRdt\":{\"closID\":\"a\",\"memBwSchema\":\"MB:0=50\"}", NULL },
+		{ "\"netDevices\":[{\"hostInterfaceName\":\"a%d\",\"name\":\"b\"}]",
+		    "hostInterfaceName: \"a%d\" is no name of a network interface" },
+		{ "\"netDevices\":[{\"hostInterfaceName\":\"a\",\"name\":\"lo\"}]", "name: lo is the container's own link" },
+	};
+	char text[512], *got;
+	const char *from;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		snprintf(text, sizeof(text), J("{%s}"), t[i].edits);
+		got = faults(CDI_JSON, text, strlen(text));
+		if (t[i].want == NULL)
+			is_str(got, "fine", "%s", t[i].edits);
+		else {
+			from = strchr(got, ']') != NULL ? strstr(strchr(got, ']') + 1, "].") : NULL;
+			is_str(from != NULL && strstr(got, ": unsafe: ") != NULL ? from + 2 : got, t[i].want, "%s", t[i].edits);
+		}
+		free(got);
+	}
+	check(CDI_JSON, J("{\"env\":[\"GPUHELPER_GPUS=all\"]}"),
+	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ names are what a container asks for by", "what a container asks for");
+	check(CDI_JSON, "{\"cdiVersion\":\"0.6.0\",\"kind\":\"a_b/c\",\"annotations\":{\"x y\":\"z\",\"e.com/a-b\":\"\"},\"devices\":[{\"name\":\"d\","
+	    "\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:30: unsafe: kind: the vendor is no name of a domain\n"
+	    "1:52: unsafe: annotations: \"x y\" is no key of an annotation: [domain/]name", "a vendor and an annotation");
+}
+
+static void
+test_limits(void)
+{
+	char *text = malloc(CDI_TEXT_MAX + 2), *got;
+	size_t i;
+
+	memset(text, ' ', CDI_TEXT_MAX + 1);
+	memcpy(text, "{}", 2);
+	got = faults(CDI_JSON, text, CDI_TEXT_MAX + 1);
+	is_str(got, "is larger than 1048576 bytes", "too large");
+	free(got);
+	for (i = 0; i + 2 <= CDI_TEXT_MAX; i += 2)
+		memcpy(text + i, "1,", 2);
+	text[0] = '[';
+	text[1] = ' ';
+	text[CDI_TEXT_MAX - 2] = '1';
+	text[CDI_TEXT_MAX - 1] = ']';
+	got = faults(CDI_JSON, text, CDI_TEXT_MAX);
+	ok(got != NULL && (strstr(got, "more than 100000 values") != NULL || strstr(got, "too many values") != NULL), "too many: %s", got);
+	free(got);
+	got = faults(CDI_YAML, text, CDI_TEXT_MAX);
+	ok(got != NULL && strstr(got, "more than 100000 values") != NULL, "too many in YAML: %s", got);
+	free(got);
+	free(text);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+static const char *starving;
+static size_t starving_len;
+static enum cdi_format starving_format;
+
+static char *
+starved_faults(void)
+{
+	return faults(starving_format, starving, starving_len);
+}
+
+static void
+test_memory(const char *dir)
+{
+	static const char text[] = J("{\"env\":[\"A=1\",\"=\"],\"deviceNodes\":[{\"path\":\"/dev/a\",\"type\":\"c\"}],\"hooks\":[{\"hookName\":"
+	    "\"poststop\",\"path\":\"/h\",\"args\":[\"a\"]}],\"additionalGids\":[1],\"intelRdt\":{\"closID\":\"/\"}}");
+	char path[600];
+
+	starving_format = CDI_JSON;
+	starving = text;
+	starving_len = sizeof(text) - 1;
+	starve("JSON", starved_faults);
+	snprintf(path, sizeof(path), "%s/fixtures/cdi/good/full-1.1.0.yaml", dir);
+	starving_format = CDI_YAML;
+	if (ok((starving = read_file(path, &starving_len)) != NULL, "%s is there", path))
+		starve("YAML", starved_faults);
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+	const char *dir = tests_dir(argc, argv);
+
+	test_directory(dir, "good", false, false, 15);
+	test_directory(dir, "bad", true, false, 44);
+	test_directory(dir, "unsafe", false, true, 24);
+	test_invalid();
+	test_yaml();
+	test_plain();
+	test_versions();
+	test_names();
+	test_unsafe();
+	test_limits();
+#if !defined(__SANITIZE_ADDRESS__)
+	test_memory(dir);
+#else
+	skip("memory that runs out", "the sanitizer has its own allocator");
+#endif
+	return done_testing();
+}

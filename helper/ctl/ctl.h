@@ -15,6 +15,10 @@ struct options {
 	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
+	const char *spec_dirs;
+	bool host;
+	const char **device;		/* each --device */
+	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
 	size_t args;
 };
@@ -27,6 +31,7 @@ int ctl_keys(const struct options *o);
 int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
+int ctl_cdi(const struct options *o);
 
 /* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none. */
 json_t *leases_now(void);

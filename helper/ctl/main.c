@@ -17,7 +17,7 @@
 #include "../pure/text.h"
 
 enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, STATUS = 1 << 4, REAP = 1 << 5,
-	REAPPLY = 1 << 6, ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY };
+	REAPPLY = 1 << 6, CDI = 1 << 7, ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY | CDI };
 enum { OPT_HELP = 'h', OPT_VERSION = 'V', OPT_WORD = 1, OPT_FIRST = 256 };
 
 static const struct command {
@@ -33,6 +33,7 @@ static const struct command {
 	{ "status", STATUS, false, ctl_status },
 	{ "reap", REAP, false, ctl_reap },
 	{ "reapply", REAPPLY, false, ctl_reapply },
+	{ "cdi", CDI, true, ctl_cdi },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -62,6 +63,9 @@ static const struct known {
 	{ "output-dir", 0, true, KEYS, offsetof(struct options, output_dir) },
 	{ "cacert", 0, true, KEYS, offsetof(struct options, cacert) },
 	{ "from", 0, true, KEYS, offsetof(struct options, from) },
+	{ "spec-dirs", 0, true, CDI, offsetof(struct options, spec_dirs) },
+	{ "device", 0, true, CDI, offsetof(struct options, device) },
+	{ "host", 0, false, CDI, offsetof(struct options, host) },
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -84,6 +88,11 @@ static const char help[] =
     "  status                        who holds which GPU, and who waits\n"
     "  reap [-n]                     end the leases that are over; with -n only name them\n"
     "  reapply                       open leased nodes again that something has reset\n"
+    "  cdi validate [--host] FILE... whether CDI specs are valid, and safe for a helper of root's\n"
+    "  cdi list [--spec-dirs DIR:...]\n"
+    "                                the CDI devices of this host, and where they are from\n"
+    "  cdi inject [--spec-dirs DIR:...] --device NAME ... CONFIG.json|-\n"
+    "                                CONFIG.json with these devices in it, on stdout\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"
@@ -140,7 +149,9 @@ take_option(struct options *o, const struct known *k, const char *value)
 {
 	char *place = (char *)o + k->place;
 
-	if (k->value)
+	if (k->place == offsetof(struct options, device))
+		o->device[o->devices++] = value;
+	else if (k->value)
 		memcpy(place, &value, sizeof(value));
 	else
 		*(bool *)place = true;
@@ -232,17 +243,20 @@ int
 main(int argc, char **argv)
 {
 	struct options o = { .config_dir = GPUHELPER_CONFDIR };
+	const char **devices;
 	char **words;
 	int status;
 
 	if (getauxval(AT_SECURE) != 0)
 		return complain(WHY_DENIED, "started with more rights than its caller has: it must not be setuid, setgid or "
 		    "have file capabilities (chmod 0755 it)");
-	if ((words = calloc((size_t)argc + 1, sizeof(*words))) == NULL)
-		return complain(WHY_BUG, "out of memory");
+	words = calloc((size_t)argc + 1, sizeof(*words));
+	devices = calloc((size_t)argc + 1, sizeof(*devices));
 	o.arg = words;
-	status = run(argc, argv, &o);
+	o.device = devices;
+	status = words != NULL && devices != NULL ? run(argc, argv, &o) : complain(WHY_BUG, "out of memory");
 	free(words);
+	free(devices);
 	/* half a list must not pass for a whole one */
 	if (fflush(stdout) == EOF || ferror(stdout))
 		return complain(WHY_IO, "stdout can't be written");

@@ -69,7 +69,6 @@ free_node(struct cdi_devnode *n)
 {
 	free(n->path);
 	free(n->host_path);
-	free(n->type);
 	free(n->permissions);
 }
 

@@ -19,15 +19,17 @@ struct cdi_u32 { bool set; uint32_t v; };
 /* Strings that a spec may leave out are NULL then. */
 struct cdi_devnode {
 	char *path, *host_path;
-	char *type;			/* "b", "c", "u" (as c) or "p" */
+	char type;			/* 'b', 'c', 'u' (as c), 'p', or 0 */
 	char *permissions;		/* of "rwm", or "none" */
 	struct cdi_i64 major, minor;	/* not set: 0 in the reference library */
 	struct cdi_u32 mode, uid, gid;
+	uint32_t line, column;		/* of the object in the text; so below */
 };
 
 struct cdi_mount {
 	char *host_path, *container_path, *type;
 	struct strlist options;
+	uint32_t line, column;
 };
 
 enum cdi_hook_name { CDI_PRESTART, CDI_CREATE_RUNTIME, CDI_CREATE_CONTAINER, CDI_START_CONTAINER, CDI_POSTSTART,
@@ -39,6 +41,7 @@ struct cdi_hook {
 	char *path;
 	struct strlist args, env;
 	struct cdi_i64 timeout;		/* seconds */
+	uint32_t line, column;
 };
 
 struct cdi_rdt {

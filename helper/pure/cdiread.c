@@ -38,10 +38,15 @@ read_env(struct cdi_reading *r, uint32_t n, void *out)
 static void
 read_node_type(struct cdi_reading *r, uint32_t n, void *out)
 {
-	char **s = out;
+	const char *s = r->t->node[n].text;
+	char *type = out;
 
-	if (cdi_copy_string(r, n, s) && **s != '\0' && ((*s)[1] != '\0' || strchr("bcup", **s) == NULL))
-		cdi_invalid(r, n, "\"%.40s\" is no type of device: b, c, u or p", *s);
+	if (!cdi_is(r, n, CDIT_STRING) || *s == '\0')
+		return;
+	if (s[1] == '\0' && strchr("bcup", *s) != NULL)
+		*type = *s;
+	else
+		cdi_invalid(r, n, "\"%.40s\" is no type of device: b, c, u or p", s);
 }
 
 static void
@@ -77,9 +82,12 @@ read_node(struct cdi_reading *r, uint32_t n, void *out)
 		{ "gid", cdi_read_u32, offsetof(struct cdi_devnode, gid), false },
 		{ NULL, NULL, 0, false },
 	};
+	struct cdi_devnode *v = out;
 
-	if (cdi_read_fields(r, n, fields, out))
-		cdi_judge_devnode(r, n, out);
+	v->line = r->t->node[n].line;
+	v->column = r->t->node[n].column;
+	if (cdi_read_fields(r, n, fields, v))
+		cdi_judge_devnode(r, n, v);
 }
 
 static void
@@ -101,9 +109,12 @@ read_mount(struct cdi_reading *r, uint32_t n, void *out)
 		{ "type", read_mount_type, offsetof(struct cdi_mount, type), false },
 		{ NULL, NULL, 0, false },
 	};
+	struct cdi_mount *v = out;
 
-	if (cdi_read_fields(r, n, fields, out))
-		cdi_judge_mount(r, n, out);
+	v->line = r->t->node[n].line;
+	v->column = r->t->node[n].column;
+	if (cdi_read_fields(r, n, fields, v))
+		cdi_judge_mount(r, n, v);
 }
 
 static void
@@ -135,9 +146,12 @@ read_hook(struct cdi_reading *r, uint32_t n, void *out)
 		{ "timeout", cdi_read_i64, offsetof(struct cdi_hook, timeout), false },
 		{ NULL, NULL, 0, false },
 	};
+	struct cdi_hook *v = out;
 
-	if (cdi_read_fields(r, n, fields, out))
-		cdi_judge_hook(r, n, out);
+	v->line = r->t->node[n].line;
+	v->column = r->t->node[n].column;
+	if (cdi_read_fields(r, n, fields, v))
+		cdi_judge_hook(r, n, v);
 }
 
 static void

@@ -119,7 +119,7 @@ path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path)
 
 /* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
 static const char *
-host_device(const char *type, int64_t major, int64_t minor)
+host_device(char type, int64_t major, int64_t minor)
 {
 	static const struct { int16_t major, first, last; const char *what; } chars[] = {
 		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
@@ -130,7 +130,7 @@ host_device(const char *type, int64_t major, int64_t minor)
 	};
 	size_t i;
 
-	for (i = 0; strcmp(type, "b") != 0 && i < sizeof(chars) / sizeof(chars[0]); i++)
+	for (i = 0; type != 'b' && i < sizeof(chars) / sizeof(chars[0]); i++)
 		if (chars[i].major == major && minor >= chars[i].first && minor <= chars[i].last)
 			return chars[i].what;
 	return NULL;
@@ -159,7 +159,7 @@ host_node(const char *path)
 void
 cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d)
 {
-	const char *type = d->type != NULL && d->type[0] != '\0' ? d->type : "c", *what;
+	const char *what;
 	const char *host = d->host_path != NULL && d->host_path[0] != '\0' ? d->host_path : d->path;
 
 	if (d->path != NULL && d->path[0] != '\0' && path_ok(r, n, "path", d->path) && !path_is_beneath(d->path, "/dev"))
@@ -173,10 +173,10 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 		cdi_unsafe(r, n, "major", "is out of range: 0 to 4095");
 	if (d->minor.set && (d->minor.v < 0 || d->minor.v > 1048575))
 		cdi_unsafe(r, n, "minor", "is out of range: 0 to 1048575");
-	if (d->major.set && (what = host_device(type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
+	if (d->major.set && (what = host_device(d->type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
 		cdi_unsafe(r, n, "major", "%lld:%lld is %s", (long long)d->major.v,
 		    (long long)(d->minor.set ? d->minor.v : 0), what);
-	if (strcmp(type, "b") == 0 && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
+	if (d->type == 'b' && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
 		cdi_unsafe(r, n, "type", "a block device: access to a disk is access to all files on it");
 	if (d->mode.set && d->mode.v > 0777)
 		cdi_unsafe(r, n, "fileMode", "0%o has more than permissions in it", d->mode.v);

@@ -1,0 +1,251 @@
+/*
+ * gpuhelperctl cdi: CDI specs judged, listed, and tried out on a config.json.
+ * Runs with its caller's rights; nothing is mounted, opened or run, and no policy
+ * is asked.
+ */
+#include "cdi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/cdihost.h"
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+#define CONFIG_MAX (16 * 1024 * 1024)
+
+void
+cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v)
+{
+	char line[sizeof(v->text) + sizeof(v->path) + 64], shown[512];
+
+	cdi_fault_line(v, line, sizeof(line));
+	text_printable(shown, sizeof(shown), file);
+	fprintf(out, "%s:%s%s\n", shown, v->line != 0 ? "" : " ", line);
+}
+
+json_t *
+cdi_fault_json(const char *file, const struct cdi_fault *v)
+{
+	json_t *j = json_object();
+
+	put_text(j, "file", file);
+	if (v->line != 0) {
+		json_object_set_new(j, "line", json_integer(v->line));
+		json_object_set_new(j, "column", json_integer(v->column));
+	}
+	if (v->path[0] != '\0')
+		put_text(j, "path", v->path);
+	put_text(j, "kind", v->layer == CDI_UNSAFE ? "unsafe" : "invalid");
+	put_text(j, "message", v->text);
+	return j;
+}
+
+/* validate */
+
+struct validating {
+	const struct options *o;
+	json_t *findings;
+	size_t faults;
+};
+
+static void
+put_faults(struct validating *v, const char *file, struct cdi_faults *f)
+{
+	size_t i;
+
+	v->faults += f->invalid + f->unsafe;
+	cdi_faults_sort(f);
+	for (i = 0; i < f->n; i++) {
+		if (!v->o->json) {
+			cdi_say_fault(stdout, file, &f->v[i]);
+			continue;
+		}
+		json_array_append_new(v->findings, cdi_fault_json(file, &f->v[i]));
+	}
+	if (!v->o->json && f->invalid + f->unsafe > f->n)
+		say("%s: and %zu more", file, f->invalid + f->unsafe - f->n);
+}
+
+/* Is it in one of the directories that specs are used from?  Then it is judged as it would be there. */
+static char *
+live_dir(const char *file)
+{
+	static const char *const dirs[] = { "/etc/cdi", "/run/cdi" };
+	const char *slash = strrchr(file, '/');
+	autofree char *parent = slash == NULL ? strdup(".") : strndup(file, (size_t)(slash - file) + (slash == file));
+	autofree char *real = parent != NULL ? realpath(parent, NULL) : NULL;
+	size_t i;
+
+	for (i = 0; real != NULL && i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		autofree char *dir = realpath(dirs[i], NULL);
+
+		if (dir != NULL && strcmp(dir, real) == 0)
+			return strdup(dirs[i]);
+	}
+	return NULL;
+}
+
+/* A spec that is used must be root's alone. */
+static void
+check_trust(const char *dir, const char *file, struct cdi_faults *f)
+{
+	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+	autofree char *text = NULL;
+	autoclose int fd = -1;
+	struct why why;
+	size_t len;
+
+	if ((fd = trust_open_dir(dir, true, &why)) == -1 ||
+	    (text = trust_read(fd, name, name, CDI_TEXT_MAX, true, &len, &why)) == NULL)
+		cdi_fault(f, CDI_UNSAFE, 0, 0, "", "%s", why.text);
+}
+
+static enum cdi_format
+format_of(const char *file, const char *text)
+{
+	enum cdi_format format;
+
+	if (cdi_format_of(file, &format))
+		return format;
+	return text[strspn(text, " \t\r\n")] == '{' ? CDI_JSON : CDI_YAML;
+}
+
+static int
+validate_file(struct validating *v, const char *file, struct why *why)
+{
+	const bool input = strcmp(file, "-") == 0;
+	autocdifaults struct cdi_faults f = { 0 };
+	autofree char *text = NULL, *live = NULL;
+	autocdi struct cdi_spec s = { 0 };
+	const char *reason;
+	size_t len;
+
+	live = !input ? live_dir(file) : NULL;
+	if ((text = ctl_read_input(file, CDI_TEXT_MAX, &len, why)) == NULL) {
+		reason = strstr(why->text, ": ");
+		cdi_fault(&f, CDI_INVALID, 0, 0, "", "%s", reason != NULL ? reason + 2 : why->text);
+	} else if (cdi_parse(&s, format_of(file, text), text, len, &f) && (v->o->host || live != NULL))
+		cdi_check_host(&s, &f);
+	if (live != NULL)
+		check_trust(live, file, &f);
+	if (f.starved)
+		return refuse_nomem(why);
+	put_faults(v, input ? "standard input" : file, &f);
+	return 0;
+}
+
+static int
+cdi_validate(const struct options *o)
+{
+	struct validating v = { .o = o, .findings = json_array() };
+	struct why why;
+	size_t i;
+
+	for (i = 1; i < o->args; i++)
+		if (validate_file(&v, o->arg[i], &why) == -1) {
+			json_decref(v.findings);
+			return give_up(o, &why);
+		}
+	if (o->json)
+		put_out(json_pack("{s:b, s:o}", "ok", v.faults == 0, "findings", v.findings));
+	else
+		json_decref(v.findings);
+	return v.faults == 0 ? 0 : WHY_DATA;
+}
+
+/* inject */
+
+/* Once for each spec: what all of its devices have in common. */
+static bool
+add_edits(struct cdi_merged *m, const struct cdi_edits *e, bool once)
+{
+	const struct cdi_edits **v;
+	size_t i;
+
+	for (i = 0; once && i < m->n; i++)
+		if (m->v[i] == e)
+			return true;
+	if ((v = reallocarray(m->v, m->n + 1, sizeof(*v))) == NULL)
+		return false;
+	m->v = v;
+	m->v[m->n++] = e;
+	return true;
+}
+
+static int
+merge(const struct options *o, const struct cdi_registry *r, struct cdi_merged *m, struct why *why)
+{
+	autobuf struct buf unknown = { 0 };
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < o->devices; i++) {
+		if ((e = cdi_registry_find(r, o->device[i])) == NULL)
+			buf_printf(&unknown, "%s%.100s%s", unknown.len > 0 ? ", " : "", o->device[i],
+			    cdi_name_is_qualified(o->device[i]) ? "" : " (not vendor/class=name)");
+		else if (!add_edits(m, &e->file->spec.edits, true) || !add_edits(m, &e->device->edits, false))
+			return refuse_nomem(why);
+	}
+	if (unknown.failed)
+		return refuse_nomem(why);
+	return unknown.len == 0 ? 0 : refuse(why, WHY_ABSENT, "no such CDI devices: %s", unknown.p);
+}
+
+static int
+cdi_inject(const struct options *o)
+{
+	autocdiregistry struct cdi_registry r = { 0 };
+	autofree char *config = NULL, *out = NULL, *dirs = NULL;
+	struct cdi_merged m = { 0 };
+	struct why why;
+	size_t len;
+
+	if (o->devices == 0)
+		return complain(WHY_USAGE, "cdi inject needs --device (see gpuhelperctl --help)");
+	if ((config = ctl_read_input(o->arg[1], CONFIG_MAX, &len, &why)) == NULL ||
+	    (dirs = cdi_spec_dirs(o->spec_dirs != NULL ? o->spec_dirs : CDI_DIRS, &why)) == NULL ||
+	    cdi_registry_load(dirs, false, &r, &why) == -1)
+		return give_up(o, &why);
+	cdi_say_problems(&r, false);
+	if (merge(o, &r, &m, &why) == 0 && cdi_fill_nodes(&m, &why) == 0)
+		out = cdi_apply(config, len, &m, &len, &why);
+	free(m.v);
+	free(m.node);
+	if (out == NULL)
+		return give_up(o, &why);
+	fwrite(out, 1, len, stdout);
+	putchar('\n');
+	return 0;
+}
+
+int
+ctl_cdi(const struct options *o)
+{
+	static const char *const words[] = { "validate", "list", "inject", NULL };
+	const char *word = o->args > 0 ? o->arg[0] : "", *near;
+
+	if (strcmp(word, "inject") != 0 && o->devices > 0)
+		return complain(WHY_USAGE, "--device is for cdi inject (see gpuhelperctl --help)");
+	if (strcmp(word, "validate") != 0 && o->host)
+		return complain(WHY_USAGE, "--host is for cdi validate (see gpuhelperctl --help)");
+	if (strcmp(word, "validate") == 0) {
+		if (o->spec_dirs != NULL)
+			return complain(WHY_USAGE, "--spec-dirs is not for cdi validate (see gpuhelperctl --help)");
+		return o->args > 1 ? cdi_validate(o) : complain(WHY_USAGE, "cdi validate needs a file (see gpuhelperctl --help)");
+	}
+	if (strcmp(word, "list") == 0)
+		return o->args == 1 ? cdi_list(o) : complain(WHY_USAGE, "cdi list takes no \"%s\" (see gpuhelperctl --help)",
+		    o->arg[1]);
+	if (strcmp(word, "inject") == 0)
+		return o->args == 2 ? cdi_inject(o) : complain(WHY_USAGE, "cdi inject needs one config.json (see gpuhelperctl "
+		    "--help)");
+	if (*word != '\0' && (near = text_nearest(word, words)) != NULL)
+		return complain(WHY_USAGE, "unknown command \"cdi %s\"; did you mean \"%s\"?", word, near);
+	return complain(WHY_USAGE, "cdi needs validate, list or inject (see gpuhelperctl --help)");
+}

@@ -1,0 +1,147 @@
+/*
+ * gpuhelperctl cdi list: every device, and every file that was looked at.  With
+ * the directories that specs are used from, as a helper of root's would have it.
+ */
+#include "cdi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+
+char *
+cdi_spec_dirs(const char *given, struct why *why)
+{
+	autofree char *copy = strdup(given);
+	autobuf struct buf b = { 0 };
+	char *dir, *rest = copy, *text;
+
+	while (rest != NULL && (dir = strsep(&rest, ":")) != NULL) {
+		autofree char *real = *dir != '\0' ? realpath(dir, NULL) : NULL;
+
+		if (real == NULL && *dir != '\0' && errno != ENOENT) {
+			refuse(why, WHY_IO, "%.200s: %s", dir, strerror(errno));
+			return NULL;
+		}
+		if (real != NULL)
+			buf_printf(&b, "%s%s", b.len > 0 ? ":" : "", real);
+	}
+	if (copy == NULL || (text = buf_take(&b)) == NULL) {
+		refuse_nomem(why);
+		return NULL;
+	}
+	return text;
+}
+
+bool
+cdi_say_problems(const struct cdi_registry *r, bool unsafe)
+{
+	const struct cdi_file *f;
+	bool any = r->problems.n > 0;
+	size_t i, k;
+
+	for (i = 0; i < r->problems.n; i++)
+		complain(WHY_DATA, "%s", r->problems.v[i]);
+	for (i = 0; i < r->files; i++) {
+		f = &r->file[i];
+		for (k = 0; k < f->problems.n; k++)
+			complain(WHY_DATA, "%s: %s", f->path, f->problems.v[k]);
+		any = any || f->problems.n > 0 || f->faults.invalid > 0 || (unsafe && f->faults.unsafe > 0);
+		for (k = 0; k < f->faults.n; k++)
+			if (unsafe || f->faults.v[k].layer == CDI_INVALID) {
+				fputs("gpuhelperctl: ", stderr);
+				cdi_say_fault(stderr, f->path, &f->faults.v[k]);
+			}
+	}
+	return any;
+}
+
+static json_t *
+strings_json(const struct strlist *l)
+{
+	json_t *list = json_array(), *j = json_object();
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		put_text(j, "text", l->v[i]);
+		json_array_append(list, json_object_get(j, "text"));
+	}
+	json_decref(j);
+	return list;
+}
+
+static json_t *
+file_json(const struct cdi_file *f)
+{
+	json_t *j = json_object(), *faults = json_array();
+	size_t i;
+
+	put_text(j, "file", f->path);
+	put_text(j, "kind", f->spec.kind);
+	put_text(j, "cdiVersion", f->spec.version);
+	json_object_set_new(j, "usable", json_boolean(f->usable));
+	for (i = 0; i < f->faults.n; i++)
+		json_array_append_new(faults, cdi_fault_json(f->path, &f->faults.v[i]));
+	json_object_set_new(j, "faults", faults);
+	json_object_set_new(j, "problems", strings_json(&f->problems));
+	return j;
+}
+
+static json_t *
+annotations_json(const struct cdi_annotations *a)
+{
+	json_t *j = json_object();
+	size_t i;
+
+	for (i = 0; i < a->key.n; i++)
+		put_text(j, a->key.v[i], a->value.v[i]);
+	return j;
+}
+
+static void
+print_json(const struct cdi_registry *r)
+{
+	json_t *devices = json_array(), *files = json_array(), *j;
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < r->entries; i++) {
+		e = &r->entry[i];
+		j = json_object();
+		put_text(j, "name", e->name);
+		json_object_set_new(j, "conflict", json_boolean(e->conflict));
+		if (!e->conflict) {
+			put_text(j, "file", e->file->path);
+			json_object_set_new(j, "unsafe", json_boolean(e->file->faults.unsafe > 0));
+			json_object_set_new(j, "annotations", annotations_json(&e->device->annotations));
+		}
+		json_array_append_new(devices, j);
+	}
+	for (i = 0; i < r->files; i++)
+		json_array_append_new(files, file_json(&r->file[i]));
+	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", strings_json(&r->problems)));
+}
+
+int
+cdi_list(const struct options *o)
+{
+	autocdiregistry struct cdi_registry r = { 0 };
+	autofree char *dirs = NULL;
+	struct why why;
+	size_t i;
+	bool any;
+
+	if ((o->spec_dirs != NULL && (dirs = cdi_spec_dirs(o->spec_dirs, &why)) == NULL) ||
+	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, &r, &why) == -1)
+		return give_up(o, &why);
+	if (o->json)
+		print_json(&r);
+	else
+		for (i = 0; i < r.entries; i++)
+			if (!r.entry[i].conflict)
+				say("%s  %s%s", r.entry[i].name, r.entry[i].file->path,
+				    r.entry[i].file->faults.unsafe > 0 ? "  (unsafe)" : "");
+	any = cdi_say_problems(&r, true);
+	return any ? WHY_DATA : 0;
+}

@@ -1,0 +1,271 @@
+/* See cdihost.h.  Only lstat(2) and readlink(2), so that nothing happens to what is looked at. */
+#include "cdihost.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../pure/path.h"
+
+/* 0: no device. */
+static char
+type_of(const struct stat *st)
+{
+	return S_ISBLK(st->st_mode) ? 'b' : S_ISCHR(st->st_mode) ? 'c' : S_ISFIFO(st->st_mode) ? 'p' : 0;
+}
+
+static const char *
+node_host_path(const struct cdi_devnode *n)
+{
+	return n->host_path != NULL && n->host_path[0] != '\0' ? n->host_path : n->path;
+}
+
+static int
+fill_node(struct cdi_devnode *n, struct why *why)
+{
+	const bool whole = n->type != 0 && (n->major.v != 0 || n->type == 'p');
+	const char *path = node_host_path(n);
+	struct stat st;
+	char type;
+
+	if (lstat(path, &st) == -1)
+		return whole ? 0 : refuse(why, WHY_ABSENT, "device node %s: %s", path, strerror(errno));
+	if ((type = type_of(&st)) == 0)
+		return whole ? 0 : refuse(why, WHY_DATA, "device node %s: is not a device", path);
+	if (!n->mode.set)
+		n->mode = (struct cdi_u32){ true, st.st_mode & 07777U };
+	if (whole)
+		return 0;
+	if (n->type == 0)
+		n->type = type;
+	if (n->type != type)
+		return refuse(why, WHY_DATA, "device node %s: is of type %c, and the spec says %c", path, type, n->type);
+	if (type != 'p' && n->major.v == 0) {
+		n->major = (struct cdi_i64){ true, major(st.st_rdev) };
+		n->minor = (struct cdi_i64){ true, minor(st.st_rdev) };
+	}
+	return 0;
+}
+
+int
+cdi_fill_nodes(struct cdi_merged *m, struct why *why)
+{
+	size_t i, k, n = 0;
+
+	m->nodes = 0;
+	for (i = 0; i < m->n; i++)
+		n += m->v[i]->nodes;
+	if ((m->node = calloc(n + 1, sizeof(*m->node))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < m->n; i++)
+		for (k = 0; k < m->v[i]->nodes; k++) {
+			m->node[m->nodes] = m->v[i]->node[k];
+			if (fill_node(&m->node[m->nodes++], why) == -1)
+				return -1;
+		}
+	return 0;
+}
+
+/* A walk along a path, of which «done» has been seen and holds no link, and «rest» is to come. */
+struct walk {
+	char done[PATH_MAX], rest[PATH_MAX];
+	bool loose;		/* others than root can change a directory of «done» */
+	char who[PATH_MAX];	/* the first such */
+};
+
+static void
+look_at_dir(struct walk *w, const char *path, const struct stat *st)
+{
+	if (w->loose || (st->st_uid == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0))
+		return;
+	w->loose = true;
+	snprintf(w->who, sizeof(w->who), "%s", path);
+}
+
+/* The target of a link in place of its name: from the root, or from where the link is. */
+static int
+follow(struct walk *w, const char *link)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+
+	if (n == -1)
+		return -1;
+	target[n] = '\0';
+	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->rest) >= sizeof(rest)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(w->rest, rest, sizeof(rest));
+	if (target[0] == '/')
+		w->done[0] = '\0';
+	return 0;
+}
+
+/*
+ * Goes along an absolute path, through links of directories; *st is what stands
+ * at the end, itself a link or not.  -1 with *why.
+ */
+static int
+walk_to(struct walk *w, const char *path, struct stat *st, struct why *why)
+{
+	char part[NAME_MAX + 1], next[PATH_MAX], *slash;
+	unsigned links = 0;
+	size_t n;
+
+	w->done[0] = '\0';
+	if ((size_t)snprintf(w->rest, sizeof(w->rest), "%s", path) >= sizeof(w->rest))
+		return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+	if (lstat("/", st) == -1)
+		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	for (;;) {
+		memmove(w->rest, w->rest + strspn(w->rest, "/"), strlen(w->rest + strspn(w->rest, "/")) + 1);
+		if ((n = strcspn(w->rest, "/")) == 0)
+			return 0;
+		look_at_dir(w, w->done[0] != '\0' ? w->done : "/", st);
+		if (n >= sizeof(part))
+			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+		memcpy(part, w->rest, n);
+		part[n] = '\0';
+		memmove(w->rest, w->rest + n, strlen(w->rest + n) + 1);
+		if (strcmp(part, ".") == 0)
+			continue;
+		if (strcmp(part, "..") == 0) {
+			if ((slash = strrchr(w->done, '/')) != NULL)
+				*slash = '\0';
+			continue;
+		}
+		if ((size_t)snprintf(next, sizeof(next), "%s/%s", w->done, part) >= sizeof(next))
+			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+		if (lstat(next, st) == -1)
+			return refuse(why, WHY_ABSENT, "%s", errno == ENOENT ? "is not there" : strerror(errno));
+		if (!S_ISLNK(st->st_mode)) {
+			memcpy(w->done, next, sizeof(next));
+			continue;
+		}
+		if (w->rest[strspn(w->rest, "/")] == '\0')
+			return 0;	/* the last of the path: only links before it are followed */
+		if (w->loose)
+			return refuse(why, WHY_DATA, "the link %s is in %s, which others than root can change", next, w->who);
+		if (++links > 40 || follow(w, next) == -1)
+			return refuse(why, WHY_DATA, "%s: %s", next, links > 40 ? strerror(ELOOP) : strerror(errno));
+	}
+}
+
+struct looking {
+	struct cdi_faults *f;
+	char path[64];		/* of the edits: "devices[0].containerEdits" */
+};
+
+static void __attribute__((format(printf, 7, 8)))
+add_fault(struct looking *l, uint32_t line, uint32_t column, const char *list, size_t i, const char *key,
+    const char *fmt, ...)
+{
+	char text[sizeof(l->f->v->text)], path[sizeof(l->path) + 64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), "%s.%s[%zu].%s", l->path, list, i, key);
+	cdi_fault(l->f, CDI_UNSAFE, line, column, path, "%s", text);
+}
+
+static void
+check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
+{
+	const char *path = node_host_path(n), *key = path == n->path ? "path" : "hostPath", *list = "deviceNodes";
+	const char want = n->type == 'u' ? 'c' : n->type;
+	static struct walk w;
+	struct stat st;
+	struct why why;
+	char type;
+
+	w.loose = false;
+	if (path_check(path, &why) == -1)
+		return;		/* told by its text */
+	if (walk_to(&w, path, &st, &why) == -1)
+		add_fault(l, n->line, n->column, list, i, key, "%.80s %.150s", path, why.text);
+	else if (S_ISLNK(st.st_mode))
+		add_fault(l, n->line, n->column, list, i, key, "%.200s is a symbolic link", path);
+	else if ((type = type_of(&st)) == 0)
+		add_fault(l, n->line, n->column, list, i, key, "%.200s is not a device", path);
+	else if (want != 0 && want != type)
+		add_fault(l, n->line, n->column, list, i, key, "%.150s is of type %c here, and the spec says %c", path, type, want);
+	else if (type != 'p' && n->major.set && n->major.v != 0 &&
+	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
+		add_fault(l, n->line, n->column, list, i, key, "%.150s is %u:%u here, and the spec says %lld:%lld", path,
+		    major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
+}
+
+static void
+check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
+{
+	static struct walk w;
+	struct stat st;
+	struct why why;
+
+	w.loose = false;
+	if (m->type != NULL && strcmp(m->type, "tmpfs") == 0)
+		return;
+	if (path_check(m->host_path, &why) == -1)
+		return;
+	if (walk_to(&w, m->host_path, &st, &why) == -1)
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why.text);
+	else if (S_ISLNK(st.st_mode))
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.200s is a symbolic link", m->host_path);
+}
+
+/* A program that root will run: nobody else may have a say in it. */
+static void
+check_hook(struct looking *l, size_t i, const struct cdi_hook *h)
+{
+	static struct walk w;
+	struct stat st;
+	struct why why;
+
+	w.loose = false;
+	if (path_check(h->path, &why) == -1)
+		return;
+	if (walk_to(&w, h->path, &st, &why) == -1)
+		add_fault(l, h->line, h->column, "hooks", i, "path", "%.80s %.150s", h->path, why.text);
+	else if (S_ISLNK(st.st_mode))
+		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is a symbolic link", h->path);
+	else if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)
+		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is no program", h->path);
+	else if (look_at_dir(&w, h->path, &st), w.loose)
+		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s can be changed by others than root", w.who);
+}
+
+static void
+check_edits(struct looking *l, const struct cdi_edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		check_node(l, i, &e->node[i]);
+	for (i = 0; i < e->mounts; i++)
+		check_mount(l, i, &e->mount[i]);
+	for (i = 0; i < e->hooks; i++)
+		check_hook(l, i, &e->hook[i]);
+}
+
+void
+cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f)
+{
+	struct looking l = { .f = f };
+	size_t i;
+
+	for (i = 0; i < s->devices; i++) {
+		snprintf(l.path, sizeof(l.path), "devices[%zu].containerEdits", i);
+		check_edits(&l, &s->device[i].edits);
+	}
+	snprintf(l.path, sizeof(l.path), "containerEdits");
+	check_edits(&l, &s->edits);
+}

@@ -1,0 +1,56 @@
+/*
+ * For doc.h: lists that change in part, objects that may not be there yet, and
+ * JSON texts of objects with members that may be left out.
+ */
+#ifndef GPUHELPER_PURE_DOCBUILD_H
+#define GPUHELPER_PURE_DOCBUILD_H
+
+#include "doc.h"
+
+/* One element of a list: of the config (node), or new (json); key: what it is found by. */
+struct item {
+	uint32_t node;
+	char *json, *key;
+	bool gone;
+};
+
+struct items {
+	struct item *v;
+	size_t n, cap;
+};
+
+void items_free(struct items *l);
+#define autoitems __attribute__((cleanup(items_free)))
+/* Takes json and key, which may be NULL for want of memory.  False: no memory.  node: DOC_NONE if new. */
+bool items_add(struct items *l, uint32_t node, char *json, char *key);
+/* The first element with this key goes. */
+void items_remove(struct items *l, const char *key);
+/* The list as JSON, '[' or '{'; the caller frees.  NULL: no memory. */
+char *items_text(const struct items *l, const struct doc *d, char open);
+
+/* Members that come into an object of the config, or make up one that was not there. */
+struct section {
+	const struct doc *d;
+	struct doc_edits *edits;
+	uint32_t obj;
+	const char *name;
+	uint32_t parent;
+	struct doc_list fresh;
+	bool any;
+};
+
+/* «obj» is the member «name» of «parent»; DOC_NONE: not there. */
+void section_begin(struct section *s, const struct doc *d, struct doc_edits *edits, uint32_t parent, const char *name,
+    uint32_t obj);
+/* Takes the text; NULL, for want of memory, makes the edits fail. */
+void section_set(struct section *s, const char *key, char *text);
+/* Ends it; an object that was not there, and now has members, goes into its parent, or into «into», new itself. */
+void section_put(struct section *s, struct section *into);
+
+/* Members, each after a comma, for object_text(); nothing where there is nothing to say. */
+void put_strings(struct buf *b, const char *name, const struct strlist *l);
+void put_string(struct buf *b, const char *name, const char *s);
+/* The members as an object; the caller frees.  NULL: no memory. */
+char *object_text(const struct buf *b);
+
+#endif

@@ -109,6 +109,7 @@ group rooms sh tests/rooms.sh
 group analysis static_analysis
 group manuals manuals
 group gpuhelperctl sh tests/ctl.sh
+group cdi sh tests/cdi.sh
 group keys sh tests/keys.sh
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
 group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"

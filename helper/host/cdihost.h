@@ -1,4 +1,4 @@
-/* What a CDI spec needs the host for: numbers of nodes that it leaves out, and whether what it names is what it says. */
+/* What a spec needs the host for: numbers that it leaves out, and whether what it names is what it says. */
 #ifndef GPUHELPER_HOST_CDIHOST_H
 #define GPUHELPER_HOST_CDIHOST_H
 

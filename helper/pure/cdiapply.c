@@ -43,7 +43,7 @@ key_text(const struct doc *d, uint32_t n)
 	return s;
 }
 
-/* The elements of a list of objects, found by their member «by»; with by NULL, of strings, by the NAME of NAME=value. */
+/* The elements of a list of objects, found by member «by»; with by NULL, of strings, by the NAME of NAME=value. */
 static int
 items_read(struct applying *a, struct items *l, uint32_t list, const char *by, const char *what)
 {

@@ -1,0 +1,257 @@
+#!/bin/sh
+# gpuhelperctl cdi: specs judged, listed and injected.  sh tests/cdi.sh; TAP.
+#   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
+# fixtures/cdi: good, bad and dirs are what the reference library (pkg/cdi of container-device-interface 1.1.0) takes and
+# refuses, golden is what it makes of a config.json; unsafe is what a helper of root's must not take, whatever the
+# library does.  Golden cases need root, for a /dev of their own.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+ctl=${CTL:-$here/build/gpuhelperctl}
+[ -x "$ctl" ] || { echo "cdi.sh: $ctl is not there: make" >&2; exit 2; }
+T=$(mktemp -d) && chmod 755 "$T" || exit 2
+trap 'rm -rf "$T"' EXIT
+trap 'exit 2' INT TERM
+fix=$here/tests/fixtures/cdi
+cd "$T" || exit 2
+. "$here/tests/lib/tap.sh"
+
+complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "gpuhelperctl: $2" ]; }
+silent() { is 0 && [ ! -s "$T/out" ] && [ ! -s "$T/err" ]; }
+# exactly STATUS: stdout is what stands on stdin
+exactly() { cat >"$T/want"; is "$1" && diff "$T/want" "$T/out" >"$T/diff" || { sed 's/^/# /' "$T/diff"; return 1; }; }
+warns() { grep -qF -e "$1" "$T/err"; }
+json() { python3 -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
+# spec FILE EDITS [NAME]: one with a device
+spec() { printf '{"cdiVersion":"0.6.0","kind":"v.com/c","devices":[{"name":"%s","containerEdits":{%s}}]}\n' "${3:-d}" "$2" >"$1"; }
+
+echo "# the command line"
+run cdi
+t "no word" complains 64 "cdi needs validate, list or inject (see gpuhelperctl --help)"
+run cdi validat x
+t "a slip" complains 64 'unknown command "cdi validat"; did you mean "validate"?'
+run cdi validate
+t "validate without a file" complains 64 "cdi validate needs a file (see gpuhelperctl --help)"
+run cdi inject x.json
+t "inject without a device" complains 64 "cdi inject needs --device (see gpuhelperctl --help)"
+run cdi inject --device v.com/c=d
+t "inject without a file" complains 64 "cdi inject needs one config.json (see gpuhelperctl --help)"
+run cdi list --device v.com/c=d
+t "list of a device" complains 64 "--device is for cdi inject (see gpuhelperctl --help)"
+run cdi list x
+t "list of a word" complains 64 'cdi list takes no "x" (see gpuhelperctl --help)'
+run check --spec-dirs x
+t "--spec-dirs elsewhere" complains 64 "check has no option --spec-dirs (see gpuhelperctl --help)"
+
+echo "# validate"
+good=0 refused=0 n_bad=0 n_unsafe=0
+for f in "$fix"/good/*; do
+	run cdi validate "$f"
+	t "good/${f##*/} is accepted" silent && good=$((good + 1))
+done
+t "15 good ones" [ "$good" = 15 ]
+# refused FILE KIND: with a line that has the file, a place (but for what is no text at all) and a reason
+refused() { is 65 && [ ! -s "$T/err" ] && case $1 in *not-utf8*) says "$1: is not UTF-8 text" ;;
+    *) ! grep -vE "^$1:[0-9]+:[0-9]+: [^ ].*[^ ]" "$T/out" >"$T/odd" ;; esac }
+for f in "$fix"/bad/*; do
+	run cdi validate "$f"
+	t "bad/${f##*/} is refused" refused "$f" && n_bad=$((n_bad + 1))
+done
+t "44 bad ones" [ "$n_bad" = 44 ]
+for f in "$fix"/unsafe/*; do
+	run cdi validate "$f"
+	t "unsafe/${f##*/} is refused" refused "$f" && n_unsafe=$((n_unsafe + 1))
+done
+t "24 unsafe ones" [ "$n_unsafe" = 24 ]
+# those that the library takes by a laxness that is none of CDI's are invalid here
+ours=0
+for f in "$fix"/unsafe/*; do
+	run cdi validate "$f"
+	grep -q ': unsafe: ' out && ours=$((ours + 1))
+done
+t "20 of them are CDI, and told to be unsafe" [ "$ours" = 20 ]
+run cdi validate "$fix/unsafe/devnode-mem.json"
+t "what is unsafe is told apart, with its place" exactly 65 <<-E
+	$fix/unsafe/devnode-mem.json:11:25: unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: is the host's memory, log or console
+	$fix/unsafe/devnode-mem.json:13:22: unsafe: devices[0].containerEdits.deviceNodes[0].major: 1:1 is the host's memory
+E
+run cdi validate "$fix/unsafe/yaml-norway.yaml"
+t "YAML's traps" exactly 65 <<-E
+	$fix/unsafe/yaml-norway.yaml:4:11: devices[0].name: must be a string: write "0" in quotes
+	$fix/unsafe/yaml-norway.yaml:7:67: devices[0].containerEdits.deviceNodes[0].fileMode: "0660" without quotes is not the same to every YAML reader: write text in quotes, a number in plain decimal, and true or false
+E
+run cdi validate --json "$fix/bad/dup-key.json" "$fix/good/minimal.json" "$fix/unsafe/netdev-eth0.json"
+t "as JSON" json "not j['ok'] and [(f['kind'], f['line'], f['column']) for f in j['findings']] == [('invalid', 1, 50), ('unsafe', 10, 34), ('unsafe', 11, 21)]"
+t "JSON has file, path and message" json "j['findings'][1]['file'].endswith('netdev-eth0.json') and j['findings'][1]['path'] == 'devices[0].containerEdits.netDevices[0].hostInterfaceName' and j['findings'][1]['message'] == 'eth0 is the host\'s own link, which it would lose' and 'path' not in j['findings'][0]"
+run cdi validate --json "$fix/good/minimal.json"
+t "JSON of a good one" json "j == {'ok': True, 'findings': []}"
+run cdi validate none.json
+t "a file that is not there" exactly 65 <<-'E'
+	none.json: No such file or directory
+E
+"$ctl" cdi validate - <"$fix/good/minimal.json" >out 2>err; st=$?
+t "JSON on standard input" silent
+"$ctl" cdi validate - <"$fix/good/nvidia-2gpu.yaml" >out 2>err; st=$?
+t "YAML on standard input" silent
+head -c 1100000 /dev/zero | tr '\0' ' ' >large.json
+run cdi validate large.json
+t "too large" exactly 65 <<-'E'
+	large.json: is longer than 1048576 bytes
+E
+esc=$(printf '\033')
+printf '{"cdiVersion":"0.6.0","k%s[31m":1}' '\u001b' >esc.json
+run cdi validate esc.json
+t "a key can't play with the terminal" sh -c '[ $1 = 65 ] && grep -qF "unknown key \"k?[31m\"" out && ! grep -q "$2" out' - "$st" "$esc"
+
+echo "# validate --host"
+spec null.json '"deviceNodes":[{"path":"/dev/null","type":"c","major":1,"minor":3},{"path":"/dev/null"}]'
+run cdi validate --host null.json
+t "a node as it is here" silent
+spec other.json '"deviceNodes":[{"path":"/dev/null","type":"c","major":1,"minor":5},{"path":"/dev/null","type":"p"}]'
+run cdi validate --host other.json
+t "another node" exactly 65 <<-'E'
+	other.json:1:96: unsafe: devices[0].containerEdits.deviceNodes[0].path: /dev/null is 1:3 here, and the spec says 1:5
+	other.json:1:148: unsafe: devices[0].containerEdits.deviceNodes[1].path: /dev/null is of type c here, and the spec says p
+E
+run cdi validate other.json
+t "which nobody looks at without --host" silent
+ln -s /dev/null link; : >file; mkdir dir; ln -s dir dirlink; : >dir/file
+spec links.json "\"deviceNodes\":[{\"path\":\"/dev/x\",\"hostPath\":\"$T/link\"},{\"path\":\"/dev/x\",\"hostPath\":\"$T/file\"},{\"path\":\"/dev/x\",\"hostPath\":\"$T/none\"}]"
+run cdi validate --host links.json
+sed -i 's/^links.json:1:[0-9]*: //' out
+t "a link, a file, nothing" exactly 65 <<-E
+	unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: $T/link is a symbolic link
+	unsafe: devices[0].containerEdits.deviceNodes[1].hostPath: $T/file is not a device
+	unsafe: devices[0].containerEdits.deviceNodes[2].hostPath: $T/none is not there
+E
+spec mounts.json "\"mounts\":[{\"hostPath\":\"$T/link\",\"containerPath\":\"/x\"},{\"hostPath\":\"$T/file\",\"containerPath\":\"/y\"},{\"hostPath\":\"$T/dirlink/file\",\"containerPath\":\"/z\"}]"
+run cdi validate --host mounts.json
+t "a mount of a link, and through one that anyone may make" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
+    grep -q "mounts\[0\].hostPath: .*/link is a symbolic link$" out && grep -q "mounts\[2\].hostPath: .*the link .*/dirlink is in /tmp, which others than root can change$" out' - "$st"
+spec hooks.json "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/etc/passwd\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/none\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/bin/true\",\"env\":[\"A=1\"]}]"
+run cdi validate --host hooks.json
+t "a hook that is no program, or not there" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] && grep -q "hooks\[0\].path: /etc/passwd is no program" out && grep -q "hooks\[1\].path: .*none is not there" out' - "$st"
+printf '#!/bin/sh\n' >hook && chmod 755 hook
+sed "s|/etc/passwd|/srvhook|; s|/usr/none|$T/hook|" hooks.json | sed 's|/srvhook|/usr/bin/true|' >hook.json
+run cdi validate --host hook.json
+case $T in
+/tmp/*) t "a hook that others can change, told by its text and by what is there" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
+    grep -q "hooks\[1\].path: a program beneath /tmp is not only root" out && grep -q "hooks\[1\].path: /tmp can be changed by others than root" out' - "$st" ;;
+*) skip "a hook that others can change" "TMPDIR is not /tmp" ;;
+esac
+run cdi validate --host "$fix/good/missing-node.yaml"
+t "a node that is missing" is 65
+
+echo "# list"
+run cdi list --spec-dirs "$fix/dirs/override/etc:$fix/dirs/override/run"
+t "the later directory wins for each device" exactly 0 <<-E
+	vendor1.com/device=dev1  $fix/dirs/override/run/vendor1.yaml
+	vendor1.com/device=dev2  $fix/dirs/override/etc/vendor1.yaml
+E
+run cdi list --spec-dirs "$fix/dirs/override/run:$fix/dirs/override/etc"
+t "and the other way around" says "vendor1.com/device=dev1  $fix/dirs/override/etc/vendor1.yaml"
+run cdi list --spec-dirs "$fix/dirs/conflict/etc:$fix/dirs/conflict/run"
+t "a device in two files of one directory is none" exactly 65 <<-E
+	vendor1.com/device=dev2  $fix/dirs/conflict/run/a.yaml
+E
+t "and both files are told" sh -c '[ "$(cat err)" = "$1" ]' - "gpuhelperctl: $fix/dirs/conflict/run/a.yaml: device vendor1.com/device=dev1 is in $fix/dirs/conflict/run/b.yaml, too: none of them is used
+gpuhelperctl: $fix/dirs/conflict/run/b.yaml: device vendor1.com/device=dev1 is in $fix/dirs/conflict/run/a.yaml, too: none of them is used"
+run cdi list --spec-dirs "$fix/dirs/conflict-below/etc:$fix/dirs/conflict-below/run"
+t "not from a later directory, either" sh -c '[ $1 = 65 ] && [ ! -s out ]' - "$st"
+run cdi list --spec-dirs "$fix/dirs/one-bad/etc"
+t "a bad file stops no other" exactly 65 <<-E
+	vendor2.com/device=dev1  $fix/dirs/one-bad/etc/good.yaml
+E
+t "and is told" warns "$fix/dirs/one-bad/etc/bad.yaml:5:5: devices[0]: has no containerEdits"
+run cdi list --spec-dirs "$fix/dirs/ext/etc"
+t "names end in .json or .yaml exactly; hidden ones count, directories not" exactly 0 <<-E
+	vendor1.com/device=dev5  $fix/dirs/ext/etc/.hidden.yaml
+	vendor1.com/device=dev6  $fix/dirs/ext/etc/e.yaml
+E
+run cdi list --spec-dirs "$fix/dirs/same-kind-merge/etc:$fix/dirs/no-such"
+t "files of one kind are one" sh -c '[ $1 = 0 ] && [ $(wc -l <out) = 2 ]' - "$st"
+run cdi list --spec-dirs "$T/nowhere"
+t "no directory" silent
+run cdi list --spec-dirs "$T/file"
+t "no directory, but a file" is 65
+mkdir specs; spec specs/a.json '"deviceNodes":[{"path":"/dev/sda","type":"b","major":8}]' a; ln -s ../null.json specs/b.json
+mkdir specs/c.json; mkfifo specs/d.json
+run cdi list --spec-dirs specs
+t "what is unsafe is told so" exactly 65 <<-E
+	v.com/c=a  $T/specs/a.json  (unsafe)
+E
+t "a link is not read" warns "$T/specs/b.json: is a symbolic link"
+t "nor a pipe" warns "$T/specs/d.json: is not a regular file"
+run cdi list --spec-dirs specs --json
+t "as JSON" json "[(d['name'], d['unsafe'], d['conflict']) for d in j['devices']] == [('v.com/c=a', True, False)] and [(f['file'][-6:], f['usable'], len(f['faults']), len(f['problems'])) for f in j['files']] == [('a.json', True, 2, 0), ('b.json', False, 0, 1), ('d.json', False, 0, 1)] and j['problems'] == []"
+run cdi list --spec-dirs "$fix/good" --json
+t "devices of the good ones" json "len(j['files']) == 15 and all(f['usable'] and not f['faults'] for f in j['files'])"
+
+echo "# list and validate, where specs are used from"
+# live CHANGE COMMAND...: with an /etc/cdi and a /run/cdi of its own, null.json and fine.json in them
+live() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && cp -a /etc /mnt/etc &&
+    mount --bind /mnt/etc /etc && mount -t tmpfs -o mode=755 tmpfs /run && rm -rf /etc/cdi && mkdir /etc/cdi /run/cdi &&
+    chmod 755 /etc /etc/cdi /run/cdi && cp null.json /etc/cdi/ && cp fine.json /run/cdi/ && chmod 644 /etc/cdi/* /run/cdi/* &&
+    eval "$1" && shift && exec "$@"' - "$@" >out 2>err; st=$?; }
+if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
+	spec fine.json '"env":["A=1"]' e
+	live : "$ctl" cdi list
+	t "root's alone" exactly 0 <<-'E'
+		v.com/c=d  /etc/cdi/null.json
+		v.com/c=e  /run/cdi/fine.json
+	E
+	live 'cp other.json /run/cdi/' "$ctl" cdi list
+	t "the later one wins" says "v.com/c=d  /run/cdi/other.json"
+	live "cp $fix/unsafe/devnode-mem.json /run/cdi/" "$ctl" cdi list
+	t "what is unsafe is not used" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] && grep -q "^gpuhelperctl: /run/cdi/devnode-mem.json:11:25: unsafe: " err' - "$st"
+	live 'chmod 664 /etc/cdi/null.json' "$ctl" cdi list
+	t "a file that a group can change is not read" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: may be written by others than root" err' - "$st"
+	live 'chown 1000 /run/cdi' "$ctl" cdi list
+	t "nor a directory of somebody else's" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=d  /etc/cdi/null.json" ] && grep -q "/run/cdi belongs to uid 1000" err' - "$st"
+	live 'cp other.json /etc/cdi/z.json; chmod 666 /etc/cdi/z.json' "$ctl" cdi validate /etc/cdi/null.json /etc/cdi/z.json
+	t "a file there is compared with the host, and must be root's" exactly 65 <<-'E'
+		/etc/cdi/z.json: unsafe: z.json may be written by others than root (mode 0666): chmod go-w it
+		/etc/cdi/z.json:1:96: unsafe: devices[0].containerEdits.deviceNodes[0].path: /dev/null is 1:3 here, and the spec says 1:5
+		/etc/cdi/z.json:1:148: unsafe: devices[0].containerEdits.deviceNodes[1].path: /dev/null is of type c here, and the spec says p
+	E
+else
+	skip "where specs are used from" "not root, or no mount namespaces"
+fi
+
+echo "# inject"
+if [ "$(id -u)" = 0 ] && unshare -m sh "$fix/devnodes.sh" true 2>/dev/null; then
+	unshare -m sh "$fix/devnodes.sh" python3 "$here/tests/lib/cdigolden.py" "$ctl" "$fix" >golden 2>golden.err
+	while read -r name rest; do
+		case $rest in ok) pass "golden $name" ;; *) echo "# $rest"; : >out; : >err; fail "golden $name" ;; esac
+	done <golden
+	t "28 golden cases" [ "$(grep -c ' ok$' golden)" = 28 ]
+else
+	skip "golden cases" "not root, or no mount namespaces"
+fi
+printf '{"ociVersion":"1.0.2","n":18446744073709551615,"r":1.50,"mounts":[{"destination":"/a","x":1e400}]}' >odd.json
+mkdir one; spec one/a.json '"env":["A=1"],"mounts":[{"hostPath":"/opt","containerPath":"/b"}]'
+run cdi inject --spec-dirs one --device v.com/c=d odd.json
+cp out whole
+t "what is not edited stays byte by byte" exactly 0 <<-'E'
+	{"ociVersion":"1.0.2","n":18446744073709551615,"r":1.50,"mounts":[{"destination":"/a","x":1e400},{"destination":"/b","source":"/opt"}],"process":{"env":["A=1"],"cwd":"","user":{"uid":0,"gid":0}}}
+E
+"$ctl" cdi inject --spec-dirs one --device v.com/c=d - <odd.json >out 2>err; st=$?
+t "from standard input" cmp -s whole out
+echo '{"process":[]}' >wrong.json
+run cdi inject --spec-dirs one --device v.com/c=d wrong.json
+t "a config.json of another shape" complains 65 "config.json: process is not an object"
+echo '{' >wrong.json
+run cdi inject --spec-dirs one --device v.com/c=d wrong.json
+t "no config.json" complains 65 "config.json: line 2 column 1: expected a key"
+run cdi inject --spec-dirs one --device v.com/c=e --device d odd.json
+t "no such devices" complains 69 "no such CDI devices: v.com/c=e, d (not vendor/class=name)"
+spec one/b.json '"deviceNodes":[{"path":"/dev/none"}]' n
+run cdi inject --spec-dirs one --device v.com/c=n odd.json
+t "a node that is not there" complains 69 "device node /dev/none: No such file or directory"
+spec one/b.json '"deviceNodes":[{"path":"/dev/x","hostPath":"/dev/null","type":"b"}]' n
+run cdi inject --spec-dirs one --device v.com/c=n odd.json
+t "a node of another type" complains 65 "device node /dev/null: is of type c, and the spec says b"
+
+echo "1..$n"
+[ "$bad" = 0 ]

@@ -1,0 +1,151 @@
+/*
+ * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases (pkg/cdi/container-edits_test.go), and shapes
+ * of config.json that it would not see.  Whole configs are compared in tests/cdi.sh.
+ */
+#include "nomem.h"
+#include "pure/cdiapply.h"
+#include "tap.h"
+
+#define SPEC(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{" edits "}}]}"
+
+/* The config with the edits of the first device; "-" and the reason where it is refused.  The spec's nodes are whole. */
+static char *
+apply(const char *config, const char *edits)
+{
+	struct cdi_faults f = { 0 };
+	struct cdi_merged m = { 0 };
+	const struct cdi_edits *v[1];
+	struct cdi_spec s = { 0 };
+	struct why why;
+	struct buf b = { 0 };
+	char *out = NULL;
+	size_t len;
+
+	buf_printf(&b, SPEC("%s"), edits);
+	if (!b.failed && cdi_parse(&s, CDI_JSON, b.p, b.len, &f)) {
+		v[0] = &s.device[0].edits;
+		m = (struct cdi_merged){ .v = v, .n = 1, .node = v[0]->node, .nodes = v[0]->nodes };
+		if ((out = cdi_apply(config, strlen(config), &m, &len, &why)) == NULL && why.code != WHY_BUG) {
+			buf_free(&b);
+			buf_printf(&b, "- %s", why.text);
+			out = buf_take(&b);
+		}
+	} else if (!f.starved && !b.failed)
+		ok(false, "the spec can be read: %s: %s", f.n > 0 ? f.v[0].text : "", edits);
+	cdi_free(&s);
+	cdi_faults_free(&f);
+	buf_free(&b);
+	return out;
+}
+
+#define O "{\"ociVersion\":\"1.0.2\""
+#define P "\"process\":{\"user\":{\"uid\":0,\"gid\":0},\"cwd\":\"/\""
+#define NODE(more) "\"deviceNodes\":[{\"path\":\"/dev/a\",\"type\":\"c\",\"major\":240,\"minor\":1" more "}]"
+
+static void
+test_apply(void)
+{
+	static const struct {
+		const char *config, *edits, *want, *what;
+	} t[] = {
+		{ O "," P "}}", "\"env\":[\"BAR=1\"]", O "," P ",\"env\":[\"BAR=1\"]}}", "an environment" },
+		{ O "," P ",\"env\":[]}}", "\"env\":[\"FOO=1\",\"FOO=2\"]", O "," P ",\"env\":[\"FOO=2\"]}}", "a name twice: the last" },
+		{ O "," P ",\"env\":[\"FOO=0\",\"B=\",\"FOO=9\",\"C\"]}}", "\"env\":[\"FOO=1\",\"C=2\"]",
+		    O "," P ",\"env\":[\"FOO=0\",\"B=\",\"FOO=1\",\"C=2\"]}}", "a name that is there: where it stands last" },
+		{ O "," P ",\"env\":[\"F\\u004fO=0\"]}}", "\"env\":[\"FOO=1\"]", O "," P ",\"env\":[\"FOO=1\"]}}", "an escaped name" },
+		{ O "," P ",\"env\":null}}", "\"env\":[\"A=1\"]", O "," P ",\"env\":[\"A=1\"]}}", "null for a list" },
+		{ O ",\"process\":null}", "\"env\":[\"A=1\"]",
+		    O ",\"process\":{\"env\":[\"A=1\"],\"cwd\":\"\",\"user\":{\"uid\":0,\"gid\":0}}}", "null for an object" },
+		{ O "," P "}}", "\"env\":[\"A=\\\"\\\\\"]", O "," P ",\"env\":[\"A=\\\"\\\\\"]}}", "quotes" },
+		{ "{}", NODE(""), "{\"linux\":{\"devices\":[{\"path\":\"/dev/a\",\"type\":\"c\",\"major\":240,\"minor\":1}],\"resources\":"
+		    "{\"devices\":[{\"allow\":true,\"type\":\"c\",\"major\":240,\"minor\":1,\"access\":\"rwm\"}]}},\"ociVersion\":\"\"}",
+		    "a device into nothing" },
+		{ O ",\"linux\":{}}", NODE(",\"permissions\":\"none\""),
+		    O ",\"linux\":{\"devices\":[{\"path\":\"/dev/a\",\"type\":\"c\",\"major\":240,\"minor\":1}],\"resources\":"
+		    "{\"devices\":[{\"allow\":true,\"type\":\"c\",\"major\":240,\"minor\":1}]}}}", "no permissions" },
+		{ O ",\"linux\":{\"devices\":[{\"path\":\"/dev/a\",\"x\":1},{\"path\":\"/dev/b\"}],\"resources\":{\"devices\":[{\"allow\":false}]}}}",
+		    NODE(",\"fileMode\":432,\"uid\":0,\"gid\":5"),
+		    O ",\"linux\":{\"devices\":[{\"path\":\"/dev/b\"},{\"path\":\"/dev/a\",\"type\":\"c\",\"major\":240,\"minor\":1,"
+		    "\"fileMode\":432,\"uid\":0,\"gid\":5}],\"resources\":{\"devices\":[{\"allow\":false},{\"allow\":true,\"type\":\"c\","
+		    "\"major\":240,\"minor\":1,\"access\":\"rwm\"}]}}}", "a path that is there, and a rule" },
+		{ O ",\"process\":{\"user\":{\"uid\":7,\"gid\":8}}}", "\"deviceNodes\":[{\"path\":\"/dev/p\",\"type\":\"p\"}]",
+		    O ",\"process\":{\"user\":{\"uid\":7,\"gid\":8}},\"linux\":{\"devices\":[{\"path\":\"/dev/p\",\"type\":\"p\",\"major\":0,"
+		    "\"minor\":0,\"uid\":7,\"gid\":8}]}}", "a pipe has no rule; nodes are the user's" },
+		{ O ",\"linux\":{\"netDevices\":{\"e\":{\"name\":\"x\"},\"f\":{\"name\":\"y\"}}}}",
+		    "\"netDevices\":[{\"hostInterfaceName\":\"e\",\"name\":\"a\"}]",
+		    O ",\"linux\":{\"netDevices\":{\"f\":{\"name\":\"y\"},\"e\":{\"name\":\"a\"}}}}", "a link that is there" },
+		{ O ",\"linux\":{\"intelRdt\":{\"closID\":\"x\"}}}", "\"intelRdt\":{\"closID\":\"/\"}", O ",\"linux\":{\"intelRdt\":{\"closID\":\"/\"}}}",
+		    "RDT over RDT" },
+		{ O "}", "\"intelRdt\":{}", O ",\"linux\":{\"intelRdt\":{}}}", "RDT with nothing in it" },
+		{ O "," P "}}", "\"additionalGids\":[4,5,6,5,6,4,0]",
+		    O ",\"process\":{\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[4,5,6]},\"cwd\":\"/\"}}", "groups once" },
+		{ O ",\"process\":{\"user\":{\"additionalGids\":[4]}}}", "\"additionalGids\":[4,5]",
+		    O ",\"process\":{\"user\":{\"additionalGids\":[4,5]}}}", "a group that is there" },
+		{ O "}", "\"additionalGids\":[0]", O "}", "group 0 is nothing" },
+		{ O "}", "\"additionalGids\":[4294967295]",
+		    O ",\"process\":{\"cwd\":\"\",\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[4294967295]}}}", "the last group" },
+		{ O ",\"mounts\":[{\"destination\":\"/x/b\"},{\"destination\":\"/x/a\"}]}",
+		    "\"mounts\":[{\"hostPath\":\"/h\",\"containerPath\":\"/c\"},{\"hostPath\":\"/h\",\"containerPath\":\"/x/c\",\"type\":\"bind\"}]",
+		    O ",\"mounts\":[{\"destination\":\"/c\",\"source\":\"/h\"},{\"destination\":\"/x/b\"},{\"destination\":\"/x/a\"},"
+		    "{\"destination\":\"/x/c\",\"type\":\"bind\",\"source\":\"/h\"}]}", "mounts by depth, else in their order" },
+		{ O ",\"mounts\":[{\"destination\":\"/a/../b//c/./d\"},{\"destination\":\"rel/a/b\"},{\"destination\":\"/\"},{}]}",
+		    "\"mounts\":[{\"hostPath\":\"/h\",\"containerPath\":\"/x/y\"}]",
+		    O ",\"mounts\":[{},{\"destination\":\"/\"},{\"destination\":\"rel/a/b\"},{\"destination\":\"/x/y\",\"source\":\"/h\"},"
+		    "{\"destination\":\"/a/../b//c/./d\"}]}", "depth as Go's filepath.Clean has it" },
+		{ O ",\"mounts\":[{\"destination\":\"/m\",\"source\":\"1\"},{\"destination\":\"/m\",\"source\":\"2\"}]}",
+		    "\"mounts\":[{\"hostPath\":\"/h\",\"containerPath\":\"/m\"}]",
+		    O ",\"mounts\":[{\"destination\":\"/m\",\"source\":\"2\"},{\"destination\":\"/m\",\"source\":\"/h\"}]}",
+		    "the first of one destination goes" },
+		{ O ",\"linux\":{\"namespaces\":[{\"type\":\"user\"}]},\"mounts\":[]}",
+		    "\"mounts\":[{\"hostPath\":\"/h\",\"containerPath\":\"/a\",\"type\":\"bind\"},{\"hostPath\":\"/h\",\"containerPath\":\"/b\","
+		    "\"options\":[\"rbind\"]},{\"hostPath\":\"/h\",\"containerPath\":\"/c\",\"options\":[\"bind\",\"ridmap\"]},"
+		    "{\"hostPath\":\"t\",\"containerPath\":\"/d\",\"type\":\"tmpfs\"}]",
+		    O ",\"linux\":{\"namespaces\":[{\"type\":\"user\"}]},\"mounts\":[{\"destination\":\"/a\",\"type\":\"bind\",\"source\":\"/h\","
+		    "\"options\":[\"idmap\"]},{\"destination\":\"/b\",\"source\":\"/h\",\"options\":[\"rbind\",\"ridmap\"]},"
+		    "{\"destination\":\"/c\",\"source\":\"/h\",\"options\":[\"bind\",\"ridmap\"]},{\"destination\":\"/d\",\"type\":\"tmpfs\","
+		    "\"source\":\"t\"}]}", "a user namespace" },
+		{ O ",\"hooks\":{\"poststop\":[{\"path\":\"/z\"}]}}",
+		    "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/a\",\"timeout\":0},{\"hookName\":\"prestart\",\"path\":\"/b\",\"args\":[\"b\",\"\"],"
+		    "\"env\":[\"E=1\"]}]",
+		    O ",\"hooks\":{\"poststop\":[{\"path\":\"/z\"},{\"path\":\"/a\",\"timeout\":0}],\"prestart\":[{\"path\":\"/b\",\"args\":[\"b\",\"\"],"
+		    "\"env\":[\"E=1\"]}]}}", "hooks, each in its list" },
+		{ "[]", "\"env\":[\"A=1\"]", "- config.json: is not an object", "no object" },
+		{ "{\"a\":1,\"a\":1}", "\"env\":[\"A=1\"]", "- config.json: the key \"a\" stands twice in one object", "a key twice" },
+		{ O ",\"process\":{\"env\":{}}}", "\"env\":[\"A=1\"]", "- config.json: env is not a list", "an object for a list" },
+		{ O ",\"process\":{\"env\":[1]}}", "\"env\":[\"A=1\"]", "- config.json: an element of process.env is not a string", "no string" },
+		{ O ",\"linux\":{\"devices\":[1]}}", NODE(""), "- config.json: an element of linux.devices is not an object", "no device" },
+		{ O ",\"process\":{\"user\":{\"additionalGids\":[-1]}}}", "\"additionalGids\":[1]",
+		    "- config.json: an element of process.user.additionalGids is no group", "no group" },
+	};
+	char *got;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		got = apply(t[i].config, t[i].edits);
+		is_str(got, t[i].want, "%s", t[i].what);
+		free(got);
+	}
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+static char *
+apply_all(void)
+{
+	return apply(O "," P ",\"env\":[\"A=0\"]},\"hooks\":{},\"mounts\":[{\"destination\":\"/a\"}],\"linux\":{\"devices\":[{\"path\":\"/dev/a\"}],"
+	    "\"netDevices\":{\"e\":{}}}}", "\"env\":[\"A=1\",\"B=2\"]," NODE("") ",\"netDevices\":[{\"hostInterfaceName\":\"e\",\"name\":\"f\"}],"
+	    "\"mounts\":[{\"hostPath\":\"/h\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}],\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\"}],"
+	    "\"intelRdt\":{\"closID\":\"/\"},\"additionalGids\":[7]");
+}
+#endif
+
+int
+main(void)
+{
+	test_apply();
+#if !defined(__SANITIZE_ADDRESS__)
+	starve("all edits", apply_all);
+#else
+	skip("memory that runs out", "the sanitizer has its own allocator");
+#endif
+	return done_testing();
+}

@@ -39,7 +39,7 @@ if ! make -s -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='
 	echo "Bail out! the rooms do not compile: see $dir/make.log"
 	exit 1
 fi
-libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle)
+libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle yaml-0.1)
 n=0 failed=0
 for name; do
 	n=$((n + 1))

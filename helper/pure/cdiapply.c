@@ -82,7 +82,7 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 {
 	autoitems struct items l = { 0 };
 	uint32_t env;
-	size_t i, k, j, n = 0;
+	size_t i, k, n = 0;
 
 	for (i = 0; i < a->m->n; i++)
 		n += a->m->v[i]->env.n;
@@ -93,24 +93,14 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->env.n; k++) {
 			const char *entry = a->m->v[i]->env.v[k];
-			char *key = strndup(entry, strcspn(entry, "="));
 			autobuf struct buf b = { 0 };
-			char *json;
 
 			buf_json(&b, entry);
-			json = buf_take(&b);
-			for (j = l.n; key != NULL && j > 0 && strcmp(l.v[j - 1].key, key) != 0; j--)
-				continue;
-			if (j == 0 || key == NULL || json == NULL) {
-				if (!items_add(&l, DOC_NONE, json, key))
-					return refuse_nomem(a->why);
-				continue;
-			}
-			free(key);
-			free(l.v[j - 1].json);
-			l.v[j - 1].json = json;
-			l.v[j - 1].node = DOC_NONE;
+			if (!items_add(&l, DOC_NONE, buf_take(&b), strndup(entry, strcspn(entry, "="))))
+				return refuse_nomem(a->why);
 		}
+	if (!items_settle(&l, ITEMS_IN_PLACE))
+		return refuse_nomem(a->why);
 	section_set(s, "env", items_text(&l, &a->d, '['));
 	return 0;
 }
@@ -120,7 +110,7 @@ static int
 apply_gids(struct applying *a, uint32_t user, struct section *s)
 {
 	autoitems struct items l = { 0 };
-	size_t i, k, j, n = 0;
+	size_t i, k, n = 0;
 	uint32_t gids, g;
 	int64_t v;
 
@@ -133,20 +123,17 @@ apply_gids(struct applying *a, uint32_t user, struct section *s)
 			return refuse_nomem(a->why);
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->gids; k++) {
-			char *key = number_text(a->m->v[i]->gid[k]);
-
-			for (j = 0; key != NULL && j < l.n && strcmp(l.v[j].key, key) != 0; j++)
+			if (a->m->v[i]->gid[k] == 0)
 				continue;
-			if (key != NULL && (j < l.n || a->m->v[i]->gid[k] == 0)) {
-				free(key);
-				continue;
-			}
-			if (!items_add(&l, DOC_NONE, key != NULL ? strdup(key) : NULL, key))
+			if (!items_add(&l, DOC_NONE, number_text(a->m->v[i]->gid[k]), number_text(a->m->v[i]->gid[k])))
 				return refuse_nomem(a->why);
 			n++;
 		}
-	if (n > 0)
-		section_set(s, "additionalGids", items_text(&l, &a->d, '['));
+	if (n == 0)
+		return 0;
+	if (!items_settle(&l, ITEMS_ONCE))
+		return refuse_nomem(a->why);
+	section_set(s, "additionalGids", items_text(&l, &a->d, '['));
 	return 0;
 }
 
@@ -238,12 +225,13 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 	for (i = 0; i < a->m->nodes; i++) {
 		const struct cdi_devnode *n = &a->m->node[i];
 
-		items_remove(&nodes, n->path);
 		if (!items_add(&nodes, DOC_NONE, node_text(a, n), strdup(n->path)))
 			return refuse_nomem(a->why);
 		if ((n->type == 'b' || n->type == 'c') && !items_add(&rules, DOC_NONE, rule_text(n), strdup("")))
 			return refuse_nomem(a->why);
 	}
+	if (!items_settle(&nodes, ITEMS_REPLACE))
+		return refuse_nomem(a->why);
 	section_set(linux, "devices", items_text(&nodes, &a->d, '['));
 	section_begin(&s, &a->d, &a->edits, obj, "resources", resources);
 	if (rules.n > 0)
@@ -257,8 +245,8 @@ static int
 apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 {
 	autoitems struct items l = { 0 };
+	size_t i, j, n = 0;
 	uint32_t map, k;
-	size_t i, j;
 
 	if (member(a, obj, "netDevices", DOC_OBJECT, &map) == -1)
 		return -1;
@@ -274,15 +262,15 @@ apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 			buf_puts(&b, ":{\"name\":");
 			buf_json(&b, d->name);
 			buf_puts(&b, "}");
-			items_remove(&l, d->host);
 			if (!items_add(&l, DOC_NONE, buf_take(&b), strdup(d->host)))
 				return refuse_nomem(a->why);
+			n++;
 		}
-	for (i = 0; i < l.n; i++)
-		if (l.v[i].node == DOC_NONE) {
-			section_set(linux, "netDevices", items_text(&l, &a->d, '{'));
-			break;
-		}
+	if (n == 0)
+		return 0;
+	if (!items_settle(&l, ITEMS_REPLACE))
+		return refuse_nomem(a->why);
+	section_set(linux, "netDevices", items_text(&l, &a->d, '{'));
 	return 0;
 }
 
@@ -396,32 +384,6 @@ mount_text(const struct cdi_mount *m, bool idmap)
 	return object_text(&b);
 }
 
-/* Stable: those of one depth stay in their order. */
-static bool
-sort_mounts(struct items *l)
-{
-	autofree struct item *sorted = calloc(l->n + 1, sizeof(*sorted));
-	autofree unsigned *depth = calloc(l->n + 1, sizeof(*depth));
-	unsigned at, next = 0;
-	size_t i, n = 0;
-
-	if (sorted == NULL || depth == NULL)
-		return false;
-	for (i = 0; i < l->n; i++)
-		depth[i] = mount_depth(l->v[i].key);
-	for (at = 0; n < l->n; at = next) {
-		next = UINT32_MAX;
-		for (i = 0; i < l->n; i++) {
-			if (depth[i] == at)
-				sorted[n++] = l->v[i];
-			else if (depth[i] > at && depth[i] < next)
-				next = depth[i];
-		}
-	}
-	memcpy(l->v, sorted, l->n * sizeof(*sorted));
-	return true;
-}
-
 static int
 apply_mounts(struct applying *a)
 {
@@ -441,11 +403,12 @@ apply_mounts(struct applying *a)
 		for (k = 0; k < a->m->v[i]->mounts; k++) {
 			const struct cdi_mount *m = &a->m->v[i]->mount[k];
 
-			items_remove(&l, m->container_path);
 			if (!items_add(&l, DOC_NONE, mount_text(m, idmap), strdup(m->container_path)))
 				return refuse_nomem(a->why);
 		}
-	if (!sort_mounts(&l) || (text = items_text(&l, &a->d, '[')) == NULL)
+	for (i = 0; i < l.n; i++)
+		l.v[i].rank = mount_depth(l.v[i].key);
+	if (!items_settle(&l, ITEMS_REPLACE) || !items_sort(&l) || (text = items_text(&l, &a->d, '[')) == NULL)
 		return refuse_nomem(a->why);
 	doc_set(&a->edits, &a->d, 0, "mounts", text);
 	return 0;

@@ -36,16 +36,112 @@ items_add(struct items *l, uint32_t node, char *json, char *key)
 	return true;
 }
 
-void
-items_remove(struct items *l, const char *key)
+/* An element and its place, to be sorted without losing it. */
+struct ranked {
+	const struct item *item;
+	size_t at;
+};
+
+static int
+by_place(const struct ranked *x, const struct ranked *y)
 {
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int c = strcmp(x->item->key, y->item->key);
+
+	return c != 0 ? c : by_place(x, y);
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->item->rank != y->item->rank)
+		return x->item->rank < y->item->rank ? -1 : 1;
+	return by_place(x, y);
+}
+
+static struct ranked *
+ranked(const struct items *l, int (*order)(const void *, const void *))
+{
+	struct ranked *v = calloc(l->n + 1, sizeof(*v));
 	size_t i;
 
+	for (i = 0; v != NULL && i < l->n; i++)
+		v[i] = (struct ranked){ &l->v[i], i };
+	if (v != NULL && l->n > 1)
+		qsort(v, l->n, sizeof(*v), order);
+	return v;
+}
+
+/* The n elements of one key, in their order: the old ones first. */
+static void
+settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule rule)
+{
+	size_t old = 0, i;
+	struct item *last, *place;
+
+	while (old < n && v[old].item->node != DOC_NONE)
+		old++;
+	if (old == n)
+		return;
+	switch (rule) {
+	case ITEMS_REPLACE:
+		for (i = 0; i < n - (old > 0 ? old : 1); i++)
+			l->v[v[i].at].gone = true;
+		break;
+	case ITEMS_ONCE:
+		for (i = old > 0 ? old : 1; i < n; i++)
+			l->v[v[i].at].gone = true;
+		break;
+	case ITEMS_IN_PLACE:
+		last = &l->v[v[n - 1].at];
+		place = &l->v[v[old > 0 ? old - 1 : 0].at];
+		for (i = old > 0 ? old : 1; i < n; i++)
+			l->v[v[i].at].gone = true;
+		if (place == last)
+			break;
+		free(place->json);
+		place->json = last->json;
+		last->json = NULL;
+		place->node = DOC_NONE;
+	}
+}
+
+bool
+items_settle(struct items *l, enum items_rule rule)
+{
+	autofree struct ranked *v = ranked(l, by_key);
+	size_t from, to;
+
+	for (from = 0; v != NULL && from < l->n; from = to) {
+		for (to = from + 1; to < l->n && strcmp(v[from].item->key, v[to].item->key) == 0; to++)
+			continue;
+		settle_key(l, v + from, to - from, rule);
+	}
+	return v != NULL;
+}
+
+bool
+items_sort(struct items *l)
+{
+	autofree struct ranked *v = ranked(l, by_rank);
+	autofree struct item *sorted = calloc(l->n + 1, sizeof(*sorted));
+	size_t i;
+
+	if (v == NULL || sorted == NULL)
+		return false;
 	for (i = 0; i < l->n; i++)
-		if (!l->v[i].gone && strcmp(l->v[i].key, key) == 0) {
-			l->v[i].gone = true;
-			return;
-		}
+		sorted[i] = *v[i].item;
+	if (l->n > 0)
+		memcpy(l->v, sorted, l->n * sizeof(*sorted));
+	return true;
 }
 
 char *

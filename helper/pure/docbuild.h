@@ -7,11 +7,12 @@
 
 #include "doc.h"
 
-/* One element of a list: of the config (node), or new (json); key: what it is found by. */
+/* One element of a list: of the config (node), or new (json, and node DOC_NONE); key: what it is known by. */
 struct item {
 	uint32_t node;
 	char *json, *key;
 	bool gone;
+	size_t rank;		/* for a sort */
 };
 
 struct items {
@@ -23,8 +24,16 @@ void items_free(struct items *l);
 #define autoitems __attribute__((cleanup(items_free)))
 /* Takes json and key, which may be NULL for want of memory.  False: no memory.  node: DOC_NONE if new. */
 bool items_add(struct items *l, uint32_t node, char *json, char *key);
-/* The first element with this key goes. */
-void items_remove(struct items *l, const char *key);
+/*
+ * What becomes of elements that have one key, as if the new ones had come one by
+ * one.  ITEMS_REPLACE: each put itself at the end, in place of the first there was;
+ * ITEMS_IN_PLACE: each took the place of the last there was; ITEMS_ONCE: one was
+ * left out where it was there.  False: no memory.
+ */
+enum items_rule { ITEMS_REPLACE, ITEMS_IN_PLACE, ITEMS_ONCE };
+bool items_settle(struct items *l, enum items_rule rule);
+/* By rank; those of one rank stay in their order. */
+bool items_sort(struct items *l);
 /* The list as JSON, '[' or '{'; the caller frees.  NULL: no memory. */
 char *items_text(const struct items *l, const struct doc *d, char open);
 

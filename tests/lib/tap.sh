@@ -1,4 +1,4 @@
-# What ctl.sh and keys.sh share: TAP, and a run of the tool.  Sourced, with «ctl» (the tool) and «T» (a directory of
+# What ctl.sh, keys.sh and cdi.sh share: TAP, and a run of the tool.  Sourced, with «ctl» (the tool) and «T» (a directory of
 # the test's own) set.  What a test wants on stderr (complains) is its own: an exact line in one, a part in the other.
 n=0 bad=0
 

@@ -2,9 +2,9 @@
  * CDI specs: Container Device Interface, cdiVersion 0.3.0 to 1.1.0
  * (github.com/cncf-tags/container-device-interface, SPEC.md and specs-go 1.1.0).
  *
- * Stricter than the reference library (pkg/cdi) where it is lax: keys are
- * case-exact, a null is no value, one document and nothing after it.  See
- * cdifault.h for how that is told apart from what it forbids itself.
+ * Stricter than the reference library (pkg/cdi) where that is lax: keys are
+ * case-exact, a null is no value, a number no string, one document and nothing
+ * after it, and what a version lacks is looked for in every device.
  */
 #ifndef GPUHELPER_PURE_CDI_H
 #define GPUHELPER_PURE_CDI_H

@@ -230,7 +230,7 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 		if ((n->type == 'b' || n->type == 'c') && !items_add(&rules, DOC_NONE, rule_text(n), strdup("")))
 			return refuse_nomem(a->why);
 	}
-	if (!items_settle(&nodes, ITEMS_REPLACE))
+	if (!items_settle(&nodes, ITEMS_SHIFT))
 		return refuse_nomem(a->why);
 	section_set(linux, "devices", items_text(&nodes, &a->d, '['));
 	section_begin(&s, &a->d, &a->edits, obj, "resources", resources);

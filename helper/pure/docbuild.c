@@ -80,12 +80,27 @@ ranked(const struct items *l, int (*order)(const void *, const void *))
 	return v;
 }
 
+/* The text of the last of the n elements in the place of the one at «to»; from «from» on they go. */
+static void
+move_last(struct items *l, const struct ranked *v, size_t n, size_t to, size_t from)
+{
+	struct item *last = &l->v[v[n - 1].at], *place = &l->v[v[to].at];
+
+	for (; from < n; from++)
+		l->v[v[from].at].gone = true;
+	if (place == last)
+		return;
+	free(place->json);
+	place->json = last->json;
+	last->json = NULL;
+	place->node = DOC_NONE;
+}
+
 /* The n elements of one key, in their order: the old ones first. */
 static void
 settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule rule)
 {
-	size_t old = 0, i;
-	struct item *last, *place;
+	size_t old = 0, i, gone = 0;
 
 	while (old < n && v[old].item->node != DOC_NONE)
 		old++;
@@ -93,25 +108,23 @@ settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule ru
 		return;
 	switch (rule) {
 	case ITEMS_REPLACE:
-		for (i = 0; i < n - (old > 0 ? old : 1); i++)
-			l->v[v[i].at].gone = true;
+		gone = n - (old > 0 ? old : 1);
+		break;
+	case ITEMS_SHIFT:
+		gone = n - old < old ? n - old : n - 1;
+		if (n - old < old)
+			move_last(l, v, n, gone, old);
 		break;
 	case ITEMS_ONCE:
 		for (i = old > 0 ? old : 1; i < n; i++)
 			l->v[v[i].at].gone = true;
 		break;
 	case ITEMS_IN_PLACE:
-		last = &l->v[v[n - 1].at];
-		place = &l->v[v[old > 0 ? old - 1 : 0].at];
-		for (i = old > 0 ? old : 1; i < n; i++)
-			l->v[v[i].at].gone = true;
-		if (place == last)
-			break;
-		free(place->json);
-		place->json = last->json;
-		last->json = NULL;
-		place->node = DOC_NONE;
+		move_last(l, v, n, old > 0 ? old - 1 : 0, old > 0 ? old : 1);
+		break;
 	}
+	for (i = 0; i < gone; i++)
+		l->v[v[i].at].gone = true;
 }
 
 bool

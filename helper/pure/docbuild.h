@@ -26,11 +26,13 @@ void items_free(struct items *l);
 bool items_add(struct items *l, uint32_t node, char *json, char *key);
 /*
  * What becomes of elements that have one key, as if the new ones had come one by
- * one.  ITEMS_REPLACE: each put itself at the end, in place of the first there was;
- * ITEMS_IN_PLACE: each took the place of the last there was; ITEMS_ONCE: one was
- * left out where it was there.  False: no memory.
+ * one.  ITEMS_REPLACE: the first there was went, and each put itself at the end;
+ * ITEMS_SHIFT: the same, but it put itself in the place of the next there was,
+ * and at the end only where there was none; ITEMS_IN_PLACE: each took the place of
+ * the last there was; ITEMS_ONCE: one was left out where it was there.  False: no
+ * memory.
  */
-enum items_rule { ITEMS_REPLACE, ITEMS_IN_PLACE, ITEMS_ONCE };
+enum items_rule { ITEMS_REPLACE, ITEMS_SHIFT, ITEMS_IN_PLACE, ITEMS_ONCE };
 bool items_settle(struct items *l, enum items_rule rule);
 /* By rank; those of one rank stay in their order. */
 bool items_sort(struct items *l);

@@ -2,6 +2,13 @@
  * pure/cdi*.c: fixtures/cdi and single values.  What the reference library (pkg/cdi of
  * container-device-interface) accepts and refuses is known from running it on fixtures/cdi/good and bad; the
  * tables of versions and names below are its own tests' cases.
+ *
+ * Invalid here and taken by the library, all of it on purpose:
+ *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a number;
+ *	YAML in a .json file; several documents, anchors, tags and merge keys; unclear plain scalars;
+ *	hostPath and the type of a mount in a version that is too old, where a later device has none (the library, built
+ *	for Go before 1.22, looks at the last device only).
+ * Taken here and refused by the library: nothing that is known.
  */
 #include <dirent.h>
 

@@ -68,6 +68,10 @@ test_apply(void)
 		    O ",\"linux\":{\"devices\":[{\"path\":\"/dev/b\"},{\"path\":\"/dev/a\",\"type\":\"c\",\"major\":240,\"minor\":1,"
 		    "\"fileMode\":432,\"uid\":0,\"gid\":5}],\"resources\":{\"devices\":[{\"allow\":false},{\"allow\":true,\"type\":\"c\","
 		    "\"major\":240,\"minor\":1,\"access\":\"rwm\"}]}}}", "a path that is there, and a rule" },
+		{ O ",\"linux\":{\"devices\":[{\"path\":\"/dev/a\"},{\"path\":\"/dev/b\"},{\"path\":\"/dev/a\"},{\"path\":\"/dev/a\",\"x\":1}]}}",
+		    NODE(",\"permissions\":\"none\""), O ",\"linux\":{\"devices\":[{\"path\":\"/dev/b\"},{\"path\":\"/dev/a\",\"type\":\"c\","
+		    "\"major\":240,\"minor\":1},{\"path\":\"/dev/a\",\"x\":1}],\"resources\":{\"devices\":[{\"allow\":true,\"type\":\"c\","
+		    "\"major\":240,\"minor\":1}]}}}", "a path that is there three times: the first goes, the next is replaced" },
 		{ O ",\"process\":{\"user\":{\"uid\":7,\"gid\":8}}}", "\"deviceNodes\":[{\"path\":\"/dev/p\",\"type\":\"p\"}]",
 		    O ",\"process\":{\"user\":{\"uid\":7,\"gid\":8}},\"linux\":{\"devices\":[{\"path\":\"/dev/p\",\"type\":\"p\",\"major\":0,"
 		    "\"minor\":0,\"uid\":7,\"gid\":8}]}}", "a pipe has no rule; nodes are the user's" },

@@ -46,11 +46,15 @@ list_names(struct loading *l, int dirfd, struct strlist *names)
 	struct stat st;
 	char text[1200];
 	DIR *d;
-	int fd, ret = 0;
+	int fd, saved, ret = 0;
 
 	if ((fd = dup(dirfd)) == -1 || (d = fdopendir(fd)) == NULL) {
+		saved = errno;
 		if (fd != -1)
 			close(fd);
+		errno = saved;
+		if (errno == ENOMEM)
+			return -1;
 		snprintf(text, sizeof(text), "%s: %s", l->path, strerror(errno));
 		return strlist_add(&l->r->problems, text, SIZE_MAX) ? 0 : -1;
 	}
@@ -88,7 +92,7 @@ load_file(struct loading *l, int dirfd, const char *name)
 		return -1;
 	l->r->files++;
 	if ((text = trust_read(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &len, &why)) == NULL)
-		return strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
+		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
 	cdi_format_of(name, &format);
 	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) && !(l->trusted && v->faults.unsafe > 0);
 	return v->faults.starved ? -1 : 0;
@@ -104,7 +108,7 @@ load_dir(struct loading *l)
 
 	errno = 0;
 	if ((fd = trust_open_dir(l->path, l->trusted, &why)) == -1)
-		return errno == ENOENT || strlist_add(&l->r->problems, why.text, SIZE_MAX) ? 0 : -1;
+		return errno == ENOENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
 	if (list_names(l, fd, &names) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++)

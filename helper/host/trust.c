@@ -106,8 +106,11 @@ trust_read(int dirfd, const char *name, const char *shown, size_t max, bool stri
 		return NULL;
 	}
 	if ((text = file_read_fd(fd, max, len)) == NULL) {
-		refuse(why, errno == EFBIG ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
-		    errno == EFBIG ? "is too large" : strerror(errno));
+		if (errno == ENOMEM)
+			refuse_nomem(why);
+		else
+			refuse(why, errno == EFBIG ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
+			    errno == EFBIG ? "is too large" : strerror(errno));
 		errno = 0;
 		return NULL;
 	}

@@ -9,6 +9,7 @@
 #define GPUHELPER_TESTS_NOMEM_H
 
 #if !defined(__SANITIZE_ADDRESS__)
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,10 @@ void *realloc(void *p, size_t n);
 static bool
 fails(void)
 {
-	return fail_at >= 0 && (fail_at == 0 ? fail_all : fail_at-- == 1);
+	if (fail_at < 0 || !(fail_at == 0 ? fail_all : fail_at-- == 1))
+		return false;
+	errno = ENOMEM;
+	return true;
 }
 
 void *

@@ -1,0 +1,88 @@
+/* host/cdidirs.c: fixtures/cdi/dirs by CDI's rules, whatever memory there is.  Whose the files are: tests/cdi.sh. */
+#include <limits.h>
+
+#include "host/cdidirs.h"
+#include "nomem.h"
+#include "pure/path.h"
+#include "tap.h"
+
+static char base[PATH_MAX], dirs[4 * PATH_MAX];
+static bool trusted;
+
+/* All devices with their files, and all problems, each by last names only. */
+static char *
+load(void)
+{
+	struct cdi_registry r;
+	struct buf b = { 0 };
+	struct why why;
+	size_t i, k;
+
+	if (cdi_registry_load(dirs, trusted, &r, &why) == 0) {
+		for (i = 0; i < r.entries; i++)
+			buf_printf(&b, "%s=%s%s ", r.entry[i].device->name, path_last(r.entry[i].file->path),
+			    r.entry[i].conflict ? "!" : "");
+		for (i = 0; i < r.files; i++)
+			for (k = 0; k < r.file[i].problems.n + r.file[i].faults.n; k++)
+				buf_printf(&b, "(%s) ", path_last(r.file[i].path));
+		buf_printf(&b, "%zu", r.problems.n);
+	} else
+		b.failed = true;
+	cdi_registry_free(&r);
+	return buf_take(&b);
+}
+
+static void
+check(const char *a, const char *b, const char *want)
+{
+	char *got;
+
+	snprintf(dirs, sizeof(dirs), "%s/%s%s%s%s%s", base, a, b != NULL ? ":" : "", b != NULL ? base : "", b != NULL ? "/" : "",
+	    b != NULL ? b : "");
+	got = load();
+	is_str(got, want, "%s, %s", a, b != NULL ? b : "alone");
+	free(got);
+}
+
+static void
+test_find(void)
+{
+	struct cdi_registry r;
+	struct why why;
+
+	snprintf(dirs, sizeof(dirs), "%s/override/etc::%s/override/run:", base, base);
+	if (!ok(cdi_registry_load(dirs, false, &r, &why) == 0, "empty names in the list are nothing"))
+		return;
+	ok(cdi_registry_find(&r, "vendor1.com/device=dev1") != NULL && cdi_registry_find(&r, "vendor1.com/device=dev2") != NULL,
+	    "devices by their whole names");
+	ok(cdi_registry_find(&r, "dev1") == NULL && cdi_registry_find(&r, "") == NULL &&
+	    cdi_registry_find(&r, "vendor1.com/device=dev3") == NULL && cdi_registry_find(&r, "z") == NULL, "and no others");
+	is_str(cdi_registry_find(&r, "vendor1.com/device=dev1")->file->spec.edits.env.v[0], "SRC=run", "the later one");
+	cdi_registry_free(&r);
+}
+
+int
+main(int argc, char **argv)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/fixtures/cdi/dirs", tests_dir(argc, argv));
+	if (!ok(realpath(path, base) != NULL, "%s is there", path))
+		return done_testing();
+	check("override/etc", "override/run", "dev1=vendor1.yaml dev2=vendor1.yaml 0");
+	check("conflict/run", NULL, "dev1=b.yaml! dev2=a.yaml (a.yaml) (b.yaml) 0");
+	check("conflict-below/etc", "conflict-below/run", "dev1=c.yaml! (a.yaml) (b.yaml) 0");
+	check("conflict-below/run", "conflict-below/etc", "dev1=b.yaml! (a.yaml) (b.yaml) 0");
+	check("one-bad/etc", NULL, "dev1=good.yaml (bad.yaml) 0");
+	check("ext/etc", "nowhere", "dev5=.hidden.yaml dev6=e.yaml 0");
+	check("ext/etc/e.yaml", NULL, "1");
+	check("../dirs", NULL, "1");
+	test_find();
+#if !defined(__SANITIZE_ADDRESS__)
+	snprintf(dirs, sizeof(dirs), "%s/conflict/run:%s/override/run:%s/one-bad/etc", base, base, base);
+	starve("three directories", load);
+#else
+	skip("memory that runs out", "the sanitizer has its own allocator");
+#endif
+	return done_testing();
+}

@@ -52,13 +52,13 @@ struct past {
 	size_t n;
 };
 
-static bool
-is_past(const struct past *p, bool group, uint32_t id)
+bool
+acl_name_among(const struct acl_name *v, size_t n, struct acl_name who)
 {
 	size_t i;
 
-	for (i = 0; i < p->n; i++)
-		if (p->entry[i].group == group && p->entry[i].id == id)
+	for (i = 0; i < n; i++)
+		if (v[i].group == who.group && v[i].id == who.id)
 			return true;
 	return false;
 }
@@ -91,7 +91,7 @@ acl_allows(acl_t acl, const struct stat *st, const struct subject *s, int want, 
 		if (acl_get_tag_type(e, &tag) == -1)
 			return false;
 		id = tag == ACL_USER || tag == ACL_GROUP ? acl_get_qualifier(e) : NULL;
-		if (id != NULL && is_past(past, tag == ACL_GROUP, *(id_t *)id))
+		if (id != NULL && acl_name_among(past->entry, past->n, (struct acl_name){ tag == ACL_GROUP, *(id_t *)id }))
 			;
 		else if (tag == ACL_USER_OBJ)
 			owner = perms_of(e);

@@ -33,6 +33,9 @@ struct acl_name {
 	uint32_t id;		/* uid or gid */
 };
 
+/* True if it is one of these. */
+bool acl_name_among(const struct acl_name *v, size_t n, struct acl_name who);
+
 /* access_allowed(), as though the ACL had not these entries. */
 bool access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
 

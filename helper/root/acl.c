@@ -141,20 +141,16 @@ find_name(acl_t acl, struct acl_name who)
 	int which;
 
 	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) && name.group == who.group && name.id == who.id)
+		if (name_of(e, &name) && acl_name_among(&who, 1, name))
 			return e;
 	return NULL;
 }
 
+/* Not one of ours, and not the one in hand. */
 static bool
-is_ours(const struct acl_names *ours, struct acl_name name)
+is_others(struct acl_name name, const struct acl_names *ours, struct acl_name who)
 {
-	size_t i;
-
-	for (i = 0; i < ours->n; i++)
-		if (ours->v[i].group == name.group && ours->v[i].id == name.id)
-			return true;
-	return false;
+	return !acl_name_among(&who, 1, name) && !acl_name_among(ours->v, ours->n, name);
 }
 
 /* How many named entries are someone else's; *hidden gets the rights that a mask takes from one of them. */
@@ -168,7 +164,7 @@ count_others(acl_t acl, const struct acl_names *ours, struct acl_name who, int m
 
 	*hidden = 0;
 	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) && !is_ours(ours, name) && !(name.group == who.group && name.id == who.id)) {
+		if (name_of(e, &name) && is_others(name, ours, who)) {
 			n++;
 			*hidden |= bits_of(e) & ~mask;
 		}
@@ -185,7 +181,7 @@ bits_of_others(acl_t acl, const struct acl_names *ours, struct acl_name who)
 	acl_tag_t tag;
 
 	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) ? !is_ours(ours, name) && !(name.group == who.group && name.id == who.id) :
+		if (name_of(e, &name) ? is_others(name, ours, who) :
 		    acl_get_tag_type(e, &tag) == 0 && tag == ACL_GROUP_OBJ)
 			bits |= bits_of(e);
 	return bits;

@@ -36,12 +36,7 @@ name_in(const struct act *a)
 static void
 add_name(struct acl_names *out, struct acl_name name)
 {
-	size_t i;
-
-	for (i = 0; i < out->n; i++)
-		if (out->v[i].group == name.group && out->v[i].id == name.id)
-			return;
-	if (out->n < sizeof(out->v) / sizeof(out->v[0]))
+	if (!acl_name_among(out->v, out->n, name) && out->n < sizeof(out->v) / sizeof(out->v[0]))
 		out->v[out->n++] = name;
 }
 

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "file.h"
 
 #define NAMESPACES_MAX 1024
 

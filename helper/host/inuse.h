@@ -1,6 +1,6 @@
 /* Does a container's process use a device node?  For containers that no cgroup tells apart (rootless). */
-#ifndef GPUHELPER_ROOT_INUSE_H
-#define GPUHELPER_ROOT_INUSE_H
+#ifndef GPUHELPER_HOST_INUSE_H
+#define GPUHELPER_HOST_INUSE_H
 
 #include <stdbool.h>
 

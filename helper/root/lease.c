@@ -15,11 +15,11 @@
 
 #include "../host/cgroup.h"
 #include "../host/file.h"
+#include "../host/inuse.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "acts.h"
-#include "inuse.h"
 #include "state.h"
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
@@ -126,19 +126,30 @@ keep_rest(const struct leases *ls, const struct lease *l)
 	(void)leases_write(ls, l, &ignored);
 }
 
-int
-leases_remove(const struct leases *ls, struct lease *l, struct why *why)
+static int
+undo(const struct leases *ls, struct lease *l, struct why *why)
 {
-	if (acts_undo(ls, l, why) == -1) {
-		keep_rest(ls, l);
-		return -1;
-	}
-	/* the lease last: while its exec record is there, so is what has it removed another time */
+	if (acts_undo(ls, l, why) == 0)
+		return 0;
+	keep_rest(ls, l);
+	return -1;
+}
+
+/* The lease last: while its exec record is there, so is what has it removed another time. */
+static int
+remove_files(const struct leases *ls, const struct lease *l, struct why *why)
+{
 	if (exec_record_remove(l->uid, l->root, l->id, why) == -1)
 		return -1;
 	if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->key, strerror(errno));
 	return 0;
+}
+
+int
+leases_remove(const struct leases *ls, struct lease *l, struct why *why)
+{
+	return undo(ls, l, why) == -1 ? -1 : remove_files(ls, l, why);
 }
 
 /* One that is draining and still has acts was stopped half-way. */
@@ -160,13 +171,11 @@ end_one(struct leases *ls, size_t at, lease_ended *ended, void *ctx)
 	struct lease *l = &ls->v[at];
 	struct why stuck;
 
-	if (acts_undo(ls, l, &stuck) == -1) {
-		keep_rest(ls, l);
+	if (undo(ls, l, &stuck) == -1)
 		return;
-	}
 	/* told of before it is gone: better twice than never */
 	ended(ctx, l);
-	if (leases_remove(ls, l, &stuck) == 0)
+	if (remove_files(ls, l, &stuck) == 0)
 		forget(ls, at);
 }
 
@@ -243,10 +252,9 @@ leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, stru
 	struct seeing see = { 0 };
 	int ret;
 
-	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
-	if (!boot_id(see.boot))
-		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	ret = lock_and_read(ls, uid, why) == -1 ? -1 : end_those_over(ls, &see, ended, ctx, why);
+	if ((ret = lock_and_read(ls, uid, why)) == 0)
+		ret = boot_id(see.boot) ? end_those_over(ls, &see, ended, ctx, why) :
+		    refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	processes_free(&see.processes);
 	free(see.share);
 	return ret;
@@ -300,24 +308,17 @@ leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
 	return 0;
 }
 
-static struct lease *
-find(const struct leases *ls, const char *key)
+struct lease *
+leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id)
 {
+	char key[65];
 	size_t i;
 
+	lease_key(uid, root, id, key);
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i].key, key) == 0)
 			return &ls->v[i];
 	return NULL;
-}
-
-const struct lease *
-leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id)
-{
-	char key[65];
-
-	lease_key(uid, root, id, key);
-	return find(ls, key);
 }
 
 int
@@ -325,25 +326,19 @@ leases_drop(const struct peer *p, const char *root, const char *id, struct why *
 {
 	struct leases ls;
 	struct lease *l;
-	char key[65];
 	int ret;
 
-	lease_key(p->asker.uid, root, id, key);
 	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
-	if ((ret = lock_and_read(&ls, p->asker.uid, why)) == 0 && (l = find(&ls, key)) != NULL && l->pid == p->pid &&
-	    l->start == p->start && strcmp(l->boot, p->boot) == 0)
+	if ((ret = lock_and_read(&ls, p->asker.uid, why)) == 0 && (l = leases_find(&ls, p->asker.uid, root, id)) != NULL &&
+	    l->pid == p->pid && l->start == p->start && strcmp(l->boot, p->boot) == 0)
 		ret = leases_remove(&ls, l, why);
 	leases_close(&ls);
 	return ret;
 }
 
 int
-leases_drain(struct leases *ls, const char *key, struct why *why)
+leases_drain(const struct leases *ls, struct lease *l, struct why *why)
 {
-	struct lease *l = find(ls, key);
-
-	if (l == NULL)
-		return 0;
 	l->draining = true;
 	if (leases_write(ls, l, why) == -1)
 		return -1;

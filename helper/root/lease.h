@@ -42,13 +42,13 @@ int leases_remove(const struct leases *ls, struct lease *l, struct why *why);
 int leases_drop(const struct peer *p, const char *root, const char *id, struct why *why);
 
 /* The lease of this container; NULL if there is none. */
-const struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
+struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
 
 /*
  * Its caller is done with it, and it is in use: what was done to the host for it
  * is undone, and the lease is kept until it is over (draining).
  */
-int leases_drain(struct leases *ls, const char *key, struct why *why);
+int leases_drain(const struct leases *ls, struct lease *l, struct why *why);
 
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);

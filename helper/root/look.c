@@ -41,11 +41,11 @@ look_and(after_look *after, const struct peer *p, const struct request *r, struc
 static int
 drain(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct why *why)
 {
-	const struct lease *l = leases_find(ls, p->asker.uid, r->runtime_root, r->id);
+	struct lease *l = leases_find(ls, p->asker.uid, r->runtime_root, r->id);
 
 	if (l == NULL || l->draining)
 		return 0;
-	if (leases_drain(ls, l->key, why) == -1)
+	if (leases_drain(ls, l, why) == -1)
 		return -1;
 	audit_lease(audit, "draining", l);
 	return 0;

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/leasefile.h"
+#include "../pure/text.h"
+#include "../pure/why.h"
 
 /* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
 int state_dir(const char *name, struct why *why);

@@ -5,19 +5,8 @@
 # skipped where this is not root.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
-ctl=${CTL:-$here/build/gpuhelperctl}
-[ -x "$ctl" ] || { echo "ctl.sh: $ctl is not there: make" >&2; exit 2; }
-T=$(mktemp -d) && chmod 755 "$T" || exit 2
-trap 'rm -rf "$T"' EXIT
-trap 'exit 2' INT TERM
-cd "$T" || exit 2
 . "$here/tests/lib/tap.sh"
 
-# complains STATUS LINE: nothing but that one line, on stderr
-complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "gpuhelperctl: $2" ]; }
-silent() { is 0 && [ ! -s "$T/out" ] && [ ! -s "$T/err" ]; }
-# exactly STATUS: stdout is what stands on stdin
-exactly() { cat >"$T/want"; is "$1" && diff "$T/want" "$T/out" >"$T/diff" || { sed 's/^/# /' "$T/diff"; return 1; }; }
 hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
 # json EXPRESSION: holds of the document j
 json() { python3 -m json.tool <"$T/out" >/dev/null && python3 -c 'import json, sys

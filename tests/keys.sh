@@ -5,15 +5,11 @@
 # of its own there.  Needs python3 and openssl.  What needs root is skipped where this is not root.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
-ctl=${CTL:-$here/build/gpuhelperctl}
-[ -x "$ctl" ] || { echo "keys.sh: $ctl is not there: make" >&2; exit 2; }
-T=$(mktemp -d) && chmod 755 "$T" || exit 2
+. "$here/tests/lib/tap.sh"
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$T"' EXIT
-cd "$T" || exit 2
 cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# where another user can run it
 export PYTHONDONTWRITEBYTECODE=1
-. "$here/tests/lib/tap.sh"
 
 # complains STATUS PATTERN: nothing but one line, on stderr, which has the (fixed) pattern
 complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(wc -l <"$T/err")" = 1 ] && grep -qF -e "$2" "$T/err"; }

@@ -6,7 +6,7 @@
 # library does.  Golden cases need root, for a /dev of their own.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
-. "$here/tests/lib/tap.sh"
+. "$here/tests/lib/ctltool.sh"
 fix=$here/tests/fixtures/cdi
 
 warns() { grep -qF -e "$1" "$T/err"; }

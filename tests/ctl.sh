@@ -5,7 +5,7 @@
 # skipped where this is not root.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
-. "$here/tests/lib/tap.sh"
+. "$here/tests/lib/ctltool.sh"
 
 hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
 # json EXPRESSION: holds of the document j

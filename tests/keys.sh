@@ -5,7 +5,7 @@
 # of its own there.  Needs python3 and openssl.  What needs root is skipped where this is not root.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
-. "$here/tests/lib/tap.sh"
+. "$here/tests/lib/ctltool.sh"
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$T"' EXIT
 cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# where another user can run it

@@ -64,6 +64,11 @@ if [ -z "$status" ]; then
 	tail -n 40 "$console" | tr -d '\r' | sed 's/^/# /'
 	exit 1
 fi
+if [ "$status" != 0 ] && ! grep -q '^not ok ' "$t/tap"; then
+	echo "not ok - vm: $name: the job has said what made it end with $status"
+	grep 'start\[' "$console" | tail -n 20 | tr -d '\r' | sed 's/^/# /'
+	exit 1
+fi
 if [ "$status" = 0 ] && ! tail -n 1 "$t/tap" | grep -qx "1\.\.$(grep -c -e '^ok ' -e '^not ok ' "$t/tap")"; then
 	echo "not ok - vm: $name: the job has said all that it meant to"
 	exit 1

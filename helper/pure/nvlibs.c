@@ -1,0 +1,207 @@
+/*
+ * See nvlibs.h.  The lists are libnvidia-container's (src/nvc_info.c, and
+ * nvc_mount.c for sockets), and of nvidia-container-toolkit's (pkg/nvcdi,
+ * internal/discover) what it mounts beside those; who loads what is in the
+ * README of the driver, «Installed Components».
+ */
+#include "nvlibs.h"
+
+#include <string.h>
+
+#include "text.h"
+
+#define COMPUTE GPU_CAP_COMPUTE
+#define UTILITY GPU_CAP_UTILITY
+#define VIDEO GPU_CAP_VIDEO
+#define NGX GPU_CAP_NGX
+#define SHOW (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)	/* the vendor, too, makes no difference between them */
+
+struct nvlib {
+	const char *stem;	/* what stands before ".so" */
+	unsigned capabilities;
+	const char *other;	/* nvlib_other_name() */
+};
+
+static const struct nvlib libs[] = {
+	{ "libcuda", COMPUTE, "libcuda.so" },		/* many programs load it by this name */
+	{ "libcudadebugger", COMPUTE, NULL },
+	{ "libnvidia-opencl", COMPUTE, NULL },
+	{ "libnvidia-ptxjitcompiler", COMPUTE, NULL },
+	{ "libnvidia-fatbinaryloader", COMPUTE, NULL },
+	{ "libnvidia-compiler", COMPUTE, NULL },
+	{ "libnvidia-nvvm", COMPUTE, NULL },
+	{ "libnvidia-nvvm70", COMPUTE, NULL },
+	{ "libnvidia-pkcs11", COMPUTE, NULL },
+	{ "libnvidia-pkcs11-openssl3", COMPUTE, NULL },
+	{ "libnvidia-tileiras", COMPUTE, NULL },
+	/* libnvidia-container has these two under compute; OpenGL and Vulkan load them as well */
+	{ "libnvidia-gpucomp", COMPUTE | SHOW, NULL },
+	{ "libnvidia-allocator", COMPUTE | SHOW, "gbm/nvidia-drm_gbm.so" },
+	{ "libnvidia-ml", UTILITY, NULL },
+	{ "libnvidia-cfg", UTILITY, NULL },
+	{ "libnvidia-nscq", UTILITY, NULL },
+	{ "libnvsdm", UTILITY, NULL },
+	{ "libnvidia-sandboxutils", UTILITY, NULL },
+	{ "libvdpau_nvidia", VIDEO, NULL },
+	{ "libnvidia-encode", VIDEO, NULL },
+	{ "libnvidia-opticalflow", VIDEO, "libnvidia-opticalflow.so" },
+	{ "libnvcuvid", VIDEO, NULL },
+	{ "libnvidia-ngx", NGX, NULL },
+	{ "libnvidia-eglcore", SHOW, NULL },
+	{ "libnvidia-glcore", SHOW, NULL },
+	{ "libnvidia-tls", SHOW, NULL },
+	{ "libnvidia-glsi", SHOW, NULL },
+	{ "libnvidia-fbc", SHOW, NULL },
+	{ "libnvidia-ifr", SHOW, NULL },
+	{ "libnvidia-rtcore", SHOW, NULL },
+	{ "libnvoptix", SHOW, NULL },
+	{ "libGLX_nvidia", SHOW, "libGLX_indirect.so.0" },
+	{ "libEGL_nvidia", SHOW, NULL },
+	{ "libGLESv2_nvidia", SHOW, NULL },
+	{ "libGLESv1_CM_nvidia", SHOW, NULL },
+	{ "libnvidia-glvkspirv", SHOW, NULL },
+	{ "libnvidia-cbl", SHOW, NULL },
+	{ "libnvidia-api", SHOW, NULL },
+	{ "libnvidia-present", SHOW, NULL },
+	{ "libnvidia-vksc-core", SHOW, NULL },
+	{ "libnvidia-vulkan-producer", SHOW, "libnvidia-vulkan-producer.so" },
+	{ "libnvidia-egl-gbm", SHOW, NULL },
+	{ "libnvidia-egl-wayland", SHOW, NULL },
+	{ "libnvidia-egl-wayland2", SHOW, NULL },
+	{ "libnvidia-egl-xcb", SHOW, NULL },
+	{ "libnvidia-egl-xlib", SHOW, NULL },
+	/* before there was libglvnd, the vendor's own; later the image's, which has no driver's version in its name */
+	{ "libGL", SHOW, NULL },
+	{ "libEGL", SHOW, NULL },
+	{ "libGLESv1_CM", SHOW, NULL },
+	{ "libGLESv2", SHOW, NULL },
+	{ "libnvidia-gtk2", GPU_CAP_DISPLAY, NULL },
+	{ "libnvidia-gtk3", GPU_CAP_DISPLAY, NULL },
+	{ "libnvidia-wayland-client", GPU_CAP_DISPLAY, NULL },
+	{ "libnvidia-wfb", GPU_CAP_DISPLAY, NULL },
+	{ "libglxserver_nvidia", GPU_CAP_DISPLAY, "libglxserver_nvidia.so" },
+};
+
+/* By the last part of the path. */
+static const struct nvfile {
+	const char *name;
+	unsigned capabilities;
+} files[] = {
+	{ "nvidia-smi", UTILITY },
+	{ "nvidia-debugdump", UTILITY },
+	{ "nvidia-persistenced", UTILITY },
+	{ "nv-fabricmanager", UTILITY },
+	{ "nvidia-imex", UTILITY },
+	{ "nvidia-imex-ctl", UTILITY },
+	{ "nvidia-cuda-mps-control", COMPUTE },
+	{ "nvidia-cuda-mps-server", COMPUTE },
+	{ "nvidia-mps", COMPUTE },
+	{ "nvidia.icd", COMPUTE },
+	{ "nvoptix.bin", SHOW },
+	{ "10_nvidia.json", SHOW },
+	{ "15_nvidia_gbm.json", SHOW },
+	{ "10_nvidia_wayland.json", SHOW },
+	{ "09_nvidia_wayland2.json", SHOW },
+	{ "20_nvidia_xcb.json", SHOW },
+	{ "20_nvidia_xlib.json", SHOW },
+	{ "nvidia_icd.json", SHOW },
+	{ "nvidia_icd.x86_64.json", SHOW },
+	{ "nvidia_icd.aarch64.json", SHOW },
+	{ "nvidia_icd.i686.json", SHOW },
+	{ "nvidia_layers.json", SHOW },
+	{ "nvidia-drm_gbm.so", SHOW },
+	{ "libGLX_indirect.so.0", SHOW },
+	{ "10-nvidia.conf", GPU_CAP_DISPLAY },
+	{ "nvidia-drm-outputclass.conf", GPU_CAP_DISPLAY },
+	{ "nvidia_drv.so", GPU_CAP_DISPLAY },
+	{ "nvidia-xconfig", GPU_CAP_DISPLAY },
+};
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static const struct nvlib *
+find_lib(const char *name)
+{
+	const char *so = strstr(name, ".so");
+	size_t i;
+
+	if (so == NULL || (so[3] != '\0' && so[3] != '.'))
+		return NULL;
+	for (i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
+		if (strlen(libs[i].stem) == (size_t)(so - name) && strncmp(libs[i].stem, name, (size_t)(so - name)) == 0)
+			return &libs[i];
+	return NULL;
+}
+
+unsigned
+nvlib_capabilities(const char *basename)
+{
+	const struct nvlib *l = find_lib(basename);
+
+	return l != NULL ? l->capabilities : 0;
+}
+
+const char *
+nvlib_other_name(const char *basename)
+{
+	const struct nvlib *l = find_lib(basename);
+
+	return l != NULL ? l->other : NULL;
+}
+
+/* …/nvidia/VERSION/gsp_ga10x.bin */
+static bool
+is_firmware(const char *path, const char *name)
+{
+	const size_t len = strlen(name);
+
+	return strstr(path, "/nvidia/") != NULL && text_starts(name, "gsp") && len > 4 && strcmp(name + len - 4, ".bin") == 0;
+}
+
+unsigned
+nvfile_capabilities(const char *path)
+{
+	const char *name = last_part(path);
+	const unsigned lib = nvlib_capabilities(name);
+	size_t i;
+
+	if (lib != 0)
+		return lib;
+	if (is_firmware(path, name))
+		return GPU_CAP_ALL;
+	/* nvc_mount.c: only what looks after a GPU talks to these */
+	if (strcmp(name, "socket") == 0)
+		return strstr(path, "/nvidia-persistenced/") != NULL || strstr(path, "/nvidia-fabricmanager/") != NULL ?
+		    UTILITY : 0;
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i].name, name) == 0)
+			return files[i].capabilities;
+	return 0;
+}
+
+bool
+nvfile_is_mps(const char *path)
+{
+	const char *name = last_part(path);
+
+	return text_starts(name, "nvidia-cuda-mps-") || strcmp(name, "nvidia-mps") == 0 ||
+	    strstr(path, "/nvidia-mps/") != NULL;
+}
+
+bool
+nvlib_dir_is_32(const char *path)
+{
+	static const char *const parts[] = { "/i386-linux-gnu/", "/arm-linux-gnueabihf/", "/lib32/", NULL };
+	size_t i;
+
+	for (i = 0; parts[i] != NULL; i++)
+		if (strstr(path, parts[i]) != NULL)
+			return true;
+	return false;
+}

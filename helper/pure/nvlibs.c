@@ -194,14 +194,75 @@ nvfile_is_mps(const char *path)
 	    strstr(path, "/nvidia-mps/") != NULL;
 }
 
-bool
-nvlib_dir_is_32(const char *path)
+static bool
+goes_to_32(const struct cdi_mount *m)
 {
 	static const char *const parts[] = { "/i386-linux-gnu/", "/arm-linux-gnueabihf/", "/lib32/", NULL };
 	size_t i;
 
-	for (i = 0; parts[i] != NULL; i++)
-		if (strstr(path, parts[i]) != NULL)
+	for (i = 0; m->container_path != NULL && parts[i] != NULL; i++)
+		if (strstr(m->container_path, parts[i]) != NULL)
 			return true;
+	return false;
+}
+
+bool
+nvmount_is_32(const struct cdi_edits *e, const struct cdi_mount *m)
+{
+	size_t i;
+
+	if (goes_to_32(m))
+		return true;
+	if (m->container_path == NULL || m->host_path == NULL || !text_starts(m->container_path, "/usr/lib/"))
+		return false;
+	for (i = 0; i < e->mounts; i++)
+		if (e->mount[i].host_path != NULL && strcmp(e->mount[i].host_path, m->host_path) == 0 && goes_to_32(&e->mount[i]))
+			return true;
+	return false;
+}
+
+bool
+nvlib_own_version(const char *basename)
+{
+	static const char *const own[] = { "libnvidia-egl-", "libnvidia-nvvm70.", "libnvidia-api.", NULL };
+	size_t i;
+
+	for (i = 0; own[i] != NULL; i++)
+		if (text_starts(basename, own[i]))
+			return true;
+	return false;
+}
+
+/* Two or three numbers with dots between them; how long it is, 0 for none. */
+static size_t
+version_length(const char *s)
+{
+	size_t len = 0, digits, parts = 0;
+
+	for (;;) {
+		if ((digits = strspn(s + len, "0123456789")) == 0)
+			return 0;
+		len += digits;
+		parts++;
+		if (s[len] != '.')
+			break;
+		len++;
+	}
+	return (parts == 2 || parts == 3) && len < 32 && (s[len] == '\0' || strchr(" \t\n", s[len]) != NULL) ? len : 0;
+}
+
+bool
+nvidia_version_parse(const char *text, char out[32])
+{
+	size_t len;
+
+	for (; *text != '\0' && *text != '\n'; text += *text != '\0' && *text != '\n') {
+		if ((len = version_length(text)) > 0) {
+			memcpy(out, text, len);
+			out[len] = '\0';
+			return true;
+		}
+		text += strcspn(text, " \t\n");
+	}
 	return false;
 }

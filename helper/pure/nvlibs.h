@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "cdi.h"
 #include "gpu.h"
 
 #define GPU_CAP_ALL ((1U << 7) - 1)	/* what gpu_capability_parse() makes of "all" */
@@ -18,7 +19,7 @@
  * of the driver, as a development link ("libcuda.so"), by its SONAME
  * ("libcuda.so.1") or as its file ("libcuda.so.580.95.05").  0: none that is
  * known.  Never GPU_CAP_COMPAT32: a library of 32 bits has the same name, see
- * nvlib_dir_is_32().
+ * nvmount_is_32().
  */
 unsigned nvlib_capabilities(const char *basename);
 
@@ -34,19 +35,22 @@ unsigned nvfile_capabilities(const char *path);
 bool nvfile_is_mps(const char *path);
 
 /*
- * True if a path lies in a directory that has libraries of 32 bits on every
- * distribution: .../i386-linux-gnu and the like, lib32.  RHEL has them in
- * /usr/lib, where others have those of 64 bits; our own specs say so in
- * NVLIB_ANNOTATION_32.
+ * True if the mount, one of the spec's common edits, is a library of 32 bits: it
+ * goes to .../i386-linux-gnu and the like or to lib32, or it goes to /usr/lib,
+ * where RHEL has libraries of 32 bits and others those of 64, and the same file
+ * goes to one of the former as well.  That is how gpuhelperctl writes them;
+ * nvidia-ctk mounts none of 32 bits.
  */
-bool nvlib_dir_is_32(const char *path);
+bool nvmount_is_32(const struct cdi_edits *e, const struct cdi_mount *m);
+
+/* True for a library that has a version of its own in its file's name, not the driver's, or none. */
+bool nvlib_own_version(const char *basename);
 
 /*
- * Annotation of a spec that gpuhelperctl wrote: the directories in a container,
- * with commas between them, whose mounts are libraries of 32 bits
- * ("/usr/lib,/usr/lib/i386-linux-gnu").
+ * The driver's version, "580.95.05", from /sys/module/nvidia/version or the first
+ * line of /proc/driver/nvidia/version.  False: none there.
  */
-#define NVLIB_ANNOTATION_32 "gpuhelper/compat32"
+bool nvidia_version_parse(const char *text, char out[32]);
 
 /*
  * Another name that programs load a library by, beside its SONAME and that of

@@ -79,10 +79,43 @@ test_kinds(void)
 	ok(nvfile_is_mps("/usr/bin/nvidia-cuda-mps-server") && nvfile_is_mps("/tmp/nvidia-mps") && nvfile_is_mps("/tmp/nvidia-mps/control"),
 	    "MPS");
 	ok(!nvfile_is_mps("/usr/bin/nvidia-smi") && !nvfile_is_mps("/tmp/nvidia-mpsx"), "no MPS");
-	ok(nvlib_dir_is_32("/usr/lib/i386-linux-gnu/libcuda.so.1") && nvlib_dir_is_32("/usr/lib32/libcuda.so.1") &&
-	    nvlib_dir_is_32("/usr/lib/i386-linux-gnu/vdpau/libvdpau_nvidia.so.1"), "of 32 bits by the directory");
-	ok(!nvlib_dir_is_32("/usr/lib/libcuda.so.1") && !nvlib_dir_is_32("/usr/lib64/libcuda.so.1") && !nvlib_dir_is_32("lib32"),
-	    "not of 32 bits by the directory");
+	ok(nvlib_own_version("libnvidia-egl-wayland.so.1.1.19") && nvlib_own_version("libnvidia-api.so.1"), "a version of its own");
+	ok(!nvlib_own_version("libnvidia-nvvm.so.4") && !nvlib_own_version("libcuda.so.1"), "the driver's version");
+}
+
+static void
+test_32(void)
+{
+	static char deb[] = "/usr/lib/i386-linux-gnu/libcuda.so.1", arch[] = "/usr/lib32/vdpau/libvdpau_nvidia.so.1",
+	    rhel[] = "/usr/lib/libcuda.so.1", deb64[] = "/usr/lib/x86_64-linux-gnu/libcuda.so.1", rhel64[] = "/usr/lib64/libcuda.so.1",
+	    a[] = "/a", b[] = "/b";
+	struct cdi_mount m[] = { { .host_path = a, .container_path = rhel }, { .host_path = a, .container_path = deb },
+		{ .host_path = b, .container_path = deb64 }, { .host_path = b, .container_path = rhel64 },
+		{ .host_path = b, .container_path = rhel }, { .host_path = b, .container_path = arch }, { 0 } };
+	struct cdi_edits e = { .mount = m, .mounts = 5 };
+
+	ok(nvmount_is_32(&e, &m[0]) && nvmount_is_32(&e, &m[1]), "of 32 bits in both layouts");
+	ok(!nvmount_is_32(&e, &m[2]) && !nvmount_is_32(&e, &m[3]) && !nvmount_is_32(&e, &m[4]) && !nvmount_is_32(&e, &m[6]),
+	    "not of 32 bits");
+	ok(nvmount_is_32(&e, &m[5]), "of 32 bits by where it goes");
+}
+
+static void
+test_version(void)
+{
+	static const char *const good[] = { "580.95.05\n", "580.95.05", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  "
+		"Tue Sep 23 10:11:16 UTC 2025\nGCC version:  gcc version 13.3.0\n", "NVRM version: NVIDIA UNIX Open Kernel Module for "
+		"x86_64  580.95.05  Release Build  (dvs-builder@U22-I3-AE18-23-3)\n" };
+	static const char *const bad[] = { "", "\n", "580", "580.", ".5", "580.95.05.1", "580.95.05x", "x580.95.05", "a b c\n580.95.05",
+		"5800000000000000000000000000.95.05", "580..05" };
+	char out[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(nvidia_version_parse(good[i], out) && strcmp(out, "580.95.05") == 0, "a version: text %zu", i);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!nvidia_version_parse(bad[i], out), "no version: \"%s\"", bad[i]);
+	ok(nvidia_version_parse("390.157", out) && strcmp(out, "390.157") == 0, "of two numbers");
 }
 
 int
@@ -91,5 +124,7 @@ main(void)
 	test_vendors();
 	test_others();
 	test_kinds();
+	test_32();
+	test_version();
 	return done_testing();
 }

@@ -7,7 +7,7 @@ build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev li
 libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 check="$demo crun containerd acl uidmap strace clang llvm umockdev mandoc cppcheck procps binutils file openssl
-qemu-system-x86 mmdebstrap e2fsprogs kmod cpio"
+systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio"
 case ${1:-check} in
 build) want=$build ;;
 demo) want=$demo ;;

@@ -68,6 +68,7 @@ user_in_group(const char *user, const char *group)
 	bool in = false;
 	char **m;
 
+	/* whose primary group can't be known is in it by its list, or not at all */
 	(void)user_uid(user, &uid, &gid);
 	while (f != NULL && !in && (gr = fgetgrent(f)) != NULL) {
 		if (strcmp(gr->gr_name, group) != 0)
@@ -76,8 +77,7 @@ user_in_group(const char *user, const char *group)
 		for (m = gr->gr_mem; !in && *m != NULL; m++)
 			in = strcmp(*m, user) == 0;
 	}
-	if (f != NULL)
-		fclose(f);
+	tell_absent(f);
 	return in;
 }
 

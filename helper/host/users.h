@@ -13,7 +13,7 @@
 char *user_name(uint32_t uid);
 /* The uid of a name; false if there is no such user.  *gid, if not NULL, gets the primary group. */
 bool user_uid(const char *name, uint32_t *uid, uint32_t *gid);
-/* True if the user is listed in the group, or has it as the primary one. */
+/* True if the user is listed in the group, or has it as the primary one.  False with errno as in group_gid(). */
 bool user_in_group(const char *user, const char *group);
 /* False with errno 0 if there is no such group, or else where that can't be read. */
 bool group_gid(const char *name, uint32_t *gid);

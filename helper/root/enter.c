@@ -78,7 +78,7 @@ take_starter(struct starter *who, struct why *why)
 
 /* Root of a user namespace that someone made for himself is root of nothing: our own file then is not root's. */
 static int
-check_power(const struct starter *who, struct why *why)
+check_power(enum door door, const struct starter *who, struct why *why)
 {
 	struct stat exe;
 
@@ -89,6 +89,9 @@ check_power(const struct starter *who, struct why *why)
 		    "help from here", exe.st_uid);
 	if (who->uid != 0 && getauxval(AT_SECURE) == 0)
 		return refuse(why, WHY_DENIED, "started in a way that is neither setuid nor by root");
+	/* or a user could say who asks by handing us a connection */
+	if (door == DOOR_SOCKET && (who->uid != 0 || getauxval(AT_SECURE) != 0))
+		return refuse(why, WHY_DENIED, "--socket is for root, who has a connection to be answered (gpuhelper.socket)");
 	return 0;
 }
 
@@ -204,7 +207,8 @@ become_root(struct why *why)
 	uid_t r, e, s;
 	gid_t rg, eg, sg;
 
-	if (setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
+	/* a service that is root and nobody else already need not have the right to become it */
+	if ((setgroups(0, NULL) == -1 && getgroups(0, NULL) != 0) || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "setresuid: %s", strerror(errno));
 	if (getresuid(&r, &e, &s) == -1 || getresgid(&rg, &eg, &sg) == -1 || r != 0 || e != 0 || s != 0 || rg != 0 ||
 	    eg != 0 || sg != 0 || getgroups(0, NULL) != 0)
@@ -283,7 +287,7 @@ forbid_programs(struct why *why)
 }
 
 int
-enter(struct starter *who, struct why *why)
+enter(enum door door, struct starter *who, struct why *why)
 {
 	*who = (struct starter){ 0 };
 	if (own_descriptors(why) == -1)
@@ -291,7 +295,7 @@ enter(struct starter *who, struct why *why)
 	if (clearenv() != 0)
 		return refuse_nomem(why);
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	if (take_starter(who, why) == -1 || check_power(who, why) == -1)
+	if (take_starter(who, why) == -1 || check_power(door, who, why) == -1)
 		return -1;
 	reset_signals();
 	if (leave_session(who, why) == -1)

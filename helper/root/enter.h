@@ -11,6 +11,12 @@
 
 #define ENTER_GROUPS_MAX 65536
 
+/*
+ * How requests come in: by a user who executes the setuid program, or over a
+ * connection to a socket of root's (systemd's gpuhelper.socket).
+ */
+enum door { DOOR_SETUID, DOOR_SOCKET };
+
 /* Who started us, as the kernel says; taken before any id is changed. */
 struct starter {
 	uid_t uid;		/* real */
@@ -25,7 +31,9 @@ struct starter {
  * an empty environment, all ids 0, no dumps, default signals, the few
  * capabilities that this program uses, no way to execute another.  Before it
  * returns nothing is read, logged or opened by a name that the caller chose.
+ * Refuses where the process is not what its door makes it: setuid, or root's
+ * from the start.
  */
-int enter(struct starter *who, struct why *why);
+int enter(enum door door, struct starter *who, struct why *why);
 
 #endif

@@ -117,7 +117,7 @@ judge(struct work *w)
 		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
 	q.source.root = root;
 	/* the kernel shows GPUs as the cgroup's device rules are (amdkfd): no caller may have them counted differently */
-	if (leave_cgroup(w->peer->asker.uid, &w->why) == -1)
+	if (leave_cgroup(w->peer->starter, &w->why) == -1)
 		return -1;
 	w->judged = true;
 	decide(&q, &w->decision, NULL, NULL);

@@ -29,7 +29,7 @@ look_and(after_look *after, const struct peer *p, const struct request *r, struc
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->asker.uid, &reply->why) == -1 ||
+	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, ended, &audit, &reply->why) == -1 ||
 	    (after != NULL && after(p, r, audit, &ls, &reply->why) == -1))
 		reply->kind = REPLY_REFUSED;

@@ -1,6 +1,7 @@
 /*
  * gpuhelper: the helper.  Runs as root for whoever may execute it (mode 4750
- * root:gpuhelper), hears one request on descriptor 0, answers it, ends.
+ * root:gpuhelper), or for whoever may connect to systemd's gpuhelper.socket
+ * (--socket); hears one request on descriptor 0, answers it, ends.
  *
  * May assume nothing about how it was started; must never execute a program,
  * open a path that the request names, or touch what belongs to the caller.
@@ -22,6 +23,7 @@
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/wire.h"
+#include "crowd.h"
 #include "enter.h"
 #include "grant.h"
 #include "peer.h"
@@ -138,6 +140,7 @@ must_have(size_t size)
 int
 main(int argc, char **argv)
 {
+	enum door door = argc == 2 && strcmp(argv[1], "--socket") == 0 ? DOOR_SOCKET : DOOR_SETUID;
 	struct starter starter;
 	struct peer peer = { 0 };
 	struct why why = { 0 };
@@ -145,10 +148,14 @@ main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
-	if (argc > 1)
-		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments (see gpuhelper(8))\n", WHY_USAGE);
-	if (enter(&starter, &why) == -1 || peer_of_starter(&starter, &peer, &why) == -1)
+	if (argc > 1 && door != DOOR_SOCKET)
+		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
+		    "(see gpuhelper(8))\n", WHY_USAGE);
+	if (enter(door, &starter, &why) == -1 || (door == DOOR_SOCKET ? peer_of_socket(&starter, &peer, &why) :
+	    peer_of_starter(&starter, &peer, &why)) == -1)
 		return complain(&why);
+	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))
+		return WHY_AGAIN;
 	json_set_alloc_funcs(must_have, free);
 	status = serve(&peer);
 	peer_free(&peer);

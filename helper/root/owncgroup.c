@@ -221,10 +221,10 @@ settle(const char *controllers, struct why *why)
 }
 
 void
-make_own_cgroup(uid_t caller)
+make_own_cgroup(uid_t starter)
 {
 	struct why ignored;
-	autofree char *text = caller == 0 ? NULL : read_own(&ignored);
+	autofree char *text = starter == 0 ? NULL : read_own(&ignored);
 	char mount[MOUNT_MAX], *rest = text;
 	struct cgroup_line line;
 
@@ -238,14 +238,14 @@ make_own_cgroup(uid_t caller)
 }
 
 int
-leave_cgroup(uid_t caller, struct why *why)
+leave_cgroup(uid_t starter, struct why *why)
 {
 	autofree char *text = NULL;
 	struct cgroup_line line;
 	char *rest;
 
-	/* root's own, such as a service's, holds us to limits that are meant */
-	if (caller == 0)
+	/* root's own, such as that of gpuhelper@.service, holds us to limits that are meant */
+	if (starter == 0)
 		return 0;
 	if ((text = read_own(why)) == NULL)
 		return -1;

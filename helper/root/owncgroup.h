@@ -11,7 +11,7 @@
  * hierarchy mode 0555: it takes CAP_DAC_OVERRIDE, which enter() sheds.  What goes
  * wrong shows in leave_cgroup().
  */
-void make_own_cgroup(uid_t caller);
+void make_own_cgroup(uid_t starter);
 
 /*
  * To be called before a lock is taken.  Who owns a cgroup (a user's own systemd
@@ -25,6 +25,6 @@ void make_own_cgroup(uid_t caller);
  * that is root's alone, like all above it.  Otherwise -1: such a caller is refused.
  * What it has in memory is then locked there.
  */
-int leave_cgroup(uid_t caller, struct why *why);
+int leave_cgroup(uid_t starter, struct why *why);
 
 #endif

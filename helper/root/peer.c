@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +20,9 @@
 #include "../pure/cleanup.h"
 
 #define OVERFLOW_UID 65534	/* user_namespaces(7) */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77		/* unix(7); Linux 6.5 */
+#endif
 
 bool
 process_start(pid_t pid, uint64_t *start)
@@ -63,7 +69,7 @@ boot_id(char out[40])
 
 /* Device-cgroup rules hold where the runtime is the host's root (runc applies none in a user namespace). */
 static int
-find_enforced(uid_t uid, bool *enforced, struct why *why)
+find_enforced(const struct peer *p, bool *enforced, struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *map = NULL;
@@ -72,7 +78,7 @@ find_enforced(uid_t uid, bool *enforced, struct why *why)
 
 	*enforced = false;
 	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
-	if (uid != 0)
+	if (p->asker.uid != 0 || !p->uids.identity)
 		return 0;
 	if (root == -1 || (map = file_read_at(root, name, 16384, NULL)) == NULL)
 		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
@@ -149,21 +155,178 @@ read_maps(struct peer *p, struct why *why)
 	return 0;
 }
 
-int
-peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
+/* What is found out about him alike at either door. */
+static int
+name_peer(struct peer *p, struct why *why)
 {
-	*p = (struct peer){ .asker = { .uid = s->uid }, .gid = s->gid, .pid = s->parent };
-	if (s->uid == (uid_t)-1 || s->uid == OVERFLOW_UID)
-		return refuse(why, WHY_DENIED, "uid %u is no one's own: it stands for whoever has none here", s->uid);
-	if (find_asker(p, why) == -1 || read_maps(p, why) == -1)
-		return -1;
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	/* what can't be seen now is not taken for a no: another policy than the right one could follow from it */
-	if ((p->user = user_name(s->uid)) == NULL && errno != 0)
+	if ((p->user = user_name(p->asker.uid)) == NULL && errno != 0)
 		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
 	p->asker.user = p->user;
-	return find_member(s, &p->asker.member, why) == -1 || find_enforced(s->uid, &p->asker.enforced, why) == -1 ? -1 : 0;
+	return 0;
+}
+
+static int
+check_uid(uid_t uid, struct why *why)
+{
+	if (uid == (uid_t)-1 || uid == OVERFLOW_UID)
+		return refuse(why, WHY_DENIED, "uid %u is no one's own: it stands for whoever has none here", uid);
+	return 0;
+}
+
+int
+peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
+{
+	*p = (struct peer){ .asker = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
+	if (check_uid(s->uid, why) == -1 || find_asker(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
+		return -1;
+	return find_member(s, &p->asker.member, why) == -1 || find_enforced(p, &p->asker.enforced, why) == -1 ? -1 : 0;
+}
+
+/* The socket. */
+
+/* Who had the uid when the connection was made has it still, so that what /proc says of the pid is about him. */
+static bool
+process_has_uid(pid_t pid, uid_t uid)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	char name[40], *line;
+	unsigned real, effective;
+
+	snprintf(name, sizeof(name), "proc/%d/status", pid);
+	return root != -1 && (text = file_read_at(root, name, 65536, NULL)) != NULL &&
+	    (line = strstr(text, "\nUid:")) != NULL && sscanf(line, " Uid: %u %u", &real, &effective) == 2 &&
+	    effective == uid;
+}
+
+/*
+ * The kernel noted pid and uid when the connection was made, which may since have
+ * been handed to another process while the pid became someone else's.  Its pidfd says
+ * so.  Where the kernel has none, that other one must be of the same user and older
+ * than this process: then it is as much his as the one that asked.
+ */
+static int
+find_connected(struct peer *p, int *pidfd, struct why *why)
+{
+	struct ucred cred = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(cred), fdsize = sizeof(*pidfd);
+	uint64_t own;
+
+	if (!frame_is_stream(STDIN_FILENO))
+		return refuse(why, WHY_DATA, "descriptor 0 is no connection to be asked over: with --socket, gpuhelper is started by "
+		    "gpuhelper.socket (see gpuhelper(8))");
+	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
+		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
+	if (check_uid(cred.uid, why) == -1)
+		return -1;
+	p->asker.uid = cred.uid;
+	p->gid = cred.gid;
+	if ((p->pid = cred.pid) <= 0)
+		return refuse(why, WHY_DENIED, "the process that asks is in a PID namespace that can't be seen from here");
+	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, pidfd, &fdsize) == -1 && errno != ENOPROTOOPT)
+		return refuse(why, WHY_DENIED, "the process that asked is gone (SO_PEERPIDFD: %s)", strerror(errno));
+	if (!process_start(p->pid, &p->start) || !process_start(getpid(), &own) || p->start > own ||
+	    !process_has_uid(p->pid, p->asker.uid))
+		return refuse(why, WHY_DENIED, "the process that asked is gone, or has become another user's");
+	return 0;
+}
+
+/* -1 too where its end can't be seen. */
+static int
+check_still_there(const struct peer *p, int pidfd, struct why *why)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	uint64_t now;
+
+	if ((pidfd == -1 || poll(&end, 1, 0) == 0) && process_start(p->pid, &now) && now == p->start)
+		return 0;
+	return refuse(why, WHY_DENIED, "the process that asked is gone");
+}
+
+/*
+ * A user namespace is its maker's: the worker's own, in which its engine runs, is
+ * his, a container's of root's is not its processes' own.  «Seen» is compared before
+ * and after the maps are read, for it can be changed by who is in it.
+ */
+static int
+check_namespace(const struct peer *p, struct stat *seen, struct why *why)
+{
+	autoclose int ns = -1;
+	uid_t owner = (uid_t)-1;
+	struct stat ours;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", p->pid);
+	if (stat("/proc/self/ns/user", &ours) == -1 || (ns = open(name, O_RDONLY | O_CLOEXEC)) == -1 || fstat(ns, seen) == -1)
+		return refuse(why, WHY_DENIED, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
+	if (ours.st_dev == seen->st_dev && ours.st_ino == seen->st_ino)
+		return 0;
+	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
+		return refuse(why, WHY_DENIED, "%s: %s: whose user namespace that is can't be seen", name, strerror(errno));
+	if (owner != p->asker.uid)
+		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
+		    "and containers can't ask", p->asker.uid, owner);
+	return 0;
+}
+
+/* Containers have a root directory of their own; one that brought our socket along is still a container. */
+static int
+check_root(const struct peer *p, struct why *why)
+{
+	struct stat host, theirs;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%d/root", p->pid);
+	if (stat("/proc/1/root", &host) == -1 || stat(name, &theirs) == -1)
+		return refuse(why, WHY_DENIED, "%s: %s: the caller's root directory can't be seen", name, strerror(errno));
+	if (host.st_dev != theirs.st_dev || host.st_ino != theirs.st_ino)
+		return refuse(why, WHY_DENIED, "uid %u asks from another root directory than this system's: it looks like a "
+		    "container's, and containers can't ask", p->asker.uid);
+	return 0;
+}
+
+static int
+see_connected(struct peer *p, int pidfd, struct why *why)
+{
+	struct stat before, after;
+
+	if (check_root(p, why) == -1 || check_namespace(p, &before, why) == -1 || read_maps(p, why) == -1 ||
+	    check_namespace(p, &after, why) == -1)
+		return -1;
+	if (before.st_dev != after.st_dev || before.st_ino != after.st_ino)
+		return refuse(why, WHY_DENIED, "the process that asked has changed its user namespace meanwhile");
+	return check_still_there(p, pidfd, why);
+}
+
+/* What groups a process has may be from another time or namespace: /etc/group is root's word. */
+static int
+find_listed(struct peer *p, struct why *why)
+{
+	p->asker.member = p->asker.uid == 0;
+	if (!p->asker.member && p->user != NULL) {
+		p->asker.member = user_in_group(p->user, "gpuhelper");
+		if (!p->asker.member && errno != 0)
+			return refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
+	}
+	if (!p->asker.member)
+		return refuse(why, WHY_DENIED, "uid %u is not in group gpuhelper by /etc/passwd and /etc/group: usermod -aG "
+		    "gpuhelper %s", p->asker.uid, p->user != NULL ? p->user : "USER");
+	return 0;
+}
+
+int
+peer_of_socket(const struct starter *s, struct peer *p, struct why *why)
+{
+	autoclose int pidfd = -1;
+
+	*p = (struct peer){ .starter = s->uid };
+	if (find_connected(p, &pidfd, why) == -1 || see_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
+	    find_listed(p, why) == -1)
+		return -1;
+	return find_enforced(p, &p->asker.enforced, why);
 }
 
 void

@@ -110,7 +110,7 @@ status(const struct peer *p, struct reply *reply)
 	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->asker.uid, &reply->why) == -1 || leases_open(&ls, p->asker.uid, NULL, NULL, &reply->why) == -1 ||
+	if (leave_cgroup(p->starter, &reply->why) == -1 || leases_open(&ls, p->asker.uid, NULL, NULL, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	for (i = 0; i < ls.n && room > 0; i++)

@@ -1,0 +1,548 @@
+"""The socket door: who asks over it, and what the other end of a connection may do to it."""
+import contextlib
+import ctypes
+import grp
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import time
+
+import client
+from client import Asker, Connection, exchange, exchange_at_socket, frame, header, request, once
+from harness import *
+
+DOOR = int(os.environ["DOOR"])	# systemd-socket-activate
+libc = ctypes.CDLL(None, use_errno=True)
+UID = {u: client.pwd.getpwnam(u).pw_uid for u in ("attacker", "victim", "outsider")}
+
+
+def figure(text):
+    print("# " + text, flush=True)
+
+
+def helpers():
+    """Processes that the activator has started and that have not ended."""
+    out = subprocess.run(["ps", "--ppid", str(DOOR), "-o", "pid=,stat="], stdout=subprocess.PIPE, text=True).stdout
+    return [int(l.split()[0]) for l in out.splitlines() if not l.split()[1].startswith("Z")]
+
+
+def all_gone(seconds=8):
+    end = time.monotonic() + seconds
+    while helpers():
+        assert time.monotonic() < end, "helpers that do not end: %s" % helpers()
+        time.sleep(0.02)
+
+
+def descriptors():
+    return len(os.listdir("/proc/%d/fd" % DOOR))
+
+
+def served(limit=1.0):
+    """Seconds that another user's grant takes."""
+    began = time.monotonic()
+    granted(once("victim", exchange_at_socket, gpus=None, folders="all"))
+    took = time.monotonic() - began
+    assert took < limit, "another user waited %.2f s" % took
+    return took
+
+
+@contextlib.contextmanager
+def closed_nodes():
+    names = [p for p in glob.glob("/dev/nvidia*") if not os.path.isdir(p)]
+    modes = {p: os.stat(p).st_mode & 0o7777 for p in names}
+    for p in names:
+        os.chmod(p, 0o600)
+    try:
+        yield
+    finally:
+        # a mode is set over what is left of an ACL
+        client.look()
+        for p in names:
+            os.chmod(p, modes[p])
+
+
+# Who asks
+
+@case("W1", "a member of the group asks without a setuid bit anywhere, and is who the kernel says")
+def w1():
+    assert os.stat(client.HELPER).st_mode & 0o6000 == 0
+    a = Asker("attacker")
+    try:
+        granted(a.call(exchange_at_socket, id="w1", gpus="1"))
+        l = leases()[0]
+        assert (l["uid"], l["pid"], l["id"]) == (UID["attacker"], a.pid, "w1"), l
+    finally:
+        a.end()
+    last = [r for r in records() if r["event"] == "grant" and r.get("container") == "w1"][-1]
+    assert (last["user"], last["pid"]) == ("attacker", a.pid), last
+
+
+@case("W2", "who is not in the group can't connect; the group in a process and not in /etc/group is refused")
+def w2():
+    try:
+        once("outsider", exchange_at_socket)
+        raise AssertionError("connected")
+    except AssertionError as e:
+        assert "Permission denied" in str(e), e
+
+    def with_group():
+        os.setgroups([grp.getgrnam("gpuhelper").gr_gid])
+        os.setresuid(UID["outsider"], UID["outsider"], UID["outsider"])
+        return exchange_at_socket()
+    refused(in_child(with_group), 77, "not in group gpuhelper")
+
+
+def in_child(function):
+    """A function in a process of its own, as root, which ends."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(r)
+        try:
+            value = (True, function())
+        except BaseException as e:
+            value = (False, "%s: %s" % (type(e).__name__, e))
+        os.write(w, json.dumps(value).encode())
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r) as f:
+        text = f.read()
+    os.waitpid(pid, 0)
+    ok, value = json.loads(text)
+    assert ok, value
+    return value
+
+
+def in_namespace(function, maps, inside=0, maker=None):
+    """The function in a user namespace that «maker» (or root) made, as a uid there."""
+    ready, mapped = os.pipe(), os.pipe()
+
+    def child():
+        if maker is not None:
+            client.become(maker)
+        if libc.unshare(0x10000000) != 0:
+            raise OSError(ctypes.get_errno(), "unshare")
+        os.write(ready[1], b"x")
+        os.read(mapped[0], 1)
+        os.setresgid(inside, inside, inside)
+        os.setresuid(inside, inside, inside)
+        return function()
+
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            value = (True, child())
+        except BaseException as e:
+            value = (False, "%s: %s" % (type(e).__name__, e))
+        os.write(w, json.dumps(value).encode())
+        os._exit(0)
+    os.close(w)
+    os.read(ready[0], 1)
+    for kind in "uid", "gid":
+        write_map = subprocess.run(["new%smap" % kind, str(pid), *[str(n) for m in maps for n in m]],
+                                   preexec_fn=(lambda: client.become(maker)) if maker else None,
+                                   stderr=subprocess.PIPE, text=True)
+        assert write_map.returncode == 0 or maker is None, write_map.stderr
+    if maker is None:
+        for kind in "uid", "gid":
+            with contextlib.suppress(PermissionError):
+                with open("/proc/%d/%s_map" % (pid, kind), "w") as f:
+                    f.write("".join("%d %d %d\n" % m for m in maps))
+    os.write(mapped[1], b"x")
+    with os.fdopen(r) as f:
+        text = f.read()
+    os.waitpid(pid, 0)
+    for fd in (*ready, *mapped):
+        os.close(fd)
+    ok, value = json.loads(text)
+    assert ok, value
+    return value
+
+
+@case("W3", "from a user namespace of his own (newuidmap): the ids of this host are leased, opened and recorded")
+def w3():
+    u = UID["attacker"]
+
+    def ask(uid):
+        answer = exchange_at_socket(id="w3", uids=[[0, 0, 1], [1, 1, 1000]], gids=[[0, 0, 1], [1, 1, 1000]], uid=uid,
+                                    gpus="1")
+        return answer, subprocess.run(["getfacl", "-np", nodes(answer)[0]], stdout=subprocess.PIPE, text=True).stdout
+    with closed_nodes():
+        for inside in 0, 7:
+            answer, acl = in_namespace(lambda: ask(inside), [(0, u, 1), (1, 300000, 65536)], maker="attacker")
+            granted(answer)
+            # as it is seen from within; root's own would be 65534 there
+            assert "user:%d:rw" % inside in acl, acl
+            client.look()
+    last = [r for r in records() if r["event"] == "grant" and r.get("container") == "w3"][-1]
+    assert (last["uid"], last["user"]) == (u, "attacker"), last
+
+
+@case("W4", "another user of that namespace is another uid of this host, and is refused")
+def w4():
+    maps = [(0, UID["attacker"], 1), (1, 300000, 65536)]
+    refused(in_namespace(exchange_at_socket, maps, inside=5, maker="attacker"), 77, "uid 300004 asks from a user namespace that uid %d made" % UID["attacker"])
+
+
+@case("W5", "his uid in a user namespace that someone else made (a container's) is refused")
+def w5():
+    u = UID["attacker"]
+
+    os.setgroups([grp.getgrnam("gpuhelper").gr_gid])
+    try:
+        answer = in_namespace(exchange_at_socket, [(0, 0, 1), (u, u, 1)], inside=u)
+    finally:
+        os.setgroups([])
+    refused(answer, 77, "a user namespace that uid 0 made")
+
+
+@case("W6", "a process with another root directory is refused, root's too")
+def w6():
+    def from_jail():
+        there = os.open(RUN, os.O_PATH | os.O_DIRECTORY)
+        os.makedirs("/run/jail", exist_ok=True)
+        os.chroot("/run/jail")
+        os.fchdir(there)
+        return Connection("gpuhelper.sock").ask(gpus=None, folders="all").reply()
+    refused(in_child(from_jail), 77, "another root directory")
+    os.rmdir("/run/jail")
+
+
+@contextlib.contextmanager
+def door_stopped():
+    os.kill(DOOR, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(DOOR, signal.SIGCONT)
+
+
+@case("W7", "a connection that its maker left to another process is no one's")
+def w7():
+    a = Asker("attacker")
+    with door_stopped():
+        a.tell(heir_of_connection)
+        time.sleep(0.5)
+    answer = a.hear()
+    a.end()
+    refused(answer, 77, "gone")
+
+
+def heir_of_connection():
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        c = Connection()
+        socket.send_fds(theirs, [b"x"], [c.sock.fileno()])
+        os._exit(0)
+    _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+    os.waitpid(pid, 0)
+    c = Connection.__new__(Connection)
+    c.sock, c.answer = socket.socket(fileno=fds[0]), None
+    c.sock.settimeout(8)
+    return c.ask().reply()
+
+
+@case("W8", "--socket is root's to say: not with the setuid bit, not without")
+def w8():
+    def run_it():
+        client.become("attacker")
+        return exchange([client.HELPER, "--socket"])
+    gid = os.stat(client.SOCKET).st_gid
+    os.chown(client.HELPER, 0, gid)
+    os.chmod(client.HELPER, 0o4750)
+    try:
+        refused(tuple(in_child(run_it)), 77, "--socket is for root")
+    finally:
+        os.chown(client.HELPER, 0, 0)
+        os.chmod(client.HELPER, 0o755)
+    refused(tuple(in_child(run_it)), 77, "not running as root")
+
+
+@case("W9", "what is no connection is refused: a listening socket, a datagram, a pipe, a file")
+def w9():
+    def status(fd):
+        return subprocess.run([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as alone:
+        listening.bind("\0listening")
+        listening.listen()
+        a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        r, w = os.pipe()
+        with open("/etc/passwd") as f:
+            for fd in listening, a, r, f:
+                p = status(fd)
+                assert p.returncode == 65 and "no connection" in p.stderr, (p.returncode, p.stderr)
+            p = status(alone)
+            assert p.returncode == 77, (p.returncode, p.stderr)
+
+
+# What the other end does
+
+@case("X1", "a slow writer is cut off after 2 s, and others are served meanwhile", 15)
+def x1():
+    a = Asker("attacker")
+    a.tell(write_slowly)
+    time.sleep(0.3)
+    took = served()
+    seconds, answer = a.hear()
+    a.end()
+    assert 1.8 < seconds < 3.5, seconds
+    figure("slow writer: cut off after %.2f s; another user's grant meanwhile in %.0f ms" % (seconds, took * 1000))
+    refused(answer, 65, "broke off")
+    all_gone()
+
+
+def write_slowly():
+    c, began = Connection(), time.monotonic()
+    data = frame(request(gpus="1"))
+    with contextlib.suppress(OSError):
+        for byte in data:
+            c.sock.sendall(bytes([byte]))
+            time.sleep(0.05)
+            if select.select([c.sock], [], [], 0)[0]:
+                break
+    answer = c.reply()
+    return time.monotonic() - began, answer
+
+
+@case("X2", "connections on which nothing is said: 16 of one user are waited for, the others closed at once", 20)
+def x2():
+    before = descriptors()
+    a = Asker("attacker")
+    a.tell(open_many, 100)
+    time.sleep(1.0)
+    alive = len(helpers())
+    took = served()
+    closed, seconds = a.hear()
+    a.end()
+    all_gone()
+    figure("100 silent connections: %d helpers after 1 s; another user's grant in %.0f ms; all closed after %.1f s" %
+           (alive, took * 1000, seconds))
+    assert alive <= 16, alive
+    assert closed == 100 and seconds < 6, (closed, seconds)
+    assert descriptors() == before, (before, descriptors())
+
+
+def open_many(count, hold=True):
+    """Opens so many connections at once; (how many were closed by the other end, within how many seconds)."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    began, made = time.monotonic(), []
+    for _ in range(count):
+        c = socket.socket(socket.AF_UNIX)
+        c.settimeout(12)
+        c.connect(client.SOCKET)
+        made.append(c)
+    closed = 0
+    for c in made:
+        with contextlib.suppress(ConnectionResetError):
+            while c.recv(4096):
+                pass
+        closed += 1
+    return closed, time.monotonic() - began
+
+
+@case("X3", "1000 connections at once: others are served within a second, nothing is left", 40)
+def x3():
+    with limited_door():
+        assert crowd("1000 connections, limited as by gpuhelper.socket")[0] < 1.0
+
+
+@case("X9", "the same without systemd's limits: the helper's own keep it short", 40)
+def x9():
+    assert crowd("1000 connections, unlimited but by the helper")[0] < 10
+
+
+def crowd(text):
+    """Seconds that another user's grants take while 1000 connections are open."""
+    before = descriptors()
+    a = Asker("attacker")
+    a.tell(open_many, 1000)
+    most, times = 0, []
+    time.sleep(0.05)
+    for _ in range(3):
+        times.append(served(limit=30))
+        most = max(most, len(helpers()))
+    closed, seconds = a.hear()
+    a.end()
+    all_gone()
+    figure("%s: all closed after %.1f s, at most %d helpers seen; another user's grants in %s ms" %
+           (text, seconds, most, ", ".join("%.0f" % (t * 1000) for t in times)))
+    assert closed == 1000, closed
+    assert descriptors() == before, (before, descriptors())
+    return times
+
+
+@contextlib.contextmanager
+def limited_door():
+    """A stand-in for systemd (inetd.py) at a path of its own."""
+    global DOOR
+    here = os.path.dirname(os.path.abspath(__file__))
+    path, usual, usual_door = RUN + "/limited.sock", client.SOCKET, DOOR
+    p = subprocess.Popen([here + "/inetd.py", here + "/../../helper/systemd/gpuhelper.socket", path, client.HELPER, "--socket"])
+    try:
+        for _ in range(200):
+            if os.path.exists(path) and os.stat(path).st_mode & 0o777 == 0o660:
+                break
+            time.sleep(0.02)
+        client.SOCKET, DOOR = path, p.pid
+        yield
+    finally:
+        client.SOCKET, DOOR = usual, usual_door
+        p.kill()
+        p.wait()
+        os.unlink(path)
+
+
+def answer_to(data, shut=True):
+    c = Connection().send(data)
+    if shut:
+        with contextlib.suppress(OSError):
+            c.sock.shutdown(socket.SHUT_WR)
+    r = c.reply()
+    c.close()
+    return r
+
+
+@case("X4", "oversize, lying and missing lengths, another version, another protocol")
+def x4():
+    body = json.dumps(request(gpus="1")).encode()
+    for data in (header(256 * 1024 + 1), header(0xffffffff) + body, header(0x80000000) + body, header(0), header(len(body) - 1)
+                 + body, header(len(body) + 1) + body, header(5, version=2) + b"12345", header(5, magic=b"HTTP") + b"12345",
+                 b"GET / HTTP/1.0\r\n\r\n", b"", b"GPUH", header(4) + b"\0\0\0\0", header(256 * 1024) + b"[" * 256 * 1024):
+        refused(once("attacker", answer_to, data), 65)
+    began = time.monotonic()
+    refused(once("attacker", answer_to, header(200 * 1024) + b"{", False), 65, "broke off")
+    assert time.monotonic() - began < 3.5
+
+
+def send_with_pipe(where):
+    """A request with a pipe's end attached to its header or its body; True if that end is closed when ours is."""
+    r, w = os.pipe()
+    data = frame(request(gpus="1"))
+    c = Connection()
+    parts = [data[:12], data[12:]]
+    for i, part in enumerate(parts):
+        if i in where:
+            socket.send_fds(c.sock, [part], [w] * 200)
+        else:
+            c.sock.sendall(part)
+    answer = c.reply()
+    os.close(w)
+    os.set_blocking(r, False)
+    try:
+        at_once = os.read(r, 1) == b""	# the helper lives still: it waits for the final byte
+    except BlockingIOError:
+        at_once = False
+    c.final()
+    return answer.get("reply"), at_once
+
+
+@case("X5", "descriptors that are sent along (SCM_RIGHTS) are closed, not kept")
+def x5():
+    for where in (0,), (1,), (0, 1):
+        kind, at_once = once("attacker", send_with_pipe, where)
+        assert kind == "grant", kind
+        assert at_once, "a descriptor sent with part %s was kept" % (where,)
+        client.look()
+
+
+@case("X6", "the peer is gone before the reply, or before it is final: no lease, no open node", 30)
+def x6():
+    with closed_nodes():
+        for how in "closes", "hears nothing", "shuts its writing end", "sends another byte", "dies":
+            a = Asker("attacker")
+            a.tell(ask_and, how)
+            if how == "dies":
+                time.sleep(0.2)
+            else:
+                a.hear()
+            a.end()
+            all_gone()
+            assert leases() == [], (how, leases())
+            acl = subprocess.run(["getfacl", "-cpn", "/dev/nvidia0", "/dev/nvidia1"], stdout=subprocess.PIPE, text=True).stdout
+            assert "user:%d" % UID["attacker"] not in acl, (how, acl)
+
+
+def ask_and(how):
+    c = Connection().ask(gpus="1")
+    if how == "closes":
+        c.close()
+    elif how == "hears nothing":
+        time.sleep(5.5)
+    elif how == "shuts its writing end":
+        c.sock.shutdown(socket.SHUT_WR)
+        assert c.kind() == "grant", c.answer
+        c.wait()
+    elif how == "sends another byte":
+        assert c.kind() == "grant", c.answer
+        c.final(b"X")
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@case("X7", "a second request on a connection is not heard")
+def x7():
+    once("attacker", second_request)
+    all_gone()
+    assert [l for l in leases() if l["id"] == "two"] == []
+
+
+def second_request():
+    c = Connection().ask(id="one", gpus="1")
+    assert c.kind() == "grant", c.answer
+    c.send(b"W" + frame(request(id="two", gpus="1")))
+    c.wait()
+
+
+@case("X8", "the helper that serves him is none of his: no signal, no limit, no trace, nothing of it in /proc", 15)
+def x8():
+    a = Asker("attacker")
+    a.tell(half_open)
+    for _ in range(100):
+        if helpers():
+            break
+        time.sleep(0.02)
+    pid = helpers()[0]
+    inside(pid)
+    out = once("attacker", poke, pid)
+    a.hear()
+    a.end()
+    assert out == ["kill: 1", "prlimit: 1", "fd: 13", "mem: 13"], out
+
+
+def half_open():
+    c = Connection()
+    time.sleep(1)
+    c.close()
+
+
+def poke(pid):
+    out = []
+    for name, what in (("kill", lambda: os.kill(pid, signal.SIGSTOP)),
+                       ("prlimit", lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))),
+                       ("fd", lambda: os.listdir("/proc/%d/fd" % pid)), ("mem", lambda: open("/proc/%d/mem" % pid, "rb"))):
+        try:
+            what()
+            out.append(name + ": done")
+        except OSError as e:
+            out.append("%s: %d" % (name, e.errno))
+    return out
+
+
+@case("X10", "50 requests of two users at once: each is answered", 40)
+def x10():
+    askers = [Asker(u) for u in ("attacker", "victim") * 25]
+    began = time.monotonic()
+    for i, a in enumerate(askers):
+        a.tell(exchange_at_socket, id="x10-%d" % i, gpus=None, folders="all")
+    times = []
+    for a in askers:
+        granted(a.hear())
+        times.append(time.monotonic() - began)
+        a.end()
+    figure("50 grants of folders at once: the last after %.2f s" % times[-1])

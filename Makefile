@@ -69,7 +69,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle yaml-0.1) -lgmp
 
 # on the path of every verb of every container: one static program, no loader, no NSS
 WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)

@@ -118,8 +118,8 @@ t "all errors of all files, by line" exactly 78 <<-E
 	$d/policy.d/10-keys.conf:3: callers are names of users, "1000" is a number
 	$d/policy.d/10-keys.conf:4: count must be a number from 1 to 64
 	$d/policy.d/10-keys.conf:4: unknown key "shareing"; did you mean "sharing"?
+	$d/policy.d/10-keys.conf:5: a gpus entry needs a vendor: nvidia, amd, intel, or a CDI kind ("nvidia.com/gpu")
 	$d/policy.d/10-keys.conf:5: "gpu0" is no GPU: give a UUID, a PCI address, a rank ("0") or "all"
-	$d/policy.d/10-keys.conf:5: a gpus entry needs a vendor: nvidia, amd or intel
 	$d/policy.d/10-keys.conf:5: share_limit goes with sharing = "shared"
 	$d/policy.d/10-keys.conf:6: path "/srv/../etc" has a "." or ".." in it
 	$d/policy.d/10-keys.conf:7: unknown key "acces"; did you mean "access"?
@@ -491,7 +491,7 @@ rm "$d/gpuhelper.conf"
 run explain --config-dir "$T/nowhere" --pipeline ml/train
 t "no configuration" complains 78 "$T/nowhere: No such file or directory"
 explain --pipeline ml/train --gpus 0
-t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is no count (1 to 64), VENDOR:COUNT, "all", "none", UUID or PCI address'
+t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is no count (1 to 64), VENDOR:COUNT, "all", "none", UUID, PCI address or CDI device'
 explain --pipeline ml/train --folders usr
 t "a bad folder" complains 65 'GPUHELPER_FOLDERS: path "usr" is not absolute'
 explain --pipeline ml/train --instance-vars '[1]'
@@ -701,7 +701,7 @@ echo "# devices"
 run devices
 t "devices" is 0
 run devices --json
-t "devices as JSON" json "set(j) == {'gpus', 'common', 'absent'} and all(v in ('nvidia', 'amd', 'intel') for v in j['absent'])"
+t "devices as JSON" json "set(j) == {'gpus', 'common', 'absent', 'cdi_problem'} and all(v in ('nvidia', 'amd', 'intel') for v in j['absent'])"
 
 if [ "$(id -u)" = 0 ]; then
 	sandbox=yes

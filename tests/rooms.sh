@@ -172,8 +172,10 @@ ok "and nothing in an object that does nothing" $? "$tmp/found"
 # The programs
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 needed "$build/gpuhelper" >"$tmp/needed"
-[ "$(wc -l <"$tmp/needed")" -le 8 ]
-ok "gpuhelper needs at most 8 libraries ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/needed"
+# libselinux where labels are set; libyaml since nvidia-ctk writes its specs so
+! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|acl|selinux|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
+[ -s "$tmp/needed" ] && ! [ -s "$tmp/found" ]
+ok "gpuhelper needs these libraries only ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/found"
 nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
 grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" >"$tmp/found"
 [ -s "$tmp/symbols" ] && ! [ -s "$tmp/found" ]
@@ -190,7 +192,7 @@ ok "gpuhelper-runc is static: no loader, no library" $? "$tmp/found"
 
 # The source
 for f in $(cd "$here" && find helper -name '*.[ch]'); do
-	LC_ALL=C tr -d '\200-\277' <"$here/$f" | awk -v f="$f" 'length > 120 { print f ":" FNR ": " length " characters" }'
+	LC_ALL=C tr -d '\200-\277' <"$here/$f" | LC_ALL=C awk -v f="$f" 'length > 120 { print f ":" FNR ": " length " characters" }'
 done >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no line of helper/ is longer than 120 characters" $? "$tmp/found"

@@ -132,7 +132,7 @@ want_json(const struct gpu_want *w)
 	for (i = 0; i < w->n; i++)
 		json_array_append_new(list, gpu_json(w->candidate[i]));
 	json_object_set_new(j, "count", json_integer(w->count));
-	put_text(j, "vendor", gpu_vendor_name(w->rule->vendor));
+	put_text(j, "vendor", gpu_rule_vendor(w->rule));
 	json_object_set_new(j, "line", json_integer(w->rule->line));
 	put_text(j, "sharing", shared ? "shared" : "exclusive");
 	if (shared && w->rule->share_limit != 0)
@@ -295,12 +295,12 @@ say_gpus(const struct gpu_want *w)
 	join(names, joined, 256);
 	json_decref(names);
 	if (w->rule->sharing == SHARING_EXCLUSIVE)
-		say("  %u of these %s GPUs, exclusive, for %s:", w->count, gpu_vendor_name(w->rule->vendor), joined);
+		say("  %u of these %s GPUs, exclusive, for %s:", w->count, gpu_rule_vendor(w->rule), joined);
 	else if (w->rule->share_limit != 0)
-		say("  %u of these %s GPUs, shared by at most %u, for %s:", w->count, gpu_vendor_name(w->rule->vendor),
+		say("  %u of these %s GPUs, shared by at most %u, for %s:", w->count, gpu_rule_vendor(w->rule),
 		    w->rule->share_limit, joined);
 	else
-		say("  %u of these %s GPUs, shared, for %s:", w->count, gpu_vendor_name(w->rule->vendor), joined);
+		say("  %u of these %s GPUs, shared, for %s:", w->count, gpu_rule_vendor(w->rule), joined);
 	for (i = 0; i < w->n; i++) {
 		g = w->candidate[i];
 		say("    %u  %s  %s  %s", g->rank, g->pci, g->uuid[0] != '\0' ? g->uuid : "-", g->model);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "../host/cdigpus.h"
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
@@ -96,6 +97,18 @@ why_not(const struct gpu *g, const struct settings *settings)
 	return NULL;
 }
 
+/* By which names of CDI specs it is known. */
+static json_t *
+cdi_names(const struct gpu *g)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < g->cdi.n; i++)
+		json_array_append_new(list, json_string(g->cdi.v[i]));
+	return list;
+}
+
 static json_t *
 gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
@@ -115,6 +128,8 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 	put_text(j, "model", g->model);
 	json_object_set_new(j, "integrated", json_boolean(g->integrated));
 	put_text(j, "unusable", why_not(g, settings));
+	if (g->cdi.n > 0)
+		json_object_set_new(j, "cdi", cdi_names(g));
 	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
 	return j;
 }
@@ -134,7 +149,8 @@ print_json(const struct inventory *inv, const struct settings *settings)
 		if (inv->absent[v][0] != '\0')
 			put_text(absent, gpu_vendor_name((enum gpu_vendor)v), inv->absent[v]);
 	}
-	put_out(json_pack("{s:o, s:o, s:o}", "gpus", gpus, "common", common, "absent", absent));
+	put_out(json_pack("{s:o, s:o, s:o, s:s}", "gpus", gpus, "common", common, "absent", absent, "cdi_problem",
+	    inv->cdi_problem));
 }
 
 static void
@@ -159,6 +175,15 @@ say_nodes(const struct inventory *inv, const struct gpu_node *n, size_t count)
 }
 
 static void
+say_cdi(const struct gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->cdi.n; i++)
+		say("    CDI device %s", g->cdi.v[i]);
+}
+
+static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
 	const char *why = why_not(g, settings);
@@ -166,6 +191,7 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 
 	if (g->part[0] != '\0') {
 		say("  MIG instance %s:%s", g->uuid[0] != '\0' ? g->uuid : g->pci, g->part);
+		say_cdi(g);
 		say_nodes(inv, g->node, g->nodes);
 		return;
 	}
@@ -179,6 +205,7 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 		say("    is not given to any container: %s", why);
 	else if (g->mig)
 		say("    has MIG instances: as a whole it is given only by a rule that says mig = \"whole\"");
+	say_cdi(g);
 	say_nodes(inv, g->node, g->nodes);
 }
 
@@ -198,6 +225,8 @@ print_words(const struct inventory *inv, const struct settings *settings)
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (inv->absent[v][0] != '\0')
 			say("no %s GPU to give: %s", gpu_vendor_name(v), inv->absent[v]);
+	if (inv->cdi_problem[0] != '\0')
+		say("a CDI spec is not used: %s", inv->cdi_problem);
 }
 
 /* Only for what it says of integrated GPUs; a file that is broken is check's to tell. */
@@ -230,7 +259,7 @@ ctl_devices(const struct options *o)
 	if (root == -1)
 		ret = refuse(&why, WHY_IO, "/: %s", strerror(errno));
 	else
-		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why);
+		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why) == -1 ? -1 : cdigpus_name_all(&inv, &why);
 	if (ret == 0 && o->json)
 		print_json(&inv, &settings);
 	else if (ret == 0)

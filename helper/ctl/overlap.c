@@ -149,7 +149,7 @@ gpus_included(const struct gpu_rule *wide, const struct gpu_rule *narrow)
 {
 	size_t i;
 
-	if (wide->vendor != narrow->vendor || wide->count < narrow->count ||
+	if (strcmp(gpu_rule_vendor(wide), gpu_rule_vendor(narrow)) != 0 || wide->count < narrow->count ||
 	    (narrow->capabilities & ~wide->capabilities) != 0)
 		return false;
 	if (wide->devices.n == 0 || strlist_has(&wide->devices, "all"))

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../host/cdigpus.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../host/users.h"
@@ -136,7 +137,7 @@ find_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name
 	size_t i;
 
 	for (i = 0; i < inv->gpus; i++)
-		if (inv->gpu[i].vendor == r->vendor && gpu_is_named(&inv->gpu[i], name, true) &&
+		if (gpu_rule_means(r, name, &inv->gpu[i]) &&
 		    (found == NULL || found->unusable[0] != '\0'))
 			found = &inv->gpu[i];
 	return found;
@@ -150,13 +151,13 @@ warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const st
 
 	if (g == NULL)
 		fault_add(&c->faults, r->line, true, "this host has no %s GPU \"%s\" (gpuhelperctl devices lists them)",
-		    gpu_vendor_name(r->vendor), name);
+		    gpu_rule_vendor(r), name);
 	else if (g->unusable[0] != '\0')
-		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be given: %s", gpu_vendor_name(r->vendor), name,
+		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be given: %s", gpu_rule_vendor(r), name,
 		    g->unusable);
 	else if (g->integrated && !s->settings.allow_integrated)
 		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" is integrated: it is given only with allow_integrated = "
-		    "true in gpuhelper.conf", gpu_vendor_name(r->vendor), name);
+		    "true in gpuhelper.conf", gpu_rule_vendor(r), name);
 }
 
 /*
@@ -166,7 +167,7 @@ warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const st
 static void
 warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory *inv)
 {
-	if (r->vendor == GPU_NVIDIA && inv->nvidia_modify && (inv->nvidia_mode & 0006) != 0006 &&
+	if ((gpu_rule_vendors(r) & 1U << GPU_NVIDIA) != 0 && inv->nvidia_modify && (inv->nvidia_mode & 0006) != 0006 &&
 	    (inv->nvidia_mode & 0060) != 0060)
 		fault_add(&c->faults, r->line, true, "the NVIDIA driver's DeviceFileMode is %04o: nvidia-modprobe sets the nodes "
 		    "back to that under a grant by ACL (rootless containers): set NVreg_DeviceFileMode=0660 or "
@@ -201,8 +202,9 @@ look_at_gpus(const struct check_set *s, struct inventory *inv)
 	*inv = (struct inventory){ 0 };
 	for (i = 0; i < s->n; i++)
 		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
-			vendors |= 1U << s->v[i].policy.gpu[k].vendor;
-	return vendors != 0 && root != -1 && gpus_find(&source, vendors, inv, &why) == 0;
+			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
+	return vendors != 0 && root != -1 && gpus_find(&source, vendors, inv, &why) == 0 &&
+	    cdigpus_name_all(inv, &why) == 0;
 }
 
 /* The files before this one that it overlaps. */

@@ -158,6 +158,25 @@ walk_to(struct walk *w, const char *path, struct stat *st, struct why *why)
 	}
 }
 
+int
+cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why)
+{
+	static struct walk w;
+	struct why inner;
+
+	w.loose = false;
+	if (path_check(path, why) == -1)
+		return -1;
+	if (walk_to(&w, path, st, &inner) == -1)
+		return refuse(why, inner.code, "%.200s %s", path, inner.text);
+	if (S_ISLNK(st->st_mode))
+		return refuse(why, WHY_DATA, "%s is a symbolic link", path);
+	look_at_dir(&w, path, st);
+	*roots = !w.loose;
+	memcpy(real, w.done[0] != '\0' ? w.done : "/", w.done[0] != '\0' ? strlen(w.done) + 1 : 2);
+	return 0;
+}
+
 struct looking {
 	struct cdi_faults *f;
 	char path[64];		/* of the edits: "devices[0].containerEdits" */

@@ -1,6 +1,8 @@
 /* See decide.h.  Looks at the host's GPUs only for a policy that covers the question and gives some. */
 #include "decide.h"
 
+#include "cdigpus.h"
+
 struct search {
 	const struct question *q;
 	struct decision *out;
@@ -8,6 +10,8 @@ struct search {
 	void *ctx;
 	unsigned vendors;	/* that «inventory» is of */
 	struct inventory inventory;
+	bool has_specs;
+	struct cdi_registry specs;
 	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
 };
 
@@ -16,6 +20,16 @@ tell(const struct search *s, const char *file, enum verdict v, const struct why 
 {
 	if (s->trace != NULL)
 		s->trace(s->ctx, file, v, v == VERDICT_GRANT ? "" : why->text);
+}
+
+/* A spec that can't be read is told where it is missed: a policy may need none. */
+static int
+read_specs(struct search *s, struct why *why)
+{
+	if (s->has_specs)
+		return 0;
+	s->has_specs = true;
+	return cdi_registry_load(s->q->cdi_dirs != NULL ? s->q->cdi_dirs : CDI_DIRS, true, &s->specs, why);
 }
 
 /*
@@ -29,7 +43,8 @@ find_gpus(struct search *s, unsigned vendors, struct why *why)
 		return 0;
 	inventory_free(&s->inventory);
 	s->vendors = 0;
-	if (gpus_find(&s->q->source, vendors, &s->inventory, why) == -1)
+	if (gpus_find(&s->q->source, vendors, &s->inventory, why) == -1 || read_specs(s, why) == -1 ||
+	    cdigpus_name(&s->specs, &s->inventory, why) == -1)
 		return -1;
 	s->vendors = vendors;
 	return 0;
@@ -52,7 +67,9 @@ judge(struct search *s, const struct policy *p, struct why *why)
 	v = policy_allows(p, q->who, q->ask, gives ? &s->inventory : &none, q->settings, &d->grant, why);
 	if (v == VERDICT_GRANT && gives) {
 		d->inventory = s->inventory;
+		d->specs = s->specs;
 		s->inventory = (struct inventory){ 0 };
+		s->specs = (struct cdi_registry){ 0 };
 	}
 	return v;
 }
@@ -118,6 +135,7 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 	for (i = 0; i < q->files->n && !judge_file(&s, &q->files->v[i]); i++)
 		;
 	inventory_free(&s.inventory);
+	cdi_registry_free(&s.specs);
 }
 
 void
@@ -125,5 +143,6 @@ decision_free(struct decision *d)
 {
 	policy_free(&d->policy);
 	inventory_free(&d->inventory);
+	cdi_registry_free(&d->specs);
 	grant_free(&d->grant);
 }

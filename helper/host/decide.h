@@ -6,6 +6,7 @@
 #define GPUHELPER_HOST_DECIDE_H
 
 #include "../pure/match.h"
+#include "cdidirs.h"
 #include "etc.h"
 #include "gpus.h"
 
@@ -16,13 +17,15 @@ struct question {
 	const struct settings *settings;
 	const struct policy_files *files;
 	struct gpu_source source;
+	const char *cdi_dirs;		/* as CDI_DIRS, which NULL stands for */
 };
 
 struct decision {
 	enum verdict verdict;		/* VERDICT_GRANT, or why is filled */
 	struct why why;			/* what to tell who asked */
 	struct policy policy;		/* the one that granted */
-	struct inventory inventory;	/* of the vendors it speaks of */
+	struct inventory inventory;	/* of the vendors it speaks of, with their names in CDI specs */
+	struct cdi_registry specs;	/* where it gives GPUs */
 	struct grant grant;
 };
 

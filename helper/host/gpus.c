@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/nvlibs.h"
 #include "../pure/text.h"
 #include "gputext.h"
 #include "majors.h"
@@ -102,6 +103,17 @@ nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
 	return mig_find(root, inv, inv->gpus - 1, minor, why);
 }
 
+/* Of the loaded module, whose libraries are the only ones that work. */
+static void
+nvidia_version(int root, struct inventory *inv)
+{
+	autofree char *module = gpus_read(root, "sys/module/nvidia/version");
+	autofree char *proc = gpus_read(root, "proc/driver/nvidia/version");
+
+	if ((module == NULL || !nvidia_version_parse(module, inv->nvidia_version)) && proc != NULL)
+		(void)nvidia_version_parse(proc, inv->nvidia_version);
+}
+
 /* What every NVIDIA GPU needs besides its own node; major: of /dev/nvidia0. */
 static void
 nvidia_common(struct inventory *inv, uint32_t major)
@@ -164,6 +176,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	if (params == NULL && error != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(error));
 	nvidia_params_parse(params == NULL ? "" : params, inv);
+	nvidia_version(root, inv);
 	if ((r = gpus_list(root, dir, &names, why)) == -1)
 		return -1;
 	if (r == 1) {

@@ -46,6 +46,18 @@ edits_add_mount(struct edits *e, const char *source, const char *target, const c
 	return true;
 }
 
+struct edit_hook *
+edits_add_hook(struct edits *e)
+{
+	struct edit_hook *v = reallocarray(e->hook, e->hooks + 1, sizeof(*v));
+
+	if (v == NULL)
+		return NULL;
+	e->hook = v;
+	v[e->hooks] = (struct edit_hook){ 0 };
+	return &v[e->hooks++];
+}
+
 static int
 mount_order(const void *a, const void *b)
 {
@@ -72,7 +84,14 @@ edits_free(struct edits *e)
 		free(e->mount[i].target);
 		strlist_free(&e->mount[i].options);
 	}
+	for (i = 0; i < e->hooks; i++) {
+		free(e->hook[i].when);
+		free(e->hook[i].path);
+		strlist_free(&e->hook[i].args);
+		strlist_free(&e->hook[i].env);
+	}
 	free(e->mount);
+	free(e->hook);
 	free(e->node);
 	strlist_free(&e->env);
 	strlist_free(&e->masked);
@@ -91,6 +110,19 @@ pack_strings(const struct strlist *l)
 }
 
 static json_t *
+pack_hooks(const struct edits *e)
+{
+	json_t *hooks = json_array();
+	size_t i;
+
+	for (i = 0; i < e->hooks; i++)
+		json_array_append_new(hooks, json_pack("{s:s, s:s, s:o, s:o, s:I}", "hookName", e->hook[i].when,
+		    "path", e->hook[i].path, "args", pack_strings(&e->hook[i].args), "env", pack_strings(&e->hook[i].env),
+		    "timeout", (json_int_t)e->hook[i].timeout));
+	return hooks;
+}
+
+static json_t *
 pack_edits(const struct edits *e)
 {
 	json_t *nodes = json_array(), *mounts = json_array(), *gids = json_array();
@@ -106,7 +138,7 @@ pack_edits(const struct edits *e)
 		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options)));
 	for (i = 0; i < e->gids; i++)
 		json_array_append_new(gids, json_integer(e->gid[i]));
-	return json_pack("{s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts,
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts, "hooks", pack_hooks(e),
 	    "env", pack_strings(&e->env), "additionalGids", gids);
 }
 
@@ -191,14 +223,32 @@ unpack_mount(const json_t *j, struct edits *e)
 }
 
 static int
+unpack_hook(const json_t *j, struct edits *e)
+{
+	const char *when = json_string_value(json_object_get(j, "hookName"));
+	const char *path = json_string_value(json_object_get(j, "path"));
+	struct edit_hook *h;
+
+	if (when == NULL || path == NULL || (h = edits_add_hook(e)) == NULL || (h->when = strdup(when)) == NULL ||
+	    (h->path = strdup(path)) == NULL || unpack_number(j, "timeout", &h->timeout) == -1)
+		return -1;
+	return unpack_strings(json_object_get(j, "args"), &h->args) == -1 ? -1 :
+	    unpack_strings(json_object_get(j, "env"), &h->env);
+}
+
+static int
 unpack_edits(const json_t *j, struct edits *e)
 {
 	const json_t *c = json_object_get(j, "containerEdits"), *item, *nodes = json_object_get(c, "deviceNodes");
 	const json_t *mounts = json_object_get(c, "mounts"), *gids = json_object_get(c, "additionalGids");
+	const json_t *hooks = json_object_get(c, "hooks");
 	size_t i;
 
-	if (!json_is_array(nodes) || !json_is_array(mounts) || !json_is_array(gids))
+	if (!json_is_array(nodes) || !json_is_array(mounts) || !json_is_array(gids) || !json_is_array(hooks))
 		return -1;
+	json_array_foreach(hooks, i, item)
+		if (unpack_hook(item, e) == -1)
+			return -1;
 	json_array_foreach(nodes, i, item)
 		if (unpack_node(item, e) == -1)
 			return -1;

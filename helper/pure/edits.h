@@ -23,6 +23,15 @@ struct edit_node {
 struct edit_mount {
 	char *source, *target;
 	struct strlist options;
+	bool driver;			/* one of the driver's files (not in the reply's text) */
+};
+
+/* A program that the runtime runs for the container (OCI's config.md, «POSIX-platform Hooks»). */
+struct edit_hook {
+	char *when;			/* "createContainer" */
+	char *path;			/* root's program */
+	struct strlist args, env;	/* env is all that it gets of one */
+	uint32_t timeout;		/* seconds; 0: none */
 };
 
 struct edits {
@@ -31,6 +40,8 @@ struct edits {
 	bool nodes_bound;		/* the wrapper's: they are among the mounts, too (not in the reply's text) */
 	struct edit_mount *mount;
 	size_t mounts;
+	struct edit_hook *hook;
+	size_t hooks;
 	struct strlist env;		/* "NAME=value" */
 	uint32_t gid[64];		/* supplementary groups, ids inside */
 	size_t gids;
@@ -64,6 +75,8 @@ void reply_free(struct reply *r);
 bool edits_add_node(struct edits *e, const struct edit_node *n);
 /* Takes no ownership; options end with NULL. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
+/* A new hook to be filled in, valid until the next one is added; NULL: no memory. */
+struct edit_hook *edits_add_hook(struct edits *e);
 /* Mounts in the order of their targets' depth, so that a parent never covers its child. */
 void edits_sort_mounts(struct edits *e);
 void edits_free(struct edits *e);

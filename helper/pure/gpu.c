@@ -659,6 +659,16 @@ gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 	bool usable = g->unusable[0] == '\0';
 	char pci[16], base[64];
 	uint32_t rank;
+	size_t i;
+
+	if (strchr(name, '=') != NULL)
+		return strlist_has(&g->cdi, name);
+	if (text_starts(name, "MIG-")) {
+		for (i = 0; i < g->cdi.n; i++)
+			if (strcmp(strchr(g->cdi.v[i], '=') + 1, name) == 0)
+				return true;
+		return false;
+	}
 
 	/* an instance that is shared out among others is no GPU by itself */
 	if (strcmp(name, "all") == 0)

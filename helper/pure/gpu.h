@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text.h"
 #include "why.h"
 
 enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
@@ -57,6 +58,7 @@ struct gpu {
 	char unusable[128];	/* why it can't be given out ("excluded by …"), "" if it can */
 	struct gpu_node node[GPU_NODES_MAX];
 	size_t nodes;
+	struct strlist cdi;	/* its names in CDI specs, "vendor.com/class=name" (host/cdigpus.h) */
 };
 
 /* Names of one section of /proc/devices (kernel: fs/proc/devices.c). */
@@ -83,6 +85,9 @@ struct inventory {
 	/* /proc/driver/nvidia/params, for nodes that nvidia-modprobe would make */
 	bool nvidia_modify;	/* ModifyDeviceFiles */
 	uint32_t nvidia_uid, nvidia_gid, nvidia_mode;
+	char nvidia_version[32];	/* of the loaded driver: "580.95.05"; "" if unknown */
+	/* the first of the CDI specs that can't be used, and why; "": all can, or nobody has looked (host/cdigpus.h) */
+	char cdi_problem[256];
 };
 
 const char *gpu_vendor_name(enum gpu_vendor v);			/* "nvidia" */
@@ -201,6 +206,8 @@ void inventory_free(struct inventory *inv);
  * partitions of a GPU have its PCI address, and may have its UUID.  A MIG
  * instance is its GPU's name with ":GI:CI" after it, or ":GI" for all of a GPU
  * instance; "all" is every instance "GI:CI", and the whole of a GPU as well.
+ * What CDI specs call it is a name, too: "vendor.com/class=name" in full, and
+ * "MIG-UUID", which nothing but a spec tells.
  */
 bool gpu_is_named(const struct gpu *g, const char *name, bool by_rank);
 

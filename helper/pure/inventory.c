@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "text.h"
 
 struct gpu *
 inventory_add(struct inventory *inv, enum gpu_vendor vendor)
@@ -39,6 +40,10 @@ gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
 void
 inventory_free(struct inventory *inv)
 {
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		strlist_free(&inv->gpu[i].cdi);
 	free(inv->gpu);
 	devmajors_free(&inv->majors);
 	*inv = (struct inventory){ 0 };

@@ -90,7 +90,7 @@ policy_vendors(const struct policy *p)
 	size_t i;
 
 	for (i = 0; i < p->gpus; i++)
-		mask |= 1U << p->gpu[i].vendor;
+		mask |= gpu_rule_vendors(&p->gpu[i]);
 	return mask;
 }
 
@@ -120,37 +120,41 @@ struct trial {
 	struct why *why;
 };
 
-static bool
-rule_names(const struct gpu_rule *r, const struct gpu *g)
-{
-	size_t i;
-
-	for (i = 0; i < r->devices.n; i++)
-		if (gpu_is_named(g, r->devices.v[i], true))
-			return true;
-	return r->devices.n == 0;
-}
-
 /* May this rule give this GPU? */
 static bool
 is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
 {
-	if (g->vendor != r->vendor || g->unusable[0] != '\0')
+	if (g->unusable[0] != '\0')
 		return false;
 	if (g->integrated && !t->settings->allow_integrated)
 		return false;
 	if (g->part[0] == '\0' ? g->mig && !r->whole_mig : r->whole_mig)
 		return false;
-	return rule_names(r, g) && (r->devices.n > 0 || gpu_is_named(g, "all", false));
+	return gpu_rule_names(r, g) && (r->devices.n > 0 || gpu_is_named(g, "all", false));
+}
+
+/* What an ask leaves of a rule's candidates: one GPU, those of one vendor, or (NULL) all. */
+struct narrowing {
+	const struct gpu *only;
+	bool has_vendor;
+	enum gpu_vendor vendor;
+};
+
+static bool
+is_wanted(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
+{
+	if (by != NULL && by->only != NULL)
+		return g == by->only;
+	return is_candidate(t, r, g) && (by == NULL || !by->has_vendor || by->vendor == g->vendor);
 }
 
 static size_t
-count_candidates(const struct trial *t, const struct gpu_rule *r)
+count_candidates(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < t->inv->gpus; i++)
-		n += is_candidate(t, r, &t->inv->gpu[i]);
+		n += is_wanted(t, r, by, &t->inv->gpu[i]);
 	return n;
 }
 
@@ -158,7 +162,7 @@ count_candidates(const struct trial *t, const struct gpu_rule *r)
 static int
 check_enforced(const struct trial *t, const struct gpu_rule *r, unsigned count)
 {
-	size_t i, all = 0;
+	size_t i, all = 0, may = 0;
 
 	if (t->who->enforced || t->settings->unenforced)
 		return 0;
@@ -166,17 +170,21 @@ check_enforced(const struct trial *t, const struct gpu_rule *r, unsigned count)
 		return refuse(t->why, WHY_DENIED, "%s:%u: without a device cgroup (rootless) nothing holds a GPU to one "
 		    "container: say sharing = \"shared\" there, or unenforced = \"allow\" in gpuhelper.conf",
 		    t->policy->name, r->line);
-	for (i = 0; i < t->inv->gpus; i++)
-		all += t->inv->gpu[i].vendor == GPU_AMD;
-	if (r->vendor == GPU_AMD && count < all)
+	for (i = 0; i < t->inv->gpus; i++) {
+		if (t->inv->gpu[i].vendor != GPU_AMD)
+			continue;
+		all++;
+		may += gpu_rule_names(r, &t->inv->gpu[i]);
+	}
+	if (may > 0 && count < all)
 		return refuse(t->why, WHY_DENIED, "%s:%u: without a device cgroup (rootless) /dev/kfd gives every AMD GPU or "
 		    "none: ask for all, or say unenforced = \"allow\" in gpuhelper.conf", t->policy->name, r->line);
 	return 0;
 }
 
-/* Adds a want of «count» of the rule's candidates; «only» narrows it to one GPU. */
+/* Adds a want of «count» of the rule's candidates. */
 static int
-add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const struct gpu *only)
+add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const struct narrowing *by)
 {
 	struct gpu_want *v, *w;
 	size_t i;
@@ -188,12 +196,9 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 	t->out->gpu = v;
 	w = &v[t->out->gpus++];
 	*w = (struct gpu_want){ .rule = r, .count = count };
-	for (i = 0; i < t->inv->gpus && w->n < sizeof(w->candidate) / sizeof(w->candidate[0]); i++) {
-		const struct gpu *g = &t->inv->gpu[i];
-
-		if (only != NULL ? g == only : is_candidate(t, r, g))
-			w->candidate[w->n++] = g;
-	}
+	for (i = 0; i < t->inv->gpus && w->n < sizeof(w->candidate) / sizeof(w->candidate[0]); i++)
+		if (is_wanted(t, r, by, &t->inv->gpu[i]))
+			w->candidate[w->n++] = &t->inv->gpu[i];
 	if (t->out->gpus == 1 || r->wait < t->out->wait)
 		t->out->wait = r->wait < t->settings->max_wait ? r->wait : t->settings->max_wait;
 	return 0;
@@ -211,21 +216,34 @@ used_of(const struct trial *t, const struct gpu_rule *r)
 	return n;
 }
 
+/* The specs' names are all that a rule of a CDI kind has to go by. */
+static int
+no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+{
+	if (t->inv->cdi_problem[0] != '\0')
+		return refuse(t->why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used: %s",
+		    t->policy->name, r->line, r->kind, t->inv->cdi_problem);
+	return refuse(t->why, WHY_ABSENT, "%s:%u: of the %s devices that this rule names, %zu are in the CDI specs and a "
+	    "GPU of this host (see gpuhelperctl cdi list, gpuhelperctl devices)", t->policy->name, r->line, r->kind, have);
+}
+
 static int
 no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	const char *absent = t->inv->absent[r->vendor];
 	size_t i;
 
+	if (r->kind != NULL)
+		return no_cdi_device_here(t, r, have);
 	if (absent[0] != '\0')
 		return refuse(t->why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->policy->name, r->line,
-		    gpu_vendor_name(r->vendor), absent);
+		    gpu_rule_vendor(r), absent);
 	for (i = 0; i < t->inv->gpus && !r->whole_mig; i++)
-		if (t->inv->gpu[i].mig && t->inv->gpu[i].vendor == r->vendor && rule_names(r, &t->inv->gpu[i]))
+		if (t->inv->gpu[i].mig && gpu_rule_names(r, &t->inv->gpu[i]))
 			return refuse(t->why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices lists "
 			    "them), or say mig = \"whole\"", t->policy->name, r->line, t->inv->gpu[i].pci);
 	return refuse(t->why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl devices "
-	    "lists them)", t->policy->name, r->line, have, gpu_vendor_name(r->vendor));
+	    "lists them)", t->policy->name, r->line, have, gpu_rule_vendor(r));
 }
 
 /* All that the policy lists. */
@@ -237,7 +255,7 @@ want_all(const struct trial *t)
 
 	for (i = 0; i < t->policy->gpus; i++) {
 		r = &t->policy->gpu[i];
-		if ((have = count_candidates(t, r)) == 0)
+		if ((have = count_candidates(t, r, NULL)) == 0)
 			return no_gpu_here(t, r, 0);
 		if (add_want(t, r, have < r->count ? (unsigned)have : r->count, NULL) == -1)
 			return -1;
@@ -248,13 +266,14 @@ want_all(const struct trial *t)
 static int
 want_id(const struct trial *t, const char *id)
 {
+	struct narrowing one = { 0 };
 	const struct gpu_rule *r;
 	const struct gpu *g = NULL;
 	size_t i;
 
 	for (i = 0; i < t->inv->gpus; i++)
 		if (gpu_is_named(&t->inv->gpu[i], id, false)) {
-			g = &t->inv->gpu[i];
+			one.only = g = &t->inv->gpu[i];
 			break;
 		}
 	if (g == NULL)
@@ -267,7 +286,7 @@ want_id(const struct trial *t, const char *id)
 	for (i = 0; i < t->policy->gpus; i++) {
 		r = &t->policy->gpu[i];
 		if (is_candidate(t, r, g) && used_of(t, r) < r->count)
-			return add_want(t, r, 1, g);
+			return add_want(t, r, 1, &one);
 	}
 	if (g->mig)
 		return refuse(t->why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one of "
@@ -280,25 +299,26 @@ want_id(const struct trial *t, const char *id)
 static int
 want_count(const struct trial *t, const struct ask_count *c)
 {
+	const struct narrowing by = { .has_vendor = c->has_vendor, .vendor = c->vendor };
 	unsigned left = c->n, room, allowed = 0;
 	const struct gpu_rule *r, *short_of = NULL;
 	size_t i, have, short_have = 0;
 
 	for (i = 0; i < t->policy->gpus && left > 0; i++) {
 		r = &t->policy->gpu[i];
-		if (c->has_vendor && r->vendor != c->vendor)
+		if (c->has_vendor && (gpu_rule_vendors(r) & 1U << c->vendor) == 0)
 			continue;
 		room = r->count - used_of(t, r);
 		room = room < left ? room : left;
 		allowed += room;
-		have = count_candidates(t, r);
+		have = count_candidates(t, r, &by);
 		have = have > used_of(t, r) ? have - used_of(t, r) : 0;
 		if (have < room) {
 			short_of = r;
 			short_have = have;
 			room = (unsigned)have;
 		}
-		if (room > 0 && add_want(t, r, room, NULL) == -1)
+		if (room > 0 && add_want(t, r, room, &by) == -1)
 			return -1;
 		left -= room;
 	}

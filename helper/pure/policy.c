@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cdi.h"
+#include "cdigpu.h"
 #include "cleanup.h"
 #include "mig.h"
 #include "path.h"
@@ -143,16 +145,20 @@ read_vendor(config_setting_t *s, void *out, struct faults *f)
 	static const char *const words[] = { "nvidia", "amd", "intel", NULL };
 	static const enum gpu_vendor values[] = { GPU_NVIDIA, GPU_AMD, GPU_INTEL };
 	struct gpu_rule *r = out;
+	const char *slash;
 	unsigned i = 0;
 
-	if (config_setting_type(s) == CONFIG_TYPE_STRING && strchr(config_setting_get_string(s), '/') != NULL) {
-		fault_add(f, conf_line(s), false, "vendor \"%s\": CDI kinds are not known to this version",
-		    config_setting_get_string(s));
+	r->has_vendor = true;
+	if (config_setting_type(s) == CONFIG_TYPE_STRING &&
+	    (slash = strchr(config_setting_get_string(s), '/')) != NULL) {
+		conf_string(s, &r->kind, f);
+		if (r->kind != NULL && (!cdi_vendor_or_class_ok(r->kind, (size_t)(slash - config_setting_get_string(s))) ||
+		    !cdi_vendor_or_class_ok(slash + 1, strlen(slash + 1))))
+			fault_add(f, conf_line(s), false, "vendor \"%s\" is no kind of CDI devices: \"vendor.com/class\"", r->kind);
 		return;
 	}
 	conf_word(s, words, &i, f);
 	r->vendor = values[i];
-	r->has_vendor = true;
 }
 
 /* A name that could be a GPU's: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
@@ -173,7 +179,7 @@ is_gpu_name(const char *name)
 	return n >= 1 && n <= 16 && name[2 + n] == '\0';
 }
 
-/* A GPU's, or a MIG instance's: with «:GI» or «:GI:CI» after it. */
+/* A GPU's, or a MIG instance's: with «:GI» or «:GI:CI» after it, or its own UUID, which a CDI spec tells. */
 static bool
 is_device_name(const char *name)
 {
@@ -182,6 +188,8 @@ is_device_name(const char *name)
 
 	if (is_gpu_name(name))
 		return true;
+	if (text_starts(name, "MIG-"))
+		return strlen(name) == 40 && strspn(name + 4, "0123456789abcdefABCDEF-") == 36;
 	if ((size_t)snprintf(base, sizeof(base), "%s", name) >= sizeof(base))
 		return false;
 	for (i = 0; i < 2; i++)
@@ -194,13 +202,9 @@ static void
 read_devices(config_setting_t *s, void *out, struct faults *f)
 {
 	struct gpu_rule *r = out;
-	size_t i;
 
 	conf_strings(s, &r->devices, f);
-	for (i = 0; i < r->devices.n; i++)
-		if (!is_device_name(r->devices.v[i]))
-			fault_add(f, conf_line(s), false,
-			    "\"%s\" is no GPU: give a UUID, a PCI address, a rank (\"0\") or \"all\"", r->devices.v[i]);
+	r->devices_line = conf_line(s);
 	if (r->devices.n == 0)
 		fault_add(f, conf_line(s), false, "devices is empty: leave it out for every GPU");
 }
@@ -264,6 +268,12 @@ read_mig(config_setting_t *s, void *out, struct faults *f)
 	((struct gpu_rule *)out)->whole_mig = i == 1;
 }
 
+static void
+read_mps(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct gpu_rule *)out)->mps, f);
+}
+
 static const struct conf_key gpu_keys[] = {
 	{ "vendor", read_vendor },
 	{ "devices", read_devices },
@@ -273,8 +283,37 @@ static const struct conf_key gpu_keys[] = {
 	{ "wait", read_wait },
 	{ "capabilities", read_capabilities },
 	{ "mig", read_mig },
+	{ "mps", read_mps },
 	{ NULL, NULL },
 };
+
+/* What only the whole rule can show. */
+static void
+check_gpu_rule(const struct gpu_rule *r, struct faults *f)
+{
+	const bool nvidia = r->vendor == GPU_NVIDIA || r->kind != NULL || !r->has_vendor;
+	const char *name;
+	size_t i;
+
+	if (!r->has_vendor)
+		fault_add(f, r->line, false, "a gpus entry needs a vendor: nvidia, amd, intel, or a CDI kind "
+		    "(\"nvidia.com/gpu\")");
+	for (i = 0; i < r->devices.n; i++) {
+		name = r->devices.v[i];
+		if (r->kind != NULL && !cdi_device_name_ok(name))
+			fault_add(f, r->devices_line, false, "\"%s\" is no name of a CDI device: give what comes after the \"=\" "
+			    "(gpuhelperctl cdi list), or \"all\"", name);
+		else if (r->kind == NULL && !is_device_name(name))
+			fault_add(f, r->devices_line, false, "\"%s\" is no GPU: give a UUID, a PCI address, a rank (\"0\") or "
+			    "\"all\"", name);
+	}
+	if (r->share_limit != 0 && r->sharing == SHARING_EXCLUSIVE)
+		fault_add(f, r->line, false, "share_limit goes with sharing = \"shared\"");
+	if (r->whole_mig && !nvidia)
+		fault_add(f, r->line, false, "mig goes with vendor = \"nvidia\"");
+	if (r->mps && !nvidia)
+		fault_add(f, r->line, false, "mps goes with vendor = \"nvidia\"");
+}
 
 /* A list of groups: ( { ... }, { ... } ); false if it is none. */
 static bool
@@ -309,12 +348,7 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 		*r = (struct gpu_rule){ .line = conf_line(e), .count = 1,
 			.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY };
 		conf_group(e, gpu_keys, r, f);
-		if (!r->has_vendor)
-			fault_add(f, r->line, false, "a gpus entry needs a vendor: nvidia, amd or intel");
-		if (r->share_limit != 0 && r->sharing == SHARING_EXCLUSIVE)
-			fault_add(f, r->line, false, "share_limit goes with sharing = \"shared\"");
-		if (r->whole_mig && r->has_vendor && r->vendor != GPU_NVIDIA)
-			fault_add(f, r->line, false, "mig goes with vendor = \"nvidia\"");
+		check_gpu_rule(r, f);
 	}
 }
 
@@ -546,8 +580,10 @@ policy_free(struct policy *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->gpus; i++)
+	for (i = 0; i < p->gpus; i++) {
 		strlist_free(&p->gpu[i].devices);
+		free(p->gpu[i].kind);
+	}
 	for (i = 0; i < p->folders; i++) {
 		free(p->folder[i].path);
 		free(p->folder[i].target);
@@ -565,4 +601,41 @@ policy_free(struct policy *p)
 	free(p->selinux_type);
 	free(p->selinux_level);
 	*p = (struct policy){ 0 };
+}
+
+const char *
+gpu_rule_vendor(const struct gpu_rule *r)
+{
+	return r->kind != NULL ? r->kind : gpu_vendor_name(r->vendor);
+}
+
+unsigned
+gpu_rule_vendors(const struct gpu_rule *r)
+{
+	return r->kind != NULL ? (1U << GPU_VENDORS) - 1 : 1U << r->vendor;
+}
+
+bool
+gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g)
+{
+	size_t i;
+
+	if (r->kind == NULL)
+		return g->vendor == r->vendor && gpu_is_named(g, device, true);
+	for (i = 0; i < g->cdi.n; i++)
+		if (cdi_name_is_of(g->cdi.v[i], r->kind) &&
+		    (strcmp(device, "all") == 0 || strcmp(strchr(g->cdi.v[i], '=') + 1, device) == 0))
+			return true;
+	return false;
+}
+
+bool
+gpu_rule_names(const struct gpu_rule *r, const struct gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < r->devices.n; i++)
+		if (gpu_rule_means(r, r->devices.v[i], g))
+			return true;
+	return r->devices.n == 0 && (r->kind == NULL ? g->vendor == r->vendor : gpu_rule_means(r, "all", g));
 }

@@ -21,13 +21,16 @@ struct gpu_rule {
 	unsigned line;
 	bool has_vendor;
 	enum gpu_vendor vendor;
+	char *kind;			/* of CDI devices, "vendor.com/class", instead of a vendor; else NULL */
 	struct strlist devices;		/* names; empty: all */
+	unsigned devices_line;
 	unsigned count;			/* most that one container gets of this rule */
 	enum sharing sharing;
 	unsigned share_limit;		/* containers a GPU; 0: no limit (shared only) */
 	unsigned wait;			/* seconds */
 	unsigned capabilities;		/* of enum gpu_capability */
 	bool whole_mig;			/* GPUs with MIG instances are given as a whole, and not by instances */
+	bool mps;			/* the control socket of CUDA's Multi-Process Service comes along */
 };
 
 struct folder_rule {
@@ -64,5 +67,14 @@ struct policy {
 bool policy_parse(const char *name, const char *text, size_t len, struct policy *p, struct faults *f);
 void policy_free(struct policy *p);
 #define autopolicy __attribute__((cleanup(policy_free)))
+
+/* What the rule's GPUs are of, for a message: "nvidia", or the CDI kind. */
+const char *gpu_rule_vendor(const struct gpu_rule *r);
+/* The vendors that its GPUs may be of, as a mask for gpus_find(). */
+unsigned gpu_rule_vendors(const struct gpu_rule *r);
+/* Does it speak of this GPU by one of its names, or of all? */
+bool gpu_rule_names(const struct gpu_rule *r, const struct gpu *g);
+/* The same for one word of its «devices». */
+bool gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cdi.h"
 #include "cleanup.h"
 #include "mig.h"
 #include "path.h"
@@ -244,13 +245,14 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 		c->n = n;
 		return 0;
 	}
-	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || is_address(word))) {
+	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || text_starts(word, "MIG-") ||
+	    is_address(word) || cdi_name_is_qualified(word))) {
 		if (strlist_has(&a->gpu_ids, word))
 			return refuse(why, WHY_DATA, "GPUHELPER_GPUS names \"%s\" twice", word);
 		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);
 	}
-	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID "
-	    "or PCI address", word);
+	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, "
+	    "PCI address or CDI device", word);
 }
 
 /* One word of GPUHELPER_FOLDERS. */

@@ -82,12 +82,23 @@ read_privileged(config_setting_t *s, void *out, struct faults *f)
 static void
 read_driver_files(config_setting_t *s, void *out, struct faults *f)
 {
-	static const char *const words[] = { "none", "vendor-runtime", NULL };
-	static const enum driver_files values[] = { DRIVER_FILES_NONE, DRIVER_FILES_VENDOR_RUNTIME };
+	static const char *const words[] = { "auto", "cdi", "none", "vendor-runtime", NULL };
+	static const enum driver_files values[] = { DRIVER_FILES_AUTO, DRIVER_FILES_CDI, DRIVER_FILES_NONE,
+		DRIVER_FILES_VENDOR_RUNTIME };
 	unsigned i = 0;
 
 	conf_word(s, words, &i, f);
 	((struct settings *)out)->driver_files = values[i];
+}
+
+static void
+read_cdi_hooks(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "deny", "allow", NULL };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct settings *)out)->cdi_hooks = i == 1;
 }
 
 static void
@@ -235,6 +246,7 @@ static const struct conf_key keys[] = {
 	{ "volumes", read_volumes },
 	{ "privileged", read_privileged },
 	{ "driver_files", read_driver_files },
+	{ "cdi_hooks", read_cdi_hooks },
 	{ "grant_unasked", read_grant_unasked },
 	{ "allow_integrated", read_allow_integrated },
 	{ "unenforced", read_unenforced },

@@ -6,6 +6,8 @@
 
 /* Who brings the driver's user-space files into a container. */
 enum driver_files {
+	DRIVER_FILES_AUTO,		/* the CDI spec that has the GPU's node, where there is one; else its image */
+	DRIVER_FILES_CDI,		/* that spec, and there must be one */
 	DRIVER_FILES_NONE,		/* its image */
 	DRIVER_FILES_VENDOR_RUNTIME,	/* a vendor's runtime below us, told by variables what was granted */
 };
@@ -29,6 +31,7 @@ struct settings {
 	struct strlist volumes;		/* where root filesystems may lie, besides the bundle */
 	enum privileged privileged;
 	enum driver_files driver_files;
+	bool cdi_hooks;			/* programs that a CDI spec wants run are run */
 	bool grant_unasked;		/* a «caller» policy may grant to containers that ask for nothing */
 	bool allow_integrated;		/* integrated GPUs count */
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */

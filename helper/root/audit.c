@@ -59,22 +59,43 @@ put(json_t *j, const char *key, const char *text)
 }
 
 static void
+put_list(json_t *j, const char *name, const struct strlist *l)
+{
+	json_t *list;
+	size_t i;
+
+	if (l == NULL || l->n == 0)
+		return;
+	list = json_array();
+	for (i = 0; i < l->n; i++)
+		json_array_append_new(list, json_string(l->v[i]));
+	json_object_set_new(j, name, list);
+}
+
+static void
 put_folders(json_t *j, const struct edits *e)
 {
 	json_t *list = json_array();
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 0; i < e->mounts && i < LIST_MAX; i++) {
-		json_t *m = json_object();
+	for (i = 0; i < e->mounts; i++) {
+		json_t *m;
+
+		if (e->mount[i].driver || n++ >= LIST_MAX)
+			continue;
+		m = json_object();
 
 		put(m, "path", e->mount[i].source);
 		put(m, "target", e->mount[i].target);
 		put(m, "access", strlist_has(&e->mount[i].options, "rw") ? "rw" : "ro");
 		json_array_append_new(list, m);
 	}
-	if (e->mounts > LIST_MAX)
-		json_object_set_new(j, "more_folders", json_integer((json_int_t)(e->mounts - LIST_MAX)));
-	json_object_set_new(j, "folders", list);
+	if (n > LIST_MAX)
+		json_object_set_new(j, "more_folders", json_integer((json_int_t)(n - LIST_MAX)));
+	if (n > 0)
+		json_object_set_new(j, "folders", list);
+	else
+		json_decref(list);
 }
 
 static void
@@ -93,9 +114,8 @@ put_identity(json_t *j, const struct known *k)
 static json_t *
 record_json(const struct record *r)
 {
-	json_t *j = json_object(), *list;
+	json_t *j = json_object();
 	char when[32];
-	size_t i;
 
 	text_time(time(NULL), when);
 	put(j, "time", when);
@@ -113,12 +133,8 @@ record_json(const struct record *r)
 	if (r->known != NULL)
 		put_identity(j, r->known);
 	put(j, "policy", r->policy);
-	if (r->gpus != NULL && r->gpus->n > 0) {
-		list = json_array();
-		for (i = 0; i < r->gpus->n; i++)
-			json_array_append_new(list, json_string(r->gpus->v[i]));
-		json_object_set_new(j, "gpus", list);
-	}
+	put_list(j, "gpus", r->gpus);
+	put_list(j, "cdi_specs", r->specs);
 	if (r->edits != NULL && r->edits->mounts > 0)
 		put_folders(j, r->edits);
 	if (r->suppressed > 0)

@@ -14,8 +14,9 @@ struct record {
 	const struct request *request;
 	const struct known *known;	/* its token, where it holds or not, by its hash only */
 	const char *policy;
+	const struct strlist *specs;	/* CDI specs that the driver's files are by; may be NULL */
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
-	const struct edits *edits;	/* its mounts are the folders */
+	const struct edits *edits;	/* its mounts are the folders, but for the driver's files */
 	const struct why *why;
 	uint32_t suppressed;		/* records of this user that were held back before (rate.h) */
 };

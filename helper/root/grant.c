@@ -15,6 +15,7 @@
 
 #include "../host/cgroup.h"
 #include "../host/decide.h"
+#include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/identity.h"
@@ -51,6 +52,8 @@ struct work {
 	struct lease lease;
 	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
 	struct strlist gpu_names;
+	struct strlist specs;		/* CDI specs that the driver's files are by */
+	struct driver_nodes more;	/* nodes of CDI devices that are no GPU's as such */
 	bool unasked;			/* the container asks for nothing: not granting is no refusal */
 	bool prepared;			/* the identity is known */
 	size_t ahead;			/* in the queue */
@@ -70,6 +73,7 @@ work_free(struct work *w)
 	edits_free(&w->edits);
 	lease_free(&w->lease);
 	strlist_free(&w->gpu_names);
+	strlist_free(&w->specs);
 	if (w->audit != -1)
 		close(w->audit);
 }
@@ -253,6 +257,25 @@ each_node(struct work *w, const struct device_view *view, device_do *what)
 	for (i = 0; i < w->lease.gpus; i++)
 		if (device_each(view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
 			return -1;
+	for (i = 0; i < w->more.n; i++)
+		if (what(view, &w->more.v[i], &w->edits, &w->why) == -1)
+			return -1;
+	return 0;
+}
+
+/* Of the CDI specs that the GPUs are in. */
+static int
+add_driver(struct work *w)
+{
+	struct driver_want want[GPUS_MAX];
+	const struct driver_question q = { &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
+	if (driver_files(&q, &w->edits, &w->specs, &w->why) == -1 || driver_nodes(&q, &w->more, &w->why) == -1)
+		return -1;
+	edits_sort_mounts(&w->edits);
 	return 0;
 }
 
@@ -280,7 +303,7 @@ open_gpus(struct work *w, const struct leases *ls)
 	const struct device_view view = { inv, &w->subject, w->peer, ls, &w->lease };
 	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 
-	if (each_node(w, &view, device_plan) == -1)
+	if (add_driver(w) == -1 || each_node(w, &view, device_plan) == -1)
 		return -1;
 	if (w->lease.acts > 0 && (leases_write(ls, &w->lease, &w->why) == -1 ||
 	    acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1))
@@ -381,6 +404,7 @@ record(struct work *w, const char *event, const struct why *why)
 		.event = event, .peer = w->peer, .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
+		.specs = granted ? &w->specs : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
 
 	if (!rate_allows(w->peer->asker.uid, time(NULL), &rec.suppressed))

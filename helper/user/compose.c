@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/docbuild.h"
 #include "../pure/path.h"
 #include "process.h"
 
@@ -297,6 +298,64 @@ compose_masked(struct composing *c)
 		drop(&l);
 }
 
+static char *
+hook_text(const struct edit_hook *h)
+{
+	autobuf struct buf b = { 0 };
+
+	put_string(&b, "path", h->path);
+	put_strings(&b, "args", &h->args);
+	put_strings(&b, "env", &h->env);
+	if (h->timeout != 0)
+		buf_printf(&b, ",\"timeout\":%u", h->timeout);
+	return object_text(&b);
+}
+
+/* After the engine's own, in the spec's order. */
+static void
+compose_hook_list(struct composing *c, const char *when, struct section *s)
+{
+	const struct doc *d = &c->s->doc;
+	bool changed = false;
+	struct doc_list l;
+	uint32_t n;
+	size_t i;
+
+	doc_list_begin(&l, '[');
+	for (n = doc_first(d, doc_get(d, c->s->hooks, when)); n != DOC_NONE; n = doc_next(d, n))
+		doc_list_keep(&l, d, n);
+	for (i = 0; i < c->grant->hooks; i++) {
+		autofree char *text = NULL;
+
+		if (strcmp(c->grant->hook[i].when, when) != 0)
+			continue;
+		if ((text = hook_text(&c->grant->hook[i])) == NULL)
+			c->edits.failed = true;
+		else
+			doc_list_add(&l, text);
+		changed = true;
+	}
+	if (changed)
+		section_set(s, when, doc_list_end(&l));
+	else
+		drop(&l);
+}
+
+static void
+compose_hooks(struct composing *c)
+{
+	static const char *const all[] = { "prestart", "createRuntime", "createContainer", "startContainer", "poststart",
+		"poststop", NULL };
+	const struct doc *d = &c->s->doc;
+	struct section s;
+	size_t i;
+
+	section_begin(&s, d, &c->edits, 0, "hooks", doc_is(d, c->s->hooks, DOC_OBJECT) ? c->s->hooks : DOC_NONE);
+	for (i = 0; all[i] != NULL; i++)
+		compose_hook_list(c, all[i], &s);
+	section_put(&s, NULL);
+}
+
 char *
 compose(const struct spec *s, const struct devmajors *majors, const struct edits *grant, bool hide, size_t *len,
     struct why *why)
@@ -312,6 +371,7 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
 	compose_devices(&c);
 	compose_rules(&c);
 	compose_masked(&c);
+	compose_hooks(&c);
 	text = doc_apply(&s->doc, &c.edits, len);
 	doc_edits_free(&c.edits);
 	if (text == NULL)

@@ -171,17 +171,46 @@ resolve(int root, const char *rootpath, const char *path, char **out, struct why
 	return refuse(why, WHY_DATA, "%s in the container goes through links without end", path);
 }
 
-static int
-check_pair(const char *target, const struct spec_mount *m, int root, const char *rootpath, struct why *why)
-{
-	autofree char *ours = NULL, *theirs = NULL;
+/* A place in the container, and where that leads. */
+struct place {
+	const char *path;
+	char *real;
+};
 
-	if (resolve(root, rootpath, target, &ours, why) == -1 || resolve(root, rootpath, m->target, &theirs, why) == -1 ||
-	    ours == NULL || theirs == NULL)
+struct places {
+	struct place *v;
+	size_t n;
+};
+
+static void
+places_free(struct places *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i].real);
+	free(l->v);
+}
+
+static int
+add_place(struct places *l, const char *path, int root, const char *rootpath, struct why *why)
+{
+	struct place *p = &l->v[l->n];
+
+	*p = (struct place){ .path = path };
+	if (resolve(root, rootpath, path, &p->real, why) == -1)
 		return -1;
-	if (path_related(target, m->target) || path_related(*ours ? ours : "/", *theirs ? theirs : "/"))
+	l->n++;
+	return 0;
+}
+
+static int
+check_pair(const struct place *ours, const struct place *theirs, struct why *why)
+{
+	if (path_related(ours->path, theirs->path) ||
+	    path_related(*ours->real ? ours->real : "/", *theirs->real ? theirs->real : "/"))
 		return refuse(why, WHY_DENIED, "the container mounts %s, which would cover or lie in %s that is granted to it: "
-		    "move that input, output or cache elsewhere", m->target, target);
+		    "move that input, output or cache elsewhere", theirs->path, ours->path);
 	return 0;
 }
 
@@ -199,25 +228,53 @@ is_standard(const struct spec_mount *m)
 	return false;
 }
 
+/* Where all of our places lead: once each, for a driver has a hundred. */
+static int
+fill_ours(const struct edits *e, int fd, const char *path, struct places *out, struct why *why)
+{
+	size_t i;
+
+	if ((out->v = calloc(e->mounts + e->nodes + 1, sizeof(*out->v))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < e->mounts; i++)
+		if (add_place(out, e->mount[i].target, fd, path, why) == -1)
+			return -1;
+	for (i = 0; i < e->nodes; i++)
+		if (add_place(out, e->node[i].path, fd, path, why) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+check_mount(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
+{
+	struct place theirs;
+	struct places one = { .v = &theirs };
+	struct why inner;
+	size_t i;
+	int ret = 0;
+
+	if (path_check(m->target, &inner) == -1)
+		return refuse(why, WHY_DATA, "a mount of the container: %s", inner.text);
+	if (add_place(&one, m->target, fd, path, why) == -1)
+		return -1;
+	for (i = 0; ret == 0 && i < ours->n; i++)
+		ret = check_pair(&ours->v[i], &theirs, why);
+	free(theirs.real);
+	return ret;
+}
+
 int
 rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const struct edits *e, struct why *why)
 {
-	const struct spec_mount *m;
-	struct why inner;
-	size_t i, k;
+	struct places ours = { 0 };
+	size_t i;
+	int ret;
 
-	for (i = 0; i < s->mount_count; i++) {
-		m = &s->mount[i];
-		if (is_standard(m))
-			continue;
-		if (path_check(m->target, &inner) == -1)
-			return refuse(why, WHY_DATA, "a mount of the container: %s", inner.text);
-		for (k = 0; k < e->mounts; k++)
-			if (check_pair(e->mount[k].target, m, fd, path, why) == -1)
-				return -1;
-		for (k = 0; k < e->nodes; k++)
-			if (check_pair(e->node[k].path, m, fd, path, why) == -1)
-				return -1;
-	}
-	return 0;
+	ret = fill_ours(e, fd, path, &ours, why);
+	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
+		if (!is_standard(&s->mount[i]))
+			ret = check_mount(&s->mount[i], fd, path, &ours, why);
+	places_free(&ours);
+	return ret;
 }

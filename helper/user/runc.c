@@ -196,6 +196,9 @@ suit_crun(struct making *m)
 		for (k = 0; k < options->n; k++)
 			if (strcmp(options->v[k], "rprivate") == 0)
 				memmove(options->v[k], "private", sizeof("private"));
+		/* the recursive forms are for directories; a read-only mount keeps the others */
+		if (!strlist_has(options, "rw"))
+			continue;
 		if (!strlist_add(options, "rnosuid", SIZE_MAX) || !strlist_add(options, "rnodev", SIZE_MAX))
 			return refuse_nomem(&m->why);
 	}

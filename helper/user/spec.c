@@ -332,7 +332,8 @@ find_parts(struct spec *s, struct why *why)
 	    part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
 	    part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
 	    part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
-	    part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1)
+	    part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1 ||
+	    part(d, root, "hooks", DOC_OBJECT, "hooks", &s->hooks, why) == -1)
 		return -1;
 	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
 		return wrong(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");

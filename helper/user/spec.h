@@ -26,7 +26,7 @@ struct spec_device {
 struct spec {
 	struct doc doc;
 	/* nodes; DOC_NONE where absent */
-	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations;
+	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations, hooks;
 	struct strlist env_text;	/* one for each element of env */
 	struct spec_mount *mount;
 	size_t mount_count;

@@ -218,7 +218,7 @@ test_all_faults(void)
 		    "3: identity = \"tokens\" is unknown; did you mean \"token\"?\n"
 		    "5: count must be a number from 1 to 64\n"
 		    "5: wait must be a number from 0 to 86400\n"
-		    "5: a gpus entry needs a vendor: nvidia, amd or intel\n"
+		    "5: a gpus entry needs a vendor: nvidia, amd, intel, or a CDI kind (\"nvidia.com/gpu\")\n"
 		    "6: share_limit goes with sharing = \"shared\"\n"
 		    "8: path \"srv\" is not absolute\n"
 		    "9: access = \"w\" is unknown; did you mean \"rw\"?\n"
@@ -391,7 +391,8 @@ test_policy_types(void)
 		{ TEXT(P "gpus = { vendor = \"amd\"; };"),
 		    "2: gpus must be a list of at most 64 groups: ( { ... }, { ... } )" },
 		{ TEXT(P "gpus = ( \"amd\" );"), "2: expected a group: { key = value; ... }\n"
-		    "2: a gpus entry needs a vendor: nvidia, amd or intel" },
+		    "2: a gpus entry needs a vendor: nvidia, amd, intel, or a CDI "
+		    "kind (\"nvidia.com/gpu\")" },
 		{ TEXT("pipeline = \"a/b\";\nfolders = \"/srv\";"),
 		    "2: folders must be a list of at most 64 groups: ( { ... }, "
 		    "{ ... } )\n0: warning: this policy gives nothing: neither gpus nor folders" },
@@ -457,11 +458,20 @@ test_gpu_types(void)
 		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = 1; } );"),
 		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
-		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; } );"),
-		    "2: vendor \"nvidia.com/gpu\": CDI kinds "
-		    "are not known to this version\n2: a gpus entry needs a vendor: nvidia, amd or intel" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/\"; } );"),
+		    "2: vendor \"nvidia.com/\" is no kind of CDI devices: \"vendor.com/class\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu=0\"; } );"),
+		    "2: vendor \"nvidia.com/gpu=0\" is no kind of CDI devices: \"vendor.com/class\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; devices = [ \"nvidia.com/gpu=0\" ]; } );"),
+		    "2: \"nvidia.com/gpu=0\" is no name of a CDI device: give what comes after the \"=\" (gpuhelperctl cdi list), or "
+		    "\"all\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; mps = true; } );"),
+		    "2: mps goes with vendor = \"nvidia\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ devices = [ \"MIG-0d5b2d8e\" ]; vendor = \"nvidia\"; } );"),
+		    "2: \"MIG-0d5b2d8e\"" NO_GPU },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ } );"),
-		    "2: a gpus entry needs a vendor: nvidia, amd or intel" },
+		    "2: a gpus entry needs a vendor: nvidia, amd, intel, or a CDI "
+		    "kind (\"nvidia.com/gpu\")" },
 	};
 
 	check_refused(t, COUNT(t), false);

@@ -14,6 +14,7 @@ fill(struct reply *r)
 {
 	static const char *const options[] = { "bind", "ro", NULL };
 	struct edits *e = &r->edits;
+	struct edit_hook *h;
 
 	*r = (struct reply){ .kind = REPLY_GRANT, .policy = "10-a\".conf" };
 	ok(edits_add_node(e, &node0) && edits_add_node(e, &node1) && edits_add_node(e, &node0), "nodes");
@@ -21,6 +22,13 @@ fill(struct reply *r)
 	ok(edits_add_mount(e, "/srv/a/b", "/data/b", options) && edits_add_mount(e, "/srv/z", "/z", options) &&
 	    edits_add_mount(e, "/srv/a", "/data", options) && edits_add_mount(e, "/srv/aa", "/data/a", options),
 	    "mounts");
+	if (ok((h = edits_add_hook(e)) != NULL, "a hook")) {
+		h->when = strdup("createContainer");
+		h->path = strdup("/usr/bin/nvidia-cdi-hook");
+		strlist_add(&h->args, "nvidia-cdi-hook", SIZE_MAX);
+		strlist_add(&h->env, "NVIDIA_CTK_DEBUG=false", SIZE_MAX);
+		h->timeout = 7;
+	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
 	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
 	e->gid[e->gids++] = 4294967294;
@@ -50,6 +58,8 @@ test_reply_grant(void)
 	    out.edits.node[1].gid == 104, "its nodes");
 	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
 	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "its mounts");
+	ok(out.edits.hooks == 1 && strcmp(out.edits.hook[0].when, "createContainer") == 0 && out.edits.hook[0].args.n == 1 &&
+	    strcmp(out.edits.hook[0].env.v[0], "NVIDIA_CTK_DEBUG=false") == 0 && out.edits.hook[0].timeout == 7, "its hooks");
 	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
 	    "the rest");
 }
@@ -81,10 +91,11 @@ test_reply_others(void)
 
 #define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
     "\"maskedPaths\":" masked "}"
-#define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]")
-#define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
+#define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
+#define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
+#define HOOK(members) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
 #define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
-#define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
+#define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
 
 static void
 test_reply_refused(void)
@@ -93,11 +104,17 @@ test_reply_refused(void)
 		"{}", "{\"reply\":1}", "{\"reply\":\"Grant\"}", "{\"reply\":\"grants\"}", "{\"reply\":null}", "[]", "",
 		"{\"reply\":\"grant\"}", GRANT("null", "[]"), GRANT("[]", "[]"), GRANT("{}", "[]"),
 		    GRANT("{\"env\":[1]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "null"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[1]"),
-		GRANT("{\"deviceNodes\":{},\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":\"\",\"env\":[],\"additionalGids\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "null"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[1]"),
+		GRANT("{\"deviceNodes\":{},\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":\"\",\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":{},\"env\":[],\"additionalGids\":[]}", "[]"),
+		HOOK(""), HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[],\"env\":[]"),
+		HOOK("\"hookName\":1,\"path\":\"/h\",\"args\":[],\"env\":[],\"timeout\":0"),
+		HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[1],\"env\":[],\"timeout\":0"),
+		HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[],\"timeout\":0"),
 		NODE(""), NODE("\"path\":\"/dev/a\""),
 		NODE("\"path\":1,\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),
 		NODE("\"path\":\"/dev/a\",\"major\":-1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),

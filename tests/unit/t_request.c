@@ -307,7 +307,7 @@ test_ask(void)
 	}
 }
 
-#define GPUS_WHY " is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID or PCI address"
+#define GPUS_WHY " is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, PCI address or CDI device"
 
 static void
 test_ask_refused(void)

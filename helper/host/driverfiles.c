@@ -1,0 +1,436 @@
+/*
+ * See driverfiles.h.  The runtime walks each path a second time, so all of it
+ * has to be root's alone; what it gets is the path without links.  Opens
+ * nothing: lstat(2) and readlink(2), by cdihost.h.
+ *
+ * Different from what CDI's reference library does, on purpose: a mount is
+ * read-only unless the spec says «rw», never has setuid programs or devices, and
+ * brings no mounts beneath along; what would be mounted beneath /dev (links to
+ * nodes) is left out, for a node comes as a node; a socket whose directory is
+ * not root's is left out; hooks are left out unless gpuhelper.conf has them.
+ */
+#include "driverfiles.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "../pure/cdigpu.h"
+#include "../pure/nvlibs.h"
+#include "../pure/path.h"
+#include "cdihost.h"
+#include "mounts.h"
+
+#define DRIVER_MOUNTS_MAX 1024
+
+/* One spec's part in it. */
+struct part {
+	const struct driver_question *q;
+	const struct cdi_file *file;
+	const struct gpu_rule *rule;
+	enum gpu_vendor vendor;
+	bool again;		/* the spec's own edits are there already, by another GPU of it */
+	struct edits *out;
+	struct why *why;
+};
+
+static int
+no_spec(const struct driver_question *q, const struct driver_want *w, struct why *why)
+{
+	const char *vendor = gpu_vendor_name(w->gpu->vendor);
+
+	/* what can't be read might have been the one */
+	if (q->inventory->cdi_problem[0] != '\0')
+		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used: %s", vendor,
+		    w->gpu->pci, q->inventory->cdi_problem);
+	if (q->settings->driver_files != DRIVER_FILES_CDI)
+		return 0;
+	return refuse(why, WHY_ABSENT, "no CDI spec in /etc/cdi or /run/cdi has the nodes of %s GPU %s, and gpuhelper.conf "
+	    "says driver_files = \"cdi\": gpuhelperctl cdi generate --vendor %s --output /etc/cdi/gpuhelper-%s.json", vendor,
+	    w->gpu->pci, vendor, vendor);
+}
+
+/* The spec's device that is this GPU.  0 with *e NULL: none, and none is needed.  -1 with *why. */
+static int
+find_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
+{
+	const char *name = cdi_name_of(w->gpu, w->rule->kind);
+
+	*e = NULL;
+	if (w->rule->kind == NULL && q->settings->driver_files != DRIVER_FILES_AUTO &&
+	    q->settings->driver_files != DRIVER_FILES_CDI)
+		return 0;
+	if (name == NULL)
+		return w->rule->kind != NULL ? refuse(why, WHY_BUG, "GPU %s has no name of kind %s", w->gpu->pci, w->rule->kind) :
+		    no_spec(q, w, why);
+	if ((*e = cdi_registry_find(q->specs, name)) == NULL)
+		return refuse(why, WHY_BUG, "CDI device %s is lost", name);
+	return 0;
+}
+
+/* «: the driver was changed since: COMMAND» */
+static void
+say_renewal(const struct part *p, char *out, size_t size)
+{
+	const char *path = p->file->path, *dot = strrchr(path, '.');
+
+	if (p->vendor == GPU_NVIDIA && dot != NULL && strcmp(dot, ".yaml") == 0)
+		snprintf(out, size, "nvidia-ctk cdi generate --output=%.120s", path);
+	else
+		snprintf(out, size, "gpuhelperctl cdi generate --vendor %s --output %.120s", gpu_vendor_name(p->vendor), path);
+}
+
+/*
+ * What a driver's library says of its driver, by its file's name; "" for another, and for one with a version of its
+ * own, such as libGL.so.1.7.0 of libglvnd: drivers' begin with three digits.
+ */
+static void
+library_version(const char *path, char out[32])
+{
+	const char *name = path_last(path), *so = strstr(name, ".so.");
+
+	out[0] = '\0';
+	if (so != NULL && nvlib_capabilities(name) != 0 && !nvlib_own_version(name))
+		(void)nvidia_version_parse(so + strlen(".so."), out);
+	if (strcspn(out, ".") < 3)
+		out[0] = '\0';
+}
+
+/* The libraries are of the one driver whose module they talk to. */
+static int
+check_version(const struct part *p, const struct cdi_edits *e)
+{
+	const char *loaded = p->q->inventory->nvidia_version;
+	char renewal[200], version[32];
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		library_version(e->mount[i].host_path, version);
+		if (version[0] == '\0' || strcmp(version, loaded) == 0)
+			continue;
+		if (loaded[0] == '\0')
+			return refuse(p->why, WHY_IO, "the loaded NVIDIA driver's version can't be read: neither "
+			    "/sys/module/nvidia/version nor /proc/driver/nvidia/version has one");
+		say_renewal(p, renewal, sizeof(renewal));
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s is of NVIDIA driver %s, and %s is loaded: %s", p->file->path,
+		    version, loaded, renewal);
+	}
+	return 0;
+}
+
+/* Does the rule's capabilities' choice leave this file out? */
+static bool
+is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
+{
+	unsigned for_what = nvfile_capabilities(m->container_path);
+
+	/* links to nodes: the nodes come by themselves */
+	if (path_is_beneath(m->container_path, "/dev"))
+		return true;
+	if (p->vendor != GPU_NVIDIA)
+		return false;
+	if (nvfile_is_mps(m->host_path) || nvfile_is_mps(m->container_path))
+		return !p->rule->mps;
+	if (for_what == 0)
+		for_what = nvfile_capabilities(m->host_path);
+	if (for_what != 0 && (for_what & p->rule->capabilities) == 0)
+		return true;
+	if ((p->rule->capabilities & GPU_CAP_COMPAT32) != 0)
+		return false;
+	return nvmount_is_32(e, m);
+}
+
+/* The directory that the MPS server makes, in /tmp, where only root could put another in its place. */
+static bool
+is_mps_dir(const char *real, const struct stat *st)
+{
+	char parent[PATH_MAX];
+	struct stat up;
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)(path_last(real) - real - 1), real);
+	return nvfile_is_mps(real) && S_ISDIR(st->st_mode) && st->st_uid == 0 && path_depth(real) == 2 &&
+	    lstat(parent, &up) == 0 && up.st_uid == 0 && (up.st_mode & S_ISVTX) != 0;
+}
+
+/* 1: left out.  -1 with *why. */
+static int
+find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
+{
+	char beneath[1100], renewal[200];
+	struct why why;
+	bool roots;
+
+	if (cdi_find_source(m->host_path, real, st, &roots, &why) == -1) {
+		say_renewal(p, renewal, sizeof(renewal));
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s: was the driver changed since? %s", p->file->path, why.text,
+		    renewal);
+	}
+	if (S_ISSOCK(st->st_mode))
+		return roots ? 0 : 1;
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is neither a file, a directory nor a socket", p->file->path,
+		    m->host_path);
+	if (!roots && !is_mps_dir(real, st))
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s can be changed by others than root: see ls -ld of it and of "
+		    "each directory above it", p->file->path, m->host_path);
+	if (S_ISDIR(st->st_mode) && mounts_beneath(real, beneath, sizeof(beneath)))
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s has a mount beneath it (%s), which would come along writable",
+		    p->file->path, m->host_path, beneath);
+	return 0;
+}
+
+/* A bind mount as we make it; what the spec wants besides is refused rather than dropped. */
+static int
+choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8])
+{
+	static const char *const ours[] = { "bind", "rbind", "ro", "rw", "nosuid", "nodev", "private", "rprivate", "noexec",
+		"relatime", "noatime", "nodiratime", NULL };
+	const bool writable = strlist_has(&m->options, "rw") || (nvfile_is_mps(m->host_path) && p->rule->mps);
+	size_t i, k, n = 0;
+
+	if (m->type != NULL && m->type[0] != '\0' && strcmp(m->type, "bind") != 0 && strcmp(m->type, "none") != 0)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s is of type %s: only bind mounts are made",
+		    p->file->path, m->container_path, m->type);
+	for (i = 0; i < m->options.n; i++) {
+		for (k = 0; ours[k] != NULL && strcmp(ours[k], m->options.v[i]) != 0; k++)
+			;
+		if (ours[k] == NULL)
+			return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s: option \"%s\" is none that is made",
+			    p->file->path, m->container_path, m->options.v[i]);
+	}
+	v[n++] = "bind";
+	v[n++] = "rprivate";
+	v[n++] = writable && !strlist_has(&m->options, "ro") ? "rw" : "ro";
+	v[n++] = "nosuid";
+	v[n++] = "nodev";
+	if (strlist_has(&m->options, "noexec"))
+		v[n++] = "noexec";
+	v[n] = NULL;
+	return 0;
+}
+
+/* 1: there already, by another GPU's device.  -1: two things for one place. */
+static int
+meets_another(const struct part *p, const char *real, const char *target)
+{
+	const struct edit_mount *m;
+	size_t i;
+
+	for (i = 0; i < p->out->mounts; i++) {
+		m = &p->out->mount[i];
+		if (m->driver && strcmp(m->target, target) == 0 && strcmp(m->source, real) == 0)
+			return 1;
+		if (m->driver ? strcmp(m->target, target) == 0 : path_related(m->target, target))
+			return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is mounted at %s, where %s %s is", p->file->path, real,
+			    target, m->driver ? "the driver's" : "folder", m->source);
+	}
+	return 0;
+}
+
+static int
+add_mount(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
+{
+	const char *options[8];
+	char real[PATH_MAX];
+	struct stat st;
+	int ret;
+
+	if (is_left_out(p, e, m))
+		return 0;
+	if (choose_options(p, m, options) == -1)
+		return -1;
+	if ((ret = find_source(p, m, real, &st)) != 0 || (ret = meets_another(p, real, m->container_path)) != 0)
+		return ret == -1 ? -1 : 0;
+	if (p->out->mounts >= DRIVER_MOUNTS_MAX)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: more than %d mounts for one container", p->file->path,
+		    DRIVER_MOUNTS_MAX);
+	if (!edits_add_mount(p->out, real, m->container_path, options))
+		return refuse_nomem(p->why);
+	p->out->mount[p->out->mounts - 1].driver = true;
+	return 0;
+}
+
+/* A policy's own variable, and the first spec's, stay. */
+static int
+add_env(const struct part *p, const char *entry)
+{
+	const struct strlist *env = &p->out->env;
+	const size_t n = strcspn(entry, "=");
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (strcspn(env->v[i], "=") == n && strncmp(env->v[i], entry, n) == 0)
+			return 0;
+	return strlist_add(&p->out->env, entry, SIZE_MAX) ? 0 : refuse_nomem(p->why);
+}
+
+static bool
+copy_list(struct strlist *to, const struct strlist *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->n; i++)
+		if (!strlist_add(to, from->v[i], SIZE_MAX))
+			return false;
+	return true;
+}
+
+/* That a hook has an environment of its own is cdisafe.c's to see: an inherited one was CVE-2025-23266. */
+static int
+add_hook(const struct part *p, const struct cdi_hook *h)
+{
+	struct edit_hook *to;
+	char real[PATH_MAX];
+	struct stat st;
+	struct why why;
+	bool roots;
+
+	if (cdi_find_source(h->path, real, &st, &roots, &why) == -1)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: hook %s", p->file->path, why.text);
+	if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0 || !roots)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: hook %s %s", p->file->path, h->path,
+		    roots ? "is no program" : "can be changed by others than root");
+	if ((to = edits_add_hook(p->out)) == NULL || (to->when = strdup(cdi_hook_names[h->when])) == NULL ||
+	    (to->path = strdup(real)) == NULL || !copy_list(&to->args, &h->args) || !copy_list(&to->env, &h->env))
+		return refuse_nomem(p->why);
+	to->timeout = h->timeout.set ? (uint32_t)h->timeout.v : 0;
+	return 0;
+}
+
+static int
+add_edits(const struct part *p, const struct cdi_edits *e)
+{
+	const bool hooks = p->q->settings->cdi_hooks && !(p->again && e == &p->file->spec.edits);
+	size_t i;
+
+	if (p->vendor == GPU_NVIDIA && check_version(p, e) == -1)
+		return -1;
+	for (i = 0; i < e->mounts; i++)
+		if (add_mount(p, e, &e->mount[i]) == -1)
+			return -1;
+	for (i = 0; i < e->env.n; i++)
+		if (add_env(p, e->env.v[i]) == -1)
+			return -1;
+	for (i = 0; hooks && i < e->hooks; i++)
+		if (add_hook(p, &e->hook[i]) == -1)
+			return -1;
+	return 0;
+}
+
+int
+driver_files(const struct driver_question *q, struct edits *out, struct strlist *used, struct why *why)
+{
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < q->wants; i++) {
+		struct part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
+
+		if (find_entry(q, &q->want[i], &e, why) == -1)
+			return -1;
+		if (e == NULL)
+			continue;
+		p.file = e->file;
+		p.again = strlist_has(used, e->file->path);
+		/* a second GPU of one spec may have more capabilities: what is there already is seen by its place */
+		if (add_edits(&p, &e->file->spec.edits) == -1 || add_edits(&p, &e->device->edits) == -1)
+			return -1;
+		if (!p.again && !strlist_add(used, e->file->path, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+static bool
+has_node(const struct driver_nodes *l, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* «r», «rw», «rwm»: the container is given reading and writing, as every node that we know. */
+static bool
+is_plain_access(const struct cdi_devnode *n)
+{
+	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
+}
+
+/* A node by the numbers that it has: device.c holds the pinned node to them. */
+static int
+number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
+{
+	const char *path = n->path;
+	char real[PATH_MAX];
+	struct stat st;
+	struct why inner;
+	bool roots;
+
+	if (strcmp(cdi_node_source(n), path) != 0)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime makes it by the "
+		    "one name or the other: leave hostPath out", f->path, cdi_node_source(n), path);
+	if (!is_plain_access(n) || strlen(path) >= sizeof(out->path))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s: permissions other than rw, or a path longer than %zu bytes",
+		    f->path, path, sizeof(out->path) - 1);
+	if (cdi_find_source(path, real, &st, &roots, &inner) == -1)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s", f->path, inner.text);
+	if (!S_ISCHR(st.st_mode))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is not a character device", f->path, path);
+	if (n->major.set && n->major.v != 0 &&
+	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is %u:%u here, and the spec says %lld:%lld: renew the spec",
+		    f->path, path, major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
+	*out = (struct gpu_node){ .major = major(st.st_rdev), .minor = minor(st.st_rdev) };
+	snprintf(out->path, sizeof(out->path), "%s", path);
+	return 0;
+}
+
+static int
+add_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+    const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
+{
+	struct gpu_node node;
+	const char *path;
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++) {
+		path = cdi_node_source(&e->node[i]);
+		if (gpu_has_node(q->inventory, w->gpu, path) || has_node(out, path) ||
+		    (e->node[i].permissions != NULL && strcmp(e->node[i].permissions, "none") == 0))
+			continue;
+		if (gpu_of_node(q->inventory, path) != NULL)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
+			    f->path, path, gpu_of_node(q->inventory, path)->pci);
+		if (number_node(f, &e->node[i], &node, why) == -1)
+			return -1;
+		if (out->n == GPU_NODES_MAX)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,
+			    GPU_NODES_MAX);
+		out->v[out->n++] = node;
+	}
+	return 0;
+}
+
+int
+driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why)
+{
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < q->wants; i++) {
+		const struct driver_want *w = &q->want[i];
+
+		if (w->rule->kind == NULL)
+			continue;
+		if (find_entry(q, w, &e, why) == -1 || add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1)
+			return -1;
+	}
+	return 0;
+}

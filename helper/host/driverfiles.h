@@ -1,0 +1,54 @@
+/*
+ * What a GPU needs beside its nodes: the driver's libraries and programs that
+ * the CDI spec with that GPU names, as changes to a container.
+ *
+ * A spec is root's word for which of the host's files go into containers, and
+ * it says so once: when it was written.  Whether its files are still there, and
+ * still root's alone, is looked at for every container.
+ */
+#ifndef GPUHELPER_HOST_DRIVERFILES_H
+#define GPUHELPER_HOST_DRIVERFILES_H
+
+#include "../pure/edits.h"
+#include "../pure/gpu.h"
+#include "../pure/policy.h"
+#include "../pure/settings.h"
+#include "cdidirs.h"
+
+/* A GPU that is granted, and the rule that gives it. */
+struct driver_want {
+	const struct gpu *gpu;
+	const struct gpu_rule *rule;
+};
+
+struct driver_question {
+	const struct cdi_registry *specs;	/* loaded as «trusted» */
+	const struct inventory *inventory;	/* with the specs' names in it (cdigpus.h) */
+	const struct settings *settings;
+	const struct driver_want *want;
+	size_t wants;
+};
+
+/* Nodes that a spec has and gpu.h's tables have not, for rules of a CDI kind. */
+struct driver_nodes {
+	struct gpu_node v[GPU_NODES_MAX];
+	size_t n;
+};
+
+/*
+ * Adds mounts, variables and (cdi_hooks = "allow") hooks to *out, and the paths
+ * of the specs to *used.  What *out has already is not overridden: a variable
+ * stays, and a mount that a driver's file would meet is a refusal.
+ * -1 with *why, for a spec that can't be used, is older than the loaded driver
+ * or names what is not there or not root's.
+ */
+int driver_files(const struct driver_question *q, struct edits *out, struct strlist *used, struct why *why);
+
+/*
+ * Likewise the nodes.  Who may use one is not the spec's to say (its fileMode,
+ * uid and additionalGids are left alone): root/device.c sees to that for these as
+ * for all others.  Looks at nodes, opens none.
+ */
+int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
+
+#endif

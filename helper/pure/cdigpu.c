@@ -1,0 +1,115 @@
+/* See cdigpu.h.  By path: both sides name the host's /dev, and device.c holds the number to what the kernel says. */
+#include "cdigpu.h"
+
+#include <string.h>
+
+const char *
+cdi_node_source(const struct cdi_devnode *n)
+{
+	return n->host_path != NULL && n->host_path[0] != '\0' ? n->host_path : n->path;
+}
+
+static const struct gpu_node *
+find_node(const struct gpu_node *v, size_t n, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(v[i].path, path) == 0)
+			return &v[i];
+	return NULL;
+}
+
+static bool
+device_has_node(const struct cdi_device *d, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < d->edits.nodes; i++)
+		if (strcmp(cdi_node_source(&d->edits.node[i]), path) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_all_of(const struct cdi_device *d, const struct gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->nodes; i++)
+		if (!g->node[i].optional && !device_has_node(d, g->node[i].path))
+			return false;
+	return g->nodes > 0;
+}
+
+static bool
+has_none_of_others(const struct cdi_device *d, const struct inventory *inv, const struct gpu *g)
+{
+	const char *path;
+	size_t i, k;
+
+	for (i = 0; i < d->edits.nodes; i++) {
+		path = cdi_node_source(&d->edits.node[i]);
+		if (find_node(g->node, g->nodes, path) != NULL)
+			continue;
+		for (k = 0; k < inv->gpus; k++)
+			if (find_node(inv->gpu[k].node, inv->gpu[k].nodes, path) != NULL)
+				return false;
+	}
+	return true;
+}
+
+struct gpu *
+cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv)
+{
+	struct gpu *found = NULL, *g;
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		if (has_all_of(d, g) && has_none_of_others(d, inv, g) &&
+		    (found == NULL || strlen(g->part) > strlen(found->part)))
+			found = g;
+	}
+	return found;
+}
+
+bool
+cdi_name_is_of(const char *name, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return strncmp(name, kind, n) == 0 && name[n] == '=';
+}
+
+const char *
+cdi_name_of(const struct gpu *g, const char *kind)
+{
+	static const char *const own[GPU_VENDORS] = { [GPU_NVIDIA] = "nvidia.com/gpu", [GPU_AMD] = "amd.com/gpu",
+		[GPU_INTEL] = "intel.com/gpu" };
+	const char *want = kind != NULL ? kind : own[g->vendor];
+	size_t i;
+
+	for (i = 0; i < g->cdi.n; i++)
+		if (cdi_name_is_of(g->cdi.v[i], want))
+			return g->cdi.v[i];
+	return kind == NULL && g->cdi.n > 0 ? g->cdi.v[0] : NULL;
+}
+
+bool
+gpu_has_node(const struct inventory *inv, const struct gpu *g, const char *path)
+{
+	return find_node(g->node, g->nodes, path) != NULL ||
+	    find_node(inv->common[g->vendor], inv->commons[g->vendor], path) != NULL;
+}
+
+const struct gpu *
+gpu_of_node(const struct inventory *inv, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (find_node(inv->gpu[i].node, inv->gpu[i].nodes, path) != NULL)
+			return &inv->gpu[i];
+	return NULL;
+}

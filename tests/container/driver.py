@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""The driver's files by CDI specs: what a container gets of them, and which specs are refused.
+
+usage: driver.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The GPUs are SIMULATED, and so are the driver's files: libcuda and libnvidia-ml are small libraries of this test's own,
+with the names, SONAMEs and places of the real ones.  What loads them is real: a program and its loader, in an image made
+of this machine's C library.  An image of another distribution's C library can't be had here: for its directory
+(/usr/lib64) only what is mounted there is looked at.
+"""
+import json, os, re, shutil, subprocess, sys
+from lib import *
+
+host, tag = able_host()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
+VERSION = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
+DRIVER = '/usr/lib/gpu-driver'
+DEBIAN, RHEL = '/usr/lib/x86_64-linux-gnu', '/usr/lib64'
+OPTIONS = ['ro', 'nosuid', 'nodev', 'rbind', 'rprivate']
+
+
+def policy(rule='vendor = "nvidia";', rest=''):
+    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { %s } );\n%s\n' % (rule, rest))
+
+
+def library(stem, version, text):
+    """A library whose one function says what it is."""
+    path = '%s/%s.so.%s' % (DRIVER, stem, version)
+    os.makedirs(DRIVER, exist_ok=True)
+    c = write(W + '/lib.c', 'const char *driver_says(void); const char *driver_says(void) { return "%s"; }\n' % text)
+    subprocess.check_call(['cc', '-shared', '-fPIC', '-Wl,-soname,%s.so.1' % stem, '-o', path, c])
+    return path
+
+
+cuda, ml = library('libcuda', VERSION, 'cuda ' + VERSION), library('libnvidia-ml', VERSION, 'ml')
+encode = library('libnvidia-encode', VERSION, 'encode')
+small = shutil.copy(cuda, DRIVER + '/small-libcuda.so.' + VERSION)     # stands in for one of 32 bits
+smi = write(DRIVER + '/nvidia-smi', '#!/bin/sh\necho smi\n', 0o755)
+mps = write(DRIVER + '/nvidia-cuda-mps-control', '#!/bin/sh\n', 0o755)
+
+
+def mounts(of, name):
+    return [{'hostPath': of, 'containerPath': d + '/' + name, 'options': OPTIONS} for d in (DEBIAN, RHEL)]
+
+
+def device(name, *nodes, **more):
+    return {'name': name, 'containerEdits': dict({'deviceNodes': [{'path': n} for n in nodes]}, **more)}
+
+
+HOOK = write('/usr/libexec/gpu-hook', '#!/bin/sh\n{ env; echo "args $*"; } > %s/hooked\n' % W, 0o755)
+write(W + '/hooked', '', 0o666)
+
+
+def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind='nvidia.com/gpu', **more):
+    """The spec alone; devices in another order than the GPUs'."""
+    for d in '/etc/cdi', '/run/cdi':
+        shutil.rmtree(d, ignore_errors=True)
+    edits = edits if edits is not None else {
+        'env': ['NVIDIA_VISIBLE_DEVICES=void', 'DRIVER_IS=' + VERSION],
+        'deviceNodes': [{'path': '/dev/nvidiactl'}, {'path': '/dev/nvidia-uvm'}],
+        'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libnvidia-ml.so.1') + mounts(encode, 'libnvidia-encode.so.1') +
+        [{'hostPath': smi, 'containerPath': '/usr/bin/nvidia-smi', 'options': OPTIONS},
+         {'hostPath': small, 'containerPath': '/usr/lib/i386-linux-gnu/libcuda.so.1', 'options': OPTIONS},
+         {'hostPath': mps, 'containerPath': '/usr/bin/nvidia-cuda-mps-control', 'options': OPTIONS}],
+        'hooks': [{'hookName': 'createContainer', 'path': HOOK, 'args': ['gpu-hook', 'one'], 'env': ['HOOK=1', 'PATH=/bin:/usr/bin']}]}
+    devices = devices if devices is not None else [device('0', '/dev/nvidia1'), device('1', '/dev/nvidia0'),
+                                                   device('all', '/dev/nvidia0', '/dev/nvidia1')]
+    return write(file, json.dumps(dict({'cdiVersion': '0.6.0', 'kind': kind, 'containerEdits': edits, 'devices': devices},
+                                       **more)), mode)
+
+
+def glibc_image(path):
+    """An image with a C library and a program that loads the driver, and nothing of a driver in it."""
+    busybox_rootfs(path, MAXID)
+    c = write(W + '/prog.c', r'''#include <dlfcn.h>
+#include <stdio.h>
+int main(int n, char **v) {
+	for (v++; n-- > 1; v++) {
+		void *l = dlopen(*v, RTLD_NOW);
+		const char *(*f)(void) = l != NULL ? (const char *(*)(void))dlsym(l, "driver_says") : NULL;
+		printf("%s: %s\n", *v, f != NULL ? f() : dlerror());
+	}
+}''')
+    subprocess.check_call(['cc', '-o', path + '/bin/prog', c])
+    for lib in re.findall(r'(/\S+)', sh('ldd', path + '/bin/prog').stdout):
+        os.makedirs(path + os.path.dirname(lib), exist_ok=True)
+        shutil.copy(os.path.realpath(lib), path + lib)
+
+
+class Fresh(Bundle):
+    """With an image of its own: the places that a runtime makes for mounts would be seen by the next container."""
+    def __init__(self, host, edit=lambda s: None, image=None, **kw):
+        if image is None:
+            image = '%s/vol/image%d' % (W, Bundle.count)
+            subprocess.check_call(['cp', '-a', W + '/vol/glibc', image])
+        super().__init__(host, edit=lambda s: [edit(s), s['root'].update(path=image)], **kw)
+
+
+def refused(name, *words, **kw):
+    """The container is not made, with these words in its one line, and nothing is left of the try."""
+    before, b = leases(), Fresh(host, env=kw.pop('env', TRAIN), args=['/bin/true'], **kw)
+    config = b.config()
+    r = b.run()
+    ok(r.returncode != 0 and all(w in r.stdout for w in words) and leases() == before and b.config() == config, tag + name, r.stdout)
+
+
+glibc_image(W + '/vol/glibc')
+policy()
+spec()
+b = Fresh(host, env=TRAIN)
+b.start()
+r = b.exec('/bin/prog libcuda.so.1 libnvidia-ml.so.1 libnvidia-encode.so.1; echo; ls /usr/bin /usr/lib64; ls /usr/lib/i386-linux-gnu; '
+           'echo x > /usr/lib64/libcuda.so.1; id -u; cat /proc/self/mountinfo; env').stdout
+said, _, rest = r.partition('\n\n')
+ok('libcuda.so.1: cuda ' + VERSION in said and 'libnvidia-ml.so.1: ml' in said, tag + "the image's own loader finds the driver", said)
+ok('libnvidia-encode.so.1: libnvidia-encode.so.1: cannot open' in said, tag + 'video is not among the capabilities: its library is not there', said)
+ok('nvidia-smi' in rest and 'libcuda.so.1\n' in rest and 'libnvidia-encode' not in rest, tag + 'the program, and the directory of other distributions', rest[:500])
+ok('mps' not in rest and 'i386-linux-gnu: No such file' in rest, tag + 'neither MPS nor libraries of 32 bits, which nobody named', rest[:500])
+ok('Read-only file system' in rest, tag + 'none of it can be written to', rest[:500])
+flags = [l.split()[5] for l in r.splitlines() if ' /usr/lib64/libcuda.so.1 ' in l]
+ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'mounted ro, nosuid, nodev', flags)
+ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables, in an exec, too")
+ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'its hooks are not run')
+ok(audit()[-1]['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in audit()[-1], tag + 'the audit log names the spec', audit()[-1])
+b.delete()
+
+policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')
+b = Fresh(host, env=TRAIN)
+b.start()
+r = b.exec('/bin/prog libcuda.so.1 libnvidia-encode.so.1; ls /usr/bin /usr/lib/i386-linux-gnu').stdout
+ok('libnvidia-encode.so.1: encode' in r and 'libcuda.so.1: libcuda.so.1: cannot' in r and 'nvidia-smi' not in r and 'nvidia-cuda-mps-control' in r,
+   tag + 'other capabilities, other files; MPS where the policy says mps = true', r)
+b.delete()
+policy('vendor = "nvidia"; capabilities = [ "compute", "compat32" ];')
+b = Fresh(host, env=TRAIN)
+b.start()
+ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'libraries of 32 bits with compat32')
+b.delete()
+
+# hooks
+host.settings('cdi_hooks = "allow";')
+policy()
+b = Fresh(host, env=TRAIN, edit=lambda s: s.update(hooks={'poststop': [{'path': '/bin/true'}]}))
+b.start()
+hooked = open(W + '/hooked').read()
+ok('HOOK=1' in hooked and 'args one' in hooked and not re.search('^(HOME|USER|LANG|SUDO|BUILD|GPUHELPER|LD)', hooked, re.M),
+   tag + 'cdi_hooks = "allow": they run, in the environment that the spec names', hooked)
+ok(list(json.loads(b.config())['hooks']) == ['poststop', 'createContainer'], tag + "beside the engine's own", b.config()[-300:])
+b.delete()
+os.chmod(HOOK, 0o777)
+refused('a hook that others can change is not run, and no container without it', 'hook ' + HOOK, 'changed by others')
+os.chmod(HOOK, 0o755)
+host.settings()
+
+# by the spec's names
+policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
+b = Fresh(host, env=TRAIN)
+b.start()
+r = b.exec('ls /dev; /bin/prog libcuda.so.1').stdout
+ok('nvidia1' in r and 'nvidia0' not in r and 'cuda ' + VERSION in r, tag + 'a rule of a CDI kind: the GPU is the one whose node the device has', r)
+refused('which is leased as a GPU', 'taken by')
+b.delete()
+policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
+refused('another of its kind is not given', 'does not give', env=TRAIN[:2] + ['GPUHELPER_GPUS=nvidia.com/gpu=1'])
+policy()
+b = Fresh(host, env=TRAIN[:2] + ['GPUHELPER_GPUS=nvidia.com/gpu=1'])
+b.start()
+r = b.exec('ls /dev').stdout
+ok('nvidia0' in r and 'nvidia1' not in r, tag + 'a container asks by such a name, too', r)
+b.delete()
+policy('vendor = "nvidia.com/gpu"; devices = [ "9" ];')
+refused('a device that no spec has', 'nvidia.com/gpu', 'gpuhelperctl cdi list')
+policy('vendor = "acme.com/gpu";')
+refused('a kind that no spec has', 'acme.com/gpu')
+
+# nodes that a spec brings besides
+os.mknod('/dev/gpu-extra', 0o20666, os.makedev(240, 7))
+os.mknod('/dev/gpu-closed', 0o20600, os.makedev(240, 8))
+spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-extra')], edits={'env': ['A=1']})
+policy('vendor = "acme.com/card";')
+b = Fresh(host, env=TRAIN)
+b.start()
+r = b.exec('ls -l /dev; (: < /dev/gpu-extra); (: < /dev/nvidia0)').stdout
+ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node is opened, too", r)
+b.delete()
+policy('vendor = "nvidia";')
+b = Fresh(host, env=TRAIN)
+b.start()
+ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'but not for a rule of a plain vendor: files are all that it takes of a spec')
+b.delete()
+policy('vendor = "acme.com/card";')
+spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-closed')], edits={'env': ['A=1']})
+b = Fresh(host, env=TRAIN)
+b.start()
+ok('No such device' in b.exec('(: < /dev/gpu-closed)').stdout and 'user:4294967294:rw-' in sh('getfacl', '-cn', '/dev/gpu-closed').stdout,
+   tag + 'one that is closed to all by an ACL entry of the lease')
+b.delete()
+ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  which goes with it', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
+spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [{'path': '/dev/nvidia1'}]})
+refused("another GPU's node for all", '/dev/nvidia1', '0000:')
+for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'), ({'path': '/dev/none'}, 'is not there'),
+                   ({'path': '/dev/gpu-extra', 'type': 'c', 'major': 240, 'minor': 9}, '240:9'), ({'path': '/dev/fd'}, 'symbolic link'),
+                   ({'path': '/dev/shm'}, 'not a character device'), ({'path': '/dev/gpu-extra', 'permissions': 'r'}, 'permissions')):
+    spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [bad]})
+    refused('a further node: ' + json.dumps(bad), words)
+
+# specs that are not to be believed
+policy()
+spec(mode=0o666)
+refused('a spec that others can change', '/etc/cdi/nvidia.json', 'written by others')
+spec()
+os.chown('/etc/cdi', MAXID, 0)
+refused("a directory that is not root's", '/etc/cdi')
+os.chown('/etc/cdi', 0, 0)
+spec(edits={'mounts': [{'hostPath': '/etc/shadow', 'containerPath': '/x'}]})
+refused('an unsafe one', '/etc/cdi/nvidia.json', '/etc/shadow')
+write('/etc/cdi/nvidia.json', '{ "cdiVersion": "0.6.0", ')
+refused('a broken one', '/etc/cdi/nvidia.json:1')
+spec(file='/etc/cdi/nvidia.yaml', edits={'mounts': mounts(library('libcuda', '570.1.1', 'old'), 'libcuda.so.1')})
+refused('one of another driver than the loaded', 'NVIDIA driver 570.1.1, and %s is loaded' % VERSION, 'nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml')
+spec(edits={'mounts': mounts(DRIVER + '/gone.so.1', 'gone.so.1')})
+refused('one whose file is gone', 'gone.so.1 is not there', 'gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/nvidia.json')
+os.symlink(cuda, DRIVER + '/link.so')
+spec(edits={'mounts': mounts(DRIVER + '/link.so', 'link.so')})
+refused('one whose file is a link', 'link.so is a symbolic link')
+os.makedirs('/srv/loose')
+write('/srv/loose/lib.so', 'x')
+os.chmod('/srv/loose', 0o777)
+spec(edits={'mounts': mounts('/srv/loose/lib.so', 'lib.so')})
+refused('one whose file others can change', '/srv/loose/lib.so', 'changed by others')
+for bad, words in (({'type': 'tmpfs'}, 'type tmpfs'), ({'options': ['bind', 'z']}, 'option "z"'), ({'hostPath': '/dev/null'}, 'neither a file')):
+    spec(edits={'mounts': [dict(mounts(cuda, 'libcuda.so.1')[0], **bad)]})
+    refused('a mount with ' + json.dumps(bad), words)
+spec(edits={'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libcuda.so.1')})
+refused('two files for one place', DEBIAN + '/libcuda.so.1')
+
+# sockets
+import socket
+os.makedirs('/run/nvidia-persistenced')
+s = socket.socket(socket.AF_UNIX)
+s.bind('/run/nvidia-persistenced/socket')
+s.listen()
+PERSISTENCED = {'hostPath': '/run/nvidia-persistenced/socket', 'containerPath': '/run/nvidia-persistenced/socket', 'options': ['nosuid', 'nodev', 'rbind', 'rprivate', 'noexec']}
+for owner in 0, 1000:
+    os.chown('/run/nvidia-persistenced', owner, owner)
+    spec(edits={'mounts': [PERSISTENCED]})
+    b = Fresh(host, env=TRAIN)
+    b.start()
+    r = b.exec('ls -l /run/nvidia-persistenced/socket').stdout
+    ok(r.startswith('s') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
+    b.delete()
+
+# which settings want a spec
+spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
+b = Fresh(host, env=TRAIN, args=['/bin/ls', '/lib/x86_64-linux-gnu', '/dev'])
+r = b.run()
+ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto": no spec with the GPU, so the files are the image\'s', r.stdout)
+host.settings('driver_files = "cdi";')
+refused('driver_files = "cdi": refused then', 'no CDI spec', 'gpuhelperctl cdi generate --vendor nvidia')
+spec()
+host.settings('driver_files = "none";')
+b = Fresh(host, env=TRAIN, args=['/bin/ls', '/usr/lib64'])
+ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": none of it, whatever specs there are')
+host.settings()
+
+# what else is at those places
+before = snapshot(DRIVER)
+policy(rest='folders = ( { path = "/srv/loose2"; target = "/usr/lib64"; } );')
+os.makedirs('/srv/loose2')
+refused("a folder where the driver's files go", 'folder /srv/loose2', env=TRAIN + ['GPUHELPER_FOLDERS=all'])
+policy()
+os.makedirs(W + '/vol/input')
+refused("a task's own mount over the driver's place", '/usr/lib',
+        edit=lambda s: s['mounts'].append({'destination': '/usr/lib', 'type': 'bind', 'source': W + '/vol/input', 'options': ['bind']}))
+
+
+def odd(name, change, **kw):
+    """An image that is not as images are: the container works or is refused, and the host is as it was."""
+    path = '%s/vol/odd%d' % (W, Bundle.count)
+    busybox_rootfs(path, MAXID)
+    change(path)
+    subprocess.check_call(['chown', '-hR', '%d:%d' % (MAXID, MAXID), path])
+    watched = [snapshot(d) for d in (DRIVER, '/usr/lib64', '/usr/bin', '/etc/gpuhelper', '/etc/cdi')]
+    b = Fresh(host, env=TRAIN, args=['/bin/ls', DEBIAN + '/libcuda.so.1'], image=path, **kw)
+    r = b.run()
+    b.delete()
+    same = watched == [snapshot(d) for d in (DRIVER, '/usr/lib64', '/usr/bin', '/etc/gpuhelper', '/etc/cdi')]
+    ok(same and (r.stdout.strip().endswith('libcuda.so.1') if r.returncode == 0 else r.stdout.strip() != '') and not leases(),
+       tag + 'an image with %s: %s, and the host is as it was' % (name, 'works' if r.returncode == 0 else 'is refused'), r.stdout)
+    odd.said = r.stdout
+    return r
+
+
+def linked(link, target):
+    def change(path):
+        d = path + os.path.dirname(link)
+        os.makedirs(d, exist_ok=True)
+        if os.path.isdir(path + link) and not os.path.islink(path + link):
+            shutil.rmtree(path + link)
+        os.symlink(target, path + link)
+    return change
+
+
+spec()
+ok(odd('nothing but a program', lambda p: [shutil.rmtree(p + '/' + d) for d in ('tmp', 'srv', 'root', 'run')]).returncode == 0, tag + '  it works', odd.said)
+ok(odd('root-is read-only', lambda p: None, edit=lambda s: s['root'].update(readonly=True)).returncode == 0, tag + '  it works', odd.said)
+odd('usr-lib that is a link to /', linked('/usr/lib', '/'))
+odd('usr-lib64 that is a link to ../../../../usr/lib64', linked('/usr/lib64', '../../../../usr/lib64'))
+odd('lib64-to-lib, as some distributions have it', linked('/usr/lib64', 'lib'))
+odd('multiarch that is a link to the driver on the host', linked(DEBIAN, DRIVER))
+odd('library that is a link to the host\'s', linked(DEBIAN + '/libcuda.so.1', cuda))
+odd('dev that is a link to /etc', linked('/dev', '/etc'))
+odd('dev that is a link to ../../../../dev', linked('/dev', '../../../../dev'))
+odd('proc that is a link to /usr', linked('/proc', '/usr'))
+ok(before == snapshot(DRIVER), tag + "the driver's files are as they were")
+done()

@@ -1,0 +1,116 @@
+/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names it is found. */
+#include "pure/cdigpu.h"
+#include "pure/cleanup.h"
+#include "pure/policy.h"
+#include "tap.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+#define NODE(p) { .path = p, .major = 195 }
+#define OPTIONAL(p) { .path = p, .major = 226, .optional = true }
+#define SHARED(p) { .path = p, .major = 195, .shared = true }
+
+/* Two NVIDIA GPUs, the second with two MIG instances of one compute instance each, and an AMD GPU. */
+static struct gpu gpus[] = {
+	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .node = { NODE("/dev/nvidia0"), OPTIONAL("/dev/dri/renderD128") },
+	    .nodes = 2 },
+	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .mig = true, .nodes = 5, .rank = 1,
+	    .node = { NODE("/dev/nvidia1"), NODE("/dev/nvidia-caps/nvidia-cap12"), NODE("/dev/nvidia-caps/nvidia-cap13"),
+	    NODE("/dev/nvidia-caps/nvidia-cap21"), NODE("/dev/nvidia-caps/nvidia-cap22") } },
+	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .part = "1", .nodes = 3, .rank = 1, .node = { SHARED("/dev/nvidia1"),
+	    NODE("/dev/nvidia-caps/nvidia-cap12"), NODE("/dev/nvidia-caps/nvidia-cap13") } },
+	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .part = "1:0", .nodes = 3, .rank = 1, .node = { SHARED("/dev/nvidia1"),
+	    SHARED("/dev/nvidia-caps/nvidia-cap12"), NODE("/dev/nvidia-caps/nvidia-cap13") } },
+	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .part = "2:0", .nodes = 3, .rank = 1, .node = { SHARED("/dev/nvidia1"),
+	    SHARED("/dev/nvidia-caps/nvidia-cap21"), NODE("/dev/nvidia-caps/nvidia-cap22") } },
+	{ .vendor = GPU_AMD, .pci = "0000:03:00.0", .node = { NODE("/dev/dri/renderD129") }, .nodes = 1 },
+};
+static struct inventory host = { .gpu = gpus, .gpus = COUNT(gpus),
+	.common = { [GPU_NVIDIA] = { NODE("/dev/nvidiactl") }, [GPU_AMD] = { NODE("/dev/kfd") } },
+	.commons = { [GPU_NVIDIA] = 1, [GPU_AMD] = 1 } };
+
+/* A device of these nodes, which NULL ends. */
+static struct gpu *
+of_nodes(const char *const *path)
+{
+	static struct cdi_devnode node[8];
+	struct cdi_device d = { .edits.node = node };
+
+	for (; *path != NULL; path++)
+		node[d.edits.nodes++] = (struct cdi_devnode){ .path = (char *)(uintptr_t)*path };
+	return cdi_gpu_of(&d, &host);
+}
+
+static void
+test_which_gpu(void)
+{
+	static const struct {
+		const char *what;
+		const char *path[8];
+		int gpu;		/* -1: none */
+	} t[] = {
+		{ "its own node", { "/dev/nvidia0" }, 0 },
+		{ "with what it has besides", { "/dev/nvidia0", "/dev/dri/renderD128", "/dev/nvidiactl" }, 0 },
+		{ "with a node that nobody knows", { "/dev/nvidia0", "/dev/infiniband/uverbs0" }, 0 },
+		{ "only what it could do without", { "/dev/dri/renderD128" }, -1 },
+		{ "only what all have", { "/dev/nvidiactl" }, -1 },
+		{ "nothing", { NULL }, -1 },
+		{ "two GPUs", { "/dev/nvidia0", "/dev/dri/renderD129" }, -1 },
+		{ "two GPUs, the one by what it could do without", { "/dev/nvidia1", "/dev/dri/renderD128" }, -1 },
+		{ "AMD's, with kfd", { "/dev/dri/card1", "/dev/dri/renderD129", "/dev/kfd" }, 5 },
+		{ "a GPU with MIG instances, none of which it has", { "/dev/nvidia1" }, -1 },
+		{ "an instance", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13" }, 3 },
+		{ "the other", { "/dev/nvidia-caps/nvidia-cap22", "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap21" }, 4 },
+		{ "half of one", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap21" }, -1 },
+		{ "one and half of another", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12",
+		    "/dev/nvidia-caps/nvidia-cap13", "/dev/nvidia-caps/nvidia-cap21" }, -1 },
+		{ "all of them", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13",
+		    "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22" }, 1 },
+	};
+	struct cdi_devnode moved = { .path = (char[]){ "/dev/gpu" }, .host_path = (char[]){ "/dev/nvidia0" } };
+	const struct cdi_device d = { .edits = { .node = &moved, .nodes = 1 } };
+	const struct gpu *g;
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		g = of_nodes(t[i].path);
+		is_int(g == NULL ? -1 : g - gpus, t[i].gpu, t[i].what);
+	}
+	ok(cdi_gpu_of(&d, &host) == &gpus[0], "by the host's path, where that is another");
+	ok(gpu_has_node(&host, &gpus[0], "/dev/nvidiactl") && !gpu_has_node(&host, &gpus[5], "/dev/nvidiactl"),
+	    "a common node is its vendor's");
+	ok(gpu_of_node(&host, "/dev/kfd") == NULL && gpu_of_node(&host, "/dev/nvidia0") == &gpus[0], "and no one's own");
+}
+
+static void
+test_names(void)
+{
+	struct gpu *g = &gpus[0];
+	static const char mig[] = "MIG-11111111-2222-3333-4444-555555555555";
+	struct gpu_rule rule = { .kind = (char[]){ "nvidia.com/gpu" } };
+
+	strlist_add(&g->cdi, "acme.com/gpu=0", SIZE_MAX);
+	strlist_add(&g->cdi, "nvidia.com/gpu=7", SIZE_MAX);
+	strlist_add(&g->cdi, "nvidia.com/gpus=1", SIZE_MAX);
+	strlist_add(&gpus[3].cdi, "nvidia.com/gpu=MIG-11111111-2222-3333-4444-555555555555", SIZE_MAX);
+	is_str(cdi_name_of(g, NULL), "nvidia.com/gpu=7", "the vendor's own kind first");
+	is_str(cdi_name_of(g, "acme.com/gpu"), "acme.com/gpu=0", "a kind");
+	ok(cdi_name_of(g, "nvidia.com/gp") == NULL && cdi_name_of(g, "gpu") == NULL, "a part of a kind is none");
+	ok(cdi_name_of(&gpus[5], NULL) == NULL, "no name at all");
+	ok(gpu_is_named(g, "nvidia.com/gpu=7", false) && !gpu_is_named(g, "nvidia.com/gpu=0", true), "in full, it is its name");
+	ok(gpu_is_named(&gpus[3], mig, false) && !gpu_is_named(&gpus[2], mig, false) && !gpu_is_named(g, mig, false),
+	    "an instance by its UUID");
+	ok(gpu_rule_means(&rule, "7", g) && !gpu_rule_means(&rule, "0", g) && !gpu_rule_means(&rule, "1", g),
+	    "a rule of the kind: by the spec's names, not by rank or another kind's");
+	ok(gpu_rule_means(&rule, "all", g) && gpu_rule_names(&rule, g) && !gpu_rule_names(&rule, &gpus[5]),
+	    "\"all\" is all of the kind");
+	strlist_free(&g->cdi);
+	strlist_free(&gpus[3].cdi);
+}
+
+int
+main(void)
+{
+	test_which_gpu();
+	test_names();
+	return done_testing();
+}

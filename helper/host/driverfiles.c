@@ -53,16 +53,13 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 	    w->gpu->pci, vendor, vendor);
 }
 
-/* The spec's device that is this GPU.  0 with *e NULL: none, and none is needed.  -1 with *why. */
+/* The spec's device that is this GPU; *e NULL: none, and none is needed.  -1 with *why. */
 static int
 find_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
 {
 	const char *name = cdi_name_of(w->gpu, w->rule->kind);
 
 	*e = NULL;
-	if (w->rule->kind == NULL && q->settings->driver_files != DRIVER_FILES_AUTO &&
-	    q->settings->driver_files != DRIVER_FILES_CDI)
-		return 0;
 	if (name == NULL)
 		return w->rule->kind != NULL ? refuse(why, WHY_BUG, "GPU %s has no name of kind %s", w->gpu->pci, w->rule->kind) :
 		    no_spec(q, w, why);
@@ -326,6 +323,8 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 	const struct cdi_entry *e;
 	size_t i;
 
+	if (q->settings->driver_files != DRIVER_FILES_AUTO && q->settings->driver_files != DRIVER_FILES_CDI)
+		return 0;
 	for (i = 0; i < q->wants; i++) {
 		struct part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
 
@@ -428,8 +427,10 @@ driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct w
 
 		if (w->rule->kind == NULL)
 			continue;
-		if (find_entry(q, w, &e, why) == -1 || add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
-		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1)
+		if (find_entry(q, w, &e, why) == -1)
+			return -1;
+		if (e != NULL && (add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
 			return -1;
 	}
 	return 0;

@@ -130,6 +130,7 @@ group mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc 
 group vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
 group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
+group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2

@@ -201,6 +201,16 @@ look_at_bundle(struct inquiry *q)
 	edits_free(&edits);
 }
 
+/* As though this tool had been started in the worker's environment. */
+static int
+bound_ask(struct inquiry *q)
+{
+	if (!q->settings.respect_allocation)
+		return 0;
+	return ask_bound(&q->ask, GPU_NVIDIA, getenv("CUDA_VISIBLE_DEVICES"), &q->why) == -1 ? -1 :
+	    ask_bound(&q->ask, GPU_AMD, getenv("ROCR_VISIBLE_DEVICES"), &q->why);
+}
+
 /* The way of root/grant.c, without what it does.  -1: q->why is the answer. */
 static int
 judge(struct inquiry *q, bool proven)
@@ -213,7 +223,8 @@ judge(struct inquiry *q, bool proven)
 		return refuse(&q->why, WHY_DENIED, "the container asks for nothing: it brings no GPUHELPER_TOKEN, "
 		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
 	}
-	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || identify(q, proven) == -1)
+	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
+	    identify(q, proven) == -1)
 		return -1;
 	if (ask_policies(q) == 0) {
 		q->outcome = OUTCOME_GRANTED;

@@ -250,20 +250,6 @@ add_mount(const struct part *p, const struct cdi_edits *e, const struct cdi_moun
 	return 0;
 }
 
-/* A policy's own variable, and the first spec's, stay. */
-static int
-add_env(const struct part *p, const char *entry)
-{
-	const struct strlist *env = &p->out->env;
-	const size_t n = strcspn(entry, "=");
-	size_t i;
-
-	for (i = 0; i < env->n; i++)
-		if (strcspn(env->v[i], "=") == n && strncmp(env->v[i], entry, n) == 0)
-			return 0;
-	return strlist_add(&p->out->env, entry, SIZE_MAX) ? 0 : refuse_nomem(p->why);
-}
-
 static bool
 copy_list(struct strlist *to, const struct strlist *from)
 {
@@ -309,8 +295,8 @@ add_edits(const struct part *p, const struct cdi_edits *e)
 		if (add_mount(p, e, &e->mount[i]) == -1)
 			return -1;
 	for (i = 0; i < e->env.n; i++)
-		if (add_env(p, e->env.v[i]) == -1)
-			return -1;
+		if (!edits_add_env(p->out, e->env.v[i]))
+			return refuse_nomem(p->why);
 	for (i = 0; hooks && i < e->hooks; i++)
 		if (add_hook(p, &e->hook[i]) == -1)
 			return -1;

@@ -46,6 +46,18 @@ edits_add_mount(struct edits *e, const char *source, const char *target, const c
 	return true;
 }
 
+bool
+edits_add_env(struct edits *e, const char *entry)
+{
+	const size_t n = strcspn(entry, "=");
+	size_t i;
+
+	for (i = 0; i < e->env.n; i++)
+		if (strcspn(e->env.v[i], "=") == n && strncmp(e->env.v[i], entry, n) == 0)
+			return true;
+	return strlist_add(&e->env, entry, SIZE_MAX);
+}
+
 struct edit_hook *
 edits_add_hook(struct edits *e)
 {

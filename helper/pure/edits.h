@@ -75,6 +75,8 @@ void reply_free(struct reply *r);
 bool edits_add_node(struct edits *e, const struct edit_node *n);
 /* Takes no ownership; options end with NULL. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
+/* Adds "NAME=value", unless there is one of this name: what comes first stays.  False: no memory. */
+bool edits_add_env(struct edits *e, const char *entry);
 /* A new hook to be filled in, valid until the next one is added; NULL: no memory. */
 struct edit_hook *edits_add_hook(struct edits *e);
 /* Mounts in the order of their targets' depth, so that a parent never covers its child. */

@@ -120,13 +120,26 @@ struct trial {
 	struct why *why;
 };
 
+/* Did a workload manager let the worker have it?  Nothing is known of who has none. */
+static bool
+is_within_bound(const struct ask *a, const struct gpu *g)
+{
+	const struct gpu_bound *b = &a->bound[g->vendor];
+	size_t i;
+
+	for (i = 0; i < b->names.n; i++)
+		if (gpu_is_named(g, b->names.v[i], true))
+			return true;
+	return !b->set;
+}
+
 /* May this rule give this GPU? */
 static bool
 is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
 {
 	if (g->unusable[0] != '\0')
 		return false;
-	if (g->integrated && !t->settings->allow_integrated)
+	if ((g->integrated && !t->settings->allow_integrated) || !is_within_bound(t->ask, g))
 		return false;
 	if (g->part[0] == '\0' ? g->mig && !r->whole_mig : r->whole_mig)
 		return false;
@@ -233,6 +246,11 @@ no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 	const char *absent = t->inv->absent[r->vendor];
 	size_t i;
 
+	for (i = 0; i < t->inv->gpus; i++)
+		if (gpu_rule_names(r, &t->inv->gpu[i]) && !is_within_bound(t->ask, &t->inv->gpu[i]))
+			return refuse(t->why, WHY_DENIED, "%s:%u: of the GPUs that this rule names the workload manager let this "
+			    "worker have %zu (%s in its environment)", t->policy->name, r->line, have,
+			    t->inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
 	if (r->kind != NULL)
 		return no_cdi_device_here(t, r, have);
 	if (absent[0] != '\0')
@@ -288,6 +306,9 @@ want_id(const struct trial *t, const char *id)
 		if (is_candidate(t, r, g) && used_of(t, r) < r->count)
 			return add_want(t, r, 1, &one);
 	}
+	if (!is_within_bound(t->ask, g))
+		return refuse(t->why, WHY_DENIED, "%s: the workload manager did not let this worker have GPU \"%s\"",
+		    t->policy->name, id);
 	if (g->mig)
 		return refuse(t->why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one of "
 		    "those (gpuhelperctl devices lists them)", t->policy->name, id);

@@ -43,13 +43,14 @@ request_encode(const struct request *r)
 	for (i = 0; i < r->gid_count; i++)
 		json_array_append_new(gids, json_integer(r->gid_list[i]));
 	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, "
-	    "s:s*, s:s*}",
+	    "s:s*, s:s*, s:s*, s:s*}",
 	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
 	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
 	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
 	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
-	    "gpus", r->gpus, "folders", r->folders, "reason", r->reason);
+	    "gpus", r->gpus, "folders", r->folders, "cuda_visible", r->cuda_visible, "rocr_visible", r->rocr_visible,
+	    "reason", r->reason);
 	return strictjson_text(j);
 }
 
@@ -131,18 +132,20 @@ static int
 unpack(json_t *j, struct request *r, struct why *why)
 {
 	const char *verb, *id, *root, *cgroup, *token = NULL, *team = NULL, *pipeline = NULL, *job = NULL;
-	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL;
+	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL;
 	json_t *uids, *gids, *groups, *uid, *gid;
 	int systemd, dac, privileged;
 	json_error_t err;
 	size_t i;
 
 	if (json_unpack_ex(j, &err, JSON_STRICT,
-	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s}",
+	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
+	    "s?s}",
 	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
 	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
 	    "privileged", &privileged, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
-	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "reason", &reason) == -1)
+	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
+	    "rocr_visible", &rocr, "reason", &reason) == -1)
 		return refuse(why, WHY_DATA, "request: %s", err.text);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i]) == 0)
@@ -167,6 +170,8 @@ unpack(json_t *j, struct request *r, struct why *why)
 	    copy_text(&r->instance_vars, vars, 65536, "instance_vars", why) == -1 ||
 	    copy_text(&r->gpus, gpus, 16384, "gpus", why) == -1 ||
 	    copy_text(&r->folders, folders, 65536, "folders", why) == -1 ||
+	    copy_text(&r->cuda_visible, cuda, 4096, "cuda_visible", why) == -1 ||
+	    copy_text(&r->rocr_visible, rocr, 4096, "rocr_visible", why) == -1 ||
 	    copy_text(&r->reason, reason, 2048, "reason", why) == -1)
 		return -1;
 	return 0;
@@ -201,6 +206,8 @@ request_free(struct request *r)
 	free(r->instance_vars);
 	free(r->gpus);
 	free(r->folders);
+	free(r->cuda_visible);
+	free(r->rocr_visible);
 	free(r->reason);
 	*r = (struct request){ 0 };
 }
@@ -333,6 +340,53 @@ ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *wh
 	return 0;
 }
 
+/* «GPU-» and the unique id's 16 digits, as ROCm writes it: kfd's number. */
+static bool
+is_rocr_name(const char *word)
+{
+	return text_starts(word, "GPU-") && strlen(word) == 20 && strspn(word + 4, "0123456789abcdefABCDEF") == 16;
+}
+
+static int
+bound_word(struct gpu_bound *b, enum gpu_vendor vendor, const char *word, const char *variable, struct why *why)
+{
+	char name[64];
+	uint32_t rank;
+
+	if (vendor == GPU_AMD && is_rocr_name(word)) {
+		snprintf(name, sizeof(name), "0x%s", word + 4);
+		word = name;
+	} else if (!text_u32(word, 0, 4095, &rank) && !(vendor == GPU_NVIDIA && strlen(word) == 40 &&
+	    (text_starts(word, "GPU-") || text_starts(word, "MIG-"))))
+		return refuse(why, WHY_DATA, "%s in the worker's environment: \"%.60s\" is neither a number nor a whole UUID, "
+		    "so what the worker may have is not known (respect_allocation in gpuhelper.conf)", variable, word);
+	return strlist_add(&b->names, word, SIZE_MAX) ? 0 : refuse_nomem(why);
+}
+
+int
+ask_bound(struct ask *a, enum gpu_vendor vendor, const char *text, struct why *why)
+{
+	const char *variable = vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", *end;
+	struct gpu_bound *b = &a->bound[vendor];
+
+	if (text == NULL)
+		return 0;
+	b->set = true;
+	if (*text == '\0' || strcmp(text, "-1") == 0 || strcmp(text, "NoDevFiles") == 0)
+		return 0;
+	for (;; text = end + 1) {
+		autofree char *word = NULL;
+
+		end = strchrnul(text, ',');
+		if ((word = strndup(text, (size_t)(end - text))) == NULL)
+			return refuse_nomem(why);
+		if (bound_word(b, vendor, word, variable, why) == -1)
+			return -1;
+		if (*end == '\0')
+			return 0;
+	}
+}
+
 bool
 ask_wants_gpus(const struct ask *a)
 {
@@ -348,5 +402,7 @@ ask_free(struct ask *a)
 		free(a->folder[i].path);
 	free(a->folder);
 	strlist_free(&a->gpu_ids);
+	for (i = 0; i < GPU_VENDORS; i++)
+		strlist_free(&a->bound[i].names);
 	*a = (struct ask){ 0 };
 }

@@ -39,6 +39,8 @@ struct request {
 	char *token;			/* NULL: none */
 	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims; NULL: none */
 	char *gpus, *folders;		/* as asked for; NULL: not asked for */
+	/* what a workload manager let the worker have, in the wrapper's own environment; NULL: no word of it */
+	char *cuda_visible, *rocr_visible;
 	char *reason;			/* VERB_REFUSED: the line that the user saw */
 };
 
@@ -60,6 +62,11 @@ struct ask_count {
 	enum gpu_vendor vendor;
 	unsigned n;
 };
+/* GPUs beyond which a container gets none, whatever its policy says. */
+struct gpu_bound {
+	bool set;
+	struct strlist names;		/* as gpu_is_named() takes them, ranks too; empty: none at all */
+};
 struct ask {
 	bool everything;		/* neither was asked for: all that the policy lists */
 	bool all_gpus;
@@ -69,6 +76,7 @@ struct ask {
 	bool all_folders;
 	struct ask_folder *folder;
 	size_t folders;
+	struct gpu_bound bound[GPU_VENDORS];
 };
 
 /*
@@ -77,6 +85,14 @@ struct ask {
  * "none"); either may be NULL.
  */
 int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);
+/*
+ * Reads a workload manager's choice, which SLURM and the like leave in
+ * CUDA_VISIBLE_DEVICES (NVIDIA: ranks by PCI address, "GPU-UUID", "MIG-UUID") and
+ * ROCR_VISIBLE_DEVICES (AMD: ranks, "GPU-" and 16 hex digits); "", "-1" and
+ * "NoDevFiles" are none.  NULL text: no bound.  -1 with *why for anything else:
+ * half of a list is not a bound to rely on.
+ */
+int ask_bound(struct ask *a, enum gpu_vendor vendor, const char *text, struct why *why);
 bool ask_wants_gpus(const struct ask *a);
 void ask_free(struct ask *a);
 #define autoask __attribute__((cleanup(ask_free)))

@@ -102,6 +102,12 @@ read_cdi_hooks(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_respect_allocation(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct settings *)out)->respect_allocation, f);
+}
+
+static void
 read_grant_unasked(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_bool(s, &((struct settings *)out)->grant_unasked, f);
@@ -247,6 +253,7 @@ static const struct conf_key keys[] = {
 	{ "privileged", read_privileged },
 	{ "driver_files", read_driver_files },
 	{ "cdi_hooks", read_cdi_hooks },
+	{ "respect_allocation", read_respect_allocation },
 	{ "grant_unasked", read_grant_unasked },
 	{ "allow_integrated", read_allow_integrated },
 	{ "unenforced", read_unenforced },

@@ -32,6 +32,7 @@ struct settings {
 	enum privileged privileged;
 	enum driver_files driver_files;
 	bool cdi_hooks;			/* programs that a CDI spec wants run are run */
+	bool respect_allocation;	/* what a workload manager left in the worker's environment bounds its GPUs */
 	bool grant_unasked;		/* a «caller» policy may grant to containers that ask for nothing */
 	bool allow_integrated;		/* integrated GPUs count */
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */

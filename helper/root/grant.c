@@ -132,6 +132,16 @@ judge(struct work *w)
 	return -1;
 }
 
+/* The worker's own word, which can only take away. */
+static int
+bound_ask(struct work *w)
+{
+	if (!w->settings.respect_allocation)
+		return 0;
+	return ask_bound(&w->ask, GPU_NVIDIA, w->request->cuda_visible, &w->why) == -1 ? -1 :
+	    ask_bound(&w->ask, GPU_AMD, w->request->rocr_visible, &w->why);
+}
+
 static int
 prepare(struct work *w)
 {
@@ -146,7 +156,7 @@ prepare(struct work *w)
 	w->unasked = r->token == NULL && r->gpus == NULL && r->folders == NULL;
 	if (w->unasked && !w->settings.grant_unasked)
 		return refuse(&w->why, WHY_DENIED, "the container asks for nothing");
-	if (ask_parse(r->gpus, r->folders, &w->ask, &w->why) == -1)
+	if (ask_parse(r->gpus, r->folders, &w->ask, &w->why) == -1 || bound_ask(w) == -1)
 		return -1;
 	if (identify(w) == -1)
 		return -1;
@@ -292,6 +302,25 @@ add_vendor_env(struct work *w)
 	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
 }
 
+/* A choice among the host's GPUs means another one among those that the container sees: all of them. */
+static int
+renumber(struct work *w, enum gpu_vendor vendor, const char *variable)
+{
+	autobuf struct buf b = { 0 };
+	unsigned n = 0;
+	size_t i;
+
+	if (!w->ask.bound[vendor].set)
+		return 0;
+	buf_printf(&b, "%s=", variable);
+	for (i = 0; i < w->lease.gpus; i++)
+		if (w->picks[i].gpu->vendor == vendor) {
+			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
+			n++;
+		}
+	return b.failed || !edits_add_env(&w->edits, b.p) ? refuse_nomem(&w->why) : 0;
+}
+
 /*
  * The nodes are made and opened to the container, and the lease is written down:
  * whatever is done is in it before it is done.
@@ -303,7 +332,8 @@ open_gpus(struct work *w, const struct leases *ls)
 	const struct device_view view = { inv, &w->subject, w->peer, ls, &w->lease };
 	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 
-	if (add_driver(w) == -1 || each_node(w, &view, device_plan) == -1)
+	if (add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
+	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || each_node(w, &view, device_plan) == -1)
 		return -1;
 	if (w->lease.acts > 0 && (leases_write(ls, &w->lease, &w->why) == -1 ||
 	    acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1))

@@ -88,6 +88,21 @@ name_request(struct making *m, enum verb verb)
 	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(&m->why);
 }
 
+/* What a workload manager (SLURM, say) chose for the job that this worker is. */
+static int
+note_allocation(struct making *m)
+{
+	const char *cuda = getenv("CUDA_VISIBLE_DEVICES"), *rocr = getenv("ROCR_VISIBLE_DEVICES");
+	struct request *r = &m->request;
+
+	if (!m->settings->respect_allocation)
+		return 0;
+	if ((cuda != NULL && (r->cuda_visible = strdup(cuda)) == NULL) ||
+	    (rocr != NULL && (r->rocr_visible = strdup(rocr)) == NULL))
+		return refuse_nomem(&m->why);
+	return 0;
+}
+
 static int
 read_majors(struct making *m)
 {
@@ -104,7 +119,8 @@ check_container(struct making *m, bool *asks)
 {
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
 	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1 ||
-	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
+	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1 ||
+	    note_allocation(m) == -1)
 		return -1;
 	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
 		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "

@@ -59,12 +59,12 @@ test_round_trip(void)
 	static const char *const verbs[] = { "grant", "look", "refused", "plain" };
 	char team[] = "t\"\\\xc3\xa4", root[] = "/run/runc", cgroup[] = "garden/x", id[] = "a_+-.Z9", job[] = "j",
 	    token[] = "e.y.J";
-	char pipeline[] = "p", vars[] = "{\"a\":1}", gpus[] = "1", folders[] = "/srv/a:ro", reason[] = "no";
+	char pipeline[] = "p", vars[] = "{\"a\":1}", gpus[] = "1", folders[] = "/srv/a:ro", reason[] = "no", cuda[] = "0,1", rocr[] = "";
 	struct request in = { .id = id, .runtime_root = root, .cgroups_path = cgroup, .systemd_cgroup = true,
 		.uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3, .dac_override = true,
 		.privileged = true, .token = token, .team = team, .pipeline = pipeline, .job = job,
 		    .instance_vars = vars,
-		.gpus = gpus, .folders = folders, .reason = reason };
+		.gpus = gpus, .folders = folders, .cuda_visible = cuda, .rocr_visible = rocr, .reason = reason };
 	struct why why;
 	unsigned v;
 
@@ -85,7 +85,8 @@ test_round_trip(void)
 		    out.systemd_cgroup && out.dac_override && out.privileged, "  its numbers");
 		ok(strcmp(out.token, token) == 0 && strcmp(out.team, team) == 0 && strcmp(out.instance_vars,
 		    vars) == 0 &&
-		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0, "  its texts");
+		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0 && strcmp(out.cuda_visible, cuda) == 0 && strcmp(out.rocr_visible, rocr) == 0,
+		    "  its texts");
 	}
 	in.id = NULL;
 	ok(request_encode(&in) == NULL, "a request without an id is none");
@@ -190,7 +191,7 @@ test_long(void)
 		    { "team", 1024 },
 		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
 		    { "folders", 65536 },
-		{ "reason", 2048 },
+		{ "reason", 2048 }, { "cuda_visible", 4096 }, { "rocr_visible", 4096 },
 	};
 	struct why why;
 	size_t i;
@@ -304,6 +305,47 @@ test_ask(void)
 		    t[i].folders ? t[i].folders : "-", why.text);
 		is_str(says = describe(&a), t[i].says, "  is read as it is meant");
 		ok(ask_wants_gpus(&a) == t[i].gpus_wanted, "  %s GPUs", t[i].gpus_wanted ? "wants" : "wants no");
+	}
+}
+
+/* A workload manager's choice. */
+static void
+test_bound(void)
+{
+	static const struct {
+		enum gpu_vendor vendor;
+		const char *text;
+		int ret;
+		size_t n;
+		const char *last;
+	} t[] = {
+		{ GPU_NVIDIA, "", 0, 0, NULL }, { GPU_NVIDIA, "-1", 0, 0, NULL }, { GPU_AMD, "NoDevFiles", 0, 0, NULL },
+		{ GPU_NVIDIA, "0", 0, 1, "0" }, { GPU_NVIDIA, "3,1", 0, 2, "1" },
+		{ GPU_NVIDIA, "0,GPU-11111111-2222-3333-4444-555555555555", 0, 2, "GPU-11111111-2222-3333-4444-555555555555" },
+		{ GPU_NVIDIA, "MIG-11111111-2222-3333-4444-555555555555", 0, 1, "MIG-11111111-2222-3333-4444-555555555555" },
+		{ GPU_AMD, "GPU-1111222233334444", 0, 1, "0x1111222233334444" },
+		{ GPU_AMD, "GPU-111122223333444", -1, 0, NULL }, { GPU_AMD, "GPU-11112222333344445", -1, 0, NULL },
+		{ GPU_NVIDIA, "GPU-1111222233334444", -1, 0, NULL }, { GPU_AMD, "GPU-11111111-2222-3333-4444-555555555555", -1, 0,
+		    NULL },
+		{ GPU_NVIDIA, ",", -1, 0, NULL }, { GPU_NVIDIA, "0,", -1, 0, NULL }, { GPU_NVIDIA, "all", -1, 0, NULL },
+		{ GPU_NVIDIA, "00", -1, 0, NULL }, { GPU_NVIDIA, "4096", -1, 0, NULL }, { GPU_NVIDIA, "0000:3b:00.0", -1, 0, NULL },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autoask struct ask a = { 0 };
+		const struct gpu_bound *b = &a.bound[t[i].vendor];
+
+		is_int(ask_bound(&a, t[i].vendor, t[i].text, &why), t[i].ret, "a bound, \"%s\"", t[i].text);
+		ok(b->set && (t[i].ret == -1 || b->names.n == t[i].n), "  is one");
+		if (t[i].last != NULL && b->names.n > 0)
+			is_str(b->names.v[b->names.n - 1], t[i].last, "  by this name");
+	}
+	for (i = 0; i < GPU_VENDORS; i++) {
+		autoask struct ask a = { 0 };
+
+		ok(ask_bound(&a, (enum gpu_vendor)i, NULL, &why) == 0 && !a.bound[i].set, "no word of it is no bound");
 	}
 }
 
@@ -456,6 +498,7 @@ main(void)
 	test_long();
 	test_many();
 	test_ask();
+	test_bound();
 	test_ask_refused();
 	test_ask_many();
 	test_memory();

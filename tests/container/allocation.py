@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""respect_allocation: what a workload manager left in the worker's environment bounds what its containers get.
+
+usage: allocation.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The workload manager is SIMULATED by the variables that SLURM sets; the GPUs are, too.
+"""
+from lib import *
+
+host = Host('runc', 'v1')
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 2; } );\n')
+
+
+def told(asked='all', conf='respect_allocation = true;', env=(), **worker):
+    """The container's GPUs and variable, or the refusal."""
+    host.settings(conf)
+    b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=' + asked] + list(env),
+               args=['/bin/sh', '-c', 'echo $(cd /dev; ls -d nvidia[0-9]*) "CUDA=$CUDA_VISIBLE_DEVICES"'])
+    r = sh(WRAPPER, '--root', W + '/root', 'run', '--bundle', b.dir, b.id, cwd=b.dir, env=dict(os.environ, **worker))
+    b.delete()
+    return r.stdout.strip()
+
+
+r = told()
+ok(r == 'nvidia0 nvidia1 CUDA=', 'a worker that no workload manager started: what the policy gives', r)
+r = told(CUDA_VISIBLE_DEVICES='1')
+ok(r == 'nvidia1 CUDA=0', 'one that got the second GPU: that, and it is the container\'s first', r)
+r = told(CUDA_VISIBLE_DEVICES='1', env=['CUDA_VISIBLE_DEVICES=1'])
+ok(r == 'nvidia1 CUDA=0', 'whatever the container brings along of it', r)
+r = told(CUDA_VISIBLE_DEVICES=GPU1 + ',0')
+ok(r == 'nvidia0 nvidia1 CUDA=0,1', 'both, one by its UUID', r)
+r = told(asked='2', CUDA_VISIBLE_DEVICES='0')
+ok('gpuhelper: ' in r and 'CUDA_VISIBLE_DEVICES' in r and 'workload manager' in r, 'more than that: refused', r)
+r = told(asked=GPU1, CUDA_VISIBLE_DEVICES='0')
+ok('workload manager did not let this worker have' in r, 'another by its name: refused', r)
+for none in '', '-1', 'NoDevFiles':
+    r = told(CUDA_VISIBLE_DEVICES=none)
+    ok('workload manager' in r, 'none at all, as "%s": refused' % none, r)
+for bad in '0,', 'GPU-edfe', '0;1', '0x1', ' 1', '1,all':
+    r = told(CUDA_VISIBLE_DEVICES=bad)
+    ok('is neither a number nor a whole UUID' in r, 'a list that can\'t be read, "%s": refused' % bad, r)
+r = told(ROCR_VISIBLE_DEVICES='')
+ok(r == 'nvidia0 nvidia1 CUDA=', "AMD's variable is nothing to NVIDIA's GPUs", r)
+r = told(conf='', CUDA_VISIBLE_DEVICES='1')
+ok(r == 'nvidia0 nvidia1 CUDA=', 'without respect_allocation it does not count', r)
+ok(leases() == [], 'no lease is left')
+done()

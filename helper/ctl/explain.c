@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/users.h"
@@ -173,6 +174,30 @@ ask_policies(struct inquiry *q)
 	return -1;
 }
 
+/* Where the driver's files would come from, for the GPUs that are first in the order: which are free is not known here. */
+static void
+look_at_driver(struct inquiry *q)
+{
+	const struct grant *g = &q->decision.grant;
+	struct driver_want want[64];
+	struct driver_question question = { &q->decision.specs, &q->decision.inventory, &q->settings, want, 0 };
+	autostrlist struct strlist used = { 0 };
+	struct driver_nodes nodes = { 0 };
+	struct edits edits = { 0 };
+	struct why why;
+	size_t i, k;
+
+	for (i = 0; i < g->gpus; i++)
+		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.wants < 64; k++)
+			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
+	if (driver_files(&question, &edits, &used, &why) == -1 || driver_nodes(&question, &nodes, &why) == -1)
+		note(q, "the grant would fail on this host, as this user sees it: %s", why.text);
+	else
+		for (i = 0; i < used.n; i++)
+			note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits.mounts);
+	edits_free(&edits);
+}
+
 /* What else would keep this very bundle from becoming a container, as far as this user can see it. */
 static void
 look_at_bundle(struct inquiry *q)
@@ -305,6 +330,8 @@ explain(struct inquiry *q, enum identity_kind kind)
 	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
 	    q->token.n == 0)
 		return give_up(q->options, &q->why);
+	if (q->outcome == OUTCOME_GRANTED)
+		look_at_driver(q);
 	if (q->options->bundle != NULL)
 		look_at_bundle(q);
 	else if (brings)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "../host/cdigpus.h"
+#include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../host/users.h"
@@ -174,8 +175,32 @@ warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory 
 		    "NVreg_ModifyDeviceFiles=0", inv->nvidia_mode);
 }
 
+/* What would refuse the first of the rule's GPUs for its driver's files: mostly the same for all of them. */
 static void
-warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv)
+warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
+    const struct cdi_registry *specs)
+{
+	struct driver_want want = { .rule = r };
+	const struct driver_question q = { specs, inv, &s->settings, &want, 1 };
+	autostrlist struct strlist used = { 0 };
+	struct driver_nodes nodes = { 0 };
+	struct edits edits = { 0 };
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < inv->gpus && want.gpu == NULL; i++)
+		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
+			want.gpu = &inv->gpu[i];
+	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
+		fault_add(&c->faults, r->line, true, "it would be refused: %s", why.text);
+	else if (want.gpu == NULL && r->kind != NULL)
+		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi names a GPU of this host as this rule "
+		    "does%s%.200s", inv->cdi_problem[0] != '\0' ? ", and one can't be used: " : "", inv->cdi_problem);
+	edits_free(&edits);
+}
+
+static void
+warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv, const struct cdi_registry *specs)
 {
 	const struct gpu_rule *r;
 	size_t i, k;
@@ -183,6 +208,7 @@ warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *
 	for (i = 0; i < c->policy.gpus; i++) {
 		r = &c->policy.gpu[i];
 		warn_driver(c, r, inv);
+		warn_driver_files(c, r, s, inv, specs);
 		for (k = 0; k < r->devices.n; k++)
 			if (strcmp(r->devices.v[k], "all") != 0)
 				warn_gpu(c, r, r->devices.v[k], s, inv);
@@ -191,7 +217,7 @@ warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *
 
 /* The GPUs of the vendors that the policies name; false where the host can't be looked at. */
 static bool
-look_at_gpus(const struct check_set *s, struct inventory *inv)
+look_at_gpus(const struct check_set *s, struct inventory *inv, struct cdi_registry *specs)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct gpu_source source = { .root = root, .udev = true };
@@ -200,11 +226,12 @@ look_at_gpus(const struct check_set *s, struct inventory *inv)
 	size_t i, k;
 
 	*inv = (struct inventory){ 0 };
+	*specs = (struct cdi_registry){ 0 };
 	for (i = 0; i < s->n; i++)
 		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
 			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
 	return vendors != 0 && root != -1 && gpus_find(&source, vendors, inv, &why) == 0 &&
-	    cdigpus_name_all(inv, &why) == 0;
+	    cdi_registry_load(CDI_DIRS, true, specs, &why) == 0 && cdigpus_name(specs, inv, &why) == 0;
 }
 
 /* The files before this one that it overlaps. */
@@ -284,8 +311,9 @@ warn_settings(struct check_set *s)
 void
 warn_about(struct check_set *s)
 {
+	autocdiregistry struct cdi_registry specs;
 	struct inventory inv;
-	bool looked = look_at_gpus(s, &inv);
+	bool looked = look_at_gpus(s, &inv, &specs);
 	struct checked *c;
 	size_t i;
 
@@ -299,7 +327,7 @@ warn_about(struct check_set *s)
 		warn_overlap(s, i);
 		warn_folders(c);
 		if (looked)
-			warn_gpus(c, s, &inv);
+			warn_gpus(c, s, &inv, &specs);
 	}
 	if (s->settings_at != SIZE_MAX)
 		warn_settings(s);

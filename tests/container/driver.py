@@ -124,6 +124,19 @@ ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') ==
 ok(audit()[-1]['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in audit()[-1], tag + 'the audit log names the spec', audit()[-1])
 b.delete()
 
+CTL = '/usr/sbin/gpuhelperctl'
+EXPLAIN = CTL, 'explain', '--identity', 'claim', '--pipeline', 'ml/train', '--gpus', '1'
+r = sh(CTL, 'devices')
+ok('CDI device nvidia.com/gpu=1\n' in r.stdout.split('nvidia 1 ')[0] and 'CDI device nvidia.com/gpu=0\n' in r.stdout.split('nvidia 1 ')[1]
+   and 'gpu=all' not in r.stdout, tag + 'gpuhelperctl devices: which CDI device is which GPU', r.stdout)
+r = sh(*EXPLAIN)
+ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'explain: by which spec the files come', r.stdout)
+os.rename(cuda, cuda + '.gone')
+r, c = sh(*EXPLAIN), sh(CTL, 'check')
+os.rename(cuda + '.gone', cuda)
+ok('would fail' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
+ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check: the same, with what renews it', c.stdout)
+
 policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')
 b = Fresh(host, env=TRAIN)
 b.start()

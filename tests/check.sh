@@ -112,6 +112,7 @@ group gpuhelperctl sh tests/ctl.sh
 group cdi sh tests/cdi.sh
 group keys sh tests/keys.sh
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+group door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
 group door sh tests/attack/socket.sh
 group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
 group grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
@@ -126,6 +127,10 @@ group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/t
 group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
 group rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc
 group rootless-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun
+for s in socket nnp userns; do
+	group rootless-runc-$s sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc $s
+done
+group rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun userns
 group mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
 group vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
 group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1

@@ -110,6 +110,11 @@ END
 [ ! -s "$tmp/foreign" ]
 ok "syscall() is used for a few calls that not every C library has a name for" $? "$tmp/foreign"
 
+# who may take a user namespace's idea of root for root
+grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
+[ ! -s "$tmp/foreign" ]
+ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
+
 # No room includes one that is more than it.
 grep -nE '^#include +"\.\./(host|user|root|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
 grep -nE '^#include +"\.\./(user|root|ctl)/' "$here"/helper/host/*.[ch] "$here"/helper/root/*.[ch] >>"$tmp/foreign"

@@ -15,6 +15,7 @@
 #include <sys/auxv.h>
 
 #include "../pure/text.h"
+#include "../user/namespace.h"
 
 enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, STATUS = 1 << 4, REAP = 1 << 5,
 	REAPPLY = 1 << 6, CDI = 1 << 7, ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY | CDI };
@@ -250,6 +251,7 @@ main(int argc, char **argv)
 	if (getauxval(AT_SECURE) != 0)
 		return complain(WHY_DENIED, "started with more rights than its caller has: it must not be setuid, setgid or "
 		    "have file capabilities (chmod 0755 it)");
+	namespace_begin();
 	words = calloc((size_t)argc + 1, sizeof(*words));
 	devices = calloc((size_t)argc + 1, sizeof(*devices));
 	o.arg = words;

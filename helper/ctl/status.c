@@ -7,8 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/etc.h"
+#include "../pure/cleanup.h"
 #include "../user/ask.h"
+#include "../user/namespace.h"
 #include "ctl.h"
+
+/* By the door that gpuhelper.conf names, as the wrapper does; a broken one names none. */
+static enum door_setting
+door_of_host(void)
+{
+	autofree char *dir = namespace_path(GPUHELPER_CONFDIR);
+	autosettings struct settings s = { 0 };
+	struct why ignored;
+
+	return settings_load(dir != NULL ? dir : GPUHELPER_CONFDIR, true, &s, NULL, NULL, &ignored) == 0 ? s.door : DOOR_AUTO;
+}
 
 /* The helper's answer to a verb that is about no container. */
 static int
@@ -21,7 +35,8 @@ ask_helper(enum verb verb, struct reply *reply, struct why *why)
 	r.id = strdup("gpuhelperctl");
 	r.runtime_root = strdup("");
 	r.cgroups_path = strdup("");
-	ret = r.id == NULL || r.runtime_root == NULL || r.cgroups_path == NULL ? refuse_nomem(why) : ask(&r, &a, reply, why);
+	ret = r.id == NULL || r.runtime_root == NULL || r.cgroups_path == NULL ? refuse_nomem(why) :
+	    ask(&r, door_of_host(), &a, reply, why);
 	if (ret == 0) {
 		ask_end(&a);
 		if (reply->kind != REPLY_NOTED) {

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "../pure/why.h"
 
@@ -26,6 +27,14 @@ int trust_open_dir(const char *path, bool strict, struct why *why);
  * ESTALE where it was removed or replaced meanwhile.
  */
 char *trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why);
+
+/*
+ * For programs that run in a user namespace in which root shows as «shown», and
+ * have no more rights than «self» there: what is either's is then taken for
+ * root's.  Never for the helper: what it takes for root's is uid 0's.
+ */
+void trust_in_namespace(uint32_t shown, uint32_t self);
+bool trust_is_root(uint32_t uid);
 
 /* 0 if what «fd» is open on is root's and writable by no one else. */
 int trust_check(int fd, const char *shown, struct why *why);

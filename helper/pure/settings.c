@@ -108,6 +108,17 @@ read_respect_allocation(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_door(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "auto", "socket", "setuid", NULL };
+	static const enum door_setting values[] = { DOOR_AUTO, DOOR_BY_SOCKET, DOOR_BY_SETUID };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct settings *)out)->door = values[i];
+}
+
+static void
 read_grant_unasked(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_bool(s, &((struct settings *)out)->grant_unasked, f);
@@ -254,6 +265,7 @@ static const struct conf_key keys[] = {
 	{ "driver_files", read_driver_files },
 	{ "cdi_hooks", read_cdi_hooks },
 	{ "respect_allocation", read_respect_allocation },
+	{ "door", read_door },
 	{ "grant_unasked", read_grant_unasked },
 	{ "allow_integrated", read_allow_integrated },
 	{ "unenforced", read_unenforced },

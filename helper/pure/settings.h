@@ -14,6 +14,13 @@ enum driver_files {
 
 enum privileged { PRIVILEGED_DENY, PRIVILEGED_HIDE_GPUS, PRIVILEGED_ALLOW };
 
+/* How the helper is asked. */
+enum door_setting {
+	DOOR_AUTO,		/* over the socket if it is there, else by the setuid bit */
+	DOOR_BY_SOCKET,
+	DOOR_BY_SETUID,
+};
+
 /* Who signs tokens (see token.h). */
 struct issuer_setting {
 	unsigned line;
@@ -33,6 +40,7 @@ struct settings {
 	enum driver_files driver_files;
 	bool cdi_hooks;			/* programs that a CDI spec wants run are run */
 	bool respect_allocation;	/* what a workload manager left in the worker's environment bounds its GPUs */
+	enum door_setting door;
 	bool grant_unasked;		/* a «caller» policy may grant to containers that ask for nothing */
 	bool allow_integrated;		/* integrated GPUs count */
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */

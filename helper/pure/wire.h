@@ -2,7 +2,8 @@
  * The frame between wrapper and helper: 4 bytes "GPUH", 4 bytes version, 4
  * bytes length (both big-endian), then that many bytes of JSON.  One request,
  * one reply; after a grant the wrapper sends one byte once it has written the
- * changes down, and the helper takes the grant back where that byte never comes.
+ * changes down, and the helper sends it back; or takes the grant back where that
+ * byte never comes.
  */
 #ifndef GPUHELPER_PURE_WIRE_H
 #define GPUHELPER_PURE_WIRE_H

@@ -84,6 +84,9 @@ answer(const struct peer *p, const struct request *r, const struct reply *reply,
 		grant_undo(p, r, t);
 		return WHY_IO;
 	}
+	/* over a socket its status is not to be seen; who does not listen any more has his grant */
+	if (reply->kind == REPLY_GRANT)
+		(void)frame_send_byte(STDIN_FILENO, WIRE_DONE);
 	return reply->kind == REPLY_REFUSED || reply->kind == REPLY_BUSY ? (int)reply->why.code : 0;
 }
 

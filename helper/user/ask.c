@@ -1,6 +1,6 @@
 /*
- * See ask.h.  The helper gets an empty environment and one end of a socket pair
- * as its descriptor 0, nothing else.
+ * See ask.h.  A helper that is started gets an empty environment and one end of a
+ * socket pair as its descriptor 0, nothing else.
  */
 #include "ask.h"
 
@@ -13,16 +13,20 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "../pure/wire.h"
+#include "door.h"
+#include "namespace.h"
 
-#define HELPER GPUHELPER_LIBEXEC "/gpuhelper"
 #define SEND_MS 2000
 #define REPLY_MS 10000
+#define CROWD_MS 5000		/* how long to ask again where a connection is closed unanswered */
+#define CROWD_NAP_MS 20
 
 static int
 start_helper(int peer, pid_t *pid, struct why *why)
@@ -35,13 +39,10 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	posix_spawn_file_actions_adddup2(&actions, peer, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	err = posix_spawn(pid, HELPER, &actions, NULL, argv, envp);
+	err = posix_spawn(pid, DOOR_HELPER, &actions, NULL, argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
-	if (err == EACCES)
-		return refuse(why, WHY_DENIED, "%s may not be executed by uid %u: add the worker's user to group gpuhelper",
-		    HELPER, getuid());
 	if (err != 0)
-		return refuse(why, WHY_ABSENT, "%s can't be started: %s: is gpuhelper installed?", HELPER, strerror(err));
+		return refuse(why, WHY_ABSENT, "%s can't be started: %s: is gpuhelper installed?", DOOR_HELPER, strerror(err));
 	return 0;
 }
 
@@ -51,29 +52,87 @@ converse(struct asking *a, const char *text, struct reply *reply, struct why *wh
 	autofree char *answer = NULL;
 	size_t len;
 
-	if (frame_write(a->fd, text, strlen(text), SEND_MS, why) == -1 ||
-	    (answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL)
+	/* who is refused for what he is gets his answer before he has said anything */
+	(void)frame_write(a->fd, text, strlen(text), SEND_MS, why);
+	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL)
 		return refuse_within(why, "gpuhelper gave no answer");
 	return reply_decode(answer, len, reply, why);
 }
 
-int
-ask(const struct request *r, struct asking *a, struct reply *reply, struct why *why)
+static int
+ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct why *why)
 {
-	autofree char *text = request_encode(r);
 	int fds[2], ret;
 
-	*a = (struct asking){ .fd = -1, .pid = -1 };
-	*reply = (struct reply){ 0 };
-	if (text == NULL)
-		return refuse(why, WHY_DATA, "the request can't be put into words: is the container id or --root UTF-8?");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 	ret = start_helper(fds[1], &a->pid, why);
 	close(fds[1]);
 	a->fd = fds[0];
-	if (ret == 0)
-		ret = converse(a, text, reply, why);
+	return ret == 0 ? converse(a, text, reply, why) : -1;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
+static int
+ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct why *why)
+{
+	const int64_t deadline = now_ms() + CROWD_MS;
+	struct timespec nap = { 0 };
+
+	for (;;) {
+		errno = 0;
+		if (converse(a, text, reply, why) == 0)
+			return 0;
+		if ((errno != ECONNRESET && errno != EPIPE) || now_ms() > deadline)
+			return refuse_within(why, DOOR_SOCKET_PATH);
+		close(a->fd);
+		/* not all of a crowd at the same moments */
+		nap.tv_nsec = (CROWD_NAP_MS + (long)getpid() % CROWD_NAP_MS) * 1000000;
+		nanosleep(&nap, NULL);
+		if ((a->fd = door_connect(why)) == -1)
+			return -1;
+	}
+}
+
+static int
+ask_somehow(const char *text, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+{
+	struct why by_socket, by_setuid;
+
+	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
+		return ask_by_socket(text, a, reply, why);
+	if (door == DOOR_BY_SOCKET) {
+		*why = by_socket;
+		return -1;
+	}
+	if (door_check_setuid(&by_setuid) == 0)
+		return ask_by_setuid(text, a, reply, why);
+	if (door == DOOR_AUTO)
+		return door_refuse_both(&by_setuid, &by_socket, why);
+	*why = by_setuid;
+	return -1;
+}
+
+int
+ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+{
+	autofree char *text = request_encode(r);
+	int ret;
+
+	*a = (struct asking){ .fd = -1, .pid = -1 };
+	*reply = (struct reply){ 0 };
+	if (text == NULL)
+		return refuse(why, WHY_DATA, "the request can't be put into words: is the container id or --root UTF-8?");
+	ret = ask_somehow(text, door, a, reply, why);
 	explicit_bzero(text, strlen(text));
 	if (ret == -1)
 		ask_end(a);
@@ -88,6 +147,10 @@ ask_final(struct asking *a, struct why *why)
 
 	if (frame_send_byte(a->fd, WIRE_DONE) == -1)
 		return refuse(why, WHY_IO, "gpuhelper took the grant back: %s", strerror(errno));
+	/* who is behind the socket sends it back, if it came in time */
+	if (a->pid == -1)
+		return frame_wait_byte(a->fd, REPLY_MS) == WIRE_DONE ? 0 :
+		    refuse(why, WHY_AGAIN, "gpuhelper took the grant back: writing config.json took too long");
 	/* it ends at once, and with 0 only if the byte came in time */
 	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
 		;
@@ -100,6 +163,9 @@ ask_final(struct asking *a, struct why *why)
 void
 ask_end(struct asking *a)
 {
+	/* there, the end of the connection is the helper's end */
+	if (a->fd != -1 && a->pid == -1 && shutdown(a->fd, SHUT_WR) == 0)
+		(void)frame_wait_byte(a->fd, REPLY_MS);
 	if (a->fd != -1)
 		close(a->fd);
 	if (a->pid != -1)
@@ -115,6 +181,6 @@ ask_is_leased(const char *runtime_root, const char *id)
 	char name[65], path[sizeof(GPUHELPER_RUNDIR) + 128];
 
 	hash_pieces(pieces, name);
-	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, getuid(), name);
+	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, namespace_outer_uid(), name);
 	return access(path, F_OK) == 0;
 }

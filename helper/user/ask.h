@@ -6,15 +6,16 @@
 
 #include "../pure/edits.h"
 #include "../pure/request.h"
+#include "../pure/settings.h"
 
 /* A question that was asked; after a grant the helper waits for ask_final(). */
 struct asking {
 	int fd;
-	pid_t pid;
+	pid_t pid;		/* of the helper; -1 where it is behind the socket */
 };
 
-/* Starts the helper, sends the request, reads the reply.  -1 with *why where there is none. */
-int ask(const struct request *r, struct asking *a, struct reply *reply, struct why *why);
+/* Connects to the helper or starts it, sends the request, reads the reply.  -1 with *why where there is none. */
+int ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why);
 /* Makes a grant final: its changes are written down. */
 int ask_final(struct asking *a, struct why *why);
 /* Hangs up: a grant that is not final is taken back by the helper before this returns. */

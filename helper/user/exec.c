@@ -16,6 +16,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "namespace.h"
 #include "process.h"
 
 #define PROCESS_MAX (4 * 1024 * 1024)
@@ -80,7 +81,7 @@ load_record(const struct command *c, struct record *r, struct why *why)
 	size_t len;
 
 	hash_pieces(pieces, name);
-	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, getuid(), name);
+	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, namespace_outer_uid(), name);
 	if ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) == -1) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;

@@ -27,6 +27,7 @@
 #include "bundle.h"
 #include "compose.h"
 #include "exec.h"
+#include "namespace.h"
 #include "report.h"
 #include "rootfs.h"
 #include "runtime.h"
@@ -151,7 +152,7 @@ ask_patiently(struct making *m)
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
-		if (ask(&m->request, &m->asking, &m->reply, &m->why) == -1)
+		if (ask(&m->request, m->settings->door, &m->asking, &m->reply, &m->why) == -1)
 			return -1;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (m->reply.kind != REPLY_BUSY)
@@ -222,7 +223,7 @@ suit_crun(struct making *m)
 }
 
 /*
- * A rootless runtime can't make nodes: runc binds the host's for those in
+ * A runtime that is not the host's root can't make nodes: runc binds the host's for those in
  * linux.devices by itself, crun 1.8 fails («unshare CLONE_NEWNS»).  With mounts
  * both do.
  */
@@ -233,7 +234,7 @@ bind_nodes(struct making *m)
 	struct edits *e = &m->reply.edits;
 	size_t i;
 
-	if (geteuid() == 0)
+	if (geteuid() == 0 && !namespace_is_own())
 		return 0;
 	e->nodes_bound = true;
 	for (i = 0; i < e->nodes; i++)
@@ -300,7 +301,7 @@ tell_helper(struct making *m, enum verb verb)
 		free(m->request.reason);
 		m->request.reason = strdup(m->why.text);
 	}
-	ret = ask(&m->request, &a, &reply, &why);
+	ret = ask(&m->request, m->settings->door, &a, &reply, &why);
 	if (ret == 0 && reply.kind == REPLY_REFUSED) {
 		why = reply.why;
 		ret = -1;
@@ -351,7 +352,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 /* Has the helper look whether the container's lease is over; after a delete that went well, it should be. */
 static void
-look_at_lease(const struct command *c, int status)
+look_at_lease(const struct command *c, enum door_setting door, int status)
 {
 	struct request r = { .verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK };
 	struct asking a;
@@ -362,7 +363,7 @@ look_at_lease(const struct command *c, int status)
 	r.runtime_root = strdup(c->root != NULL ? c->root : "");
 	r.cgroups_path = strdup("");
 	if (r.id != NULL && r.runtime_root != NULL && r.cgroups_path != NULL) {
-		(void)ask(&r, &a, &reply, &ignored);
+		(void)ask(&r, door, &a, &reply, &ignored);
 		ask_end(&a);
 		reply_free(&reply);
 	}
@@ -390,11 +391,11 @@ may_end_lease(const struct command *c)
 static char *
 find_runtime(struct settings *settings, int *settings_ok, struct why *why)
 {
-	autofree char *text = NULL, *salvaged = NULL;
+	autofree char *dir = namespace_path(GPUHELPER_CONFDIR), *text = NULL, *salvaged = NULL;
 	struct why broken;
 	char *runtime;
 
-	*settings_ok = settings_load(GPUHELPER_CONFDIR, true, settings, NULL, &text, &broken);
+	*settings_ok = settings_load(dir != NULL ? dir : GPUHELPER_CONFDIR, true, settings, NULL, &text, &broken);
 	if (*settings_ok == -1 && text != NULL)
 		salvaged = settings_salvage_runtime(text);
 	runtime = runtime_find(*settings_ok == 0 ? settings->runtime : salvaged, why);
@@ -418,7 +419,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		switch (runtime_fork(&status, why)) {
 		case 0:
 			if (is_leased(c))
-				look_at_lease(c, status);
+				look_at_lease(c, settings.door, status);
 			exit(status);
 		case -1:
 			return -1;
@@ -445,6 +446,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	runtime_begin();
+	namespace_begin();
 	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argc, argv, &why) == -1)
 		report_error(&command, &why);
 	return 1;

@@ -4,7 +4,7 @@ Everything here runs as root inside tests/lib/sandbox.sh, with real runc, crun o
 gpuhelper and a real kernel.  Only the GPUs are simulated there (no driver answers for their numbers): a granted
 node opens as ENXIO, one that the device cgroup refuses as EPERM.
 """
-import hashlib, json, os, re, shutil, stat, subprocess, sys
+import hashlib, json, os, re, shutil, stat, subprocess, sys, time
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 W = '/run/t'
@@ -187,6 +187,66 @@ def missing_caps(bounding):
              'SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL '
              'SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE').split()
     return {'CAP_' + n for i, n in enumerate(names) if not bounding >> i & 1}
+
+
+def open_door(bit=False):
+    """The helper behind its socket as gpuhelper.socket would have it, by systemd-socket-activate; without the setuid bit."""
+    path, helper = '/run/gpuhelper/gpuhelper.sock', '/usr/libexec/gpuhelper/gpuhelper'
+    if not shutil.which('systemd-socket-activate'):
+        print('1..0 # SKIP there is no systemd-socket-activate: sh tests/deps.sh check')
+        sys.exit(0)
+    if not bit:
+        os.chmod(helper, 0o755)
+    log = open('/run/door.log', 'w')
+    door = subprocess.Popen(['systemd-socket-activate', '--accept', '--inetd', '--listen', path, helper, '--socket'],
+                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    while not os.path.exists(path):
+        assert door.poll() is None, open('/run/door.log').read()
+        time.sleep(0.02)
+    shutil.chown(path, 'root', 'gpuhelper')
+    os.chmod(path, 0o660)
+    return door
+
+
+def user_namespace(user, uids, gids):
+    """A user and a mount namespace that the user makes, with these ids in it; the pid of a process there."""
+    as_him = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--']
+    p = subprocess.Popen(as_him + ['unshare', '--user', '--mount', '--propagation', 'unchanged', 'sleep', '1000'],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    own = os.stat('/proc/self/ns/user').st_ino
+    while os.stat('/proc/%d/ns/user' % p.pid).st_ino == own:
+        time.sleep(0.01)
+    for kind, ranges in ('uid', uids), ('gid', gids):
+        r = sh(*as_him, 'new%smap' % kind, str(p.pid), *[str(n) for one in ranges for n in one])
+        assert r.returncode == 0, r.stdout
+    return p.pid
+
+
+def system_container(size):
+    """As LXD makes one: user, mount and PID namespaces of the host's root, with a root of their own; the pid of its process 1.
+
+    Its ids are the host's own, as many as that, which LXD's are not.
+    """
+    os.makedirs('/run/lxd/driver', exist_ok=True)
+    write('/run/lxd/devices', '')
+    p = subprocess.Popen(['unshare', '--user', '--mount', '--pid', '--fork', '--propagation', 'unchanged', 'sh', '-ec', '''
+                          read go
+                          for f in driver devices; do mount --rbind /proc/$f /run/lxd/$f; done
+                          mount -t proc proc /proc
+                          for f in driver devices; do mount --rbind /run/lxd/$f /proc/$f; done
+                          echo ready
+                          exec sleep 1000'''], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    init = ''
+    while not init:
+        init = sh('pgrep', '-P', str(p.pid)).stdout.strip()
+        time.sleep(0.01)
+    for kind in 'uid', 'gid':
+        with open('/proc/%s/%s_map' % (init, kind), 'w') as f:
+            f.write('0 0 %d\n' % size)
+    p.stdin.write('go\n')
+    p.stdin.flush()
+    assert p.stdout.readline() == 'ready\n'
+    return int(init)
 
 
 def audit():

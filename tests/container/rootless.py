@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody else.
 
-usage: rootless.py RUNTIME    (runc or crun; in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+usage: rootless.py RUNTIME [SURROUNDINGS]    (runc or crun; in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+Surroundings: «plain» (the default): the setuid helper.  In the others the helper has no setuid bit, and is behind the
+socket (systemd-socket-activate stands in for systemd): «socket», as plain otherwise; «nnp», under no_new_privs; «userns»,
+the engine is root of a user namespace that the user made with newuidmap and newgidmap, as RootlessKit's is.
 
 The GPU is /dev/nvidia9, which by its numbers is /dev/urandom: so that what was opened can be read from.  Rootless as
 these are, no device cgroup holds; what is shown is what mode and ACL of the host's node do.
@@ -9,7 +13,10 @@ these are, no device cgroup holds; what is shown is what mode and ACL of the hos
 import json, os, pwd, re, subprocess, sys, time
 from lib import *
 
+where = sys.argv[2] if len(sys.argv) > 2 else 'plain'
 host = Host(sys.argv[1], 'v1')
+if where != 'plain':
+    open_door()
 host.settings('unenforced = "allow";')
 for user, first in (('worker', 300000), ('stranger', 400000)):
     sh('useradd', '--create-home', '-G', 'gpuhelper', user)
@@ -35,6 +42,26 @@ os.chmod('/srv/data', 0o755)
 sh('setfacl', '-m', 'u:300006:rwx', '/srv/data')
 
 
+spaces = {}     # a process in each user's user namespace
+
+
+def space(user):
+    if user not in spaces:
+        spaces[user] = user_namespace(user, [(0, pwd.getpwnam(user).pw_uid, 1), (1, 300000 if user == 'worker' else 400000, 1000)],
+                                      [(0, pwd.getpwnam(user).pw_gid, 1), (1, 300000 if user == 'worker' else 400000, 1000)])
+    return spaces[user]
+
+
+def as_user(user):
+    """What makes a command line one of that user's, in these surroundings."""
+    words = ['setpriv', '--reuid', user, '--regid', user, '--init-groups']
+    if where == 'nnp':
+        words.append('--no-new-privs')
+    if where == 'userns':
+        words += ['--', 'nsenter', '--user', '--mount', '--preserve-credentials', '--wd=.', '--target', str(space(user))]
+    return words + ['--']
+
+
 class Rootless:
     count = 0
 
@@ -49,7 +76,7 @@ class Rootless:
         rootfs = busybox_rootfs(self.dir + '/rootfs', p.pw_uid)
         os.makedirs(self.home + '/root', exist_ok=True)
         sh('chown', '-R', '%d:%d' % (p.pw_uid, p.pw_gid), self.home)
-        r = self.as_user(host.runtime, 'spec', '--rootless', cwd=self.dir)
+        r = sh('setpriv', '--reuid', user, '--regid', user, '--init-groups', host.runtime, 'spec', '--rootless', cwd=self.dir)
         spec = json.loads(open(self.dir + '/config.json').read())
         spec['process'].update(args=list(args), terminal=False, user={'uid': inside, 'gid': 0})
         spec['process']['env'] += env
@@ -57,6 +84,13 @@ class Rootless:
                                         {'containerID': 1, 'hostID': first, 'size': 1000}]
         spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': p.pw_gid, 'size': 1},
                                         {'containerID': 1, 'hostID': first, 'size': 1000}]
+        if where == 'userns':
+            # a range of ids has to be a part of one of the outer namespace's
+            spec['linux']['uidMappings'] = spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': 0, 'size': 1},
+                                                                           {'containerID': 1, 'hostID': 1, 'size': 999}]
+        if where == 'nnp':      # nothing to newuidmap either: his own id is all that there is
+            for kind in 'uidMappings', 'gidMappings':
+                spec['linux'][kind] = spec['linux'][kind][:1]
         spec['root']['readonly'] = False
         spec['linux'].pop('resources', None)
         spec['linux'].pop('cgroupsPath', None)
@@ -64,16 +98,15 @@ class Rootless:
         sh('chown', '-R', '%d:%d' % (p.pw_uid, p.pw_gid), self.dir + '/config.json')
 
     def as_user(self, *argv, **kw):
-        return sh('setpriv', '--reuid', self.user, '--regid', self.user, '--init-groups', '--', *argv, **kw)
+        return sh(*as_user(self.user), *argv, **kw)
 
     def call(self, *words):
         return self.as_user(WRAPPER, '--root', self.home + '/root', *words, cwd=self.dir)
 
     def start(self):
         with open(self.dir + '/out', 'w') as out:
-            r = subprocess.run(['setpriv', '--reuid', self.user, '--regid', self.user, '--init-groups', '--', WRAPPER, '--root',
-                                self.home + '/root', 'run', '--detach', '--pid-file', self.dir + '/pid', '--bundle', self.dir,
-                                self.id], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=60)
+            r = subprocess.run(as_user(self.user) + [WRAPPER, '--root', self.home + '/root', 'run', '--detach', '--pid-file',
+                                self.dir + '/pid', '--bundle', self.dir, self.id], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=60)
         return r.returncode, open(self.dir + '/out').read()
 
     def run(self):
@@ -102,11 +135,19 @@ READ = '/bin/busybox head -c 4 %s | /bin/busybox wc -c' % NODE
 c = Rootless(args=('/bin/true',), env=())
 r = c.run()
 if r.returncode != 0:
+    if c.as_user(host.runtime, '--root', c.home + '/root', 'run', '--bundle', c.dir, c.id + '-alone', cwd=c.dir).returncode == 0:
+        ok(False, 'a plain container runs', r.stdout)
+        done()
     print('1..0 # SKIP %s makes no rootless container on this machine: %s' % (host.name, r.stdout.strip().replace('\n', ' ')))
     sys.exit(0)
+if where != 'plain':
+    ok(os.stat('/usr/libexec/gpuhelper/gpuhelper').st_mode & 0o6000 == 0, 'the helper has no setuid bit')
 
 # the container's own user
 for inside, outside, text in ((0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')):
+    if inside != 0 and where == 'nnp':
+        skip(text, 'under no_new_privs newuidmap gives no other ids')
+        continue
     c = Rootless(inside=inside)
     status, out = c.start()
     ok(status == 0, '%s: made' % text, out)

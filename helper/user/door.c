@@ -1,0 +1,145 @@
+/*
+ * See door.h.  With the caller's rights.  What is said to the helper may hold a
+ * token, and what it answers goes into a container: so neither goes to, or comes
+ * from, someone who put a socket of his own in its place.
+ */
+#include "door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "namespace.h"
+
+#define CONNECT_S 2	/* seconds, where more wait for the socket than it holds */
+
+/* The socket's directory, every component from "/" down root's. */
+static int
+open_dir(struct why *why)
+{
+	autofree char *dir = namespace_path(GPUHELPER_RUNDIR);
+	int fd;
+
+	if (dir == NULL || (fd = trust_open_dir(dir, true, why)) == -1)
+		return dir == NULL || errno == ENOENT ? refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR,
+		    strerror(errno)) : -1;
+	return fd;
+}
+
+static int
+check_socket(int dir, const char *name, struct why *why)
+{
+	autoclose int fd = file_open_beneath(dir, name, O_PATH);
+	struct stat st;
+
+	if (fd == -1 && errno == ENOENT)
+		return refuse(why, WHY_ABSENT, "there is no %s: systemctl enable --now gpuhelper.socket", DOOR_SOCKET_PATH);
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return refuse(why, WHY_IO, "%s: %s", DOOR_SOCKET_PATH, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return refuse(why, WHY_CONFIG, "%s is no socket: remove it", DOOR_SOCKET_PATH);
+	/* its mode is for who may ask, so it is not trust_check()'s business */
+	if (!trust_is_root(st.st_uid))
+		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: remove it", DOOR_SOCKET_PATH, st.st_uid);
+	return 0;
+}
+
+/* Who listens is who called listen(2): systemd, by its own uid. */
+static int
+check_listener(int fd, struct why *why)
+{
+	struct ucred cred = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1 || !trust_is_root(cred.uid))
+		return refuse(why, WHY_CONFIG, "uid %u listens at %s, and not root", cred.uid, DOOR_SOCKET_PATH);
+	return 0;
+}
+
+static int
+connect_in(int fd, int dir, const char *name, struct why *why)
+{
+	const struct timeval limit = { .tv_sec = CONNECT_S };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	/* by the directory that was checked, whatever its path is by now */
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir, name);
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return check_listener(fd, why);
+	switch (errno) {
+	case EACCES:
+		return refuse(why, WHY_DENIED, "uid %u may not connect to %s: add the worker's user to group gpuhelper, and start "
+		    "the worker anew", namespace_outer_uid(), DOOR_SOCKET_PATH);
+	case ECONNREFUSED:
+		return refuse(why, WHY_ABSENT, "nobody listens at %s: systemctl restart gpuhelper.socket", DOOR_SOCKET_PATH);
+	case EAGAIN:
+		return refuse(why, WHY_AGAIN, "%s has too many connections for over %d s: try again", DOOR_SOCKET_PATH,
+		    CONNECT_S);
+	}
+	return refuse(why, WHY_IO, "%s: %s", DOOR_SOCKET_PATH, strerror(errno));
+}
+
+int
+door_connect(struct why *why)
+{
+	const char *name = path_last(DOOR_SOCKET_PATH);
+	autoclose int dir = open_dir(why);
+	int fd;
+
+	if (dir == -1 || check_socket(dir, name, why) == -1)
+		return -1;
+	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1)
+		return refuse(why, WHY_AGAIN, "socket: %s", strerror(errno));
+	if (connect_in(fd, dir, name, why) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int
+door_check_setuid(struct why *why)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (access(DOOR_HELPER, X_OK) == -1 && errno == EACCES)
+		return refuse(why, WHY_DENIED, "%s may not be executed by uid %u: add the worker's user to group gpuhelper, and "
+		    "start the worker anew", DOOR_HELPER, namespace_outer_uid());
+	if (stat(DOOR_HELPER, &st) == -1)
+		return refuse(why, WHY_ABSENT, "%s: %s: is gpuhelper installed?", DOOR_HELPER, strerror(errno));
+	if (namespace_has_false_root())
+		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing in a user namespace without the host's root",
+		    DOOR_HELPER);
+	/* who is root starts it as root, bit or no bit */
+	if (geteuid() == 0)
+		return 0;
+	if ((st.st_mode & S_ISUID) == 0)
+		return refuse(why, WHY_DENIED, "%s has no setuid bit", DOOR_HELPER);
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing under no_new_privs (see it in /proc/self/status: a "
+		    "service's NoNewPrivileges=)", DOOR_HELPER);
+	if (statvfs(DOOR_HELPER, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0)
+		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing on a file system that is mounted nosuid",
+		    DOOR_HELPER);
+	return 0;
+}
+
+int
+door_refuse_both(const struct why *by_setuid, const struct why *by_socket, struct why *why)
+{
+	return refuse(why, by_setuid->code, "gpuhelper can't be asked: %s; and %s", by_setuid->text, by_socket->text);
+}

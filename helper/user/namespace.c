@@ -1,0 +1,71 @@
+/* See namespace.h.  Reads what the kernel says of this process; decides no right. */
+#include "namespace.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/idmap.h"
+#include "../pure/text.h"
+
+#define OVERFLOW_UID 65534	/* /proc/sys/kernel/overflowuid says otherwise on no host that is known */
+
+static bool false_root;
+
+static char *
+read_map(void)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[40];
+
+	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
+	return root != -1 ? file_read_at(root, name, 16384, NULL) : NULL;
+}
+
+bool
+namespace_is_own(void)
+{
+	autofree char *map = read_map();
+	unsigned inside, outside, count;
+
+	return map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 || outside != 0 ||
+	    count != UINT32_MAX;
+}
+
+void
+namespace_begin(void)
+{
+	struct stat st;
+
+	false_root = namespace_is_own() && stat("/proc/self/exe", &st) == 0 && st.st_uid == OVERFLOW_UID;
+	if (false_root)
+		trust_in_namespace(OVERFLOW_UID, geteuid());
+}
+
+bool
+namespace_has_false_root(void)
+{
+	return false_root;
+}
+
+uint32_t
+namespace_outer_uid(void)
+{
+	autofree char *text = read_map();
+	struct idmap map = { 0 };
+	uint32_t outer;
+
+	return text != NULL && idmap_parse(text, &map) && idmap_out(&map, getuid(), &outer) ? outer : getuid();
+}
+
+char *
+namespace_path(const char *path)
+{
+	return false_root ? realpath(path, NULL) : strdup(path);
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Which door gpuhelper-runc and gpuhelperctl take, and what they say where neither leads anywhere.
+
+usage: door.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The runtime below is /bin/true: what is looked at is whether config.json got what the policy gives.  Containers that
+run are rootless.py's and podman.py's.
+"""
+import contextlib, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, time
+from lib import *
+
+host = Host('runc', 'v1')
+HELPER, RUN, SOCK = '/usr/libexec/gpuhelper/gpuhelper', '/run/gpuhelper', '/run/gpuhelper/gpuhelper.sock'
+for user in 'worker', 'outsider':
+    sh('useradd', '--create-home', user)
+sh('usermod', '--append', '--groups', 'gpuhelper', 'worker')
+UID = pwd.getpwnam('worker').pw_uid
+for f in '/etc/subuid', '/etc/subgid':
+    text = open(f).read() if os.path.exists(f) else ''
+    write(f, ''.join(l for l in text.splitlines(True) if not l.startswith('worker:')) + 'worker:300000:1000\n')
+host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n')
+os.makedirs('/srv/data')
+write('/srv/data/x', 'data\n')
+
+
+def door(text=''):
+    write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "/bin/true";\n' + (('door = "%s";\n' % text) if text else ''))
+
+
+n = 0
+
+
+def ask(*before, user='worker', outer=()):
+    """The wrapper's exit status, what it said, and whether config.json has the folder now."""
+    global n
+    n += 1
+    d = '%s/door/%d' % (W, n)
+    os.makedirs(d + '/rootfs')
+    os.chmod(W, 0o755)
+    uid = pwd.getpwnam(user).pw_uid
+    spec = {'ociVersion': '1.0.2', 'root': {'path': 'rootfs'}, 'hostname': 'h', 'mounts': [],
+            'process': {'terminal': False, 'user': {'uid': 0, 'gid': 0}, 'args': ['/bin/sh'], 'cwd': '/',
+                        'env': ['GPUHELPER_FOLDERS=all']},
+            'linux': {'namespaces': [{'type': 'user'}, {'type': 'mount'}],
+                      'uidMappings': [{'containerID': 0, 'hostID': uid if 'nsenter' not in before else 0, 'size': 1}],
+                      'gidMappings': [{'containerID': 0, 'hostID': uid if 'nsenter' not in before else 0, 'size': 1}]}}
+    write(d + '/config.json', json.dumps(spec))
+    sh('chown', '-R', '%d:%d' % (uid, uid), d)
+    r = sh(*outer, 'setpriv', '--reuid', user, '--regid', user, '--init-groups', *before, '--', WRAPPER, '--root', d + '/root', 'create',
+           '--bundle', d, 'c%d' % n, cwd=d)
+    return r.returncode, r.stdout.strip(), '/srv/data' in open(d + '/config.json').read()
+
+
+def is_granted(answer, text):
+    return ok(answer == (0, '', True), text, answer)
+
+
+def is_refused(answer, text, *words):
+    return ok(answer[0] == 1 and not answer[2] and answer[1].startswith('gpuhelper: ') and '\n' not in answer[1] and
+              all(w in answer[1] for w in words), '%s: «%s»' % (text, answer[1]), answer)
+
+
+def bit(on):
+    sh('chown', 'root:gpuhelper', HELPER)
+    os.chmod(HELPER, 0o4750 if on else 0o755)
+
+
+def space(user='worker'):
+    pid = user_namespace(user, [(0, UID, 1), (1, 300000, 1000)], [(0, UID, 1), (1, 300000, 1000)])
+    return ['nsenter', '--user', '--mount', '--preserve-credentials', '--wd=.', '--target', str(pid)]
+
+
+# without a socket
+door()
+is_granted(ask(), 'auto, no socket: by the setuid bit')
+is_refused(ask('--no-new-privs'), 'no_new_privs', 'gives nothing under no_new_privs',
+           'there is no %s: systemctl enable --now gpuhelper.socket' % SOCK)
+is_refused(ask(user='outsider'), 'not in the group', 'may not be executed by uid %d: add' % pwd.getpwnam('outsider').pw_uid,
+           'group gpuhelper', 'systemctl enable')
+inside = space()
+is_refused(ask(*inside), 'root of a user namespace', 'gives nothing in a user namespace', 'systemctl enable')
+sh('mount', '--bind', '/usr/libexec/gpuhelper', '/usr/libexec/gpuhelper')
+sh('mount', '-o', 'remount,bind,nosuid', '/usr/libexec/gpuhelper')
+is_refused(ask(), 'a nosuid mount', 'mounted nosuid', 'systemctl enable')
+sh('umount', '/usr/libexec/gpuhelper')
+bit(False)
+is_refused(ask(), 'no bit', 'has no setuid bit', 'systemctl enable')
+os.rename(HELPER, HELPER + '.away')
+is_refused(ask(), 'not installed', 'is gpuhelper installed?')
+os.rename(HELPER + '.away', HELPER)
+door('setuid')
+is_refused(ask(), 'door = "setuid" says nothing of a socket', 'has no setuid bit')
+door('socket')
+is_refused(ask(), 'door = "socket"', 'there is no %s' % SOCK)
+bit(True)
+is_refused(ask(), 'door = "socket" does not take the setuid bit instead', 'there is no %s' % SOCK)
+door('door')
+answer = ask()
+ok(answer[0] == 1 and 'door' in answer[1] and 'auto' in answer[1], 'another word is an error of gpuhelper.conf', answer)
+
+# with one
+service = open_door()
+for d in '', 'auto', 'socket':
+    door(d)
+    is_granted(ask(), 'door "%s", a socket and no setuid bit' % d)
+is_granted(ask('--no-new-privs'), 'under no_new_privs')
+is_granted(ask(*inside), 'from a user namespace')
+is_refused(ask(user='outsider'), 'not in the group', 'may not connect to %s' % SOCK, 'group gpuhelper')
+for words in ((), ('--no-new-privs',), tuple(inside)):
+    for verb in 'status', 'reap', 'reapply':
+        r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', *words, '--', '/usr/sbin/gpuhelperctl', verb)
+        ok(r.returncode == 0 and (r.stdout == '' or verb == 'status'), 'gpuhelperctl %s, as the worker%s' % (verb, ' (%s)' % words[0] if words else ''), r.stdout)
+bit(True)
+door('setuid')
+is_granted(ask(), 'door = "setuid" beside a socket')
+is_refused(ask('--no-new-privs'), 'door = "setuid" under no_new_privs, beside a socket', 'gives nothing under no_new_privs')
+service.kill()
+service.wait()
+door()
+is_granted(ask(), 'auto, where nobody listens: by the setuid bit')
+door('socket')
+is_refused(ask(), 'door = "socket", where nobody listens', 'nobody listens', 'systemctl restart gpuhelper.socket')
+os.unlink(SOCK)
+
+
+class Listener:
+    """A socket of some uid's: what comes to it is kept."""
+
+    def __init__(self, uid, owner=None, mode=0o666):
+        self.s = socket.socket(socket.AF_UNIX)
+        self.s.bind(SOCK)
+        # the creator of listen(2) is who SO_PEERCRED names
+        pid = os.getuid()
+        os.seteuid(uid)
+        self.s.listen()
+        os.seteuid(0)
+        os.chown(SOCK, uid if owner is None else owner, -1)
+        os.chmod(SOCK, mode)
+
+    def heard(self):
+        self.s.settimeout(0.2)
+        try:
+            c, _ = self.s.accept()
+            c.settimeout(0.2)
+            return c.recv(100)
+        except TimeoutError:
+            return b''
+        except ConnectionResetError:
+            return b''
+
+    def end(self):
+        self.s.close()
+        os.unlink(SOCK)
+
+
+# squatted
+for text, listener in (("a user's socket", lambda: Listener(UID)),
+                       ("a user who listens at root's", lambda: Listener(UID, owner=0))):
+    l = listener()
+    door('socket')
+    is_refused(ask(), text, 'uid %d' % UID)
+    door()
+    is_granted(ask(), '%s, auto: by the setuid bit' % text)
+    ok(l.heard() == b'', '%s: and nothing was said to it' % text)
+    l.end()
+for text, spoil, mend in (
+        ('a directory that a group may write', lambda: os.chmod(RUN, 0o775), lambda: os.chmod(RUN, 0o755)),
+        ("a user's directory", lambda: os.chown(RUN, UID, -1), lambda: os.chown(RUN, 0, -1)),
+        ('a /run that all may write', lambda: os.chmod('/run', 0o777), lambda: os.chmod('/run', 0o755))):
+    l = Listener(0)
+    spoil()
+    door('socket')
+    is_refused(ask(), text, 'chown root' if 'user' in text else 'chmod go-w')
+    ok(l.heard() == b'', '%s: and nothing was said to the socket in it' % text)
+    mend()
+    l.end()
+for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a file', lambda: write(SOCK, 'x'))):
+    make()
+    door('socket')
+    is_refused(ask(), '%s in its place' % text, SOCK)
+    door()
+    is_granted(ask(), '%s in its place, auto: by the setuid bit' % text)
+    os.unlink(SOCK)
+
+# a crowd: closed unanswered is asked again
+def crowded(refusals):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(SOCK)
+    shutil.chown(SOCK, 'root', 'gpuhelper')
+    os.chmod(SOCK, 0o660)
+    s.listen(100)
+    pid = os.fork()
+    if pid == 0:
+        while True:
+            c, _ = s.accept()
+            if refusals > 0:
+                refusals -= 1
+                c.close()
+                continue
+            subprocess.Popen([HELPER, '--socket'], stdin=c)
+            c.close()
+    s.close()
+    return pid
+
+
+door('socket')
+pid = crowded(20)
+began = time.monotonic()
+is_granted(ask(), 'closed unanswered 20 times: asks again until it is heard')
+print('# after %.2f s' % (time.monotonic() - began))
+os.kill(pid, signal.SIGKILL)
+os.unlink(SOCK)
+pid = crowded(1 << 30)
+began = time.monotonic()
+is_refused(ask(), 'always closed: gives up', 'gave no answer')
+took = time.monotonic() - began
+ok(9 < took < 14, 'after about 10 s (%.1f)' % took)
+os.kill(pid, signal.SIGKILL)
+os.unlink(SOCK)
+
+
+# a helper that takes a grant, and ends before it is final
+def stub(reply, after):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(SOCK)
+    os.chmod(SOCK, 0o666)
+    s.listen()
+    pid = os.fork()
+    if pid == 0:
+        while True:
+            c, _ = s.accept()
+            c.recv(65536)
+            body = json.dumps(reply).encode()
+            c.sendall(b'GPUH' + struct.pack('>II', 1, len(body)) + body)
+            after(c)
+            c.close()
+    s.close()
+    return pid
+
+
+GRANT = {'reply': 'grant', 'policy': 'p', 'maskedPaths': [],
+         'containerEdits': {'deviceNodes': [], 'mounts': [], 'env': [], 'additionalGids': []}}
+for text, after in (('ends without its word', lambda c: None), ('reads the byte and ends', lambda c: c.recv(1)),
+                    ('says something else', lambda c: c.sendall(b'X'))):
+    pid = stub(GRANT, after)
+    answer = ask()
+    ok(answer[0] == 1 and 'took the grant back' in answer[1], 'a helper that %s after a grant: no container' % text, answer)
+    os.kill(pid, signal.SIGKILL)
+    os.unlink(SOCK)
+pid = stub(GRANT, lambda c: c.sendall(c.recv(1)))
+ok(ask()[:2] == (0, ''), 'control: with its word there is one')
+os.kill(pid, signal.SIGKILL)
+os.unlink(SOCK)
+
+# As in an LXD container that is not privileged: setuid bits are honoured, device rules are not.
+lxd = ['nsenter', '--user', '--mount', '--pid', '--wd=.', '--target', str(system_container(65536))]
+host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n'
+                  'gpus = ( { vendor = "nvidia"; devices = [ "0" ]; } );\n')
+door()
+is_granted(ask(outer=lxd), 'a worker in a system container: by the setuid bit')
+host.settings('unenforced = "allow";')
+busybox_rootfs(W + '/vol/lxd-rootfs', 65535)
+with open('/etc/subuid', 'a') as f:
+    f.write('root:65535:1\n')
+for p in '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm':
+    os.chmod(p, 0o600)
+
+
+def as_concourse(spec):
+    """What a Concourse worker writes where the last id it has is 65535."""
+    for kind in 'uidMappings', 'gidMappings':
+        spec['linux'][kind] = [{'containerID': 0, 'hostID': 65535, 'size': 1}, {'containerID': 1, 'hostID': 1, 'size': 65534}]
+    spec['root']['path'] = W + '/vol/lxd-rootfs'
+    # the samples' volumes belong to an id that there is not in here
+    spec['mounts'] = [m for m in spec['mounts'] if not m['source'].startswith(W + '/vol/')]
+
+
+def lxd_run(env, script):
+    b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', script], edit=as_concourse)
+    sh('chown', '-R', '0:65535', b.dir)
+    return sh(*lxd, WRAPPER, '--root', W + '/lxd', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
+
+
+r = lxd_run([], 'echo ran')
+if 'ran' not in r.stdout:
+    skip('its root as the worker', 'runc makes no container there: ' + r.stdout.strip().replace('\n', ' '))
+else:
+    r = lxd_run(['GPUHELPER_FOLDERS=all', 'GPUHELPER_GPUS=1'], 'cat /srv/data/x; (: < /dev/nvidia0) 2>&1; (: < /dev/nvidia1) 2>&1; id')
+    ok('data' in r.stdout and 'nvidia0: No such device or address' in r.stdout and 'nvidia1: no such file' in r.stdout.lower(),
+       'its root as the worker: its container has its folder and its GPU, by the ACL', r.stdout)
+    sh('/usr/sbin/gpuhelperctl', 'reap')
+    ok(leases() == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'and nothing is left')
+    r = lxd_run([], '(: < /dev/nvidia0) 2>&1')
+    ok('no such file' in r.stdout.lower(), 'another container of its does not', r.stdout)
+done()

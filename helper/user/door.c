@@ -130,8 +130,8 @@ door_check_setuid(struct why *why)
 	if ((st.st_mode & S_ISUID) == 0)
 		return refuse(why, WHY_DENIED, "%s has no setuid bit", DOOR_HELPER);
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
-		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing under no_new_privs (see it in /proc/self/status: a "
-		    "service's NoNewPrivileges=)", DOOR_HELPER);
+		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing under no_new_privs (a service's "
+		    "NoNewPrivileges=)", DOOR_HELPER);
 	if (statvfs(DOOR_HELPER, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0)
 		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing on a file system that is mounted nosuid",
 		    DOOR_HELPER);

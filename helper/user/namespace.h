@@ -1,4 +1,4 @@
-/* The user namespace that the wrapper runs in: an engine without root often makes one for itself (user_namespaces(7)). */
+/* The user namespace that the wrapper runs in: engines without root make one for themselves (user_namespaces(7)). */
 #ifndef GPUHELPER_USER_NAMESPACE_H
 #define GPUHELPER_USER_NAMESPACE_H
 

@@ -239,7 +239,7 @@ def stub(reply, after):
 
 
 GRANT = {'reply': 'grant', 'policy': 'p', 'maskedPaths': [],
-         'containerEdits': {'deviceNodes': [], 'mounts': [], 'env': [], 'additionalGids': []}}
+         'containerEdits': {'deviceNodes': [], 'mounts': [], 'hooks': [], 'env': [], 'additionalGids': []}}
 for text, after in (('ends without its word', lambda c: None), ('reads the byte and ends', lambda c: c.recv(1)),
                     ('says something else', lambda c: c.sendall(b'X'))):
     pid = stub(GRANT, after)

@@ -144,10 +144,9 @@ if where != 'plain':
     ok(os.stat('/usr/libexec/gpuhelper/gpuhelper').st_mode & 0o6000 == 0, 'the helper has no setuid bit')
 
 # the container's own user
-for inside, outside, text in ((0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')):
-    if inside != 0 and where == 'nnp':
-        skip(text, 'under no_new_privs newuidmap gives no other ids')
-        continue
+insiders = [(0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')]
+# under no_new_privs newuidmap gives no other ids than his own
+for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     c = Rootless(inside=inside)
     status, out = c.start()
     ok(status == 0, '%s: made' % text, out)

@@ -174,7 +174,7 @@ ask_policies(struct inquiry *q)
 	return -1;
 }
 
-/* Where the driver's files would come from, for the GPUs that are first in the order: which are free is not known here. */
+/* Where the driver's files would come from, for the first GPUs in the order: which are free is not known here. */
 static void
 look_at_driver(struct inquiry *q)
 {

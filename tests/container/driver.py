@@ -5,8 +5,8 @@ usage: driver.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
 The GPUs are SIMULATED, and so are the driver's files: libcuda and libnvidia-ml are small libraries of this test's own,
 with the names, SONAMEs and places of the real ones.  What loads them is real: a program and its loader, in an image made
-of this machine's C library.  An image of another distribution's C library can't be had here: for its directory
-(/usr/lib64) only what is mounted there is looked at.
+of this machine's C library.  An image as RHEL's can't be had here: in its stead there is one of the same library, with
+the loader's default directories, which are constants in it, changed to RHEL's.
 """
 import json, os, re, shutil, subprocess, sys
 from lib import *
@@ -69,7 +69,7 @@ def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind
                                        **more)), mode)
 
 
-def glibc_image(path):
+def glibc_image(path, rhel=False):
     """An image with a C library and a program that loads the driver, and nothing of a driver in it."""
     busybox_rootfs(path, MAXID)
     c = write(W + '/prog.c', r'''#include <dlfcn.h>
@@ -83,8 +83,16 @@ int main(int n, char **v) {
 }''')
     subprocess.check_call(['cc', '-o', path + '/bin/prog', c])
     for lib in re.findall(r'(/\S+)', sh('ldd', path + '/bin/prog').stdout):
-        os.makedirs(path + os.path.dirname(lib), exist_ok=True)
-        shutil.copy(os.path.realpath(lib), path + lib)
+        data, to = open(lib, 'rb').read(), lib
+        if rhel:
+            to = '/lib64/' + os.path.basename(lib)
+            old, new = b'/lib/x86_64-linux-gnu/\0', b'/lib64//./././././././\0'
+            assert len(old) == len(new) and ('ld-linux' not in lib or data.count(old) > 1)
+            data = data.replace(old, new)
+        os.makedirs(path + os.path.dirname(to), exist_ok=True)
+        with open(path + to, 'wb') as f:
+            f.write(data)
+        os.chmod(path + to, 0o755)
 
 
 class Fresh(Bundle):
@@ -105,6 +113,7 @@ def refused(name, *words, **kw):
 
 
 glibc_image(W + '/vol/glibc')
+glibc_image(W + '/vol/glibc-rhel', rhel=True)
 policy()
 spec()
 b = Fresh(host, env=TRAIN)
@@ -136,6 +145,17 @@ r, c = sh(*EXPLAIN), sh(CTL, 'check')
 os.rename(cuda + '.gone', cuda)
 ok('would fail' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
 ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check: the same, with what renews it', c.stdout)
+
+b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
+r = b.run().stdout
+ok('libcuda.so.1: cuda ' + VERSION in r and 'libnvidia-ml.so.1: ml' in r, tag + "a loader with RHEL's directories finds it, too", r)
+spec(edits={'mounts': [m for m in mounts(cuda, 'libcuda.so.1') if RHEL not in m['containerPath']]})
+shutil.rmtree(W + '/vol/glibc-rhel')
+glibc_image(W + '/vol/glibc-rhel', rhel=True)
+b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1'])
+r = b.run().stdout
+ok('libcuda.so.1: libcuda.so.1: cannot open' in r, tag + "and does not look in Debian's", r)
+spec()
 
 policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')
 b = Fresh(host, env=TRAIN)

@@ -2,11 +2,17 @@
 # kit.sh DIR: puts what tests/gpu/run.sh needs into DIR, for a machine that has a GPU and nothing to build with.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
-mkdir -p "$1/lib"
+mkdir -p "$1/lib" "$1/image"
 cp "$here/build/gpuhelper" "$here/build/gpuhelper-runc" "$here/build/gpuhelperctl" "$1/"
 cp "$(command -v runc)" /bin/busybox "$1/"
+${CC:-cc} -O1 -o "$1/vectoradd" "$here/tests/gpu/vectoradd.c"
 for p in "$1/gpuhelper" "$1/gpuhelperctl" "$1/runc"; do
 	ldd "$p" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
 done | sort -u | while read -r l; do
 	case ${l##*/} in libc.so*|libm.so*|libpthread.so*|libdl.so*) ;; *) cp -L "$l" "$1/lib/" ;; esac
 done
+# the images' C library: the driver's files want these of it
+for l in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libgcc_s.so.1; do
+	cp -L "$(ldconfig -p | sed -n "s/.*[[:space:]]$l (libc6,x86-64.*=> //p" | head -n 1)" "$1/image/$l"
+done
+cp -L /lib64/ld-linux-x86-64.so.2 "$1/image/"

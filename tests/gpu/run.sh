@@ -1,8 +1,12 @@
 #!/bin/sh
 # On a host with a real NVIDIA GPU: run.sh KIT   (KIT from kit.sh; needs no network, no package, and root)
 #
-# The demo with the real GPU; nvidia-smi in the granted container sees that one GPU; a plain container sees none, and
-# can't open a node that it makes itself.  Prints TAP, and what was seen as comments.
+# Writes a CDI spec; then containers from images that have a C library, a shell and no file of NVIDIA's, once with Debian's
+# library directories and once with RHEL's, run nvidia-smi and a CUDA program with what gpuhelper brings in; a plain
+# container and one of another capability do not get it, and open no node that they make themselves.  Prints TAP, and
+# what was seen, with times, as comments.
+#
+# RHEL's image has Debian's C library with the directories that its loader looks into, constants, changed to RHEL's.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 kit=$(cd "$1" && pwd)
@@ -16,6 +20,7 @@ ok() { # ok NAME COMMAND...
 	n=$((n + 1))
 	if "$@" >/tmp/ok.out 2>&1; then echo "ok $n - gpu: $name"; else echo "not ok $n - gpu: $name"; sed 's/^/#   /' /tmp/ok.out; bad=1; fi
 }
+ms() { echo $(($(date +%s%N) / 1000000)); }
 echo "# $(sed -n 1p /proc/driver/nvidia/version)"
 echo "# $(uname -r), $(runc --version | head -n 1), cgroup $(stat -fc %T /sys/fs/cgroup)"
 gpuhelperctl devices | sed 's/^/# /'
@@ -24,39 +29,62 @@ uuid=$("$smi" -L | sed -n '1s/.*UUID: \(GPU-[^)]*\).*/\1/p')
 count=$("$smi" -L | grep -c UUID)
 ok "gpuhelperctl devices and nvidia-smi name the same GPU" sh -c "gpuhelperctl devices | grep -q '$uuid'"
 
-# a root file system with nvidia-smi and the libraries that it needs, by their own paths
+# the spec
+mkdir -p /etc/cdi
+spec=/etc/cdi/nvidia.json
+start=$(ms)
+ok "gpuhelperctl cdi generate" gpuhelperctl cdi generate --vendor nvidia --output $spec
+echo "# cdi generate: $(($(ms) - start)) ms, $(wc -c < $spec) bytes, $(grep -c hostPath $spec) mounts"
+sed 's/^/#   /' /tmp/ok.out
+ok "its spec is valid, and safe on this host" gpuhelperctl cdi validate $spec
+ok "the GPU has its names in it" sh -c "gpuhelperctl devices | grep -q 'CDI device nvidia.com/gpu='"
+
+# images
 top=/run/gpu-test
-root=$top/vol/rootfs
-for d in bin proc sys dev tmp etc srv lib64; do mkdir -p $root/$d; done
-cp /bin/busybox $root/bin/
-for a in sh ls cat grep mknod wc; do ln -s busybox $root/bin/$a; done
-copy() { mkdir -p "$root$(dirname "$1")"; cp -L "$1" "$root$1"; }
-ml=$(ldconfig -p | sed -n 's/.*libnvidia-ml.so.1 .*=> //p' | head -n 1)
-[ -n "$ml" ] || ml=$(find /usr -name libnvidia-ml.so.1 2>/dev/null | head -n 1)
-copy "$smi"
-copy "$ml"
-for f in $(ldd "$smi" "$ml" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/lib[^ ]*\) .*/\1/p' | sort -u); do copy "$f"; done
-chown -R 4294967294:4294967294 $root
+make_image() { # make_image DIR LIBDIR
+	root=$1
+	for d in bin proc sys dev tmp etc srv lib64 "${2#/}"; do mkdir -p "$root/$d"; done
+	cp /bin/busybox "$root/bin/"
+	for a in sh ls cat grep mknod wc find; do ln -s busybox "$root/bin/$a"; done
+	cp "$kit/vectoradd" "$root/bin/"
+	cp "$kit"/image/lib*.so* "$root$2/"
+	cp "$kit"/image/ld-linux* "$root/lib64/"
+	if [ "$2" = /lib64 ]; then
+		python3 - "$root"/lib64/ld-linux* <<-'EOF'
+		import sys
+		data = open(sys.argv[1], 'rb').read()
+		old, new = b'/lib/x86_64-linux-gnu/\0', b'/lib64//./././././././\0'
+		assert len(old) == len(new) and data.count(old) > 1
+		open(sys.argv[1], 'wb').write(data.replace(old, new))
+		EOF
+	fi
+	chown -R 4294967294:4294967294 "$root"
+}
+make_image $top/vol/debian /lib/x86_64-linux-gnu
+make_image $top/vol/rhel /lib64
+ok "the images have no file of NVIDIA's" sh -c "! find $top/vol | grep -i -e nvidia -e libcuda"
 mkdir -p /srv/datasets
 echo "a data set" > /srv/datasets/README
 echo "volumes = [ \"$top/vol\" ];" > /etc/gpuhelper/gpuhelper.conf
-cat > /etc/gpuhelper/policy.d/10-train.conf <<EOF
-pipeline = "ml/train";
-identity = "claim";
-gpus = ( { vendor = "nvidia"; devices = [ "$uuid" ]; } );
-folders = ( { path = "/srv/datasets"; access = "ro"; } );
-EOF
+policy() { # policy RULE
+	cat > /etc/gpuhelper/policy.d/10-train.conf <<-EOF
+	pipeline = "ml/train";
+	identity = "claim";
+	gpus = ( { $1 } );
+	folders = ( { path = "/srv/datasets"; access = "ro"; } );
+	EOF
+}
 
-run() { # run NAME SAMPLE SCRIPT ENV...
-	name=$1 sample=$2 script=$3; shift 3
+run() { # run NAME IMAGE SAMPLE SCRIPT ENV...
+	name=$1 image=$2 sample=$3 script=$4; shift 4
 	mkdir -p $top/$name
-	python3 - "$here/tests/fixtures/oci/$sample.json" $top/$name/config.json "$root" "$script" "$(dirname "$ml")" "$@" <<'EOF'
+	python3 - "$here/tests/fixtures/oci/$sample.json" $top/$name/config.json $top/vol/$image "$script" "$@" <<'EOF'
 import json, os, re, sys
-source, target, rootfs, script, libs, *env = sys.argv[1:]
+source, target, rootfs, script, *env = sys.argv[1:]
 spec = json.load(open(source))
 spec['root']['path'] = rootfs
 spec['process']['args'] = ['/bin/sh', '-c', script]
-spec['process']['env'] = ['PATH=/bin', 'NVIDIA_VISIBLE_DEVICES=all', 'LD_LIBRARY_PATH=' + libs] + env
+spec['process']['env'] = ['PATH=/bin:/usr/bin', 'NVIDIA_VISIBLE_DEVICES=all'] + env
 spec['mounts'] = [m for m in spec['mounts'] if m['type'] != 'bind']
 for m in spec['mounts']:
     if m['destination'] == '/sys/fs/cgroup' and os.path.exists('/sys/fs/cgroup/devices'):
@@ -68,23 +96,38 @@ for k, caps in spec['process']['capabilities'].items():
     spec['process']['capabilities'][k] = [c for c in caps if c != 'CAP_SYS_RESOURCE' or bounding >> 24 & 1]
 json.dump(spec, open(target, 'w'))
 EOF
-	start=$(date +%s%N)
+	start=$(ms)
 	gpuhelper-runc --root $top/runc run --bundle $top/$name "$name" > $top/$name.out 2>&1 < /dev/null || echo "status $?" >> $top/$name.out
-	echo "# $name: $((($(date +%s%N) - start) / 1000000)) ms"
+	echo "# $name: $(($(ms) - start)) ms"
 	sed 's/^/#     /' $top/$name.out
 }
 
 ASK="BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=1"
-run granted task "ls /dev | grep nvidia; $smi -L; $smi --query-gpu=name,driver_version,memory.total --format=csv,noheader" $ASK
-ok "nvidia-smi in the granted container sees the GPU" grep -q "UUID: $uuid" $top/granted.out
-ok "and no other" sh -c "[ \$(grep -c 'UUID:' $top/granted.out) = 1 ]"
-run plain task "ls /dev | grep nvidia; $smi -L"
-ok "the plain container has no node" sh -c "! grep -q '^nvidia' $top/plain.out"
-ok "and nvidia-smi finds nothing there" sh -c "! grep -q UUID $top/plain.out"
-run privileged task-privileged "mknod /tmp/n c 195 0; mknod /tmp/c c 195 255; (: < /tmp/n) 2>&1; (: < /tmp/c) 2>&1; $smi -L"
-ok "a privileged plain container opens no node that it makes" sh -c "[ \$(grep -c 'Operation not permitted' $top/privileged.out) -ge 2 ] && ! grep -q UUID $top/privileged.out"
-sed 's/devices = .*/devices = [ "GPU-99999999-2222-3333-4444-555555555555" ]; } );/' -i /etc/gpuhelper/policy.d/10-train.conf
-run unknown task "$smi -L" $ASK
+SEE="ls /dev | grep nvidia; nvidia-smi -L; nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader; vectoradd"
+policy "vendor = \"nvidia\"; devices = [ \"$uuid\" ];"
+for image in debian rhel; do
+	# what a runtime makes for mounts stays in an image: the others are to see none of it
+	cp -a $top/vol/$image $top/vol/used-$image
+	run granted-$image used-$image task "$SEE" $ASK
+	ok "$image: nvidia-smi sees the GPU, and no other" sh -c "grep -q 'UUID: $uuid' $top/granted-$image.out && [ \$(grep -c UUID: $top/granted-$image.out) = 1 ]"
+	ok "$image: a CUDA program runs, and is right" grep -q 'elements are right, on the first of 1 GPUs' $top/granted-$image.out
+done
+policy "vendor = \"nvidia.com/gpu\"; devices = [ \"0\" ];"
+cp -a $top/vol/debian $top/vol/by-name
+run by-name by-name task "$SEE" $ASK
+ok "by a CDI device's name: the same" grep -q 'elements are right' $top/by-name.out
+policy "vendor = \"nvidia\"; capabilities = [ \"utility\" ];"
+cp -a $top/vol/debian $top/vol/utility
+run utility utility task "$SEE" $ASK
+ok "for utility alone: nvidia-smi" grep -q "UUID: $uuid" $top/utility.out
+ok "and no CUDA" sh -c "grep -q 'vectoradd: libcuda.so.1: cannot open' $top/utility.out && ! grep -q nvidia-uvm $top/utility.out"
+policy "vendor = \"nvidia\"; devices = [ \"$uuid\" ];"
+run plain debian task "ls /dev | grep nvidia; vectoradd; find / -name 'libcuda*' -o -name 'libnvidia*'"
+ok "the plain container has no node, no file of the driver, and no CUDA" sh -c "! grep -q -e '^nvidia' -e '^/.*lib' -e right $top/plain.out && grep -q 'cannot open' $top/plain.out"
+run privileged debian task-privileged "mknod /tmp/n c 195 0; mknod /tmp/c c 195 255; (: < /tmp/n) 2>&1; (: < /tmp/c) 2>&1"
+ok "a privileged plain container opens no node that it makes" sh -c "[ \$(grep -c 'Operation not permitted' $top/privileged.out) -ge 2 ]"
+policy 'vendor = "nvidia"; devices = [ "GPU-99999999-2222-3333-4444-555555555555" ];'
+run unknown debian task "$SEE" $ASK
 ok "a policy for a GPU that is not here is a clear refusal" grep -q 'this host has 0 of the nvidia GPUs' $top/unknown.out
 [ "$count" -gt 1 ] || echo "# one GPU on this host: that another stays hidden is shown by the simulated hosts only"
 ok "no lease is left" sh -c '[ -z "$(ls /run/gpuhelper/leases)" ]'

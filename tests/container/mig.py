@@ -14,6 +14,7 @@ TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 UUID = 'GPU-edfee158-11c1-52b8-0517-92f30e7fac88'
 POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 1; %s } );\n'
 SEE = r'''
+exec 2>&1
 find /dev -name 'nvidia*' -type c | sort
 for n in /dev/nvidia0 /dev/nvidia-caps/*; do
 	case $( (: < $n) 2>&1 ) in
@@ -74,6 +75,31 @@ ok([g['part'] for l in status['leases'] for g in l['gpus']] == ['2:0'], tag + 'b
 grant = [x for x in audit() if x['event'] == 'grant'][-1]
 ok(grant['gpus'] == ['nvidia 0000:3b:00.0 %s part 2:0' % UUID], tag + 'and the audit log', grant)
 b.delete()
+
+# by its own UUID, which a CDI spec alone tells
+MIG = 'MIG-11111111-2222-3333-4444-555555555555'
+node = lambda *paths: {'deviceNodes': [{'path': p} for p in ('/dev/nvidia0',) + paths]}
+caps = lambda *minors: ['/dev/nvidia-caps/nvidia-cap%d' % m for m in minors]
+write('/etc/cdi/nvidia.json', json.dumps({'cdiVersion': '0.5.0', 'kind': 'nvidia.com/gpu', 'devices': [
+    {'name': n, 'containerEdits': node(*caps(21, 22))} for n in ('0:1', MIG)] + [
+    {'name': '0', 'containerEdits': node()}, {'name': 'half', 'containerEdits': node(*caps(12))},
+    {'name': 'both', 'containerEdits': node(*caps(12, 13, 21))}]}))
+for rule, asked in ('vendor = "nvidia"; devices = [ "%s" ];' % MIG, '1'), ('vendor = "nvidia.com/gpu"; devices = [ "0:1" ];', MIG), \
+        ('vendor = "nvidia.com/gpu";', 'nvidia.com/gpu=0:1'):
+    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { %s } );\n' % rule)
+    b, other = container(asked), container(asked, args=['/bin/true'])
+    b.start()
+    seen = see(b)
+    ok(seen[:2] == caps(21, 22), tag + 'an instance by %s, asked for as %s' % (rule, asked), seen)
+    r = other.run()
+    ok(r.returncode == 1 and 'taken by' in r.stdout, tag + '  is one instance, by whichever name', r.stdout)
+    b.delete()
+for name in '0', 'half', 'both':
+    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia.com/gpu"; devices = [ "%s" ]; mig = "whole"; } );\n' % name)
+    r = container('1', args=['/bin/true']).run()
+    ok(r.returncode == 1 and 'nvidia.com/gpu devices' in r.stdout and leases() == [], tag + 'a device that is no instance and not all of the GPU ("%s"): refused' % name, r.stdout)
+os.unlink('/etc/cdi/nvidia.json')
+host.policies(t10=POLICY % ('devices = [ "%s:2:0" ];' % UUID))
 os.unlink('/dev/nvidia-caps/nvidia-cap22')
 r = container('1', args=['/bin/true']).run()
 ok(r.returncode == 1 and 'nvidia-cap22 is not there' in r.stdout and leases() == [], tag + "a capability's node that is missing: refused", r.stdout)

@@ -245,6 +245,27 @@ fill_ours(const struct edits *e, int fd, const char *path, struct places *out, s
 	return 0;
 }
 
+/*
+ * A link in the image that leads one of our places into another, which is the
+ * host's: the runtime would make the place for the one in the other.
+ */
+static int
+check_ours(const struct places *ours, struct why *why)
+{
+	const struct place *in, *p;
+	size_t i, k;
+
+	for (i = 0; i < ours->n; i++)
+		for (k = 0; k < ours->n; k++) {
+			in = &ours->v[i];
+			p = &ours->v[k];
+			if (path_is_beneath(p->real, *in->real ? in->real : "/") && !path_is_beneath(p->path, in->path))
+				return refuse(why, WHY_DENIED, "links in the image lead %s to %s, which is in what is granted at %s: use an "
+				    "image without them", p->path, p->real, in->path);
+		}
+	return 0;
+}
+
 static int
 check_mount(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
 {
@@ -271,7 +292,7 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 	size_t i;
 	int ret;
 
-	ret = fill_ours(e, fd, path, &ours, why);
+	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_ours(&ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
 		if (!is_standard(&s->mount[i]))
 			ret = check_mount(&s->mount[i], fd, path, &ours, why);

@@ -224,28 +224,47 @@ cdi_inject(const struct options *o)
 	return 0;
 }
 
+/* Options of one word of these; -1: none is out of place, else the exit status. */
+static int
+check_options(const struct options *o, const char *word)
+{
+	const bool generates = strcmp(word, "generate") == 0;
+	const struct { const char *name, *word; bool given; } own[] = {
+		{ "--device", "inject", o->devices > 0 }, { "--host", "validate", o->host },
+		{ "--vendor", "generate", o->vendor != NULL }, { "--output", "generate", o->output != NULL },
+		{ "--root", "generate", o->root != NULL }, { "--rocm-libs", "generate", o->rocm_libs },
+		{ "--mps", "generate", o->mps },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (own[i].given && strcmp(word, own[i].word) != 0)
+			return complain(WHY_USAGE, "%s is for cdi %s (see gpuhelperctl --help)", own[i].name, own[i].word);
+	if (o->spec_dirs != NULL && (generates || strcmp(word, "validate") == 0))
+		return complain(WHY_USAGE, "--spec-dirs is not for cdi %s (see gpuhelperctl --help)", word);
+	return -1;
+}
+
 int
 ctl_cdi(const struct options *o)
 {
-	static const char *const words[] = { "validate", "list", "inject", NULL };
+	static const char *const words[] = { "validate", "list", "inject", "generate", NULL };
 	const char *word = o->args > 0 ? o->arg[0] : "", *near;
+	int status = check_options(o, word);
 
-	if (strcmp(word, "inject") != 0 && o->devices > 0)
-		return complain(WHY_USAGE, "--device is for cdi inject (see gpuhelperctl --help)");
-	if (strcmp(word, "validate") != 0 && o->host)
-		return complain(WHY_USAGE, "--host is for cdi validate (see gpuhelperctl --help)");
-	if (strcmp(word, "validate") == 0) {
-		if (o->spec_dirs != NULL)
-			return complain(WHY_USAGE, "--spec-dirs is not for cdi validate (see gpuhelperctl --help)");
+	if (status != -1)
+		return status;
+	if (strcmp(word, "validate") == 0)
 		return o->args > 1 ? cdi_validate(o) : complain(WHY_USAGE, "cdi validate needs a file (see gpuhelperctl --help)");
-	}
-	if (strcmp(word, "list") == 0)
-		return o->args == 1 ? cdi_list(o) : complain(WHY_USAGE, "cdi list takes no \"%s\" (see gpuhelperctl --help)",
-		    o->arg[1]);
 	if (strcmp(word, "inject") == 0)
 		return o->args == 2 ? cdi_inject(o) : complain(WHY_USAGE, "cdi inject needs one config.json (see gpuhelperctl "
 		    "--help)");
+	if (strcmp(word, "list") == 0 || strcmp(word, "generate") == 0) {
+		if (o->args > 1)
+			return complain(WHY_USAGE, "cdi %s takes no \"%s\" (see gpuhelperctl --help)", word, o->arg[1]);
+		return *word == 'l' ? cdi_list(o) : cdi_generate(o);
+	}
 	if (*word != '\0' && (near = text_nearest(word, words)) != NULL)
 		return complain(WHY_USAGE, "unknown command \"cdi %s\"; did you mean \"%s\"?", word, near);
-	return complain(WHY_USAGE, "cdi needs validate, list or inject (see gpuhelperctl --help)");
+	return complain(WHY_USAGE, "cdi needs validate, list, inject or generate (see gpuhelperctl --help)");
 }

@@ -18,5 +18,6 @@ char *cdi_spec_dirs(const char *given, struct why *why);
 bool cdi_say_problems(const struct cdi_registry *r, bool unsafe);
 
 int cdi_list(const struct options *o);
+int cdi_generate(const struct options *o);
 
 #endif

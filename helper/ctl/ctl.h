@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "../pure/why.h"
 
@@ -16,7 +17,8 @@ struct options {
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
 	const char *spec_dirs;
-	bool host;
+	const char *vendor, *output, *root;
+	bool host, rocm_libs, mps;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
@@ -42,6 +44,14 @@ json_t *leases_now(void);
  * caller frees.
  */
 char *ctl_read_input(const char *path, size_t max, size_t *len, struct why *why);
+
+/*
+ * Replaces the file «name» in the directory «dir» at once and as a whole, mode
+ * 0644; «shown» is its name in messages.  modified: its time, NULL for now.  -1
+ * with *why, and nothing has changed.
+ */
+int ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
+    const struct timespec *modified, struct why *why);
 
 /*
  * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict

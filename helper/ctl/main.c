@@ -67,6 +67,11 @@ static const struct known {
 	{ "spec-dirs", 0, true, CDI, offsetof(struct options, spec_dirs) },
 	{ "device", 0, true, CDI, offsetof(struct options, device) },
 	{ "host", 0, false, CDI, offsetof(struct options, host) },
+	{ "vendor", 0, true, CDI, offsetof(struct options, vendor) },
+	{ "output", 0, true, CDI, offsetof(struct options, output) },
+	{ "root", 0, true, CDI, offsetof(struct options, root) },
+	{ "rocm-libs", 0, false, CDI, offsetof(struct options, rocm_libs) },
+	{ "mps", 0, false, CDI, offsetof(struct options, mps) },
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -94,6 +99,8 @@ static const char help[] =
     "                                the CDI devices of this host, and where they are from\n"
     "  cdi inject [--spec-dirs DIR:...] --device NAME ... CONFIG.json|-\n"
     "                                CONFIG.json with these devices in it, on stdout\n"
+    "  cdi generate [--vendor nvidia|amd|intel] [--output FILE|DIR/] [--rocm-libs] [--mps]\n"
+    "               [--root DIR]     a CDI spec of this host's GPUs and their driver's files\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"

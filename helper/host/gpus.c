@@ -518,6 +518,13 @@ sysfs_drm_nodes(int root, struct drm_nodes *out, struct why *why)
 	return 0;
 }
 
+int
+gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *why)
+{
+	*out = (struct drm_nodes){ 0 };
+	return src->udev ? udev_drm_nodes(true, true, out, why) : sysfs_drm_nodes(src->root, out, why);
+}
+
 /* Says why a vendor that was looked for has nothing to give, or clears what was said. */
 static void
 settle_absent(struct inventory *inv, enum gpu_vendor v)

@@ -3,6 +3,7 @@
 #define GPUHELPER_HOST_GPUS_H
 
 #include "../pure/gpu.h"
+#include "udev.h"
 
 /* Where to look: the running host is { root = fd of "/", udev = true }. */
 struct gpu_source {
@@ -16,5 +17,8 @@ struct gpu_source {
  * for a host that can't be read.  inventory_free() afterwards in either case.
  */
 int gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv, struct why *why);
+
+/* All render nodes, cards and accel nodes, of whatever vendor.  -1 with *why; drm_nodes_free() in either case. */
+int gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *why);
 
 #endif

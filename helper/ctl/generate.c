@@ -1,0 +1,320 @@
+/*
+ * gpuhelperctl cdi generate: a CDI spec of this host's GPUs, with their nodes
+ * and the driver's files.  See generate.h; the vendors' files are the business
+ * of generate_nvidia.c and of gen_rocm() here.
+ */
+#include "generate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "../host/file.h"
+#include "../host/rootfile.h"
+#include "../pure/cleanup.h"
+#include "cdi.h"
+
+/* Is the node there as it should be?  0, *there false: it is not; -1: something else is. */
+static int
+look_at(const struct generating *g, const struct gpu_node *n, struct stat *st, bool *there)
+{
+	*there = fstatat(g->host.root, n->path + 1, st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!*there && errno != ENOENT)
+		return complain(WHY_NONE, "%s: %s", n->path, strerror(errno)) == WHY_NONE ? -1 : 0;
+	if (!*there || (S_ISCHR(st->st_mode) && major(st->st_rdev) == n->major && minor(st->st_rdev) == n->minor))
+		return 0;
+	complain(WHY_NONE, "%s is not the character device %u:%u: remove it, the driver makes its own", n->path, n->major,
+	    n->minor);
+	return -1;
+}
+
+/*
+ * With the group that may use it, for processes that are not root's.  A node
+ * that is not there is in the spec all the same, unless it can be done without:
+ * nvidia-modprobe and gpuhelper make NVIDIA's.
+ */
+static bool
+add_node(const struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
+{
+	const unsigned others = n->read_only ? S_IROTH : S_IROTH | S_IWOTH;
+	struct why why;
+	struct stat st;
+	gid_t gid = 0;
+	bool there;
+
+	if (gpu_node_check(n, &why) == -1) {
+		complain(WHY_NONE, "%s: it is left out", why.text);
+		return true;
+	}
+	if (look_at(g, n, &st, &there) == 0 && !there) {
+		if (n->optional)
+			return true;
+		complain(WHY_NONE, "%s is not there yet", n->path);
+	}
+	if (there && (st.st_mode & others) != others)
+		gid = st.st_gid;
+	return cdi_make_node(e, n->path, n->major, n->minor, n->read_only ? "r" : "rw", gid) && cdi_make_gid(e, gid);
+}
+
+static bool
+add_nodes(const struct generating *g, struct cdi_edits *e, const struct gpu_node *n, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!add_node(g, e, &n[i]))
+			return false;
+	return true;
+}
+
+/* The cards of the same PCI device: amd-ctk has them, and they are no part of what a GPU needs to compute. */
+static bool
+add_cards(const struct generating *g, struct cdi_edits *e, const struct gpu *gpu, const struct drm_nodes *drm)
+{
+	struct gpu_node node;
+	size_t i;
+
+	for (i = 0; i < drm->n; i++) {
+		if (drm->v[i].kind != DRM_CARD || gpu->pci[0] == '\0' || gpu->partition != 0 || strcmp(drm->v[i].pci, gpu->pci) != 0)
+			continue;
+		node = (struct gpu_node){ .major = drm->v[i].major, .minor = drm->v[i].minor, .optional = true };
+		memcpy(node.path, drm->v[i].path, sizeof(node.path));
+		if (!add_node(g, e, &node))
+			return false;
+	}
+	return true;
+}
+
+static bool
+copy_nodes(const struct cdi_edits *from, struct cdi_edits *to)
+{
+	size_t i;
+
+	for (i = 0; i < from->nodes; i++)
+		if (!cdi_make_node(to, from->node[i].path, (uint32_t)from->node[i].major.v, (uint32_t)from->node[i].minor.v,
+		    from->node[i].permissions, from->node[i].gid.v))
+			return false;
+	for (i = 0; i < from->gids; i++)
+		if (!cdi_make_gid(to, from->gid[i]))
+			return false;
+	return true;
+}
+
+/* A device with the nodes of another one. */
+static int
+add_alias(struct generating *g, const char *name, size_t of, struct why *why)
+{
+	struct cdi_device *d = cdi_make_device(&g->spec, name);
+
+	return d != NULL && copy_nodes(&g->spec.device[of].edits, &d->edits) ? 0 : refuse_nomem(why);
+}
+
+static bool
+is_given(const struct generating *g, const struct gpu *gpu)
+{
+	if (gpu->vendor != g->vendor)
+		return false;
+	if (gpu->unusable[0] != '\0')
+		complain(WHY_NONE, "%s: %s: it is left out", gpu->pci[0] != '\0' ? gpu->pci : gpu_vendor_name(gpu->vendor),
+		    gpu->unusable);
+	else if (gpu->mig)
+		complain(WHY_NONE, "%s has MIG instances: they are in the spec, and the whole of it is not", gpu->pci);
+	/* all of a GPU instance: it has no name in the vendor's specs, and "0:1" would be another one's there */
+	return gpu->unusable[0] == '\0' && !gpu->mig && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
+}
+
+/* "0", or "0:1:0" for a MIG instance: as policies name them. */
+static void
+name_by_rank(const struct gpu *gpu, char out[48])
+{
+	snprintf(out, 48, "%u%s%s", gpu->rank, gpu->part[0] != '\0' ? ":" : "", gpu->part);
+}
+
+/* By UUID, where it has one of its own (partitions of an AMD GPU share one); Intel's have none, so by PCI address. */
+static bool
+name_for_good(const struct generating *g, const struct gpu *gpu, char out[80])
+{
+	const char *name = g->vendor == GPU_INTEL ? gpu->pci : gpu->uuid;
+	const struct gpu *o;
+
+	for (o = g->inv->gpu; o < g->inv->gpu + g->inv->gpus; o++)
+		if (o != gpu && o->vendor == gpu->vendor && strcmp(o->part, gpu->part) == 0 &&
+		    strcmp(g->vendor == GPU_INTEL ? o->pci : o->uuid, name) == 0)
+			return false;
+	snprintf(out, 80, "%s%s%s", name, gpu->part[0] != '\0' ? ":" : "", gpu->part);
+	return name[0] != '\0' && cdi_device_name_ok(out);
+}
+
+/* The devices by their ranks, then by their own names, then all of them as one. */
+static int
+add_devices(struct generating *g, const struct drm_nodes *drm, struct why *why)
+{
+	const struct inventory *inv = g->inv;
+	autofree size_t *of = calloc(inv->gpus + 1, sizeof(*of));
+	struct cdi_device *d;
+	char name[80], rank[48];
+	size_t i, k, ranks;
+
+	if (of == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < inv->gpus; i++) {
+		of[i] = SIZE_MAX;
+		if (!is_given(g, &inv->gpu[i]))
+			continue;
+		of[i] = g->spec.devices;
+		name_by_rank(&inv->gpu[i], rank);
+		if ((d = cdi_make_device(&g->spec, rank)) == NULL ||
+		    (g->vendor == GPU_AMD && !add_cards(g, &d->edits, &inv->gpu[i], drm)) ||
+		    !add_nodes(g, &d->edits, inv->gpu[i].node, inv->gpu[i].nodes))
+			return refuse_nomem(why);
+	}
+	if ((ranks = g->spec.devices) == 0)
+		return refuse(why, WHY_ABSENT, "no %s GPU for a spec: %s", gpu_vendor_name(g->vendor),
+		    inv->absent[g->vendor][0] != '\0' ? inv->absent[g->vendor] : "a GPU with MIG on has no instances");
+	for (i = 0; i < inv->gpus; i++) {
+		if (of[i] == SIZE_MAX)
+			continue;
+		if (name_for_good(g, &inv->gpu[i], name) && add_alias(g, name, of[i], why) == -1)
+			return -1;
+		if (inv->gpu[i].uuid[0] == '\0' && g->vendor == GPU_NVIDIA)
+			complain(WHY_NONE, "%s: its UUID is not known before it is used first: it has a rank only", inv->gpu[i].pci);
+	}
+	if ((d = cdi_make_device(&g->spec, "all")) == NULL)
+		return refuse_nomem(why);
+	for (k = 0; k < ranks; k++)
+		if (!copy_nodes(&g->spec.device[k].edits, &d->edits))
+			return refuse_nomem(why);
+	return 0;
+}
+
+/* The libraries of /opt/rocm, which is most often a link, by SONAME.  Their data files are not among them. */
+int
+gen_rocm(struct generating *g, struct why *why)
+{
+	static const char *const dirs[] = { "/opt/rocm/lib", "/opt/rocm/lib64" };
+	autolibraries struct host_libraries libs = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		autostrlist struct strlist names = { 0 };
+
+		if (rootfile_list(g->host.root, dirs[i], &names, why) == -1)
+			return -1;
+		for (k = 0; k < names.n; k++) {
+			autobuf struct buf path = { 0 };
+
+			if (!text_starts(names.v[k], "lib") || strstr(names.v[k], ".so") == NULL)
+				continue;
+			buf_printf(&path, "%s/%s", dirs[i], names.v[k]);
+			if (path.failed)
+				return refuse_nomem(why);
+			if (gen_library(g, &libs, path.p, "", why) == -1)
+				return -1;
+		}
+	}
+	if (libs.n == 0)
+		return refuse(why, WHY_ABSENT, "no library in /opt/rocm/lib: install ROCm, or leave --rocm-libs out");
+	return gen_mount_libraries(g, &libs, false, why);
+}
+
+/* What was made is held against what validate says: names come from the host's files. */
+static int
+judge(const char *text, struct why *why)
+{
+	autocdifaults struct cdi_faults f = { 0 };
+	autocdi struct cdi_spec s = { 0 };
+	size_t i;
+
+	if (cdi_parse(&s, CDI_JSON, text, strlen(text), &f) && f.unsafe == 0)
+		return 0;
+	if (f.starved)
+		return refuse_nomem(why);
+	for (i = 0; i < f.n; i++)
+		cdi_say_fault(stderr, "the spec", &f.v[i]);
+	return refuse(why, WHY_DATA, "what is on this host makes no spec that is valid and safe");
+}
+
+static int
+generate(const struct options *o, const struct gpu_source *host, const struct inventory *inv, enum gpu_vendor vendor,
+    const struct drm_nodes *drm, struct why *why)
+{
+	struct generating g = { .o = o, .host = *host, .live = o->root == NULL, .inv = inv, .vendor = vendor };
+	autofree char *text = NULL;
+	char kind[32];
+	int ret = -1;
+
+	snprintf(kind, sizeof(kind), "%s.com/gpu", gpu_vendor_name(vendor));
+	if (!cdi_make_kind(&g.spec, kind) || !add_nodes(&g, &g.spec.edits, inv->common[vendor], inv->commons[vendor]))
+		refuse_nomem(why);
+	else if (add_devices(&g, drm, why) == 0 && (vendor != GPU_NVIDIA || gen_nvidia(&g, why) == 0) &&
+	    (vendor != GPU_AMD || !o->rocm_libs || gen_rocm(&g, why) == 0)) {
+		if ((text = cdi_make_text(&g.spec)) == NULL)
+			refuse_nomem(why);
+		else if (judge(text, why) == 0)
+			ret = gen_output(&g, text, why);
+	}
+	cdi_free(&g.spec);
+	return ret;
+}
+
+/* Every vendor that is asked for, or that is here; the first that fails has the status. */
+static int
+generate_all(const struct options *o, const struct gpu_source *host, const struct inventory *inv, unsigned vendors)
+{
+	autonodes struct drm_nodes drm = { 0 };
+	struct why why;
+	unsigned v, here = 0;
+	int status = 0;
+
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) != 0 && inv->absent[v][0] == '\0')
+			here |= 1U << v;
+	if (here == 0) {
+		for (v = 0; v < GPU_VENDORS; v++)
+			if ((vendors & 1U << v) != 0)
+				complain(WHY_NONE, "no %s GPU: %s", gpu_vendor_name((enum gpu_vendor)v), inv->absent[v]);
+		refuse(&why, WHY_ABSENT, "no GPU to make a spec of");
+		return give_up(o, &why);
+	}
+	if ((here & (here - 1)) != 0 && !gen_many(o))
+		return complain(WHY_USAGE, "there are GPUs of several vendors, and a spec has one kind: say --vendor, or --output "
+		    "DIRECTORY/");
+	if ((here & 1U << GPU_AMD) != 0 && gpus_drm_nodes(host, &drm, &why) == -1)
+		return give_up(o, &why);
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((here & 1U << v) != 0 && generate(o, host, inv, (enum gpu_vendor)v, &drm, &why) == -1) {
+			give_up(o, &why);
+			status = status != 0 ? status : (int)why.code;
+		}
+	return status;
+}
+
+int
+cdi_generate(const struct options *o)
+{
+	autoclose int root = open(o->root != NULL ? o->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_source host = { .root = root, .udev = o->root == NULL };
+	unsigned vendors = (1U << GPU_VENDORS) - 1;
+	struct inventory inv = { 0 };
+	enum gpu_vendor vendor;
+	struct why why;
+	int status;
+
+	if (o->vendor != NULL) {
+		if (!gpu_vendor_parse(o->vendor, &vendor))
+			return complain(WHY_USAGE, "\"%s\" is none of nvidia, amd and intel", o->vendor);
+		vendors = 1U << vendor;
+	}
+	if (root == -1) {
+		refuse(&why, WHY_IO, "%s: %s", o->root != NULL ? o->root : "/", strerror(errno));
+		return give_up(o, &why);
+	}
+	status = gpus_find(&host, vendors, &inv, &why) == 0 ? generate_all(o, &host, &inv, vendors) : give_up(o, &why);
+	inventory_free(&inv);
+	return status;
+}

@@ -1,0 +1,235 @@
+/*
+ * See generate.h: files of the host that containers get.  Each must be root's,
+ * with the directories above it where this is the running host: whoever can
+ * change one of them runs code in every container that has the GPU.
+ */
+#include "generate.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/rootfile.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/elflib.h"
+#include "../pure/nvlibs.h"
+#include "../pure/path.h"
+
+static const char *const file_options[] = { "bind", "ro", "nosuid", "nodev", "rprivate", NULL };
+
+/* Where the loader looks without a cache, by machine; glibc's defaults in images like Debian's and like RHEL's. */
+static const struct loader_dirs {
+	unsigned machine, bits;
+	const char *dir[2];
+} loaders[] = {
+	{ EM_X86_64, 64, { "/usr/lib/x86_64-linux-gnu", "/usr/lib64" } },
+	{ EM_AARCH64, 64, { "/usr/lib/aarch64-linux-gnu", "/usr/lib64" } },
+	{ EM_386, 32, { "/usr/lib/i386-linux-gnu", "/usr/lib" } },
+	{ EM_ARM, 32, { "/usr/lib/arm-linux-gnueabihf", "/usr/lib" } },
+};
+
+static const struct loader_dirs *
+loader_of(unsigned machine, unsigned bits)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		if (loaders[i].machine == machine && loaders[i].bits == bits)
+			return &loaders[i];
+	return NULL;
+}
+
+static bool
+is_roots(const struct generating *g, int fd, const char *real)
+{
+	autofree char *dir = strdup(real);
+	autoclose int above = -1;
+	struct why why;
+	char *slash;
+
+	if (trust_check(fd, real, &why) == -1) {
+		complain(WHY_NONE, "%s: it is left out", why.text);
+		return false;
+	}
+	if (!g->live || dir == NULL || (slash = strrchr(dir, '/')) == dir)
+		return dir != NULL;
+	*slash = '\0';
+	if ((above = trust_open_dir(dir, true, &why)) == -1) {
+		complain(WHY_NONE, "%s: %s is left out", why.text, real);
+		return false;
+	}
+	return true;
+}
+
+/* Opens a regular file of root's.  -1: there is none, or it was told why not; errno is ENOENT in the first case. */
+static int
+open_file(const struct generating *g, const char *path, char **real)
+{
+	struct stat st;
+	int fd;
+
+	if ((fd = rootfile_open(g->host.root, path, O_RDONLY, real)) == -1) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			errno = ENOENT;
+		else
+			complain(WHY_NONE, "%s: %s: it is left out", path, strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_roots(g, fd, *real))
+		return fd;
+	if (!S_ISREG(st.st_mode))
+		complain(WHY_NONE, "%s is not a regular file: it is left out", *real);
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+int
+gen_file(struct generating *g, const char *const *paths, const char *container, struct why *why)
+{
+	int fd = -1;
+
+	for (; *paths != NULL; paths++) {
+		autofree char *real = NULL;
+
+		if ((fd = open_file(g, *paths, &real)) == -1)
+			continue;
+		close(fd);
+		return cdi_make_mount(&g->spec.edits, real, container != NULL ? container : *paths, file_options) ? 0 :
+		    refuse_nomem(why);
+	}
+	return 1;
+}
+
+static bool
+read_at(void *ctx, uint64_t at, void *buf, size_t len)
+{
+	const int fd = *(const int *)ctx;
+	char *p = buf;
+	ssize_t n;
+
+	while (len > 0) {
+		if ((n = pread(fd, p, len, (off_t)at)) == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		at += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Takes real, whatever comes of it. */
+static int
+add_library(struct host_libraries *l, char *real, const struct elf_library *elf, const char *subdir, struct why *why)
+{
+	struct host_library *v;
+
+	if ((v = reallocarray(l->v, l->n + 1, sizeof(*v))) == NULL) {
+		free(real);
+		return refuse_nomem(why);
+	}
+	l->v = v;
+	v += l->n;
+	*v = (struct host_library){ .real = real, .subdir = subdir, .bits = elf->bits, .machine = elf->machine, .order = l->n };
+	snprintf(v->soname, sizeof(v->soname), "%s", elf->soname[0] != '\0' ? elf->soname : path_last(real));
+	l->n++;
+	return 0;
+}
+
+int
+gen_library(const struct generating *g, struct host_libraries *l, const char *path, const char *subdir, struct why *why)
+{
+	autofree char *real = NULL;
+	autoclose int fd = open_file(g, path, &real);
+	struct elf_source src = { .read = read_at, .ctx = &fd };
+	struct elf_library elf;
+	struct why bad;
+	char *taken;
+	size_t i;
+
+	if (fd == -1)
+		return errno == ENOENT ? 1 : 0;
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].real, real) == 0)
+			return 0;
+	if (elf_library_read(&src, &elf, &bad) == -1) {
+		complain(WHY_NONE, "%s %s: it is left out", real, bad.text);
+		return 0;
+	}
+	if (loader_of(elf.machine, elf.bits) == NULL) {
+		complain(WHY_NONE, "%s is for a machine that is not known here (ELF %u, %u bits): it is left out", real, elf.machine,
+		    elf.bits);
+		return 0;
+	}
+	taken = real;
+	real = NULL;
+	return add_library(l, taken, &elf, subdir, why);
+}
+
+static bool
+mount_as(struct generating *g, const struct host_library *l, const char *dir, const char *name)
+{
+	autobuf struct buf path = { 0 };
+
+	buf_printf(&path, "%s/%s%s", dir, l->subdir, name);
+	return !path.failed && cdi_make_mount(&g->spec.edits, l->real, path.p, file_options);
+}
+
+/*
+ * Those of 32 bits first: where an image has its /usr/lib64 link to /usr/lib, what
+ * comes later lies above.  Then by SONAME; of two that have the same one, the
+ * loader's first.
+ */
+static int
+in_order(const void *a, const void *b)
+{
+	const struct host_library *x = a, *y = b;
+	int ret = (x->bits > y->bits) - (x->bits < y->bits);
+
+	if (ret == 0)
+		ret = strcmp(x->soname, y->soname);
+	return ret != 0 ? ret : (x->order > y->order) - (x->order < y->order);
+}
+
+int
+gen_mount_libraries(struct generating *g, struct host_libraries *l, bool vendor_names, struct why *why)
+{
+	const struct loader_dirs *loader;
+	const struct host_library *lib;
+	const char *other;
+	size_t i, k;
+
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof(*l->v), in_order);
+	for (i = 0; i < l->n; i++) {
+		lib = &l->v[i];
+		loader = loader_of(lib->machine, lib->bits);
+		other = vendor_names ? nvlib_other_name(lib->soname) : NULL;
+		for (k = 0; k < 2; k++)
+			if (!mount_as(g, lib, loader->dir[k], lib->soname) ||
+			    (vendor_names && !mount_as(g, lib, loader->dir[k], path_last(lib->real))) ||
+			    (other != NULL && !mount_as(g, lib, loader->dir[k], other)))
+				return refuse_nomem(why);
+	}
+	return 0;
+}
+
+void
+gen_libraries_free(struct host_libraries *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i].real);
+	free(l->v);
+	*l = (struct host_libraries){ 0 };
+}

@@ -1,0 +1,170 @@
+/*
+ * See generate.h: where a spec is written, and whether CDI would take it from
+ * there.  Two files of one directory that have the same device spoil it for
+ * every engine (pkg/cdi/cache.go), so none is written beside nvidia-ctk's.
+ */
+#include "generate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/cdidirs.h"
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "cdi.h"
+
+bool
+gen_many(const struct options *o)
+{
+	struct stat st;
+	size_t len = o->output != NULL ? strlen(o->output) : 0;
+
+	return len > 0 && (o->output[len - 1] == '/' || (stat(o->output, &st) == 0 && S_ISDIR(st.st_mode)));
+}
+
+/* The directory, by its real name, and the file's name in it; the caller frees both. */
+static int
+split_output(const struct generating *g, char **dir, char **name, struct why *why)
+{
+	const char *output = g->o->output, *slash = strrchr(output, '/');
+	autofree char *given = NULL;
+	autobuf struct buf file = { 0 };
+
+	if (gen_many(g->o)) {
+		given = strdup(output);
+		buf_printf(&file, "gpuhelper-%s.json", gpu_vendor_name(g->vendor));
+	} else {
+		given = slash == NULL ? strdup(".") : strndup(output, (size_t)(slash - output) + (slash == output));
+		buf_puts(&file, slash != NULL ? slash + 1 : output);
+	}
+	if (given == NULL || file.failed)
+		return refuse_nomem(why);
+	if (file.len < 6 || strcmp(file.p + file.len - 5, ".json") != 0 || file.len > 200)
+		return refuse(why, WHY_USAGE, "%.200s: CDI reads what ends in .json or .yaml, and this is JSON: name it so", output);
+	/* /run/cdi is not there before something writes into it */
+	if (mkdir(given, 0755) == -1 && errno != EEXIST)
+		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
+	if ((*dir = realpath(given, NULL)) == NULL)
+		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
+	*name = buf_take(&file);
+	return 0;
+}
+
+/* Root's or our own, and nobody else's to write; where specs are used from, with all above it. */
+static int
+open_dir(const char *dir, bool used, struct why *why)
+{
+	struct stat st;
+	int fd;
+
+	if ((fd = trust_open_dir(dir, used, why)) == -1)
+		return -1;
+	if (fstat(fd, &st) == -1)
+		refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
+	else if (st.st_uid != 0 && st.st_uid != geteuid())
+		refuse(why, WHY_CONFIG, "%s belongs to uid %u: whoever can change a spec has the GPUs", dir, st.st_uid);
+	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		refuse(why, WHY_CONFIG, "%s may be written by others (mode %04o): chmod go-w it", dir, st.st_mode & 07777U);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool
+has_device(const struct cdi_spec *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->devices; i++)
+		if (strcmp(s->device[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A device of ours that the other one has too; NULL: none. */
+static const char *
+common_device(const struct cdi_spec *ours, const struct cdi_spec *other)
+{
+	size_t i;
+
+	if (other->kind == NULL || strcmp(ours->kind, other->kind) != 0)
+		return NULL;
+	for (i = 0; i < ours->devices; i++)
+		if (has_device(other, ours->device[i].name))
+			return ours->device[i].name;
+	return NULL;
+}
+
+/* «own» is the path of what will be written, in «dir». */
+static int
+check_conflicts(const struct generating *g, const char *dirs, const char *dir, const char *own, struct why *why)
+{
+	autocdiregistry struct cdi_registry r = { 0 };
+	const char *device;
+	size_t i, len;
+
+	if (cdi_registry_load(dirs, false, &r, why) == -1)
+		return -1;
+	for (i = 0; i < r.files; i++) {
+		const char *path = r.file[i].path;
+
+		if (strcmp(path, own) == 0 || (device = common_device(&g->spec, &r.file[i].spec)) == NULL)
+			continue;
+		len = (size_t)(path_last(path) - path) - 1;
+		if (strlen(dir) == len && strncmp(dir, path, len) == 0)
+			return refuse(why, WHY_CONFIG, "%.150s has %s=%s, too: with both, no engine would give that device; remove it and "
+			    "what makes it (systemctl disable nvidia-cdi-refresh.path nvidia-cdi-refresh.service), or go on with it", path,
+			    g->spec.kind, device);
+		complain(WHY_NONE, "%s has %s=%s, too: of the two, what is in /run/cdi is used", path, g->spec.kind, device);
+	}
+	return 0;
+}
+
+static bool
+is_unchanged(int dir, const char *name, const char *text)
+{
+	autoclose int fd = file_open_beneath(dir, name, O_RDONLY);
+	autofree char *old = fd != -1 ? file_read_fd(fd, CDI_TEXT_MAX, NULL) : NULL;
+	struct stat st;
+
+	return old != NULL && strcmp(old, text) == 0 && fstat(fd, &st) == 0 && (st.st_mode & 07777U) == 0644 &&
+	    (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+int
+gen_output(const struct generating *g, const char *text, struct why *why)
+{
+	autofree char *dir = NULL, *name = NULL;
+	autobuf struct buf path = { 0 };
+	autoclose int fd = -1;
+	bool used;
+
+	if (g->o->output == NULL || strcmp(g->o->output, "-") == 0) {
+		fputs(text, stdout);
+		return 0;
+	}
+	if (split_output(g, &dir, &name, why) == -1)
+		return -1;
+	buf_printf(&path, "%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name != NULL ? name : "");
+	if (name == NULL || path.failed)
+		return refuse_nomem(why);
+	used = strcmp(dir, "/etc/cdi") == 0 || strcmp(dir, "/run/cdi") == 0;
+	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, used ? CDI_DIRS : dir, dir, path.p, why) == -1)
+		return -1;
+	if (is_unchanged(fd, name, text)) {
+		say("%s: %s, nothing has changed", path.p, g->spec.kind);
+		return 0;
+	}
+	if (ctl_write_file(fd, name, path.p, text, strlen(text), NULL, why) == -1)
+		return -1;
+	say("%s: %s, %zu devices, %zu mounts", path.p, g->spec.kind, g->spec.devices, g->spec.edits.mounts);
+	return 0;
+}

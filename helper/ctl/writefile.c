@@ -1,0 +1,57 @@
+/* See ctl.h: files that are there whole or not at all. */
+#include "ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+
+static int
+write_all(int fd, const char *text, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		if ((n = write(fd, text, len)) == -1 && errno != EINTR)
+			return -1;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int
+ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
+    const struct timespec *modified, struct why *why)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+		modified != NULL ? *modified : (struct timespec){ .tv_nsec = UTIME_NOW } };
+	autoclose int fd = -1;
+	char temp[300];
+	uint64_t salt;
+
+	/* a name of its own for each writer: two at once must not write into one file */
+	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+		return refuse(why, WHY_AGAIN, "no random number: %s", strerror(errno));
+	snprintf(temp, sizeof(temp), ".%.200s.%016llx", name, (unsigned long long)salt);
+	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
+		return refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
+	/* the mode last but one, whatever the umask: half a file is nobody's to read */
+	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || fchmod(fd, 0644) == -1 || fsync(fd) == -1 ||
+	    renameat(dir, temp, dir, name) == -1) {
+		refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
+		(void)unlinkat(dir, temp, 0);
+		return -1;
+	}
+	if (fsync(dir) == -1)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* pure/ldcache.c: the loader's cache, in both of its formats, and this machine's own. */
+#include <fcntl.h>
+
+#include "host/file.h"
+#include "pure/cleanup.h"
+#include "pure/ldcache.h"
+#include "tap.h"
+
+static size_t
+put(char *out, size_t at, const void *p, size_t len)
+{
+	memcpy(out + at, p, len);
+	return at + len;
+}
+
+static size_t
+put_u32(char *out, size_t at, uint32_t v)
+{
+	return put(out, at, &v, sizeof(v));
+}
+
+#define STRINGS "libcuda.so.1\0/usr/lib64/libcuda.so.1\0libfast.so.2\0/usr/lib64/hwcaps/libfast.so.2\0relative\0"
+enum { NAME1 = 0, PATH1 = 13, NAME2 = 37, PATH2 = 50, RELATIVE = 81 };
+
+/* Entries: one, one for some processors, one of libc 5, one with a relative path. */
+static const struct { uint32_t flags, key, value; uint64_t hwcap; } entries[] = {
+	{ 0x0303, NAME1, PATH1, 0 }, { 0x0303, NAME2, PATH2, 1ULL << 62 }, { 0x0002, NAME1, PATH1, 0 },
+	{ 0x0303, NAME1, RELATIVE, 0 }, { 0x0001, NAME1, PATH1, 0 },
+};
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+static size_t
+make_new(char *out, unsigned char order)
+{
+	const uint32_t strings = 48 + ENTRIES * 24;
+	size_t at, i;
+
+	memset(out, 0, 48);
+	put(out, 0, "glibc-ld.so.cache1.1", 20);
+	put_u32(out, 20, ENTRIES);
+	put_u32(out, 24, sizeof(STRINGS));
+	out[28] = (char)order;
+	for (i = 0, at = 48; i < ENTRIES; i++) {
+		at = put_u32(out, at, entries[i].flags);
+		at = put_u32(out, at, strings + entries[i].key);
+		at = put_u32(out, at, strings + entries[i].value);
+		at = put_u32(out, at, 0);
+		at = put(out, at, &entries[i].hwcap, 8);
+	}
+	return put(out, at, STRINGS, sizeof(STRINGS));
+}
+
+static size_t
+make_old(char *out)
+{
+	size_t at, i;
+
+	memset(out, 0, 16);
+	put(out, 0, "ld.so-1.7.0", 11);
+	put_u32(out, 12, ENTRIES);
+	for (i = 0, at = 16; i < ENTRIES; i++) {
+		at = put_u32(out, at, entries[i].flags);
+		at = put_u32(out, at, entries[i].key);
+		at = put_u32(out, at, entries[i].value);
+	}
+	return put(out, at, STRINGS, sizeof(STRINGS));
+}
+
+/* From a copy of just that size, for the sanitizer to see what is read beyond it. */
+static int
+parse(const char *bytes, size_t len, size_t *n, struct why *why)
+{
+	autofree char *copy = malloc(len > 0 ? len : 1);
+	autoldcache struct ldcache c = { 0 };
+	int ret;
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, bytes, len);
+	ret = ldcache_parse(&c, copy, len, why);
+	*n = c.n;
+	return ret;
+}
+
+static void
+test_formats(void)
+{
+	char raw[1024], both[2048];
+	struct ldcache c;
+	struct why why;
+	size_t len, old;
+
+	len = make_new(raw, 2);
+	ok(ldcache_parse(&c, raw, len, &why) == 0, "the newer format");
+	is_int(c.n, 3, "three entries of use");
+	is_str(c.v[0].name, "libcuda.so.1", "a name");
+	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "a path");
+	ok(!c.v[0].hwcap && c.v[1].hwcap && strcmp(c.v[1].name, "libfast.so.2") == 0, "one for some processors");
+	ldcache_free(&c);
+	len = make_new(raw, 0);
+	ok(ldcache_parse(&c, raw, len, &why) == 0 && c.n == 3, "without a byte order");
+	ldcache_free(&c);
+	old = make_old(raw);
+	ok(ldcache_parse(&c, raw, old, &why) == 0, "the older format");
+	is_int(c.n, 3, "three entries of use");
+	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "a path");
+	ldcache_free(&c);
+	/* both in one file, as glibc 2.2 to 2.31 wrote it: strings of the older one are the newer one's */
+	memset(both, 0, sizeof(both));
+	memcpy(both, raw, 16 + ENTRIES * 12);
+	len = (16 + ENTRIES * 12 + 7) / 8 * 8;
+	len += make_new(both + len, 2);
+	ok(ldcache_parse(&c, both, len, &why) == 0 && c.n == 3 && c.v[1].hwcap, "both in one file: the newer one is read");
+	ldcache_free(&c);
+}
+
+static void
+test_bad(void)
+{
+	char raw[1024];
+	struct why why;
+	size_t i, k, n, len, sound = 0;
+
+	ok(parse("", 0, &n, &why) == -1 && why.code == WHY_DATA, "nothing");
+	ok(parse("ld.so-1.8.0\0\0\0\0\0", 16, &n, &why) == -1, "another format");
+	len = make_new(raw, 3);
+	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "byte order") != NULL, "another byte order");
+	len = make_new(raw, 1);
+	ok(parse(raw, len, &n, &why) == -1, "no byte order that is known");
+	len = make_new(raw, 2);
+	put_u32(raw, 20, UINT32_MAX);
+	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "cut off") != NULL, "more entries than there is room for");
+	len = make_old(raw);
+	put_u32(raw, 12, UINT32_MAX);
+	ok(parse(raw, len, &n, &why) == -1, "more entries than there is room for, older format");
+	for (k = 0; k < 2; k++) {
+		len = k == 0 ? make_new(raw, 2) : make_old(raw);
+		for (i = 0; i < len - 1; i++)
+			ok(parse(raw, i, &n, &why) == -1, "cut off after %zu bytes", i);
+		for (i = 0; i < len; i++) {
+			len = k == 0 ? make_new(raw, 2) : make_old(raw);
+			raw[i] = (char)(raw[i] ^ 0xff);
+			why = (struct why){ 0 };
+			ok((parse(raw, len, &n, &why) == -1) == (why.code == WHY_DATA), "byte %zu is another", i);
+			sound += why.code == 0;
+		}
+	}
+	ok(sound > 0, "some bytes can be others");
+}
+
+static void
+test_own(void)
+{
+	size_t i, len, libc = 0;
+	autofree char *bytes = file_read_at(AT_FDCWD, "/etc/ld.so.cache", LDCACHE_MAX, &len);
+	autoldcache struct ldcache c = { 0 };
+	struct why why = { 0 };
+	int fd;
+
+	if (bytes == NULL && (fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC)) != -1) {
+		bytes = file_read_fd(fd, LDCACHE_MAX, &len);
+		close(fd);
+	}
+	if (bytes == NULL) {
+		skip("this machine's cache", "it has none");
+		return;
+	}
+	ok(ldcache_parse(&c, bytes, len, &why) == 0, "this machine's cache: %s", why.text);
+	for (i = 0; i < c.n; i++)
+		libc += strcmp(c.v[i].name, "libc.so.6") == 0;
+	ok(libc > 0, "has a C library among its %zu", c.n);
+}
+
+int
+main(void)
+{
+	test_formats();
+	test_bad();
+	test_own();
+	return done_testing();
+}

@@ -18,7 +18,7 @@ spec() { printf '{"cdiVersion":"0.6.0","kind":"v.com/c","devices":[{"name":"%s",
 
 echo "# the command line"
 run cdi
-t "no word" complains 64 "cdi needs validate, list or inject (see gpuhelperctl --help)"
+t "no word" complains 64 "cdi needs validate, list, inject or generate (see gpuhelperctl --help)"
 run cdi validat x
 t "a slip" complains 64 'unknown command "cdi validat"; did you mean "validate"?'
 run cdi validate

@@ -110,6 +110,7 @@ group analysis static_analysis
 group manuals manuals
 group gpuhelperctl sh tests/ctl.sh
 group cdi sh tests/cdi.sh
+group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
 group keys sh tests/keys.sh
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
 group door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"

@@ -39,7 +39,7 @@ look_at(const struct generating *g, const struct gpu_node *n, struct stat *st, b
  * nvidia-modprobe and gpuhelper make NVIDIA's.
  */
 static bool
-add_node(const struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
+add_node(struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
 {
 	const unsigned others = n->read_only ? S_IROTH : S_IROTH | S_IWOTH;
 	struct why why;
@@ -54,7 +54,11 @@ add_node(const struct generating *g, struct cdi_edits *e, const struct gpu_node 
 	if (look_at(g, n, &st, &there) == 0 && !there) {
 		if (n->optional)
 			return true;
-		complain(WHY_NONE, "%s is not there yet", n->path);
+		if (!strlist_has(&g->missing, n->path)) {
+			complain(WHY_NONE, "%s is not there yet", n->path);
+			if (!strlist_add(&g->missing, n->path, SIZE_MAX))
+				return false;
+		}
 	}
 	if (there && (st.st_mode & others) != others)
 		gid = st.st_gid;
@@ -62,7 +66,7 @@ add_node(const struct generating *g, struct cdi_edits *e, const struct gpu_node 
 }
 
 static bool
-add_nodes(const struct generating *g, struct cdi_edits *e, const struct gpu_node *n, size_t count)
+add_nodes(struct generating *g, struct cdi_edits *e, const struct gpu_node *n, size_t count)
 {
 	size_t i;
 
@@ -74,7 +78,7 @@ add_nodes(const struct generating *g, struct cdi_edits *e, const struct gpu_node
 
 /* The cards of the same PCI device: amd-ctk has them, and they are no part of what a GPU needs to compute. */
 static bool
-add_cards(const struct generating *g, struct cdi_edits *e, const struct gpu *gpu, const struct drm_nodes *drm)
+add_cards(struct generating *g, struct cdi_edits *e, const struct gpu *gpu, const struct drm_nodes *drm)
 {
 	struct gpu_node node;
 	size_t i;
@@ -259,6 +263,7 @@ generate(const struct options *o, const struct gpu_source *host, const struct in
 			ret = gen_output(&g, text, why);
 	}
 	cdi_free(&g.spec);
+	strlist_free(&g.missing);
 	return ret;
 }
 

@@ -17,6 +17,7 @@ struct generating {
 	const struct inventory *inv;
 	enum gpu_vendor vendor;
 	struct cdi_spec spec;
+	struct strlist missing;		/* nodes that were told to be */
 };
 
 /* A shared library of the host. */

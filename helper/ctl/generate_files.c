@@ -139,7 +139,8 @@ add_library(struct host_libraries *l, char *real, const struct elf_library *elf,
 	}
 	l->v = v;
 	v += l->n;
-	*v = (struct host_library){ .real = real, .subdir = subdir, .bits = elf->bits, .machine = elf->machine, .order = l->n };
+	*v = (struct host_library){ .real = real, .subdir = subdir, .bits = elf->bits, .machine = elf->machine,
+		.order = l->n };
 	snprintf(v->soname, sizeof(v->soname), "%s", elf->soname[0] != '\0' ? elf->soname : path_last(real));
 	l->n++;
 	return 0;

@@ -55,8 +55,8 @@ of_version(struct nvidia *n, const char *file)
 
 	if (strcmp(version, n->version) == 0)
 		return true;
-	/* libcuda.so.1 has been a file of its own on some systems: not a version of a driver */
-	if (nvlib_capabilities(file) != 0 && nvidia_version_parse(version, found))
+	/* two that every driver has, and only it */
+	if ((text_starts(file, "libcuda.so.") || text_starts(file, "libnvidia-ml.so.")) && nvidia_version_parse(version, found))
 		memcpy(n->other, found, sizeof(found));
 	return false;
 }
@@ -103,18 +103,33 @@ find_cached(struct nvidia *n)
 	return 0;
 }
 
+/* Does none before it lie in the directory of this library, of which the path has «len» bytes? */
+static bool
+is_first_of(const struct host_libraries *l, size_t at, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if ((size_t)(path_last(l->v[i].real) - l->v[i].real) == len && strncmp(l->v[i].real, l->v[at].real, len) == 0)
+			return false;
+	return true;
+}
+
 /* VDPAU loads its drivers from a directory beside the others, which ldconfig does not look into. */
 static int
 find_vdpau(struct nvidia *n)
 {
 	const size_t known = n->libs.n;
-	size_t i;
+	size_t i, len;
 
 	for (i = 0; i < known; i++) {
 		const char *real = n->libs.v[i].real;
 		autobuf struct buf path = { 0 };
 
-		buf_add(&path, real, (size_t)(path_last(real) - real));
+		len = (size_t)(path_last(real) - real);
+		if (!is_first_of(&n->libs, i, len))
+			continue;
+		buf_add(&path, real, len);
 		buf_printf(&path, "vdpau/libvdpau_nvidia.so.%s", n->version);
 		if (path.failed)
 			return refuse_nomem(n->why);
@@ -148,8 +163,9 @@ tell_missing(struct nvidia *n)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		missing += !has_library(n, wanted[i].stem);
 	if (missing == sizeof(wanted) / sizeof(wanted[0]))
-		return refuse(n->why, WHY_ABSENT, "no library of driver %s is in /etc/ld.so.cache%s%s: install them and run ldconfig, "
-		    "or load the module that is installed (reboot)", n->version, n->other[0] != '\0' ? ", but of " : "", n->other);
+		return refuse(n->why, WHY_ABSENT, "no library of driver %s is in /etc/ld.so.cache%s%s: install them and run "
+		    "ldconfig, or load the module that is installed (reboot)", n->version, n->other[0] != '\0' ? ", but of " : "",
+		    n->other);
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (!has_library(n, wanted[i].stem))
 			complain(WHY_NONE, "no %s%s is in /etc/ld.so.cache: containers will not have %s", wanted[i].stem, n->version,
@@ -162,8 +178,8 @@ tell_missing(struct nvidia *n)
 static int
 add_programs(struct nvidia *n)
 {
-	static const char *const names[] = { "nvidia-smi", "nvidia-debugdump", "nvidia-persistenced", "nvidia-cuda-mps-control",
-		"nvidia-cuda-mps-server", NULL };
+	static const char *const names[] = { "nvidia-smi", "nvidia-debugdump", "nvidia-persistenced",
+		"nvidia-cuda-mps-control", "nvidia-cuda-mps-server", NULL };
 	static const char *const dirs[] = { "/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin" };
 	char path[6][64], to[64];
 	const char *paths[7];
@@ -292,6 +308,7 @@ gen_nvidia(struct generating *g, struct why *why)
 	if (find_version(&n) == 0 && find_cached(&n) == 0 && find_vdpau(&n) == 0 && tell_missing(&n) == 0)
 		ret = gen_mount_libraries(g, &n.libs, true, why);
 	gen_libraries_free(&n.libs);
-	return ret == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 || add_socket(&n) == -1 ?
-	    -1 : 0;
+	if (ret == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 || add_socket(&n) == -1)
+		return -1;
+	return 0;
 }

@@ -103,15 +103,15 @@ common_device(const struct cdi_spec *ours, const struct cdi_spec *other)
 	return NULL;
 }
 
-/* «own» is the path of what will be written, in «dir». */
+/* «own» is the path of what will be written, in «dir»; «used»: that is one that engines read. */
 static int
-check_conflicts(const struct generating *g, const char *dirs, const char *dir, const char *own, struct why *why)
+check_conflicts(const struct generating *g, const char *dir, bool used, const char *own, struct why *why)
 {
 	autocdiregistry struct cdi_registry r = { 0 };
 	const char *device;
 	size_t i, len;
 
-	if (cdi_registry_load(dirs, false, &r, why) == -1)
+	if (cdi_registry_load(used ? CDI_DIRS : dir, false, &r, why) == -1)
 		return -1;
 	for (i = 0; i < r.files; i++) {
 		const char *path = r.file[i].path;
@@ -119,11 +119,15 @@ check_conflicts(const struct generating *g, const char *dirs, const char *dir, c
 		if (strcmp(path, own) == 0 || (device = common_device(&g->spec, &r.file[i].spec)) == NULL)
 			continue;
 		len = (size_t)(path_last(path) - path) - 1;
-		if (strlen(dir) == len && strncmp(dir, path, len) == 0)
+		if (!used)
+			complain(WHY_NONE, "%s has %s=%s, too: an engine that reads both gives that device to none", path,
+			    g->spec.kind, device);
+		else if (strlen(dir) == len && strncmp(dir, path, len) == 0)
 			return refuse(why, WHY_CONFIG, "%.150s has %s=%s, too: with both, no engine would give that device; remove it and "
 			    "what makes it (systemctl disable nvidia-cdi-refresh.path nvidia-cdi-refresh.service), or go on with it", path,
 			    g->spec.kind, device);
-		complain(WHY_NONE, "%s has %s=%s, too: of the two, what is in /run/cdi is used", path, g->spec.kind, device);
+		else
+			complain(WHY_NONE, "%s has %s=%s, too: of the two, what is in /run/cdi is used", path, g->spec.kind, device);
 	}
 	return 0;
 }
@@ -157,7 +161,7 @@ gen_output(const struct generating *g, const char *text, struct why *why)
 	if (name == NULL || path.failed)
 		return refuse_nomem(why);
 	used = strcmp(dir, "/etc/cdi") == 0 || strcmp(dir, "/run/cdi") == 0;
-	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, used ? CDI_DIRS : dir, dir, path.p, why) == -1)
+	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)
 		return -1;
 	if (is_unchanged(fd, name, text)) {
 		say("%s: %s, nothing has changed", path.p, g->spec.kind);

@@ -41,7 +41,8 @@ cdi_make_env(struct cdi_edits *e, const char *env)
 }
 
 bool
-cdi_make_node(struct cdi_edits *e, const char *path, uint32_t major, uint32_t minor, const char *permissions, uint32_t gid)
+cdi_make_node(struct cdi_edits *e, const char *path, uint32_t major, uint32_t minor, const char *permissions,
+    uint32_t gid)
 {
 	struct cdi_devnode *d;
 	size_t i;
@@ -137,8 +138,8 @@ put_node(struct buf *b, const struct cdi_devnode *d)
 {
 	buf_puts(b, "{\"path\": ");
 	buf_json(b, d->path);
-	buf_printf(b, ", \"type\": \"%c\", \"major\": %lld, \"minor\": %lld, \"permissions\": ", d->type, (long long)d->major.v,
-	    (long long)d->minor.v);
+	buf_printf(b, ", \"type\": \"%c\", \"major\": %lld, \"minor\": %lld, \"permissions\": ", d->type,
+	    (long long)d->major.v, (long long)d->minor.v);
 	buf_json(b, d->permissions);
 	if (d->gid.set)
 		buf_printf(b, ", \"gid\": %u", d->gid.v);

@@ -56,7 +56,8 @@ of_version(struct nvidia *n, const char *file)
 	if (strcmp(version, n->version) == 0)
 		return true;
 	/* two that every driver has, and only it */
-	if ((text_starts(file, "libcuda.so.") || text_starts(file, "libnvidia-ml.so.")) && nvidia_version_parse(version, found))
+	if ((text_starts(file, "libcuda.so.") || text_starts(file, "libnvidia-ml.so.")) &&
+	    nvidia_version_parse(version, found))
 		memcpy(n->other, found, sizeof(found));
 	return false;
 }

@@ -110,13 +110,14 @@ install: all
 	install -m 0644 policy.d/gpuhelper.conf $(DESTDIR)$(SYSCONFDIR)/gpuhelper/gpuhelper.conf.example
 	install -m 0644 helper/systemd/gpuhelper.sysusers $(DESTDIR)$(LIBDIR)/sysusers.d/gpuhelper.conf
 	install -m 0644 helper/systemd/gpuhelper.tmpfiles $(DESTDIR)$(LIBDIR)/tmpfiles.d/gpuhelper.conf
-	for u in -keys.service -keys.timer -reap.service -reap.timer .socket @.service; do \
+	for u in -keys.service -keys.timer -reap.service -reap.timer -cdi.service -cdi.path .socket @.service; do \
 	    sed -e 's|/usr/sbin/|$(SBINDIR)/|; s|/etc/gpuhelper|$(SYSCONFDIR)/gpuhelper|; s|/usr/libexec/|$(LIBEXECDIR)/|' \
 	        -e 's|/run/gpuhelper|$(RUNSTATE)/gpuhelper|g; s|/var/l|$(LOCALSTATE)/l|g' helper/systemd/gpuhelper$$u \
 	        >$(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper$$u && \
 	    chmod 0644 $(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper$$u || exit 1; done
-	sed 's|/usr/sbin/|$(SBINDIR)/|' udev/60-gpuhelper.rules >$(DESTDIR)$(LIBDIR)/udev/rules.d/60-gpuhelper.rules
-	chmod 0644 $(DESTDIR)$(LIBDIR)/udev/rules.d/60-gpuhelper.rules
+	for r in 60-gpuhelper.rules 61-gpuhelper-cdi.rules; do \
+	    sed 's|/usr/sbin/|$(SBINDIR)/|' udev/$$r >$(DESTDIR)$(LIBDIR)/udev/rules.d/$$r && \
+	    chmod 0644 $(DESTDIR)$(LIBDIR)/udev/rules.d/$$r || exit 1; done
 	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
 	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
 	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group

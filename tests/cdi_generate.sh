@@ -85,7 +85,7 @@ gen deb
 cp out deb.json
 t "is generated" is 0
 t "and valid" valid
-t "of a library that is new, that" warns "$a/libnvidia-new.so.$VERSION is not known to be of any capability: gpuhelper gives it with all of them only"
+t "of a library that is new, that" warns "$a/libnvidia-new.so.$VERSION is not known to be of any capability: gpuhelper gives it with each of them"
 t "and nothing else" [ "$(wc -l <err)" = 1 ]
 t "the lowest version that has groups" py 's["cdiVersion"] == "0.7.0" and s["kind"] == "nvidia.com/gpu"'
 t "devices by rank, by UUID, and all" py 'names == ["0", "1", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "all"]'
@@ -114,6 +114,11 @@ for f in compat old; do
 done
 gen deb --mps
 t "MPS only where it is asked for" py "sorted(set(where) - {m['containerPath'] for m in json.load(open('$T/deb.json'))['containerEdits']['mounts']}) == ['/usr/bin/nvidia-cuda-mps-control', '/usr/bin/nvidia-cuda-mps-server']"
+t "and the server's directory where it is there" warns "/tmp/nvidia-mps is no directory of root's: start nvidia-cuda-mps-control -d as root first"
+mkdir -p "$T/deb/tmp/nvidia-mps"
+gen deb --mps
+t "the server's directory, to write to" py '[m["options"] for m in e["mounts"] if m["containerPath"] == "/tmp/nvidia-mps"] == [["bind", "rw", "nosuid", "nodev", "noexec", "rprivate"]]'
+t "is valid" valid
 gen deb --vendor amd
 t "another vendor than is here" sh -c '[ $1 = 69 ] && grep -q "no amd GPU: module amdgpu is not loaded" err' - "$st"
 
@@ -235,11 +240,12 @@ host mig nvidia-mig
 mkdir -p "$T/mig/sys/module/nvidia"; echo $VERSION >"$T/mig/sys/module/nvidia/version"
 driver "$T/mig$a" $VERSION; cache mig $a
 gen mig
-t "instances by rank and by UUID, and the whole GPU not" py 'names == ["0:1:0", "0:2:0", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88:1:0", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88:2:0", "all"]'
+t "instances by rank" py 'names[:2] == ["0:1:0", "0:2:0"] and not any(n in ("0", "0:1", "0:2") for n in names)'
+t "and by UUID; by that alone what is all of several" py '[n.replace("GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "U") for n in names[2:]] == ["U", "U:1", "U:1:0", "U:2", "U:2:0", "all"]'
 t "each with its own capabilities" py 'of["0:1:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13"] and of["0:2:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22"]'
 t "to be read" py '[n["permissions"] for n in s["devices"][0]["containerEdits"]["deviceNodes"]] == ["rw", "r", "r"]'
 t "all of them" py 'of["all"] == ["/dev/nvidia0"] + ["/dev/nvidia-caps/nvidia-cap%d" % n for n in (12, 13, 21, 22)]'
-t "which is told" warns "0000:3b:00.0 has MIG instances: they are in the spec, and the whole of it is not"
+t "the whole GPU" py 'of[names[2]] == of["all"] and of[names[3]] == of["0:1:0"]'
 t "and is valid" valid
 
 echo "# AMD and Intel"
@@ -437,6 +443,51 @@ cp bundle/plain.json bundle/config.json
 image debian
 runc --root "$T/runc" run --bundle bundle "gen$$" >out 2>err </dev/null; st=$?
 t "and no library: it is the spec that brings them" sh -c '[ $1 = 0 ] && grep -q "^libcuda.so.1 .*cannot open shared object file.* -1$" out' - "$st"
+
+echo "# gpuhelper's grants from it"
+# granted CAPABILITIES IMAGE COMMAND...: by the installed gpuhelper, to a container that asks for a GPU
+granted() {
+	caps=$1 name=$2; shift 2
+	printf 'pipeline = "ml/train"; identity = "claim"; gpus = ( { vendor = "nvidia"; capabilities = [ %s ]; } );\n' "$caps" \
+	    >/etc/gpuhelper/policy.d/10-train.conf
+	image $name
+	rm -rf bundle; mkdir bundle
+	(cd bundle && runc spec) || return 1
+	python3 - "$T/img/$name" "$@" <<-'P'
+	import json, sys
+	c = json.load(open('bundle/config.json'))
+	c['root'] = {'path': sys.argv[1], 'readonly': False}
+	c['process'].update(args=sys.argv[2:], terminal=False, env=['PATH=/usr/bin:/bin', 'BUILD_TEAM_NAME=ml',
+	    'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1'])
+	json.dump(c, open('bundle/config.json', 'w'))
+	P
+	gpuhelper-runc --root "$T/runc" run --bundle bundle "gen$$" >out 2>err </dev/null
+	st=$?
+}
+chmod 755 "$T" "$T/img"
+printf 'runtime = "%s";\nvolumes = [ "%s/img" ];\ndriver_files = "cdi";\n' "$(command -v runc)" "$T" >/etc/gpuhelper/gpuhelper.conf
+granted '"compute", "utility"' debian /usr/bin/probe libcuda.so.1 libnvidia-ml.so.1 libnvidia-encode.so.1
+t "compute and utility" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.1 loaded 64" out && grep -qx "libnvidia-ml.so.1 loaded 64" out && grep -q "libnvidia-encode.so.1.* -1$" out' - "$st"
+granted '"utility"' debian nvidia-smi libcuda.so.1 libnvidia-ml.so.1
+t "utility alone, and nvidia-smi" sh -c '[ $1 = 42 ] && grep -q "libcuda.so.1.* -1$" out && grep -qx "libnvidia-ml.so.1 loaded 64" out' - "$st"
+granted '"all"' debian /usr/bin/probe $names
+t "all of them, with those of 32 bits" loaded
+t "which lie where they belong" [ -e "$T/img/debian/usr/lib/i386-linux-gnu/libcuda.so.1" ]
+granted '"compute"' debian /usr/bin/probe libcuda.so.1
+t "and without compat32 do not" [ ! -e "$T/img/debian/usr/lib/i386-linux-gnu" ]
+if [ -e $cross/ld-linux-x86-64.so.2 ]; then
+	granted '"compute"' rhel /usr/bin/probe libcuda.so.1
+	t "an image like RHEL" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.1 loaded 64" out' - "$st"
+else
+	skip "an image like RHEL" "no C library with RHEL's directories (libc6-amd64-i386-cross)"
+fi
+sed -i "s/$VERSION/590.1/g" /proc/driver/nvidia/version
+granted '"compute"' debian /usr/bin/probe libcuda.so.1
+t "of another driver than is loaded: the refusal says how to renew it" sh -c '[ $1 != 0 ] && grep -q "is of NVIDIA driver $2, and 590.1 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json" err' - "$st" $VERSION
+driver $a 590.1; ldconfig
+gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json >out 2>err
+granted '"compute"' debian /usr/bin/probe libcuda.so.590.1
+t "which renews it" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.590.1 loaded 64" out' - "$st"
 
 echo "1..$n"
 [ "$bad" = 0 ]

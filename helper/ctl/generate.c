@@ -119,17 +119,22 @@ add_alias(struct generating *g, const char *name, size_t of, struct why *why)
 }
 
 static bool
-is_given(const struct generating *g, const struct gpu *gpu)
+is_usable(const struct generating *g, const struct gpu *gpu)
 {
-	if (gpu->vendor != g->vendor)
-		return false;
-	if (gpu->unusable[0] != '\0')
+	if (gpu->vendor == g->vendor && gpu->unusable[0] != '\0')
 		complain(WHY_NONE, "%s: %s: it is left out", gpu->pci[0] != '\0' ? gpu->pci : gpu_vendor_name(gpu->vendor),
 		    gpu->unusable);
-	else if (gpu->mig)
-		complain(WHY_NONE, "%s has MIG instances: they are in the spec, and the whole of it is not", gpu->pci);
-	/* all of a GPU instance: it has no name in the vendor's specs, and "0:1" would be another one's there */
-	return gpu->unusable[0] == '\0' && !gpu->mig && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
+	return gpu->vendor == g->vendor && gpu->unusable[0] == '\0';
+}
+
+/*
+ * What is all of several MIG instances has no rank for a name, but its UUID: in nvidia-ctk's specs there is no "0"
+ * where MIG is on, and "0:1" is another thing.
+ */
+static bool
+has_rank(const struct gpu *gpu)
+{
+	return !gpu->mig && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
 }
 
 /* "0", or "0:1:0" for a MIG instance: as policies name them. */
@@ -154,46 +159,57 @@ name_for_good(const struct generating *g, const struct gpu *gpu, char out[80])
 	return name[0] != '\0' && cdi_device_name_ok(out);
 }
 
-/* The devices by their ranks, then by their own names, then all of them as one. */
+static int
+add_device(struct generating *g, const char *name, const struct gpu *gpu, const struct drm_nodes *drm, struct why *why)
+{
+	struct cdi_device *d = cdi_make_device(&g->spec, name);
+
+	if (d == NULL || (g->vendor == GPU_AMD && !add_cards(g, &d->edits, gpu, drm)) ||
+	    !add_nodes(g, &d->edits, gpu->node, gpu->nodes))
+		return refuse_nomem(why);
+	return 0;
+}
+
+/* All that have ranks, as one. */
+static int
+add_all(struct generating *g, size_t ranks, struct why *why)
+{
+	struct cdi_device *d = cdi_make_device(&g->spec, "all");
+	size_t i;
+
+	for (i = 0; d != NULL && i < ranks; i++)
+		if (!copy_nodes(&g->spec.device[i].edits, &d->edits))
+			d = NULL;
+	return d != NULL ? 0 : refuse_nomem(why);
+}
+
+/* The devices by their ranks, then by their own names. */
 static int
 add_devices(struct generating *g, const struct drm_nodes *drm, struct why *why)
 {
-	const struct inventory *inv = g->inv;
-	autofree size_t *of = calloc(inv->gpus + 1, sizeof(*of));
-	struct cdi_device *d;
+	const struct gpu *gpu, *end = g->inv->gpu + g->inv->gpus;
+	size_t ranks, given = 0;
 	char name[80], rank[48];
-	size_t i, k, ranks;
+	int ret = 0;
 
-	if (of == NULL)
-		return refuse_nomem(why);
-	for (i = 0; i < inv->gpus; i++) {
-		of[i] = SIZE_MAX;
-		if (!is_given(g, &inv->gpu[i]))
-			continue;
-		of[i] = g->spec.devices;
-		name_by_rank(&inv->gpu[i], rank);
-		if ((d = cdi_make_device(&g->spec, rank)) == NULL ||
-		    (g->vendor == GPU_AMD && !add_cards(g, &d->edits, &inv->gpu[i], drm)) ||
-		    !add_nodes(g, &d->edits, inv->gpu[i].node, inv->gpu[i].nodes))
-			return refuse_nomem(why);
-	}
-	if ((ranks = g->spec.devices) == 0)
+	for (gpu = g->inv->gpu; ret == 0 && gpu < end; gpu++)
+		if (is_usable(g, gpu) && has_rank(gpu)) {
+			name_by_rank(gpu, rank);
+			ret = add_device(g, rank, gpu, drm, why);
+		}
+	if (ret == 0 && (ranks = g->spec.devices) == 0)
 		return refuse(why, WHY_ABSENT, "no %s GPU for a spec: %s", gpu_vendor_name(g->vendor),
-		    inv->absent[g->vendor][0] != '\0' ? inv->absent[g->vendor] : "a GPU with MIG on has no instances");
-	for (i = 0; i < inv->gpus; i++) {
-		if (of[i] == SIZE_MAX)
+		    g->inv->absent[g->vendor][0] != '\0' ? g->inv->absent[g->vendor] : "MIG is on, and there are no instances");
+	for (gpu = g->inv->gpu; ret == 0 && gpu < end; gpu++) {
+		if (gpu->vendor != g->vendor || gpu->unusable[0] != '\0')
 			continue;
-		if (name_for_good(g, &inv->gpu[i], name) && add_alias(g, name, of[i], why) == -1)
-			return -1;
-		if (inv->gpu[i].uuid[0] == '\0' && g->vendor == GPU_NVIDIA)
-			complain(WHY_NONE, "%s: its UUID is not known before it is used first: it has a rank only", inv->gpu[i].pci);
+		if (gpu->uuid[0] == '\0' && gpu->part[0] == '\0' && g->vendor == GPU_NVIDIA)
+			complain(WHY_NONE, "%s: its UUID is not known before it is used first: it has a rank only", gpu->pci);
+		if (name_for_good(g, gpu, name))
+			ret = has_rank(gpu) ? add_alias(g, name, given, why) : add_device(g, name, gpu, drm, why);
+		given += has_rank(gpu);
 	}
-	if ((d = cdi_make_device(&g->spec, "all")) == NULL)
-		return refuse_nomem(why);
-	for (k = 0; k < ranks; k++)
-		if (!copy_nodes(&g->spec.device[k].edits, &d->edits))
-			return refuse_nomem(why);
-	return 0;
+	return ret == 0 ? add_all(g, ranks, why) : -1;
 }
 
 /* The libraries of /opt/rocm, which is most often a link, by SONAME.  Their data files are not among them. */

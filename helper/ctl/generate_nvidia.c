@@ -1,8 +1,9 @@
 /*
  * See generate.h: the NVIDIA driver's files that go with the module that is
  * loaded.  What is looked for where is as in nvidia-container-toolkit
- * (pkg/nvcdi, internal/discover), but for what an X server needs, and for the
- * sockets of the fabric manager and of MPS, which are for administration.
+ * (pkg/nvcdi, internal/discover), but for what an X server needs, for the fabric
+ * manager's socket, which is for administration, and for MPS, by which containers
+ * share more than a GPU: that is there where it is asked for.
  */
 #include "generate.h"
 
@@ -83,7 +84,7 @@ take_entry(struct nvidia *n, const struct ldcache_entry *e)
 	if (!of_version(n, file) && !nvlib_own_version(file))
 		return 0;
 	if (nvlib_capabilities(file) == 0)
-		complain(WHY_NONE, "%s is not known to be of any capability: gpuhelper gives it with all of them only", real);
+		complain(WHY_NONE, "%s is not known to be of any capability: gpuhelper gives it with each of them", real);
 	return gen_library(n->g, &n->libs, e->path, "", n->why) == -1 ? -1 : 0;
 }
 
@@ -282,6 +283,22 @@ add_firmware(struct nvidia *n)
 	return 0;
 }
 
+/* Where the programs of containers meet the MPS server, which makes it. */
+static int
+add_mps(struct nvidia *n)
+{
+	static const char *const options[] = { "bind", "rw", "nosuid", "nodev", "noexec", "rprivate", NULL };
+	static const char path[] = "/tmp/nvidia-mps";
+	autoclose int fd = rootfile_open(n->g->host.root, path, O_PATH | O_NOFOLLOW, NULL);
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode) || st.st_uid != 0) {
+		complain(WHY_NONE, "%s is no directory of root's: start nvidia-cuda-mps-control -d as root first", path);
+		return 0;
+	}
+	return cdi_make_mount(&n->g->spec.edits, path, path, options) ? 0 : refuse_nomem(n->why);
+}
+
 /* Through it nvidia-smi sets persistence; not root's, but its daemon's own, which is as trusted with the GPUs. */
 static int
 add_socket(struct nvidia *n)
@@ -311,5 +328,5 @@ gen_nvidia(struct generating *g, struct why *why)
 	gen_libraries_free(&n.libs);
 	if (ret == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 || add_socket(&n) == -1)
 		return -1;
-	return 0;
+	return g->o->mps ? add_mps(&n) : 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real udevd and real systemd: the rule and the units as they are installed.
 # vm: -device virtio-gpu-pci
-# files: fixtures/sysroot/nvidia-2gpu
+# files: fixtures/sysroot/nvidia-2gpu fuzz/seeds/elf/64
 #
 # The GPU of this machine is one that the helper knows no vendor of, and so can't lease.  What is tested is what
 # happens to a node that is leased: so the lease is a file that this test writes, held by a process of a user's.
@@ -37,7 +37,7 @@ complaints() { journalctl --sync; journalctl --boot --no-pager -o cat -u systemd
 no_complaints() { ! complaints; }
 
 # what is installed is accepted
-for u in /usr/lib/systemd/system/gpuhelper-*.service /usr/lib/systemd/system/gpuhelper-*.timer; do
+for u in /usr/lib/systemd/system/gpuhelper-*.service /usr/lib/systemd/system/gpuhelper-*.timer /usr/lib/systemd/system/gpuhelper-*.path; do
 	t "systemd-analyze verify ${u##*/}" quiet systemd-analyze verify --man=no "$u"
 done
 t "the group was made at boot" grep -q ^gpuhelper: /etc/group
@@ -221,6 +221,30 @@ t "and shuts the node" shut
 t "to success in the end" succeeded
 # without an issuer it has nothing to fetch; what is seen here is that systemd starts it in the surroundings it asks for
 t "gpuhelper-keys.service runs" systemctl start gpuhelper-keys.service
+
+# specs of the GPUs: a library of the driver's is made of an ELF header alone, which ldconfig takes
+spec=/run/cdi/gpuhelper-nvidia.json
+cp /job/64 /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
+ldconfig
+# with either of these the service has a /proc of its own, which has the driver's directory, but not what the test laid there
+mkdir -p /etc/systemd/system/gpuhelper-cdi.service.d
+printf '%s\n' '[Service]' ProtectKernelTunables=no ProtectControlGroups=no >/etc/systemd/system/gpuhelper-cdi.service.d/test.conf
+t "nothing writes specs before it is enabled" test ! -e "$spec"
+t "gpuhelper-cdi.service can be enabled" quiet systemctl --quiet enable --now gpuhelper-cdi.service
+t "and writes a spec" grep -q '"hostPath": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"' "$spec"
+t "gpuhelper-cdi.path comes with it" systemctl --quiet is-active gpuhelper-cdi.path
+t "and is enabled, too" systemctl --quiet is-enabled gpuhelper-cdi.path
+rm "$spec"
+ldconfig
+t "when ldconfig has run, it is written again" soon test -e "$spec"
+rm "$spec"
+node=/dev/dri/renderD128
+t "a driver's device is plugged in" replug
+t "and it is written again" soon test -e "$spec"
+sed -i 's/580.95.05/590.1/' /proc/driver/nvidia/version
+ldconfig
+says_so() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-cdi.service | grep -q 'no library of driver 590.1 is in /etc/ld.so.cache, but of 580.95.05'; }
+t "a driver whose libraries are not there: the journal says so" soon says_so
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
 t "no unit of this machine has failed" none_failed
 t "systemd has no complaint about the units" sh -c '! journalctl --boot --no-pager -p warning _PID=1 | grep gpuhelper'

@@ -48,8 +48,8 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 		return refuse_nomem(why);
 	if (file.len < 6 || strcmp(file.p + file.len - 5, ".json") != 0 || file.len > 200)
 		return refuse(why, WHY_USAGE, "%.200s: CDI reads what ends in .json or .yaml, and this is JSON: name it so", output);
-	/* /run/cdi is not there before something writes into it */
-	if (mkdir(given, 0755) == -1 && errno != EEXIST)
+	/* /run/cdi is not there before something writes into it; what engines can't read is of no use, whatever the umask */
+	if (mkdir(given, 0755) == 0 ? chmod(given, 0755) == -1 : errno != EEXIST)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
 	if ((*dir = realpath(given, NULL)) == NULL)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));

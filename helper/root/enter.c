@@ -206,13 +206,14 @@ become_root(struct why *why)
 {
 	uid_t r, e, s;
 	gid_t rg, eg, sg;
+	int err = 0;
 
-	/* a service that is root and nobody else already need not have the right to become it */
-	if ((setgroups(0, NULL) == -1 && getgroups(0, NULL) != 0) || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
-		return refuse(why, WHY_BUG, "setresuid: %s", strerror(errno));
+	/* a service that is root and nobody else already need not have the right to become it: what they are now counts */
+	if (setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
+		err = errno;
 	if (getresuid(&r, &e, &s) == -1 || getresgid(&rg, &eg, &sg) == -1 || r != 0 || e != 0 || s != 0 || rg != 0 ||
 	    eg != 0 || sg != 0 || getgroups(0, NULL) != 0)
-		return refuse(why, WHY_BUG, "the ids did not become root's");
+		return refuse(why, WHY_BUG, "the ids did not become root's: %s", err != 0 ? strerror(err) : "no error");
 	return 0;
 }
 

@@ -9,7 +9,8 @@
 # anew for a change of ours.  A machine that does not boot, or a job that does not reach its end, is a failure; what
 # is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/vm-JOB.
 #
-# In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job.
+# In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
+# «# programs: FILE.c...» what of there to compile for it.
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -40,6 +41,9 @@ install -m 755 "$job" "$p/job/run"
 cp "$here/tests/lib/tap.sh" "$p/job/"
 # stands in for a container's runtime
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
+for f in $(sed -n 's/^# programs: //p' "$job"); do
+	${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/$(basename "$f" .c)" "$here/tests/$f"
+done
 for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"; done
 install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"
 (cd "$t/cpio" && find . | cpio --quiet -o -H newc -R 0:0) >"$t/payload"

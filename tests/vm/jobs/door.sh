@@ -1,0 +1,163 @@
+#!/bin/sh
+# The socket door as real systemd opens it: gpuhelper.socket and gpuhelper@.service as they are installed, no setuid bit.
+# files: fixtures/sysroot/nvidia-2gpu
+# programs: vm/crowd.c
+#
+# NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh.  What is simulated lies over /proc, and is not to be seen in the
+# /proc of its own that the service has by some of its unit's lines: these are taken back where a GPU is asked for.
+set -u
+T=$(mktemp -d)
+chmod 755 "$T"
+. /job/tap.sh
+t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
+helper=/usr/libexec/gpuhelper/gpuhelper sock=/run/gpuhelper/gpuhelper.sock
+
+useradd() { # useradd NAME ID: with a group of its own
+	echo "$1:x:$2:$2::/tmp:/bin/sh" >>/etc/passwd
+	echo "$1:x:$2:" >>/etc/group
+}
+useradd worker 1000; useradd victim 1001; useradd outsider 1002
+sed -i 's/^gpuhelper:.*/&worker,victim/' /etc/group
+as() { u=$1; shift; setpriv --reuid "$u" --regid "$u" --init-groups -- "$@"; }
+quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
+soon() {
+	i=0
+	until "$@"; do
+		i=$((i + 1))
+		[ $i -lt 100 ] || return 1
+		sleep 0.3
+	done
+}
+now() { cut -d ' ' -f 1 /proc/uptime; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
+
+for u in gpuhelper.socket gpuhelper@.service; do
+	t "systemd-analyze verify $u" quiet systemd-analyze verify --man=no "/usr/lib/systemd/system/$u"
+done
+exposure() { systemd-analyze security --no-pager --threshold=20 gpuhelper@.service >"$T/out" 2>&1; }
+t "systemd-analyze security gpuhelper@.service: 2.0 or less" exposure
+grep Overall "$T/out" | sed 's/^[^A-Z]*/# /; s/ [A-Z]* [^ ]*$//'
+
+# no bit to fall back on
+chmod 0755 "$helper"
+t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable --now gpuhelper.socket
+t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
+
+cat >/etc/gpuhelper/gpuhelper.conf <<END
+runtime = "/bin/true";
+unenforced = "allow";
+END
+cat >/etc/gpuhelper/policy.d/10-all.conf <<END
+identity = "caller";
+gpus = ( { vendor = "nvidia"; } );
+folders = ( { path = "/srv/data"; access = "ro"; } );
+END
+mkdir -p /srv/data
+c=0
+# bundle USER ENV [UID]: sets $b; the container's root is UID
+bundle() {
+	c=$((c + 1)) b=$T/b$c
+	mkdir -p "$b/rootfs"
+	cat >"$b/config.json" <<-END
+	{"ociVersion": "1.0.2", "root": {"path": "rootfs"}, "hostname": "h", "mounts": [],
+	 "process": {"terminal": false, "user": {"uid": 0, "gid": 0}, "args": ["/bin/sh"], "cwd": "/", "env": ["$2"]},
+	 "linux": {"uidMappings": [{"containerID": 0, "hostID": ${3:-$(id -u "$1")}, "size": 1}],
+	  "gidMappings": [{"containerID": 0, "hostID": ${3:-$(id -u "$1")}, "size": 1}],
+	  "namespaces": [{"type": "user"}, {"type": "mount"}]}}
+	END
+	chown -R "$1:$1" "$b"
+}
+create() { gpuhelper_runc=$1; shift; as "$gpuhelper_runc" "$@" gpuhelper-runc --root "$b/root" create --bundle "$b" "c$c" >"$T/out" 2>"$T/err"; }
+has_folder() { grep -q /srv/data "$b/config.json"; }
+folder() { u=$1; shift; bundle "$u" GPUHELPER_FOLDERS=all; create "$u" "$@" && has_folder; }
+t "a member of the group gets a folder, asked over the socket" folder worker env
+t "under no_new_privs" folder worker setpriv --no-new-privs
+own_namespace() { bundle worker GPUHELPER_FOLDERS=all 0; create worker unshare --user --map-root-user && has_folder; }
+t "from a user namespace of his own" own_namespace
+recorded() { [ "$(grep '"event":"grant"' /var/log/gpuhelper/audit.jsonl | grep -c '"uid":1000')" = 3 ]; }
+t "all three are recorded as his" recorded
+shut_out() { bundle outsider GPUHELPER_FOLDERS=all; ! create outsider env && grep -q "may not connect to $sock" "$T/err"; }
+t "who is not in the group can't connect, and is told so" shut_out
+refusal() { bundle worker GPUHELPER_FOLDERS=/srv/other; ! create worker env && grep -q /srv/other "$T/err"; }
+t "a refusal gets through" refusal
+none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
+t "and is no failure of the service" none_failed
+ended() { systemctl list-units --all --no-legend --no-pager 'gpuhelper@*' >"$T/out"; ! [ -s "$T/out" ]; }
+t "each service is gone when it has answered" soon ended
+for v in status reap reapply; do
+	asked() { as worker setpriv --no-new-privs gpuhelperctl $v >"$T/out" 2>"$T/err"; }
+	t "gpuhelperctl $v, as a member of the group under no_new_privs" asked
+done
+
+# GPUs: nodes are made, opened and removed by the service, within what the unit lets it do
+mount -t tmpfs -o mode=755 driver /proc/driver
+cp -R /job/nvidia-2gpu/proc/driver/. /proc/driver/
+mount --bind /job/nvidia-2gpu/proc/devices /proc/devices
+mknod -m 600 /dev/nvidia0 c 195 0
+mknod -m 600 /dev/nvidia1 c 195 1
+mknod -m 600 /dev/nvidiactl c 195 255
+mkdir -p /etc/systemd/system/gpuhelper@.service.d
+cat >/etc/systemd/system/gpuhelper@.service.d/test.conf <<END
+[Service]
+ProtectProc=default
+ProtectControlGroups=no
+ProtectKernelTunables=no
+# the same surroundings, to see what can be written in them
+ExecStartPre=-/bin/touch /var/lib/gpuhelper/probe
+ExecStartPre=-/bin/touch /etc/gpuhelper/probe
+ExecStartPre=-/bin/mknod /dev/probe c 1 1
+END
+sed -i 's|/bin/true|/job/hold|' /etc/gpuhelper/gpuhelper.conf
+systemctl daemon-reload
+bundle worker GPUHELPER_GPUS=1
+HOLD_MS=600000 as worker setpriv --no-new-privs gpuhelper-runc --root "$b/root" run --bundle "$b" "c$c" >"$T/runc" 2>&1 &
+holder=$!
+entry() { getfacl -cpn /dev/nvidia0 2>/dev/null | grep -qx user:1000:rw-; }
+t "a GPU: its node is opened to the worker" soon entry
+sed 's/^/# /' "$T/runc"
+made() { [ "$(stat -c '%F %t %T' /dev/nvidia-uvm)" = "character special file 1fe 0" ]; }
+t "a node that was missing is made" made
+t "/var/lib/gpuhelper is writable to the service" [ -e /var/lib/gpuhelper/probe ]
+t "/etc/gpuhelper is not" [ ! -e /etc/gpuhelper/probe ]
+t "nor does it make nodes of others than NVIDIA's" [ ! -e /dev/probe ]
+end_program() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
+end_program /job/hold
+wait $holder
+no_entry() { gpuhelperctl reap && ! entry && [ ! -e /dev/nvidia-uvm ]; }
+t "the lease's end shuts it, and removes what was made" soon no_entry
+rm -r /etc/systemd/system/gpuhelper@.service.d
+systemctl daemon-reload
+sed -i 's|/job/hold|/bin/true|' /etc/gpuhelper/gpuhelper.conf
+
+# a crowd
+begin=$(now)
+t "a grant in peace" folder victim env
+peace=$(since "$begin")
+as worker /job/crowd "$sock" 4 >"$T/crowd" 2>&1 &
+crowd=$!
+sleep 0.2
+begin=$(now)
+t "a grant while another user has connections on which he says nothing" folder victim env
+meanwhile=$(since "$begin")
+wait $crowd
+echo "# systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), emulated: $(cat "$T/crowd"); another user's grant in $meanwhile s, in peace $peace s"
+# more than it takes; how long that lasts on a machine that is not emulated is attack/socket.sh's to say
+started() { journalctl --sync; journalctl --boot --no-pager _PID=1 | grep -c 'Starting gpuhelper@.*UID 1000'; }
+before=$(started)
+as worker /job/crowd "$sock" 1000 >"$T/crowd" 2>&1
+echo "# $(cat "$T/crowd"); for $(($(started) - before)) of them the helper was started"
+t "all of 1000 connections are closed" grep -q "^1000 connections" "$T/crowd"
+t "the socket still listens" systemctl --quiet is-active gpuhelper.socket
+t "and is answered" folder worker env
+t "nothing of the crowd is left" soon ended
+t "no unit of this machine has failed" none_failed
+complaints() { journalctl --sync; ! journalctl --boot --no-pager -p warning _PID=1 | grep -i gpuhelper | grep -v 'Too many incoming connections' >"$T/out"; }
+t "systemd has no complaint but of too many connections" complaints
+
+t "the socket can be disabled" quiet systemctl --quiet disable --now gpuhelper.socket
+t "and is gone" [ ! -e "$sock" ]
+neither() { bundle worker GPUHELPER_FOLDERS=all; ! create worker env && grep -q "has no setuid bit; and there is no $sock: systemctl enable --now gpuhelper.socket" "$T/err"; }
+t "then the wrapper says what is missing" neither
+
+echo "1..$n"
+[ $bad = 0 ]

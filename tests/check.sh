@@ -132,6 +132,9 @@ for s in socket nnp userns; do
 	group rootless-runc-$s sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc $s
 done
 group rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun userns
+for m in rootless rootful; do
+	group podman-$m sandboxed nvidia-2gpu keep python3 "$here/tests/container/podman.py" $m
+done
 group mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
 group vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
 group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1

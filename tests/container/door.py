@@ -15,9 +15,7 @@ for user in 'worker', 'outsider':
     sh('useradd', '--create-home', user)
 sh('usermod', '--append', '--groups', 'gpuhelper', 'worker')
 UID = pwd.getpwnam('worker').pw_uid
-for f in '/etc/subuid', '/etc/subgid':
-    text = open(f).read() if os.path.exists(f) else ''
-    write(f, ''.join(l for l in text.splitlines(True) if not l.startswith('worker:')) + 'worker:300000:1000\n')
+subordinate('worker', 300000, 1000)
 host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n')
 os.makedirs('/srv/data')
 write('/srv/data/x', 'data\n')

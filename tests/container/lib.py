@@ -189,6 +189,23 @@ def missing_caps(bounding):
     return {'CAP_' + n for i, n in enumerate(names) if not bounding >> i & 1}
 
 
+def urandom_gpu():
+    """A closed node in place of one GPU's, from which can be read what was opened: by its numbers it is /dev/urandom."""
+    info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
+    write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>9', open(info).read()), 0o444)
+    write('/proc/devices', open('/proc/devices').read().replace('195 nvidia\n', '1 nvidia\n'))
+    os.mknod('/dev/nvidia9', 0o020600, os.makedev(1, 9))
+    os.chmod('/dev/nvidiactl', 0o600)
+    return '/dev/nvidia9'
+
+
+def subordinate(user, first, count):
+    """Ids of /etc/subuid and /etc/subgid, and no others, for that user."""
+    for f in '/etc/subuid', '/etc/subgid':
+        text = open(f).read() if os.path.exists(f) else ''
+        write(f, re.sub(r'(?m)^%s:.*\n' % user, '', text) + '%s:%d:%d\n' % (user, first, count))
+
+
 def open_door(bit=False):
     """The helper behind its socket as gpuhelper.socket would have it, by systemd-socket-activate; without the setuid bit."""
     path, helper = '/run/gpuhelper/gpuhelper.sock', '/usr/libexec/gpuhelper/gpuhelper'

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""podman as the engine, rootless and rootful, with gpuhelper-runc as its runtime and an image from a tarball.
+
+usage: podman.py rootless|rootful    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+Rootless, podman is root of a user namespace of its own, in which a setuid bit gives nothing: the helper has none there, and
+is behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which by its numbers is
+/dev/urandom, and closed to all but root.
+"""
+import json, os, pwd, shutil, subprocess, sys, time
+from lib import *
+
+rootless = sys.argv[1] == 'rootless'
+tag = 'podman %s: ' % sys.argv[1]
+if not shutil.which('podman'):
+    skip(tag + 'all of it', 'there is no podman: sh tests/deps.sh check')
+    done()
+host = Host('runc', 'v1')
+NODE = urandom_gpu()
+USERS = {'worker': 300000, 'stranger': 400000} if rootless else {'root': 500000}
+for user, first in USERS.items():
+    if rootless:
+        sh('useradd', '--create-home', '-G', 'gpuhelper', user)
+    subordinate(user, first, 65536)
+    uid = pwd.getpwnam(user).pw_uid
+    for d in '%s/%s' % (W, user), '/run/user/%d' % uid:
+        os.makedirs(d)
+        os.chmod(d, 0o700)
+        os.chown(d, uid, uid)
+host.settings('unenforced = "allow";')
+with open('/etc/gpuhelper/gpuhelper.conf', 'a') as f:
+    f.write('volumes = [ %s ];\n' % ', '.join('"%s/%s/store"' % (W, u) for u in USERS))
+text = open('/etc/gpuhelper/gpuhelper.conf').read().replace('volumes = [ "%s/vol" ];\n' % W, '')
+write('/etc/gpuhelper/gpuhelper.conf', text)
+who = 'worker' if rootless else 'root'
+UID = pwd.getpwnam(who).pw_uid
+host.policies(t10='identity = "caller"; callers = [ "%s" ];\ngpus = ( { vendor = "nvidia"; devices = [ "0000:3b:00.0" ]; } );\n'
+                  'folders = ( { path = "/srv/data"; access = "rw"; } );\n' % who)
+os.makedirs('/srv/data')
+os.chown('/srv/data', UID, UID)
+rootfs = busybox_rootfs(W + '/image', 0)
+tar = W + '/image.tar'
+assert sh('tar', '-C', rootfs, '-cf', tar, '.').returncode == 0
+os.chmod(W, 0o755)
+os.chmod(tar, 0o644)
+if rootless:
+    open_door()
+
+
+def podman(*words, user=who, bare=False):
+    p = pwd.getpwnam(user)
+    d = '%s/%s' % (W, user)
+    before = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--'] if user != 'root' else []
+    runtime = [] if bare else ['--runtime', WRAPPER]
+    return sh(*before, 'env', '-i', 'HOME=' + d, 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'XDG_RUNTIME_DIR=/run/user/%d' % p.pw_uid,
+              'podman', '--root', d + '/store', '--runroot', d + '/run', '--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs',
+              '--events-backend', 'file', '--log-level', 'error', *runtime, *words, cwd=d)
+
+
+def run(*options, user=who, script='true'):
+    return podman('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script, user=user)
+
+
+ASK = ['-e', 'GPUHELPER_GPUS=1', '-e', 'GPUHELPER_FOLDERS=all']
+READ = 'head -c 4 %s | /bin/busybox wc -c' % NODE
+version = sh('podman', '--version').stdout.split()[-1]
+for user in USERS:
+    r = podman('import', tar, 'image', user=user)
+    assert r.returncode == 0, r.stdout
+r = podman('--runtime', host.runtime, 'run', '--rm', '--network', 'none', 'image', '/bin/sh', '-c', 'echo ran', bare=True)
+if 'ran' not in r.stdout:
+    skip(tag + 'all of it', 'podman %s by itself says: %s' % (version, r.stdout.strip().replace('\n', ' ')))
+    done()
+print('# podman %s' % version)
+
+
+def look():
+    sh('/usr/sbin/gpuhelperctl', 'reap')
+
+
+def nothing_left(text):
+    look()
+    ok(leases() == [] and ':rw-\n' not in sh('getfacl', '-cnpE', NODE).stdout.replace('user::rw-\n', ''),
+       tag + text + ': no lease, no entry', (leases(), sh('getfacl', '-np', NODE).stdout))
+
+
+r = run(script='echo ran; ls %s' % NODE)
+ok('ran' in r.stdout and 'No such file' in r.stdout, tag + 'a plain container runs and has no GPU', r.stdout)
+r = run(*ASK, script='%s; echo x > /srv/data/new; cat /srv/data/new; ls /dev/nvidia*' % READ)
+ok(r.stdout.split()[:2] == ['4', 'x'] and '/dev/nvidia0' not in r.stdout, tag + 'its root reads from its GPU and writes into its folder', r.stdout)
+ok(os.stat('/srv/data/new').st_uid == UID, tag + 'as who it is on the host')
+nothing_left('when it is over')
+r = run(*ASK, '-e', 'GPUHELPER_GPUS=2')
+ok(r.returncode != 0 and 'gpuhelper' in r.stdout and '2 GPUs' in r.stdout, tag + 'a refusal reaches who runs podman: «%s»' % r.stdout.strip(), r.stdout)
+r = run(*ASK, '-v', '/run/gpuhelper:/run/gpuhelper')
+ok(r.returncode != 0 and '/run/gpuhelper' in r.stdout, tag + "the socket's directory is not mounted into a container", r.stdout)
+if rootless:
+    sh('setfacl', '-m', 'u:%d:rwx' % (USERS[who] + 6), '/srv/data')
+    r = run(*ASK, '--user', '7:7', script='%s; echo y > /srv/data/seven; cat /srv/data/seven' % READ)
+    ok(r.stdout.split() == ['4', 'y'], tag + 'another user of the container does, too', r.stdout)
+    ok(os.stat('/srv/data/seven').st_uid == USERS[who] + 6, tag + 'as one of /etc/subuid')
+else:
+    os.chown('/srv/data', USERS[who], USERS[who])
+    r = run(*ASK, '--uidmap', '0:500000:65536', script='%s; echo y > /srv/data/mapped; cat /srv/data/mapped' % READ)
+    ok(r.stdout.split() == ['4', 'y'], tag + 'in a user namespace, the root that it has there does, too', r.stdout)
+    ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'as one of /etc/subuid')
+nothing_left('when it is over')
+
+r = podman('run', '--detach', '--name', 'long', '--network', 'none', *ASK, 'image', '/bin/sleep', '1000')
+ok(r.returncode == 0 and len(leases()) == 1 and json.load(open('/run/gpuhelper/leases/' + leases()[0]))['uid'] == UID,
+   tag + "a detached container holds its lease, in its user's name", r.stdout)
+r = podman('exec', 'long', '/bin/sh', '-c', READ + '; echo visible=$NVIDIA_VISIBLE_DEVICES')
+ok(r.stdout.split() == ['4', 'visible=void'], tag + 'exec has the GPU, and the environment of a container without another', r.stdout)
+look()
+ok(len(leases()) == 1, tag + 'looked at, it is not over')
+r = run(*ASK)
+ok(r.returncode != 0 and 'taken' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+if rootless:
+    r = sh('setpriv', '--reuid', 'stranger', '--regid', 'stranger', '--init-groups', 'head', '-c', '4', NODE)
+    ok('Permission denied' in r.stdout, tag + 'another user of the host does not get into the open node', r.stdout)
+    r = run(user='stranger', script='echo ran; ls %s /srv' % NODE)
+    ok('ran' in r.stdout and 'No such file' in r.stdout and 'data' not in r.stdout, tag + "another user's container has neither node nor folder", r.stdout)
+    r = podman('run', '--rm', '--network', 'none', '--device', NODE, 'image', '/bin/sh', '-c', 'head -c 4 %s' % NODE, user='stranger')
+    ok(r.returncode != 0, tag + 'nor does it by --device', r.stdout)
+    r = run(*ASK, user='stranger')
+    ok(r.returncode != 0 and 'gpuhelper' in r.stdout, tag + 'and is refused them', r.stdout)
+else:
+    r = run(script='ls %s; mknod /n c 1 9; head -c 4 /n' % NODE)
+    ok('No such file' in r.stdout, tag + 'another container has no node', r.stdout)
+r = podman('kill', 'long')
+r2 = podman('rm', '--force', 'long')
+ok(r.returncode == 0 and r2.returncode == 0, tag + 'kill and rm', r.stdout + r2.stdout)
+nothing_left('then')
+done()

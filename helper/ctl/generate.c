@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +20,39 @@
 #include "../pure/cleanup.h"
 #include "cdi.h"
 
-/* Is the node there as it should be?  0, *there false: it is not; -1: something else is. */
-static int
-look_at(const struct generating *g, const struct gpu_node *n, struct stat *st, bool *there)
+enum seen { SEEN_RIGHT, SEEN_WRONG, SEEN_ABSENT };
+
+/* What is wrong with a node is told once: several devices may have it. */
+static void __attribute__((format(printf, 3, 4)))
+tell_once(struct generating *g, const char *path, const char *fmt, ...)
 {
-	*there = fstatat(g->host.root, n->path + 1, st, AT_SYMLINK_NOFOLLOW) == 0;
-	if (!*there && errno != ENOENT)
-		return complain(WHY_NONE, "%s: %s", n->path, strerror(errno)) == WHY_NONE ? -1 : 0;
-	if (!*there || (S_ISCHR(st->st_mode) && major(st->st_rdev) == n->major && minor(st->st_rdev) == n->minor))
-		return 0;
-	complain(WHY_NONE, "%s is not the character device %u:%u: remove it, the driver makes its own", n->path, n->major,
-	    n->minor);
-	return -1;
+	char line[256];
+	va_list ap;
+
+	if (strlist_has(&g->told, path))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	complain(WHY_NONE, "%s %s", path, line);
+	/* without memory it is told again */
+	(void)strlist_add(&g->told, path, SIZE_MAX);
+}
+
+static enum seen
+look_at(struct generating *g, const struct gpu_node *n, struct stat *st)
+{
+	if (fstatat(g->host.root, n->path + 1, st, AT_SYMLINK_NOFOLLOW) == -1) {
+		if (errno == ENOENT && !n->optional)
+			tell_once(g, n->path, "is not there yet");
+		else if (errno != ENOENT)
+			tell_once(g, n->path, "can't be looked at: %s", strerror(errno));
+		return SEEN_ABSENT;
+	}
+	if (S_ISCHR(st->st_mode) && major(st->st_rdev) == n->major && minor(st->st_rdev) == n->minor)
+		return SEEN_RIGHT;
+	tell_once(g, n->path, "is not the character device %u:%u: remove it, the driver makes its own", n->major, n->minor);
+	return SEEN_WRONG;
 }
 
 /*
@@ -44,23 +66,16 @@ add_node(struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
 	const unsigned others = n->read_only ? S_IROTH : S_IROTH | S_IWOTH;
 	struct why why;
 	struct stat st;
+	enum seen seen;
 	gid_t gid = 0;
-	bool there;
 
 	if (gpu_node_check(n, &why) == -1) {
 		complain(WHY_NONE, "%s: it is left out", why.text);
 		return true;
 	}
-	if (look_at(g, n, &st, &there) == 0 && !there) {
-		if (n->optional)
-			return true;
-		if (!strlist_has(&g->missing, n->path)) {
-			complain(WHY_NONE, "%s is not there yet", n->path);
-			if (!strlist_add(&g->missing, n->path, SIZE_MAX))
-				return false;
-		}
-	}
-	if (there && (st.st_mode & others) != others)
+	if ((seen = look_at(g, n, &st)) != SEEN_RIGHT && n->optional)
+		return true;
+	if (seen == SEEN_RIGHT && (st.st_mode & others) != others)
 		gid = st.st_gid;
 	return cdi_make_node(e, n->path, n->major, n->minor, n->read_only ? "r" : "rw", gid) && cdi_make_gid(e, gid);
 }
@@ -279,7 +294,7 @@ generate(const struct options *o, const struct gpu_source *host, const struct in
 			ret = gen_output(&g, text, why);
 	}
 	cdi_free(&g.spec);
-	strlist_free(&g.missing);
+	strlist_free(&g.told);
 	return ret;
 }
 

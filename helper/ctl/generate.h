@@ -17,7 +17,7 @@ struct generating {
 	const struct inventory *inv;
 	enum gpu_vendor vendor;
 	struct cdi_spec spec;
-	struct strlist missing;		/* nodes that were told to be */
+	struct strlist told;		/* nodes of which something was told */
 };
 
 /* A shared library of the host. */

@@ -57,7 +57,7 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 static int
 find_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
 {
-	const char *name = cdi_name_of(w->gpu, w->rule->kind);
+	const char *name = cdi_name_of(cdi_same_gpu(q->inventory, w->gpu), w->rule->kind);
 
 	*e = NULL;
 	if (name == NULL)

@@ -74,6 +74,31 @@ cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv)
 	return found;
 }
 
+static bool
+has_nodes_of(const struct gpu *a, const struct gpu *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nodes; i++)
+		if (find_node(a->node, a->nodes, b->node[i].path) == NULL)
+			return false;
+	return true;
+}
+
+const struct gpu *
+cdi_same_gpu(const struct inventory *inv, const struct gpu *g)
+{
+	const struct gpu *o;
+	size_t i;
+
+	for (i = 0; g->cdi.n == 0 && i < inv->gpus; i++) {
+		o = &inv->gpu[i];
+		if (o->cdi.n > 0 && o->vendor == g->vendor && has_nodes_of(o, g) && has_nodes_of(g, o))
+			return o;
+	}
+	return g;
+}
+
 bool
 cdi_name_is_of(const char *name, const char *kind)
 {

@@ -25,6 +25,13 @@ struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
  */
 const char *cdi_name_of(const struct gpu *g, const char *kind);
 
+/*
+ * What of the inventory is made up of the same nodes and has names: a GPU
+ * instance of one compute instance is known by that one's.  g itself where it
+ * has some, or where there is no such.
+ */
+const struct gpu *cdi_same_gpu(const struct inventory *inv, const struct gpu *g);
+
 /* True if a name has this kind. */
 bool cdi_name_is_of(const char *name, const char *kind);
 

@@ -103,6 +103,8 @@ test_names(void)
 	    "a rule of the kind: by the spec's names, not by rank or another kind's");
 	ok(gpu_rule_means(&rule, "all", g) && gpu_rule_names(&rule, g) && !gpu_rule_names(&rule, &gpus[5]),
 	    "\"all\" is all of the kind");
+	ok(cdi_same_gpu(&host, &gpus[2]) == &gpus[3], "an instance that is all of a larger one lends it its name");
+	ok(cdi_same_gpu(&host, &gpus[1]) == &gpus[1] && cdi_same_gpu(&host, &gpus[4]) == &gpus[4], "not where that has more");
 	strlist_free(&g->cdi);
 	strlist_free(&gpus[3].cdi);
 }

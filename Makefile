@@ -28,7 +28,8 @@ FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
        -DGPUHELPER_RUNDIR='"$(RUNSTATE)/gpuhelper"' -DGPUHELPER_LOGDIR='"$(LOCALSTATE)/log/gpuhelper"' \
        -DGPUHELPER_STATEDIR='"$(LOCALSTATE)/lib/gpuhelper"' \
-       -DGPUHELPER_LIBEXEC='"$(LIBEXECDIR)/gpuhelper"'
+       -DGPUHELPER_LIBEXEC='"$(LIBEXECDIR)/gpuhelper"' -DGPUHELPER_BINDIR='"$(BINDIR)"' \
+       -DGPUHELPER_LIBDIR='"$(LIBDIR)"'
 
 # make V=1 shows the commands
 Q = $(if $(V),,@)

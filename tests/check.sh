@@ -113,6 +113,7 @@ group cdi sh tests/cdi.sh
 group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
 group keys sh tests/keys.sh
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+group doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
 group door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
 group door sh tests/attack/socket.sh
 group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"

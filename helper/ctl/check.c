@@ -19,6 +19,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "ctl.h"
+#include "doctor.h"
 
 struct checking {
 	const struct options *options;
@@ -515,6 +516,20 @@ check_leased_nodes(struct check_set *s)
 	json_decref(leases);
 }
 
+/* What the policies' word is worth where they are not for root's runtimes alone. */
+static void
+say_enforced(const struct checking *k)
+{
+	char root[256], others[256];
+
+	(void)enforced_for(0, &k->set.settings, root, sizeof(root));
+	(void)enforced_for(UINT32_MAX - 1, &k->set.settings, others, sizeof(others));
+	if (k->options->verbose && !k->options->json) {
+		say("for root's containers: cgroups %s", root);
+		say("for other users' containers: cgroups %s", others);
+	}
+}
+
 static int
 check_default(struct checking *k, struct why *why)
 {
@@ -529,8 +544,10 @@ check_default(struct checking *k, struct why *why)
 		return -1;
 	if (ctl_config_dir(given, &path, &strict, &absent) == 0) {
 		check_config_dir(&k->set, path, strict ? path : given, strict);
-		if (strict)
+		if (strict) {
 			check_leased_nodes(&k->set);
+			say_enforced(k);
+		}
 	} else if ((c = check_add(&k->set, CHECKED_PLACE, given)) != NULL)
 		fault_whole(c, absent.text);
 	ret = conclude(k, why);

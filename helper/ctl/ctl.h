@@ -34,6 +34,10 @@ int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
 int ctl_cdi(const struct options *o);
+int ctl_doctor(const struct options *o);
+
+/* 0 if the helper can be asked, and answers. */
+int ctl_helper_answers(struct why *why);
 
 /* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none. */
 json_t *leases_now(void);

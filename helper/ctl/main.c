@@ -18,7 +18,8 @@
 #include "../user/namespace.h"
 
 enum { CHECK = 1 << 0, EXPLAIN = 1 << 1, DEVICES = 1 << 2, KEYS = 1 << 3, STATUS = 1 << 4, REAP = 1 << 5,
-	REAPPLY = 1 << 6, CDI = 1 << 7, ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY | CDI };
+	REAPPLY = 1 << 6, CDI = 1 << 7, DOCTOR = 1 << 8,
+	ALL = CHECK | EXPLAIN | DEVICES | KEYS | STATUS | REAP | REAPPLY | CDI | DOCTOR };
 enum { OPT_HELP = 'h', OPT_VERSION = 'V', OPT_WORD = 1, OPT_FIRST = 256 };
 
 static const struct command {
@@ -35,6 +36,7 @@ static const struct command {
 	{ "reap", REAP, false, ctl_reap },
 	{ "reapply", REAPPLY, false, ctl_reapply },
 	{ "cdi", CDI, true, ctl_cdi },
+	{ "doctor", DOCTOR, false, ctl_doctor },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -51,7 +53,7 @@ static const struct known {
 	{ "verbose", 'v', false, CHECK, offsetof(struct options, verbose) },
 	{ "dry-run", 'n', false, REAP, offsetof(struct options, dry_run) },
 	{ "bundle", 'b', true, EXPLAIN, offsetof(struct options, bundle) },
-	{ "user", 0, true, EXPLAIN, offsetof(struct options, user) },
+	{ "user", 0, true, EXPLAIN | DOCTOR, offsetof(struct options, user) },
 	{ "pipeline", 0, true, EXPLAIN, offsetof(struct options, pipeline) },
 	{ "job", 0, true, EXPLAIN, offsetof(struct options, job) },
 	{ "identity", 0, true, EXPLAIN, offsetof(struct options, identity) },
@@ -101,6 +103,7 @@ static const char help[] =
     "                                CONFIG.json with these devices in it, on stdout\n"
     "  cdi generate [--vendor nvidia|amd|intel] [--output FILE|DIR/] [--rocm-libs] [--mps]\n"
     "               [--root DIR]     a CDI spec of this host's GPUs and their driver's files\n"
+    "  doctor [--user USER]          each step from the engine to the GPUs: ok, warn or fail\n"
     "\n"
     "  --config-dir DIR   in place of " GPUHELPER_CONFDIR "\n"
     "  --json             for programs\n"

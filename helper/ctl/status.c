@@ -48,6 +48,16 @@ ask_helper(enum verb verb, struct reply *reply, struct why *why)
 	return ret;
 }
 
+int
+ctl_helper_answers(struct why *why)
+{
+	struct reply reply = { 0 };
+	int ret = ask_helper(VERB_STATUS, &reply, why);
+
+	reply_free(&reply);
+	return ret;
+}
+
 static const char *
 text_of(const json_t *j, const char *key)
 {

@@ -80,12 +80,9 @@ say_renewal(const struct part *p, char *out, size_t size)
 		snprintf(out, size, "gpuhelperctl cdi generate --vendor %s --output %.120s", gpu_vendor_name(p->vendor), path);
 }
 
-/*
- * What a driver's library says of its driver, by its file's name; "" for another, and for one with a version of its
- * own, such as libGL.so.1.7.0 of libglvnd: drivers' begin with three digits.
- */
-static void
-library_version(const char *path, char out[32])
+/* One with a version of its own is such as libGL.so.1.7.0 of libglvnd: drivers' begin with three digits. */
+void
+driver_library_version(const char *path, char out[32])
 {
 	const char *name = path_last(path), *so = strstr(name, ".so.");
 
@@ -105,7 +102,7 @@ check_version(const struct part *p, const struct cdi_edits *e)
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++) {
-		library_version(e->mount[i].host_path, version);
+		driver_library_version(e->mount[i].host_path, version);
 		if (version[0] == '\0' || strcmp(version, loaded) == 0)
 			continue;
 		if (loaded[0] == '\0')

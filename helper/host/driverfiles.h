@@ -51,4 +51,10 @@ int driver_files(const struct driver_question *q, struct edits *out, struct strl
  */
 int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
 
+/*
+ * The version of the NVIDIA driver that a library belongs to, by its file's name
+ * ("580.95.05"); "" for what is none of the driver's, or has a version of its own.
+ */
+void driver_library_version(const char *path, char out[32]);
+
 #endif

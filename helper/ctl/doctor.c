@@ -1,0 +1,100 @@
+/*
+ * gpuhelperctl doctor: walks from the engine to the GPUs as the worker's user
+ * sees the way, and says of each step whether it holds.  With that user's rights;
+ * what those are not enough to see, it says so.  Changes nothing; the one thing it
+ * asks of the helper is a status.
+ */
+#include "doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/etc.h"
+#include "../host/users.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+
+void
+doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend, const char *fmt, ...)
+{
+	static const char *const words[] = { "ok", "warn", "fail" };
+	autofree char *text = NULL;
+	va_list ap;
+	json_t *j;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) == -1)
+		text = NULL;
+	va_end(ap);
+	d->warnings += f == FINDING_WARN;
+	d->failures += f == FINDING_FAIL;
+	if (!d->options->json) {
+		say("%-4s %s: %s%s%s", words[f], topic, text != NULL ? text : "out of memory", mend != NULL ? ": " : "",
+		    mend != NULL ? mend : "");
+		return;
+	}
+	j = json_object();
+	put_text(j, "check", topic);
+	put_text(j, "state", words[f]);
+	put_text(j, "text", text);
+	put_text(j, "mend", mend);
+	json_array_append_new(d->checks, j);
+}
+
+static int
+find_user(struct doctor *d, struct why *why)
+{
+	const char *given = d->options->user;
+	uint32_t uid;
+
+	d->uid = getuid();
+	if (given != NULL && !user_uid(given, &d->uid, NULL) && !text_u32(given, 0, UINT32_MAX - 1, &d->uid))
+		return refuse(why, WHY_USAGE, "user \"%s\" is not in /etc/passwd", given);
+	uid = getuid();
+	d->self = d->uid == uid;
+	d->user = user_name(d->uid);
+	return 0;
+}
+
+/* Whatever is wrong with it: that is doctor_policies()'s to say. */
+static int
+load_settings(struct doctor *d, struct why *why)
+{
+	struct why ignored;
+
+	if (settings_load(GPUHELPER_CONFDIR, true, &d->settings, NULL, NULL, &ignored) == 0)
+		return 0;
+	settings_free(&d->settings);
+	return settings_default(&d->settings) ? 0 : refuse_nomem(why);
+}
+
+int
+ctl_doctor(const struct options *o)
+{
+	static void (*const steps[])(struct doctor *) = { doctor_wrapper, doctor_runtime, doctor_group, doctor_door,
+		doctor_policies, doctor_keys, doctor_gpus, doctor_cdi, doctor_units, doctor_selinux, doctor_audit,
+		doctor_cgroups };
+	struct doctor d = { .options = o, .checks = json_array() };
+	struct why why;
+	size_t i;
+	int ret;
+
+	if ((ret = find_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0)
+		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+			steps[i](&d);
+	settings_free(&d.settings);
+	free(d.user);
+	if (ret == -1) {
+		json_decref(d.checks);
+		return give_up(o, &why);
+	}
+	if (o->json)
+		put_out(json_pack("{s:b, s:I, s:I, s:o}", "ok", d.failures == 0, "failures", (json_int_t)d.failures, "warnings",
+		    (json_int_t)d.warnings, "checks", d.checks));
+	else
+		json_decref(d.checks);
+	return d.failures == 0 ? 0 : WHY_CONFIG;
+}

@@ -1,0 +1,162 @@
+/* See doctor.h: engine, wrapper, runtime, group, door.  Starts nothing but, over its door, the helper. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/trust.h"
+#include "../host/users.h"
+#include "../pure/cleanup.h"
+#include "../user/runtime.h"
+#include "doctor.h"
+
+#define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
+#define ENGINE "/opt/containerd/bin/runc"	/* where containerd looks first (its plugin «opt») */
+
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+void
+doctor_wrapper(struct doctor *d)
+{
+	struct stat st;
+
+	if (stat(WRAPPER, &st) == -1) {
+		doctor_say(d, FINDING_FAIL, "wrapper", "make install", "%s: %s", WRAPPER, strerror(errno));
+		return;
+	}
+	if (!trust_is_root(st.st_uid) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		doctor_say(d, FINDING_FAIL, "wrapper", "chown root " WRAPPER " && chmod 0755 " WRAPPER,
+		    "%s may be changed by others than root (uid %u, mode %04o)", WRAPPER, st.st_uid, st.st_mode & 07777U);
+	else if (access(WRAPPER, X_OK) == -1)
+		doctor_say(d, FINDING_FAIL, "wrapper", "chmod 0755 " WRAPPER, "%s can't be executed", WRAPPER);
+	else
+		doctor_say(d, FINDING_OK, "wrapper", NULL, "%s", WRAPPER);
+	if (same_file(ENGINE, WRAPPER))
+		doctor_say(d, FINDING_OK, "engine", NULL, "containerd finds it first, as %s", ENGINE);
+	else if (lstat(ENGINE, &st) == 0)
+		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " ENGINE,
+		    "%s, which containerd takes before any other, is not gpuhelper-runc", ENGINE);
+	else
+		doctor_say(d, FINDING_WARN, "engine", "mkdir -p /opt/containerd/bin && ln -s " WRAPPER " " ENGINE,
+		    "there is no %s, so containerd finds runc by itself (podman's --runtime and docker's daemon.json are not "
+		    "looked at)", ENGINE);
+}
+
+void
+doctor_runtime(struct doctor *d)
+{
+	autofree char *path = NULL;
+	struct why why;
+
+	if ((path = runtime_find(d->settings.runtime, &why)) != NULL)
+		doctor_say(d, FINDING_OK, "runtime", NULL, "%s, by %s", path, d->settings.runtime != NULL ? "gpuhelper.conf" :
+		    "this PATH");
+	else
+		doctor_say(d, FINDING_FAIL, "runtime", NULL, "%s", why.text);
+}
+
+/* Whether this process has the group, too: who was added to it gets it with his next session. */
+static bool
+has_group(gid_t gid)
+{
+	int i, n = getgroups(0, NULL);
+	autofree gid_t *list = n > 0 ? calloc((size_t)n, sizeof(*list)) : NULL;
+
+	if (getgid() == gid || getegid() == gid)
+		return true;
+	if (list == NULL || (n = getgroups(n, list)) == -1)
+		return false;
+	for (i = 0; i < n; i++)
+		if (list[i] == gid)
+			return true;
+	return false;
+}
+
+void
+doctor_group(struct doctor *d)
+{
+	const char *name = d->user != NULL ? d->user : "the worker's user";
+	autofree char *mend = NULL;
+	uint32_t gid;
+
+	if (!group_gid("gpuhelper", &gid)) {
+		doctor_say(d, FINDING_FAIL, "group", "groupadd --system gpuhelper", "there is no group gpuhelper");
+		return;
+	}
+	if (d->uid == 0) {
+		doctor_say(d, FINDING_OK, "group", NULL, "root needs none (--user NAME looks at another user's way)");
+		return;
+	}
+	if (asprintf(&mend, "usermod -aG gpuhelper %s", d->user != NULL ? d->user : "USER") == -1)
+		mend = NULL;
+	if (d->user == NULL || !user_in_group(d->user, "gpuhelper"))
+		doctor_say(d, FINDING_FAIL, "group", mend, "%s (uid %u) is not in group gpuhelper", name, d->uid);
+	else if (d->self && !has_group(gid))
+		doctor_say(d, FINDING_WARN, "group", "log in anew, and start the worker anew",
+		    "%s is in group gpuhelper, and this session is older than that", name);
+	else
+		doctor_say(d, FINDING_OK, "group", NULL, "%s is in group gpuhelper", name);
+}
+
+/* Of another user nothing but root's part can be seen. */
+static void
+look_at_others_door(struct doctor *d)
+{
+	struct stat st;
+
+	if (lstat(DOOR_SOCKET_PATH, &st) == 0 && S_ISSOCK(st.st_mode) && d->settings.door != DOOR_BY_SETUID)
+		doctor_say(d, FINDING_OK, "door", NULL, "the socket is there, mode %04o (run this as %s to try it)",
+		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
+	else if (stat(DOOR_HELPER, &st) == 0 && (st.st_mode & S_ISUID) != 0 && d->settings.door != DOOR_BY_SOCKET)
+		doctor_say(d, FINDING_OK, "door", NULL, "the helper has its setuid bit, mode %04o (run this as %s to try it)",
+		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
+	else
+		doctor_say(d, FINDING_FAIL, "door", "systemctl enable --now gpuhelper.socket",
+		    "there is no socket, and no setuid bit (door = \"%s\")", d->settings.door == DOOR_AUTO ? "auto" :
+		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
+}
+
+/* Which it is, then whether there is an answer behind it. */
+void
+doctor_door(struct doctor *d)
+{
+	struct why by_socket = { 0 }, by_setuid = { 0 }, why;
+	int fd = -1;
+
+	if (!d->self) {
+		look_at_others_door(d);
+		return;
+	}
+	if (d->settings.door != DOOR_BY_SETUID && (fd = door_connect(&by_socket)) != -1) {
+		close(fd);
+		doctor_say(d, FINDING_OK, "door", NULL, "the socket, %s", DOOR_SOCKET_PATH);
+	} else if (d->settings.door == DOOR_BY_SOCKET) {
+		doctor_say(d, FINDING_FAIL, "door", NULL, "%s", by_socket.text);
+		return;
+	} else if (door_check_setuid(&by_setuid) == 0) {
+		const bool spoilt = by_socket.code == WHY_CONFIG;
+
+		doctor_say(d, spoilt ? FINDING_WARN : FINDING_OK, "door", NULL, "%s%s%s", d->uid == 0 ?
+		    "root starts the helper" : "the helper's setuid bit", spoilt ? ", for the socket is no good: " : "",
+		    spoilt ? by_socket.text : "");
+	} else {
+		if (d->settings.door == DOOR_AUTO)
+			(void)door_refuse_both(&by_setuid, &by_socket, &why);
+		doctor_say(d, FINDING_FAIL, "door", NULL, "%s", d->settings.door == DOOR_AUTO ? why.text : by_setuid.text);
+		return;
+	}
+	if (ctl_helper_answers(&why) == 0)
+		doctor_say(d, FINDING_OK, "helper", NULL, "answers");
+	else
+		doctor_say(d, FINDING_FAIL, "helper", NULL, "%s", why.text);
+}

@@ -1,0 +1,123 @@
+/* See doctor.h: settings, policies, keys.  What is wrong in detail is said by «check» and «keys show». */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/etc.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "doctor.h"
+#include "keys.h"
+
+
+static bool
+settings_good(struct doctor *d)
+{
+	autosettings struct settings s = { 0 };
+	struct why why;
+
+	if (settings_load(GPUHELPER_CONFDIR, true, &s, NULL, NULL, &why) == 0)
+		return true;
+	doctor_say(d, FINDING_FAIL, "settings", "gpuhelperctl check", "%s", why.text);
+	return false;
+}
+
+/* How many of them ask for a token; -1 where one does not parse. */
+static int
+count_tokens(struct doctor *d, const struct policy_files *files)
+{
+	int tokens = 0;
+	size_t i;
+
+	for (i = 0; i < files->n; i++) {
+		autofaults struct faults f = { 0 };
+		struct policy p = { 0 };
+		struct why why;
+		bool good = policy_parse(files->v[i].name, files->v[i].text, files->v[i].len, &p, &f);
+
+		tokens += good && p.identity == IDENTITY_TOKEN;
+		policy_free(&p);
+		if (good)
+			continue;
+		(void)faults_refuse(&f, files->v[i].name, &why);
+		doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
+		return -1;
+	}
+	return tokens;
+}
+
+void
+doctor_policies(struct doctor *d)
+{
+	autopolicyfiles struct policy_files files = { 0 };
+	struct why why;
+	int tokens;
+
+	if (!settings_good(d))
+		return;
+	doctor_say(d, FINDING_OK, "settings", NULL, "%s/gpuhelper.conf, or the defaults", GPUHELPER_CONFDIR);
+	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1) {
+		doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
+		return;
+	}
+	if (files.n == 0)
+		doctor_say(d, FINDING_WARN, "policies", NULL,
+		    "none in %s/policy.d, so nothing is granted: see the examples there", GPUHELPER_CONFDIR);
+	else if ((tokens = count_tokens(d, &files)) > 0 && d->settings.issuers == 0)
+		doctor_say(d, FINDING_FAIL, "policies", NULL, "%d of %zu ask for a token, and gpuhelper.conf has no issuers",
+		    tokens, files.n);
+	else if (tokens >= 0)
+		doctor_say(d, FINDING_OK, "policies", NULL, "%zu, of which %d ask for a token (what they let in is told "
+		    "by gpuhelperctl check)", files.n, tokens);
+}
+
+static void
+look_at_keys(struct doctor *d, const struct issuer_setting *i)
+{
+	static const char fetch[] = "gpuhelperctl keys fetch";
+	autofree char *text = NULL;
+	autojwks struct jwks *keys = NULL;
+	int dir = -1, saved;
+	int64_t mtime = 0, age;
+	struct why why;
+	size_t len;
+
+	if ((dir = keys_open_dir(i, true, &why)) != -1)
+		text = keys_read(dir, path_last(i->keys), i->keys, true, &len, &mtime, &why);
+	saved = errno;
+	if (dir != -1)
+		close(dir);
+	if (text == NULL) {
+		doctor_say(d, saved == EACCES ? FINDING_WARN : FINDING_FAIL, "keys", fetch, "of %s: %s", i->url, why.text);
+		return;
+	}
+	if (jwks_parse(text, len, mtime, &keys, &why) == -1) {
+		doctor_say(d, FINDING_FAIL, "keys", fetch, "%s: %s", i->keys, why.text);
+		return;
+	}
+	age = (int64_t)time(NULL) - mtime;
+	if (i->keys_max_age != 0 && age > i->keys_max_age)
+		doctor_say(d, FINDING_FAIL, "keys", fetch, "of %s: %lld h old, and taken for %u h only", i->url,
+		    (long long)(age / 3600), i->keys_max_age / 3600);
+	else if (age > 3600)
+		doctor_say(d, FINDING_WARN, "keys", "systemctl enable --now gpuhelper-keys.timer",
+		    "of %s: %lld min old: an issuer may sign with a new one at any time", i->url, (long long)(age / 60));
+	else
+		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: %zu, fetched %lld min ago", i->url, jwks_count(keys),
+		    (long long)(age / 60));
+}
+
+void
+doctor_keys(struct doctor *d)
+{
+	size_t i;
+
+	if (d->settings.issuers == 0)
+		doctor_say(d, FINDING_OK, "keys", NULL, "no issuers in gpuhelper.conf: no token is taken");
+	for (i = 0; i < d->settings.issuers; i++)
+		look_at_keys(d, &d->settings.issuer[i]);
+}

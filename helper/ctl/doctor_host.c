@@ -1,0 +1,264 @@
+/* See doctor.h: GPUs and their nodes, CDI specs, units and the udev rule, SELinux, the audit log, cgroups. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../host/cdidirs.h"
+#include "../host/driverfiles.h"
+#include "../host/file.h"
+#include "../host/gpus.h"
+#include "../pure/cleanup.h"
+#include "../user/namespace.h"
+#include "doctor.h"
+
+#define UNITS "/etc/systemd/system/"
+#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
+
+static char *
+read_root(const char *path, size_t max)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
+}
+
+static int
+find_gpus(struct inventory *inv, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_source source = { .root = root, .udev = true };
+
+	*inv = (struct inventory){ 0 };
+	return gpus_find(&source, (1U << GPU_VENDORS) - 1, inv, why);
+}
+
+/* What is open to everyone is held by the device cgroup alone; what nvidia-modprobe resets, by nothing for a while. */
+static void
+look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
+{
+	static const char options[] = "options nvidia NVreg_DeviceFileMode=0660 NVreg_ModifyDeviceFiles=0 "
+	    "in /etc/modprobe.d, and load the driver anew";
+
+	if ((inv->nvidia_mode & 0006) != 0)
+		doctor_say(d, enforced ? FINDING_OK : FINDING_WARN, "nodes", enforced ? NULL : options,
+		    "NVIDIA's are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode,
+		    enforced ? ": the device cgroup holds containers" : ", and no device cgroup holds this user's containers");
+	else if (inv->nvidia_modify && (inv->nvidia_mode & 0060) != 0060)
+		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe sets NVIDIA's back to %04o under a grant by ACL",
+		    inv->nvidia_mode);
+	else
+		doctor_say(d, FINDING_OK, "nodes", NULL, "NVIDIA's are %04o, and stay as gpuhelper opens them", inv->nvidia_mode);
+}
+
+void
+doctor_gpus(struct doctor *d)
+{
+	struct inventory inv;
+	size_t i, usable = 0;
+	bool nvidia = false;
+	char text[256];
+	struct why why;
+
+	if (find_gpus(&inv, &why) == -1) {
+		doctor_say(d, FINDING_FAIL, "gpus", NULL, "%s", why.text);
+		inventory_free(&inv);
+		return;
+	}
+	for (i = 0; i < inv.gpus; i++) {
+		if (inv.gpu[i].unusable[0] != '\0')
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "%s %s can't be given: %s", gpu_vendor_name(inv.gpu[i].vendor),
+			    inv.gpu[i].pci, inv.gpu[i].unusable);
+		usable += inv.gpu[i].unusable[0] == '\0';
+		nvidia = nvidia || inv.gpu[i].vendor == GPU_NVIDIA;
+	}
+	if (usable > 0)
+		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu to give (gpuhelperctl devices lists them)", usable);
+	else
+		doctor_say(d, FINDING_WARN, "gpus", NULL, "none to give: nvidia: %s; amd: %s; intel: %s", inv.absent[GPU_NVIDIA],
+		    inv.absent[GPU_AMD], inv.absent[GPU_INTEL]);
+	if (nvidia)
+		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
+	inventory_free(&inv);
+}
+
+static bool
+edits_of_other_driver(const struct cdi_edits *e, const char *loaded, char version[32])
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		driver_library_version(e->mount[i].host_path, version);
+		if (version[0] != '\0' && strcmp(version, loaded) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has it a library of another driver than the loaded one? */
+static bool
+is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32])
+{
+	size_t i;
+
+	if (edits_of_other_driver(&s->edits, loaded, version))
+		return true;
+	for (i = 0; i < s->devices; i++)
+		if (edits_of_other_driver(&s->device[i].edits, loaded, version))
+			return true;
+	return false;
+}
+
+static void
+look_at_spec(struct doctor *d, const struct cdi_file *f, const char *loaded)
+{
+	autofree char *mend = NULL;
+	char version[32];
+
+	if (asprintf(&mend, "gpuhelperctl cdi validate --host %s", f->path) == -1)
+		mend = NULL;
+	if (!f->usable || f->problems.n > 0)
+		doctor_say(d, FINDING_WARN, "cdi", mend, "%s is not used%s%.200s", f->path, f->problems.n > 0 ? ": " : "",
+		    f->problems.n > 0 ? f->problems.v[0] : "");
+	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
+		doctor_say(d, FINDING_FAIL, "cdi", "gpuhelperctl cdi generate, or nvidia-ctk cdi generate",
+		    "%s is of NVIDIA driver %s, and %s is loaded", f->path, version, loaded);
+	else
+		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);
+}
+
+void
+doctor_cdi(struct doctor *d)
+{
+	autocdiregistry struct cdi_registry r = { 0 };
+	struct inventory inv = { 0 };
+	struct why why;
+	size_t i;
+
+	if (cdi_registry_load(CDI_DIRS, true, &r, &why) == -1 || find_gpus(&inv, &why) == -1)
+		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
+	for (i = 0; i < r.problems.n; i++)
+		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
+	for (i = 0; i < r.files; i++)
+		look_at_spec(d, &r.file[i], inv.nvidia_version);
+	if (r.files == 0 && r.problems.n == 0)
+		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS ": the driver's libraries are the image's, or a "
+		    "vendor's runtime's");
+	inventory_free(&inv);
+}
+
+static void
+look_at_timer(struct doctor *d, const char *name, const char *what)
+{
+	autofree char *path = NULL, *mend = NULL;
+
+	if (asprintf(&path, UNITS "timers.target.wants/%s", name) == -1 ||
+	    asprintf(&mend, "systemctl enable --now %s", name) == -1)
+		return;
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		doctor_say(d, FINDING_OK, "units", NULL, "%s is enabled", name);
+	else
+		doctor_say(d, FINDING_WARN, "units", mend, "%s is not enabled: %s", name, what);
+}
+
+void
+doctor_units(struct doctor *d)
+{
+	static const char rule[] = GPUHELPER_LIBDIR "/udev/rules.d/60-gpuhelper.rules";
+	static const char mine[] = "/etc/udev/rules.d/60-gpuhelper.rules";
+	struct stat st;
+
+	if (stat(mine, &st) == 0 && !S_ISREG(st.st_mode))
+		doctor_say(d, FINDING_WARN, "udev", "rm /etc/udev/rules.d/60-gpuhelper.rules", "the rule is masked by %s", mine);
+	else if (access(rule, R_OK) == 0 || access(mine, R_OK) == 0)
+		doctor_say(d, FINDING_OK, "udev", NULL, "%s", access(mine, R_OK) == 0 ? mine : rule);
+	else
+		doctor_say(d, FINDING_WARN, "udev", "make install",
+		    "there is no %s: nodes that udev resets stay shut to the containers that hold them", rule);
+	look_at_timer(d, "gpuhelper-reap.timer", "leases whose container is gone end with the next request only");
+	if (d->settings.issuers > 0)
+		look_at_timer(d, "gpuhelper-keys.timer", "the issuers' new keys are not fetched");
+}
+
+void
+doctor_selinux(struct doctor *d)
+{
+	autofree char *enforce = read_root("sys/fs/selinux/enforce", 16), *devices = NULL;
+	char label[256] = "";
+
+	if (enforce == NULL) {
+		doctor_say(d, FINDING_OK, "selinux", NULL, "is not on");
+		return;
+	}
+	if (getxattr(DOOR_HELPER, "security.selinux", label, sizeof(label) - 1) == -1)
+		label[0] = '\0';
+	if (strstr(label, ":gpuhelper_exec_t:") != NULL)
+		doctor_say(d, FINDING_OK, "selinux", NULL, "%s; the helper is %s", enforce[0] == '1' ? "enforces" : "is permissive",
+		    label);
+	else
+		doctor_say(d, enforce[0] == '1' ? FINDING_FAIL : FINDING_WARN, "selinux",
+		    "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC " " GPUHELPER_CONFDIR,
+		    "%s, and the helper is not labelled gpuhelper_exec_t (%s)", enforce[0] == '1' ? "enforces" : "is permissive",
+		    label[0] != '\0' ? label : "no label");
+	devices = read_root("sys/fs/selinux/booleans/container_use_devices", 16);
+	if (devices != NULL && devices[0] == '1')
+		doctor_say(d, FINDING_WARN, "selinux", "setsebool -P container_use_devices off",
+		    "container_use_devices lets every container use every device");
+}
+
+void
+doctor_audit(struct doctor *d)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (stat(GPUHELPER_LOGDIR, &st) == -1) {
+		doctor_say(d, errno == EACCES ? FINDING_WARN : FINDING_FAIL, "audit",
+		    "systemd-tmpfiles --create " GPUHELPER_LIBDIR "/tmpfiles.d/gpuhelper.conf",
+		    "%s: %s: without it nothing is granted", GPUHELPER_LOGDIR, strerror(errno));
+		return;
+	}
+	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		doctor_say(d, FINDING_FAIL, "audit", "chown root:gpuhelper " GPUHELPER_LOGDIR " && chmod 0750 " GPUHELPER_LOGDIR,
+		    "%s is not root's alone (uid %u, mode %04o)", GPUHELPER_LOGDIR, st.st_uid, st.st_mode & 07777U);
+	else if (statvfs(GPUHELPER_LOGDIR, &fs) == 0 && fs.f_blocks > 0 && (fs.f_bavail * 100 / fs.f_blocks < 1 ||
+	    (fs.f_flag & ST_RDONLY) != 0))
+		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: what can't be written down is not granted",
+		    GPUHELPER_LOGDIR, (fs.f_flag & ST_RDONLY) != 0 ? "is mounted read-only" : "is full to the last 1 %");
+	else
+		doctor_say(d, FINDING_OK, "audit", NULL, "%s", LOG);
+}
+
+bool
+enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size)
+{
+	static const char held[] = "containers of root's runtimes are held to their GPUs by the device cgroup";
+	static const char alike[] = "no device cgroup holds this user's containers: a node's mode and ACL do, for all of them "
+	    "alike (unenforced = \"allow\")";
+	static const char refused[] = "no device cgroup holds this user's containers, so exclusive GPUs are refused to them";
+	struct statfs fs;
+	const char *version = statfs("/sys/fs/cgroup", &fs) == -1 ? "none mounted" : (long)fs.f_type == CGROUP2_SUPER_MAGIC ?
+	    "v2" : "v1";
+	const bool enforced = uid == 0 && !namespace_is_own();
+
+	snprintf(text, size, "%s; %s", version, enforced ? held : settings->unenforced ? alike : refused);
+	return enforced;
+}
+
+void
+doctor_cgroups(struct doctor *d)
+{
+	char text[256];
+	bool enforced = enforced_for(d->uid, &d->settings, text, sizeof(text));
+
+	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
+	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
+	    "gpuhelper.conf (SECURITY.md)", "%s", text);
+}

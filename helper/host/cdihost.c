@@ -108,6 +108,15 @@ follow(struct walk *w, const char *link)
 	return 0;
 }
 
+/* What has been seen is a directory again: not the link, whose mode says nothing. */
+static int
+look_back(const struct walk *w, struct stat *st, struct why *why)
+{
+	const char *path = w->done[0] != '\0' ? w->done : "/";
+
+	return lstat(path, st) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+}
+
 /*
  * Goes along an absolute path, through links of directories; *st is what stands
  * at the end, itself a link or not.  -1 with *why.
@@ -139,6 +148,8 @@ walk_to(struct walk *w, const char *path, struct stat *st, struct why *why)
 		if (strcmp(part, "..") == 0) {
 			if ((slash = strrchr(w->done, '/')) != NULL)
 				*slash = '\0';
+			if (look_back(w, st, why) == -1)
+				return -1;
 			continue;
 		}
 		if ((size_t)snprintf(next, sizeof(next), "%s/%s", w->done, part) >= sizeof(next))
@@ -155,6 +166,8 @@ walk_to(struct walk *w, const char *path, struct stat *st, struct why *why)
 			return refuse(why, WHY_DATA, "the link %s is in %s, which others than root can change", next, w->who);
 		if (++links > 40 || follow(w, next) == -1)
 			return refuse(why, WHY_DATA, "%s: %s", next, links > 40 ? strerror(ELOOP) : strerror(errno));
+		if (look_back(w, st, why) == -1)
+			return -1;
 	}
 }
 

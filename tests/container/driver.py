@@ -170,6 +170,20 @@ b.start()
 ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'libraries of 32 bits with compat32')
 b.delete()
 
+# /lib is a link on most hosts, and nvidia-ctk writes /lib/firmware/...
+os.makedirs('/srv/links')
+for name, to in ('down', '../links/up'), ('up', '../../usr/lib'), ('across', '/lib'):
+    os.symlink(to, '/srv/links/' + name)
+for way in '/lib', '/srv/links/up', '/srv/links/down', '/srv/links/across':
+    spec(edits={'mounts': mounts(way + cuda[len('/usr/lib'):], 'libcuda.so.1')})
+    b = Fresh(host, env=TRAIN, args=['/bin/prog', 'libcuda.so.1'])
+    r = b.run()
+    ok(r.stdout.startswith('libcuda.so.1: cuda ' + VERSION), tag + 'a file whose path leads through a link of a directory: ' + way, r.stdout)
+os.chmod('/srv/links', 0o777)
+refused('but not one that others could make lead elsewhere', '/srv/links', 'others than root can change')
+os.chmod('/srv/links', 0o755)
+spec()
+
 # hooks
 host.settings('cdi_hooks = "allow";')
 policy()

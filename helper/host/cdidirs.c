@@ -18,7 +18,26 @@ struct loading {
 	bool trusted;
 	size_t dir;		/* the number of the one at hand */
 	const char *path;	/* and its path */
+	struct why *why;	/* of what ends the loading; empty for memory */
 };
+
+/*
+ * What is wrong with a file is so for everyone, at any time.  What the host
+ * could not read just now may be the one that counts: a device of it must not be
+ * another's for the moment.
+ */
+static bool
+is_passing(const struct why *why, int error)
+{
+	return why->code == WHY_AGAIN || (why->code == WHY_IO && error != ENOENT && error != ENOTDIR && error != EACCES &&
+	    error != EPERM && error != ENXIO);
+}
+
+static int
+give_up(const struct loading *l, const struct why *why)
+{
+	return refuse(l->why, WHY_IO, "CDI specs: %s", why->text);
+}
 
 static int
 by_text(const void *a, const void *b)
@@ -52,13 +71,9 @@ list_names(struct loading *l, int dirfd, struct strlist *names)
 		saved = errno;
 		if (fd != -1)
 			close(fd);
-		errno = saved;
-		if (errno == ENOMEM)
-			return -1;
-		snprintf(text, sizeof(text), "%s: %s", l->path, strerror(errno));
-		return strlist_add(&l->r->problems, text, SIZE_MAX) ? 0 : -1;
+		return refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(saved));
 	}
-	while (ret == 0 && (e = readdir(d)) != NULL) {
+	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		if (!cdi_format_of(e->d_name, &format) ||
 		    (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)))
 			continue;
@@ -68,6 +83,8 @@ list_names(struct loading *l, int dirfd, struct strlist *names)
 		} else if (!strlist_add(names, e->d_name, SIZE_MAX))
 			ret = -1;
 	}
+	if (ret == 0 && errno != 0)
+		ret = refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(errno));
 	closedir(d);
 	if (names->n > 1)
 		qsort(names->v, names->n, sizeof(*names->v), by_text);
@@ -80,8 +97,9 @@ load_file(struct loading *l, int dirfd, const char *name)
 	struct cdi_file *v = reallocarray(l->r->file, l->r->files + 1, sizeof(*v));
 	autofree char *text = NULL;
 	enum cdi_format format;
-	struct why why;
+	struct why why = { 0 };
 	size_t len;
+	unsigned i;
 
 	if (v == NULL)
 		return -1;
@@ -91,7 +109,12 @@ load_file(struct loading *l, int dirfd, const char *name)
 	if (asprintf(&v->path, "%s/%s", l->path, name) == -1)
 		return -1;
 	l->r->files++;
-	if ((text = trust_read(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &len, &why)) == NULL)
+	/* one that is replaced is there again at once */
+	for (i = 0; i < 3 && text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
+		text = trust_read(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &len, &why);
+	if (text == NULL && is_passing(&why, errno))
+		return give_up(l, &why);
+	if (text == NULL)
 		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
 	cdi_format_of(name, &format);
 	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) && !(l->trusted && v->faults.unsafe > 0);
@@ -107,7 +130,9 @@ load_dir(struct loading *l)
 	size_t i;
 
 	errno = 0;
-	if ((fd = trust_open_dir(l->path, l->trusted, &why)) == -1)
+	if ((fd = trust_open_dir(l->path, l->trusted, &why)) == -1 && is_passing(&why, errno))
+		return give_up(l, &why);
+	if (fd == -1)
 		return errno == ENOENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
 	if (list_names(l, fd, &names) == -1)
 		return -1;
@@ -194,7 +219,8 @@ resolve(struct cdi_registry *r)
 int
 cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why)
 {
-	struct loading l = { .r = r, .trusted = trusted };
+	struct why stopped = { 0 };
+	struct loading l = { .r = r, .trusted = trusted, .why = &stopped };
 	autofree char *copy = strdup(dirs);
 	char *dir, *rest = copy;
 
@@ -205,8 +231,10 @@ cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct
 		if (*dir == '\0')
 			continue;
 		l.path = dir;
-		if (load_dir(&l) == -1)
-			return refuse_nomem(why);
+		if (load_dir(&l) == -1) {
+			*why = stopped;
+			return stopped.code != WHY_NONE ? -1 : refuse_nomem(why);
+		}
 		l.dir++;
 	}
 	return add_entries(r) == -1 || resolve(r) == -1 ? refuse_nomem(why) : 0;

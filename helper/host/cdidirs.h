@@ -47,7 +47,8 @@ struct cdi_registry {
  * directory that is: it does not come from a later one either, as with the
  * reference library.
  *
- * -1 with *why: memory ran short.  cdi_registry_free() in either case.
+ * -1 with *why: memory ran short, or the host could not read one just now.
+ * cdi_registry_free() in either case.
  */
 int cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);

@@ -1,5 +1,6 @@
 /* host/cdidirs.c: fixtures/cdi/dirs by CDI's rules, whatever memory there is.  Whose the files are: tests/cdi.sh. */
 #include <limits.h>
+#include <sys/resource.h>
 
 #include "host/cdidirs.h"
 #include "nomem.h"
@@ -61,6 +62,32 @@ test_find(void)
 	cdi_registry_free(&r);
 }
 
+/* A file that can't be opened may have the device that counts: all of them are read, or none. */
+static void
+test_few_descriptors(void)
+{
+	struct rlimit before, now;
+	char *want, *got;
+	rlim_t n;
+	bool whole = false;
+
+	snprintf(dirs, sizeof(dirs), "%s/override/etc:%s/override/run", base, base);
+	want = load();
+	getrlimit(RLIMIT_NOFILE, &before);
+	for (n = 1; n < 64 && !whole; n++) {
+		now = (struct rlimit){ n, before.rlim_max };
+		setrlimit(RLIMIT_NOFILE, &now);
+		got = load();
+		setrlimit(RLIMIT_NOFILE, &before);
+		whole = got != NULL && strcmp(got, want) == 0;
+		if (got != NULL && !whole)
+			is_str(got, want, "at most %d descriptors", (int)n);
+		free(got);
+	}
+	ok(whole && n > 4, "with few descriptors: all of the specs, or none");
+	free(want);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -78,6 +105,7 @@ main(int argc, char **argv)
 	check("ext/etc/e.yaml", NULL, "1");
 	check("../dirs", NULL, "1");
 	test_find();
+	test_few_descriptors();
 #if !defined(__SANITIZE_ADDRESS__)
 	snprintf(dirs, sizeof(dirs), "%s/conflict/run:%s/override/run:%s/one-bad/etc", base, base, base);
 	starve("three directories", load);

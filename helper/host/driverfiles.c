@@ -17,10 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "../pure/cdigpu.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
+#include "../pure/vendorenv.h"
 #include "cdihost.h"
 #include "mounts.h"
 
@@ -57,7 +59,7 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 static int
 find_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
 {
-	const char *name = cdi_name_of(cdi_same_gpu(q->inventory, w->gpu), w->rule->kind);
+	const char *name = gpu_rule_cdi_name(w->rule, cdi_same_gpu(q->inventory, w->gpu));
 
 	*e = NULL;
 	if (name == NULL)
@@ -137,7 +139,10 @@ is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mo
 	return nvmount_is_32(e, m);
 }
 
-/* The directory that the MPS server makes, in /tmp, where only root could put another in its place. */
+/*
+ * The directory that the MPS server makes, in /tmp, where only root could put another in its place.  What is mounted
+ * there may be a user's who had it first: FUSE says of its owner what it likes.
+ */
 static bool
 is_mps_dir(const char *real, const struct stat *st)
 {
@@ -146,7 +151,7 @@ is_mps_dir(const char *real, const struct stat *st)
 
 	snprintf(parent, sizeof(parent), "%.*s", (int)(path_last(real) - real - 1), real);
 	return nvfile_is_mps(real) && S_ISDIR(st->st_mode) && st->st_uid == 0 && path_depth(real) == 2 &&
-	    lstat(parent, &up) == 0 && up.st_uid == 0 && (up.st_mode & S_ISVTX) != 0;
+	    lstat(parent, &up) == 0 && up.st_uid == 0 && (up.st_mode & S_ISVTX) != 0 && up.st_dev == st->st_dev;
 }
 
 /* 1: left out.  -1 with *why. */
@@ -154,6 +159,7 @@ static int
 find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
 {
 	char beneath[1100], renewal[200];
+	const char *control;
 	struct why why;
 	bool roots;
 
@@ -162,6 +168,10 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s: was the driver changed since? %s", p->file->path, why.text,
 		    renewal);
 	}
+	/* by a link of a directory */
+	if ((control = cdi_host_control(real)) != NULL)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is %s: %s can't be given out, nor what is above and beneath it",
+		    p->file->path, m->host_path, real, control);
 	if (S_ISSOCK(st->st_mode))
 		return roots ? 0 : 1;
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
@@ -280,6 +290,13 @@ add_hook(const struct part *p, const struct cdi_hook *h)
 	return 0;
 }
 
+/* What a vendor's runtime below would take for one; NVIDIA's own specs have the opposite of one. */
+static bool
+is_request(const char *entry)
+{
+	return (vendor_env_owns(entry) || vendor_env_asks(entry)) && strcmp(entry, "NVIDIA_VISIBLE_DEVICES=void") != 0;
+}
+
 static int
 add_edits(const struct part *p, const struct cdi_edits *e)
 {
@@ -292,7 +309,7 @@ add_edits(const struct part *p, const struct cdi_edits *e)
 		if (add_mount(p, e, &e->mount[i]) == -1)
 			return -1;
 	for (i = 0; i < e->env.n; i++)
-		if (!edits_add_env(p->out, e->env.v[i]))
+		if (!is_request(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
 	for (i = 0; hooks && i < e->hooks; i++)
 		if (add_hook(p, &e->hook[i]) == -1)
@@ -344,6 +361,50 @@ is_plain_access(const struct cdi_devnode *n)
 	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
 }
 
+/* Nodes by which a GPU or a part of one is used, or made: NVIDIA's own, those of DRM, accel and kfd, MIG's. */
+static bool
+opens_gpus(const struct devmajors *m, uint32_t major)
+{
+	static const char *const names[] = { "nvidia", "nvidia-frontend", "nvidia-caps", "kfd", "drm", "accel", NULL };
+	size_t i, k;
+
+	for (i = 0; i < m->n; i++)
+		for (k = 0; names[k] != NULL; k++)
+			if (m->v[i].type == 'c' && m->v[i].major == major && strcmp(m->v[i].name, names[k]) == 0)
+				return true;
+	return false;
+}
+
+/* A card node of the GPU, which is no part of another one.  Linux numbers cards anew each time that it starts. */
+static bool
+is_own_card(const struct inventory *inv, const struct gpu *g, const struct gpu_node *n)
+{
+	char link[64], target[PATH_MAX], part[16];
+	ssize_t len;
+
+	gpu_part(inv, g, part);
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", n->major, n->minor);
+	if (part[0] != '\0' || !text_starts(n->path, "/dev/dri/") || (len = readlink(link, target, sizeof(target) - 1)) <= 0)
+		return false;
+	target[len] = '\0';
+	return strchr(target, '/') != NULL && strcmp(path_last(target), g->pci) == 0;
+}
+
+/* What a mistake in a spec, or one that was right before the host was last started, must not give. */
+static int
+check_numbers(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+    const struct gpu_node *n, struct why *why)
+{
+	const char *what = cdi_host_device('c', n->major, n->minor);
+
+	if (what != NULL)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is %s", f->path, n->path, n->major, n->minor, what);
+	if (opens_gpus(&q->inventory->majors, n->major) && !is_own_card(q->inventory, w->gpu, n))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is a GPU's, or is for changing them, and none of GPU "
+		    "%s's: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
+	return 0;
+}
+
 /* A node by the numbers that it has: device.c holds the pinned node to them. */
 static int
 number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
@@ -389,7 +450,7 @@ add_nodes(const struct driver_question *q, const struct driver_want *w, const st
 		if (gpu_of_node(q->inventory, path) != NULL)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
 			    f->path, path, gpu_of_node(q->inventory, path)->pci);
-		if (number_node(f, &e->node[i], &node, why) == -1)
+		if (number_node(f, &e->node[i], &node, why) == -1 || check_numbers(q, w, f, &node, why) == -1)
 			return -1;
 		if (out->n == GPU_NODES_MAX)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,

@@ -97,6 +97,13 @@ bool cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, siz
 void cdi_free(struct cdi_spec *s);
 #define autocdi __attribute__((cleanup(cdi_free)))
 
+/*
+ * What must not be given out, by the path that a source really has, and by a
+ * node's real numbers: cdi_parse() sees only what the text says.  NULL: nothing.
+ */
+const char *cdi_host_control(const char *path);
+const char *cdi_host_device(char type, int64_t major, int64_t minor);
+
 /* By a file's name: what ends in .json is JSON, in .yaml YAML, exactly so.  False: neither. */
 bool cdi_format_of(const char *name, enum cdi_format *format);
 

@@ -118,8 +118,8 @@ path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path)
 }
 
 /* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
-static const char *
-host_device(char type, int64_t major, int64_t minor)
+const char *
+cdi_host_device(char type, int64_t major, int64_t minor)
 {
 	static const struct { int16_t major, first, last; const char *what; } chars[] = {
 		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
@@ -173,7 +173,7 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 		cdi_unsafe(r, n, "major", "is out of range: 0 to 4095");
 	if (d->minor.set && (d->minor.v < 0 || d->minor.v > 1048575))
 		cdi_unsafe(r, n, "minor", "is out of range: 0 to 1048575");
-	if (d->major.set && (what = host_device(d->type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
+	if (d->major.set && (what = cdi_host_device(d->type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
 		cdi_unsafe(r, n, "major", "%lld:%lld is %s", (long long)d->major.v,
 		    (long long)(d->minor.set ? d->minor.v : 0), what);
 	if (d->type == 'b' && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
@@ -186,8 +186,8 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
  * Sources whose use is as good as root on the host, with what is above and
  * beneath them: control of engines and services, and our own files.
  */
-static const char *
-host_control(const char *path)
+const char *
+cdi_host_control(const char *path)
 {
 	static const char *const control[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR,
 		"/run/containerd", "/run/docker", "/run/docker.sock", "/run/podman", "/run/crio", "/run/buildkit",
@@ -230,7 +230,7 @@ judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 		return;
 	if (strcmp(m->host_path, "/") == 0)
 		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
-	else if ((what = host_control(m->host_path)) != NULL)
+	else if ((what = cdi_host_control(m->host_path)) != NULL)
 		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
 	else if (strcmp(m->host_path, "/dev") == 0)
 		cdi_unsafe(r, n, "hostPath", "all devices of the host");

@@ -615,6 +615,13 @@ gpu_rule_vendors(const struct gpu_rule *r)
 	return r->kind != NULL ? (1U << GPU_VENDORS) - 1 : 1U << r->vendor;
 }
 
+/* One word of a CDI kind's rule, and one name in full. */
+static bool
+means_name(const struct gpu_rule *r, const char *device, const char *name)
+{
+	return cdi_name_is_of(name, r->kind) && (strcmp(device, "all") == 0 || strcmp(strchr(name, '=') + 1, device) == 0);
+}
+
 bool
 gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g)
 {
@@ -623,10 +630,24 @@ gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g
 	if (r->kind == NULL)
 		return g->vendor == r->vendor && gpu_is_named(g, device, true);
 	for (i = 0; i < g->cdi.n; i++)
-		if (cdi_name_is_of(g->cdi.v[i], r->kind) &&
-		    (strcmp(device, "all") == 0 || strcmp(strchr(g->cdi.v[i], '=') + 1, device) == 0))
+		if (means_name(r, device, g->cdi.v[i]))
 			return true;
 	return false;
+}
+
+/* A second device of the same GPU may bring what this rule does not give. */
+const char *
+gpu_rule_cdi_name(const struct gpu_rule *r, const struct gpu *g)
+{
+	size_t i, k;
+
+	if (r->kind == NULL || r->devices.n == 0)
+		return cdi_name_of(g, r->kind);
+	for (i = 0; i < g->cdi.n; i++)
+		for (k = 0; k < r->devices.n; k++)
+			if (means_name(r, r->devices.v[k], g->cdi.v[i]))
+				return g->cdi.v[i];
+	return NULL;
 }
 
 bool

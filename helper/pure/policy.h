@@ -76,5 +76,10 @@ unsigned gpu_rule_vendors(const struct gpu_rule *r);
 bool gpu_rule_names(const struct gpu_rule *r, const struct gpu *g);
 /* The same for one word of its «devices». */
 bool gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g);
+/*
+ * Of the GPU's names in CDI specs the first by which the rule gives it; for a
+ * rule of a plain vendor cdi_name_of() any.  NULL: none.
+ */
+const char *gpu_rule_cdi_name(const struct gpu_rule *r, const struct gpu *g);
 
 #endif

@@ -12,15 +12,30 @@ static const char *const variables[] = { "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVE
 static const char *const capabilities[] = { "compute", "utility", "graphics", "video", "display", "ngx", "compat32",
 	NULL };
 
-bool
-vendor_env_owns(const char *entry)
+static bool
+is_among(const char *entry, const char *const *names)
 {
 	size_t n = strcspn(entry, "="), i;
 
-	for (i = 0; variables[i] != NULL; i++)
-		if (strlen(variables[i]) == n && strncmp(entry, variables[i], n) == 0)
+	for (i = 0; names[i] != NULL; i++)
+		if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0)
 			return true;
 	return false;
+}
+
+bool
+vendor_env_owns(const char *entry)
+{
+	return is_among(entry, variables);
+}
+
+bool
+vendor_env_asks(const char *entry)
+{
+	static const char *const names[] = { "AMD_VISIBLE_DEVICES", "NVIDIA_IMEX_CHANNELS", "NVIDIA_GDS", "NVIDIA_MOFED",
+		"NVIDIA_GDRCOPY", "NVIDIA_NVSWITCH", NULL };
+
+	return text_starts(entry, "DOCKER_RESOURCE_") || text_starts(entry, "NVIDIA_MIG_") || is_among(entry, names);
 }
 
 static int

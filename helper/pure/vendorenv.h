@@ -26,4 +26,7 @@ int vendor_env(const struct inventory *inv, const struct vendor_grant *granted, 
 /* True for an entry of one of these variables: no one else is to set them. */
 bool vendor_env_owns(const char *entry);
 
+/* True for one that such a runtime takes for a request ("NAME=value" or "NAME"); of those above AMD's alone. */
+bool vendor_env_asks(const char *entry);
+
 #endif

@@ -175,12 +175,24 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 }
 
 static void
+add_device(struct doc_list *l, const struct edit_node *n)
+{
+	autobuf struct buf b = { 0 };
+
+	buf_puts(&b, "{\"path\":");
+	buf_json(&b, n->path);
+	buf_printf(&b, ",\"type\":\"c\",\"major\":%u,\"minor\":%u,\"fileMode\":%u,\"uid\":%u,\"gid\":%u}", n->major,
+	    n->minor, n->mode, n->uid, n->gid);
+	doc_list_add(l, b.failed ? "" : b.p);
+	l->buf.failed = l->buf.failed || b.failed;
+}
+
+static void
 compose_devices(struct composing *c)
 {
 	const size_t nodes = c->grant->nodes_bound ? 0 : c->grant->nodes;
 	bool changed = nodes > 0;
 	struct doc_list l;
-	char text[256];
 	size_t i;
 
 	doc_list_begin(&l, '[');
@@ -190,14 +202,8 @@ compose_devices(struct composing *c)
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
 	}
-	for (i = 0; i < nodes; i++) {
-		const struct edit_node *n = &c->grant->node[i];
-
-		/* the path is from our own tables: nothing in it needs escaping */
-		snprintf(text, sizeof(text), "{\"path\":\"%s\",\"type\":\"c\",\"major\":%u,\"minor\":%u,\"fileMode\":%u,"
-		    "\"uid\":%u,\"gid\":%u}", n->path, n->major, n->minor, n->mode, n->uid, n->gid);
-		doc_list_add(&l, text);
-	}
+	for (i = 0; i < nodes; i++)
+		add_device(&l, &c->grant->node[i]);
 	if (changed)
 		set(c, c->s->linux, "devices", &l);
 	else

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/vendorenv.h"
 
 static const char voided_entry[] = "NVIDIA_VISIBLE_DEVICES=void";
 
@@ -26,18 +27,10 @@ set_list(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key
 bool
 process_env_is_taken_out(const char *entry)
 {
-	static const char *const names[] = { "AMD_VISIBLE_DEVICES", "NVIDIA_IMEX_CHANNELS", "NVIDIA_GDS", "NVIDIA_MOFED",
-		"NVIDIA_GDRCOPY", "NVIDIA_NVSWITCH", "GPUHELPER_TOKEN", NULL };
-	static const char *const families[] = { "DOCKER_RESOURCE_", "NVIDIA_MIG_", NULL };
-	size_t i, n = strcspn(entry, "=");
+	static const char token[] = "GPUHELPER_TOKEN";
+	const size_t n = strcspn(entry, "=");
 
-	for (i = 0; families[i] != NULL; i++)
-		if (text_starts(entry, families[i]))
-			return true;
-	for (i = 0; names[i] != NULL; i++)
-		if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0)
-			return true;
-	return false;
+	return vendor_env_asks(entry) || (n == sizeof(token) - 1 && strncmp(entry, token, n) == 0);
 }
 
 static bool

@@ -251,7 +251,61 @@ for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'
     spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [bad]})
     refused('a further node: ' + json.dumps(bad), words)
 
+# one GPU by two names of a kind
+two = dict(kind='acme.com/card', devices=[device('a', '/dev/nvidia0', '/dev/gpu-extra', env=['IS=a']), device('b', '/dev/nvidia0', env=['IS=b'])])
+spec(edits={'env': ['A=1']}, **two)
+for name in 'b', 'a':
+    policy('vendor = "acme.com/card"; devices = [ "%s" ];' % name)
+    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /dev; env'])
+    r = b.run().stdout
+    ok('IS=' + name in r and ('gpu-extra' in r) == (name == 'a'), tag + 'one GPU by two names of a kind: the nodes and variables of %s, which the rule names' % name, r)
+
+# nodes of GPUs that are not among those known by their vendor's ways.  SIMULATED: where sysfs says whose a card is
+sh('mount', '-t', 'tmpfs', 'char', '/sys/dev/char')
+os.makedirs('/dev/dri', exist_ok=True)
+os.makedirs('/dev/nvidia-caps', exist_ok=True)
+for n, pci in enumerate(('0000:3b:00.0', '0000:af:00.0', '0000:03:00.0')):
+    os.mknod('/dev/dri/card%d' % n, 0o20666, os.makedev(226, n))
+    os.makedirs('/sys/dev/char/226:%d' % n)
+    os.symlink('../../../' + pci, '/sys/dev/char/226:%d/device' % n)
+os.mknod('/dev/dri/card3', 0o20666, os.makedev(226, 3))
+os.mknod('/dev/nvidia7', 0o20666, os.makedev(195, 7))
+os.mknod('/dev/nvidia-caps/nvidia-cap1', 0o20444, os.makedev(235, 1))
+
+
+def without_sysfs(s):
+    """A user namespace may mount a sysfs only where one is to be seen that nothing covers."""
+    s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/sys')]
+
+
+policy('vendor = "acme.com/card"; devices = [ "x" ];')
+spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/dri/card0')], edits={'env': ['A=1']})
+b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
+r = b.run()
+ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "a further node: the GPU's own card", r.stdout)
+for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 'the card of what is no GPU here'), ('/dev/dri/card3', 'a card of nobody knows what'),
+                   ('/dev/nvidia7', 'a GPU that the driver does not tell of'), ('/dev/nvidia-caps/nvidia-cap1', 'what changes MIG instances')):
+    for where in 'device', 'spec':
+        spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', *([node] if where == 'device' else []))],
+             edits={'env': ['A=1'], 'deviceNodes': [{'path': node}] if where == 'spec' else []})
+        refused('a further node of the %s: %s' % (where, what), node, '0000:3b:00.0', edit=without_sysfs)
+sh('umount', '/sys/dev/char')
+os.mknod('/dev/memory', 0o20666, os.makedev(1, 1))
+spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/memory')], edits={'env': ['A=1']})
+refused("a further node: the host's memory by another name", '/dev/memory', "the host's memory")
+policy()
+
+# what a vendor's runtime below would take for a request
+ASKS = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VISIBLE_DEVICES=all', 'NVIDIA_MIG_CONFIG_DEVICES=all', 'NVIDIA_IMEX_CHANNELS=0']
+spec(edits={'env': ASKS + ['HARMLESS=1']})
+b = Fresh(host, env=TRAIN, args=['/bin/env'])
+r = b.run().stdout.split('\n')
+ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that would be a request to a vendor's runtime are left out", r)
+
 # specs that are not to be believed
+os.symlink('/etc', '/srv/by-another-name')
+spec(edits={'mounts': [{'hostPath': '/srv/by-another-name/shadow', 'containerPath': '/x'}]})
+refused("a mount of the host's control by another name", '/srv/by-another-name/shadow', '/etc/shadow')
 policy()
 spec(mode=0o666)
 refused('a spec that others can change', '/etc/cdi/nvidia.json', 'written by others')
@@ -280,6 +334,22 @@ for bad, words in (({'type': 'tmpfs'}, 'type tmpfs'), ({'options': ['bind', 'z']
     refused('a mount with ' + json.dumps(bad), words)
 spec(edits={'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libcuda.so.1')})
 refused('two files for one place', DEBIAN + '/libcuda.so.1')
+
+# the directory of MPS, in one that is everyone's but sticky.  SIMULATED: in /srv, for /tmp is the machine's
+os.makedirs('/srv/nvidia-mps')
+os.chmod('/srv', 0o1777)
+policy('vendor = "nvidia"; mps = true;')
+spec(edits={'mounts': [{'hostPath': '/srv/nvidia-mps', 'containerPath': '/tmp/nvidia-mps', 'options': ['rw', 'nosuid', 'nodev', 'bind']}]})
+b = Fresh(host, env=TRAIN, args=['/bin/ls', '-d', '/tmp/nvidia-mps'])
+r = b.run()
+ok(r.returncode == 0, tag + "the directory of root's MPS server", r.stdout)
+os.chown('/srv/nvidia-mps', 1000, 1000)
+refused('one that another user made', '/srv/nvidia-mps', 'changed by others')
+sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'not-mps', '/srv/nvidia-mps')
+refused('nor what is mounted there, which may say of itself that it is root\'s (FUSE)', '/srv/nvidia-mps', 'changed by others')
+sh('umount', '/srv/nvidia-mps')
+os.chmod('/srv', 0o755)
+policy()
 
 # sockets
 import socket

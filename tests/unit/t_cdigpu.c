@@ -105,6 +105,15 @@ test_names(void)
 	    "\"all\" is all of the kind");
 	ok(cdi_same_gpu(&host, &gpus[2]) == &gpus[3], "an instance that is all of a larger one lends it its name");
 	ok(cdi_same_gpu(&host, &gpus[1]) == &gpus[1] && cdi_same_gpu(&host, &gpus[4]) == &gpus[4], "not where that has more");
+	strlist_add(&g->cdi, "acme.com/gpu=1", SIZE_MAX);
+	rule.kind = (char[]){ "acme.com/gpu" };
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0", "of two names the first, where the rule names none");
+	strlist_add(&rule.devices, "1", SIZE_MAX);
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=1", "and else the one that it names");
+	strlist_add(&rule.devices, "all", SIZE_MAX);
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0", "or all");
+	ok(gpu_rule_cdi_name(&rule, &gpus[5]) == NULL, "none of a GPU that has none");
+	strlist_free(&rule.devices);
 	strlist_free(&g->cdi);
 	strlist_free(&gpus[3].cdi);
 }

@@ -675,6 +675,23 @@ test_bound(void)
 	ok(bound != NULL && strstr(bound, "\"major\":99,\"minor\":7") != NULL, "with its rule");
 }
 
+/* A CDI spec's nodes have names that are not ours. */
+static void
+test_odd_node(void)
+{
+	static const struct edit_node odd = { "/dev/\",\\", 240, 7, 0666, 0, 0 };
+	struct edits with = { 0 };
+	struct why why;
+	char *text;
+
+	edits_add_node(&with, &odd);
+	text = composed("{\"process\":{},\"linux\":{}}", &with, true, &why);
+	ok(text != NULL && strstr(text, "[{\"path\":\"/dev/\\\",\\\\\",\"type\":\"c\",\"major\":240,") != NULL,
+	    "a node's path is a string, whatever is in it");
+	free(text);
+	edits_free(&with);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -694,5 +711,6 @@ main(int argc, char **argv)
 	test_memory();
 	edits_free(&grant);
 	test_bound();
+	test_odd_node();
 	return done_testing();
 }

@@ -54,5 +54,8 @@ main(void)
 	ok(vendor_env_owns("NVIDIA_VISIBLE_DEVICES") && vendor_env_owns("AMD_VISIBLE_DEVICES=all") &&
 	    vendor_env_owns("NVIDIA_DRIVER_CAPABILITIES="), "whose variables these are");
 	ok(!vendor_env_owns("NVIDIA_VISIBLE_DEVICESX=1") && !vendor_env_owns("") && !vendor_env_owns("NVIDIA"), "and no others");
+	ok(vendor_env_asks("AMD_VISIBLE_DEVICES=all") && vendor_env_asks("NVIDIA_MIG_CONFIG_DEVICES=all") &&
+	    vendor_env_asks("NVIDIA_IMEX_CHANNELS") && vendor_env_asks("DOCKER_RESOURCE_GPU=0"), "what such a runtime reads besides");
+	ok(!vendor_env_asks("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib") && !vendor_env_asks("NVIDIA_GDSX=1"), "and what it does not");
 	return done_testing();
 }

@@ -227,7 +227,8 @@ def stub(reply, after):
     if pid == 0:
         while True:
             c, _ = s.accept()
-            c.recv(65536)
+            head = c.recv(12, socket.MSG_WAITALL)
+            c.recv(struct.unpack('>I', head[8:])[0], socket.MSG_WAITALL)
             body = json.dumps(reply).encode()
             c.sendall(b'GPUH' + struct.pack('>II', 1, len(body)) + body)
             after(c)

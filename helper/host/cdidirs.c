@@ -18,6 +18,7 @@ struct loading {
 	bool trusted;
 	size_t dir;		/* the number of the one at hand */
 	const char *path;	/* and its path */
+	size_t bytes;		/* read so far */
 	struct why *why;	/* of what ends the loading; empty for memory */
 };
 
@@ -116,6 +117,9 @@ load_file(struct loading *l, int dirfd, const char *name)
 		return give_up(l, &why);
 	if (text == NULL)
 		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
+	if ((l->bytes += len) > CDI_BYTES_MAX)
+		return refuse(l->why, WHY_IO, "CDI specs: %s: the files up to this one have more than %d MiB", v->path,
+		    CDI_BYTES_MAX / 1024 / 1024);
 	cdi_format_of(name, &format);
 	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) && !(l->trusted && v->faults.unsafe > 0);
 	return v->faults.starved ? -1 : 0;

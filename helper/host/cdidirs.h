@@ -10,6 +10,7 @@
 /* Where specs are looked for; the later one wins.  CDI says /var/run/cdi, which is /run/cdi without a link in it. */
 #define CDI_DIRS "/etc/cdi:/run/cdi"
 #define CDI_FILES_MAX 1024	/* in one directory */
+#define CDI_BYTES_MAX (16 * 1024 * 1024)	/* of all files together */
 
 struct cdi_file {
 	char *path;
@@ -47,8 +48,8 @@ struct cdi_registry {
  * directory that is: it does not come from a later one either, as with the
  * reference library.
  *
- * -1 with *why: memory ran short, or the host could not read one just now.
- * cdi_registry_free() in either case.
+ * -1 with *why: memory ran short, the host could not read one just now, or all
+ * together have more than CDI_BYTES_MAX.  cdi_registry_free() in either case.
  */
 int cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);

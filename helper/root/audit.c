@@ -98,6 +98,26 @@ put_folders(json_t *j, const struct edits *e)
 		json_decref(list);
 }
 
+/* What the container is let into. */
+static void
+put_edits(json_t *j, const struct edits *e)
+{
+	json_t *nodes = json_array(), *hooks = json_array();
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		json_array_append_new(nodes, json_string(e->node[i].path));
+	for (i = 0; i < e->hooks; i++)
+		json_array_append_new(hooks, json_string(e->hook[i].path));
+	if (e->nodes > 0)
+		json_object_set(j, "nodes", nodes);
+	if (e->hooks > 0)
+		json_object_set(j, "hooks", hooks);
+	json_decref(nodes);
+	json_decref(hooks);
+	put_folders(j, e);
+}
+
 static void
 put_identity(json_t *j, const struct known *k)
 {
@@ -135,8 +155,8 @@ record_json(const struct record *r)
 	put(j, "policy", r->policy);
 	put_list(j, "gpus", r->gpus);
 	put_list(j, "cdi_specs", r->specs);
-	if (r->edits != NULL && r->edits->mounts > 0)
-		put_folders(j, r->edits);
+	if (r->edits != NULL)
+		put_edits(j, r->edits);
 	if (r->suppressed > 0)
 		json_object_set_new(j, "suppressed", json_integer(r->suppressed));
 	if (r->why != NULL) {

@@ -50,6 +50,9 @@ send_reply(const struct reply *reply, struct why *why)
 
 	if (text == NULL)
 		return refuse_nomem(why);
+	if (strlen(text) > WIRE_REPLY_MAX)
+		return refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, and at most %d can be handed over: a CDI "
+		    "spec with too many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
 	return frame_write(STDIN_FILENO, text, strlen(text), WRITE_MS, why);
 }
 
@@ -72,12 +75,16 @@ complain(const struct why *why)
 static int
 answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
 {
-	struct why why;
+	struct reply instead = { .kind = REPLY_REFUSED };
+	struct why ignored;
 
-	if (send_reply(reply, &why) == -1) {
+	if (send_reply(reply, &instead.why) == -1) {
 		if (reply->kind == REPLY_GRANT)
 			grant_undo(p, r, t);
-		return WHY_IO;
+		/* nothing of it has been sent, then */
+		if (instead.why.code == WHY_CONFIG)
+			(void)send_reply(&instead, &ignored);
+		return (int)instead.why.code;
 	}
 	if (reply->kind == REPLY_GRANT && (frame_wait_byte(STDIN_FILENO, FINAL_MS) != WIRE_DONE ||
 	    !process_lives(p->pid, p->start))) {

@@ -131,6 +131,7 @@ ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags),
 ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables, in an exec, too")
 ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'its hooks are not run')
 ok(audit()[-1]['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in audit()[-1], tag + 'the audit log names the spec', audit()[-1])
+ok(audit()[-1]['nodes'][0] == '/dev/nvidia0', tag + 'and the nodes', audit()[-1])
 b.delete()
 
 CTL = '/usr/sbin/gpuhelperctl'
@@ -350,6 +351,17 @@ refused('nor what is mounted there, which may say of itself that it is root\'s (
 sh('umount', '/srv/nvidia-mps')
 os.chmod('/srv', 0o755)
 policy()
+
+spec()
+write('/etc/cdi/nvidia.yaml', 'cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: x\n  containerEdits:\n    deviceNodes:\n    - path: /dev/nvidia0\n'
+      "containerEdits:\n  env:\n  - 'A=%s'\n" % ('"' * 700000))
+os.unlink('/etc/cdi/nvidia.json')
+refused('one whose variables are more than can be handed over', 'changes to config.json have', 'CDI spec')
+spec()
+for i in range(17):
+    write('/etc/cdi/%d.json' % i, open('/etc/cdi/nvidia.json').read().replace('nvidia.com', 'acme%d.com' % i) + ' ' * 1000000)
+refused('more specs than are read for one container', 'more than 16 MiB')
+spec()
 
 # sockets
 import socket

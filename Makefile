@@ -9,6 +9,8 @@ SBINDIR    ?= $(PREFIX)/sbin
 MANDIR     ?= $(PREFIX)/share/man
 LIBDIR     ?= $(PREFIX)/lib
 B          ?= build
+# no: the helper without its setuid bit, behind gpuhelper.socket alone
+SETUID     ?= yes
 VERSION    := 0.1.0
 
 CC         ?= gcc
@@ -122,7 +124,8 @@ install: all
 	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
 	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
 	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group
-	@if [ "$$(id -u)" = 0 ] && getent group gpuhelper >/dev/null; then \
+	@if [ "$(SETUID)" = no ]; then chmod 0755 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
+	elif [ "$$(id -u)" = 0 ] && getent group gpuhelper >/dev/null; then \
 	    chown root:gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper && \
 	    chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
 	elif [ -n "$(DESTDIR)" ]; then chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \

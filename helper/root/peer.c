@@ -272,17 +272,25 @@ check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 	return 0;
 }
 
+/* Without asking the file system: it may be the caller's own (fuse(4)), and have all the time in the world. */
+static int
+look_at_root(const char *name, struct statx *st)
+{
+	return statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st);
+}
+
 /* Containers have a root directory of their own; one that brought our socket along is still a container. */
 static int
 check_root(const struct peer *p, struct why *why)
 {
-	struct stat host, theirs;
+	struct statx host, theirs;
 	char name[40];
 
 	snprintf(name, sizeof(name), "/proc/%d/root", p->pid);
-	if (stat("/proc/1/root", &host) == -1 || stat(name, &theirs) == -1)
+	if (look_at_root("/proc/1/root", &host) == -1 || look_at_root(name, &theirs) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's root directory can't be seen", name, strerror(errno));
-	if (host.st_dev != theirs.st_dev || host.st_ino != theirs.st_ino)
+	if (host.stx_dev_major != theirs.stx_dev_major || host.stx_dev_minor != theirs.stx_dev_minor ||
+	    host.stx_ino != theirs.stx_ino)
 		return refuse(why, WHY_DENIED, "uid %u asks from another root directory than this system's: it looks like a "
 		    "container's, and containers can't ask", p->asker.uid);
 	return 0;

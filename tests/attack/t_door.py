@@ -281,6 +281,27 @@ def w9():
             assert p.returncode == 77, (p.returncode, p.stderr)
 
 
+@case("W10", "a kernel without SO_PEERPIDFD (before 6.5): the same by start time and uid", 20)
+def w10():
+    # the fifth that the helper does is that one: after the domain, the type, whether it listens, and SO_PEERCRED; the call that
+    # is not made is a getpid(), for the filter of the helper's own lets no unknown one pass
+    strace = ("strace", "-qq", "-o", TEMP + "/peer", "-e", "trace=getsockopt", "-e", "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=5")
+    with limited_door(*strace):
+        a = Asker("attacker")
+        try:
+            granted(a.call(exchange_at_socket, id="w10", gpus="1"))
+            injected = [l for l in read(TEMP + "/peer").splitlines() if "INJECTED" in l]
+            assert len(injected) == 1 and ("SO_PEERPIDFD" in injected[0] or "0x4d" in injected[0]), injected
+            assert (leases()[0]["uid"], leases()[0]["pid"]) == (UID["attacker"], a.pid), leases()
+            client.look()
+            with door_stopped():
+                a.tell(heir_of_connection)
+                time.sleep(0.5)
+            refused(a.hear(), 77, "gone")
+        finally:
+            a.end()
+
+
 # What the other end does
 
 @case("X1", "a slow writer is cut off after 2 s, and others are served meanwhile", 15)
@@ -378,12 +399,13 @@ def crowd(text):
 
 
 @contextlib.contextmanager
-def limited_door():
-    """A stand-in for systemd (inetd.py) at a path of its own."""
+def limited_door(*before):
+    """A stand-in for systemd (inetd.py) at a path of its own; «before» is what the helper is started by."""
     global DOOR
     here = os.path.dirname(os.path.abspath(__file__))
     path, usual, usual_door = RUN + "/limited.sock", client.SOCKET, DOOR
-    p = subprocess.Popen([here + "/inetd.py", here + "/../../helper/systemd/gpuhelper.socket", path, client.HELPER, "--socket"])
+    p = subprocess.Popen([here + "/inetd.py", here + "/../../helper/systemd/gpuhelper.socket", path, *before,
+                          client.HELPER, "--socket"])
     try:
         for _ in range(200):
             if os.path.exists(path) and os.stat(path).st_mode & 0o777 == 0o660:

@@ -674,6 +674,8 @@ test_settings_types(void)
 		    "\"hide-gpus\"?" },
 		{ TEXT("grant_unasked = 1;"), "1: grant_unasked must be true or false" },
 		{ TEXT("allow_integrated = \"true\";"), "1: allow_integrated must be true or false" },
+		{ TEXT("door = true;"), "1: door must be one of \"auto\", \"socket\", \"setuid\"" },
+		{ TEXT("door = \"sockte\";"), "1: door = \"sockte\" is unknown; did you mean \"socket\"?" },
 		{ TEXT("unenforced = true;"), "1: unenforced must be one of \"deny\", \"allow\"" },
 		{ TEXT("max_wait = 86401;"), "1: max_wait must be a number from 0 to 86400" },
 		{ TEXT("max_wait = \"4m\";"), "1: max_wait must be a number from 0 to 86400" },
@@ -776,6 +778,11 @@ test_settings_read(void)
 	ok(settings_parse(TEXT("volumes = [ ];\nprivileged = \"allow\"\nunenforced = \"deny\" # last"), &s, &f) &&
 	    f.n == 0 &&
 	    s.volumes.n == 0 && s.privileged == PRIVILEGED_ALLOW && !s.unenforced, "no volumes but the bundle");
+	ok(s.door == DOOR_AUTO, "the door is found by itself");
+	settings_free(&s);
+	ok(settings_parse(TEXT("door = \"socket\";"), &s, &f) && s.door == DOOR_BY_SOCKET, "or named");
+	settings_free(&s);
+	ok(settings_parse(TEXT("door = \"setuid\";"), &s, &f) && s.door == DOOR_BY_SETUID, "either");
 	settings_free(&s);
 }
 

@@ -67,7 +67,8 @@ trust_open_dir(const char *path, bool strict, struct why *why)
 		if ((end = strchr(p, '/')) != NULL)
 			*end++ = '\0';
 		sofar[(size_t)(p - part) + 1 + strlen(p)] = '\0';
-		next = file_open_beneath(dir, p, O_RDONLY | O_DIRECTORY);
+		/* those on the way are not read: SELinux may keep that from the helper */
+		next = file_open_beneath(dir, p, (end != NULL ? O_PATH : O_RDONLY) | O_DIRECTORY);
 		saved = errno;
 		close(dir);
 		if ((dir = next) == -1) {

@@ -45,7 +45,7 @@ endif
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 CPPDEPS = -MMD -MP
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
-PKGS := libconfig jansson libudev libacl nettle hogweed yaml-0.1
+PKGS := libconfig jansson libudev libacl libselinux nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
@@ -57,7 +57,7 @@ mains := helper/root/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-vm check-unit install clean dist
+.PHONY: all check check-vm check-unit install selinux install-selinux clean dist
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -72,7 +72,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle yaml-0.1) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle yaml-0.1) -lgmp
 
 # on the path of every verb of every container: one static program, no loader, no NSS
 WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
@@ -83,7 +83,7 @@ $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl hogweed nettle libcurl yaml-0.1) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle libcurl yaml-0.1) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
@@ -91,13 +91,13 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libroot.a $(B)/libus
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \
-	    $(call lib,libconfig jansson libudev libacl hogweed nettle yaml-0.1) -lgmp
+	    $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 
 check:
 	sh tests/check.sh
 check-vm:
-	sh tests/check.sh vm vm-door
+	sh tests/check.sh vm vm-door vm-selinux
 
 # a sanitizer build would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
 install: all
@@ -133,6 +133,38 @@ install: all
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
 	    install -d -m 0755 $(RUNSTATE)/gpuhelper && install -d -m 0750 -g gpuhelper $(LOCALSTATE)/log/gpuhelper && \
 	    install -d -m 0700 $(LOCALSTATE)/lib/gpuhelper; fi
+
+# Policy modules, for the policy that this machine has: selinux-policy-devel's Makefile (Debian: selinux-policy-dev).
+# Its m4 loops where a name is both a tunable and an interface, hence the limit.
+SELINUX_DEVEL ?= /usr/share/selinux/devel/Makefile
+SEMODULE ?= semodule
+selinux_modules := gpuhelper nvidia-container
+selinux: $(selinux_modules:%=$(B)/selinux/%.pp)
+$(B)/selinux/%.pp: selinux/%.te selinux/%.fc selinux/%.if
+	@test -e $(SELINUX_DEVEL) || { echo "make selinux: $(SELINUX_DEVEL) is not there: install selinux-policy-devel" \
+	    "(Debian: selinux-policy-dev)" >&2; exit 1; }
+	$(if $(V),,@echo '  PP  $@')
+	@rm -rf $(B)/selinux/$* && mkdir -p $(B)/selinux/$*
+	@# RHEL 9 and before take /run for another name of /var/run in file contexts
+	$(Q)cp selinux/*.if selinux/$*.te $(B)/selinux/$*/ && \
+	    sed 's|^/run/|$(SELINUX_RUN)/|' selinux/$*.fc >$(B)/selinux/$*/$*.fc
+	$(Q)ulimit -v 4000000; $(MAKE) -s -C $(B)/selinux/$* -f $(SELINUX_DEVEL) $*.pp >$(B)/selinux/$*/log 2>&1 && \
+	    mv $(B)/selinux/$*/$*.pp $@ || { cat $(B)/selinux/$*/log >&2; exit 1; }
+SELINUX_RUN ?= /run
+
+# Below the priority that an administrator's own modules have (400); nvidia-container below NVIDIA's, too.  The one for
+# containers goes where the policy knows containers.
+install-selinux: selinux
+	install -d -m 0755 $(DESTDIR)$(PREFIX)/share/selinux/packages/gpuhelper
+	install -m 0644 $(selinux_modules:%=$(B)/selinux/%.pp) $(DESTDIR)$(PREFIX)/share/selinux/packages/gpuhelper/
+	@if $(SEMODULE) -l | grep -qw '^container'; then \
+	    $(SEMODULE) -X 300 -i $(B)/selinux/gpuhelper.pp -X 200 -i $(B)/selinux/nvidia-container.pp; \
+	else \
+	    echo "make install-selinux: the policy has no module «container» (Fedora: install container-selinux):" \
+	        "nvidia-container is left out" >&2; \
+	    $(SEMODULE) -X 300 -i $(B)/selinux/gpuhelper.pp; fi
+	@test -n "$(DESTDIR)" || restorecon -RF $(LIBEXECDIR)/gpuhelper $(SYSCONFDIR)/gpuhelper $(RUNSTATE)/gpuhelper \
+	    $(LOCALSTATE)/log/gpuhelper $(LOCALSTATE)/lib/gpuhelper
 
 clean:
 	rm -rf build

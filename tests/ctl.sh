@@ -401,7 +401,7 @@ E
 note='note: that a token proves the pipeline is taken as given, but gpuhelper.conf names no issuers whose tokens to take'
 leases='not looked at: leases (whether the GPUs are free or busy)'
 nodes="not looked at: access (whether the container's user may open the GPUs' nodes)
-not looked at: SELinux (whether it enforces on this host)"
+not looked at: SELinux (whether its policy lets the container use them)"
 shot "$d" >before
 explain --pipeline ml/train --job fit --user root
 t "the first that gives all decides" exactly 0 <<-E

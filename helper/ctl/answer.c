@@ -12,7 +12,7 @@
 static const char *const unseen[] = {
 	"leases (whether the GPUs are free or busy)",
 	"access (whether the container's user may open the GPUs' nodes)",
-	"SELinux (whether it enforces on this host)",
+	"SELinux (whether its policy lets the container use them)",
 	NULL,
 };
 

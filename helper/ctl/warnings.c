@@ -16,6 +16,7 @@
 #include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
+#include "../host/selinux.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
@@ -308,6 +309,47 @@ warn_settings(struct check_set *s)
 	}
 }
 
+/* A label that a container of this policy could have; false where SELinux knows none such, which is said. */
+static bool
+sample_label(struct checked *c, char out[SECONTEXT_MAX])
+{
+	const struct policy *p = &c->policy;
+	const char *type = p->selinux_type != NULL ? p->selinux_type : SECONTEXT_CONTAINER_TYPE;
+	const bool automatic = p->selinux_level == NULL || strcmp(p->selinux_level, "auto") == 0;
+
+	snprintf(out, SECONTEXT_MAX, "system_u:system_r:%s:%s", type, automatic ? "s0:c0,c1" : p->selinux_level);
+	switch (selinux_valid(out)) {
+	case 1:
+		return true;
+	case 0:
+		fault_add(&c->faults, key_line(c, "selinux"), true, "SELinux has no label %s on this host%s: where it enforces, "
+		    "containers of this policy are refused", out, p->selinux_type == NULL ? " (make install-selinux)" : "");
+	}
+	return false;
+}
+
+/* What SELinux would keep from this policy's containers. */
+static void
+warn_selinux(struct checked *c)
+{
+	char label[SECONTEXT_MAX], has[SECONTEXT_MAX];
+	enum selinux_state state;
+	struct why why;
+	size_t i;
+
+	if (selinux_state(&state, &why) == -1 || state == SELINUX_ABSENT || !sample_label(c, label))
+		return;
+	for (i = 0; i < c->policy.folders; i++) {
+		const struct folder_rule *r = &c->policy.folder[i];
+		autoclose int fd = open(r->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd != -1 && selinux_label_of(fd, has) && selinux_may_folder(label, has, r->writable) == 0)
+			fault_add(&c->faults, r->line, true, "SELinux keeps containers of this policy from %s, which is labelled "
+			    "%s: semanage fcontext -a -t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", r->path, has,
+			    r->path, r->path);
+	}
+}
+
 void
 warn_about(struct check_set *s)
 {
@@ -326,6 +368,7 @@ warn_about(struct check_set *s)
 		warn_issuer(c, &s->settings);
 		warn_overlap(s, i);
 		warn_folders(c);
+		warn_selinux(c);
 		if (looked)
 			warn_gpus(c, s, &inv, &specs);
 	}

@@ -107,6 +107,8 @@ edits_free(struct edits *e)
 	free(e->node);
 	strlist_free(&e->env);
 	strlist_free(&e->masked);
+	free(e->label);
+	free(e->mount_label);
 	*e = (struct edits){ 0 };
 }
 
@@ -170,6 +172,10 @@ reply_encode(const struct reply *r)
 		json_object_set_new(j, "policy", json_string(r->policy));
 		json_object_set_new(j, "containerEdits", pack_edits(&r->edits));
 		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
+		if (r->edits.label != NULL)
+			json_object_set_new(j, "selinuxLabel", json_string(r->edits.label));
+		if (r->edits.mount_label != NULL)
+			json_object_set_new(j, "mountLabel", json_string(r->edits.mount_label));
 	} else if (r->status != NULL)
 		json_object_set(j, "status", r->status);
 	return strictjson_text(j);
@@ -234,6 +240,17 @@ unpack_mount(const json_t *j, struct edits *e)
 	return unpack_strings(json_object_get(j, "options"), &e->mount[e->mounts - 1].options);
 }
 
+/* A text that may be missing. */
+static int
+unpack_text(const json_t *j, const char *key, char **out)
+{
+	const json_t *s = json_object_get(j, key);
+
+	if (s == NULL)
+		return 0;
+	return json_is_string(s) && (*out = strdup(json_string_value(s))) != NULL ? 0 : -1;
+}
+
 static int
 unpack_hook(const json_t *j, struct edits *e)
 {
@@ -273,7 +290,8 @@ unpack_edits(const json_t *j, struct edits *e)
 			return -1;
 		e->gids++;
 	}
-	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1)
+	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1 ||
+	    unpack_text(j, "selinuxLabel", &e->label) == -1 || unpack_text(j, "mountLabel", &e->mount_label) == -1)
 		return -1;
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
 }

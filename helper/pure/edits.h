@@ -46,6 +46,7 @@ struct edits {
 	uint32_t gid[64];		/* supplementary groups, ids inside */
 	size_t gids;
 	struct strlist masked;		/* paths of the container's /proc to hide */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: as they are */
 };
 
 enum reply_kind {

@@ -35,8 +35,10 @@ act_same_node(const struct act *a, const struct act *b)
 bool
 act_same(const struct act *a, const struct act *b)
 {
-	return a->kind == b->kind && act_same_node(a, b) &&
-	    (a->kind == ACT_MAKE_NODE ? a->inode == b->inode : a->id == b->id);
+	if (a->kind != b->kind || !act_same_node(a, b))
+		return false;
+	return a->kind == ACT_LABEL ? strcmp(a->label, b->label) == 0 :
+	    a->kind == ACT_MAKE_NODE ? a->inode == b->inode : a->id == b->id;
 }
 
 bool
@@ -73,14 +75,15 @@ pack_node(const struct edit_node *n)
 	    "gid", (json_int_t)n->gid);
 }
 
-static const char *const act_names[] = { "allow-user", "allow-group", "make-node" };
+static const char *const act_names[] = { "allow-user", "allow-group", "make-node", "label" };
 
 static json_t *
 pack_act(const struct act *a)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:o}", "act", act_names[a->kind], "path", a->path,
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:s*, s:s*}", "act", act_names[a->kind], "path", a->path,
 	    "major", (json_int_t)a->major, "minor", (json_int_t)a->minor, "id", (json_int_t)a->id, "mask", a->mask,
-	    "inode", pack_u64(a->inode));
+	    "inode", pack_u64(a->inode), "label", a->kind == ACT_LABEL ? a->label : NULL,
+	    "was", a->kind == ACT_LABEL ? a->was : NULL);
 }
 
 char *
@@ -105,11 +108,11 @@ lease_encode(const struct lease *l)
 		json_array_append_new(users, json_pack("[I,I]", (json_int_t)l->user[i].first, (json_int_t)l->user[i].size));
 	for (i = 0; i < l->acts; i++)
 		json_array_append_new(acts, pack_act(&l->act[i]));
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b}",
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
 	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "draining", l->draining);
+	    "draining", l->draining, "label", l->label[0] != '\0' ? l->label : NULL);
 	return strictjson_text(j);
 }
 
@@ -205,7 +208,8 @@ read_act(const json_t *j, struct lease *l)
 	for (k = 0; k < sizeof(act_names) / sizeof(act_names[0]); k++)
 		if (strcmp(name, act_names[k]) == 0) {
 			a.kind = (enum act_kind)k;
-			return lease_add_act(l, &a);
+			return (a.kind != ACT_LABEL || (get_text(j, "label", a.label, sizeof(a.label)) &&
+			    get_text(j, "was", a.was, sizeof(a.was)))) && lease_add_act(l, &a);
 		}
 	return false;
 }
@@ -243,6 +247,8 @@ read_lease(const json_t *j, struct lease *l)
 	l->pid = (pid_t)json_integer_value(pid);
 	l->since = json_integer_value(json_object_get(j, "since"));
 	l->draining = json_is_true(draining);
+	if (json_object_get(j, "label") != NULL && !get_text(j, "label", l->label, sizeof(l->label)))
+		return false;
 	return read_list(j, "cgroups", read_cgroup, l) && read_list(j, "gpus", read_gpu, l) &&
 	    read_list(j, "nodes", read_node, l) && read_list(j, "users", read_user, l) &&
 	    (version == 1 || read_list(j, "acts", read_act, l));

@@ -12,6 +12,7 @@
 
 #include "edits.h"
 #include "pick.h"
+#include "secontext.h"
 
 /* Users of the host that a container's processes may run as. */
 struct idspan {
@@ -31,12 +32,14 @@ struct act {
 		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
 		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
 		ACT_MAKE_NODE,		/* the node itself */
+		ACT_LABEL,		/* a node's SELinux label */
 	} kind;
 	char path[64];			/* of the node, beneath /dev */
 	uint32_t major, minor;
 	uint32_t id;			/* uid or gid of the host */
 	int mask;			/* the ACL's mask (0 to 7) before the first entry of ours, or ACT_NO_MASK */
 	uint64_t inode;			/* of a made node, once it is known */
+	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* that it gets, that it had; "" but for ACT_LABEL */
 };
 
 /* The same thing done, for whichever lease: what the last of them undoes. */
@@ -53,6 +56,7 @@ struct lease {
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
+	char label[SECONTEXT_MAX];	/* SELinux, of its processes; "" where there is none */
 	struct strlist cgroups;	/* where its cgroup may be (host/cgroup.h) */
 	struct held_gpu *gpu;
 	size_t gpus;

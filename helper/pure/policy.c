@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "mig.h"
 #include "path.h"
+#include "secontext.h"
 #include "vendorenv.h"
 
 #define RULES_MAX 64
@@ -469,13 +470,30 @@ read_folders(config_setting_t *s, void *out, struct faults *f)
 static void
 read_selinux_type(config_setting_t *s, void *out, struct faults *f)
 {
-	conf_string(s, &((struct policy *)out)->selinux_type, f);
+	struct policy *p = out;
+
+	conf_string(s, &p->selinux_type, f);
+	if (p->selinux_type != NULL && !secontext_is_type(p->selinux_type))
+		fault_add(f, conf_line(s), false, "type must be a type of SELinux's, as nvidia_container_t is; \"%s\" is not",
+		    p->selinux_type);
 }
 
 static void
 read_selinux_level(config_setting_t *s, void *out, struct faults *f)
 {
-	conf_string(s, &((struct policy *)out)->selinux_level, f);
+	struct policy *p = out;
+	enum level_kind kind;
+
+	conf_string(s, &p->selinux_level, f);
+	if (p->selinux_level == NULL || strcmp(p->selinux_level, "auto") == 0)
+		return;
+	kind = level_kind(p->selinux_level);
+	if (kind == LEVEL_WRONG || kind == LEVEL_RANGE || strlen(p->selinux_level) >= 128)
+		fault_add(f, conf_line(s), false, "level must be \"auto\" or one level, as \"s0:c12,c345\"; \"%s\" is not",
+		    p->selinux_level);
+	else if (kind == LEVEL_PLAIN)
+		fault_add(f, conf_line(s), true, "level \"%s\" has no categories: SELinux does not keep these containers apart "
+		    "from each other", p->selinux_level);
 }
 
 static void

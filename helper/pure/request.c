@@ -43,14 +43,14 @@ request_encode(const struct request *r)
 	for (i = 0; i < r->gid_count; i++)
 		json_array_append_new(gids, json_integer(r->gid_list[i]));
 	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, "
-	    "s:s*, s:s*, s:s*, s:s*}",
+	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}",
 	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
 	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
 	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
 	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
 	    "gpus", r->gpus, "folders", r->folders, "cuda_visible", r->cuda_visible, "rocr_visible", r->rocr_visible,
-	    "reason", r->reason);
+	    "reason", r->reason, "label", r->label, "mount_label", r->mount_label);
 	return strictjson_text(j);
 }
 
@@ -132,7 +132,8 @@ static int
 unpack(json_t *j, struct request *r, struct why *why)
 {
 	const char *verb, *id, *root, *cgroup, *token = NULL, *team = NULL, *pipeline = NULL, *job = NULL;
-	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL;
+	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL,
+	    *label = NULL, *mount = NULL;
 	json_t *uids, *gids, *groups, *uid, *gid;
 	int systemd, dac, privileged;
 	json_error_t err;
@@ -140,12 +141,12 @@ unpack(json_t *j, struct request *r, struct why *why)
 
 	if (json_unpack_ex(j, &err, JSON_STRICT,
 	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
-	    "s?s}",
+	    "s?s, s?s, s?s}",
 	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
 	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
 	    "privileged", &privileged, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
 	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
-	    "rocr_visible", &rocr, "reason", &reason) == -1)
+	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount) == -1)
 		return refuse(why, WHY_DATA, "request: %s", err.text);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i]) == 0)
@@ -172,6 +173,8 @@ unpack(json_t *j, struct request *r, struct why *why)
 	    copy_text(&r->folders, folders, 65536, "folders", why) == -1 ||
 	    copy_text(&r->cuda_visible, cuda, 4096, "cuda_visible", why) == -1 ||
 	    copy_text(&r->rocr_visible, rocr, 4096, "rocr_visible", why) == -1 ||
+	    copy_text(&r->label, label, 1024, "label", why) == -1 ||
+	    copy_text(&r->mount_label, mount, 1024, "mount_label", why) == -1 ||
 	    copy_text(&r->reason, reason, 2048, "reason", why) == -1)
 		return -1;
 	return 0;
@@ -208,6 +211,8 @@ request_free(struct request *r)
 	free(r->folders);
 	free(r->cuda_visible);
 	free(r->rocr_visible);
+	free(r->label);
+	free(r->mount_label);
 	free(r->reason);
 	*r = (struct request){ 0 };
 }

@@ -31,6 +31,7 @@ struct request {
 	char *cgroups_path;		/* linux.cgroupsPath, "" if none */
 	bool systemd_cgroup;
 	struct idmap uids, gids;	/* linux.uidMappings, gidMappings */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: none */
 	uint32_t uid, gid;		/* process.user, ids inside */
 	uint32_t gid_list[REQUEST_GIDS_MAX];
 	size_t gid_count;

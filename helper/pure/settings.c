@@ -161,6 +161,24 @@ read_audit(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_plain_label(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "keep", "container_t", NULL };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct settings *)out)->plain_container = i == 1;
+}
+
+static void
+read_selinux(config_setting_t *s, void *out, struct faults *f)
+{
+	static const struct conf_key keys[] = { { "plain", read_plain_label }, { NULL, NULL } };
+
+	conf_group(s, keys, out, f);
+}
+
+static void
 read_url(config_setting_t *s, void *out, struct faults *f)
 {
 	struct issuer_setting *i = out;
@@ -271,6 +289,7 @@ static const struct conf_key keys[] = {
 	{ "unenforced", read_unenforced },
 	{ "max_wait", read_max_wait },
 	{ "audit", read_audit },
+	{ "selinux", read_selinux },
 	{ "issuers", read_issuers },
 	{ NULL, NULL },
 };

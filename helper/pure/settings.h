@@ -45,6 +45,7 @@ struct settings {
 	bool allow_integrated;		/* integrated GPUs count */
 	bool unenforced;		/* grant exclusively even where no device cgroup can hold it */
 	bool audit_plain;		/* record plain containers too */
+	bool plain_container;		/* a plain container without an SELinux label gets container_t */
 	unsigned max_wait;		/* seconds; caps every policy's wait */
 	struct issuer_setting *issuer;
 	size_t issuers;

@@ -14,6 +14,7 @@
 
 #include "../host/file.h"
 #include "device.h"
+#include "label.h"
 
 const struct act *
 acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
@@ -25,6 +26,12 @@ acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
 			if (act_same(&ls->v[i].act[k], a))
 				return &ls->v[i].act[k];
 	return NULL;
+}
+
+static bool
+is_entry(const struct act *a)
+{
+	return a->kind == ACT_ALLOW_USER || a->kind == ACT_ALLOW_GROUP;
 }
 
 static struct acl_name
@@ -52,7 +59,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 			continue;
 		for (k = 0; k < ls->v[i].acts; k++) {
 			a = &ls->v[i].act[k];
-			if (a->kind == ACT_MAKE_NODE || !act_same_node(a, node))
+			if (!is_entry(a) || !act_same_node(a, node))
 				continue;
 			add_name(out, name_in(a));
 			*mask = a->mask;
@@ -148,7 +155,7 @@ ours_besides(const struct leases *ls, const struct lease *l, const struct act *a
 
 	acts_of_others(ls, l, a, ours, &ignored);
 	for (i = 0; i < l->acts; i++)
-		if (&l->act[i] != a && l->act[i].kind != ACT_MAKE_NODE && act_same_node(&l->act[i], a))
+		if (&l->act[i] != a && is_entry(&l->act[i]) && act_same_node(&l->act[i], a))
 			add_name(ours, name_in(&l->act[i]));
 }
 
@@ -167,6 +174,19 @@ allow(const struct leases *ls, const struct lease *l, const struct act *a, struc
 	return ret;
 }
 
+/* Labels. */
+
+static int
+relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why *why), struct why *why)
+{
+	autoclose int fd = -1;
+	struct stat st;
+
+	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
+		return -1;
+	return how(fd, a, why);
+}
+
 int
 acts_allow(const struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -175,7 +195,8 @@ acts_allow(const struct leases *ls, const struct lease *l, struct why *why)
 
 	/* each for itself: a node that is gone does not keep the others from being mended */
 	for (i = 0; i < l->acts; i++)
-		if (l->act[i].kind != ACT_MAKE_NODE && allow(ls, l, &l->act[i], why) == -1)
+		if ((is_entry(&l->act[i]) && allow(ls, l, &l->act[i], why) == -1) ||
+		    (l->act[i].kind == ACT_LABEL && relabel(&l->act[i], label_set, why) == -1))
 			ret = -1;
 	return ret;
 }
@@ -196,6 +217,20 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 	return ret;
 }
 
+static int
+undo(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+{
+	switch (a->kind) {
+	case ACT_MAKE_NODE:
+		return unmake_node(a, why);
+	case ACT_LABEL:
+		/* a node that is not there, or is another one by now, has no label of ours */
+		return relabel(a, label_reset, why) == -1 && why->code != WHY_ABSENT ? -1 : 0;
+	default:
+		return disallow(ls, l, a, why);
+	}
+}
+
 int
 acts_undo(const struct leases *ls, struct lease *l, struct why *why)
 {
@@ -206,8 +241,7 @@ acts_undo(const struct leases *ls, struct lease *l, struct why *why)
 	while (i-- > 0) {
 		const struct act *a = &l->act[i];
 
-		if (acts_shared(ls, l, a) == NULL &&
-		    (a->kind == ACT_MAKE_NODE ? unmake_node(a, why) : disallow(ls, l, a, why)) == -1) {
+		if (acts_shared(ls, l, a) == NULL && undo(ls, l, a, why) == -1) {
 			ret = -1;
 			continue;
 		}
@@ -240,9 +274,16 @@ entry_trouble(int fd, const struct act *a, struct strlist *out)
 {
 	const char *kind = a->kind == ACT_ALLOW_GROUP ? "group" : "user";
 	enum acl_state state;
+	char now[SECONTEXT_MAX];
 	struct why why;
 	int mask;
 
+	if (a->kind == ACT_LABEL) {
+		if (!selinux_label_of(fd, now))
+			return say(out, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
+		return strcmp(now, a->label) == 0 || say(out, "%s has the SELinux label %s and not %s any more: gpuhelperctl "
+		    "reapply", a->path, now, a->label);
+	}
 	if (node_acl_look(fd, a->path, name_in(a), &state, &mask, &why) == -1)
 		return say(out, "%s", why.text);
 	if (state == ACL_IS_EFFECTIVE)

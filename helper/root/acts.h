@@ -27,7 +27,7 @@ struct birth {
  */
 int acts_make_nodes(const struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
 
-/* Sets l's ACL entries, each if it is not there as it should be.  -1 with *why. */
+/* Sets l's ACL entries and labels, each if it is not there as it should be.  -1 with *why. */
 int acts_allow(const struct leases *ls, const struct lease *l, struct why *why);
 
 /*

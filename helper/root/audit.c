@@ -115,6 +115,7 @@ put_edits(json_t *j, const struct edits *e)
 		json_object_set(j, "hooks", hooks);
 	json_decref(nodes);
 	json_decref(hooks);
+	put(j, "selinux", e->label);
 	put_folders(j, e);
 }
 

@@ -250,6 +250,7 @@ note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct
 int
 device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
 {
+	const struct act node = act_on(n, ACT_LABEL);
 	struct edit_node e = { .major = n->major, .minor = n->minor };
 	autoclose int fd = -1;
 	struct stat st;
@@ -259,6 +260,9 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	if ((fd = device_pin(n->path, n->major, n->minor, &st, why)) < 0)
 		return n->optional && fd == -2 ? 0 : -1;
 	if (let_in(v, n, fd, &st, out, why) == -1)
+		return -1;
+	/* a node that the runtime makes has the label of the container's files */
+	if (sees_hosts_node(v) && label_node(v->label, fd, &node, n->read_only, v->alone, v->lease, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!device_mode(fd, &st, &e.mode))
@@ -287,7 +291,9 @@ device_each(const struct device_view *v, const struct gpu *g, unsigned capabilit
     struct why *why)
 {
 	const struct inventory *inv = v->inv;
+	struct device_view common = *v;
 
+	common.alone = false;
 	return each(v, g->node, g->nodes, capabilities, what, out, why) == -1 ? -1 :
-	    each(v, inv->common[g->vendor], inv->commons[g->vendor], capabilities, what, out, why);
+	    each(&common, inv->common[g->vendor], inv->commons[g->vendor], capabilities, what, out, why);
 }

@@ -7,6 +7,7 @@
 #include "../host/access.h"
 #include "../pure/edits.h"
 #include "../pure/gpu.h"
+#include "label.h"
 #include "lease.h"
 #include "peer.h"
 
@@ -17,6 +18,8 @@ struct device_view {
 	const struct peer *peer;
 	const struct leases *others;	/* whose acts may be the same */
 	struct lease *lease;		/* gets what has to be done to the nodes */
+	const struct label *label;	/* of the container */
+	bool alone;			/* no one else holds any of the GPU at hand */
 };
 
 /*

@@ -29,6 +29,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "device.h"
+#include "label.h"
 #include "lease.h"
 #include "owncgroup.h"
 #include "rate.h"
@@ -49,6 +50,7 @@ struct work {
 	struct idmap uids, gids;		/* of the container, to ids of this host */
 	struct subject subject;
 	struct edits edits;
+	struct label label;
 	struct lease lease;
 	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
 	struct strlist gpu_names;
@@ -94,20 +96,6 @@ identify(struct work *w)
 	return identity_of_claims(r, &w->known, &w->why);
 }
 
-/* A container without a label is everyone's where SELinux is meant to hold; this version gives none. */
-static int
-check_selinux(struct work *w, int root)
-{
-	autofree char *enforce = file_read_at(root, "sys/fs/selinux/enforce", 16, NULL);
-
-	if (enforce == NULL && errno != ENOENT)
-		return refuse(&w->why, WHY_IO, "/sys/fs/selinux/enforce: %s", strerror(errno));
-	if (enforce != NULL && enforce[0] == '1')
-		return refuse(&w->why, WHY_DENIED, "SELinux enforces on this host, and this version of gpuhelper can't label "
-		    "containers: nothing is granted here");
-	return 0;
-}
-
 static int
 judge(struct work *w)
 {
@@ -127,7 +115,7 @@ judge(struct work *w)
 	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
 	if (w->decision.verdict == VERDICT_GRANT)
-		return check_selinux(w, root);
+		return label_choose(&w->decision.policy, w->request, &w->label, &w->why);
 	w->why = w->decision.why;
 	return -1;
 }
@@ -260,15 +248,18 @@ stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
 
 /* One step for every node that the picked GPUs need. */
 static int
-each_node(struct work *w, const struct device_view *view, device_do *what)
+each_node(struct work *w, const struct device_view *all, device_do *what)
 {
+	struct device_view view = *all;
 	size_t i;
 
-	for (i = 0; i < w->lease.gpus; i++)
-		if (device_each(view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
+	for (i = 0; i < w->lease.gpus; i++) {
+		view.alone = w->lease.gpu[i].exclusive && w->lease.gpu[i].part[0] == '\0';
+		if (device_each(&view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
 			return -1;
+	}
 	for (i = 0; i < w->more.n; i++)
-		if (what(view, &w->more.v[i], &w->edits, &w->why) == -1)
+		if (what(all, &w->more.v[i], &w->edits, &w->why) == -1)
 			return -1;
 	return 0;
 }
@@ -329,7 +320,8 @@ static int
 open_gpus(struct work *w, const struct leases *ls)
 {
 	const struct inventory *inv = &w->decision.inventory;
-	const struct device_view view = { inv, &w->subject, w->peer, ls, &w->lease };
+	const struct device_view view = { .inv = inv, .subject = &w->subject, .peer = w->peer, .others = ls,
+		.lease = &w->lease, .label = &w->label };
 	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 
 	if (add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
@@ -367,7 +359,8 @@ take_lease(struct work *w, struct traces *t)
 	w->ahead = queue_place(&q, me.key);
 	if (ret == 0 && (ret = allot(&ls, &q, &w->decision, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
 		ret = stay_in_queue(w, &q, &me);
-	else if (ret == 0 && (ret = leases_admit(&ls, &w->lease, &w->why)) == 0) {
+	else if (ret == 0 && (ret = leases_admit(&ls, &w->lease, &w->why)) == 0 &&
+	    (ret = label_admit(&w->label, &ls, &w->lease, &w->why)) == 0) {
 		if ((ret = open_gpus(w, &ls)) == 0) {
 			memcpy(t->lease, w->lease.key, sizeof(t->lease));
 			queue_leave(&q, me.key);
@@ -425,6 +418,18 @@ add_env(struct work *w)
 	return 0;
 }
 
+/* For the specification. */
+static int
+add_labels(struct work *w)
+{
+	const struct label *l = &w->label;
+
+	if ((l->text[0] != '\0' && (w->edits.label = strdup(l->text)) == NULL) ||
+	    (l->mount[0] != '\0' && (w->edits.mount_label = strdup(l->mount)) == NULL))
+		return refuse_nomem(&w->why);
+	return 0;
+}
+
 /* What can't be written down is not done; and one user can't pour records into the log without end. */
 static int
 record(struct work *w, const char *event, const struct why *why)
@@ -470,10 +475,12 @@ carry_out(struct work *w, struct traces *t)
 		return refuse(&w->why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
 		    "ranges of ids", IDMAP_MAX);
 	subject_of(w->request, &w->uids, &w->gids, &w->subject);
-	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 || add_env(w) == -1 ||
-	    fill_lease(w) == -1 || take_lease(w, t) == -1)
+	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
+	    label_folders(&w->label, &w->edits, &w->why) == -1 || add_env(w) == -1 || fill_lease(w) == -1 ||
+	    take_lease(w, t) == -1)
 		return -1;
-	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || record(w, "grant", NULL) == -1) {
+	if (bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 ||
+	    record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;
 	}

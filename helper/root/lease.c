@@ -367,6 +367,8 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 		json_array_append_new(json_object_get(j, "env"), json_string(e->env.v[i]));
 	for (i = 0; i < e->gids; i++)
 		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
+	if (l->label[0] != '\0')
+		json_object_set_new(j, "label", json_string(l->label));
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	if (text == NULL)

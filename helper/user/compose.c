@@ -372,6 +372,8 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
 
 	process_env(&s->doc, s->process, &c.grant->env, true, &c.edits);
 	process_groups(&s->doc, s->process, c.grant->gid, c.grant->gids, &c.edits);
+	process_label(&s->doc, s->process, "selinuxLabel", c.grant->label, &c.edits);
+	process_label(&s->doc, s->linux, "mountLabel", c.grant->mount_label, &c.edits);
 	compose_annotations(&c);
 	compose_mounts(&c);
 	compose_devices(&c);

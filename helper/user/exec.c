@@ -27,6 +27,7 @@ struct record {
 	struct strlist env;
 	uint32_t gid[64];
 	size_t gids;
+	char *label;		/* SELinux; NULL: none */
 };
 
 static char *
@@ -64,6 +65,9 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 		if (entry == NULL || !strlist_add(&r->env, entry, SIZE_MAX))
 			return refuse_nomem(why);
 	}
+	n = doc_get(&d, 0, "label");
+	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)
+		return refuse_nomem(why);
 	for (n = doc_first(&d, doc_get(&d, 0, "groups")); n != DOC_NONE && r->gids < 64; n = doc_next(&d, n))
 		if (doc_i64(&d, n, &gid) && gid >= 0 && gid < UINT32_MAX)
 			r->gid[r->gids++] = (uint32_t)gid;
@@ -120,6 +124,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 	}
 	process_env(&d, 0, &r->env, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
+	process_label(&d, 0, "selinuxLabel", r->label, &e);
 	if ((new = doc_apply(&d, &e, newlen)) == NULL)
 		refuse_nomem(why);
 	return new;
@@ -286,5 +291,6 @@ exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime
 		w.v = NULL;
 	}
 	strlist_free(&r.env);
+	free(r.label);
 	return w.v;
 }

@@ -87,6 +87,20 @@ process_env(const struct doc *d, uint32_t process, const struct strlist *set, bo
 }
 
 void
+process_label(const struct doc *d, uint32_t obj, const char *key, const char *label, struct doc_edits *e)
+{
+	autobuf struct buf b = { 0 };
+
+	if (label == NULL || doc_equals(d, doc_get(d, obj, key), label))
+		return;
+	buf_json(&b, label);
+	if (b.failed)
+		e->failed = true;
+	else
+		doc_set(e, d, obj, key, b.p);
+}
+
+void
 process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size_t n, struct doc_edits *e)
 {
 	uint32_t user = doc_get(d, process, "user"), old = doc_get(d, user, "additionalGids"), g;

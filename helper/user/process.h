@@ -18,6 +18,9 @@ void process_env(const struct doc *d, uint32_t process, const struct strlist *se
 /* Adds supplementary groups that are not there yet. */
 void process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size_t n, struct doc_edits *e);
 
+/* Sets an SELinux label («selinuxLabel» of a process, «mountLabel» of linux); NULL leaves it as it is. */
+void process_label(const struct doc *d, uint32_t obj, const char *key, const char *label, struct doc_edits *e);
+
 /* Is this entry ("NAME=value" or "NAME") one that is taken out? */
 bool process_env_is_taken_out(const char *entry);
 

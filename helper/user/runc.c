@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "../host/file.h"
 #include "../host/majors.h"
 #include "../pure/cleanup.h"
+#include "../pure/secontext.h"
 #include "argv.h"
 #include "ask.h"
 #include "bundle.h"
@@ -47,6 +49,7 @@ struct making {
 	struct devmajors majors;
 	struct asking asking;
 	struct reply reply;
+	struct edits plain;		/* what a container gets to which nothing is granted: a label, at most */
 	int rootfd;
 	char *rootpath;
 	char *text;			/* the new config.json */
@@ -62,6 +65,7 @@ making_free(struct making *m)
 	bundle_discard(&m->bundle, m->staged);
 	ask_end(&m->asking);
 	reply_free(&m->reply);
+	edits_free(&m->plain);
 	request_free(&m->request);
 	spec_free(&m->spec);
 	devmajors_free(&m->majors);
@@ -190,6 +194,14 @@ check_submounts(struct making *m)
 	return 0;
 }
 
+static bool
+is_crun(const struct making *m)
+{
+	autofree char *real = realpath(m->runtime, NULL);
+
+	return real != NULL && strcmp(strrchr(real, '/') + 1, "crun") == 0;
+}
+
 /*
  * crun 1.8 takes the recursion of «rprivate» for the bind mount's own and brings
  * mounts beneath along, writable; and it forgets nosuid and nodev of a writable
@@ -199,12 +211,11 @@ check_submounts(struct making *m)
 static int
 suit_crun(struct making *m)
 {
-	autofree char *real = realpath(m->runtime, NULL);
 	struct edits *e = &m->reply.edits;
 	struct strlist *options;
 	size_t i, k;
 
-	if (real == NULL || strcmp(strrchr(real, '/') + 1, "crun") != 0)
+	if (!is_crun(m))
 		return 0;
 	for (i = 0; i < e->mounts; i++) {
 		options = &e->mount[i].options;
@@ -234,7 +245,8 @@ bind_nodes(struct making *m)
 	struct edits *e = &m->reply.edits;
 	size_t i;
 
-	if (geteuid() == 0 && !namespace_is_own())
+	/* in a user namespace crun 1.8 binds nodes that it made elsewhere, which then have no label that lets anyone in */
+	if (geteuid() == 0 && !namespace_is_own() && !(e->label != NULL && m->spec.user_namespace && is_crun(m)))
 		return 0;
 	e->nodes_bound = true;
 	for (i = 0; i < e->nodes; i++)
@@ -264,12 +276,38 @@ ask_for_grant(struct making *m)
 	return check_submounts(m) == -1 || suit_crun(m) == -1 ? -1 : bind_nodes(m);
 }
 
+/*
+ * selinux.plain: a container that its engine gave no label would run in the
+ * runtime's own domain.  Categories are drawn as engines draw them, from half a
+ * million pairs, and not compared with anyone's.
+ */
+static int
+label_plain(struct making *m)
+{
+	char level[32], label[96], mount[96];
+	uint32_t random;
+
+	if (m->granted || !m->settings->plain_container || m->spec.label != NULL || m->spec.privileged ||
+	    access("/sys/fs/selinux/enforce", F_OK) == -1)
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return refuse(&m->why, WHY_BUG, "getrandom: %s", strerror(errno));
+	level_pair(random, level);
+	snprintf(label, sizeof(label), "system_u:system_r:container_t:%s", level);
+	snprintf(mount, sizeof(mount), "system_u:object_r:" SECONTEXT_FILE_TYPE ":%s", level);
+	m->plain.label = strdup(label);
+	m->plain.mount_label = strdup(mount);
+	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
+}
+
 static int
 write_config(struct making *m)
 {
 	bool hide = !(m->spec.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
 
-	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : NULL, hide, &m->len, &m->why);
+	if (label_plain(m) == -1)
+		return -1;
+	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hide, &m->len, &m->why);
 	if (m->text == NULL)
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)

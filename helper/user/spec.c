@@ -31,7 +31,7 @@ exact_keys(const struct doc *d, uint32_t obj, struct why *why)
 		"env", "user", "capabilities", "additionalGids", "uid", "gid", "path", "destination", "source", "type",
 		"options", "devices", "resources", "cgroupsPath", "uidMappings", "gidMappings", "namespaces", "maskedPaths",
 		"allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective", "permitted",
-		"inheritable", "ambient", NULL };
+		"inheritable", "ambient", "selinuxLabel", "mountLabel", NULL };
 	uint32_t k;
 	size_t i;
 
@@ -319,6 +319,19 @@ read_version(struct spec *s, uint32_t root, struct why *why)
 	return 0;
 }
 
+/* A label that is "" is none, as runtimes see it. */
+static int
+label_part(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+{
+	if (text_part(d, obj, key, place, out, why) == -1)
+		return -1;
+	if (*out != NULL && **out == '\0') {
+		free(*out);
+		*out = NULL;
+	}
+	return 0;
+}
+
 static int
 find_parts(struct spec *s, struct why *why)
 {
@@ -345,7 +358,9 @@ find_parts(struct spec *s, struct why *why)
 	    part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
 	    part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
 	    part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
-	    text_part(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1)
+	    text_part(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
+	    label_part(d, s->process, "selinuxLabel", "process.selinuxLabel", &s->label, why) == -1 ||
+	    label_part(d, s->linux, "mountLabel", "linux.mountLabel", &s->mount_label, why) == -1)
 		return -1;
 	if (s->cgroups_path == NULL && (s->cgroups_path = strdup("")) == NULL)
 		return refuse_nomem(why);
@@ -382,6 +397,8 @@ spec_free(struct spec *s)
 	free(s->rule);
 	free(s->root_path);
 	free(s->cgroups_path);
+	free(s->label);
+	free(s->mount_label);
 	strlist_free(&s->env_text);
 	doc_free(&s->doc);
 	*s = (struct spec){ 0 };
@@ -524,5 +541,8 @@ spec_request(const struct spec *s, struct request *r, bool *asks, struct why *wh
 	    read_process_user(s, r, why) == -1)
 		return -1;
 	r->privileged = s->privileged;
+	if ((s->label != NULL && (r->label = strdup(s->label)) == NULL) ||
+	    (s->mount_label != NULL && (r->mount_label = strdup(s->mount_label)) == NULL))
+		return refuse_nomem(why);
 	return (r->cgroups_path = strdup(s->cgroups_path)) != NULL ? 0 : refuse_nomem(why);
 }

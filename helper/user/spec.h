@@ -36,6 +36,7 @@ struct spec {
 	size_t rule_count;
 	char *root_path;		/* NULL if absent */
 	char *cgroups_path;		/* "" if absent */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has one of its own */
 	bool privileged;		/* could undo what its device rules say */
 	unsigned major;			/* of ociVersion; 0: none, or not a number */

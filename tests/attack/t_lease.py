@@ -327,6 +327,19 @@ def planted(name, user, pid=1, start="0", boot=None):
               uid, pid, start, boot or read("/proc/sys/kernel/random/boot_id").strip()), 0o600)
 
 
+@case("L12a", "a lease that labelled a node ends where there is no SELinux, or another label")
+def l12a():
+    name = "%064x" % 5000
+    planted(name, "attacker")
+    text = read(RUN + "/leases/" + name).replace('"acts":[]', '"acts":[{"act":"label","path":"/dev/nvidia0","major":195,'
+        '"minor":0,"id":0,"mask":-1,"inode":"0","label":"system_u:object_r:gpuhelper_device_t:s0:c1,c2",'
+        '"was":"system_u:object_r:xserver_misc_device_t:s0"},{"act":"label","path":"/dev/nvidia9","major":195,"minor":9,'
+        '"id":0,"mask":-1,"inode":"0","label":"u:object_r:t:s0","was":"u:object_r:u:s0"}],"label":"u:r:t:s0"')
+    write(RUN + "/leases/" + name, text, 0o600)
+    granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+    assert not os.path.exists(RUN + "/leases/" + name)
+
+
 @case("L13", "5000 leases that are over do not lock everyone out for ever")
 def l13():
     for n in range(5000):

@@ -418,6 +418,42 @@ test_process(void)
 	}
 }
 
+/* SELinux labels: what the grant says takes the place of the engine's, what it does not say stays. */
+static void
+test_labels(void)
+{
+	static const struct change both[] = {
+		{ "no labels", "{\"process\":{},\"linux\":{}}",
+		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"linux\":{\"mountLabel\":"
+		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
+		{ "an engine's", "{\"process\":{\"selinuxLabel\":\"a:b:c:s0\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"\"}}",
+		    "{\"process\":{\"selinuxLabel\":\"u:r:t:s0:c1,c2\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":"
+		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
+	};
+	static const struct change one[] = {
+		{ "a mount label that may stay", "{\"process\":{\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"x\"}}",
+		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"linux\":{\"mountLabel\":\"x\","
+		    "\"resources\":{\"devices\":[" DENY "]}}}" },
+	};
+	struct edits e = { .label = strdup("u:r:t:s0:c1,c2"), .mount_label = strdup("u:object_r:f:s0:c1,c2") };
+	static const char *const odd[] = { "{\"process\":{\"selinuxLabel\":1},\"linux\":{}}",
+		"{\"process\":{},\"linux\":{\"mountLabel\":[]}}", "{\"process\":{\"SELinuxLabel\":\"x\"},\"linux\":{}}",
+		"{\"process\":{},\"linux\":{\"mountlabel\":\"x\"}}" };
+	struct why why;
+	size_t i;
+
+	check_changes(both, COUNT(both), &e, true);
+	free(e.mount_label);
+	e.mount_label = NULL;
+	check_changes(one, COUNT(one), &e, true);
+	edits_free(&e);
+	for (i = 0; i < COUNT(odd); i++) {
+		autofree char *new = composed(odd[i], NULL, true, &why);
+
+		ok(new == NULL, "%s: %s", odd[i], why.text);
+	}
+}
+
 /* A mount whose source would bring our own files. */
 static void
 test_sources(void)
@@ -706,6 +742,7 @@ main(int argc, char **argv)
 	test_grant_again();
 	test_own_variable();
 	test_process();
+	test_labels();
 	test_sources();
 	test_fixtures(tests_dir(argc, argv));
 	test_memory();

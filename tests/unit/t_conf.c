@@ -401,6 +401,11 @@ test_policy_types(void)
 		{ TEXT(P "selinux = \"x\";"), "2: expected a group: { key = value; ... }" },
 		{ TEXT(P "selinux = { type = 1; level = [ ]; };"), "2: type must be a string in double quotes\n"
 		    "2: level must be a string in double quotes" },
+		{ TEXT(P "selinux = { type = \"a:b\"; level = \"s0:c0.c5\"; };"),
+		    "2: type must be a type of SELinux's, as nvidia_container_t is; \"a:b\" is not\n"
+		    "2: level must be \"auto\" or one level, as \"s0:c12,c345\"; \"s0:c0.c5\" is not" },
+		{ TEXT(P "selinux = { level = \"SystemHigh\"; };"),
+		    "2: level must be \"auto\" or one level, as \"s0:c12,c345\"; \"SystemHigh\" is not" },
 		{ TEXT(P "env = [ \"A=1\" ];"), "2: env must be a group: { NAME = \"value\"; ... }" },
 		{ TEXT(P "env = { A = 1; };"), "2: A must be a string in double quotes" },
 		{ TEXT(P "env = { A-B = \"1\"; };"), "2: \"A-B\" can't be set" },
@@ -679,6 +684,7 @@ test_settings_types(void)
 		{ TEXT("unenforced = true;"), "1: unenforced must be one of \"deny\", \"allow\"" },
 		{ TEXT("max_wait = 86401;"), "1: max_wait must be a number from 0 to 86400" },
 		{ TEXT("max_wait = \"4m\";"), "1: max_wait must be a number from 0 to 86400" },
+		{ TEXT("selinux = { plain = \"spc_t\"; };"), "1: plain must be one of \"keep\", \"container_t\"" },
 		{ TEXT("audit = true;"), "1: expected a group: { key = value; ... }" },
 		{ TEXT("audit = { plain = 1; palin = true; };"), "1: plain must be true or false\n"
 		    "1: unknown key \"palin\"; did you mean \"plain\"?" },
@@ -761,19 +767,19 @@ test_settings_read(void)
 	static const char text[] = "runtime = \"/usr/sbin/runc\"; volumes = [ \"/a\", \"/b/c\" ]; privileged = "
 	    "\"deny\";\n"
 	    "grant_unasked = true; allow_integrated = true; unenforced = \"allow\"; max_wait = 0; audit = { plain = "
-	    "true; };\n";
+	    "true; }; selinux = { plain = \"container_t\"; };\n";
 	autofaults struct faults f = { 0 };
 	struct settings s;
 
 	ok(settings_parse(TEXT(""), &s, &f), "an empty file");
 	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
 	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
-	    !s.audit_plain && s.max_wait == 240, "is the defaults");
+	    !s.audit_plain && !s.plain_container && s.max_wait == 240, "is the defaults");
 	settings_free(&s);
 	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "every setting");
 	ok(strcmp(s.runtime, "/usr/sbin/runc") == 0 && s.volumes.n == 2 && strcmp(s.volumes.v[1], "/b/c") == 0 &&
 	    s.privileged == PRIVILEGED_DENY && s.grant_unasked && s.allow_integrated && s.unenforced && s.audit_plain &&
-	    s.max_wait == 0, "is read, in place of the defaults");
+	    s.plain_container && s.max_wait == 0, "is read, in place of the defaults");
 	settings_free(&s);
 	ok(settings_parse(TEXT("volumes = [ ];\nprivileged = \"allow\"\nunenforced = \"deny\" # last"), &s, &f) &&
 	    f.n == 0 &&

@@ -31,6 +31,8 @@ fill(struct reply *r)
 	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
 	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
+	e->label = strdup("u:r:t:s0:c1,c2");
+	e->mount_label = strdup("u:object_r:f:s0:c1,c2");
 	e->gid[e->gids++] = 4294967294;
 	e->gid[e->gids++] = 0;
 }
@@ -62,6 +64,8 @@ test_reply_grant(void)
 	    strcmp(out.edits.hook[0].env.v[0], "NVIDIA_CTK_DEBUG=false") == 0 && out.edits.hook[0].timeout == 7, "its hooks");
 	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
 	    "the rest");
+	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
+	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0, "its labels");
 }
 
 static void

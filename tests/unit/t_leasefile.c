@@ -26,9 +26,15 @@ fill(struct lease *l)
 	l->user = calloc(1, sizeof(*l->user));
 	l->users = 1;
 	l->user[0] = (struct idspan){ 100000, 65536 };
-	(void)lease_add_act(l, &(struct act){ ACT_ALLOW_USER, "/dev/nvidia0", 195, 0, 4294967294, ACT_NO_MASK, 0 });
-	(void)lease_add_act(l, &(struct act){ ACT_ALLOW_GROUP, "/dev/dri/renderD128", 226, 128, 1000, 6, 0 });
-	(void)lease_add_act(l, &(struct act){ ACT_MAKE_NODE, "/dev/nvidiactl", 195, 255, 0, ACT_NO_MASK, UINT64_MAX });
+	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0, .id = 4294967294,
+	    .mask = ACT_NO_MASK, .inode = 0 });
+	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_GROUP, .path = "/dev/dri/renderD128", .major = 226, .minor = 128, .id = 1000,
+	    .mask = 6, .inode = 0 });
+	(void)lease_add_act(l, &(struct act){ .kind = ACT_MAKE_NODE, .path = "/dev/nvidiactl", .major = 195, .minor = 255, .id = 0,
+	    .mask = ACT_NO_MASK, .inode = UINT64_MAX });
+	(void)lease_add_act(l, &(struct act){ .kind = ACT_LABEL, .path = "/dev/nvidia0", .major = 195, .mask = ACT_NO_MASK,
+	    .label = "system_u:object_r:gpuhelper_device_t:s0:c1,c2", .was = "system_u:object_r:xserver_misc_device_t:s0" });
+	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 }
 
 static bool
@@ -38,7 +44,8 @@ same(const struct lease *a, const struct lease *b)
 
 	for (i = 0; i < a->acts && i < b->acts; i++)
 		if (!act_same(&a->act[i], &b->act[i]) || a->act[i].id != b->act[i].id || a->act[i].mask != b->act[i].mask ||
-		    a->act[i].inode != b->act[i].inode)
+		    a->act[i].inode != b->act[i].inode || strcmp(a->act[i].label, b->act[i].label) != 0 ||
+		    strcmp(a->act[i].was, b->act[i].was) != 0)
 			return false;
 	return a->acts == b->acts && strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
@@ -47,7 +54,8 @@ same(const struct lease *a, const struct lease *b)
 	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
-	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->draining == b->draining;
+	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->draining == b->draining &&
+	    strcmp(a->label, b->label) == 0;
 }
 
 static void
@@ -113,7 +121,9 @@ test_refused(void)
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":8,\"inode\":\"0\"}",
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-2,\"inode\":\"0\"}",
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":\"6\",\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":0}" };
+		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":0}",
+		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\"}",
+		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\",\"label\":\"l\"}" };
 	char list[400];
 	size_t i;
 
@@ -155,7 +165,8 @@ test_first_version(void)
 static void
 test_acts(void)
 {
-	const struct act user = { ACT_ALLOW_USER, "/dev/nvidia0", 195, 0, 5, ACT_NO_MASK, 0 };
+	const struct act user = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0, .id = 5,
+	    .mask = ACT_NO_MASK, .inode = 0 };
 	struct act other = user;
 	struct lease l = { 0 };
 
@@ -174,6 +185,9 @@ test_acts(void)
 	other = user;
 	snprintf(other.path, sizeof(other.path), "/dev/nvidia00");
 	ok(!act_same(&user, &other), "nor another path");
+	other = user;
+	other.kind = ACT_LABEL;
+	ok(!act_same(&user, &other), "nor a label");
 	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "twice the same act");
 	is_int(l.acts, 1, "is one");
 	ok(lease_add_act(&l, &other), "and another");

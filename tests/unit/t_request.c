@@ -49,7 +49,8 @@ test_minimal(void)
 	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.uids.identity && r.gids.identity && r.uids.n == 0 &&
 	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup, "is read as it stands");
 	ok(r.token == NULL && r.team == NULL && r.pipeline == NULL && r.job == NULL && r.instance_vars == NULL &&
-	    r.gpus == NULL && r.folders == NULL && r.reason == NULL, "what is not there is NULL");
+	    r.gpus == NULL && r.folders == NULL && r.reason == NULL &&
+	    r.label == NULL && r.mount_label == NULL, "what is not there is NULL");
 	is_str(text = request_encode(&r), minimal, "and is written the same way");
 }
 
@@ -60,11 +61,13 @@ test_round_trip(void)
 	char team[] = "t\"\\\xc3\xa4", root[] = "/run/runc", cgroup[] = "garden/x", id[] = "a_+-.Z9", job[] = "j",
 	    token[] = "e.y.J";
 	char pipeline[] = "p", vars[] = "{\"a\":1}", gpus[] = "1", folders[] = "/srv/a:ro", reason[] = "no", cuda[] = "0,1", rocr[] = "";
+	char label[] = "u:r:t:s0", mount[] = "u:object_r:f:s0";
 	struct request in = { .id = id, .runtime_root = root, .cgroups_path = cgroup, .systemd_cgroup = true,
 		.uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3, .dac_override = true,
 		.privileged = true, .token = token, .team = team, .pipeline = pipeline, .job = job,
 		    .instance_vars = vars,
-		.gpus = gpus, .folders = folders, .cuda_visible = cuda, .rocr_visible = rocr, .reason = reason };
+		.gpus = gpus, .folders = folders, .cuda_visible = cuda, .rocr_visible = rocr, .reason = reason,
+		.label = label, .mount_label = mount };
 	struct why why;
 	unsigned v;
 
@@ -85,7 +88,8 @@ test_round_trip(void)
 		    out.systemd_cgroup && out.dac_override && out.privileged, "  its numbers");
 		ok(strcmp(out.token, token) == 0 && strcmp(out.team, team) == 0 && strcmp(out.instance_vars,
 		    vars) == 0 &&
-		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0 && strcmp(out.cuda_visible, cuda) == 0 && strcmp(out.rocr_visible, rocr) == 0,
+		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0 && strcmp(out.cuda_visible, cuda) == 0 && strcmp(out.rocr_visible, rocr) == 0 &&
+		    strcmp(out.label, label) == 0 && strcmp(out.mount_label, mount) == 0,
 		    "  its texts");
 	}
 	in.id = NULL;
@@ -190,7 +194,7 @@ test_long(void)
 		{ "id", 1024 }, { "runtime_root", 4096 }, { "cgroups_path", 4096 }, { "token", 16384 },
 		    { "team", 1024 },
 		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
-		    { "folders", 65536 },
+		    { "folders", 65536 }, { "label", 1024 }, { "mount_label", 1024 },
 		{ "reason", 2048 }, { "cuda_visible", 4096 }, { "rocr_visible", 4096 },
 	};
 	struct why why;

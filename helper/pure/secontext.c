@@ -1,0 +1,120 @@
+/* See secontext.h. */
+#include "secontext.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+/* The text up to the next colon, or its end; NULL if it is empty, does not fit, or holds what no identifier does. */
+static const char *
+take(const char *s, const char *end, char *out, size_t size)
+{
+	size_t n = end != NULL ? (size_t)(end - s) : strlen(s);
+
+	if (n == 0 || n >= size || strspn(s, LETTERS DIGITS "_.-") < n)
+		return NULL;
+	memcpy(out, s, n);
+	out[n] = '\0';
+	return end != NULL ? end + 1 : s + n;
+}
+
+bool
+secontext_parse(const char *text, struct secontext *out)
+{
+	const char *p = text, *user, *role, *type;
+
+	*out = (struct secontext){ 0 };
+	if (strlen(text) >= SECONTEXT_MAX || (user = strchr(p, ':')) == NULL || (role = strchr(user + 1, ':')) == NULL)
+		return false;
+	type = strchr(role + 1, ':');
+	if ((p = take(p, user, out->user, sizeof(out->user))) == NULL ||
+	    (p = take(p, role, out->role, sizeof(out->role))) == NULL ||
+	    (p = take(p, type, out->type, sizeof(out->type))) == NULL)
+		return false;
+	if (type == NULL)
+		return true;
+	if (strlen(p) >= sizeof(out->level) || level_kind(p) == LEVEL_WRONG)
+		return false;
+	memcpy(out->level, p, strlen(p) + 1);
+	return true;
+}
+
+bool
+secontext_format(const struct secontext *c, char out[SECONTEXT_MAX])
+{
+	return (size_t)snprintf(out, SECONTEXT_MAX, "%s:%s:%s%s%s", c->user, c->role, c->type, c->level[0] ? ":" : "",
+	    c->level) < SECONTEXT_MAX;
+}
+
+bool
+secontext_is_type(const char *s)
+{
+	return *s != '\0' && strlen(s) < sizeof(((struct secontext *)0)->type) && strchr(LETTERS, *s) != NULL &&
+	    s[strspn(s, LETTERS DIGITS "_")] == '\0';
+}
+
+/* «s0», «s15»; returns what follows, NULL if there is none. */
+static const char *
+skip_number(const char *s, char letter)
+{
+	size_t n;
+
+	if (*s != letter)
+		return NULL;
+	n = strspn(s + 1, DIGITS);
+	return n == 0 || n > 4 ? NULL : s + 1 + n;
+}
+
+/* The categories of one level, «c1,c4.c7»; returns what follows. */
+static const char *
+skip_categories(const char *s, bool *range)
+{
+	for (;; s++) {
+		if ((s = skip_number(s, 'c')) == NULL)
+			return NULL;
+		if (*s == '.') {
+			*range = true;
+			if ((s = skip_number(s + 1, 'c')) == NULL)
+				return NULL;
+		}
+		if (*s != ',')
+			return s;
+	}
+}
+
+enum level_kind
+level_kind(const char *level)
+{
+	bool range = false, categories = false;
+	const char *p = level;
+
+	for (;; p++) {
+		if ((p = skip_number(p, 's')) == NULL)
+			return LEVEL_WRONG;
+		if (*p == ':') {
+			categories = true;
+			if ((p = skip_categories(p + 1, &range)) == NULL)
+				return LEVEL_WRONG;
+		}
+		if (*p != '-' || range)
+			break;
+		range = true;
+	}
+	if (*p != '\0')
+		return LEVEL_WRONG;
+	return range ? LEVEL_RANGE : categories ? LEVEL_CATEGORIES : LEVEL_PLAIN;
+}
+
+void
+level_pair(uint32_t random, char out[32])
+{
+	uint32_t a = random % SECONTEXT_CATEGORIES;
+	uint32_t b = (a + 1 + random / SECONTEXT_CATEGORIES % (SECONTEXT_CATEGORIES - 1)) % SECONTEXT_CATEGORIES;
+
+	/* the lower one first, as the kernel writes them */
+	snprintf(out, 32, "s0:c%u,c%u", a < b ? a : b, a < b ? b : a);
+}

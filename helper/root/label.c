@@ -1,0 +1,300 @@
+/*
+ * See label.h.  What a container may do is the loaded policy's to say: it is
+ * asked before, so that a refusal can say what is wrong, and the kernel holds
+ * to it afterwards.  No file is relabelled but the nodes of GPUs, one by one,
+ * as acts of a lease.
+ */
+#include "label.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <selinux/selinux.h>
+
+#include "../host/file.h"
+
+#define DRAWS 64	/* of half a million pairs, at most 4096 are taken */
+
+static int
+cant_ask(struct why *why)
+{
+	return refuse(why, WHY_IO, "SELinux can't be asked: %s: is the module gpuhelper loaded (make install-selinux)?",
+	    strerror(errno));
+}
+
+static int
+draw(struct label *l, struct why *why)
+{
+	uint32_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
+	level_pair(random, l->process.level);
+	return 0;
+}
+
+/* The texts that the parts make. */
+static int
+write_out(struct label *l, struct why *why)
+{
+	struct secontext mount = l->process;
+
+	snprintf(mount.role, sizeof(mount.role), "object_r");
+	snprintf(mount.type, sizeof(mount.type), "%s", SECONTEXT_FILE_TYPE);
+	if (!secontext_format(&l->process, l->text) || (l->own_mount && !secontext_format(&mount, l->mount)))
+		return refuse(why, WHY_DATA, "an SELinux label of more than %d bytes", SECONTEXT_MAX);
+	return 0;
+}
+
+/* The level: what the policy says, else what the engine gave the container's files, else one of its own. */
+static int
+choose_level(const struct policy *p, const struct request *r, const struct secontext *had, struct label *l,
+    struct why *why)
+{
+	const enum level_kind kind = level_kind(had->level);
+
+	l->own_mount = true;
+	if (p->selinux_level != NULL && strcmp(p->selinux_level, "auto") != 0) {
+		snprintf(l->process.level, sizeof(l->process.level), "%s", p->selinux_level);
+		return 0;
+	}
+	if (kind == LEVEL_RANGE)
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: a container with GPUs has its own "
+		    "categories, one by one (or say in %s which: selinux = { level = \"...\"; })", had->level, p->name);
+	if (kind == LEVEL_CATEGORIES) {
+		snprintf(l->process.level, sizeof(l->process.level), "%s", had->level);
+		l->own_mount = r->mount_label == NULL;
+		return 0;
+	}
+	l->drawn = true;
+	return draw(l, why);
+}
+
+/* A type that is not in the loaded policy. */
+static int
+refuse_type(const struct policy *p, const struct label *l, const char *text, struct why *why)
+{
+	if (p->selinux_type != NULL || p->selinux_level != NULL)
+		return refuse(why, WHY_CONFIG, "%s: %s is no label of the SELinux policy that is loaded (type %s, level %s): see "
+		    "seinfo -t", p->name, text, l->process.type, l->process.level);
+	return refuse(why, WHY_CONFIG, "the SELinux policy that is loaded has no label %s: make install-selinux brings the "
+	    "type %s, or name another one in %s: selinux = { type = \"...\"; }", text, l->process.type, p->name);
+}
+
+static int
+check_valid(const struct policy *p, struct label *l, struct why *why)
+{
+	int valid = selinux_valid(l->text);
+
+	if (valid == 1 && l->own_mount && (valid = selinux_valid(l->mount)) == 0)
+		return refuse_type(p, l, l->mount, why);
+	if (valid == -1)
+		return cant_ask(why);
+	/* as it is compared with those of others */
+	return valid == 0 || !secontext_parse(l->text, &l->process) ? refuse_type(p, l, l->text, why) : 0;
+}
+
+int
+label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why)
+{
+	struct secontext had = { .user = "system_u", .role = "system_r", .level = "s0" };
+
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	if (selinux_state(&out->state, why) == -1)
+		return -1;
+	if (out->state == SELINUX_ABSENT)
+		return 0;
+	if (r->label != NULL && !secontext_parse(r->label, &had))
+		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is no SELinux label", r->label);
+	out->process = had;
+	snprintf(out->process.type, sizeof(out->process.type), "%s",
+	    p->selinux_type != NULL ? p->selinux_type : SECONTEXT_CONTAINER_TYPE);
+	if (choose_level(p, r, &had, out, why) == -1 || write_out(out, why) == -1)
+		return -1;
+	if (check_valid(p, out, why) == 0)
+		return 0;
+	/* where nothing is enforced, a label that nobody asked for is not worth a refusal */
+	if (out->state != SELINUX_PERMISSIVE || p->selinux_type != NULL || p->selinux_level != NULL)
+		return -1;
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	return 0;
+}
+
+/* 1 where it may, or where that is not enforced. */
+static int
+may(const struct label *l, const char *object, const char *class, const char *const *wanted, struct why *why)
+{
+	int ret = selinux_may(l->text, object, class, wanted);
+
+	return ret == -1 ? cant_ask(why) : ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
+}
+
+/* Folders. */
+
+static int
+check_folder(const struct label *l, const struct edit_mount *m, struct why *why)
+{
+	const bool writable = strlist_has(&m->options, "rw");
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	char has[SECONTEXT_MAX];
+	int ret;
+
+	/* what it names was found by folders.c, and no one but root can have it name another since */
+	if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
+		return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
+	if (!selinux_label_of(fd, has))
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "folder %s: its SELinux label can't be "
+		    "read: %s", m->source, strerror(errno));
+	if ((ret = selinux_may_folder(l->text, has, writable)) == -1)
+		return cant_ask(why);
+	if (ret == 1 || l->state == SELINUX_PERMISSIVE)
+		return 0;
+	return refuse(why, WHY_DENIED, "folder %s: SELinux lets %s (%s) not %s what is labelled %s: semanage fcontext -a -t "
+	    SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
+	    writable ? "write" : "read", has, m->source, m->source);
+}
+
+int
+label_folders(const struct label *l, const struct edits *e, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++)
+		if (check_folder(l, &e->mount[i], why) == -1)
+			return -1;
+	return 0;
+}
+
+/* Categories of its own. */
+
+static bool
+is_taken(const char *level, const struct leases *ls, const struct lease *l, bool by_others_only)
+{
+	struct secontext c;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i].key, l->key) != 0 && (!by_others_only || ls->v[i].uid != l->uid) &&
+		    secontext_parse(ls->v[i].label, &c) && strcmp(c.level, level) == 0)
+			return true;
+	return false;
+}
+
+int
+label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
+{
+	unsigned i;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	for (i = 0; l->drawn && i < DRAWS && is_taken(l->process.level, ls, lease, false); i++)
+		if (draw(l, why) == -1 || write_out(l, why) == -1)
+			return -1;
+	/* one user's containers may share theirs (a pod's do) */
+	if (is_taken(l->process.level, ls, lease, !l->drawn))
+		return refuse(why, WHY_DENIED, "the categories %s are those of another user's container: let the engine choose "
+		    "others", l->process.level);
+	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
+	return 0;
+}
+
+/* Nodes. */
+
+static int
+refuse_node(const struct label *l, const char *path, const char *has, struct why *why)
+{
+	return refuse(why, WHY_DENIED, "%s: SELinux lets %s (%s) not use what is labelled %s: restorecon -vF %s gives it its "
+	    "own label back; else give the type that right (gpuhelper_use_devices, make install-selinux), or name another in "
+	    "the policy", path, l->process.type, l->process.level, has, path);
+}
+
+/* The label that a node has while it is one container's. */
+static int
+own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)
+{
+	struct secontext c;
+	int valid;
+
+	if (!secontext_parse(has, &c))
+		return refuse(why, WHY_IO, "%s has the SELinux label \"%.100s\", which is none: restorecon -vF %s", path, has,
+		    path);
+	snprintf(c.type, sizeof(c.type), "%s", SECONTEXT_DEVICE_TYPE);
+	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
+	if (!secontext_format(&c, out))
+		return refuse(why, WHY_BUG, "%s: a label that is too long", path);
+	if ((valid = selinux_valid(out)) == -1)
+		return cant_ask(why);
+	return valid ? 0 : refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make "
+	    "install-selinux", path, out);
+}
+
+int
+label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
+    struct why *why)
+{
+	static const char *const to_read[] = { "getattr", "open", "read", "ioctl", NULL };
+	static const char *const to_use[] = { "getattr", "open", "read", "write", "ioctl", "map", NULL };
+	struct act a = *node;
+	int ret;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	a.kind = ACT_LABEL;
+	if (!selinux_label_of(fd, a.was))
+		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a.path, strerror(errno));
+	if (alone) {
+		if ((ret = own_label(l, a.path, a.was, a.label, why)) == -1) {
+			/* without our module, and nothing enforced: left as it is */
+			if (l->state == SELINUX_PERMISSIVE && why->code == WHY_CONFIG)
+				return 0;
+			return -1;
+		}
+	} else
+		memcpy(a.label, a.was, sizeof(a.label));
+	if ((ret = may(l, a.label, "chr_file", read_only ? to_read : to_use, why)) != 1)
+		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
+	if (alone && strcmp(a.label, a.was) != 0 && !lease_add_act(lease, &a))
+		return refuse_nomem(why);
+	return 0;
+}
+
+/* By what stands for the pinned node: fsetfilecon() wants it opened. */
+static int
+set(int fd, const char *path, const char *label, struct why *why)
+{
+	char name[40], now[SECONTEXT_MAX];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (setfilecon_raw(name, label) == -1)
+		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s gives it its own", path, label,
+		    strerror(errno), path);
+	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)
+		return refuse(why, WHY_IO, "%s was labelled %s and is not", path, label);
+	return 0;
+}
+
+int
+label_set(int fd, const struct act *a, struct why *why)
+{
+	char now[SECONTEXT_MAX];
+
+	if (selinux_label_of(fd, now) && strcmp(now, a->label) == 0)
+		return 0;
+	return set(fd, a->path, a->label, why);
+}
+
+int
+label_reset(int fd, const struct act *a, struct why *why)
+{
+	char now[SECONTEXT_MAX];
+
+	/* what has another one was labelled by someone else meanwhile, or not yet by us */
+	if (!selinux_label_of(fd, now))
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
+		    "%s", a->path, strerror(errno));
+	return strcmp(now, a->label) != 0 ? 0 : set(fd, a->path, a->was, why);
+}

@@ -1,0 +1,95 @@
+/* pure/secontext.c: labels come apart and together again, levels are what they are, and pairs of categories are two. */
+#include "pure/secontext.h"
+#include "tap.h"
+
+static void
+test_labels(void)
+{
+	static const char *const good[] = { "system_u:system_r:container_t:s0:c1,c2",
+		"unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023", "u:r:t", "system_u:object_r:device_t:s0" };
+	static const char *const bad[] = { "", ":", "u:r", "u:r:", "u::t:s0", ":r:t:s0", "u:r:t:", "u:r:t:x", "u:r:t:s0:",
+		"u:r:t s:s0", "u:r:t:s0:c1 ", "u:r:t:s0\n", "\xc3\xa4:r:t:s0", "u:r:t:s0:c1,", "a b:r:t:s0", "u:r:t:SystemHigh" };
+	char text[SECONTEXT_MAX], longest[400];
+	struct secontext c;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ok(secontext_parse(good[i], &c), "%s is a label", good[i]);
+		ok(secontext_format(&c, text) && strcmp(text, good[i]) == 0, "and is the same again");
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!secontext_parse(bad[i], &c), "«%s» is none", bad[i]);
+	ok(secontext_parse(good[0], &c) && strcmp(c.user, "system_u") == 0 && strcmp(c.role, "system_r") == 0 &&
+	    strcmp(c.type, "container_t") == 0 && strcmp(c.level, "s0:c1,c2") == 0, "its parts");
+	memset(longest, 'a', sizeof(longest));
+	longest[1] = longest[3] = ':';
+	longest[sizeof(longest) - 1] = '\0';
+	ok(!secontext_parse(longest, &c), "one that is too long is none");
+	memset(c.user, 'a', sizeof(c.user) - 1);
+	memset(c.role, 'a', sizeof(c.role) - 1);
+	memset(c.type, 'a', sizeof(c.type) - 1);
+	c.user[sizeof(c.user) - 1] = c.role[sizeof(c.role) - 1] = c.type[sizeof(c.type) - 1] = '\0';
+	snprintf(c.level, sizeof(c.level), "s0:c1,c2");
+	ok(!secontext_format(&c, text), "parts that make one that is too long make none");
+	ok(secontext_is_type("nvidia_container_t") && secontext_is_type("a"), "types");
+	ok(!secontext_is_type("") && !secontext_is_type("a:b") && !secontext_is_type("1a") && !secontext_is_type("a b") &&
+	    !secontext_is_type("a\n"), "and what are none");
+}
+
+static void
+test_levels(void)
+{
+	static const struct {
+		const char *level;
+		enum level_kind kind;
+	} t[] = {
+		{ "s0", LEVEL_PLAIN }, { "s15", LEVEL_PLAIN }, { "s0:c1", LEVEL_CATEGORIES }, { "s0:c1,c2", LEVEL_CATEGORIES },
+		{ "s0:c1023,c0,c7", LEVEL_CATEGORIES }, { "s0:c0.c1023", LEVEL_RANGE }, { "s0:c1,c4.c6", LEVEL_RANGE },
+		{ "s0-s0", LEVEL_RANGE }, { "s0-s0:c0.c1023", LEVEL_RANGE }, { "s0:c1-s0:c1,c2", LEVEL_RANGE },
+		{ "", LEVEL_WRONG }, { "s", LEVEL_WRONG }, { "c1", LEVEL_WRONG }, { "s0:", LEVEL_WRONG },
+		{ "s0:c", LEVEL_WRONG }, { "s0:c1,", LEVEL_WRONG }, { "s0:c1.", LEVEL_WRONG }, { "s0-", LEVEL_WRONG },
+		{ "s0-s0-s0", LEVEL_WRONG }, { "s0:c1,s0", LEVEL_WRONG }, { "s00000", LEVEL_WRONG }, { "s0 ", LEVEL_WRONG },
+		{ "s0:c1:c2", LEVEL_WRONG }, { "auto", LEVEL_WRONG },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		is_int(level_kind(t[i].level), t[i].kind, "level «%s»", t[i].level);
+}
+
+static void
+test_pairs(void)
+{
+	static bool seen[SECONTEXT_CATEGORIES];
+	unsigned a, b, wrong = 0, least = SECONTEXT_CATEGORIES, most = 0;
+	char level[32], end;
+	uint32_t i;
+
+	for (i = 0; i < 1U << 20; i++) {
+		level_pair(i * 4099U, level);
+		if (sscanf(level, "s0:c%u,c%u%c", &a, &b, &end) != 2 || a >= b || b >= SECONTEXT_CATEGORIES) {
+			wrong++;
+			continue;
+		}
+		seen[a] = seen[b] = true;
+		least = a < least ? a : least;
+		most = b > most ? b : most;
+	}
+	is_int(wrong, 0, "of a million draws, all are two categories, the lower one first");
+	is_int(least, 0, "from the first");
+	is_int(most, SECONTEXT_CATEGORIES - 1, "to the last");
+	for (i = 0; i < SECONTEXT_CATEGORIES && seen[i]; i++)
+		;
+	is_int(i, SECONTEXT_CATEGORIES, "each is drawn");
+	level_pair(UINT32_MAX, level);
+	ok(level_kind(level) == LEVEL_CATEGORIES, "%s", level);
+}
+
+int
+main(void)
+{
+	test_labels();
+	test_levels();
+	test_pairs();
+	return done_testing();
+}

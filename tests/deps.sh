@@ -7,7 +7,8 @@ build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev li
 libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev mandoc cppcheck procps binutils file openssl
-systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio"
+systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio zstd
+selinux-policy-dev selinux-policy-src policycoreutils semodule-utils"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross"
 case ${1:-check} in

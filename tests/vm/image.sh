@@ -2,12 +2,16 @@
 # The virtual machine's disk, kernel and initrd: plain Debian of the release that this machine has (the programs are
 # built against its libraries), from the mirrors that this machine's apt is set up with.
 #
-#	image.sh		prints the folder that has root.ext4, vmlinuz and initrd; makes them if they are not there yet
+#	image.sh		prints the folder that has root.ext4, vmlinuz, initrd and policy; makes them if they are not
+#				there yet
 #
 # Nothing of this project is in it (vm.sh adds that at each boot), so it is made once: the folder's name is a hash of
 # what it is made of, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).
 # What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
 # those scripts would have done is done here, or by systemd at the first boot, which each boot is.
+#
+# It is one disk for all jobs, and has Debian's SELinux policy and its labels on it.  Whether the kernel cares is said
+# at each boot (vm.sh); «policy» is what semodule needs to link another module with it.
 #
 # Exit status 3: it can't be made here, with the reason as one line on standard error.
 set -eu
@@ -19,7 +23,7 @@ cache=${GPUHELPER_VM_CACHE:-${XDG_CACHE_HOME:-/var/cache}/gpuhelper-vm}
 
 cant() { echo "$*" >&2; exit 3; }
 
-for tool in mmdebstrap mke2fs cpio depmod modprobe busybox objdump; do
+for tool in mmdebstrap mke2fs debugfs cpio depmod modprobe busybox objdump semodule zstd; do
 	command -v $tool >/dev/null || cant "$tool is missing: sh tests/deps.sh check"
 done
 . /etc/os-release
@@ -28,15 +32,17 @@ done
 sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     awk -v s="$VERSION_CODENAME" '$3 == s || index($3, s "-") == 1' | sort -u)
 [ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"
+[ -e /usr/share/selinux/devel/Makefile ] || cant "selinux-policy-dev is missing: sh tests/deps.sh check"
+[ -e /usr/src/selinux-policy-src.tar.zst ] || cant "selinux-policy-src is missing: sh tests/deps.sh check"
 
 system="systemd systemd-sysv udev dbus kmod linux-image-amd64 acl
-base-files base-passwd bash coreutils dash findutils grep init-system-helpers libc-bin login mawk mount sed tar util-linux"
-# SELinux (Debian's policy, labels) would be packages more here, and labels written before the disk is made
+base-files base-passwd bash coreutils dash findutils grep init-system-helpers libc-bin login mawk mount sed tar util-linux
+selinux-policy-default policycoreutils selinux-utils runc crun"
 libraries=$(objdump -p "$build/gpuhelper" "$build/gpuhelperctl" | awk '$1 == "NEEDED" { print $2 }' | sort -u |
     while read -r l; do dpkg-query -S "*/x86_64-linux-gnu/$l"; done | sed 's/:.*//' | sort -u)
 [ -n "$libraries" ] || { echo "image.sh: $build has no programs: make" >&2; exit 1; }
 
-key=$({ cat "$0"; echo "$sources" $libraries; } | sha256sum | cut -c1-16)
+key=$({ cat "$0" "$here/tests/vm/label.c"; echo "$sources" $libraries; } | sha256sum | cut -c1-16)
 image=$cache/$VERSION_CODENAME-$key
 mkdir -p "$cache"
 exec 9>"$cache/lock"
@@ -112,8 +118,34 @@ done
 (cd "$i" && find . | cpio --quiet -o -H newc -R 0:0) >"$new/initrd"
 cp "$r/boot/vmlinuz-$kernel" "$new/vmlinuz"
 
+# SELinux: Debian's modules linked, as selinux-policy-default's script does, with the one for containers, which
+# bookworm has as source only; and labels, which mke2fs could only copy where this kernel lets root set them
+policy=$r/usr/share/selinux/default
+if ! [ -e "$policy/container.pp.bz2" ]; then
+	tar -xf /usr/src/selinux-policy-src.tar.zst -C "$new" --strip-components=4 --wildcards '*/policy/modules/services/container.*'
+	mkdir "$new/container"
+	mv "$new"/container.?? "$new/container/"
+	make -s -C "$new/container" -f /usr/share/selinux/devel/Makefile container.pp >>"$cache/log" 2>&1 &&
+	    mv "$new/container/container.pp" "$policy/" || cant "Debian's container policy can't be built: $cache/log"
+fi
+printf '%s\n' SELINUX=enforcing SELINUXTYPE=default >"$r/etc/selinux/config"
+mkdir -p "$r/var/lib/selinux/default"
+for m in $(cat "$policy/.modules"); do [ ! -e "$policy/$m.pp.bz2" ] || echo "$policy/$m.pp.bz2"; done >"$new/modules"
+[ ! -e "$policy/container.pp" ] || echo "$policy/container.pp" >>"$new/modules"
+# shellcheck disable=SC2046
+semodule -p "$r" -s default -n -X 100 $(sed 's/^/-i /' "$new/modules") >>"$cache/log" 2>&1 ||
+    cant "semodule can't link Debian's policy: $cache/log"
+mkdir -p "$new/policy/etc/selinux" "$new/policy/var/lib"
+cp -a "$r/etc/selinux/." "$new/policy/etc/selinux/"
+mv "$r/var/lib/selinux" "$new/policy/var/lib/"
+rm -rf "$policy"
+
 rm -rf "$r"/boot/* "$r/var/cache/apt" "$r/var/lib/apt" "$r/usr/lib/udev/hwdb.d"
-mke2fs -q -F -t ext4 -O ^has_journal -E root_owner=0:0 -d "$r" "$new/root.ext4" 600M >/dev/null
-rm -rf "$r" "$i" "$new/sources.list"
+mke2fs -q -F -t ext4 -O ^has_journal -E root_owner=0:0 -d "$r" "$new/root.ext4" 700M >/dev/null
+${CC:-cc} -O1 -D_GNU_SOURCE -o "$new/label" "$here/tests/vm/label.c" -lselinux
+"$new/label" "$r/etc/selinux/default/contexts/files/file_contexts" "$r" >"$new/labels"
+sed 's|^\([^ ]*\) \(.*\)$|ea_set "\1" security.selinux "\2\\000"|' "$new/labels" >"$new/debugfs"
+debugfs -w -f "$new/debugfs" "$new/root.ext4" 2>&1 >/dev/null | grep -v ^debugfs >>"$cache/log" || :
+rm -rf "$r" "$i" "$new/sources.list" "$new/container" "$new/modules" "$new/labels" "$new/debugfs"
 mv "$new" "$image"
 echo "$image"

@@ -11,6 +11,8 @@
 #
 # In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
 # «# programs: FILE.c...» what of there to compile for it.
+# With «# selinux: enforcing» SELinux enforces from boot, with this project's policy modules as «make install-selinux»
+# installs them (linked here, for under emulation that takes a minute) and what is brought labelled as they say.
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -39,6 +41,7 @@ cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
 install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
 install -m 755 "$job" "$p/job/run"
 cp "$here/tests/lib/tap.sh" "$p/job/"
+cp "$(command -v busybox)" "$p/job/"	# of containers
 # stands in for a container's runtime
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
 for f in $(sed -n 's/^# programs: //p' "$job"); do
@@ -46,6 +49,18 @@ for f in $(sed -n 's/^# programs: //p' "$job"); do
 done
 for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"; done
 install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"
+
+selinux=$(sed -n 's/^# selinux: //p' "$job")
+append=
+if [ -n "$selinux" ]; then
+	append="security=selinux selinux=1 enforcing=1 log_buf_len=4M"
+	policy=$(sh "$here/tests/vm/policy.sh" "$image") || exit 1
+	mkdir -p "$p/etc/selinux" "$t/cpio/bin"
+	cp -a "$policy/etc/selinux/." "$p/etc/selinux/"
+	"$image/label" "$policy/etc/selinux/default/contexts/files/file_contexts" "$p" |
+	    sed 's|^\(/job[^ ]*\) .*|\1 system_u:object_r:bin_t:s0|' >"$t/cpio/labels"
+	${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$t/cpio/bin/setlabels" "$here/tests/vm/guest/setlabels.c"
+fi
 (cd "$t/cpio" && find . | cpio --quiet -o -H newc -R 0:0) >"$t/payload"
 cat "$image/initrd" "$t/payload" >"$t/initrd"
 
@@ -58,7 +73,7 @@ timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,th
     -nodefaults -no-user-config -display none -no-reboot \
     -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
     -kernel "$image/vmlinuz" -initrd "$t/initrd" \
-    -append "console=ttyS0 quiet panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw" \
+    -append "console=ttyS0 quiet panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw $append" \
     -drive "if=none,id=disk,file=$image/root.ext4,format=raw,snapshot=on,cache=unsafe" -device nvme,serial=root,drive=disk \
     $(sed -n 's/^# vm: //p' "$job") </dev/null >&2 || echo "# qemu ended with $?"
 cat "$t/tap"

@@ -1,0 +1,464 @@
+#!/bin/sh
+# SELinux enforcing from boot, Debian's policy, the modules of selinux/: containers with GPUs, and the helper itself.
+# selinux: enforcing
+# vm: -device virtio-gpu-pci
+# files: fixtures/sysroot/nvidia-2gpu
+# programs: vm/guest/tries.c
+#
+# Real: kernel, policy, systemd, udevd, runc, crun, a DRM device.  Simulated: NVIDIA's GPUs, as in tests/lib/sandbox.sh.
+# No driver answers for their numbers, so a node that may be used opens as ENXIO, and one that SELinux denies as EACCES.
+set -u
+T=$(mktemp -d)
+. /job/tap.sh
+t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
+# else most of what is denied is lost
+echo 0 >/proc/sys/kernel/printk_ratelimit
+
+# what was denied so far (or since the last «forget»), one line each
+denied() { dmesg | grep 'avc:  denied' | tail -n "+$((seen + 1))"; }
+forget() { seen=$(dmesg | grep -c 'avc:  denied'); }
+seen=0
+# avc PATTERN...: something was denied since, in a line that has them all
+avc() {
+	i=0
+	while [ $i -lt 20 ]; do
+		denied >"$T/out"
+		for p in "$@"; do grep -e "$p" "$T/out" >"$T/some"; mv "$T/some" "$T/out"; done
+		[ ! -s "$T/out" ] || return 0
+		sleep 0.1
+		i=$((i + 1))
+	done
+	denied >"$T/out"
+	return 1
+}
+# nothing that the helper itself did was denied since the machine booted
+clean() { dmesg | grep 'avc:  denied' | grep 'scontext=[^ ]*:gpuhelper_t:' | grep -v 'comm="tries"' >"$T/out"; ! [ -s "$T/out" ]; }
+label() { stat -c %C "$1"; }
+is() { echo "$1" >"$T/out"; [ "$1" = "$2" ]; }
+like() { echo "$1" | grep -qx -e "$2" || { echo "$1" >"$T/out"; return 1; }; }
+
+t "SELinux enforces" is "$(getenforce)" Enforcing
+t "since the kernel booted" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
+for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /etc/gpuhelper=gpuhelper_conf_t \
+    /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /var/log/gpuhelper=gpuhelper_log_t \
+    /var/lib/gpuhelper=gpuhelper_var_lib_t /usr/bin/gpuhelper-runc=bin_t; do
+	t "${f%=*} is ${f#*=}" is "$(label "${f%=*}" | cut -d : -f 3)" "${f#*=}"
+done
+
+# a user, GPUs, folders, policies
+echo "worker:x:1000:1000::/home/worker:/bin/sh" >>/etc/passwd
+echo "worker:x:1000:" >>/etc/group
+sed -i "s/^gpuhelper:.*/&worker/" /etc/group
+mkdir -p /home/worker
+echo secret >/home/worker/secret
+restorecon -RF /home/worker
+mkdir -p /run/driver
+mount -t tmpfs -o mode=755,context=system_u:object_r:proc_t:s0 driver /run/driver
+cp -R /job/nvidia-2gpu/proc/driver /job/nvidia-2gpu/proc/devices /run/driver/
+mount --bind /run/driver/driver /proc/driver
+mount --bind /run/driver/devices /proc/devices
+for d in nvidia0:195:0 nvidia1:195:1 nvidiactl:195:255 nvidia-uvm:510:0 nvidia-uvm-tools:510:1; do
+	IFS=: read -r name major minor <<-END
+	$d
+	END
+	mknod -m 666 "/dev/$name" c "$major" "$minor"
+	restorecon -F "/dev/$name"
+done
+t "NVIDIA's nodes are xserver_misc_device_t" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+mkdir -p /srv
+restorecon -F /srv
+mkdir -p /srv/open /srv/shut /var/lib/containers/vol/rootfs
+chmod 777 /srv/open /srv/shut
+chcon -t container_file_t /srv/open
+echo data >/srv/shut/x
+cat >/etc/gpuhelper/gpuhelper.conf <<END
+runtime = "/usr/sbin/runc";
+volumes = [ "/var/lib/containers/vol" ];
+unenforced = "allow";
+END
+policy() { cat >"/etc/gpuhelper/policy.d/$1.conf"; }
+GPU='identity = "caller"; callers = [ "root", "worker" ];'
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+folders = ( { path = "/srv/open"; access = "rw"; }, { path = "/srv/shut"; access = "ro"; } );
+END
+
+# a container's file system: labelled for containers, as engines do
+r=/var/lib/containers/vol/rootfs
+mkdir -p $r/bin $r/proc $r/dev $r/sys $r/srv/open $r/srv/shut $r/tmp $r/out
+cp /job/busybox $r/bin/
+for a in sh cat ls sleep touch stat; do ln -s busybox $r/bin/$a; done
+# what it says goes to a file: SELinux lets it write to no pipe of a shell's
+mkdir -p /var/lib/containers/ct /var/lib/containers/vol/out
+chmod 777 /var/lib/containers/vol/out
+restorecon -RF /var/lib/containers
+chcon -R system_u:object_r:container_file_t:s0 /var/lib/containers/vol
+# a user namespace may mount /proc only where one is to be seen that nothing covers
+mkdir /run/proc
+mount -t proc proc /run/proc
+
+# config.json of container $1: the id 0 in it is $2 here (0: no user namespace); $3: its environment, as JSON strings;
+# $4: more of «process»; $5: more of «linux»; $6: more mounts; $7: its script
+config() {
+	dir=/var/lib/containers/ct/$1
+	mkdir -p "$dir"
+	ns='{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"}' map=
+	if [ "$2" != 0 ]; then
+		ns="$ns,{\"type\":\"user\"}"
+		map="\"uidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],\"gidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],"
+	fi
+	cat >"$dir/config.json" <<-END
+	{"ociVersion":"1.0.2","root":{"path":"$r"},"hostname":"h",
+	"process":{"terminal":false,"user":{"uid":0,"gid":0},"cwd":"/","args":["/bin/sh","-c","exec >>/out/$1 2>&1; $7"],$4
+	 "env":["PATH=/bin"${3:+,$3}],"noNewPrivileges":true},
+	"mounts":[{"destination":"/proc","type":"proc","source":"proc"},
+	 {"destination":"/dev","type":"tmpfs","source":"tmpfs","options":["nosuid","mode=755","size=65536k"]},
+	 {"destination":"/out","type":"bind","source":"$OUT","options":["bind","rw"]}$6],
+	"linux":{$map"namespaces":[$ns],$5"resources":{"devices":[{"allow":false,"access":"rwm"}]}}}
+	END
+}
+# what a container sees and may do, a line each
+PROBE=$(tr '\n' ' ' <<'END'
+read l </proc/self/attr/current; echo label=$l;
+for n in nvidia0 nvidia1 nvidiactl nvidia-uvm; do
+case $( (: </dev/$n) 2>&1 ) in *such*file*|*nonexistent*) ;; *such*device*) echo $n=may;; *denied*) echo $n=denied;; *permitted*) echo $n=cgroup;;
+*) echo $n=other;; esac; done
+END
+)
+# run ID [PROGRAM]: through the wrapper, or another program; what it and the container said are in $OUT/ID
+OUT=/var/lib/containers/vol/out
+prepare() {
+	rm -f "$OUT/$1"
+	cp "/var/lib/containers/ct/$1/config.json" "$T/$1.json"
+}
+ran() { # its words, those of the runtime, and the bundle as it was
+	cat "$T/$1.said" >>"$OUT/$1"
+	cp "$T/$1.json" "/var/lib/containers/ct/$1/config.json"
+}
+run() {
+	prepare "$1"
+	(cd "/var/lib/containers/ct/$1" && "${2:-/usr/bin/gpuhelper-runc}" --root /run/ct run "$1" </dev/null) >"$T/$1.said" 2>&1
+	st=$?
+	ran "$1"
+	return $st
+}
+# says ID LINE...: the container's output has them, as patterns
+says() {
+	id=$1; shift
+	for p in "$@"; do grep -qx -e "$p" "$OUT/$id" || { { cat "$OUT/$id"; denied | grep -v -e module_request -e /tmp/ -e pipe:; } >"$T/out"; return 1; }; done
+}
+# start ID: in the background, until it says «ready»
+start() {
+	prepare "$1"
+	(cd "/var/lib/containers/ct/$1" && exec "${2:-/usr/bin/gpuhelper-runc}" --root /run/ct run "$1" </dev/null >"$T/$1.said" 2>&1) &
+	eval "pid_$1=$!"
+	i=0
+	until grep -q ready "$OUT/$1" 2>/dev/null; do
+		i=$((i + 1))
+		if [ $i -ge 300 ] || ! kill -0 $! 2>/dev/null; then ran "$1"; cp "$OUT/$1" "$T/out"; return 1; fi
+		sleep 0.1
+	done
+}
+stop() { runc --root /run/ct kill "$1" KILL 2>"$T/err" && eval "wait \$pid_$1"; }
+NVIDIA='system_u:system_r:nvidia_container_t:s0:c[0-9]*,c[0-9]*'
+
+echo "# the helper's domain"
+HELPER=/usr/libexec/gpuhelper/gpuhelper
+t "the helper runs in gpuhelper_t" like "$(/job/tries domain $HELPER)" 'unconfined_u:unconfined_r:gpuhelper_t:s0-s0:c0.c1023'
+t "for a user, too" like "$(setpriv --reuid worker --regid worker --init-groups -- /job/tries domain $HELPER)" \
+    'unconfined_u:unconfined_r:gpuhelper_t:s0-s0:c0.c1023'
+cp /job/tries /usr/libexec/gpuhelper/tries
+chcon --reference=$HELPER /usr/libexec/gpuhelper/tries
+TRIES=/usr/libexec/gpuhelper/tries
+t "control: a program labelled as the helper's runs in gpuhelper_t" like "$($TRIES label)" '.*:gpuhelper_t:.*'
+t "and may read its settings" is "$($TRIES read /etc/gpuhelper/gpuhelper.conf)" done
+gpuhelperctl reap
+# can't NAME WHAT PATH AVC...: it is denied, and that is in the log
+cant() {
+	name=$1 what=$2 path=$3; shift 3
+	forget
+	t "gpuhelper_t can't $name" is "$($TRIES "$what" "$path" 2>&1)" EACCES
+	t "and the log says so" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' "$@"
+}
+cant "make a file in /etc" make /etc/made 'tcontext=[^ ]*:etc_t:'
+cant "write /etc/passwd" write /etc/passwd 'tcontext=[^ ]*:etc_t:'
+cant "read the password hashes" read /etc/shadow 'tcontext=[^ ]*:shadow_t:'
+cant "write its own settings" write /etc/gpuhelper/gpuhelper.conf 'tcontext=[^ ]*:gpuhelper_conf_t:'
+cant "read a file of a home" read /home/worker/secret 'tcontext=[^ ]*:user_home_t:'
+cant "list a home" list /home/worker 'tcontext=[^ ]*:user_home_dir_t:'
+cant "execute a shell" exec /usr/bin/dash 'tcontext=[^ ]*:shell_exec_t:' 'execute'
+cant "execute a program" exec /usr/bin/true 'tcontext=[^ ]*:bin_t:' 'execute'
+cant "execute itself" exec $HELPER 'execute_no_trans'
+cant "open a network socket" inet - 'tclass=tcp_socket'
+cant "open one of IPv6" inet6 - 'tclass=udp_socket'
+cant "open a GPU" open /dev/nvidia0 'tcontext=[^ ]*:xserver_misc_device_t:'
+cant "relabel a file of the system" relabel /etc/passwd 'relabelfrom'
+cant "relabel a device that is no GPU" relabel /dev/null 'relabelfrom'
+cant "truncate the audit log" truncate /var/log/gpuhelper/audit.jsonl 'tcontext=[^ ]*:gpuhelper_log_t:'
+cant "remove it" unlink /var/log/gpuhelper/audit.jsonl 'tcontext=[^ ]*:gpuhelper_log_t:'
+sleep 1000 &
+cant "end a process" kill $! 'tclass=process'
+kill $!
+rm /usr/libexec/gpuhelper/tries
+forget
+
+echo "# containers in a user namespace: they see the host's nodes"
+config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
+config b 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
+t "one with a GPU starts" start a
+t "it runs in nvidia_container_t with categories of its own" says a "label=$NVIDIA"
+t "it can use its GPU, and the nodes that all share" says a nvidia0=may nvidiactl=may nvidia-uvm=may
+A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
+t "its GPU has a type of ours and its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
+t "the nodes that all share have none" is "$(label /dev/nvidiactl) $(label /dev/nvidia-uvm)" \
+    "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0"
+t "the other GPU is as it was" is "$(label /dev/nvidia1)" system_u:object_r:xserver_misc_device_t:s0
+t "the audit log has the label" grep -q "\"selinux\":\"system_u:system_r:nvidia_container_t:$A\"" /var/log/gpuhelper/audit.jsonl
+t "a second one starts" start b
+B=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/b")
+t "it has other categories" sh -c '[ -n "$0" ] && [ "$0" != "$1" ]' "$B" "$A"
+t "and the other GPU has those" is "$(label /dev/nvidia1)" "system_u:object_r:gpuhelper_device_t:$B"
+t "status has nothing to say against the nodes" sh -c '! gpuhelperctl status | grep -i selinux'
+
+# what the device cgroup would refuse as well is tried without it: raw runc, all devices allowed, nodes bound
+ALL='"resources":{"devices":[{"allow":true,"access":"rwm"}]},'
+bound() { printf ',{"destination":"/dev/%s","type":"bind","source":"/dev/%s","options":["bind"]}' "$1" "$1"; }
+raw() { # raw ID TYPE LEVEL NODE...: what a container of that label may do with nodes that are bound into it
+	id=$1 type=$2 level=$3; shift 3
+	m=$(for n in "$@"; do bound "$n"; done)
+	config "$id" 100000 '' "\"selinuxLabel\":\"system_u:system_r:$type:$level\"," \
+	    "\"mountLabel\":\"system_u:object_r:container_file_t:$level\",$ALL" "$m" "$PROBE"
+	sed -i 's/,"resources":{"devices":\[{"allow":false,"access":"rwm"}\]}}}$/}}/; s/"rwm"}\]},"resources.*$/"rwm"}]}}}/' "/var/lib/containers/ct/$id/config.json"
+	forget
+	run "$id" runc
+}
+t "a container of another's categories with the node bound into it starts" raw c nvidia_container_t s0:c1022,c1023 nvidia0 nvidiactl
+t "it can't use the GPU, but what all share" says c nvidia0=denied nvidiactl=may
+t "and the log says so" avc "scontext=[^ ]*:nvidia_container_t:s0:c1022,c1023" "tcontext=[^ ]*:gpuhelper_device_t:$A"
+t "one of type container_t with the same categories starts" raw d container_t "$A" nvidia0 nvidiactl
+t "it can use neither" says d nvidia0=denied nvidiactl=denied
+t "and the log says so" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:gpuhelper_device_t:$A"
+t "and of the other" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:xserver_misc_device_t:s0"
+forget
+
+# exec: an engine's process.json has the engine's own label
+printf '{"args":["/bin/sh","-c","cat /proc/self/attr/current >/out/exec"],"cwd":"/","user":{"uid":0,"gid":0},"env":["PATH=/bin"],%s}' \
+    '"selinuxLabel":"system_u:system_r:container_t:s0:c1,c2"' >"$T/process.json"
+runs_in() { rm -f "$OUT/exec"; gpuhelper-runc --root /run/ct exec "$@" >"$T/err" 2>&1; tr -d '\0' <"$OUT/exec" >"$T/out"; grep -qx "system_u:system_r:nvidia_container_t:$A" "$T/out"; }
+t "exec with a process.json runs in the container's label" runs_in --process "$T/process.json" a
+t "exec without one, too" runs_in a /bin/sh -c 'cat /proc/self/attr/current >/out/exec'
+
+echo "# events: the helper labels again what udev has reset"
+chcon -t xserver_misc_device_t -l s0 /dev/nvidia0
+t "status tells of a node that was relabelled" sh -c 'gpuhelperctl status | grep -q "/dev/nvidia0 has the SELinux label"'
+t "gpuhelper-reap.service runs" systemctl start gpuhelper-reap.service
+t "and has labelled it again" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
+
+stop a
+stop b
+t "reap" gpuhelperctl reap
+t "when they are over, the nodes have their labels back" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
+    "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0"
+t "control: then nvidia_container_t may use a bound node, of any categories" raw e nvidia_container_t s0:c1022,c1023 nvidia0
+t "it may" says e nvidia0=may
+t "and container_t may not" raw f container_t s0:c1022,c1023 nvidia0
+t "it may not" says f nvidia0=denied
+t "and the log says so" avc "scontext=[^ ]*:container_t:s0:c1022,c1023" "tcontext=[^ ]*:xserver_misc_device_t:s0"
+forget
+
+echo "# files: two containers' in one folder"
+config a 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' 'echo mine >/srv/open/a; echo ready; sleep 1000'
+config b 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' "$PROBE; cat /srv/open/a && echo read; echo ready"
+t "the first writes a file" start a
+t "the second runs" run b
+t "with a label of its own" says b "label=$NVIDIA"
+t "it can't read the other's file" sh -c '! grep -qx read "$0"' "$OUT/b"
+t "and the log says so" avc 'scontext=[^ ]*:nvidia_container_t:s0:c' "tcontext=$(label /srv/open/a)" 'name="a"'
+t "which has the other's categories" like "$(label /srv/open/a)" '[^:]*:object_r:container_file_t:s0:c[0-9]*,c[0-9]*'
+stop a
+forget
+config a 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/shut"' '' '' '' 'echo ready'
+fails() { ! "$@"; }
+refused() { cp "$OUT/$1" "$T/out"; shift; for p in "$@"; do grep -q -e "$p" "$T/out" || return 1; done; }
+t "a folder that SELinux keeps from containers is refused" fails run a
+t "gpuhelperctl check has warned of it" sh -c 'gpuhelperctl check | grep -q "SELinux keeps .* from /srv/shut"'
+t "and of nothing else" sh -c '! gpuhelperctl check | grep SELinux | grep -v /srv/shut'
+t "the refusal names type, label and command" refused a nvidia_container_t 'var_t' \
+    "semanage fcontext -a -t container_file_t '/srv/shut(/.\*)?' && restorecon -RF /srv/shut"
+t "without a look at it by the container: nothing was denied" is "$(denied | grep /srv/shut)" ""
+
+echo "# other types and levels"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; sharing = "shared"; } );
+END
+config a 100000 '"GPUHELPER_GPUS=1"' '"selinuxLabel":"system_u:system_r:container_t:s0:c7,c9",' \
+    '"mountLabel":"system_u:object_r:container_file_t:s0:c7,c9",' '' "$PROBE; echo ready; sleep 1000"
+t "a container that its engine gave categories keeps them" start a
+t "with our type" says a label=system_u:system_r:nvidia_container_t:s0:c7,c9 nvidia0=may
+t "a GPU that is shared keeps its label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+stop a
+config a 100000 '"GPUHELPER_GPUS=1"' '"selinuxLabel":"system_u:system_r:container_t:s0-s0:c0.c1023",' '' '' "$PROBE"
+run a
+t "a range of categories is refused" refused a 's0-s0:c0.c1023' 'one by one'
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+selinux = { type = "no_such_t"; };
+END
+config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+run a
+t "a type that there is not is refused" refused a 10-gpu.conf no_such_t
+checked() { gpuhelperctl check >"$T/out" 2>&1; grep -q -e "$1" "$T/out"; }
+t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux has no label system_u:system_r:no_such_t"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+selinux = { type = "container_t"; };
+END
+run a
+t "a type that may not use GPUs is refused, by its name and the node's" refused a container_t /dev/nvidia0 gpuhelper_device_t
+t "and nothing is left" is "$(label /dev/nvidia0) $(ls /run/gpuhelper/leases)" "system_u:object_r:xserver_misc_device_t:s0 "
+config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+t "where the runtime makes the nodes it is enough" run a
+t "they have the label of the container's own files" says a 'label=system_u:system_r:container_t:s0:c.*' nvidia0=may
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+selinux = { level = "s0:c9,c3"; };
+END
+config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+t "a level that the policy says" run a
+t "is taken" says a label=system_u:system_r:nvidia_container_t:s0:c3,c9 nvidia0=may
+
+echo "# runtimes and callers"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+END
+sed -i 's|/usr/sbin/runc|/usr/bin/crun|' /etc/gpuhelper/gpuhelper.conf
+t "crun, in a user namespace" run a
+t "label and GPU" says a "label=$NVIDIA" nvidia0=may
+sed -i 's|/usr/bin/crun|/usr/sbin/runc|' /etc/gpuhelper/gpuhelper.conf
+mkdir -p /usr/local/sbin
+printf '#!/bin/sh\ncd /var/lib/containers/ct/a && exec gpuhelper-runc --root /run/ct run a </dev/null\n' >/usr/local/sbin/engine
+chmod 755 /usr/local/sbin/engine
+restorecon -F /usr/local/sbin/engine
+printf '%s\n' '[Service]' Type=oneshot ExecStart=/usr/local/sbin/engine >/run/systemd/system/engine.service
+systemctl daemon-reload
+prepare a
+t "an engine that is a service" systemctl start engine.service
+t "label and GPU, for a service" says a "label=$NVIDIA" nvidia0=may
+ran a
+mkdir -p /home/worker/c/rootfs
+cp -a /var/lib/containers/vol/rootfs/. /home/worker/c/rootfs/
+config w 1000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
+chown -R worker:worker /home/worker/c
+chmod 600 /dev/nvidia0 /dev/nvidia1
+as_worker() { prepare w; (cd /home/worker/c && setpriv --reuid worker --regid worker --init-groups -- gpuhelper-runc --root /tmp/w run w </dev/null) >"$T/w.said" 2>&1; }
+t "rootless: a user's container with a node that is closed" as_worker
+ran w
+t "ACL and label let it in" says w "label=$NVIDIA" nvidia0=may
+gpuhelperctl reap
+t "and are gone with it" is "$(label /dev/nvidia0) $(getfacl -cp /dev/nvidia0 | grep -c user:)" \
+    "system_u:object_r:xserver_misc_device_t:s0 1"
+chmod 666 /dev/nvidia0 /dev/nvidia1
+config p 0 '' '' '' '' "$PROBE"
+t "a plain container" run p
+t "keeps the label it has, which is none" sh -c '! grep -q container_t "$0"' "$OUT/p"
+echo 'selinux = { plain = "container_t"; };' >>/etc/gpuhelper/gpuhelper.conf
+t "with selinux.plain" run p
+t "it runs in container_t, with categories" says p 'label=system_u:system_r:container_t:s0:c[0-9]*,c[0-9]*'
+
+echo "# the socket: the helper as a service, without the setuid bit"
+chmod u-s $HELPER
+policy 20-folder <<END
+$GPU
+folders = ( { path = "/srv/open"; access = "rw"; } );
+END
+config a 0 '"GPUHELPER_FOLDERS=/srv/open"' '' '' '' "$PROBE"
+t "gpuhelper.socket starts" systemctl start gpuhelper.socket
+/job/tries connect /run/gpuhelper/gpuhelper.sock &
+service_label() {
+	i=0
+	while [ $i -lt 30 ]; do
+		i=$((i + 1))
+		for p in /sys/fs/cgroup/system.slice/system-gpuhelper.slice/gpuhelper@*/cgroup.procs; do
+			read -r pid <"$p" && case $(readlink "/proc/$pid/exe") in $HELPER) tr -d '\0' <"/proc/$pid/attr/current"; return ;; esac
+		done 2>/dev/null
+		sleep 0.1
+	done
+}
+t "the service runs in gpuhelper_t" is "$(service_label)" system_u:system_r:gpuhelper_t:s0
+wait $!
+t "a container with a folder, granted by the service" run a
+t "with a label" says a "label=$NVIDIA"
+# the simulated /proc is to be seen
+mkdir -p /run/systemd/system/gpuhelper@.service.d
+printf '%s\n' '[Service]' ProtectProc=default ProtectControlGroups=no ProtectKernelTunables=no \
+    >/run/systemd/system/gpuhelper@.service.d/test.conf
+systemctl daemon-reload
+rm /etc/gpuhelper/policy.d/20-folder.conf
+config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+t "a container with a GPU, granted by the service" run a
+t "label and GPU are as before" says a "label=$NVIDIA" nvidia0=may
+t "the node has its label back" sh -c 'gpuhelperctl reap; [ "$(stat -c %C /dev/nvidia0)" = system_u:object_r:xserver_misc_device_t:s0 ]'
+systemctl stop gpuhelper.socket
+chmod u+s $HELPER
+
+echo "# permissive"
+policy 10-gpu <<END
+$GPU
+folders = ( { path = "/srv/shut"; access = "ro"; } );
+END
+config a 0 '"GPUHELPER_FOLDERS=all"' '' '' '' "$PROBE; cat /srv/shut/x"
+run a
+t "control: enforcing, this is refused" refused a 'semanage fcontext'
+t "nothing of the helper's was denied by now" clean
+setenforce 0
+t "permissive, it is granted" run a
+t "with the label that it would have" says a "label=$NVIDIA" data
+setenforce 1
+forget
+
+echo "# udev, with a real DRM device"
+node=/dev/dri/renderD128
+t "a render node is dri_device_t" is "$(label $node)" system_u:object_r:dri_device_t:s0
+setpriv --reuid worker --regid worker --clear-groups -- sleep 100000 &
+holder=$!
+sleep 0.5
+printf '{"version":2,"id":"vm","root":"/run/runc","uid":1000,"pid":%d,"start":"%s","boot":"%s","since":1,"policy":"p",
+"pipeline":"t/p","label":"system_u:system_r:nvidia_container_t:s0:c1,c2","cgroups":[],
+"gpus":[{"vendor":"intel","pci":"0000:00:02.0","part":"","exclusive":true,"limit":1}],
+"nodes":[{"path":"%s","major":226,"minor":128,"mode":432,"uid":0,"gid":0}],"users":[],"acts":[{"act":"label",
+"path":"%s","major":226,"minor":128,"id":0,"mask":-1,"inode":"0","label":"system_u:object_r:gpuhelper_device_t:s0:c1,c2",
+"was":"system_u:object_r:dri_device_t:s0"}],"draining":false}' $holder "$(cut -d ' ' -f 22 /proc/$holder/stat)" \
+    "$(cat /proc/sys/kernel/random/boot_id)" $node $node >"$T/lease"
+cp "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
+t "reapply labels it for a lease" gpuhelperctl reapply
+LEASED=system_u:object_r:gpuhelper_device_t:s0:c1,c2
+t "it is labelled" is "$(label $node)" $LEASED
+for event in change add; do
+	t "$event" udevadm trigger --settle -c $event $node
+	t "after $event it is labelled" is "$(label $node)" $LEASED
+done
+ln -s /dev/null /etc/udev/rules.d/60-gpuhelper.rules
+udevadm control --reload
+t "control: add, without our rule" udevadm trigger --settle -c add $node
+t "control: udev has reset the label" is "$(label $node)" system_u:object_r:dri_device_t:s0
+rm /etc/udev/rules.d/60-gpuhelper.rules
+udevadm control --reload
+t "add, with it" udevadm trigger --settle -c add $node
+t "it is labelled again" is "$(label $node)" $LEASED
+kill $holder
+gpuhelperctl reap
+t "and not when the lease is over" is "$(label $node)" system_u:object_r:dri_device_t:s0
+
+t "nothing of the helper's was denied in all of this" clean
+none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! grep gpuhelper "$T/out"; }
+t "no unit of ours has failed" none_failed
+
+echo "1..$n"
+[ $bad = 0 ]

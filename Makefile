@@ -121,6 +121,8 @@ install: all
 	for r in 60-gpuhelper.rules 61-gpuhelper-cdi.rules; do \
 	    sed 's|/usr/sbin/|$(SBINDIR)/|' udev/$$r >$(DESTDIR)$(LIBDIR)/udev/rules.d/$$r && \
 	    chmod 0644 $(DESTDIR)$(LIBDIR)/udev/rules.d/$$r || exit 1; done
+	install -d -m 0755 $(DESTDIR)$(PREFIX)/share/doc/gpuhelper
+	install -m 0644 udev/*.example $(DESTDIR)$(PREFIX)/share/doc/gpuhelper/
 	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
 	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
 	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group

@@ -456,6 +456,17 @@ kill $holder
 gpuhelperctl reap
 t "and not when the lease is over" is "$(label $node)" system_u:object_r:dri_device_t:s0
 
+cp /usr/share/doc/gpuhelper/72-gpuhelper-nodes.rules.example /etc/udev/rules.d/72-gpuhelper-nodes.rules
+if udevadm verify --help >/dev/null 2>&1; then
+	t "udevadm verify of the rules for a worker" udevadm verify /etc/udev/rules.d/72-gpuhelper-nodes.rules
+fi
+udevadm control --reload
+t "add, with the rules for a worker" udevadm trigger --settle -c add $node
+t "the node is ours: owner, mode and label" is "$(stat -c '%U:%G %a %C' $node)" \
+    "root:render 660 system_u:object_r:gpuhelper_device_t:s0"
+sulky() { journalctl --sync; journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep -i gpuhelper >"$T/out"; }
+t "udevd has no complaint about them" fails sulky
+
 t "nothing of the helper's was denied in all of this" clean
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! grep gpuhelper "$T/out"; }
 t "no unit of ours has failed" none_failed

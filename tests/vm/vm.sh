@@ -7,7 +7,7 @@
 # Emulated (no /dev/kvm is needed), without a network, on a disk whose changes are forgotten.  What is installed comes
 # with the initrd, so it is there when systemd starts, as a package's files would be, and the image is never made
 # anew for a change of ours.  A machine that does not boot, or a job that does not reach its end, is a failure; what
-# is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/vm-JOB.
+# is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/console-JOB.
 #
 # In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
 # «# programs: FILE.c...» what of there to compile for it.
@@ -65,7 +65,7 @@ fi
 cat "$image/initrd" "$t/payload" >"$t/initrd"
 
 mkdir -p "$build/logs"
-console=$build/logs/vm-$name
+console=$build/logs/console-$name
 rm -f "$console"
 : >"$t/tap"
 # shellcheck disable=SC2046

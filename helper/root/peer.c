@@ -246,29 +246,47 @@ check_still_there(const struct peer *p, int pidfd, struct why *why)
 	return refuse(why, WHY_DENIED, "the process that asked is gone");
 }
 
+static int
+check_owner(const struct peer *p, int ns, struct why *why)
+{
+	uid_t owner = (uid_t)-1;
+
+	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
+		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: whose user namespace that is can't be seen", p->pid,
+		    strerror(errno));
+	if (owner != p->asker.uid)
+		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
+		    "and containers can't ask", p->asker.uid, owner);
+	return 0;
+}
+
 /*
  * A user namespace is its maker's: the worker's own, in which its engine runs, is
- * his, a container's of root's is not its processes' own.  «Seen» is compared before
- * and after the maps are read, for it can be changed by who is in it.
+ * his, a container's of root's is not its processes' own.  Who is in one may make
+ * another: so each counts, up to ours.  «Seen» is compared before and after the maps
+ * are read, for it can be changed by who is in it.
  */
 static int
 check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 {
 	autoclose int ns = -1;
-	uid_t owner = (uid_t)-1;
-	struct stat ours;
+	struct stat ours, at;
 	char name[40];
+	int inner, saved;
 
 	snprintf(name, sizeof(name), "/proc/%d/ns/user", p->pid);
 	if (stat("/proc/self/ns/user", &ours) == -1 || (ns = open(name, O_RDONLY | O_CLOEXEC)) == -1 || fstat(ns, seen) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
-	if (ours.st_dev == seen->st_dev && ours.st_ino == seen->st_ino)
-		return 0;
-	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
-		return refuse(why, WHY_DENIED, "%s: %s: whose user namespace that is can't be seen", name, strerror(errno));
-	if (owner != p->asker.uid)
-		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
-		    "and containers can't ask", p->asker.uid, owner);
+	for (at = *seen; at.st_dev != ours.st_dev || at.st_ino != ours.st_ino;) {
+		if (check_owner(p, ns, why) == -1)
+			return -1;
+		inner = ns;
+		ns = ioctl(inner, NS_GET_PARENT);
+		saved = errno;
+		close(inner);
+		if (ns == -1 || fstat(ns, &at) == -1)
+			return refuse(why, WHY_DENIED, "%s: %s: the namespace around it can't be seen", name, strerror(saved));
+	}
 	return 0;
 }
 

@@ -200,6 +200,37 @@ def w5():
     refused(answer, 77, "a user namespace that uid 0 made")
 
 
+def deeper(function, inside, outside):
+    """The function in one more user namespace, which this process makes."""
+    # /proc/self is root's since the ids were changed
+    libc.prctl(4, 1, 0, 0, 0)
+    if libc.unshare(0x10000000) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    for file, text in ("setgroups", "deny"), *((kind + "_map", "%d %d 1" % (inside, outside)) for kind in ("uid", "gid")):
+        with open("/proc/self/" + file, "w") as f:
+            f.write(text)
+    return function()
+
+
+@case("W5b", "a namespace of his own in someone else's is not his: each on the way to the host's counts")
+def w5b():
+    u = UID["attacker"]
+
+    os.setgroups([grp.getgrnam("gpuhelper").gr_gid])
+    try:
+        answer = in_namespace(lambda: deeper(exchange_at_socket, 0, u), [(0, 0, 1), (u, u, 1)], inside=u)
+    finally:
+        os.setgroups([])
+    refused(answer, 77, "a user namespace that uid 0 made")
+
+
+@case("W5c", "namespaces of his own in one another are his")
+def w5c():
+    def ask():
+        return exchange_at_socket(gpus=None, folders="all")
+    granted(in_namespace(lambda: deeper(ask, 5, 0), [(0, UID["attacker"], 1), (1, 300000, 65536)], maker="attacker"))
+
+
 @case("W6", "a process with another root directory is refused, root's too")
 def w6():
     def from_jail():

@@ -15,9 +15,11 @@
  */
 #include <jansson.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
@@ -31,6 +33,7 @@
 #define READ_MS 2000		/* to send a request */
 #define WRITE_MS 2000		/* to take a reply */
 #define FINAL_MS 5000		/* to write down what was granted */
+#define WAKE_MS 100		/* after the time for either is over, and again and again */
 
 /* Better unheard than stuck: the caller may have left us a pipe that no one drains. */
 static int
@@ -71,6 +74,49 @@ complain(const struct why *why)
 	return say(line, (int)why->code);
 }
 
+static void
+wake_up(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * From then on a signal, now and again; 0: never.  A descriptor that was sent along is closed before recv(2) is
+ * over, for as long as its owner likes (SO_LINGER of a TCP socket), but for a signal.
+ */
+static void
+wake_after(int ms)
+{
+	const struct itimerval limit = { .it_value = { ms / 1000, ms % 1000 * 1000 },
+		.it_interval = { .tv_usec = WAKE_MS * 1000 } };
+	struct sigaction wake = { .sa_handler = wake_up };
+
+	(void)sigaction(SIGALRM, &wake, NULL);
+	(void)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static bool
+is_confirmed(void)
+{
+	int word;
+
+	wake_after(FINAL_MS + WAKE_MS);
+	word = frame_wait_byte(STDIN_FILENO, FINAL_MS);
+	wake_after(0);
+	return word == WIRE_DONE;
+}
+
+static char *
+hear(size_t *len, struct why *why)
+{
+	char *text;
+
+	wake_after(READ_MS + WAKE_MS);
+	text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, READ_MS, len, why);
+	wake_after(0);
+	return text;
+}
+
 /* A grant is final when the wrapper says that its changes are written down. */
 static int
 answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
@@ -86,8 +132,7 @@ answer(const struct peer *p, const struct request *r, const struct reply *reply,
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
 	}
-	if (reply->kind == REPLY_GRANT && (frame_wait_byte(STDIN_FILENO, FINAL_MS) != WIRE_DONE ||
-	    !process_lives(p->pid, p->start))) {
+	if (reply->kind == REPLY_GRANT && (!is_confirmed() || !process_lives(p->pid, p->start))) {
 		grant_undo(p, r, t);
 		return WHY_IO;
 	}
@@ -106,8 +151,7 @@ serve(const struct peer *p)
 	struct traces traces = { 0 };
 	size_t len;
 
-	if ((text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, READ_MS, &len, &reply.why)) == NULL ||
-	    request_decode(text, len, &r, &reply.why) == -1) {
+	if ((text = hear(&len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
 		reply.kind = REPLY_REFUSED;
 		return answer(p, &r, &reply, &traces);
 	}

@@ -7,6 +7,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -502,6 +503,34 @@ def x5():
         assert kind == "grant", kind
         assert at_once, "a descriptor sent with part %s was kept" % (where,)
         client.look()
+
+
+def send_with_lingering():
+    """A byte with a TCP socket attached that takes 30 s to close (SO_LINGER, socket(7)); how long an answer takes."""
+    # bytes, for a name in letters needs a codec that this user may not be able to read
+    listening, here = socket.socket(), socket.socket()
+    listening.bind((b"127.0.0.1", 0))
+    listening.listen()
+    here.connect((b"127.0.0.1", listening.getsockname()[1]))
+    here.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            here.send(b"x" * 65536)
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 30))
+    here.setblocking(True)
+    c = Connection()
+    c.sock.settimeout(40)
+    socket.send_fds(c.sock, [b"G"], [here.fileno()])
+    here.close()
+    began = time.monotonic()
+    return c.reply(), time.monotonic() - began
+
+
+@case("X5b", "nor does one that takes long to close keep a helper", 60)
+def x5b():
+    answer, took = once("attacker", send_with_lingering)
+    refused(answer, 65)
+    assert took < 3.5, took
 
 
 @case("X6", "the peer is gone before the reply, or before it is final: no lease, no open node", 30)

@@ -288,6 +288,37 @@ t "the refusal names type, label and command" refused a nvidia_container_t 'var_
     "semanage fcontext -a -t container_file_t '/srv/shut(/.\*)?' && restorecon -RF /srv/shut"
 t "without a look at it by the container: nothing was denied" is "$(denied | grep /srv/shut)" ""
 
+echo "# files of the driver, by a CDI spec"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+END
+# SIMULATED: a library is a text here, and nvidia-smi a program that says that it is none
+echo driver >/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
+cp /job/busybox /usr/bin/nvidia-smi
+restorecon -F /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05 /usr/bin/nvidia-smi
+mkdir -p /etc/cdi /run/cdi $r/usr/lib64 $r/usr/bin
+touch $r/usr/lib64/libcuda.so.1 $r/usr/bin/nvidia-smi
+cat >/etc/cdi/nvidia.json <<END
+{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[
+{"name":"0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"}]}}],
+"containerEdits":{"mounts":[
+{"hostPath":"/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05","containerPath":"/usr/lib64/libcuda.so.1","options":["ro"]},
+{"hostPath":"/usr/bin/nvidia-smi","containerPath":"/usr/bin/nvidia-smi","options":["ro"]}]}}
+END
+restorecon -RF /etc/cdi /run/cdi
+config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; cat /usr/lib64/libcuda.so.1; /usr/bin/nvidia-smi"
+forget
+run a
+t "a container reads and runs what a spec in /etc/cdi names" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
+mv /etc/cdi/nvidia.json /run/cdi/gpuhelper-nvidia.json
+restorecon -RF /run/cdi
+run a
+t "and one in /run/cdi" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
+t "nothing of it was denied" sh -c '! echo "$0" | grep -e libcuda -e nvidia-smi -e cdi' "$(denied)"
+rm -r /etc/cdi /run/cdi /usr/bin/nvidia-smi /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
+
+echo "# other types and levels"
 echo "# other types and levels"
 policy 10-gpu <<END
 $GPU

@@ -25,27 +25,11 @@
 
 struct nvidia {
 	struct generating *g;
-	char version[32];		/* of the module */
+	const char *version;		/* of the module */
 	char other[32];			/* a version that libraries have, and the module not; "" */
 	struct host_libraries libs;
 	struct why *why;
 };
-
-static int
-find_version(struct nvidia *n)
-{
-	static const char *const files[] = { "sys/module/nvidia/version", "proc/driver/nvidia/version", NULL };
-	size_t i;
-
-	for (i = 0; files[i] != NULL; i++) {
-		autofree char *text = gpus_read(n->g->host.root, "%s", files[i]);
-
-		if (text != NULL && nvidia_version_parse(text, n->version))
-			return 0;
-	}
-	return refuse(n->why, WHY_ABSENT, "neither /sys/module/nvidia/version nor /proc/driver/nvidia/version tells the "
-	    "driver's version: run modprobe nvidia");
-}
 
 /* Is it a file of this driver's version, libX.so.VERSION?  Else, if it is of another one, that is remembered. */
 static bool
@@ -317,13 +301,16 @@ add_socket(struct nvidia *n)
 int
 gen_nvidia(struct generating *g, struct why *why)
 {
-	struct nvidia n = { .g = g, .why = why };
+	struct nvidia n = { .g = g, .version = g->inv->nvidia_version, .why = why };
 	int ret = -1;
 
 	/* or a vendor's runtime below would give its own choice too */
 	if (!cdi_make_env(&g->spec.edits, "NVIDIA_VISIBLE_DEVICES=void"))
 		return refuse_nomem(why);
-	if (find_version(&n) == 0 && find_cached(&n) == 0 && find_vdpau(&n) == 0 && tell_missing(&n) == 0)
+	if (n.version[0] == '\0')
+		return refuse(why, WHY_ABSENT, "neither /sys/module/nvidia/version nor /proc/driver/nvidia/version tells the "
+		    "driver's version: run modprobe nvidia");
+	if (find_cached(&n) == 0 && find_vdpau(&n) == 0 && tell_missing(&n) == 0)
 		ret = gen_mount_libraries(g, &n.libs, true, why);
 	gen_libraries_free(&n.libs);
 	if (ret == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 || add_socket(&n) == -1)

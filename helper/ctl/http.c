@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
+#include "../host/clock.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
@@ -42,15 +42,6 @@ struct answer {
 	char *location;		/* libcurl's, absolute; NULL: no redirection */
 	char error[CURL_ERROR_SIZE];
 };
-
-static int64_t
-milliseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* NULL where there is none of it. */
 static char *
@@ -118,7 +109,7 @@ http_begin(struct http *h, const char *origin, const char *cacert, struct why *w
 {
 	CURLU *u;
 
-	*h = (struct http){ .origin = origin, .cacert = cacert, .deadline = milliseconds() + HTTP_SECONDS * 1000 };
+	*h = (struct http){ .origin = origin, .cacert = cacert, .deadline = clock_ms() + HTTP_SECONDS * 1000 };
 	if ((u = take_apart(origin, why)) == NULL)
 		return -1;
 	curl_url_cleanup(u);
@@ -191,7 +182,7 @@ say_failed(const struct http *h, CURLcode rc, const struct answer *a, const char
 static int
 ask(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
 {
-	int64_t left = h->deadline - milliseconds();
+	int64_t left = h->deadline - clock_ms();
 	char *location = NULL;
 	CURLcode rc;
 	CURL *c;

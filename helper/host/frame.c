@@ -9,19 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/wire.h"
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#include "clock.h"
 
 /* Waits for an event until the deadline; 0 if it came. */
 static int
@@ -32,7 +23,7 @@ await(int fd, short event, int64_t deadline)
 	int n;
 
 	do {
-		left = deadline - now_ms();
+		left = deadline - clock_ms();
 		if (left <= 0) {
 			errno = ETIMEDOUT;
 			return -1;
@@ -104,7 +95,7 @@ frame_is_stream(int fd)
 char *
 frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 {
-	int64_t deadline = now_ms() + ms;
+	int64_t deadline = clock_ms() + ms;
 	unsigned char head[WIRE_HEADER];
 	uint32_t n;
 	char *text;
@@ -132,7 +123,7 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 int
 frame_write(int fd, const char *text, size_t len, int ms, struct why *why)
 {
-	int64_t deadline = now_ms() + ms;
+	int64_t deadline = clock_ms() + ms;
 	unsigned char head[WIRE_HEADER];
 
 	if (len > WIRE_REPLY_MAX)
@@ -148,11 +139,11 @@ frame_wait_byte(int fd, int ms)
 {
 	unsigned char c;
 
-	return read_all(fd, &c, 1, now_ms() + ms) == -1 ? -1 : c;
+	return read_all(fd, &c, 1, clock_ms() + ms) == -1 ? -1 : c;
 }
 
 int
 frame_send_byte(int fd, char c)
 {
-	return write_all(fd, &c, 1, now_ms() + 1000);
+	return write_all(fd, &c, 1, clock_ms() + 1000);
 }

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
@@ -72,27 +73,18 @@ ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct wh
 	return ret == 0 ? converse(a, text, reply, why) : -1;
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
 static int
 ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct why *why)
 {
-	const int64_t deadline = now_ms() + CROWD_MS;
+	const int64_t deadline = clock_ms() + CROWD_MS;
 	struct timespec nap = { 0 };
 
 	for (;;) {
 		errno = 0;
 		if (converse(a, text, reply, why) == 0)
 			return 0;
-		if ((errno != ECONNRESET && errno != EPIPE) || now_ms() > deadline)
+		if ((errno != ECONNRESET && errno != EPIPE) || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
 		close(a->fd);
 		/* not all of a crowd at the same moments */

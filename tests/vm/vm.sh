@@ -40,7 +40,7 @@ mkdir -p "$p/job" "$p/etc/systemd/system"
 cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
 install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
 install -m 755 "$job" "$p/job/run"
-cp "$here/tests/lib/tap.sh" "$p/job/"
+cp "$here/tests/lib/tap.sh" "$here/tests/vm/guest/job.sh" "$here/tests/vm/guest/selinux.sh" "$p/job/"
 cp "$(command -v busybox)" "$p/job/"	# of containers
 # stands in for a container's runtime
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"

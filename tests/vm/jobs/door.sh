@@ -6,28 +6,12 @@
 # NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh.  What is simulated lies over /proc, and is not to be seen in the
 # /proc of its own that the service has by some of its unit's lines: these are taken back where a GPU is asked for.
 set -u
-T=$(mktemp -d)
-chmod 755 "$T"
-. /job/tap.sh
-t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
+. /job/job.sh
 helper=/usr/libexec/gpuhelper/gpuhelper sock=/run/gpuhelper/gpuhelper.sock
 
-useradd() { # useradd NAME ID: with a group of its own
-	echo "$1:x:$2:$2::/tmp:/bin/sh" >>/etc/passwd
-	echo "$1:x:$2:" >>/etc/group
-}
 useradd worker 1000; useradd victim 1001; useradd outsider 1002
-sed -i 's/^gpuhelper:.*/&worker,victim/' /etc/group
+admit worker,victim
 as() { u=$1; shift; setpriv --reuid "$u" --regid "$u" --init-groups -- "$@"; }
-quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
-soon() {
-	i=0
-	until "$@"; do
-		i=$((i + 1))
-		[ $i -lt 100 ] || return 1
-		sleep 0.3
-	done
-}
 now() { cut -d ' ' -f 1 /proc/uptime; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
 

@@ -7,32 +7,14 @@
 # happens to a node that is leased: so the lease is a file that this test writes, held by a process of a user's.
 # Leases of the helper's own are for NVIDIA GPUs that are simulated, as in tests/lib/sandbox.sh.
 set -u
-T=$(mktemp -d)
-. /job/tap.sh
-# with what this check printed, and no earlier one
-t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
+. /job/job.sh
 node=/dev/dri/renderD128
 rule=/usr/lib/udev/rules.d/60-gpuhelper.rules
 
-useradd() { # useradd NAME ID: with a group of its own
-	echo "$1:x:$2:$2::/tmp:/bin/sh" >>/etc/passwd
-	echo "$1:x:$2:" >>/etc/group
-	sed -i "s/^gpuhelper:.*/&$1/" /etc/group
-}
 useradd worker 1000
+admit worker
 as_worker() { setpriv --reuid worker --regid worker --init-groups -- "$@"; }
 
-# quiet COMMAND...: succeeds, and prints nothing
-quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
-# soon COMMAND...: holds within some seconds
-soon() {
-	i=0
-	until "$@"; do
-		i=$((i + 1))
-		[ $i -lt 100 ] || return 1
-		sleep 0.3
-	done
-}
 complaints() { journalctl --sync; journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep -i gpuhelper >"$T/out"; }
 no_complaints() { ! complaints; }
 

@@ -1,0 +1,27 @@
+# What every job of the machine begins with.  Sourced; sets «T», a directory of the job's own.
+T=$(mktemp -d)
+chmod 755 "$T"
+. /job/tap.sh
+# with what this check printed, and no earlier one
+t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
+is() { echo "$1" >"$T/out"; [ "$1" = "$2" ]; }
+like() { echo "$1" | grep -qx -e "$2" || { echo "$1" >"$T/out"; return 1; }; }
+# succeeds, and prints nothing
+quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
+# holds within some seconds
+soon() {
+	i=0
+	until "$@"; do
+		i=$((i + 1))
+		[ $i -lt 100 ] || return 1
+		sleep 0.3
+	done
+}
+# useradd NAME ID: with a group of its own
+useradd() {
+	echo "$1:x:$2:$2::/home/$1:/bin/sh" >>/etc/passwd
+	echo "$1:x:$2:" >>/etc/group
+}
+# admit NAMES: they may ask the helper («a,b»)
+admit() { sed -i "s/^gpuhelper:.*/&$1/" /etc/group; }
+policy() { cat >"/etc/gpuhelper/policy.d/$1.conf"; }

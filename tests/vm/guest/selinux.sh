@@ -1,0 +1,113 @@
+# What a job with SELinux enforcing works with: the log of what was denied, and containers that say what they may do.
+# Sourced after job.sh.
+
+# else most of what is denied is lost
+echo 0 >/proc/sys/kernel/printk_ratelimit
+
+# what was denied so far (or since the last «forget»), one line each
+denied() { dmesg | grep 'avc:  denied' | tail -n "+$((seen + 1))"; }
+forget() { seen=$(dmesg | grep -c 'avc:  denied'); }
+seen=0
+# avc PATTERN...: something was denied since, in a line that has them all
+avc() {
+	i=0
+	while [ $i -lt 20 ]; do
+		denied >"$T/out"
+		for p in "$@"; do grep -e "$p" "$T/out" >"$T/some"; mv "$T/some" "$T/out"; done
+		[ ! -s "$T/out" ] || return 0
+		sleep 0.1
+		i=$((i + 1))
+	done
+	denied >"$T/out"
+	return 1
+}
+# nothing that the helper itself did was denied since the machine booted
+clean() { dmesg | grep 'avc:  denied' | grep 'scontext=[^ ]*:gpuhelper_t:' | grep -v 'comm="tries"' >"$T/out"; ! [ -s "$T/out" ]; }
+label() { stat -c %C "$1"; }
+
+settings() {
+	cat >/etc/gpuhelper/gpuhelper.conf <<-END
+	runtime = "/usr/sbin/runc";
+	volumes = [ "/var/lib/containers/vol" ];
+	unenforced = "allow";
+	END
+}
+
+# a container's file system: labelled for containers, as engines do
+r=/var/lib/containers/vol/rootfs
+mkdir -p $r/bin $r/proc $r/dev $r/sys $r/srv/open $r/srv/shut $r/tmp $r/out
+cp /job/busybox $r/bin/
+for a in sh cat ls sleep touch stat; do ln -s busybox $r/bin/$a; done
+# what it says goes to a file: SELinux lets it write to no pipe of a shell's
+mkdir -p /var/lib/containers/ct /var/lib/containers/vol/out
+chmod 777 /var/lib/containers/vol/out
+restorecon -RF /var/lib/containers
+chcon -R system_u:object_r:container_file_t:s0 /var/lib/containers/vol
+# a user namespace may mount /proc only where one is to be seen that nothing covers
+mkdir /run/proc
+mount -t proc proc /run/proc
+
+# config.json of container $1: the id 0 in it is $2 here (0: no user namespace); $3: its environment, as JSON strings;
+# $4: more of «process»; $5: more of «linux»; $6: more mounts; $7: its script
+config() {
+	dir=/var/lib/containers/ct/$1
+	mkdir -p "$dir"
+	ns='{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"}' map=
+	if [ "$2" != 0 ]; then
+		ns="$ns,{\"type\":\"user\"}"
+		map="\"uidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],\"gidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],"
+	fi
+	cat >"$dir/config.json" <<-END
+	{"ociVersion":"1.0.2","root":{"path":"$r"},"hostname":"h",
+	"process":{"terminal":false,"user":{"uid":0,"gid":0},"cwd":"/","args":["/bin/sh","-c","exec >>/out/$1 2>&1; $7"],$4
+	 "env":["PATH=/bin"${3:+,$3}],"noNewPrivileges":true},
+	"mounts":[{"destination":"/proc","type":"proc","source":"proc"},
+	 {"destination":"/dev","type":"tmpfs","source":"tmpfs","options":["nosuid","mode=755","size=65536k"]},
+	 {"destination":"/out","type":"bind","source":"$OUT","options":["bind","rw"]}$6],
+	"linux":{$map"namespaces":[$ns],$5"resources":{"devices":[{"allow":false,"access":"rwm"}]}}}
+	END
+}
+# what a container sees and may do, a line each
+PROBE=$(tr '\n' ' ' <<'END'
+read l </proc/self/attr/current; echo label=$l;
+for n in nvidia0 nvidia1 nvidiactl nvidia-uvm; do
+case $( (: </dev/$n) 2>&1 ) in *such*file*|*nonexistent*) ;; *such*device*) echo $n=may;; *denied*) echo $n=denied;; *permitted*) echo $n=cgroup;;
+*) echo $n=other;; esac; done
+END
+)
+# run ID [PROGRAM]: through the wrapper, or another program; what it and the container said are in $OUT/ID
+OUT=/var/lib/containers/vol/out
+prepare() {
+	rm -f "$OUT/$1"
+	cp "/var/lib/containers/ct/$1/config.json" "$T/$1.json"
+}
+ran() { # its words, those of the runtime, and the bundle as it was
+	cat "$T/$1.said" >>"$OUT/$1"
+	cp "$T/$1.json" "/var/lib/containers/ct/$1/config.json"
+}
+run() {
+	prepare "$1"
+	(cd "/var/lib/containers/ct/$1" && "${2:-/usr/bin/gpuhelper-runc}" --root /run/ct run "$1" </dev/null) >"$T/$1.said" 2>&1
+	st=$?
+	ran "$1"
+	return $st
+}
+# says ID LINE...: the container's output has them, as patterns
+says() {
+	id=$1; shift
+	for p in "$@"; do grep -qx -e "$p" "$OUT/$id" || { { cat "$OUT/$id"; denied | grep -v -e module_request -e /tmp/ -e pipe:; } >"$T/out"; return 1; }; done
+}
+# start ID: in the background, until it says «ready»
+start() {
+	prepare "$1"
+	(cd "/var/lib/containers/ct/$1" && exec "${2:-/usr/bin/gpuhelper-runc}" --root /run/ct run "$1" </dev/null >"$T/$1.said" 2>&1) &
+	eval "pid_$1=$!"
+	i=0
+	until grep -q ready "$OUT/$1" 2>/dev/null; do
+		i=$((i + 1))
+		if [ $i -ge 300 ] || ! kill -0 $! 2>/dev/null; then ran "$1"; cp "$OUT/$1" "$T/out"; return 1; fi
+		sleep 0.1
+	done
+}
+stop() { runc --root /run/ct kill "$1" KILL 2>"$T/err" && eval "wait \$pid_$1"; }
+NVIDIA='system_u:system_r:nvidia_container_t:s0:c[0-9]*,c[0-9]*'

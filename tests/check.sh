@@ -145,9 +145,7 @@ group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py
 group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 group containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
-group vm sh tests/vm/vm.sh udev
-group vm-door sh tests/vm/vm.sh door
-group vm-selinux sh tests/vm/vm.sh selinux
+group vm sh tests/vm/all.sh
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
 

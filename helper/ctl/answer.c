@@ -151,6 +151,7 @@ folder_json(const struct folder_want *f)
 	put_text(j, "target", f->target);
 	put_text(j, "access", f->writable ? "rw" : "ro");
 	json_object_set_new(j, "submounts", json_boolean(f->submounts));
+	put_text(j, "relabel", relabel_name(f->relabel));
 	return j;
 }
 
@@ -323,8 +324,9 @@ say_grant(const struct inquiry *q)
 		say("  while they are busy it waits for up to %u s", g->wait);
 	for (i = 0; i < g->folders; i++) {
 		f = &g->folder[i];
-		say("  folder %s %s %s %s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",
-		    f->target, f->submounts ? ", with its submounts" : "");
+		say("  folder %s %s %s %s%s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",
+		    f->target, f->submounts ? ", with its submounts" : "", f->relabel == RELABEL_NO ? "" :
+		    f->relabel == RELABEL_SHARED ? ", labelled for all containers" : ", labelled for this container alone");
 	}
 	if (json_array_size(names) > 0) {
 		join(names, joined, sizeof(joined));

@@ -166,7 +166,8 @@ folder_included(const struct folder_rule *wide, const struct folder_rule *narrow
 	const char *wt = wide->target != NULL ? wide->target : "", *nt = narrow->target != NULL ? narrow->target : "";
 
 	return strcmp(wide->path, narrow->path) == 0 && strcmp(wt, nt) == 0 && wide->writable >= narrow->writable &&
-	    wide->subfolders >= narrow->subfolders && wide->submounts >= narrow->submounts;
+	    wide->subfolders >= narrow->subfolders && wide->submounts >= narrow->submounts &&
+	    wide->relabel == narrow->relabel;
 }
 
 /* Is something in «later» that «earlier» has not? */

@@ -343,6 +343,9 @@ warn_selinux(struct checked *c)
 		const struct folder_rule *r = &c->policy.folder[i];
 		autoclose int fd = open(r->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
+		/* what it is labelled today counts for nothing then */
+		if (r->relabel != RELABEL_NO)
+			continue;
 		if (fd != -1 && selinux_label_of(fd, has) && selinux_may_folder(label, has, r->writable) == 0)
 			fault_add(&c->faults, r->line, true, "SELinux keeps containers of this policy from %s, which is labelled "
 			    "%s: semanage fcontext -a -t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", r->path, has,

@@ -44,6 +44,9 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 	size_t i;
 
 	for (i = 0; i < out->mounts; i++) {
+		if (out->mount[i].relabel != w->relabel && path_related(out->mount[i].source, path))
+			return refuse(why, WHY_CONFIG, "folders %s and %s are one, or one is in the other, and can't be given with "
+			    "different labels (relabel)", out->mount[i].source, path);
 		if (strcmp(out->mount[i].target, target) != 0)
 			continue;
 		if (strcmp(out->mount[i].source, path) != 0)
@@ -62,6 +65,7 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 	if (!edits_add_mount(out, path, target, w->submounts ? (w->writable ? deep_rw : deep_ro) :
 	    (w->writable ? plain_rw : plain_ro)))
 		return refuse_nomem(why);
+	out->mount[out->mounts - 1].relabel = w->relabel;
 	return 0;
 }
 

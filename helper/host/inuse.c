@@ -16,6 +16,7 @@
 
 #include "../pure/cleanup.h"
 #include "file.h"
+#include "mounts.h"
 
 #define NAMESPACES_MAX 1024
 
@@ -25,14 +26,12 @@ struct process {
 };
 
 /* What a user's processes are searched for. */
-struct node_search {
+struct search {
 	int proc;
-	const struct edit_node *nodes;
-	size_t n;
-	const struct idspan *users;
-	size_t spans;
+	const struct lease *lease;
 	struct looks *looks;
-	ino_t *seen;		/* mount namespaces that have none of the nodes; the first is our own */
+	char *root_fs, *root_place;	/* of our own root directory (mounts.h); only where there are folders */
+	ino_t *seen;		/* mount namespaces that have nothing of it; the first is our own */
 	size_t seens;
 };
 
@@ -53,7 +52,7 @@ now_ms(void)
 }
 
 static bool
-may_look(const struct node_search *s)
+may_look(const struct search *s)
 {
 	const int64_t now = now_ms();
 
@@ -139,12 +138,12 @@ processes_free(struct processes *p)
 }
 
 static bool
-in_spans(const struct node_search *s, uint32_t uid)
+in_spans(const struct search *s, uint32_t uid)
 {
 	size_t i;
 
-	for (i = 0; i < s->spans; i++)
-		if (uid >= s->users[i].first && uid - s->users[i].first < s->users[i].size)
+	for (i = 0; i < s->lease->users; i++)
+		if (uid >= s->lease->user[i].first && uid - s->lease->user[i].first < s->lease->user[i].size)
 			return true;
 	return false;
 }
@@ -152,7 +151,7 @@ in_spans(const struct node_search *s, uint32_t uid)
 /* What one of them has. */
 
 static bool
-fd_is(const struct node_search *s, int fds, const char *name)
+fd_is(const struct search *s, int fds, const char *name)
 {
 	struct statx st;
 	char link[8];
@@ -165,15 +164,15 @@ fd_is(const struct node_search *s, int fds, const char *name)
 		return !is_gone(errno) && !(errno == EACCES && readlinkat(fds, name, link, sizeof(link)) != -1);
 	if (!S_ISCHR(st.stx_mode))
 		return false;
-	for (i = 0; i < s->n; i++)
-		if (st.stx_rdev_major == s->nodes[i].major && st.stx_rdev_minor == s->nodes[i].minor)
+	for (i = 0; i < s->lease->nodes; i++)
+		if (st.stx_rdev_major == s->lease->node[i].major && st.stx_rdev_minor == s->lease->node[i].minor)
 			return true;
 	return false;
 }
 
 /* «task» is PID/task/TID: threads may have descriptors, and mounts, of their own. */
 static bool
-task_has(const struct node_search *s, const char *task)
+task_has(const struct search *s, const char *task)
 {
 	bool has = false;
 	struct dirent *e;
@@ -195,58 +194,87 @@ task_has(const struct node_search *s, const char *task)
 	return has;
 }
 
-/*
- * One line of mountinfo (proc(5)): «36 35 0:5 /nvidia0 /dev/nvidia0 rw ...».  The
- * fourth word is what is mounted, as its file system calls it; of a node that was
- * removed since, with «//deleted» after it.
- */
+/* One of the nodes; /dev may be a file system of its own, or not. */
 static bool
-line_binds(const struct node_search *s, char *line)
+mount_is_node(const struct search *s, const struct mount *m)
 {
-	char *save = NULL, *word = strtok_r(line, " ", &save), *gone;
 	size_t i;
 
-	for (i = 1; word != NULL && i < 4; i++)
-		word = strtok_r(NULL, " ", &save);
-	if (word == NULL)
-		return false;
-	if ((gone = strstr(word, "//deleted")) != NULL)
-		*gone = '\0';
-	/* /dev may be a file system of its own, or not */
-	for (i = 0; i < s->n; i++)
-		if (strcmp(word, s->nodes[i].path) == 0 || strcmp(word, s->nodes[i].path + strlen("/dev")) == 0)
+	for (i = 0; i < s->lease->nodes; i++)
+		if (strcmp(m->place, s->lease->node[i].path) == 0 ||
+		    strcmp(m->place, s->lease->node[i].path + strlen("/dev")) == 0)
 			return true;
 	return false;
 }
 
+static bool
+mount_is_folder(const struct search *s, const struct mount *m)
+{
+	size_t i;
+
+	for (i = 0; i < s->lease->folders; i++)
+		if (strcmp(m->fs, s->lease->folder[i].fs) == 0 && strcmp(m->place, s->lease->folder[i].place) == 0)
+			return true;
+	return false;
+}
+
+/* What one mount namespace has. */
+struct finding {
+	bool node, folder;
+	bool copy;		/* it has our root directory: it is a copy of ours */
+};
+
+static void
+look_at_line(const struct search *s, char *line, struct finding *f)
+{
+	struct mount m;
+	char *gone;
+
+	if (!mount_line(line, &m))
+		return;
+	/* of what was removed since */
+	if ((gone = strstr(m.place, "//deleted")) != NULL)
+		*gone = '\0';
+	f->node = f->node || mount_is_node(s, &m);
+	if (s->lease->folders == 0)
+		return;
+	f->folder = f->folder || mount_is_folder(s, &m);
+	f->copy = f->copy || (strcmp(m.point, "/") == 0 && strcmp(m.fs, s->root_fs) == 0 &&
+	    strcmp(m.place, s->root_place) == 0);
+}
+
 /* Line by line, for the kernel may take long over each: a user can have very many. */
 static bool
-mounts_bind(const struct node_search *s, const char *task)
+mounts_bind(const struct search *s, const char *task)
 {
 	char name[64], *line = NULL;
-	bool found = false;
+	struct finding f = { 0 };
+	bool unseen = false;
 	size_t size = 0;
-	FILE *f;
+	FILE *file;
 	int fd;
 
 	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
 	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
 		return !is_gone(errno) && errno != EINVAL;	/* a zombie has none */
-	if ((f = fdopen(fd, "r")) == NULL) {
+	if ((file = fdopen(fd, "r")) == NULL) {
 		close(fd);
 		return true;
 	}
-	while (!found && (errno = 0, getline(&line, &size, f)) != -1)
-		found = !may_look(s) || line_binds(s, line);
-	found = found || (errno != 0 && !is_gone(errno) && errno != EINVAL);
-	fclose(f);
+	while (!f.node && !unseen && (errno = 0, getline(&line, &size, file)) != -1) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!(unseen = !may_look(s)))
+			look_at_line(s, line, &f);
+	}
+	unseen = unseen || (errno != 0 && !is_gone(errno) && errno != EINVAL);
+	fclose(file);
 	free(line);
-	return found;
+	return unseen || f.node || (f.folder && !f.copy);
 }
 
 /* Its mount namespace has one of the nodes bound into it. */
 static bool
-task_sees(struct node_search *s, const char *task)
+task_sees(struct search *s, const char *task)
 {
 	char name[64], root[8];
 	struct stat ns;
@@ -270,7 +298,7 @@ task_sees(struct node_search *s, const char *task)
 }
 
 static bool
-process_uses(struct node_search *s, const char *pid)
+process_uses(struct search *s, const char *pid)
 {
 	char name[40], task[64];
 	bool uses = false;
@@ -297,20 +325,23 @@ process_uses(struct node_search *s, const char *pid)
 }
 
 bool
-node_in_use(struct processes *all, const struct edit_node *nodes, size_t n, const struct idspan *users, size_t spans,
-    struct looks *looks)
+lease_in_use(struct processes *all, const struct lease *l, struct looks *looks)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree ino_t *seen = calloc(NAMESPACES_MAX, sizeof(*seen));
-	struct node_search s = { .proc = proc, .nodes = nodes, .n = n, .users = users, .spans = spans, .looks = looks,
-		.seen = seen };
+	autofree char *root_fs = NULL, *root_place = NULL;
+	struct search s = { .proc = proc, .lease = l, .looks = looks, .seen = seen };
 	struct stat ours;
 	size_t i;
 
 	if (!all->read)
 		read_processes(all);
-	if (all->failed || proc == -1 || seen == NULL)
+	if (all->failed || proc == -1 || root == -1 || seen == NULL ||
+	    (l->folders > 0 && !mounts_place(root, "/", &root_fs, &root_place)))
 		return true;
+	s.root_fs = root_fs;
+	s.root_place = root_place;
 	if (fstatat(proc, "self/ns/mnt", &ours, 0) == 0)
 		s.seen[s.seens++] = ours.st_ino;
 	for (i = 0; i < all->n; i++)

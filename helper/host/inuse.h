@@ -1,4 +1,4 @@
-/* Does a container's process use a device node?  For containers that no cgroup tells apart (rootless). */
+/* Does a container's process use what a lease gave it?  For containers that no cgroup tells apart (rootless). */
 #ifndef GPUHELPER_HOST_INUSE_H
 #define GPUHELPER_HOST_INUSE_H
 
@@ -24,14 +24,14 @@ struct processes {
 void processes_free(struct processes *p);
 
 /*
- * True if a process of one of these users has one of these nodes open, in any of
- * its threads, or lives in a mount namespace that has one bound into it (as a
- * rootless runtime does for a container: so it counts while it has opened
- * nothing yet).  True as well where that can't be seen, or not with *looks,
- * which is used up.  Others' processes (nvidia-persistenced holds nodes open for
- * ever) are no container's, and are on nobody's account.
+ * True if a process of one of the lease's users has one of its nodes open, in any
+ * of its threads, or lives in a mount namespace that has a node or a folder of it
+ * bound into it (as a rootless runtime does for a container: so it counts while it
+ * has opened nothing yet).  A copy of the host's own mounts is no container's, as
+ * to folders.  True as well where that can't be seen, or not with *looks, which is
+ * used up.  Others' processes (nvidia-persistenced holds nodes open for ever) are
+ * no container's, and are on nobody's account.
  */
-bool node_in_use(struct processes *all, const struct edit_node *nodes, size_t n, const struct idspan *users,
-    size_t spans, struct looks *looks);
+bool lease_in_use(struct processes *all, const struct lease *l, struct looks *looks);
 
 #endif

@@ -1,9 +1,12 @@
 /* See mounts.h.  Reads the kernel's own table. */
 #include "mounts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
@@ -27,29 +30,89 @@ unescape(char *s)
 }
 
 bool
-mounts_beneath(const char *dir, char *first, size_t size)
+mount_line(char *line, struct mount *out)
+{
+	char *save = NULL, *word[5];
+	size_t i;
+
+	for (i = 0; i < 5; i++)
+		if ((word[i] = strtok_r(i == 0 ? line : NULL, " ", &save)) == NULL)
+			return false;
+	unescape(word[3]);
+	unescape(word[4]);
+	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4] };
+	return true;
+}
+
+/* Our own table, which the caller frees. */
+static char *
+own_table(void)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
-	char name[40], *line, *lines = NULL, *field, *fields;
-	unsigned i;
+	char name[40];
 
+	/* not «self», which is a link */
 	snprintf(name, sizeof(name), "proc/%d/mountinfo", getpid());
+	return root == -1 ? NULL : file_read_at(root, name, 16 << 20, NULL);
+}
+
+bool
+mounts_beneath(const char *dir, char *first, size_t size)
+{
+	autofree char *text = own_table();
+	char *line, *lines = NULL;
+	struct mount m;
+
 	snprintf(first, size, "?");
-	if (root == -1 || (text = file_read_at(root, name, 16 << 20, NULL)) == NULL)
+	if (text == NULL)
 		return true;
-	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines)) {
-		/* the fifth field is the mount point */
-		field = strtok_r(line, " ", &fields);
-		for (i = 1; field != NULL && i < 5; i++)
-			field = strtok_r(NULL, " ", &fields);
-		if (field == NULL)
-			continue;
-		unescape(field);
-		if (path_is_beneath(field, dir)) {
-			snprintf(first, size, "%s", field);
+	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines))
+		if (mount_line(line, &m) && path_is_beneath(m.point, dir)) {
+			snprintf(first, size, "%s", m.point);
 			return true;
 		}
+	return false;
+}
+
+/* What comes of a path on this mount, in the file system that is mounted; NULL with errno. */
+static char *
+place_on(const struct mount *m, const char *path)
+{
+	const char *rest, *top = strcmp(m->place, "/") == 0 ? "" : m->place;
+	char *place;
+
+	if (!path_at_or_beneath(path, m->point)) {
+		errno = ESTALE;
+		return NULL;
+	}
+	rest = strcmp(m->point, "/") == 0 ? path : path + strlen(m->point);
+	if (strcmp(rest, "/") == 0)
+		rest = "";
+	if (*top == '\0' && *rest == '\0')
+		return strdup("/");
+	return asprintf(&place, "%s%s", top, rest) == -1 ? NULL : place;
+}
+
+bool
+mounts_place(int fd, const char *path, char **fs, char **place)
+{
+	autofree char *text = own_table();
+	char *line, *lines = NULL;
+	struct statx st;
+	struct mount m;
+
+	*fs = *place = NULL;
+	if (text == NULL || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) == -1)
+		return false;
+	errno = ESTALE;
+	if (!(st.stx_mask & STATX_MNT_ID))
+		return false;
+	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines)) {
+		if (!mount_line(line, &m) || m.id != st.stx_mnt_id)
+			continue;
+		*place = place_on(&m, path);
+		*fs = *place != NULL ? strdup(m.fs) : NULL;
+		return *fs != NULL;
 	}
 	return false;
 }

@@ -4,12 +4,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* A line of mountinfo (proc(5)); the texts are pieces of the line, unescaped. */
+struct mount {
+	uint64_t id;
+	char *fs;		/* "major:minor" */
+	char *place;		/* what of the file system is mounted */
+	char *point;		/* where */
+};
+
+/* Takes the line apart, and changes it; false for what is none. */
+bool mount_line(char *line, struct mount *out);
 
 /*
- * True if something is mounted beneath the directory (strictly; proc(5),
- * mountinfo); «first» gets one such place.  True as well, with "?", where that
- * can't be seen.
+ * True if something is mounted beneath the directory (strictly); «first» gets one
+ * such place.  True as well, with "?", where that can't be seen.
  */
 bool mounts_beneath(const char *dir, char *first, size_t size);
+
+/*
+ * Which file system holds what the descriptor (O_PATH, too) was opened on by
+ * «path», an absolute one without links, and as what: *fs, "major:minor", and *place,
+ * a path in there.  The caller frees both, in either case; false with errno.
+ */
+bool mounts_place(int fd, const char *path, char **fs, char **place);
 
 #endif

@@ -44,17 +44,25 @@ selinux_state(enum selinux_state *out, struct why *why)
 	return 0;
 }
 
+/* Takes what libselinux has allocated over. */
+static bool
+take(char *label, char out[SECONTEXT_MAX])
+{
+	bool fits = (size_t)snprintf(out, SECONTEXT_MAX, "%s", label) < SECONTEXT_MAX;
+
+	freecon(label);
+	errno = fits ? 0 : ERANGE;
+	return fits;
+}
+
 int
 selinux_valid(char label[SECONTEXT_MAX])
 {
 	char *spelt;
-	bool fits;
 
 	if (security_canonicalize_context_raw(label, &spelt) == -1)
 		return errno == EINVAL ? 0 : -1;
-	fits = (size_t)snprintf(label, SECONTEXT_MAX, "%s", spelt) < SECONTEXT_MAX;
-	freecon(spelt);
-	return fits;
+	return take(spelt, label);
 }
 
 int
@@ -88,16 +96,18 @@ selinux_may_folder(const char *who, const char *object, bool writable)
 }
 
 bool
+selinux_own(char out[SECONTEXT_MAX])
+{
+	char *label = NULL;
+
+	return getcon_raw(&label) == 0 && label != NULL && take(label, out);
+}
+
+bool
 selinux_label_of(int fd, char out[SECONTEXT_MAX])
 {
 	char name[40], *label = NULL;
-	bool fits;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (getfilecon_raw(name, &label) == -1 || label == NULL)
-		return false;
-	fits = (size_t)snprintf(out, SECONTEXT_MAX, "%s", label) < SECONTEXT_MAX;
-	freecon(label);
-	errno = fits ? 0 : ERANGE;
-	return fits;
+	return getfilecon_raw(name, &label) != -1 && label != NULL && take(label, out);
 }

@@ -37,6 +37,9 @@ int selinux_may(const char *who, const char *object, const char *class, const ch
  */
 int selinux_may_folder(const char *who, const char *object, bool writable);
 
+/* The label of this process; false with errno. */
+bool selinux_own(char out[SECONTEXT_MAX]);
+
 /* The label of what a descriptor (O_PATH, too) stands for; false with errno, ENODATA where it has none. */
 bool selinux_label_of(int fd, char out[SECONTEXT_MAX]);
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "secontext.h"
 #include "text.h"
 #include "why.h"
 
@@ -24,6 +25,7 @@ struct edit_mount {
 	char *source, *target;
 	struct strlist options;
 	bool driver;			/* one of the driver's files (not in the reply's text) */
+	enum relabel relabel;		/* its SELinux label is to be made new (root's; likewise) */
 };
 
 /* A program that the runtime runs for the container (OCI's config.md, «POSIX-platform Hooks»). */

@@ -14,6 +14,8 @@
 void
 lease_free(struct lease *l)
 {
+	size_t i;
+
 	free(l->id);
 	free(l->root);
 	free(l->policy);
@@ -22,6 +24,9 @@ lease_free(struct lease *l)
 	free(l->node);
 	free(l->user);
 	free(l->act);
+	for (i = 0; i < l->folders; i++)
+		held_folder_free(&l->folder[i]);
+	free(l->folder);
 	strlist_free(&l->cgroups);
 	*l = (struct lease){ 0 };
 }
@@ -57,6 +62,20 @@ lease_add_act(struct lease *l, const struct act *a)
 	return true;
 }
 
+bool
+lease_add_folder(struct lease *l, struct held_folder *f)
+{
+	struct held_folder *v = reallocarray(l->folder, l->folders + 1, sizeof(*v));
+
+	if (v == NULL) {
+		held_folder_free(f);
+		return false;
+	}
+	l->folder = v;
+	v[l->folders++] = *f;
+	return true;
+}
+
 /* Numbers of 64 bits are written as text: JSON's may not hold them. */
 static json_t *
 pack_u64(uint64_t n)
@@ -89,7 +108,7 @@ pack_act(const struct act *a)
 char *
 lease_encode(const struct lease *l)
 {
-	json_t *gpus, *nodes, *cgroups, *users, *acts, *j;
+	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *j;
 	size_t i;
 
 	strictjson_watch();
@@ -98,6 +117,7 @@ lease_encode(const struct lease *l)
 	cgroups = json_array();
 	users = json_array();
 	acts = json_array();
+	folders = json_array();
 	for (i = 0; i < l->gpus; i++)
 		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
 	for (i = 0; i < l->nodes; i++)
@@ -108,11 +128,13 @@ lease_encode(const struct lease *l)
 		json_array_append_new(users, json_pack("[I,I]", (json_int_t)l->user[i].first, (json_int_t)l->user[i].size));
 	for (i = 0; i < l->acts; i++)
 		json_array_append_new(acts, pack_act(&l->act[i]));
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:s*}",
+	for (i = 0; i < l->folders; i++)
+		json_array_append_new(folders, held_folder_pack(&l->folder[i]));
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
 	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "draining", l->draining, "label", l->label[0] != '\0' ? l->label : NULL);
+	    "folders", folders, "draining", l->draining, "label", l->label[0] != '\0' ? l->label : NULL);
 	return strictjson_text(j);
 }
 
@@ -215,6 +237,14 @@ read_act(const json_t *j, struct lease *l)
 }
 
 static bool
+read_folder(const json_t *j, struct lease *l)
+{
+	struct held_folder f;
+
+	return held_folder_unpack(j, &f) && lease_add_folder(l, &f);
+}
+
+static bool
 read_list(const json_t *j, const char *key, bool (*read)(const json_t *, struct lease *), struct lease *l)
 {
 	const json_t *list = json_object_get(j, key), *item;
@@ -251,7 +281,9 @@ read_lease(const json_t *j, struct lease *l)
 		return false;
 	return read_list(j, "cgroups", read_cgroup, l) && read_list(j, "gpus", read_gpu, l) &&
 	    read_list(j, "nodes", read_node, l) && read_list(j, "users", read_user, l) &&
-	    (version == 1 || read_list(j, "acts", read_act, l));
+	    (version == 1 || read_list(j, "acts", read_act, l)) &&
+	    /* one that was written before an upgrade has none */
+	    (json_object_get(j, "folders") == NULL || read_list(j, "folders", read_folder, l));
 }
 
 int

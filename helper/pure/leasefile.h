@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "edits.h"
+#include "heldfolder.h"
 #include "pick.h"
 #include "secontext.h"
 
@@ -64,6 +65,8 @@ struct lease {
 	size_t nodes;
 	struct idspan *user;	/* where no cgroup is the container's own (rootless): users whose open nodes keep it */
 	size_t users;
+	struct held_folder *folder;	/* where SELinux is on */
+	size_t folders;
 	struct act *act;
 	size_t acts;
 	bool draining;		/* given up, and still in use */
@@ -81,6 +84,8 @@ int lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 
 /* Adds a copy, unless the same one is there; false: no memory. */
 bool lease_add_act(struct lease *l, const struct act *a);
+/* Takes what *f has over; false, and freed, where there is no memory. */
+bool lease_add_folder(struct lease *l, struct held_folder *f);
 void lease_free(struct lease *l);
 
 #endif

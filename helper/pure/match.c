@@ -389,7 +389,7 @@ add_folder(const struct trial *t, const struct folder_rule *r, const char *path,
 	}
 	t->out->folder = v;
 	t->out->folder[t->out->folders++] = (struct folder_want){ .path = copy, .target = target, .base = base,
-		.writable = writable, .submounts = r->submounts };
+		.writable = writable, .submounts = r->submounts, .relabel = r->relabel };
 	return 0;
 }
 

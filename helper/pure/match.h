@@ -36,6 +36,7 @@ struct folder_want {
 	char *target;		/* of the folder itself, or, for a pattern, of its parent */
 	char *base;		/* where subfolders = true let it be asked for: the rule's own folder; else NULL */
 	bool writable, submounts;
+	enum relabel relabel;
 };
 
 struct grant {

@@ -387,12 +387,23 @@ read_submounts(config_setting_t *s, void *out, struct faults *f)
 	conf_bool(s, &((struct folder_rule *)out)->submounts, f);
 }
 
+static void
+read_relabel(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "no", "shared", "private", NULL };
+	unsigned i = RELABEL_NO;
+
+	conf_word(s, words, &i, f);
+	((struct folder_rule *)out)->relabel = (enum relabel)i;
+}
+
 static const struct conf_key folder_keys[] = {
 	{ "path", read_path },
 	{ "access", read_access },
 	{ "target", read_target },
 	{ "subfolders", read_subfolders },
 	{ "submounts", read_submounts },
+	{ "relabel", read_relabel },
 	{ NULL, NULL },
 };
 
@@ -444,6 +455,29 @@ check_folder(const struct folder_rule *r, struct faults *f)
 		fault_add(f, r->line, false, "a path with * or ? can't also say subfolders");
 }
 
+/*
+ * The labels of the system's own directories are what the policy of the host
+ * goes by: a slip of one line here must not take them away.
+ */
+static void
+check_relabel(const struct folder_rule *r, struct faults *f)
+{
+	static const char *const whole[] = { "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr", "/run",
+		"/var/run", NULL };
+	static const char *const itself[] = { "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var",
+		"/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp", NULL };
+	size_t i;
+
+	if (r->relabel == RELABEL_NO || r->path == NULL)
+		return;
+	for (i = 0; whole[i] != NULL; i++)
+		if (path_at_or_beneath(r->path, whole[i]) || glob_match(r->path, whole[i]))
+			fault_add(f, r->line, false, "relabel is not for what is the system's: %s and what is beneath it", whole[i]);
+	for (i = 0; itself[i] != NULL; i++)
+		if (glob_match(r->path, itself[i]))
+			fault_add(f, r->line, false, "relabel is not for %s itself: name a folder in it", itself[i]);
+}
+
 static void
 read_folders(config_setting_t *s, void *out, struct faults *f)
 {
@@ -464,6 +498,7 @@ read_folders(config_setting_t *s, void *out, struct faults *f)
 		r->line = conf_line(e);
 		conf_group(e, folder_keys, r, f);
 		check_folder(r, f);
+		check_relabel(r, f);
 	}
 }
 

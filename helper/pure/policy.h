@@ -6,6 +6,7 @@
 
 #include "conf.h"
 #include "gpu.h"
+#include "secontext.h"
 
 /* How the pipeline has to be proven. */
 enum identity_kind {
@@ -40,6 +41,7 @@ struct folder_rule {
 	char *target;			/* in the container; NULL: path */
 	bool subfolders;		/* one beneath it may be asked for */
 	bool submounts;			/* mounts beneath come along */
+	enum relabel relabel;		/* SELinux */
 };
 
 struct policy {

@@ -109,6 +109,39 @@ level_kind(const char *level)
 	return range ? LEVEL_RANGE : categories ? LEVEL_CATEGORIES : LEVEL_PLAIN;
 }
 
+static const char *const relabel_names[] = { "no", "shared", "private" };
+
+const char *
+relabel_name(enum relabel r)
+{
+	return relabel_names[r];
+}
+
+bool
+relabel_of_name(const char *name, enum relabel *out)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(relabel_names) / sizeof(relabel_names[0]); i++)
+		if (strcmp(name, relabel_names[i]) == 0) {
+			*out = (enum relabel)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX])
+{
+	struct secontext c;
+
+	if (!secontext_parse(has, &c))
+		return false;
+	snprintf(c.type, sizeof(c.type), SECONTEXT_FILE_TYPE);
+	snprintf(c.level, sizeof(c.level), "%s", how == RELABEL_PRIVATE ? level : "s0");
+	return secontext_format(&c, out);
+}
+
 void
 level_pair(uint32_t random, char out[32])
 {

@@ -37,6 +37,18 @@ enum level_kind {
 };
 enum level_kind level_kind(const char *level);
 
+/* What a folder that is given out is labelled anew as (gpuhelper-policy(5)). */
+enum relabel {
+	RELABEL_NO,
+	RELABEL_SHARED,		/* for every container */
+	RELABEL_PRIVATE,	/* for the one that has it */
+};
+/* "no", "shared", "private" */
+const char *relabel_name(enum relabel r);
+bool relabel_of_name(const char *name, enum relabel *out);
+/* What a file of label «has» is labelled then, «level» being the container's; false if that is no label, or too long. */
+bool secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX]);
+
 /* Two different categories from 20 random bits and more. */
 void level_pair(uint32_t random, char out[32]);
 

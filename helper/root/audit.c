@@ -88,6 +88,8 @@ put_folders(json_t *j, const struct edits *e)
 		put(m, "path", e->mount[i].source);
 		put(m, "target", e->mount[i].target);
 		put(m, "access", strlist_has(&e->mount[i].options, "rw") ? "rw" : "ro");
+		if (e->mount[i].relabel != RELABEL_NO)
+			put(m, "relabel", relabel_name(e->mount[i].relabel));
 		json_array_append_new(list, m);
 	}
 	if (n > LIST_MAX)

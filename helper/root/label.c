@@ -1,8 +1,8 @@
 /*
  * See label.h.  What a container may do is the loaded policy's to say: it is
  * asked before, so that a refusal can say what is wrong, and the kernel holds
- * to it afterwards.  No file is relabelled but the nodes of GPUs, one by one,
- * as acts of a lease.
+ * to it afterwards.  Nothing is relabelled here but the nodes of GPUs, one by one,
+ * as acts of a lease; folders are relabel.c's.
  */
 #include "label.h"
 
@@ -16,6 +16,7 @@
 #include <selinux/selinux.h>
 
 #include "../host/file.h"
+#include "../host/mounts.h"
 
 #define DRAWS 64	/* of half a million pairs, at most 4096 are taken */
 
@@ -136,36 +137,111 @@ may(const struct label *l, const char *object, const char *class, const char *co
 /* Folders. */
 
 static int
-check_folder(const struct label *l, const struct edit_mount *m, struct why *why)
+refuse_folder(const struct label *l, const struct edit_mount *m, const char *has, struct why *why)
 {
 	const bool writable = strlist_has(&m->options, "rw");
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	char has[SECONTEXT_MAX];
-	int ret;
+	struct secontext c;
 
-	/* what it names was found by folders.c, and no one but root can have it name another since */
-	if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
-		return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-	if (!selinux_label_of(fd, has))
-		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "folder %s: its SELinux label can't be "
-		    "read: %s", m->source, strerror(errno));
-	if ((ret = selinux_may_folder(l->text, has, writable)) == -1)
-		return cant_ask(why);
-	if (ret == 1 || l->state == SELINUX_PERMISSIVE)
-		return 0;
+	/* not to be had by a command: another container may be at it */
+	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_kind(c.level) == LEVEL_CATEGORIES)
+		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that is over, relabel in "
+		    "the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
 	return refuse(why, WHY_DENIED, "folder %s: SELinux lets %s (%s) not %s what is labelled %s: semanage fcontext -a -t "
 	    SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
 	    writable ? "write" : "read", has, m->source, m->source);
 }
 
-int
-label_folders(const struct label *l, const struct edits *e, struct why *why)
+static int
+check_folder(const struct label *l, const struct edit_mount *m, int fd, struct why *why)
 {
+	const bool writable = strlist_has(&m->options, "rw");
+	char has[SECONTEXT_MAX], was[SECONTEXT_MAX];
+	int ret;
+
+	if (!selinux_label_of(fd, has))
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "folder %s: its SELinux label can't be "
+		    "read: %s", m->source, strerror(errno));
+	memcpy(was, has, sizeof(was));
+	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
+		return refuse(why, WHY_IO, "folder %s has the SELinux label \"%.100s\", which is none: restorecon -RF %s",
+		    m->source, was, m->source);
+	if ((ret = selinux_may_folder(l->text, has, writable)) == -1)
+		return cant_ask(why);
+	if (ret == 1 || l->state == SELINUX_PERMISSIVE)
+		return 0;
+	return refuse_folder(l, m, has, why);
+}
+
+/* Which it is, for whoever comes next. */
+static int
+hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct lease *lease, struct why *why)
+{
+	struct held_folder f = { .relabel = m->relabel };
+
+	if (m->relabel == RELABEL_PRIVATE && level_kind(l->process.level) != LEVEL_CATEGORIES &&
+	    l->state == SELINUX_ENFORCING)
+		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
+		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
+	if (!mounts_place(fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
+		held_folder_free(&f);
+		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
+	}
+	return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
+}
+
+int
+label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct edit_mount *m;
+	size_t i;
+	int fd;
+
+	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++) {
+		m = &e->mount[i];
+		/* what it names was found by folders.c, and no one but root can have it name another since */
+		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
+			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
+		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, fd, lease, why) == -1) {
+			close(fd);
+			return -1;
+		}
+		close(fd);
+	}
+	return 0;
+}
+
+/* One container's labels must not be taken from under it by another's. */
+static int
+check_held(const struct held_folder *f, const struct lease *l, const struct lease *other, struct why *why)
+{
+	const struct held_folder *o;
 	size_t i;
 
-	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++)
-		if (check_folder(l, &e->mount[i], why) == -1)
-			return -1;
+	for (i = 0; i < other->folders; i++) {
+		o = &other->folder[i];
+		if (!held_folders_meet(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
+			continue;
+		/* the containers of a pod: what is private to one is so to all of them */
+		if (f->relabel != RELABEL_SHARED && o->relabel != RELABEL_SHARED && other->uid == l->uid &&
+		    strcmp(other->label, l->label) == 0)
+			continue;
+		return refuse(why, WHY_AGAIN, "folder %s is in use by %s%s, and one that is private is one container's at a time: "
+		    "try again later", f->path, other->uid == l->uid ? "container " : "another user's container",
+		    other->uid == l->uid ? other->id : "");
+	}
+	return 0;
+}
+
+static int
+admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	size_t i, k;
+
+	for (i = 0; i < ls->n; i++)
+		for (k = 0; k < l->folders && strcmp(ls->v[i].key, l->key) != 0; k++)
+			if (check_held(&l->folder[k], l, &ls->v[i], why) == -1)
+				return -1;
 	return 0;
 }
 
@@ -199,7 +275,7 @@ label_admit(struct label *l, const struct leases *ls, struct lease *lease, struc
 		return refuse(why, WHY_DENIED, "the categories %s are those of another user's container: let the engine choose "
 		    "others", l->process.level);
 	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
-	return 0;
+	return l->state == SELINUX_ENFORCING ? admit_folders(ls, lease, why) : 0;
 }
 
 /* Nodes. */

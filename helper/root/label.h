@@ -27,13 +27,18 @@ struct label {
  */
 int label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why);
 
-/* Sees that the container can read, or write, the folders among the mounts; -1 with *why, which names a command. */
-int label_folders(const struct label *l, const struct edits *e, struct why *why);
+/*
+ * Sees that the container can read, or write, the folders among the mounts, as
+ * they are or will be labelled, and writes into the lease which they are.  -1 with
+ * *why, which names a command.
+ */
+int label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why);
 
 /*
  * Under the lock: gives it categories that no live lease has, and writes the
  * label into the lease.  -1 with *why where those that it has to have are
- * another user's.
+ * another user's, or where a folder is private to another container, or was to be
+ * private and another has it.
  */
 int label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 

@@ -96,8 +96,8 @@ share_of(struct seeing *s, uint32_t uid)
 /*
  * (a) the process that asked lives: it is the runtime, still creating; (b) the
  * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
- * process of its users has one of the GPUs' own nodes open, or bound into its
- * mounts.
+ * process of its users has one of the GPUs' own nodes open, or one of those or a
+ * folder bound into its mounts.
  */
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
@@ -106,8 +106,7 @@ is_live(const struct lease *l, struct seeing *see, struct share *share)
 		return false;
 	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups, &share->dirs))
 		return true;
-	return l->users > 0 && l->nodes > 0 &&
-	    node_in_use(&see->processes, l->node, l->nodes, l->user, l->users, &share->looks);
+	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
 }
 
 static void

@@ -498,6 +498,17 @@ test_folder_types(void)
 		    "2: access = \"rx\" is unknown; did you mean \"ro\"?" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; subfolders = 1;")), "2: subfolders must be true or false" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; submounts = \"true\";")), "2: submounts must be true or false" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; relabel = true;")), "2: relabel must be one of \"no\", \"shared\", \"private\"" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; relabel = \"share\";")),
+		    "2: relabel = \"share\" is unknown; did you mean \"shared\"?" },
+		{ TEXT(IN_FOLDER("path = \"/etc/ssl\"; relabel = \"shared\";")),
+		    "2: relabel is not for what is the system's: /etc and what is beneath it" },
+		{ TEXT(IN_FOLDER("path = \"/us?\"; relabel = \"shared\";")),
+		    "2: relabel is not for what is the system's: /usr and what is beneath it" },
+		{ TEXT(IN_FOLDER("path = \"/srv\"; relabel = \"private\";")),
+		    "2: relabel is not for /srv itself: name a folder in it" },
+		{ TEXT(IN_FOLDER("path = \"/var/ca*\"; relabel = \"private\";")),
+		    "2: relabel is not for /var/cache itself: name a folder in it" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = [ ];")), "2: target must be a string in double quotes" },
 		{ TEXT(IN_FOLDER("path = \"srv\";")), "2: path \"srv\" is not absolute" },
 		{ TEXT(IN_FOLDER("path = \"/srv/../etc\";")), "2: path \"/srv/../etc\" has a \".\" or \"..\" in it" },
@@ -609,7 +620,8 @@ test_policy_read(void)
 	    "\n { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
 	    "} );\n"
 	    "folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n"
-	    " { path = \"/srv/o?t*\"; access = \"rw\"; target = \"/out\"; submounts = true; } );\n"
+	    " { path = \"/srv/o?t*\"; access = \"rw\"; target = \"/out\"; submounts = true;\n"
+	    " relabel = \"private\"; } );\n"
 	    "selinux = { type = \"nvidia_container_t\"; level = \"auto\"; }; env = { A = \"1=2\"; b_9 = \" \"; };\n";
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;
@@ -640,7 +652,8 @@ test_policy_read(void)
 	}
 	if (is_int(p.folders, 2, "folders")) {
 		ok(!p.folder[0].writable && p.folder[0].subfolders && !p.folder[0].submounts &&
-		    p.folder[0].target == NULL, "ro");
+		    p.folder[0].target == NULL && p.folder[0].relabel == RELABEL_NO, "ro");
+		is_int(p.folder[1].relabel, RELABEL_PRIVATE, "relabelled");
 		ok(p.folder[1].writable && p.folder[1].submounts && strcmp(p.folder[1].target, "/out") == 0,
 		    "rw, elsewhere");
 	}

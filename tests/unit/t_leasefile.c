@@ -35,6 +35,20 @@ fill(struct lease *l)
 	(void)lease_add_act(l, &(struct act){ .kind = ACT_LABEL, .path = "/dev/nvidia0", .major = 195, .mask = ACT_NO_MASK,
 	    .label = "system_u:object_r:gpuhelper_device_t:s0:c1,c2", .was = "system_u:object_r:xserver_misc_device_t:s0" });
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
+	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
+	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
+}
+
+static bool
+same_folders(const struct lease *a, const struct lease *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->folders && i < b->folders; i++)
+		if (strcmp(a->folder[i].path, b->folder[i].path) != 0 || strcmp(a->folder[i].fs, b->folder[i].fs) != 0 ||
+		    strcmp(a->folder[i].place, b->folder[i].place) != 0 || a->folder[i].relabel != b->folder[i].relabel)
+			return false;
+	return a->folders == 2 && b->folders == 2;
 }
 
 static bool
@@ -55,7 +69,7 @@ same(const struct lease *a, const struct lease *b)
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
 	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->draining == b->draining &&
-	    strcmp(a->label, b->label) == 0;
+	    strcmp(a->label, b->label) == 0 && same_folders(a, b);
 }
 
 static void
@@ -124,6 +138,10 @@ test_refused(void)
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":0}",
 		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\"}",
 		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\",\"label\":\"l\"}" };
+	static const char *const folders[] = { "{}", "[{}]", "[\"/srv\"]",
+		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"/srv\",\"relabel\":\"mine\"}]",
+		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"srv\",\"relabel\":\"no\"}]",
+		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"/srv\"}]" };
 	char list[400];
 	size_t i;
 
@@ -144,6 +162,32 @@ test_refused(void)
 	is_int(decode_with("users", json_loads("[[1,2,3]]", 0, NULL)), -1, "nor with a span of three numbers");
 	is_int(decode_with("nodes", json_loads("[{\"path\":\"/dev/nvidia0\",\"major\":195}]", 0, NULL)), -1,
 	    "nor with a node without a minor");
+	is_int(decode_with("folders", NULL), 0, "one without folders, of before they were written down, is read");
+	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		is_int(decode_with("folders", json_loads(folders[i], 0, NULL)), -1, "one with the folders %s is not", folders[i]);
+}
+
+static void
+test_folders(void)
+{
+	static struct {
+		char fs[2][8], place[2][16];
+		bool meet;
+	} t[] = {
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/a" }, true }, { { "8:1", "8:1" }, { "/srv/a", "/srv/a/b/c" }, true },
+		{ { "8:1", "8:1" }, { "/srv/a/b", "/srv/a" }, true }, { { "8:1", "8:1" }, { "/", "/srv/a" }, true },
+		{ { "8:1", "8:2" }, { "/srv/a", "/srv/a" }, false }, { { "8:1", "8:1" }, { "/srv/a", "/srv/ab" }, false },
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/b" }, false }, { { "8:1", "8:11" }, { "/", "/" }, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct held_folder a = { .fs = t[i].fs[0], .place = t[i].place[0] };
+		struct held_folder b = { .fs = t[i].fs[1], .place = t[i].place[1] };
+
+		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet, "%s %s and %s %s",
+		    t[i].fs[0], t[i].place[0], t[i].fs[1], t[i].place[1]);
+	}
 }
 
 static void
@@ -220,6 +264,7 @@ round_trip(void)
 int
 main(void)
 {
+	test_folders();
 	test_round_trip();
 	test_refused();
 	test_first_version();

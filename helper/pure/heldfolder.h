@@ -1,0 +1,29 @@
+/*
+ * A folder of the host that a lease holds.  It is told apart by its file system
+ * and its place in there, as proc(5), mountinfo, has them: bind mounts can lead to
+ * one folder by several paths.
+ */
+#ifndef GPUHELPER_PURE_HELDFOLDER_H
+#define GPUHELPER_PURE_HELDFOLDER_H
+
+#include <jansson.h>
+
+#include "secontext.h"
+
+struct held_folder {
+	char *path;		/* that it was given by, for messages */
+	char *fs;		/* "major:minor" */
+	char *place;		/* absolute, in the file system */
+	enum relabel relabel;
+};
+
+/* True if they are one folder, or one lies in the other. */
+bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
+
+/* As an object of JSON; NULL: no memory. */
+json_t *held_folder_pack(const struct held_folder *f);
+/* Reads that back; false, and *f empty, for what it would not have made. */
+bool held_folder_unpack(const json_t *j, struct held_folder *f);
+void held_folder_free(struct held_folder *f);
+
+#endif

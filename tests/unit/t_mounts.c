@@ -1,0 +1,61 @@
+/* host/mounts.c: lines of mountinfo, and where in its file system a directory of this machine lies. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/file.h"
+#include "host/mounts.h"
+#include "pure/cleanup.h"
+#include "tap.h"
+
+static void
+test_lines(void)
+{
+	char a[] = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
+	char b[] = "7 1 0:43 /a\\040b\\134c /x\\011y rw - tmpfs tmpfs rw", c[] = "36 35 98:0 /mnt1", d[] = "";
+	struct mount m;
+
+	ok(mount_line(a, &m) && m.id == 36 && strcmp(m.fs, "98:0") == 0 && strcmp(m.place, "/mnt1") == 0 &&
+	    strcmp(m.point, "/mnt2") == 0, "the line that proc(5) has");
+	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0, "what is escaped");
+	ok(!mount_line(c, &m) && !mount_line(d, &m), "no line");
+}
+
+static void
+test_place(void)
+{
+	char dir[] = "/tmp/t_mounts.XXXXXX", path[64];
+	autofree char *root_fs = NULL, *root = NULL, *fs = NULL, *place = NULL, *beneath_fs = NULL, *beneath = NULL;
+	autoclose int slash = open("/", O_PATH | O_DIRECTORY), fd = -1, sub = -1, proc = open("/proc", O_PATH | O_DIRECTORY);
+	size_t n;
+
+	ok(mkdtemp(dir) != NULL, "a directory");
+	snprintf(path, sizeof(path), "%s/sub", dir);
+	(void)mkdir(path, 0755);
+	fd = open(dir, O_PATH | O_DIRECTORY);
+	sub = open(path, O_PATH | O_DIRECTORY);
+	ok(mounts_place(slash, "/", &root_fs, &root) && root[0] == '/', "the root directory's place: %s %s", root_fs, root);
+	ok(mounts_place(fd, dir, &fs, &place) && mounts_place(sub, path, &beneath_fs, &beneath), "a directory's: %s %s", fs, place);
+	n = place != NULL ? strlen(place) : 0;
+	ok(strcmp(fs, beneath_fs) == 0 && strncmp(beneath, place, n) == 0 && strcmp(beneath + n, "/sub") == 0,
+	    "one beneath lies beneath: %s", beneath);
+	free(fs);
+	free(place);
+	ok(mounts_place(proc, "/proc", &fs, &place) && strcmp(fs, root_fs) != 0, "/proc is of another file system: %s", fs);
+	free(fs);
+	free(place);
+	ok(!mounts_place(proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL, "a path that is not of the descriptor's mount");
+	(void)rmdir(path);
+	(void)rmdir(dir);
+}
+
+int
+main(void)
+{
+	test_lines();
+	test_place();
+	return done_testing();
+}

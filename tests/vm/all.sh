@@ -1,0 +1,18 @@
+#!/bin/sh
+# All jobs, two machines at a time (one keeps little more than one processor busy), and their TAP one after another.
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+t=$(mktemp -d)
+trap 'rm -rf "$t"' EXIT
+# the longest first
+jobs="relabel selinux door udev"
+# shellcheck disable=SC2086
+printf '%s\n' $jobs | xargs -P 2 -I '{}' sh -c 'start=$(date +%s); sh "$1/tests/vm/vm.sh" "$2" >"$3/$2" 2>&1
+	echo "$?" >"$3/$2.status"; echo "# $2: $(($(date +%s) - start)) s" >>"$3/$2"' - "$here" '{}' "$t"
+bad=0
+for j in $jobs; do
+	echo "# job $j"
+	cat "$t/$j"
+	[ "$(cat "$t/$j.status" 2>/dev/null)" = 0 ] || { bad=1; grep -q '^not ok' "$t/$j" || echo "not ok - vm: $j came to its end"; }
+done
+exit $bad

@@ -1,0 +1,360 @@
+#!/bin/sh
+# Folders that a policy has labelled for containers (relabel), with SELinux enforcing: real kernel, policy, systemd, runc.
+# selinux: enforcing
+# programs: vm/guest/tries.c vm/guest/swap.c
+set -u
+. /job/job.sh
+. /job/selinux.sh
+
+useradd worker 1000
+admit worker
+settings
+mkdir -p /srv
+restorecon -F /srv
+USER='identity = "caller"; callers = [ "root", "worker" ];'
+gives() { # gives FILE FOLDER [MORE]: a policy with that folder, to write
+	policy "$1" <<-END
+	$USER
+	folders = ( { path = "$2"; access = "rw"; ${3-} } );
+	END
+}
+asks() { # asks ID FOLDER SCRIPT: a container that asks for it
+	mkdir -p "$r$2"
+	config "$1" 0 "\"GPUHELPER_FOLDERS=$2\"" '' '' '' "$3"
+}
+# refused ID PATTERN...: what it was told
+refused() { cp "$OUT/$1" "$T/out"; shift; for p in "$@"; do grep -q -e "$p" "$T/out" || return 1; done; }
+runs() { run "$1" || { cp "$OUT/$1" "$T/out"; return 1; }; }
+fails() { ! "$@"; }
+level() { label "$1" | cut -d : -f 4-; }
+own() { sed -n 's/^label=.*:s0:/s0:/p' "$OUT/$1"; }
+# labelled LABEL FOLDER: all in it is (a pattern; but for the user), with the folder itself
+labelled() { find "$2" -xdev ! -type c ! -name mounted -exec stat -c '%C %N' {} + | grep -v -e "^[a-z_]*:object_r:$1 " >"$T/out"; ! [ -s "$T/out" ]; }
+SHARED=container_file_t:s0
+VAR=var_t:s0
+SAY='read l </proc/self/attr/current; echo label=$l;'
+
+tree() { # tree FOLDER: one of everything
+	rm -rf "$1"
+	mkdir -p "$1/a/b" "$1/.hidden"
+	echo data >"$1/a/b/file"
+	echo data >"$1/.hidden/file"
+	echo data >"$1/$(printf 'a\nb')"
+	ln "$1/a/b/file" "$1/a/hard"
+	ln -s /srv/outside "$1/a/link"
+	ln -s /srv/outsiders "$1/a/dirlink"
+	mkfifo "$1/a/fifo"
+	mknod "$1/a/null" c 1 3
+	mkdir "$1/a/mounted"
+	restorecon -RF "$1"
+}
+mkdir /srv/outsiders
+echo keep >/srv/outside
+echo keep >/srv/outsiders/file
+tree /srv/cache
+mount -t tmpfs tmpfs /srv/cache/a/mounted
+echo data >/srv/cache/a/mounted/file
+MOUNTED=$(label /srv/cache/a/mounted/file)
+
+echo "# the boolean"
+gives 10-cache /srv/cache 'relabel = "shared";'
+asks a /srv/cache "$SAY cat /srv/cache/a/b/file"
+t "control: before anything the folder is labelled as the system has it" labelled $VAR /srv/cache
+run a
+t "without the boolean a folder is not relabelled, and the refusal names it" refused a 'folder /srv/cache: gpuhelper may not' var_t \
+    'setsebool -P gpuhelper_relabel_folders on' 'chcon -R -t container_file_t /srv/cache'
+t "nothing of it was changed" labelled $VAR /srv/cache
+gpuhelperctl reap
+t "and no lease is left" is "$(ls /run/gpuhelper/leases)" ""
+cp /job/tries /usr/libexec/gpuhelper/tries
+chcon --reference=/usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/tries
+TRIES=/usr/libexec/gpuhelper/tries
+t "gpuhelper_t can't relabel one" is "$($TRIES relabel /srv/cache 2>&1)" EACCES
+t "and the log says so" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 'relabelfrom'
+setsebool gpuhelper_relabel_folders on
+t "with the boolean" is "$(getsebool gpuhelper_relabel_folders)" "gpuhelper_relabel_folders --> on"
+forget
+t "what is the system's still can't be relabelled" is "$($TRIES relabel /etc/passwd 2>&1)" EACCES
+t "and the log says that, too" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 'relabelfrom' 'tcontext=[^ ]*:etc_t:'
+rm $TRIES
+
+echo "# shared"
+t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep "SELinux keeps"'
+t "explain tells of it" sh -c 'gpuhelperctl explain --identity caller --user root --folders /srv/cache | grep -q "folder /srv/cache rw at /srv/cache, labelled for all containers"'
+t "a container with the folder runs" runs a
+t "and reads it" says a data
+umount /srv/cache/a/mounted
+t "all in it is labelled for containers, links and pipes themselves too" labelled $SHARED /srv/cache
+t "what the links lead to is not" is "$(label /srv/outside) $(label /srv/outsiders) $(label /srv/outsiders/file)" \
+    "unconfined_u:object_r:var_t:s0 unconfined_u:object_r:var_t:s0 unconfined_u:object_r:var_t:s0"
+tree /srv/cache
+mount -t tmpfs tmpfs /srv/cache/a/mounted
+echo data >/srv/cache/a/mounted/file
+run a
+t "what is mounted in it, and a device node, keep their labels" is "$(label /srv/cache/a/mounted/file) $(label /srv/cache/a/null)" \
+    "$MOUNTED unconfined_u:object_r:var_t:s0"
+umount /srv/cache/a/mounted
+t "another one runs" runs a
+t "the audit log has it" sh -c 'tail -n 5 /var/log/gpuhelper/audit.jsonl | grep -q "\"path\":\"/srv/cache\".*\"relabel\":\"shared\""'
+before=$(find /srv/cache -exec stat -c '%z %N' {} +)
+t "one more" runs a
+t "changes nothing where all is labelled" is "$(find /srv/cache -exec stat -c '%z %N' {} +)" "$before"
+asks a /srv/cache 'echo mine >/srv/cache/mine; mkdir /srv/cache/dir; echo ready; sleep 1000'
+t "a container writes to it" start a
+t "what it writes has its categories" like "$(level /srv/cache/mine)" 's0:c[0-9]*,c[0-9]*'
+asks b /srv/cache "$SAY cat /srv/cache/mine"
+t "another one comes while it runs" runs b
+t "and reads that, since it is labelled anew" says b mine
+stop a
+
+echo "# what is refused, and changes nothing"
+tree /srv/cache
+ln /srv/outside /srv/cache/a/b/outside
+run b
+t "a file with a name outside of the folder is refused by its name" refused b 'folder /srv/cache: /srv/cache/a/b/outside has 2 names, and only 1'
+t "and nothing was changed" labelled $VAR /srv/cache
+rm /srv/cache/a/b/outside
+chcon -t etc_t /srv/cache/a/b/file
+run b
+t "a file that is labelled as the system's are" refused b 'may not relabel /srv/cache/a/[a-z/]*, which is labelled [a-z_]*:object_r:etc_t:s0'
+t "is refused before anything is changed" is "$(label /srv/cache | cut -d : -f 3) $(label /srv/cache/a/b/file | cut -d : -f 3)" "var_t etc_t"
+restorecon -F /srv/cache/a/b/file
+d=/srv/cache/a/b
+i=0
+while [ $i -lt 130 ]; do d=$d/d i=$((i + 1)); done
+mkdir -p $d
+restorecon -RF /srv/cache/a/b
+run b
+t "directories that are nested too deep" refused b 'folder /srv/cache: directories in it are more than 128 deep'
+t "change nothing" labelled $VAR /srv/cache
+rm -rf /srv/cache/a/b/d
+echo 0 >/proc/sys/fs/protected_hardlinks
+run b
+t "nor where anyone may link any file into it" refused b 'sysctl fs.protected_hardlinks=1'
+echo 1 >/proc/sys/fs/protected_hardlinks
+t "that does, either" labelled $VAR /srv/cache
+mkdir -p /srv/context
+mount -t tmpfs -o context=system_u:object_r:var_t:s0 tmpfs /srv/context
+gives 20-context /srv/context 'relabel = "shared";'
+asks b /srv/context true
+run b
+t "a file system that was mounted with one label for all" refused b 'folder /srv/context can.t be labelled' 'context='
+umount /srv/context
+rm /etc/gpuhelper/policy.d/20-context.conf
+gives 20-etc /etc/ssl 'relabel = "shared";'
+t "a policy that would relabel the system's own is none" sh -c 'gpuhelperctl check 2>&1 | grep -q "20-etc.conf:2: relabel is not for what is the system.s: /etc"'
+rm /etc/gpuhelper/policy.d/20-etc.conf
+
+echo "# private"
+gives 10-cache /srv/cache 'relabel = "private";'
+asks a /srv/cache "$SAY echo mine >/srv/cache/mine; echo ready; until [ -e /out/go ]; do sleep 1; done; cat /srv/cache/a/b/file && echo still"
+t "a container with the folder for itself" start a
+A=$(own a)
+t "all in it has its categories" labelled "container_file_t:$A" /srv/cache
+asks b /srv/cache "$SAY cat /srv/cache/mine"
+run b
+t "meanwhile another one is refused" refused b 'folder /srv/cache is in use by container a' 'one container.s at a time'
+gives 20-part /srv/cache/a
+asks c /srv/cache/a true
+run c
+t "with a part of it, too, and another policy" refused c 'folder /srv/cache/a is labelled for one container alone'
+mkdir -p /srv/again
+mount --bind /srv/cache /srv/again
+gives 30-again /srv/again
+asks d /srv/again true
+run d
+t "and where it is mounted a second time" refused d 'folder /srv/again is labelled for one container alone'
+gives 30-again /srv/again 'relabel = "shared";'
+run d
+t "which is one folder: it is not relabelled by that way" refused d 'folder /srv/again is in use by container a'
+umount /srv/again
+t "nothing was relabelled" labelled "container_file_t:$A" /srv/cache
+touch "$OUT/go"
+t "the first has not been cut off" soon says a still
+wait "$pid_a"
+rm -f "$OUT/go"
+t "when it is over the next one gets the folder" runs b
+t "with what the first left in it" says b mine
+B=$(own b)
+t "and with its own categories" labelled "container_file_t:$B" /srv/cache
+t "which are others" fails is "$A" "$B"
+asks c /srv/cache/a "$SAY cat /srv/cache/a/b/file; echo ready; sleep 1000"
+run c
+t "to who is given a part of it without relabel SELinux keeps it shut" refused c "folder /srv/cache/a is labelled for one container alone ($B)"
+gives 20-part /srv/cache/a 'relabel = "shared";'
+t "with relabel it opens" start c
+asks a /srv/cache "$SAY"
+run a
+t "and what others have can't become private" refused a 'folder /srv/cache is in use by container c'
+stop c
+t "until they are over" runs a
+rm /etc/gpuhelper/policy.d/20-part.conf /etc/gpuhelper/policy.d/30-again.conf
+
+pod() { # pod ID LEVEL SCRIPT
+	config "$1" 0 '"GPUHELPER_FOLDERS=/srv/cache"' "\"selinuxLabel\":\"system_u:system_r:container_t:$2\"," \
+	    "\"mountLabel\":\"system_u:object_r:container_file_t:$2\"," '' "$3"
+}
+pod a s0:c7,c9 'echo pod >/srv/cache/pod; echo ready; sleep 1000'
+pod b s0:c7,c9 'cat /srv/cache/pod'
+pod c s0:c7,c8 'cat /srv/cache/pod'
+t "two containers that their engine gave the same categories" start a
+t "share what is private" runs b
+t "and read what the other wrote" says b pod
+run c
+t "one with others is refused" refused c 'folder /srv/cache is in use by container a'
+stop a
+policy 10-cache <<END
+$USER
+folders = ( { path = "/srv/cache"; access = "rw"; relabel = "private"; } );
+selinux = { level = "s0"; };
+END
+asks a /srv/cache true
+run a
+t "a level without categories can't have anything private" refused a "folder /srv/cache can't be private" 'level = "auto"'
+policy 10-cache <<END
+$USER
+folders = ( { path = "/srv/cache"; access = "rw"; relabel = "private"; }, { path = "/srv/cache/a"; } );
+END
+mkdir -p "$r/srv/cache/a"
+config a 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
+run a
+t "one container's folders with different labels, one in the other, are refused" refused a '/srv/cache and /srv/cache/a are one, or one is in the other'
+
+echo "# rootless: nothing but its mounts tells that a container lives"
+gives 10-cache /srv/cache 'relabel = "private";'
+mkdir -p /home/worker/c/rootfs
+cp -a $r/. /home/worker/c/rootfs/
+config w 1000 '"GPUHELPER_FOLDERS=/srv/cache"' '' '' '' 'sleep 1000'
+chmod 777 /srv/cache
+sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
+cp /home/worker/c/config.json "$T/worker.json"
+chown -R worker:worker /home/worker/c
+restorecon -RF /home/worker
+chcon -R -t container_file_t -l s0 /home/worker/c/rootfs
+worker() { (cd /home/worker/c && exec setpriv --reuid worker --regid worker --init-groups -- "$@" </dev/null) >"$T/out" 2>&1; }
+t "a user's container is created" worker gpuhelper-runc --root /tmp/w create w
+W=$(level /srv/cache)
+asks b /srv/cache true
+sleep 1
+run b
+t "once who created it is gone, its folder is still its own" refused b "folder /srv/cache is in use by another user's container"
+t "with its categories" labelled "container_file_t:$W" /srv/cache
+t "started and killed" worker runc --root /tmp/w start w
+worker runc --root /tmp/w kill w KILL
+worker runc --root /tmp/w delete -f w
+t "it is given to the next" soon runs b
+
+echo "# stopped half-way"
+gives 10-cache /srv/cache 'relabel = "shared";'
+restorecon -RF /srv/cache
+mkdir /srv/cache/many
+(cd /srv/cache/many && for i in 0 1 2 3; do mkdir d$i; for k in 0 1 2 3 4 5 6 7 8 9; do for m in 0 1 2 3 4 5 6 7 8 9; do : >d$i/x$k$m; : >d$i/y$k$m; : >d$i/z$k$m; done; done; done)
+asks a /srv/cache "$SAY"
+type_of() { label "$1" | cut -d : -f 3; }
+# in the background; its helper is found in the folder, and stopped
+stop_helper() {
+	prepare a
+	(cd /var/lib/containers/ct/a && exec gpuhelper-runc --root /run/ct run a </dev/null >"$T/a.said" 2>&1) &
+	running=$!
+	while kill -0 $running 2>/dev/null; do
+		for p in $(pidof gpuhelper); do
+			case $(readlink "/proc/$p/fd/"* 2>/dev/null) in */srv/cache/many*) kill -STOP "$p" && helper=$p && return 0 ;; esac
+		done
+	done
+	return 1
+}
+# stop_while TYPE: once the folder itself, which is the first to be labelled, has this type
+stop_while() {
+	tries=0
+	while [ $tries -lt 20 ]; do
+		tries=$((tries + 1))
+		restorecon -RF /srv/cache
+		stop_helper && [ "$(type_of /srv/cache)" = "$1" ] && [ "$(type_of /srv/cache/many/d3/z99)" = var_t ] && return 0
+		kill -CONT "$helper"
+		wait $running
+		ran a
+	done
+	return 1
+}
+t "the helper is met while it labels" stop_while container_file_t
+kill -KILL "$helper"
+wait $running
+ran a
+t "killed: no container is started" fails grep -q label= "$OUT/a"
+gpuhelperctl reap
+t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""
+t "the next one finishes it" runs a
+t "all is labelled" labelled $SHARED /srv/cache
+t "the helper is met while it looks" stop_while var_t
+sleep 4
+kill -CONT "$helper"
+wait $running
+ran a
+t "it gives up what takes too long" refused a 'there is too much in it to be labelled while a container waits'
+t "nothing was changed" labelled $VAR /srv/cache
+rm -r /srv/cache/many
+
+echo "# a user who changes the folder meanwhile"
+tree /srv/cache
+mkdir /srv/cache/here
+ln -s /srv/outsiders /srv/cache/link
+i=0
+while [ $i -lt 200 ]; do : >"/srv/cache/here/f$i"; i=$((i + 1)); done
+restorecon -RF /srv/cache
+chown -R worker:worker /srv/cache
+chmod 777 /srv/cache
+setpriv --reuid worker --regid worker --clear-groups -- /job/swap /srv/cache /srv/outside 2>"$T/err" &
+swapper=$!
+i=0
+while [ $i -lt 15 ]; do
+	run a
+	i=$((i + 1))
+	[ $((i % 3)) != 0 ] || restorecon -RF /srv/cache 2>/dev/null
+done
+t "control: he has changed it all the time" kill $swapper
+t "nothing outside of it was labelled" is "$(label /srv/outside) $(label /srv/outsiders) $(label /srv/outsiders/file)" \
+    "unconfined_u:object_r:var_t:s0 unconfined_u:object_r:var_t:s0 unconfined_u:object_r:var_t:s0"
+rm -f /srv/cache/name
+t "and when he has stopped, it is labelled" runs a
+t "all of it" labelled $SHARED /srv/cache
+
+echo "# the socket"
+chmod u-s /usr/libexec/gpuhelper/gpuhelper
+restorecon -RF /srv/cache
+t "gpuhelper.socket starts" systemctl start gpuhelper.socket
+t "a container with the folder, granted by the service" runs a
+t "it is labelled" labelled $SHARED /srv/cache
+tree /mnt/cache
+chcon -R -t mnt_t /mnt/cache
+gives 20-mnt /mnt/cache 'relabel = "shared";'
+asks b /mnt/cache true
+run b
+t "a folder that the service may not write is refused, with what to say in the unit" refused b \
+    'folder /mnt/cache can.t be labelled: it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
+mkdir -p /run/systemd/system/gpuhelper@.service.d
+printf '%s\n' '[Service]' ReadWritePaths=/mnt/cache >/run/systemd/system/gpuhelper@.service.d/test.conf
+systemctl daemon-reload
+t "with that it is granted" runs b
+t "and labelled" labelled $SHARED /mnt/cache
+systemctl stop gpuhelper.socket
+chmod u+s /usr/libexec/gpuhelper/gpuhelper
+
+echo "# permissive"
+t "nothing of the helper's was denied by now" clean
+setsebool gpuhelper_relabel_folders off
+forget
+restorecon -RF /srv/cache
+run a
+t "control: enforcing, without the boolean, it is refused" refused a 'may not relabel'
+setenforce 0
+ln /srv/outside /srv/cache/outside
+t "permissive, what can't be relabelled is granted" runs a
+rm /srv/cache/outside
+t "and what can be is relabelled" runs a
+setenforce 1
+t "so that nothing is amiss" labelled $SHARED /srv/cache
+
+none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! grep gpuhelper "$T/out"; }
+t "no unit of ours has failed" none_failed
+echo "1..$n"
+[ $bad = 0 ]

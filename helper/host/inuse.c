@@ -324,28 +324,36 @@ process_uses(struct search *s, const char *pid)
 	return uses;
 }
 
+/* A process of the lease's users does. */
+static bool
+any_uses(struct search *s, const struct processes *all)
+{
+	struct stat ours;
+	size_t i;
+
+	if (fstatat(s->proc, "self/ns/mnt", &ours, 0) == 0)
+		s->seen[s->seens++] = ours.st_ino;
+	for (i = 0; i < all->n; i++)
+		if ((in_spans(s, all->v[i].owner) || in_spans(s, all->v[i].real)) && process_uses(s, all->v[i].pid))
+			return true;
+	return false;
+}
+
 bool
 lease_in_use(struct processes *all, const struct lease *l, struct looks *looks)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree ino_t *seen = calloc(NAMESPACES_MAX, sizeof(*seen));
-	autofree char *root_fs = NULL, *root_place = NULL;
-	struct search s = { .proc = proc, .lease = l, .looks = looks, .seen = seen };
-	struct stat ours;
-	size_t i;
+	struct search s = { .proc = proc, .lease = l, .looks = looks, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
+	bool uses = true;
 
 	if (!all->read)
 		read_processes(all);
-	if (all->failed || proc == -1 || root == -1 || seen == NULL ||
-	    (l->folders > 0 && !mounts_place(root, "/", &root_fs, &root_place)))
-		return true;
-	s.root_fs = root_fs;
-	s.root_place = root_place;
-	if (fstatat(proc, "self/ns/mnt", &ours, 0) == 0)
-		s.seen[s.seens++] = ours.st_ino;
-	for (i = 0; i < all->n; i++)
-		if ((in_spans(&s, all->v[i].owner) || in_spans(&s, all->v[i].real)) && process_uses(&s, all->v[i].pid))
-			return true;
-	return false;
+	if (!all->failed && proc != -1 && root != -1 && s.seen != NULL &&
+	    (l->folders == 0 || mounts_place(root, "/", &s.root_fs, &s.root_place)))
+		uses = any_uses(&s, all);
+	free(s.seen);
+	free(s.root_fs);
+	free(s.root_place);
+	return uses;
 }

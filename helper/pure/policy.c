@@ -12,8 +12,8 @@
 #include "cdi.h"
 #include "cdigpu.h"
 #include "cleanup.h"
+#include "folderrule.h"
 #include "mig.h"
-#include "path.h"
 #include "secontext.h"
 #include "vendorenv.h"
 
@@ -354,131 +354,6 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
-read_path(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_string(s, &((struct folder_rule *)out)->path, f);
-}
-
-static void
-read_access(config_setting_t *s, void *out, struct faults *f)
-{
-	static const char *const words[] = { "ro", "rw", NULL };
-	unsigned i = 0;
-
-	conf_word(s, words, &i, f);
-	((struct folder_rule *)out)->writable = i == 1;
-}
-
-static void
-read_target(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_string(s, &((struct folder_rule *)out)->target, f);
-}
-
-static void
-read_subfolders(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_bool(s, &((struct folder_rule *)out)->subfolders, f);
-}
-
-static void
-read_submounts(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_bool(s, &((struct folder_rule *)out)->submounts, f);
-}
-
-static void
-read_relabel(config_setting_t *s, void *out, struct faults *f)
-{
-	static const char *const words[] = { "no", "shared", "private", NULL };
-	unsigned i = RELABEL_NO;
-
-	conf_word(s, words, &i, f);
-	((struct folder_rule *)out)->relabel = (enum relabel)i;
-}
-
-static const struct conf_key folder_keys[] = {
-	{ "path", read_path },
-	{ "access", read_access },
-	{ "target", read_target },
-	{ "subfolders", read_subfolders },
-	{ "submounts", read_submounts },
-	{ "relabel", read_relabel },
-	{ NULL, NULL },
-};
-
-/* Could the path, whose last component may be a pattern, mean this place, or one above or beneath it? */
-static bool
-could_reach(const char *path, const char *place)
-{
-	char up[256];
-
-	snprintf(up, sizeof(up), "%s", place);
-	for (; *up != '\0'; *strrchr(up, '/') = '\0')
-		if (glob_match(path, up))
-			return true;
-	return path_related(path, place);
-}
-
-/* What may never be given out, nor be covered in a container. */
-static void
-check_folder(const struct folder_rule *r, struct faults *f)
-{
-	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
-	static const char *const ours[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, NULL };
-	const char *target = r->target != NULL ? r->target : r->path;
-	struct why why;
-	size_t i;
-
-	if (r->path == NULL) {
-		fault_add(f, r->line, false, "a folders entry needs a path");
-		return;
-	}
-	if (path_check(r->path, &why) == -1 || path_check(target, &why) == -1) {
-		fault_add(f, r->line, false, "%s", why.text);
-		return;
-	}
-	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0)
-		fault_add(f, r->line, false, "\"/\" can't be given out or covered");
-	for (i = 0; never_given[i] != NULL; i++)
-		if (path_at_or_beneath(r->path, never_given[i]) || glob_match(r->path, never_given[i]) ||
-		    path_at_or_beneath(target, never_given[i]))
-			fault_add(f, r->line, false, "nothing at or beneath %s can be given out or covered", never_given[i]);
-	for (i = 0; ours[i] != NULL; i++)
-		if (could_reach(r->path, ours[i]))
-			fault_add(f, r->line, false, "%s and what is above and beneath it can't be given out", ours[i]);
-	if (glob_is(r->path) && strpbrk(r->path, "*?") < path_last(r->path))
-		fault_add(f, r->line, false, "* and ? are for the last component of a path");
-	if (r->target != NULL && glob_is(r->target))
-		fault_add(f, r->line, false, "target is one path, without * and ?");
-	if (glob_is(r->path) && r->subfolders)
-		fault_add(f, r->line, false, "a path with * or ? can't also say subfolders");
-}
-
-/*
- * The labels of the system's own directories are what the policy of the host
- * goes by: a slip of one line here must not take them away.
- */
-static void
-check_relabel(const struct folder_rule *r, struct faults *f)
-{
-	static const char *const whole[] = { "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr", "/run",
-		"/var/run", NULL };
-	static const char *const itself[] = { "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var",
-		"/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp", NULL };
-	size_t i;
-
-	if (r->relabel == RELABEL_NO || r->path == NULL)
-		return;
-	for (i = 0; whole[i] != NULL; i++)
-		if (path_at_or_beneath(r->path, whole[i]) || glob_match(r->path, whole[i]))
-			fault_add(f, r->line, false, "relabel is not for what is the system's: %s and what is beneath it", whole[i]);
-	for (i = 0; itself[i] != NULL; i++)
-		if (glob_match(r->path, itself[i]))
-			fault_add(f, r->line, false, "relabel is not for %s itself: name a folder in it", itself[i]);
-}
-
-static void
 read_folders(config_setting_t *s, void *out, struct faults *f)
 {
 	struct policy *p = out;
@@ -495,10 +370,7 @@ read_folders(config_setting_t *s, void *out, struct faults *f)
 	for (i = 0; i < config_setting_length(s); i++) {
 		e = config_setting_get_elem(s, (unsigned)i);
 		r = &p->folder[p->folders++];
-		r->line = conf_line(e);
-		conf_group(e, folder_keys, r, f);
-		check_folder(r, f);
-		check_relabel(r, f);
+		folder_rule_read(e, r, f);
 	}
 }
 
@@ -638,8 +510,7 @@ policy_free(struct policy *p)
 		free(p->gpu[i].kind);
 	}
 	for (i = 0; i < p->folders; i++) {
-		free(p->folder[i].path);
-		free(p->folder[i].target);
+		folder_rule_free(&p->folder[i]);
 	}
 	free(p->gpu);
 	free(p->folder);

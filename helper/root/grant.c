@@ -480,8 +480,8 @@ carry_out(struct work *w, struct traces *t)
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 || add_env(w) == -1 || fill_lease(w) == -1 ||
 	    take_lease(w, t) == -1)
 		return -1;
-	if (relabel_folders(&w->label, w->peer, &w->edits, &w->why) == -1 || bind_token(w, t) == -1 || name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 ||
-	    record(w, "grant", NULL) == -1) {
+	if (relabel_folders(&w->label, w->peer, &w->edits, &w->why) == -1 || bind_token(w, t) == -1 ||
+	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;
 	}

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@
 struct linked {
 	uint64_t inode;
 	uint32_t names, seen;	/* that it has, that were met in the folder */
-	char *path;		/* the first of them, from the folder */
+	char *path;		/* the first of them */
 };
 
 /* Labels that were judged already. */
@@ -55,7 +56,7 @@ struct walk {
 	int64_t until;		/* clock_ms() */
 	size_t entries, wrong;	/* met; to be labelled */
 	uint64_t mount;
-	struct buf path;	/* of the entry at hand, from the folder: "" or "/a/b" */
+	struct buf path;	/* of the entry at hand: the folder's own, or what begins with that */
 	struct linked **linked;
 	size_t linkeds;
 	void *by_inode;
@@ -84,11 +85,19 @@ walk_free(struct walk *w)
 	buf_free(&w->path);
 }
 
-/* Of the entry at hand. */
-static const char *
-rest(const struct walk *w)
+static int fail(const struct walk *w, enum why_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Says which folder it is about. */
+static int
+fail(const struct walk *w, enum why_code code, const char *fmt, ...)
 {
-	return w->path.len > 0 ? w->path.p : "";
+	char line[sizeof(w->why->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return refuse(w->why, code, "folder %s: %s", w->folder->source, line);
 }
 
 /* By what stands for the descriptor: an O_PATH one can't be read by itself. */
@@ -103,9 +112,9 @@ name_of(int fd, char out[40])
 static int
 refuse_label(const struct walk *w, const char *has)
 {
-	return refuse(w->why, WHY_DENIED, "folder %s: gpuhelper may not relabel %s%s, which is labelled %s: setsebool -P "
-	    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are; else chcon -R -t " SECONTEXT_FILE_TYPE
-	    " %s", w->folder->source, w->folder->source, rest(w), has, w->folder->source);
+	return fail(w, WHY_DENIED, "gpuhelper may not relabel %s, which is labelled %s: setsebool -P "
+	    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are; else chcon -R -t "
+	    SECONTEXT_FILE_TYPE " %s", w->path.p, has, w->folder->source);
 }
 
 /* Would SELinux let us? */
@@ -138,8 +147,8 @@ judge(struct walk *w, const char *has, const char *class)
 	k->class = class;
 	snprintf(k->has, sizeof(k->has), "%s", has);
 	if (!secontext_relabel(has, w->folder->relabel, w->label->process.level, k->gets)) {
-		refuse(w->why, WHY_IO, "folder %s: %s%s has the SELinux label \"%.100s\", which is none: restorecon -RF %s",
-		    w->folder->source, w->folder->source, rest(w), has, w->folder->source);
+		fail(w, WHY_IO, "%s has the SELinux label \"%.100s\", which is none: restorecon -RF %s", w->path.p, has,
+		    w->folder->source);
 		return NULL;
 	}
 	if (strcmp(k->has, k->gets) != 0 && check_may(w, k) == -1)
@@ -152,16 +161,14 @@ judge(struct walk *w, const char *has, const char *class)
 static int
 refuse_set(const struct walk *w, int error)
 {
-	const char *folder = w->folder->source;
-
 	if (error == EROFS)
-		return refuse(w->why, WHY_IO, "folder %s can't be labelled: it is read-only for gpuhelper: asked by the socket, it "
-		    "needs ReadWritePaths=%s in the unit (systemctl edit gpuhelper@.service)", folder, folder);
+		return fail(w, WHY_IO, "can't be labelled, it is read-only for gpuhelper: asked by the socket, it needs "
+		    "ReadWritePaths=%s in the unit (systemctl edit gpuhelper@.service)", w->folder->source);
 	if (error == EOPNOTSUPP)
-		return refuse(w->why, WHY_CONFIG, "folder %s can't be labelled: its file system keeps no labels, or was mounted "
-		    "with context=: take relabel out of the policy", folder);
-	return refuse(w->why, WHY_IO, "folder %s: %s%s can't be labelled: %s: it is labelled in part by now: restorecon -RF %s",
-	    folder, folder, rest(w), strerror(error), folder);
+		return fail(w, WHY_CONFIG, "can't be labelled: its file system keeps no labels, or was mounted with context=: "
+		    "take relabel out of the policy");
+	return fail(w, WHY_IO, "%s can't be labelled: %s: it is labelled in part by now: restorecon -RF %s", w->path.p,
+	    strerror(error), w->folder->source);
 }
 
 static int
@@ -171,7 +178,7 @@ set(const struct walk *w, int fd, const struct known *k)
 
 	/* its lease ends with it, and another container may be next */
 	if (!process_lives(w->peer->pid, w->peer->start))
-		return refuse(w->why, WHY_AGAIN, "folder %s: who asked for it is gone", w->folder->source);
+		return fail(w, WHY_AGAIN, "who asked for it is gone");
 	name_of(fd, name);
 	return setfilecon_raw(name, k->gets) == -1 ? refuse_set(w, errno) : 0;
 }
@@ -206,7 +213,7 @@ add_linked(struct walk *w, uint64_t inode)
 	if ((l = calloc(1, sizeof(*l))) == NULL)
 		return NULL;
 	l->inode = inode;
-	l->path = strdup(rest(w));
+	l->path = strdup(w->path.p);
 	if (l->path == NULL || tsearch(l, &w->by_inode, by_inode) == NULL) {
 		free(l->path);
 		free(l);
@@ -222,8 +229,8 @@ count_name(struct walk *w, const struct statx *st)
 	struct linked *l = find_linked(w, st->stx_ino);
 
 	if (l == NULL && w->linkeds >= LINKED_MAX)
-		return refuse(w->why, WHY_DENIED, "folder %s: more than %d files in it have several names, and can't be relabelled: "
-		    "chcon -R -t " SECONTEXT_FILE_TYPE " %s", w->folder->source, LINKED_MAX, w->folder->source);
+		return fail(w, WHY_DENIED, "more than %d files in it have several names, and can't be relabelled: chcon -R -t "
+		    SECONTEXT_FILE_TYPE " %s", LINKED_MAX, w->folder->source);
 	if (l == NULL && (l = add_linked(w, st->stx_ino)) == NULL)
 		return refuse_nomem(w->why);
 	l->seen++;
@@ -236,7 +243,7 @@ count_name(struct walk *w, const struct statx *st)
 static int
 check_names(const struct walk *w, int folder, struct linked *l)
 {
-	autoclose int fd = file_open_beneath(folder, l->path + 1, O_PATH);
+	autoclose int fd = file_open_beneath(folder, l->path + strlen(w->folder->source) + 1, O_PATH);
 	struct statx st;
 
 	if (fd == -1 || statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &st) == -1 || st.stx_ino != l->inode) {
@@ -244,9 +251,9 @@ check_names(const struct walk *w, int folder, struct linked *l)
 		return 0;
 	}
 	l->names = st.stx_nlink;
-	return l->names <= l->seen ? 0 : refuse(w->why, WHY_DENIED, "folder %s: %s%s has %u names, and only %u of them are in "
-	    "the folder: the others would get its label, too: copy it, or chcon -t " SECONTEXT_FILE_TYPE " %s%s",
-	    w->folder->source, w->folder->source, l->path, l->names, l->seen, w->folder->source, l->path);
+	return l->names <= l->seen ? 0 : fail(w, WHY_DENIED, "%s has %u names, and only %u of them are in the folder: the "
+	    "others would get its label, too: copy it, or chcon -t " SECONTEXT_FILE_TYPE " %s", l->path, l->names, l->seen,
+	    l->path);
 }
 
 static int
@@ -298,9 +305,8 @@ relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
 	const struct known *k;
 
 	if (!selinux_label_of(fd, has))
-		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : refuse(w->why, WHY_IO,
-		    "folder %s: the SELinux label of %s%s can't be read: %s", w->folder->source, w->folder->source, rest(w),
-		    strerror(errno));
+		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : fail(w, WHY_IO,
+		    "the SELinux label of %s can't be read: %s", w->path.p, strerror(errno));
 	if ((k = judge(w, has, class)) == NULL)
 		return -1;
 	if (strcmp(has, k->gets) == 0)
@@ -316,9 +322,9 @@ check_budget(struct walk *w)
 {
 	if (++w->entries <= ENTRIES_MAX && clock_ms() <= w->until)
 		return 0;
-	return refuse(w->why, WHY_AGAIN, "folder %s: there is too much in it to be labelled while a container waits%s: label it "
-	    "once (chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->folder->source,
-	    w->change ? ", and it is labelled in part by now" : "", w->folder->source);
+	return fail(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
+	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->change ?
+	    ", and it is labelled in part by now" : "", w->folder->source);
 }
 
 static int visit(struct walk *w, int fd, unsigned depth);
@@ -328,15 +334,15 @@ visit_name(struct walk *w, int dir, const char *name, unsigned depth)
 {
 	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	const size_t len = w->path.len;
+	const int error = errno;
 	int ret;
 
-	if (fd == -1 && errno == ENOENT)
+	if (fd == -1 && error == ENOENT)
 		return 0;
 	buf_printf(&w->path, "/%s", name);
 	if (w->path.failed)
 		return refuse_nomem(w->why);
-	ret = fd != -1 ? visit(w, fd, depth) : refuse(w->why, WHY_IO, "folder %s: %s%s: %s", w->folder->source,
-	    w->folder->source, rest(w), strerror(errno));
+	ret = fd != -1 ? visit(w, fd, depth) : fail(w, WHY_IO, "%s: %s", w->path.p, strerror(error));
 	w->path.len = len;
 	w->path.p[len] = '\0';
 	return ret;
@@ -350,21 +356,18 @@ visit_all(struct walk *w, int fd, unsigned depth)
 	DIR *d;
 
 	if (depth >= DEPTH_MAX)
-		return refuse(w->why, WHY_DENIED, "folder %s: directories in it are more than %d deep, and can't be relabelled",
-		    w->folder->source, DEPTH_MAX);
+		return fail(w, WHY_DENIED, "directories in it are more than %d deep, and can't be relabelled", DEPTH_MAX);
 	if (dir == -1 || (d = fdopendir(dir)) == NULL) {
 		ret = errno;
 		if (dir != -1)
 			close(dir);
-		return refuse(w->why, WHY_IO, "folder %s: %s%s: %s", w->folder->source, w->folder->source, rest(w),
-		    strerror(ret));
+		return fail(w, WHY_IO, "%s: %s", w->path.p, strerror(ret));
 	}
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			ret = visit_name(w, dir, e->d_name, depth + 1);
 	if (ret == 0 && errno != 0)
-		ret = refuse(w->why, WHY_IO, "folder %s: %s%s: %s", w->folder->source, w->folder->source, rest(w),
-		    strerror(errno));
+		ret = fail(w, WHY_IO, "%s: %s", w->path.p, strerror(errno));
 	closedir(d);
 	return ret;
 }
@@ -380,8 +383,8 @@ visit(struct walk *w, int fd, unsigned depth)
 	errno = 0;
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_NLINK | STATX_MNT_ID, &st) == -1 ||
 	    !(st.stx_mask & STATX_MNT_ID))
-		return refuse(w->why, WHY_IO, "folder %s: it can't be seen what %s%s is: %s", w->folder->source,
-		    w->folder->source, rest(w), errno != 0 ? strerror(errno) : "on which mount? (needs Linux 5.8)");
+		return fail(w, WHY_IO, "it can't be seen what %s is: %s", w->path.p, errno != 0 ? strerror(errno) :
+		    "on which mount? (needs Linux 5.8)");
 	if (depth == 0)
 		w->mount = st.stx_mnt_id;
 	if (st.stx_mnt_id != w->mount || (class = class_of(st.stx_mode)) == NULL)
@@ -403,7 +406,11 @@ walk(struct walk *w, bool change, int64_t until)
 	w->entries = w->wrong = 0;
 	/* what it names was found by folders.c, and no one but root can have it name another since */
 	if (root == -1 || (fd = file_open_beneath(root, w->folder->source + 1, O_PATH | O_DIRECTORY)) == -1)
-		return refuse(w->why, WHY_IO, "folder %s: %s", w->folder->source, strerror(errno));
+		return fail(w, WHY_IO, "%s", strerror(errno));
+	w->path.len = 0;
+	buf_puts(&w->path, w->folder->source);
+	if (w->path.failed)
+		return refuse_nomem(w->why);
 	if (visit(w, fd, 0) == -1)
 		return -1;
 	return change ? 0 : check_linked(w, fd);

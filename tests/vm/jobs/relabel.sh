@@ -1,7 +1,7 @@
 #!/bin/sh
 # Folders that a policy has labelled for containers (relabel), with SELinux enforcing: real kernel, policy, systemd, runc.
 # selinux: enforcing
-# programs: vm/guest/tries.c vm/guest/swap.c
+# programs: vm/guest/tries.c vm/guest/swap.c vm/guest/catch.c
 set -u
 . /job/job.sh
 . /job/selinux.sh
@@ -138,7 +138,7 @@ mount -t tmpfs -o context=system_u:object_r:var_t:s0 tmpfs /srv/context
 gives 20-context /srv/context 'relabel = "shared";'
 asks b /srv/context true
 run b
-t "a file system that was mounted with one label for all" refused b 'folder /srv/context can.t be labelled' 'context='
+t "a file system that was mounted with one label for all" refused b 'folder /srv/context: can.t be labelled' 'context='
 umount /srv/context
 rm /etc/gpuhelper/policy.d/20-context.conf
 gives 20-etc /etc/ssl 'relabel = "shared";'
@@ -250,31 +250,15 @@ restorecon -RF /srv/cache
 mkdir /srv/cache/many
 (cd /srv/cache/many && for i in 0 1 2 3; do mkdir d$i; for k in 0 1 2 3 4 5 6 7 8 9; do for m in 0 1 2 3 4 5 6 7 8 9; do : >d$i/x$k$m; : >d$i/y$k$m; : >d$i/z$k$m; done; done; done)
 asks a /srv/cache "$SAY"
-type_of() { label "$1" | cut -d : -f 3; }
-# in the background; its helper is found in the folder, and stopped
-stop_helper() {
+# stop_while TYPE: its helper, once the folder itself, which is the first to be labelled, has this type
+stop_while() {
+	restorecon -RF /srv/cache
 	prepare a
+	/job/catch /srv/cache "$1" >"$T/caught" &
+	catcher=$!
 	(cd /var/lib/containers/ct/a && exec gpuhelper-runc --root /run/ct run a </dev/null >"$T/a.said" 2>&1) &
 	running=$!
-	while kill -0 $running 2>/dev/null; do
-		for p in $(pidof gpuhelper); do
-			case $(readlink "/proc/$p/fd/"* 2>/dev/null) in */srv/cache/many*) kill -STOP "$p" && helper=$p && return 0 ;; esac
-		done
-	done
-	return 1
-}
-# stop_while TYPE: once the folder itself, which is the first to be labelled, has this type
-stop_while() {
-	tries=0
-	while [ $tries -lt 20 ]; do
-		tries=$((tries + 1))
-		restorecon -RF /srv/cache
-		stop_helper && [ "$(type_of /srv/cache)" = "$1" ] && [ "$(type_of /srv/cache/many/d3/z99)" = var_t ] && return 0
-		kill -CONT "$helper"
-		wait $running
-		ran a
-	done
-	return 1
+	wait $catcher && helper=$(cat "$T/caught") && ! labelled $SHARED /srv/cache
 }
 t "the helper is met while it labels" stop_while container_file_t
 kill -KILL "$helper"
@@ -330,7 +314,7 @@ gives 20-mnt /mnt/cache 'relabel = "shared";'
 asks b /mnt/cache true
 run b
 t "a folder that the service may not write is refused, with what to say in the unit" refused b \
-    'folder /mnt/cache can.t be labelled: it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
+    'folder /mnt/cache: can.t be labelled, it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
 mkdir -p /run/systemd/system/gpuhelper@.service.d
 printf '%s\n' '[Service]' ReadWritePaths=/mnt/cache >/run/systemd/system/gpuhelper@.service.d/test.conf
 systemctl daemon-reload

@@ -2,7 +2,7 @@
 # SELinux enforcing from boot, Debian's policy, the modules of selinux/: containers with GPUs, and the helper itself.
 # selinux: enforcing
 # vm: -device virtio-gpu-pci
-# files: fixtures/sysroot/nvidia-2gpu
+# files: fixtures/sysroot/nvidia-2gpu fixtures/jwt
 # programs: vm/guest/tries.c
 #
 # Real: kernel, policy, systemd, udevd, runc, crun, a DRM device.  Simulated: NVIDIA's GPUs, as in tests/lib/sandbox.sh.
@@ -156,6 +156,37 @@ t "it may not" says f nvidia0=denied
 t "and the log says so" avc "scontext=[^ ]*:container_t:s0:c1022,c1023" "tcontext=[^ ]*:xserver_misc_device_t:s0"
 forget
 
+echo "# nodes that are not there, and nodes that someone has labelled"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; count = 2; } );
+END
+config a 100000 '"GPUHELPER_GPUS=2"' '' '' '' "$PROBE; echo ready; sleep 1000"
+rm /dev/nvidia1
+t "a container with two GPUs starts, of which one has no node" start a
+t "it can use both" says a nvidia0=may nvidia1=may
+A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
+t "the node that was made for it has its label" is "$(label /dev/nvidia1 | cut -d : -f 3-)" "gpuhelper_device_t:$A"
+stop a
+gpuhelperctl reap
+t "and is gone with it" is "$(ls /dev/nvidia1 /run/gpuhelper/leases 2>/dev/null)" /run/gpuhelper/leases:
+mknod -m 666 /dev/nvidia1 c 195 1
+# as nvidia-modprobe may make one, and as an administrator may have labelled one
+chcon system_u:object_r:device_t:s0 /dev/nvidia0
+chcon system_u:object_r:container_file_t:s0:c5,c6 /dev/nvidia1
+t "a container starts that gets nodes with labels that are none of GPUs" start a
+t "it can use them" says a nvidia0=may nvidia1=may
+stop a
+gpuhelperctl reap
+t "they have those labels back" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
+    "system_u:object_r:device_t:s0 system_u:object_r:container_file_t:s0:c5,c6"
+t "and no lease is left that holds them" is "$(ls /run/gpuhelper/leases)" ""
+restorecon -F /dev/nvidia0 /dev/nvidia1
+policy 10-gpu <<END
+$GPU
+folders = ( { path = "/srv/open"; access = "rw"; }, { path = "/srv/shut"; access = "ro"; } );
+END
+
 echo "# files: two containers' in one folder"
 config a 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' 'echo mine >/srv/open/a; echo ready; sleep 1000'
 config b 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' "$PROBE; cat /srv/open/a && echo read; echo ready"
@@ -207,7 +238,6 @@ t "and one in /run/cdi" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: a
 t "nothing of it was denied" sh -c '! echo "$0" | grep -e libcuda -e nvidia-smi -e cdi' "$(denied)"
 rm -r /etc/cdi /run/cdi /usr/bin/nvidia-smi /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 
-echo "# other types and levels"
 echo "# other types and levels"
 policy 10-gpu <<END
 $GPU
@@ -291,6 +321,31 @@ t "keeps the label it has, which is none" sh -c '! grep -q container_t "$0"' "$O
 echo 'selinux = { plain = "container_t"; };' >>/etc/gpuhelper/gpuhelper.conf
 t "with selinux.plain" run p
 t "it runs in container_t, with categories" says p 'label=system_u:system_r:container_t:s0:c[0-9]*,c[0-9]*'
+
+echo "# tokens: each is written down, so that it is good for one container"
+mkdir -p /etc/gpuhelper/keys
+cp /etc/gpuhelper/gpuhelper.conf "$T/conf"
+policy 20-train <<END
+pipeline = "ml/train";
+gpus = ( { vendor = "nvidia"; } );
+END
+cat >>/etc/gpuhelper/gpuhelper.conf <<END
+issuers = ( { url = "https://ci.example.org"; audience = "gpuhelper"; keys = "/etc/gpuhelper/keys/ci.json"; } );
+END
+# a minute after the token was made
+today=$(date +%s) up=$(cut -d . -f 1 /proc/uptime)
+date -s @1790000060 >/dev/null
+cp /job/jwt/jwks.json /etc/gpuhelper/keys/ci.json
+TOKEN=$(tr , '\n' </job/jwt/tokens.json | sed -n 's/.*"es256-valid": *"\([^"]*\)".*/\1/p')
+config a 0 "\"GPUHELPER_GPUS=1\",\"GPUHELPER_TOKEN=$TOKEN\"" '' '' '' "$PROBE"
+config b 0 "\"GPUHELPER_GPUS=1\",\"GPUHELPER_TOKEN=$TOKEN\"" '' '' '' "$PROBE"
+t "a container with a token" run a
+t "label and GPU" says a "label=$NVIDIA" nvidia0=may
+run b
+t "a second one with the same is refused" refused b 'used by another container'
+date -s "@$((today + $(cut -d . -f 1 /proc/uptime) - up))" >/dev/null
+cp "$T/conf" /etc/gpuhelper/gpuhelper.conf
+rm -r /etc/gpuhelper/policy.d/20-train.conf /etc/gpuhelper/keys
 
 echo "# the socket: the helper as a service, without the setuid bit"
 chmod u-s $HELPER

@@ -142,6 +142,69 @@ secontext_relabel(const char *has, enum relabel how, const char *level, char out
 	return secontext_format(&c, out);
 }
 
+/* What four digits can name. */
+#define NAMED 10000
+#define WORDS ((NAMED + 63) / 64)
+struct categories {
+	uint64_t set[WORDS];
+};
+
+/* «c12», of a level that is one; returns what follows. */
+static const char *
+read_category(const char *s, unsigned *out)
+{
+	for (*out = 0, s++; *s >= '0' && *s <= '9'; s++)
+		*out = *out * 10 + (unsigned)(*s - '0');
+	return s;
+}
+
+static struct categories
+categories_of(const char *level)
+{
+	struct categories out = { 0 };
+	const char *p = level;
+	unsigned i, last;
+
+	if (level_kind(level) == LEVEL_WRONG)
+		return out;
+	while ((p = strchr(p, 'c')) != NULL) {
+		p = read_category(p, &i);
+		last = i;
+		if (*p == '.')
+			p = read_category(p + 1, &last);
+		for (; i <= last; i++)
+			out.set[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	return out;
+}
+
+unsigned
+level_categories(const char *level)
+{
+	const struct categories c = categories_of(level);
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < NAMED; i++)
+		n += (c.set[i / 64] >> i % 64 & 1) != 0;
+	return n;
+}
+
+bool
+level_overlaps(const char *a, const char *b)
+{
+	const struct categories in_a = categories_of(a), in_b = categories_of(b);
+	uint64_t only_a = 0, only_b = 0, both = 0;
+	size_t i;
+
+	for (i = 0; i < WORDS; i++) {
+		only_a |= in_a.set[i] & ~in_b.set[i];
+		only_b |= in_b.set[i] & ~in_a.set[i];
+		both |= in_a.set[i] & in_b.set[i];
+	}
+	return both != 0 && (only_a == 0 || only_b == 0);
+}
+
 void
 level_pair(uint32_t random, char out[32])
 {

@@ -49,6 +49,15 @@ bool relabel_of_name(const char *name, enum relabel *out);
 /* What a file of label «has» is labelled then, «level» being the container's; false if it is none, or gets too long. */
 bool secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX]);
 
+/* How many different categories it has; ranges count as what they hold. */
+unsigned level_categories(const char *level);
+/*
+ * Has one of them all the categories of the other?  Then who has those may use
+ * what the other has («dominance»): equal ones are only one case.  False where
+ * one has none, which is everyone's.
+ */
+bool level_overlaps(const char *a, const char *b);
+
 /* Two different categories from 20 random bits and more. */
 void level_pair(uint32_t random, char out[32]);
 

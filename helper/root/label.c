@@ -61,11 +61,16 @@ choose_level(const struct policy *p, const struct request *r, const struct secon
 	l->own_mount = true;
 	if (p->selinux_level != NULL && strcmp(p->selinux_level, "auto") != 0) {
 		snprintf(l->process.level, sizeof(l->process.level), "%s", p->selinux_level);
+		l->policys = true;
 		return 0;
 	}
 	if (kind == LEVEL_RANGE)
 		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: a container with GPUs has its own "
 		    "categories, one by one (or say in %s which: selinux = { level = \"...\"; })", had->level, p->name);
+	/* every container that has it among its two would have this one's GPUs */
+	if (kind == LEVEL_CATEGORIES && level_categories(had->level) < 2)
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: one category keeps it apart from nobody, "
+		    "engines give two (or say in %s which: selinux = { level = \"...\"; })", had->level, p->name);
 	if (kind == LEVEL_CATEGORIES) {
 		snprintf(l->process.level, sizeof(l->process.level), "%s", had->level);
 		l->own_mount = r->mount_label == NULL;
@@ -247,15 +252,23 @@ admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
 
 /* Categories of its own. */
 
+/* May the two have categories in common? */
 static bool
-is_taken(const char *level, const struct leases *ls, const struct lease *l, bool by_others_only)
+is_kin(const struct label *l, const struct lease *mine, const struct lease *other)
+{
+	/* chance needs to give nobody another's; one user's containers may share theirs (a pod's do), and one policy's */
+	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
+}
+
+static bool
+is_taken(const struct label *l, const struct leases *ls, const struct lease *mine)
 {
 	struct secontext c;
 	size_t i;
 
 	for (i = 0; i < ls->n; i++)
-		if (strcmp(ls->v[i].key, l->key) != 0 && (!by_others_only || ls->v[i].uid != l->uid) &&
-		    secontext_parse(ls->v[i].label, &c) && strcmp(c.level, level) == 0)
+		if (strcmp(ls->v[i].key, mine->key) != 0 && !is_kin(l, mine, &ls->v[i]) &&
+		    secontext_parse(ls->v[i].label, &c) && level_overlaps(c.level, l->process.level))
 			return true;
 	return false;
 }
@@ -267,13 +280,13 @@ label_admit(struct label *l, const struct leases *ls, struct lease *lease, struc
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	for (i = 0; l->drawn && i < DRAWS && is_taken(l->process.level, ls, lease, false); i++)
+	for (i = 0; l->drawn && i < DRAWS && is_taken(l, ls, lease); i++)
 		if (draw(l, why) == -1 || write_out(l, why) == -1)
 			return -1;
-	/* one user's containers may share theirs (a pod's do) */
-	if (is_taken(l->process.level, ls, lease, !l->drawn))
-		return refuse(why, WHY_DENIED, "the categories %s are those of another user's container: let the engine choose "
-		    "others", l->process.level);
+	if (is_taken(l, ls, lease))
+		return refuse(why, WHY_DENIED, "of the categories of %s and those of another user's container, one has all of the "
+		    "other: %s", l->process.level, l->policys ? "no two policies may have such a level for several users" :
+		    "let the engine choose others");
 	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
 	return l->state == SELINUX_ENFORCING ? admit_folders(ls, lease, why) : 0;
 }

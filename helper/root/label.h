@@ -18,12 +18,14 @@ struct label {
 	char text[SECONTEXT_MAX];	/* the same */
 	char mount[SECONTEXT_MAX];	/* "" where the one that the specification has may stay */
 	bool drawn;			/* its categories are chance's, and may be others */
+	bool policys;			/* its level is what the policy says, which all its containers share */
 	bool own_mount;			/* mount is ours, and has the same level */
 };
 
 /*
  * The label that the policy and the engine's own (the request's) make together.
- * -1 with *why where SELinux enforces and there can't be one.
+ * -1 with *why where SELinux enforces and there can't be one, also because the
+ * engine's has categories that are not one container's.
  */
 int label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why);
 
@@ -35,10 +37,10 @@ int label_choose(const struct policy *p, const struct request *r, struct label *
 int label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why);
 
 /*
- * Under the lock: gives it categories that no live lease has, and writes the
- * label into the lease.  -1 with *why where those that it has to have are
- * another user's, or where a folder is private to another container, or was to be
- * private and another has it.
+ * Under the lock: gives it categories that no live lease has, nor more than
+ * those or only some of those, and writes the label into the lease.  -1 with
+ * *why where it has to have some that are another user's, or where a folder is
+ * private to another container, or was to be private and another has it.
  */
 int label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 

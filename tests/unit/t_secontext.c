@@ -57,6 +57,32 @@ test_levels(void)
 		is_int(level_kind(t[i].level), t[i].kind, "level «%s»", t[i].level);
 }
 
+/* Who has all of another's categories may use what is the other's: equal is not the only way to have them. */
+static void
+test_overlap(void)
+{
+	static const struct {
+		const char *a, *b;
+		bool overlap;
+	} t[] = {
+		{ "s0:c1,c2", "s0:c1,c2", true }, { "s0:c1,c2", "s0:c2,c1", true }, { "s0:c1,c2,c3", "s0:c1,c2", true },
+		{ "s0:c1.c3", "s0:c2,c3", true }, { "s0:c1", "s0:c1,c2", true }, { "s0:c1,c1", "s0:c1", true },
+		{ "s0:c01,c2", "s0:c1,c2", true }, { "s0-s0:c0.c1023", "s0:c7,c1022", true }, { "s0:c1,c2", "s0:c1,c3", false },
+		{ "s0:c1,c12", "s0:c1,c2", false }, { "s0:c1.c3", "s0:c3,c4", false }, { "s0:c1,c2", "s0:c3,c4", false },
+		{ "s0", "s0:c1,c2", false }, { "s0", "s0", false }, { "", "s0:c1", false }, { "s0:c9.c5", "s0:c6", false },
+		{ "s0:c9999", "s0:c9999,c1", true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		is_int(level_overlaps(t[i].a, t[i].b), t[i].overlap, "«%s» and «%s»", t[i].a, t[i].b);
+		is_int(level_overlaps(t[i].b, t[i].a), t[i].overlap, "and the other way round");
+	}
+	is_int(level_categories("s0"), 0, "s0 has no categories");
+	is_int(level_categories("s0:c5,c5"), 1, "one that is named twice is one");
+	is_int(level_categories("s0:c1.c3,c9"), 4, "a range is what it holds");
+}
+
 static void
 test_pairs(void)
 {
@@ -123,6 +149,7 @@ main(void)
 	test_relabel();
 	test_labels();
 	test_levels();
+	test_overlap();
 	test_pairs();
 	return done_testing();
 }

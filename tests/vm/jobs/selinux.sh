@@ -314,6 +314,43 @@ t "ACL and label let it in" says w "label=$NVIDIA" nvidia0=may
 gpuhelperctl reap
 t "and are gone with it" is "$(label /dev/nvidia0) $(getfacl -cp /dev/nvidia0 | grep -c user:)" \
     "system_u:object_r:xserver_misc_device_t:s0 1"
+
+echo "# categories of another user's container"
+config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
+t "root's container starts" start a
+A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
+for other in c0 c1 c2; do case ,${A#s0:}, in *",$other,"*) ;; *) break ;; esac; done
+asks() { # asks LEVEL: a container of worker's whose engine gives it that level
+	config w 1000 '"GPUHELPER_GPUS=1"' "\"selinuxLabel\":\"system_u:system_r:container_t:$1\"," '' '' "$PROBE"
+	sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
+	as_worker
+	status=$?
+	ran w
+	return $status
+}
+t "a user's can't have the same" fails asks "$A"
+t "since they are another's" refused w "categories of $A .*another user's"
+t "nor the same and one more, which may use what is labelled with the two" fails asks "$A,$other"
+t "since they are another's, too" refused w "categories of .*another user's"
+t "nor one alone" fails asks "${A%,*}"
+t "since that keeps it apart from nobody" refused w "the level ${A%,*}: one category"
+t "control: one of these and another it can" asks "${A%,*},$other"
+stop a
+gpuhelperctl reap
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+selinux = { level = "s0:c3,c9"; };
+END
+t "a container of root's, by a policy that says a level" start a
+t "and one of another user's have it both" asks s0:c7,c8
+t "it is the policy's" says w label=system_u:system_r:nvidia_container_t:s0:c3,c9
+stop a
+gpuhelperctl reap
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+END
 chmod 666 /dev/nvidia0 /dev/nvidia1
 config p 0 '' '' '' '' "$PROBE"
 t "a plain container" run p

@@ -262,7 +262,8 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	/* a node that the runtime makes has the label of the container's files */
-	if (sees_hosts_node(v) && label_node(v->label, fd, &node, n->read_only, v->alone, v->lease, why) == -1)
+	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->lease, why) == -1 :
+	    v->alone && label_spare_node(v->label, fd, &node, v->lease, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!device_mode(fd, &st, &e.mode))

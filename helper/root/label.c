@@ -321,6 +321,25 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	    "install-selinux", path, out);
 }
 
+/* What a node has, and what it is to have. */
+static int
+plan_node(const struct label *l, int fd, bool alone, struct act *a, struct why *why)
+{
+	a->kind = ACT_LABEL;
+	if (!selinux_label_of(fd, a->was))
+		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
+	if (alone)
+		return own_label(l, a->path, a->was, a->label, why);
+	memcpy(a->label, a->was, sizeof(a->label));
+	return 0;
+}
+
+static int
+add_label(struct lease *lease, const struct act *a, struct why *why)
+{
+	return strcmp(a->label, a->was) == 0 || lease_add_act(lease, a) ? 0 : refuse_nomem(why);
+}
+
 int
 label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
     struct why *why)
@@ -332,23 +351,25 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	a.kind = ACT_LABEL;
-	if (!selinux_label_of(fd, a.was))
-		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a.path, strerror(errno));
-	if (alone) {
-		if ((ret = own_label(l, a.path, a.was, a.label, why)) == -1) {
-			/* without our module, and nothing enforced: left as it is */
-			if (l->state == SELINUX_PERMISSIVE && why->code == WHY_CONFIG)
-				return 0;
-			return -1;
-		}
-	} else
-		memcpy(a.label, a.was, sizeof(a.label));
+	if (plan_node(l, fd, alone, &a, why) == -1)
+		/* without our module, and nothing enforced: left as it is */
+		return l->state == SELINUX_PERMISSIVE && why->code == WHY_CONFIG ? 0 : -1;
 	if ((ret = may(l, a.label, "chr_file", read_only ? to_read : to_use, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
-	if (alone && strcmp(a.label, a.was) != 0 && !lease_add_act(lease, &a))
-		return refuse_nomem(why);
-	return 0;
+	return add_label(lease, &a, why);
+}
+
+int
+label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why)
+{
+	struct act a = *node;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	/* the container needs nothing of our module: without, it is left as it is */
+	if (plan_node(l, fd, true, &a, why) == -1)
+		return why->code == WHY_CONFIG ? 0 : -1;
+	return add_label(lease, &a, why);
 }
 
 /* By what stands for the pinned node: fsetfilecon() wants it opened. */

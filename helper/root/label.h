@@ -52,6 +52,12 @@ int label_admit(struct label *l, const struct leases *ls, struct lease *lease, s
 int label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
     struct why *why);
 
+/*
+ * The same for the host's node of a GPU that the container has alone, by another
+ * node, which its runtime makes: so that nobody else uses it by the host's.
+ */
+int label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why);
+
 /* Gives the node of an act (pinned as fd) its label, if it has another one. */
 int label_set(int fd, const struct act *a, struct why *why);
 /* Gives it back the label that it had, if it has the act's. */

@@ -319,6 +319,8 @@ echo "# categories of another user's container"
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
 t "root's container starts" start a
 A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
+t "it has a node of its own, and the host's is closed to other containers all the same" is "$(label /dev/nvidia0)" \
+    "system_u:object_r:gpuhelper_device_t:$A"
 for other in c0 c1 c2; do case ,${A#s0:}, in *",$other,"*) ;; *) break ;; esac; done
 asks() { # asks LEVEL: a container of worker's whose engine gives it that level
 	config w 1000 '"GPUHELPER_GPUS=1"' "\"selinuxLabel\":\"system_u:system_r:container_t:$1\"," '' '' "$PROBE"

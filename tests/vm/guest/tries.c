@@ -4,7 +4,7 @@
  *
  *	tries domain PROGRAM	starts the helper, prints the label it runs with while it waits for a request
  *	tries connect SOCKET	connects to the socket, says nothing for some seconds
- *	tries label|write|make|read|list|exec|inet|inet6|open|relabel|truncate|unlink|kill [PATH]
+ *	tries label|write|make|read|list|exec|inet|inet6|open|relabel|truncate|unlink|rmdir|kill [PATH]
  *				tries that, prints errno's name
  */
 #include <errno.h>
@@ -93,6 +93,8 @@ main(int argc, char **argv)
 		ret = open(path, O_RDWR | O_NONBLOCK);
 	else if (strcmp(what, "unlink") == 0)
 		ret = unlink(path);
+	else if (strcmp(what, "rmdir") == 0)
+		ret = rmdir(path);
 	else if (strcmp(what, "exec") == 0)
 		ret = execl(path, path, "-c", "echo executed", (char *)0);
 	else if (strcmp(what, "inet") == 0)

@@ -86,6 +86,12 @@ cant "relabel a file of the system" relabel /etc/passwd 'relabelfrom'
 cant "relabel a device that is no GPU" relabel /dev/null 'relabelfrom'
 cant "truncate the audit log" truncate /var/log/gpuhelper/audit.jsonl 'tcontext=[^ ]*:gpuhelper_log_t:'
 cant "remove it" unlink /var/log/gpuhelper/audit.jsonl 'tcontext=[^ ]*:gpuhelper_log_t:'
+mknod /dev/strange c 1 3
+cant "remove a device that is no GPU" unlink /dev/strange 'tcontext=[^ ]*:device_t:' 'tclass=chr_file'
+rm /dev/strange
+mkdir /sys/fs/cgroup/strange
+cant "remove a cgroup" rmdir /sys/fs/cgroup/strange 'tcontext=[^ ]*:cgroup_t:' 'tclass=dir'
+rmdir /sys/fs/cgroup/strange
 sleep 1000 &
 cant "end a process" kill $! 'tclass=process'
 kill $!

@@ -450,7 +450,7 @@ explain --pipeline ml/train --user root --folders all
 t "a job that is not known is none of the policy's" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
 t "a pattern of folders" says "  folder /opt/* ro in /opt"
 explain --pipeline ml/train --job eval-x --user root --json
-t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/usr', 'target': '/usr', 'access': 'ro', 'submounts': False}] and len(j['not_looked_at']) == 3"
+t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/usr', 'target': '/usr', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
 explain --pipeline ml/pr --user root --json --folders /usr:rw
 t "names of variables in JSON" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
 explain --pipeline web/site --user root

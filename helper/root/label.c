@@ -148,7 +148,7 @@ refuse_folder(const struct label *l, const struct edit_mount *m, const char *has
 	struct secontext c;
 
 	/* not to be had by a command: another container may be at it */
-	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_kind(c.level) == LEVEL_CATEGORIES)
+	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_categories(c.level) > 0)
 		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that is over, relabel in "
 		    "the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
 	return refuse(why, WHY_DENIED, "folder %s: SELinux lets %s (%s) not %s what is labelled %s: semanage fcontext -a -t "
@@ -183,8 +183,8 @@ hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct le
 {
 	struct held_folder f = { .relabel = m->relabel };
 
-	if (m->relabel == RELABEL_PRIVATE && level_kind(l->process.level) != LEVEL_CATEGORIES &&
-	    l->state == SELINUX_ENFORCING)
+	if (m->relabel == RELABEL_PRIVATE && l->state == SELINUX_ENFORCING &&
+	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
 	if (!mounts_place(fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {

@@ -10,7 +10,7 @@
 # is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/console-JOB.
 #
 # In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
-# «# programs: FILE.c...» what of there to compile for it.
+# «# programs: FILE.c...» what of there to compile for it; «# linked: FILE.c...» likewise, with the libraries of build/.
 # With «# selinux: enforcing» SELinux enforces from boot, with this project's policy modules as «make install-selinux»
 # installs them (linked here, for under emulation that takes a minute) and what is brought labelled as they say.
 set -eu
@@ -46,6 +46,11 @@ cp "$(command -v busybox)" "$p/job/"	# of containers
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
 for f in $(sed -n 's/^# programs: //p' "$job"); do
 	${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/$(basename "$f" .c)" "$here/tests/$f"
+done
+for f in $(sed -n 's/^# linked: //p' "$job"); do
+	# shellcheck disable=SC2046
+	${CC:-cc} -O1 -D_GNU_SOURCE -I"$here/helper" -o "$p/job/$(basename "$f" .c)" "$here/tests/$f" "$build/libhost.a" "$build/libpure.a" \
+	    $(pkg-config --libs libudev libconfig jansson libselinux libacl nettle hogweed yaml-0.1)
 done
 for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"; done
 install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"

@@ -3,7 +3,8 @@
 # selinux: enforcing
 # vm: -device virtio-gpu-pci
 # files: fixtures/sysroot/nvidia-2gpu fixtures/jwt
-# programs: vm/guest/tries.c
+# programs: vm/guest/tries.c vm/guest/record.c attack/faultat.c
+# linked: vm/guest/drm.c
 #
 # Real: kernel, policy, systemd, udevd, runc, crun, a DRM device.  Simulated: NVIDIA's GPUs, as in tests/lib/sandbox.sh.
 # No driver answers for their numbers, so a node that may be used opens as ENXIO, and one that SELinux denies as EACCES.
@@ -359,6 +360,49 @@ policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
+
+# the same request again and again: an ACL entry and a label of an earlier lease are taken away, and new ones set
+cp $HELPER "$T/helper"
+install -m 4750 -o root -g gpuhelper /job/record $HELPER
+restorecon -F $HELPER
+as_worker
+ran w
+install -m 4750 -o root -g gpuhelper "$T/helper" $HELPER
+restorecon -F $HELPER
+mkfifo "$T/lines" "$T/answers"
+/job/faultat worker /run/gpuhelper/asked $HELPER <"$T/lines" >"$T/answers" 2>"$T/faultat" &
+exec 7>"$T/lines" 8<"$T/answers"
+# ask CLASS N ERRNO: and the asker is over; sets $hit
+ask() {
+	echo "$*" >&7
+	read -r _ _ _ _ _ _ hit reply <&8
+	echo end >&7
+	read -r _ <&8
+}
+unmarked() {
+	echo "$(label /dev/nvidia0) $(label /dev/nvidia1) $(getfacl -cp /dev/nvidia0 /dev/nvidia1 | grep -c user:) $(ls /run/gpuhelper/leases)" >"$T/out"
+	grep -qx "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0 2 " "$T/out"
+}
+# at_each ERRNO: whichever of these calls it is that goes wrong; sets $points
+at_each() {
+	points=0 hit=1
+	while [ "$hit" = 1 ]; do
+		ask none 0 0
+		case $reply in *'"grant"'*) ;; *) echo "$reply" >"$T/out"; return 1 ;; esac
+		points=$((points + 1))
+		ask setxattr $points "$1"
+		gpuhelperctl reap 7>&- 8<&-
+		unmarked || return 1
+	done
+	points=$((points - 1))
+	[ $points -ge 4 ]
+}
+t "killed before any call that sets an ACL or a label: no label, no ACL, no lease is left" at_each 0
+echo "# at $points points"
+t "and where any of them fails" at_each 5
+echo "# at $points points"
+exec 7>&- 8<&-
+rm /run/gpuhelper/asked
 chmod 666 /dev/nvidia0 /dev/nvidia1
 config p 0 '' '' '' '' "$PROBE"
 t "a plain container" run p
@@ -445,6 +489,11 @@ forget
 
 echo "# udev, with a real DRM device"
 node=/dev/dri/renderD128
+cp /job/drm /usr/libexec/gpuhelper/drm
+chcon --reference=$HELPER /usr/libexec/gpuhelper/drm
+t "libudev finds it for gpuhelper_t, with its bus, its maker and its driver" like "$(/usr/libexec/gpuhelper/drm | grep $node)" \
+    '/dev/dri/renderD128 226:128 pci 0000:00:0[0-9a-f].0 vendor 1af4 driver virtio-pci'
+rm /usr/libexec/gpuhelper/drm
 t "a render node is dri_device_t" is "$(label $node)" system_u:object_r:dri_device_t:s0
 setpriv --reuid worker --regid worker --clear-groups -- sleep 100000 &
 holder=$!

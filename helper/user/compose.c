@@ -133,6 +133,37 @@ add_mount(struct doc_list *l, const struct edit_mount *m)
 	l->buf.failed = l->buf.failed || b.failed;
 }
 
+/*
+ * Runtimes mount what has a file system's name with the label that we gave
+ * (context=), and the kernel makes no second label for cgroup2, which is one for
+ * the whole host: EINVAL.  «cgroup» is the same to them, by config.md's word for it,
+ * and they label none.  Concourse writes «cgroup2».
+ */
+static bool
+is_unlabelled(const struct composing *c, const struct spec_mount *m)
+{
+	return c->grant->mount_label != NULL && m->type != NULL && strcmp(m->type, "cgroup2") == 0;
+}
+
+static void
+add_as_cgroup(struct doc_list *l, const struct doc *d, uint32_t mount)
+{
+	struct doc_list o;
+	char *text;
+	uint32_t k;
+
+	doc_list_begin(&o, '{');
+	for (k = doc_first(d, mount); k != DOC_NONE; k = doc_next(d, k))
+		if (doc_equals(d, k, "type"))
+			doc_list_add(&o, "\"type\":\"cgroup\"");
+		else
+			doc_list_keep(&o, d, k);
+	text = doc_list_end(&o);
+	doc_list_add(l, text != NULL ? text : "");
+	l->buf.failed = l->buf.failed || text == NULL;
+	free(text);
+}
+
 static void
 compose_mounts(struct composing *c)
 {
@@ -142,9 +173,12 @@ compose_mounts(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->mount_count; i++) {
-		if (is_leak(c, &c->s->mount[i]))
+		if (is_leak(c, &c->s->mount[i])) {
 			changed = true;
-		else
+		} else if (is_unlabelled(c, &c->s->mount[i])) {
+			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
+			changed = true;
+		} else
 			doc_list_keep(&l, &c->s->doc, c->s->mount[i].node);
 	}
 	for (i = 0; i < c->grant->mounts; i++)

@@ -430,6 +430,20 @@ test_labels(void)
 		    "{\"process\":{\"selinuxLabel\":\"u:r:t:s0:c1,c2\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":"
 		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
 	};
+	static const struct change cgroup[] = {
+		{ "a file system that takes no second label",
+		    "{\"process\":{},\"mounts\":[{\"destination\":\"/c\",\"type\" : \"cgroup2\",\"source\":\"x\",\"options\":[\"ro\"]},"
+		    "{\"destination\":\"/d\",\"type\":\"tmpfs\"}],\"linux\":{}}",
+		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"mounts\":[{\"destination\":\"/c\","
+		    "\"type\":\"cgroup\",\"source\":\"x\",\"options\":[\"ro\"]},{\"destination\":\"/d\",\"type\":\"tmpfs\"}],"
+		    "\"linux\":{\"mountLabel\":\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
+	};
+	static const struct change kept[] = {
+		{ "which stays where no label is ours",
+		    "{\"process\":{\"env\":[" VOID "]},\"mounts\":[{\"destination\":\"/c\",\"type\":\"cgroup2\"}],\"linux\":{}}",
+		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"mounts\":[{\"destination\":\"/c\","
+		    "\"type\":\"cgroup2\"}],\"linux\":{\"resources\":{\"devices\":[" DENY "]}}}" },
+	};
 	static const struct change one[] = {
 		{ "a mount label that may stay", "{\"process\":{\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"x\"}}",
 		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"linux\":{\"mountLabel\":\"x\","
@@ -443,8 +457,10 @@ test_labels(void)
 	size_t i;
 
 	check_changes(both, COUNT(both), &e, true);
+	check_changes(cgroup, COUNT(cgroup), &e, true);
 	free(e.mount_label);
 	e.mount_label = NULL;
+	check_changes(kept, COUNT(kept), &e, true);
 	check_changes(one, COUNT(one), &e, true);
 	edits_free(&e);
 	for (i = 0; i < COUNT(odd); i++) {

@@ -48,11 +48,13 @@ mkdir /run/proc
 mount -t proc proc /run/proc
 
 # config.json of container $1: the id 0 in it is $2 here (0: no user namespace); $3: its environment, as JSON strings;
-# $4: more of «process»; $5: more of «linux»; $6: more mounts; $7: its script
+# $4: more of «process»; $5: more of «linux»; $6: more mounts; $7: its script.  The mounts of the kernel's file systems are Concourse's.
 config() {
 	dir=/var/lib/containers/ct/$1
 	mkdir -p "$dir"
-	ns='{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"}' map=
+	ns='{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"},{"type":"network"},{"type":"cgroup"}' map=
+	# an engine that labels has to write the other one: runtimes can't label cgroup2
+	case $5 in *mountLabel*) cgroup=cgroup ;; *) cgroup=cgroup2 ;; esac
 	if [ "$2" != 0 ]; then
 		ns="$ns,{\"type\":\"user\"}"
 		map="\"uidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],\"gidMappings\":[{\"containerID\":0,\"hostID\":$2,\"size\":1}],"
@@ -63,6 +65,11 @@ config() {
 	 "env":["PATH=/bin"${3:+,$3}],"noNewPrivileges":true},
 	"mounts":[{"destination":"/proc","type":"proc","source":"proc"},
 	 {"destination":"/dev","type":"tmpfs","source":"tmpfs","options":["nosuid","mode=755","size=65536k"]},
+	 {"destination":"/dev/pts","type":"devpts","source":"devpts","options":["nosuid","noexec","newinstance","mode=0620"]},
+	 {"destination":"/dev/shm","type":"tmpfs","source":"shm","options":["nosuid","noexec","nodev","mode=1777"]},
+	 {"destination":"/dev/mqueue","type":"mqueue","source":"mqueue","options":["nosuid","noexec","nodev"]},
+	 {"destination":"/sys","type":"sysfs","source":"sysfs","options":["nosuid","noexec","nodev","ro"]},
+	 {"destination":"/sys/fs/cgroup","type":"$cgroup","source":"cgroup2","options":["ro","nosuid","noexec","nodev"]},
 	 {"destination":"/out","type":"bind","source":"$OUT","options":["bind","rw"]}$6],
 	"linux":{$map"namespaces":[$ns],$5"resources":{"devices":[{"allow":false,"access":"rwm"}]}}}
 	END

@@ -11,13 +11,13 @@
 #include "secontext.h"
 
 struct held_folder {
-	char *path;		/* that it was given by, for messages */
+	char *path;		/* that it was given by */
 	char *fs;		/* "major:minor" */
 	char *place;		/* absolute, in the file system */
 	enum relabel relabel;
 };
 
-/* True if they are one folder, or one lies in the other. */
+/* True if they are one folder, or one lies in the other, be it on a mount of its own there. */
 bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
 
 /* As an object of JSON; NULL: no memory. */

@@ -177,6 +177,19 @@ check_folder(const struct label *l, const struct edit_mount *m, int fd, struct w
 	return refuse_folder(l, m, has, why);
 }
 
+/* The same folder by another mount, which folders.c does not see. */
+static int
+check_once(const struct held_folder *f, const struct lease *l, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < l->folders; i++)
+		if (l->folder[i].relabel != f->relabel && held_folders_meet(&l->folder[i], f))
+			return refuse(why, WHY_CONFIG, "folders %s and %s are one, or one is in the other, and can't be given with "
+			    "different labels (relabel)", l->folder[i].path, f->path);
+	return 0;
+}
+
 /* Which it is, for whoever comes next. */
 static int
 hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct lease *lease, struct why *why)
@@ -190,6 +203,10 @@ hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct le
 	if (!mounts_place(fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
 		held_folder_free(&f);
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
+	}
+	if (check_once(&f, lease, why) == -1) {
+		held_folder_free(&f);
+		return -1;
 	}
 	return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
 }

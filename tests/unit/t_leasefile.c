@@ -171,22 +171,29 @@ static void
 test_folders(void)
 {
 	static struct {
-		char fs[2][8], place[2][16];
+		char fs[2][8], place[2][16], path[2][16];
 		bool meet;
 	} t[] = {
-		{ { "8:1", "8:1" }, { "/srv/a", "/srv/a" }, true }, { { "8:1", "8:1" }, { "/srv/a", "/srv/a/b/c" }, true },
-		{ { "8:1", "8:1" }, { "/srv/a/b", "/srv/a" }, true }, { { "8:1", "8:1" }, { "/", "/srv/a" }, true },
-		{ { "8:1", "8:2" }, { "/srv/a", "/srv/a" }, false }, { { "8:1", "8:1" }, { "/srv/a", "/srv/ab" }, false },
-		{ { "8:1", "8:1" }, { "/srv/a", "/srv/b" }, false }, { { "8:1", "8:11" }, { "/", "/" }, false },
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/a" }, { "/x", "/y" }, true },
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/a/b/c" }, { "/x", "/y" }, true },
+		{ { "8:1", "8:1" }, { "/srv/a/b", "/srv/a" }, { "/x", "/y" }, true },
+		{ { "8:1", "8:1" }, { "/", "/srv/a" }, { "/x", "/y" }, true },
+		{ { "8:1", "8:2" }, { "/srv/a", "/srv/a" }, { "/x", "/y" }, false },
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/ab" }, { "/x", "/y" }, false },
+		{ { "8:1", "8:1" }, { "/srv/a", "/srv/b" }, { "/x", "/y" }, false },
+		{ { "8:1", "8:11" }, { "/", "/" }, { "/x", "/y" }, false },
+		/* one is mounted in the other */
+		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/a/b" }, true },
+		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/ab" }, false },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct held_folder a = { .fs = t[i].fs[0], .place = t[i].place[0] };
-		struct held_folder b = { .fs = t[i].fs[1], .place = t[i].place[1] };
+		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .place = t[i].place[0] };
+		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .place = t[i].place[1] };
 
-		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet, "%s %s and %s %s",
-		    t[i].fs[0], t[i].place[0], t[i].fs[1], t[i].place[1]);
+		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet, "%s %s (%s) and %s %s (%s)",
+		    t[i].fs[0], t[i].place[0], t[i].path[0], t[i].fs[1], t[i].place[1], t[i].path[1]);
 	}
 }
 

@@ -22,6 +22,7 @@
 #include "../pure/path.h"
 
 #define NAMES_SHOWN 3		/* of overlapping files in one warning */
+#define HELPER_LABEL "system_u:system_r:gpuhelper_t:s0"
 
 /* One that parses: what it says is known. */
 static bool
@@ -328,6 +329,37 @@ sample_label(struct checked *c, char out[SECONTEXT_MAX])
 	return false;
 }
 
+/* Links of other users' files are in a folder's way as long as anyone can make them. */
+static bool
+hardlinks_open(void)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
+
+	return text != NULL && text[0] == '0';
+}
+
+/* What would refuse to label a folder anew; what it is labelled today counts for nothing else then. */
+static void
+warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
+{
+	static const char *const from[] = { "getattr", "relabelfrom", NULL };
+	char has[SECONTEXT_MAX];
+	int may = -1;
+
+	if (hardlinks_open())
+		fault_add(&c->faults, r->line, true, "%s is not relabelled while anyone may give any file a name in it: sysctl "
+		    "fs.protected_hardlinks=1", r->path);
+	if (fd == -1 || !selinux_label_of(fd, has) || (may = selinux_may(HELPER_LABEL, has, "dir", from)) == 1)
+		return;
+	if (may == 0)
+		fault_add(&c->faults, r->line, true, "gpuhelper may not relabel %s, which is labelled %s: setsebool -P "
+		    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are", r->path, has);
+	else if (errno == EINVAL)
+		fault_add(&c->faults, r->line, true, "%s is not relabelled while the SELinux module gpuhelper is not loaded: make "
+		    "install-selinux", r->path);
+}
+
 /* What SELinux would keep from this policy's containers. */
 static void
 warn_selinux(struct checked *c)
@@ -343,10 +375,9 @@ warn_selinux(struct checked *c)
 		const struct folder_rule *r = &c->policy.folder[i];
 		autoclose int fd = open(r->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-		/* what it is labelled today counts for nothing then */
 		if (r->relabel != RELABEL_NO)
-			continue;
-		if (fd != -1 && selinux_label_of(fd, has) && selinux_may_folder(label, has, r->writable) == 0)
+			warn_relabel(c, r, fd);
+		else if (fd != -1 && selinux_label_of(fd, has) && selinux_may_folder(label, has, r->writable) == 0)
 			fault_add(&c->faults, r->line, true, "SELinux keeps containers of this policy from %s, which is labelled "
 			    "%s: semanage fcontext -a -t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", r->path, has,
 			    r->path, r->path);

@@ -20,7 +20,7 @@ struct held_folder {
 /* True if they are one folder, or one lies in the other, be it on a mount of its own there. */
 bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
 
-/* As an object of JSON; NULL: no memory. */
+/* As an object of JSON; NULL: no memory, or something is not UTF-8. */
 json_t *held_folder_pack(const struct held_folder *f);
 /* Reads that back; false, and *f empty, for what it would not have made. */
 bool held_folder_unpack(const json_t *j, struct held_folder *f);

@@ -109,6 +109,7 @@ char *
 lease_encode(const struct lease *l)
 {
 	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *j;
+	bool whole = true;
 	size_t i;
 
 	strictjson_watch();
@@ -129,12 +130,16 @@ lease_encode(const struct lease *l)
 	for (i = 0; i < l->acts; i++)
 		json_array_append_new(acts, pack_act(&l->act[i]));
 	for (i = 0; i < l->folders; i++)
-		json_array_append_new(folders, held_folder_pack(&l->folder[i]));
+		whole = json_array_append_new(folders, held_folder_pack(&l->folder[i])) == 0 && whole;
 	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
 	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
 	    "folders", folders, "draining", l->draining, "label", l->label[0] != '\0' ? l->label : NULL);
+	if (!whole) {
+		json_decref(j);
+		j = NULL;
+	}
 	return strictjson_text(j);
 }
 

@@ -204,11 +204,12 @@ hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct le
 		held_folder_free(&f);
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
 	}
-	if (check_once(&f, lease, why) == -1) {
-		held_folder_free(&f);
-		return -1;
-	}
-	return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
+	if (!text_is_utf8(f.place, strlen(f.place)))
+		refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
+	else if (check_once(&f, lease, why) == 0)
+		return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
+	held_folder_free(&f);
+	return -1;
 }
 
 int

@@ -197,6 +197,21 @@ test_folders(void)
 	}
 }
 
+/* A lease without the folder would hold nothing. */
+static void
+test_unwritable(void)
+{
+	struct lease l = { .id = strdup("i"), .root = strdup(""), .policy = strdup("p"), .pipeline = strdup("") };
+	struct held_folder f = { strdup("/srv/x"), strdup("8:1"), strdup("/caf\xe9"), RELABEL_PRIVATE };
+	char *text;
+
+	ok(lease_add_folder(&l, &f), "a folder whose place is no text");
+	text = lease_encode(&l);
+	ok(text == NULL, "makes no lease");
+	free(text);
+	lease_free(&l);
+}
+
 static void
 test_first_version(void)
 {
@@ -272,6 +287,7 @@ int
 main(void)
 {
 	test_folders();
+	test_unwritable();
 	test_round_trip();
 	test_refused();
 	test_first_version();

@@ -29,6 +29,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "device.h"
+#include "endafter.h"
 #include "label.h"
 #include "lease.h"
 #include "owncgroup.h"
@@ -37,6 +38,7 @@
 
 #define GPUS_MAX 64
 #define SUBUIDS_MAX 64
+#define FIND_MS 8000		/* for what takes milliseconds */
 
 /* One request on its way. */
 struct work {
@@ -62,6 +64,7 @@ struct work {
 	size_t ahead;			/* in the queue */
 	bool waits;			/* all GPUs are taken, and it has a place in the queue */
 	bool judged;			/* the policies have been heard */
+	struct relabelling *relabelling;
 	struct why why;
 };
 
@@ -77,6 +80,7 @@ work_free(struct work *w)
 	lease_free(&w->lease);
 	strlist_free(&w->gpu_names);
 	strlist_free(&w->specs);
+	relabel_free(w->relabelling);
 	if (w->audit != -1)
 		close(w->audit);
 }
@@ -467,6 +471,18 @@ bind_token(struct work *w, struct traces *t)
 	return binding_take(&w->known, w->lease.key, t->binding, &w->why);
 }
 
+static int
+find_folders(struct work *w)
+{
+	int ret;
+
+	end_after(FIND_MS);
+	ret = folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
+	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
+	end_after(0);
+	return ret;
+}
+
 /* Everything up to the reply; *t grows with what is done, for take_back(). */
 static int
 carry_out(struct work *w, struct traces *t)
@@ -476,13 +492,16 @@ carry_out(struct work *w, struct traces *t)
 		return refuse(&w->why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
 		    "ranges of ids", IDMAP_MAX);
 	subject_of(w->request, &w->uids, &w->gids, &w->subject);
-	if (folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
-	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 || add_env(w) == -1 || fill_lease(w) == -1 ||
-	    take_lease(w, t) == -1)
+	if (find_folders(w) == -1 || add_env(w) == -1 || fill_lease(w) == -1 || take_lease(w, t) == -1)
 		return -1;
-	if (relabel_folders(&w->label, w->peer, &w->edits, &w->why) == -1 || bind_token(w, t) == -1 ||
+	if (relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||
 	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
+		return -1;
+	}
+	/* last, and told of before: labels stay, whatever becomes of the grant */
+	if (relabel_change(w->relabelling, &w->why) == -1) {
+		grant_undo(w->peer, w->request, t);
 		return -1;
 	}
 	return 0;

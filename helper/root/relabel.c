@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <selinux/selinux.h>
@@ -24,18 +25,23 @@
 #include "../host/clock.h"
 #include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "endafter.h"
+#include "state.h"
 
 /* The wrapper waits for its answer for 10 s (user/ask.c). */
 #define LOOK_MS 3000
 #define CHANGE_MS 6000
+#define STUCK_MS 8000		/* where a file system does not answer (endafter.h) */
 #define ENTRIES_MAX 1000000
-#define LINKED_MAX 65536
+#define LINKED_MAX 65536	/* of all folders together, as the next one */
+#define LINKED_BYTES (16 << 20)	/* of their paths: this memory is locked */
 #define DEPTH_MAX 128
 #define KNOWN_MAX 16
+#define SHOWN "%.200s"		/* a path, so that there is room for what to do */
 
 /* A file with several names. */
 struct linked {
-	uint64_t inode;
+	uint64_t device, inode;	/* one mount may have several devices: subvolumes of btrfs, layers of overlayfs */
 	uint32_t names, seen;	/* that it has, that were met in the folder */
 	char *path;		/* the first of them */
 };
@@ -46,10 +52,16 @@ struct known {
 	const char *class;
 };
 
+/* What was kept of files with several names. */
+struct kept {
+	size_t files, bytes;
+};
+
 /* One folder on its way. */
 struct walk {
 	const struct label *label;
 	const struct peer *peer;
+	struct kept *kept;
 	const struct edit_mount *folder;
 	const char *own;	/* our own label */
 	bool change;		/* the second time: the first one only looks */
@@ -63,6 +75,16 @@ struct walk {
 	struct known known[KNOWN_MAX];
 	size_t knowns;
 	struct why *why;
+};
+
+/* All of one container. */
+struct relabelling {
+	struct walk *walk;
+	size_t walks;
+	struct kept kept;
+	char own[SECONTEXT_MAX];
+	int64_t begun;		/* clock_ms() */
+	int line;		/* lock of the user's own; -1: none */
 };
 
 static void
@@ -112,7 +134,7 @@ name_of(int fd, char out[40])
 static int
 refuse_label(const struct walk *w, const char *has)
 {
-	return fail(w, WHY_DENIED, "gpuhelper may not relabel %s, which is labelled %s: setsebool -P "
+	return fail(w, WHY_DENIED, "gpuhelper may not relabel " SHOWN ", which is labelled %s: setsebool -P "
 	    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are; else chcon -R -t "
 	    SECONTEXT_FILE_TYPE " %s", w->path.p, has, w->folder->source);
 }
@@ -147,8 +169,8 @@ judge(struct walk *w, const char *has, const char *class)
 	k->class = class;
 	snprintf(k->has, sizeof(k->has), "%s", has);
 	if (!secontext_relabel(has, w->folder->relabel, w->label->process.level, k->gets)) {
-		fail(w, WHY_IO, "%s has the SELinux label \"%.100s\", which is none: restorecon -RF %s", w->path.p, has,
-		    w->folder->source);
+		fail(w, WHY_IO, SHOWN " has the SELinux label \"%.100s\", which is none: restorecon -RF %s while no container "
+		    "has it", w->path.p, has, w->folder->source);
 		return NULL;
 	}
 	if (strcmp(k->has, k->gets) != 0 && check_may(w, k) == -1)
@@ -167,8 +189,9 @@ refuse_set(const struct walk *w, int error)
 	if (error == EOPNOTSUPP)
 		return fail(w, WHY_CONFIG, "can't be labelled: its file system keeps no labels, or was mounted with context=: "
 		    "take relabel out of the policy");
-	return fail(w, WHY_IO, "%s can't be labelled: %s: it is labelled in part by now: restorecon -RF %s", w->path.p,
-	    strerror(error), w->folder->source);
+	/* not restorecon: other containers may live on what is labelled */
+	return fail(w, WHY_IO, SHOWN " can't be labelled: %s; what comes before it in the folder is by now, and the rest will "
+	    "be for the next container", w->path.p, strerror(error));
 }
 
 static int
@@ -190,20 +213,28 @@ by_inode(const void *a, const void *b)
 {
 	const struct linked *x = a, *y = b;
 
+	if (x->device != y->device)
+		return x->device > y->device ? 1 : -1;
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-static struct linked *
-find_linked(const struct walk *w, uint64_t inode)
+static uint64_t
+device_of(const struct statx *st)
 {
-	const struct linked key = { .inode = inode };
+	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+}
+
+static struct linked *
+find_linked(const struct walk *w, const struct statx *st)
+{
+	const struct linked key = { .device = device_of(st), .inode = st->stx_ino };
 	struct linked *const *at = tfind(&key, &w->by_inode, by_inode);
 
 	return at != NULL ? *at : NULL;
 }
 
 static struct linked *
-add_linked(struct walk *w, uint64_t inode)
+add_linked(struct walk *w, const struct statx *st)
 {
 	struct linked **v, *l;
 
@@ -212,7 +243,8 @@ add_linked(struct walk *w, uint64_t inode)
 	w->linked = v;
 	if ((l = calloc(1, sizeof(*l))) == NULL)
 		return NULL;
-	l->inode = inode;
+	l->device = device_of(st);
+	l->inode = st->stx_ino;
 	l->path = strdup(w->path.p);
 	if (l->path == NULL || tsearch(l, &w->by_inode, by_inode) == NULL) {
 		free(l->path);
@@ -220,18 +252,20 @@ add_linked(struct walk *w, uint64_t inode)
 		return NULL;
 	}
 	v[w->linkeds++] = l;
+	w->kept->files++;
+	w->kept->bytes += w->path.len;
 	return l;
 }
 
 static int
 count_name(struct walk *w, const struct statx *st)
 {
-	struct linked *l = find_linked(w, st->stx_ino);
+	struct linked *l = find_linked(w, st);
 
-	if (l == NULL && w->linkeds >= LINKED_MAX)
-		return fail(w, WHY_DENIED, "more than %d files in it have several names, and can't be relabelled: chcon -R -t "
-		    SECONTEXT_FILE_TYPE " %s", LINKED_MAX, w->folder->source);
-	if (l == NULL && (l = add_linked(w, st->stx_ino)) == NULL)
+	if (l == NULL && (w->kept->files >= LINKED_MAX || w->kept->bytes + w->path.len > LINKED_BYTES))
+		return fail(w, WHY_DENIED, "too many files in it have several names, and can't be relabelled: chcon -R -t "
+		    SECONTEXT_FILE_TYPE " %s", w->folder->source);
+	if (l == NULL && (l = add_linked(w, st)) == NULL)
 		return refuse_nomem(w->why);
 	l->seen++;
 	if (st->stx_nlink > l->names)
@@ -239,21 +273,37 @@ count_name(struct walk *w, const struct statx *st)
 	return 0;
 }
 
-/* One of the names may have been for a moment (a file is written beside, linked, unlinked): then it is gone by now. */
+static int
+check_time(const struct walk *w)
+{
+	if (w->entries <= ENTRIES_MAX && clock_ms() <= w->until)
+		return 0;
+	return fail(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
+	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->change ?
+	    ", and it is labelled in part by now" : "", w->folder->source);
+}
+
+/*
+ * One of the names may have been for a moment (a file is written beside, linked,
+ * unlinked): then it is gone by now.  The refusal has no command with the name in
+ * it, which is its owner's choice, and may mean something to a shell.
+ */
 static int
 check_names(const struct walk *w, int folder, struct linked *l)
 {
-	autoclose int fd = file_open_beneath(folder, l->path + strlen(w->folder->source) + 1, O_PATH);
+	autoclose int fd = file_open_beneath(folder, l->path + strlen(w->folder->source) + 1, O_PATH | O_NOFOLLOW);
+	const bool gone = fd == -1 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 	struct statx st;
 
-	if (fd == -1 || statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &st) == -1 || st.stx_ino != l->inode) {
+	if (gone || (fd != -1 && (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &st) == -1 ||
+	    st.stx_ino != l->inode || device_of(&st) != l->device))) {
 		l->names = 0;	/* it is another one's by now, and of no concern */
 		return 0;
 	}
-	l->names = st.stx_nlink;
-	return l->names <= l->seen ? 0 : fail(w, WHY_DENIED, "%s has %u names, and only %u of them are in the folder: the "
-	    "others would get its label, too: copy it, or chcon -t " SECONTEXT_FILE_TYPE " %s", l->path, l->names, l->seen,
-	    l->path);
+	if (fd != -1)
+		l->names = st.stx_nlink;
+	return l->names <= l->seen ? 0 : fail(w, WHY_DENIED, SHOWN " has %u names, and only %u of them are in the folder: the "
+	    "others would get its label, too: copy it, or remove them", l->path, l->names, l->seen);
 }
 
 static int
@@ -262,7 +312,8 @@ check_linked(const struct walk *w, int folder)
 	size_t i;
 
 	for (i = 0; i < w->linkeds; i++)
-		if (w->linked[i]->names > w->linked[i]->seen && check_names(w, folder, w->linked[i]) == -1)
+		if (w->linked[i]->names > w->linked[i]->seen &&
+		    (check_time(w) == -1 || check_names(w, folder, w->linked[i]) == -1))
 			return -1;
 	return 0;
 }
@@ -271,7 +322,7 @@ check_linked(const struct walk *w, int folder)
 static bool
 is_within(const struct walk *w, const struct statx *st)
 {
-	const struct linked *l = st->stx_nlink > 1 ? find_linked(w, st->stx_ino) : NULL;
+	const struct linked *l = st->stx_nlink > 1 ? find_linked(w, st) : NULL;
 
 	return st->stx_nlink <= 1 || (l != NULL && st->stx_nlink <= l->seen);
 }
@@ -306,7 +357,7 @@ relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
 
 	if (!selinux_label_of(fd, has))
 		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : fail(w, WHY_IO,
-		    "the SELinux label of %s can't be read: %s", w->path.p, strerror(errno));
+		    "the SELinux label of " SHOWN " can't be read: %s", w->path.p, strerror(errno));
 	if ((k = judge(w, has, class)) == NULL)
 		return -1;
 	if (strcmp(has, k->gets) == 0)
@@ -315,16 +366,6 @@ relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
 	if (w->change)
 		return S_ISDIR(st->stx_mode) || is_within(w, st) ? set(w, fd, k) : 0;
 	return S_ISDIR(st->stx_mode) || st->stx_nlink <= 1 ? 0 : count_name(w, st);
-}
-
-static int
-check_budget(struct walk *w)
-{
-	if (++w->entries <= ENTRIES_MAX && clock_ms() <= w->until)
-		return 0;
-	return fail(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
-	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->change ?
-	    ", and it is labelled in part by now" : "", w->folder->source);
 }
 
 static int visit(struct walk *w, int fd, unsigned depth);
@@ -337,12 +378,16 @@ visit_name(struct walk *w, int dir, const char *name, unsigned depth)
 	const int error = errno;
 	int ret;
 
+	/* what is gone by now counts, too: names can be made and removed without end */
+	w->entries++;
+	if (check_time(w) == -1)
+		return -1;
 	if (fd == -1 && error == ENOENT)
 		return 0;
 	buf_printf(&w->path, "/%s", name);
 	if (w->path.failed)
 		return refuse_nomem(w->why);
-	ret = fd != -1 ? visit(w, fd, depth) : fail(w, WHY_IO, "%s: %s", w->path.p, strerror(error));
+	ret = fd != -1 ? visit(w, fd, depth) : fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(error));
 	w->path.len = len;
 	w->path.p[len] = '\0';
 	return ret;
@@ -361,15 +406,43 @@ visit_all(struct walk *w, int fd, unsigned depth)
 		ret = errno;
 		if (dir != -1)
 			close(dir);
-		return fail(w, WHY_IO, "%s: %s", w->path.p, strerror(ret));
+		return fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(ret));
 	}
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			ret = visit_name(w, dir, e->d_name, depth + 1);
 	if (ret == 0 && errno != 0)
-		ret = fail(w, WHY_IO, "%s: %s", w->path.p, strerror(errno));
+		ret = fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
 	closedir(d);
 	return ret;
+}
+
+/*
+ * On which mount it is, without asking the file system of that: a user can mount
+ * one of his own on his directories (fuse(4)), which may let no one else in, root
+ * neither, or everyone, and never answer.
+ */
+static int
+read_mount(const struct walk *w, int fd, uint64_t *out)
+{
+	autoclose int root = -1;
+	autofree char *text = NULL;
+	unsigned long long id;
+	const char *line;
+	struct statx st;
+	char name[48];
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 && (st.stx_mask & STATX_MNT_ID)) {
+		*out = st.stx_mnt_id;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "proc/%d/fdinfo/%d", getpid(), fd);
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL ||
+	    (line = strstr(text, "\nmnt_id:")) == NULL || sscanf(line, "\nmnt_id: %llu", &id) != 1)
+		return fail(w, WHY_IO, "it can't be seen on which mount " SHOWN " is", w->path.p);
+	*out = id;
+	return 0;
 }
 
 static int
@@ -377,17 +450,17 @@ visit(struct walk *w, int fd, unsigned depth)
 {
 	const char *class;
 	struct statx st;
+	uint64_t mount;
 
-	if (check_budget(w) == -1)
+	if (read_mount(w, fd, &mount) == -1)
 		return -1;
-	errno = 0;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_NLINK | STATX_MNT_ID, &st) == -1 ||
-	    !(st.stx_mask & STATX_MNT_ID))
-		return fail(w, WHY_IO, "it can't be seen what %s is: %s", w->path.p, errno != 0 ? strerror(errno) :
-		    "on which mount? (needs Linux 5.8)");
 	if (depth == 0)
-		w->mount = st.stx_mnt_id;
-	if (st.stx_mnt_id != w->mount || (class = class_of(st.stx_mode)) == NULL)
+		w->mount = mount;
+	if (mount != w->mount)
+		return 0;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_NLINK, &st) == -1)
+		return fail(w, WHY_IO, "it can't be seen what " SHOWN " is: %s", w->path.p, strerror(errno));
+	if ((class = class_of(st.stx_mode)) == NULL)
 		return 0;
 	if (relabel_entry(w, fd, &st, class) == -1)
 		return -1;
@@ -400,6 +473,7 @@ static int
 walk(struct walk *w, bool change, int64_t until)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct statvfs fs;
 
 	w->change = change;
 	w->until = until;
@@ -413,7 +487,12 @@ walk(struct walk *w, bool change, int64_t until)
 		return refuse_nomem(w->why);
 	if (visit(w, fd, 0) == -1)
 		return -1;
-	return change ? 0 : check_linked(w, fd);
+	if (change)
+		return 0;
+	/* else it would be found out when other folders are labelled already */
+	if (w->wrong > 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0)
+		return refuse_set(w, EROFS);
+	return check_linked(w, fd);
 }
 
 /* proc_sys_fs(5). */
@@ -429,41 +508,106 @@ check_hardlinks(struct why *why)
 	    "it: sysctl fs.protected_hardlinks=1");
 }
 
-/* All are looked at before the first is changed. */
+/* Of one user's helpers one at a time is at it: they would be in the way of all others, with what each needs. */
 static int
-walk_all(struct walk *walks, size_t n)
+stand_in_line(const struct peer *p, int *line, struct why *why)
 {
-	const int64_t now = clock_ms();
+	autoclose int locks = -1;
+	char name[32];
+
+	*line = -1;
+	if (p->asker.uid == 0)
+		return 0;
+	snprintf(name, sizeof(name), "folders-%u", p->asker.uid);
+	if ((locks = state_dir("locks", why)) == -1)
+		return -1;
+	if ((*line = state_lock(locks, name, why)) != -1)
+		return 0;
+	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper labels folders for another container of uid %u "
+	    "at this moment: try again", p->asker.uid);
+}
+
+/* Those that are to be labelled; NULL: no memory. */
+static struct relabelling *
+gather(const struct label *l, const struct peer *p, const struct edits *e)
+{
+	struct relabelling *r = calloc(1, sizeof(*r));
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (walk(&walks[i], false, now + LOOK_MS) == -1)
-			return -1;
-	for (i = 0; i < n; i++)
-		if (walks[i].wrong > 0 && walk(&walks[i], true, now + CHANGE_MS) == -1)
-			return -1;
-	return 0;
+	if (r == NULL || (r->walk = calloc(e->mounts + 1, sizeof(*r->walk))) == NULL) {
+		free(r);
+		return NULL;
+	}
+	r->line = -1;
+	for (i = 0; i < e->mounts && l->state != SELINUX_ABSENT; i++)
+		if (e->mount[i].relabel != RELABEL_NO)
+			r->walk[r->walks++] = (struct walk){ .label = l, .peer = p, .kept = &r->kept, .folder = &e->mount[i],
+				.own = r->own };
+	return r;
+}
+
+static int
+look(struct relabelling *r, const struct peer *p, struct why *why)
+{
+	int ret = 0;
+	size_t i;
+
+	r->begun = clock_ms();
+	if (!selinux_own(r->own))
+		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
+	if (check_hardlinks(why) == -1 || stand_in_line(p, &r->line, why) == -1)
+		return -1;
+	end_after(STUCK_MS);
+	for (i = 0; i < r->walks && ret == 0; i++) {
+		r->walk[i].why = why;
+		ret = walk(&r->walk[i], false, r->begun + LOOK_MS);
+	}
+	end_after(0);
+	return ret;
 }
 
 int
-relabel_folders(const struct label *l, const struct peer *p, const struct edits *e, struct why *why)
+relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
+    struct why *why)
 {
-	autofree struct walk *walks = calloc(e->mounts + 1, sizeof(*walks));
-	char own[SECONTEXT_MAX];
-	size_t i, n = 0;
-	int ret;
-
-	if (walks == NULL)
+	if ((*out = gather(l, p, e)) == NULL)
 		return refuse_nomem(why);
-	for (i = 0; i < e->mounts && l->state != SELINUX_ABSENT; i++)
-		if (e->mount[i].relabel != RELABEL_NO)
-			walks[n++] = (struct walk){ .label = l, .peer = p, .folder = &e->mount[i], .own = own, .why = why };
-	if (n == 0)
+	if ((*out)->walks == 0 || look(*out, p, why) == 0)
 		return 0;
-	if (!selinux_own(own))
-		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
-	ret = check_hardlinks(why) == -1 ? -1 : walk_all(walks, n);
-	for (i = 0; i < n; i++)
-		walk_free(&walks[i]);
-	return l->state == SELINUX_PERMISSIVE ? 0 : ret;
+	relabel_free(*out);
+	*out = NULL;
+	return l->state == SELINUX_PERMISSIVE ? 0 : -1;
+}
+
+int
+relabel_change(struct relabelling *r, struct why *why)
+{
+	int ret = 0;
+	size_t i;
+
+	if (r == NULL || r->walks == 0)
+		return 0;
+	end_after(STUCK_MS);
+	for (i = 0; i < r->walks && ret == 0; i++) {
+		r->walk[i].why = why;
+		if (r->walk[i].wrong > 0)
+			ret = walk(&r->walk[i], true, r->begun + CHANGE_MS);
+	}
+	end_after(0);
+	return r->walk[0].label->state == SELINUX_PERMISSIVE ? 0 : ret;
+}
+
+void
+relabel_free(struct relabelling *r)
+{
+	size_t i;
+
+	if (r == NULL)
+		return;
+	for (i = 0; i < r->walks; i++)
+		walk_free(&r->walk[i]);
+	if (r->line != -1)
+		close(r->line);
+	free(r->walk);
+	free(r);
 }

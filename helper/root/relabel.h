@@ -14,13 +14,21 @@
 #include "label.h"
 #include "peer.h"
 
+struct relabelling;
+
 /*
- * Labels the folders among the mounts that are to be, with all that is in them
- * but for other mounts and device nodes.  To be called once the lease is written,
- * and without the lock: it can take seconds.  -1 with *why: nothing was changed
- * where that could be seen before; else what was is told of.  Where nothing is
- * enforced it never fails.
+ * Looks through the folders among the mounts that are to be labelled, with all that
+ * is in them but for other mounts and device nodes, and changes nothing.  To be
+ * called once the lease is written, and without the lock: it can take seconds, and
+ * waits while another helper of the same user is at it.  -1 with *why: something
+ * may not be labelled, or can't.  Where nothing is enforced, only for want of memory.
+ * *out is then for relabel_change(), and the caller frees it; it refers to the arguments.
  */
-int relabel_folders(const struct label *l, const struct peer *p, const struct edits *e, struct why *why);
+int relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
+    struct why *why);
+
+/* Labels them.  -1 with *why: what was labelled by then is. */
+int relabel_change(struct relabelling *r, struct why *why);
+void relabel_free(struct relabelling *r);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Folders that a policy has labelled for containers (relabel), with SELinux enforcing: real kernel, policy, systemd, runc.
 # selinux: enforcing
-# programs: vm/guest/tries.c vm/guest/swap.c vm/guest/catch.c
+# programs: vm/guest/tries.c vm/guest/swap.c vm/guest/catch.c vm/guest/fuse.c vm/guest/deep.c
 set -u
 . /job/job.sh
 . /job/selinux.sh
@@ -60,6 +60,7 @@ echo "# the boolean"
 gives 10-cache /srv/cache 'relabel = "shared";'
 asks a /srv/cache "$SAY cat /srv/cache/a/b/file"
 t "control: before anything the folder is labelled as the system has it" labelled $VAR /srv/cache
+t "gpuhelperctl check says that it may not be relabelled" sh -c 'gpuhelperctl check | grep -q "/srv/cache.*var_t.*setsebool -P gpuhelper_relabel_folders on"'
 run a
 t "without the boolean a folder is not relabelled, and the refusal names it" refused a 'folder /srv/cache: gpuhelper may not' var_t \
     'setsebool -P gpuhelper_relabel_folders on' 'chcon -R -t container_file_t /srv/cache'
@@ -79,7 +80,7 @@ t "and the log says that, too" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 
 rm $TRIES
 
 echo "# shared"
-t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep "SELinux keeps"'
+t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep -e "SELinux keeps" -e relabel'
 t "explain tells of it" sh -c 'gpuhelperctl explain --identity caller --user root --folders /srv/cache | grep -q "folder /srv/cache rw at /srv/cache, labelled for all containers"'
 t "a container with the folder runs" runs a
 t "and reads it" says a data
@@ -113,6 +114,7 @@ ln /srv/outside /srv/cache/a/b/outside
 run b
 t "a file with a name outside of the folder is refused by its name" refused b 'folder /srv/cache: /srv/cache/a/b/outside has 2 names, and only 1'
 t "and nothing was changed" labelled $VAR /srv/cache
+t "what its user called it is in no command" fails grep 'ch[a-z]* .*outside' "$OUT/b"
 rm /srv/cache/a/b/outside
 chcon -t etc_t /srv/cache/a/b/file
 run b
@@ -128,7 +130,32 @@ run b
 t "directories that are nested too deep" refused b 'folder /srv/cache: directories in it are more than 128 deep'
 t "change nothing" labelled $VAR /srv/cache
 rm -rf /srv/cache/a/b/d
+t "control: names of 30000 bytes" /job/deep /srv/cache/a/b 120 600
+run b
+t "and files of several names, of which it would have to keep too much" refused b 'folder /srv/cache: too many files in it have several names'
+rm -rf /srv/cache/a/b/dd*
+t "change nothing either" labelled $VAR /srv/cache
+# two file systems in one mount, each of which counts its files by itself
+mkdir -p /srv/low1 /srv/low2 /srv/up /srv/both
+for d in low1 low2 up; do mount -t tmpfs tmpfs /srv/$d; done
+mkdir /srv/up/upper /srv/up/work
+for d in low1 low2; do
+	mkdir /srv/$d/folder
+	echo data >/srv/$d/folder/$d
+	ln /srv/$d/folder/$d /srv/$d/outside
+	chcon -R -t var_t /srv/$d
+done
+chcon -R -t var_t /srv/up
+mount -t overlay -o lowerdir=/srv/low1:/srv/low2,upperdir=/srv/up/upper,workdir=/srv/up/work,xino=off overlay /srv/both
+t "control: two files have one number" is "$(stat -c %i /srv/both/folder/low1)" "$(stat -c %i /srv/both/folder/low2)"
+gives 20-both /srv/both/folder 'relabel = "shared";'
+asks c /srv/both/folder true
+run c
+t "and one's name is not taken for the other's" refused c 'folder /srv/both/folder: /srv/both/folder/low[12] has 2 names, and only 1'
+umount /srv/both /srv/low1 /srv/low2 /srv/up
+rm /etc/gpuhelper/policy.d/20-both.conf
 echo 0 >/proc/sys/fs/protected_hardlinks
+t "gpuhelperctl check sees it" sh -c 'gpuhelperctl check | grep -q "/srv/cache.*sysctl fs.protected_hardlinks=1"'
 run b
 t "nor where anyone may link any file into it" refused b 'sysctl fs.protected_hardlinks=1'
 echo 1 >/proc/sys/fs/protected_hardlinks
@@ -167,6 +194,16 @@ t "and where it is mounted a second time" refused d 'folder /srv/again is labell
 gives 30-again /srv/again 'relabel = "shared";'
 run d
 t "which is one folder: it is not relabelled by that way" refused d 'folder /srv/again is in use by container a'
+rm /etc/gpuhelper/policy.d/30-again.conf
+policy 05-both <<END
+$USER
+folders = ( { path = "/srv/cache"; access = "rw"; relabel = "private"; }, { path = "/srv/again"; access = "rw"; relabel = "shared"; } );
+END
+mkdir -p "$r/srv/again"
+config e 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
+run e
+t "nor does one container get it with two labels" refused e 'folders /srv/again and /srv/cache are one'
+rm /etc/gpuhelper/policy.d/05-both.conf
 umount /srv/again
 t "nothing was relabelled" labelled "container_file_t:$A" /srv/cache
 touch "$OUT/go"
@@ -188,7 +225,22 @@ run a
 t "and what others have can't become private" refused a 'folder /srv/cache is in use by container c'
 stop c
 t "until they are over" runs a
-rm /etc/gpuhelper/policy.d/20-part.conf /etc/gpuhelper/policy.d/30-again.conf
+rm /etc/gpuhelper/policy.d/20-part.conf
+mount -t tmpfs tmpfs /srv/cache/a/mounted
+chcon -R system_u:object_r:container_file_t:s0 /srv/cache
+gives 10-cache /srv/cache 'submounts = true;'
+gives 20-mounted /srv/cache/a/mounted 'relabel = "private";'
+asks a /srv/cache 'echo ready; sleep 1000'
+t "a container with a folder and what is mounted in it" start a
+asks c /srv/cache/a/mounted true
+run c
+t "keeps that: it can't become private to another" refused c 'folder /srv/cache/a/mounted is in use by container a'
+t "and is not relabelled" is "$(level /srv/cache/a/mounted)" s0
+stop a
+t "until it is over" runs c
+umount /srv/cache/a/mounted
+rm /etc/gpuhelper/policy.d/20-mounted.conf
+gives 10-cache /srv/cache 'relabel = "private";'
 
 pod() { # pod ID LEVEL SCRIPT
 	config "$1" 0 '"GPUHELPER_FOLDERS=/srv/cache"' "\"selinuxLabel\":\"system_u:system_r:container_t:$2\"," \
@@ -265,6 +317,7 @@ kill -KILL "$helper"
 wait $running
 ran a
 t "killed: no container is started" fails grep -q label= "$OUT/a"
+t "what it was at is in the audit log" sh -c 'tail -n 3 /var/log/gpuhelper/audit.jsonl | grep -q "\"event\":\"grant\".*\"container\":\"a\".*\"path\":\"/srv/cache\".*\"relabel\":\"shared\""'
 gpuhelperctl reap
 t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""
 t "the next one finishes it" runs a
@@ -276,7 +329,68 @@ wait $running
 ran a
 t "it gives up what takes too long" refused a 'there is too much in it to be labelled while a container waits'
 t "nothing was changed" labelled $VAR /srv/cache
+t "the helper is met while it labels, again" stop_while container_file_t
+sleep 7
+kill -CONT "$helper"
+wait $running
+ran a
+t "it gives that up, too, and says that it had begun" refused a 'too much in it to be labelled while a container waits, and it is labelled in part by now'
+tail -n 3 /var/log/gpuhelper/audit.jsonl >"$T/log"
+t "the audit log has what was granted, and taken back" is "$(sed -n 's/.*"event":"\([a-z]*\)".*/\1/p' "$T/log" | tr '\n' ' ')" "grant undo refuse "
+gpuhelperctl reap
+t "no lease is left of that" is "$(ls /run/gpuhelper/leases)" ""
+cp -a /home/worker/c /home/worker/c2
+# worker_asks N: the same, of his own
+worker_asks() { cp "$T/worker.json" "/home/worker/c$1/config.json" && (cd "/home/worker/c$1" && exec setpriv --reuid worker --regid worker --init-groups -- gpuhelper-runc --root /tmp/w create "w$1" </dev/null) >"$T/said$1" 2>&1; }
+restorecon -RF /srv/cache
+/job/catch /srv/cache container_file_t >"$T/caught" &
+catcher=$!
+worker_asks '' &
+running=$!
+t "the helper of a user is met while it labels" wait $catcher
+t "another one of his does not begin meanwhile" fails worker_asks 2
+t "and says so" grep -q 'labels folders for another container of uid 1000 .*try again' "$T/said2"
+t "root's does" runs a
+kill -KILL "$(cat "$T/caught")"
+wait $running
+t "and his, when that is over" worker_asks 2
+worker runc --root /tmp/w delete -f w2
 rm -r /srv/cache/many
+
+echo "# file systems of users"
+tree /srv/cache
+chown -R worker:worker /srv/cache
+chmod 777 /srv/cache
+# mounted DIR [OPTION]: a file system of the worker's there, which never answers; in the end it is taken away in any case
+mounted() {
+	/job/fuse "$1" 1000 ${2-} &
+	fuse=$!
+	soon grep -q " $1 fuse " /proc/mounts
+	(sleep 60; exec kill $fuse) 2>/dev/null &
+	watch=$!
+}
+unmounted() {
+	kill $watch $fuse
+	wait $fuse
+	soon umount -l "$1"
+}
+modprobe fuse
+t "a user mounts his own in the folder, which lets no one else in" mounted /srv/cache/a/mounted
+t "and is left out as any mount is" runs a
+t "who has it is still there" kill -0 $fuse
+unmounted /srv/cache/a/mounted
+t "the folder is labelled" labelled $SHARED /srv/cache
+restorecon -RF /srv/cache
+t "he mounts one that lets everyone in, and answers no one" mounted /srv/cache/a/mounted allow_other
+t "and nobody asks it" runs a
+t "who has it is still there" kill -0 $fuse
+unmounted /srv/cache/a/mounted
+t "the folder is labelled" labelled $SHARED /srv/cache
+t "he mounts such a one on the folder itself" mounted /srv/cache allow_other
+run a
+t "no container waits for it for ever" kill -0 $fuse
+t "nor does a helper" fails pidof gpuhelper
+unmounted /srv/cache
 
 echo "# a user who changes the folder meanwhile"
 tree /srv/cache
@@ -315,11 +429,17 @@ asks b /mnt/cache true
 run b
 t "a folder that the service may not write is refused, with what to say in the unit" refused b \
     'folder /mnt/cache: can.t be labelled, it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
+t "before it was granted" sh -c '! tail -n 2 /var/log/gpuhelper/audit.jsonl | grep -e undo -e "grant.*mnt"'
 mkdir -p /run/systemd/system/gpuhelper@.service.d
 printf '%s\n' '[Service]' ReadWritePaths=/mnt/cache >/run/systemd/system/gpuhelper@.service.d/test.conf
 systemctl daemon-reload
 t "with that it is granted" runs b
 t "and labelled" labelled $SHARED /mnt/cache
+t "a user mounts a file system on a folder, which does not answer" mounted /srv/cache allow_other
+run a
+t "the service does not wait for it" kill -0 $fuse
+t "and it is no failure that the journal would tell of" sh -c '! journalctl -q -b -u "gpuhelper@*.service" | grep -i -e fail -e alrm'
+unmounted /srv/cache
 systemctl stop gpuhelper.socket
 chmod u+s /usr/libexec/gpuhelper/gpuhelper
 

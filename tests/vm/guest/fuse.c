@@ -1,0 +1,29 @@
+/*
+ * fuse DIR UID [allow_other]: mounts a file system of that user's on DIR that never answers.  What a user can have with
+ * fusermount(1) on a directory that is his; without allow_other it lets no one else in, root neither.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+int
+main(int argc, char **argv)
+{
+	int fd = open("/dev/fuse", O_RDWR);
+	char options[128];
+
+	if (argc < 3 || fd == -1) {
+		perror("/dev/fuse");
+		return 1;
+	}
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%s,group_id=%s%s%s", fd, argv[2], argv[2],
+	    argc > 3 ? "," : "", argc > 3 ? argv[3] : "");
+	if (mount("fuse", argv[1], "fuse", MS_NOSUID | MS_NODEV, options) == -1) {
+		perror(argv[1]);
+		return 1;
+	}
+	/* the end of this process is the end of the file system */
+	for (;;)
+		pause();
+}

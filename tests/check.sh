@@ -146,6 +146,7 @@ group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/co
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 group containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
 group vm sh tests/vm/all.sh
+if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
 

@@ -24,6 +24,9 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ "$(id -u)" = 0 ] || { echo "sandbox.sh: must run as root" >&2; exit 2; }
+# what is laid over /proc is to be labelled as what is there
+context=
+[ ! -e /sys/fs/selinux/enforce ] || context=,context=system_u:object_r:proc_t:s0
 
 if [ "${SANDBOX_STAGE:-}" != 2 ]; then
 	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --fork --kill-child --mount-proc -- sh "$0" \
@@ -80,10 +83,12 @@ elif [ "$gpu" != none ]; then
 	# a container's user namespace may mount /proc only where one is to be seen that nothing covers
 	mkdir "$work/proc"
 	mount -t proc proc "$work/proc"
-	mount -t tmpfs -o mode=755 driver /proc/driver
+	mount -t tmpfs -o "mode=755$context" driver /proc/driver
 	[ ! -d "$tree/proc/driver" ] || cp -R "$tree/proc/driver/." /proc/driver/
-	cp "$tree/proc/devices" "$work/devices"
-	mount --bind "$work/devices" /proc/devices
+	mkdir "$work/simulated"
+	mount -t tmpfs -o "mode=755$context" simulated "$work/simulated"
+	cp "$tree/proc/devices" "$work/simulated/devices"
+	mount --bind "$work/simulated/devices" /proc/devices
 	major() { awk -v n="$1" '/^Block/ { exit } $2 == n { print $1; exit }' /proc/devices; }
 	node() { mknod -m "${4:-666}" "$work/dev/$1" c "$2" "$3"; }
 	nv=$(major nvidia)
@@ -127,11 +132,13 @@ else
 	[ -x /bin/busybox ] || install -m 755 "$kit/busybox" /bin/busybox
 	# libraries that the machine lacks, where the loader finds them for a setuid program too
 	for l in "$kit"/lib/*.so*; do
+		[ -e "$l" ] || continue
 		ldconfig -p | grep -q "${l##*/} " || cp "$l" /usr/lib/gpuhelper-kit/
 	done
 	echo /usr/lib/gpuhelper-kit > /etc/ld.so.conf.d/gpuhelper-kit.conf
 	ldconfig
 fi
+[ -z "$context" ] || restorecon -RF /run /dev /etc /usr/libexec/gpuhelper /var/lib/gpuhelper /var/log/gpuhelper 2>/dev/null || :
 cd /
 set +e
 "$@"

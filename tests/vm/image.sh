@@ -2,15 +2,15 @@
 # The virtual machine's disk, kernel and initrd: plain Debian of the release that this machine has (the programs are
 # built against its libraries), from the mirrors that this machine's apt is set up with.
 #
-#	image.sh		prints the folder that has root.ext4, vmlinuz, initrd and policy; makes them if they are not
-#				there yet
+#	image.sh [PACKAGE...]	prints the folder that has root.ext4, vmlinuz, initrd and policy; makes them if they are not
+#				there yet; with these packages besides
 #
 # Nothing of this project is in it (vm.sh adds that at each boot), so it is made once: the folder's name is a hash of
 # what it is made of, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).
 # What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
 # those scripts would have done is done here, or by systemd at the first boot, which each boot is.
 #
-# It is one disk for all jobs, and has Debian's SELinux policy and its labels on it.  Whether the kernel cares is said
+# It is one disk for all jobs (but for one that wants more packages), and has Debian's SELinux policy and its labels on it.  Whether the kernel cares is said
 # at each boot (vm.sh); «policy» is what semodule needs to link another module with it.
 #
 # Exit status 3: it can't be made here, with the reason as one line on standard error.
@@ -38,11 +38,12 @@ sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)
 system="systemd systemd-sysv udev dbus kmod linux-image-amd64 acl
 base-files base-passwd bash coreutils dash findutils grep init-system-helpers libc-bin login mawk mount sed tar util-linux
 selinux-policy-default policycoreutils selinux-utils runc crun"
+for p in "$@"; do system="$system $p"; done
 libraries=$(objdump -p "$build/gpuhelper" "$build/gpuhelperctl" | awk '$1 == "NEEDED" { print $2 }' | sort -u |
     while read -r l; do dpkg-query -S "*/x86_64-linux-gnu/$l"; done | sed 's/:.*//' | sort -u)
 [ -n "$libraries" ] || { echo "image.sh: $build has no programs: make" >&2; exit 1; }
 
-key=$({ cat "$0" "$here/tests/vm/label.c"; echo "$sources" $libraries; } | sha256sum | cut -c1-16)
+key=$({ cat "$0" "$here/tests/vm/label.c"; echo "$sources" $libraries "$@"; } | sha256sum | cut -c1-16)
 image=$cache/$VERSION_CODENAME-$key
 mkdir -p "$cache"
 exec 9>"$cache/lock"

@@ -11,6 +11,7 @@
 #
 # In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
 # «# programs: FILE.c...» what of there to compile for it; «# linked: FILE.c...» likewise, with the libraries of build/.
+# «# packages: NAME...»: it wants a disk of its own, with these besides.
 # With «# selinux: enforcing» SELinux enforces from boot, with this project's policy modules as «make install-selinux»
 # installs them (linked here, for under emulation that takes a minute) and what is brought labelled as they say.
 set -eu
@@ -29,7 +30,8 @@ trap 'rm -rf "$t"' EXIT
 trap 'exit 129' HUP INT TERM
 p=$t/cpio/payload
 make -s -C "$here" B="$build" DESTDIR="$p" install >&2
-image=$(sh "$here/tests/vm/image.sh" 2>"$t/why") || {
+# shellcheck disable=SC2046
+image=$(sh "$here/tests/vm/image.sh" $(sed -n 's/^# packages: //p' "$job") 2>"$t/why") || {
 	status=$?
 	[ $status != 3 ] || skip "no image: $(tail -n 1 "$t/why")"
 	cat "$t/why" >&2

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Tests of tests/container as they are, on a machine with SELinux: what the helper does for them must not be denied.
+# selinux: enforcing
+# packages: python3 passwd busybox-static uidmap openssl
+# files: container lib fixtures
+#
+# Permissive while they run, for what they make in /tmp and in a sandbox of overlays is not labelled for containers; what
+# would be denied to gpuhelper_t is in the log all the same, once each.  Enforcing is what the jobs selinux and relabel are.
+set -u
+. /job/job.sh
+. /job/selinux.sh
+mkdir -p /srv /opt/gpuhelper/tests /opt/kit/lib
+cp -a /job/container /job/lib /job/fixtures /opt/gpuhelper/tests/
+cp /usr/libexec/gpuhelper/gpuhelper /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
+cd /opt/gpuhelper || exit 1
+setenforce 0
+# suite GPU FILE ARG...: all that it tests holds, and it tests something
+suite() {
+	gpu=$1; shift
+	sh tests/lib/sandbox.sh --gpu "$gpu" --kit /opt/kit -- python3 /opt/gpuhelper/tests/container/"$@" >"$T/tap" 2>&1
+	status=$?
+	grep -A 6 '^not ok' "$T/tap" | head -n 60 >"$T/out"
+	tail -n 3 "$T/tap" >"$T/err"
+	echo "# $*: $(grep -c '^ok' "$T/tap") ok"
+	[ $status = 0 ] && grep -q '^ok' "$T/tap" && ! grep -q '^not ok' "$T/tap"
+}
+# the sandbox's overlays keep files of the libraries open by a descriptor of mount(8)'s
+overlay='{ use } .* tcontext=[^ ]*:unconfined_mount_t:[^ ]* tclass=fd'
+undenied() {
+	denied | grep 'scontext=[^ ]*:gpuhelper_t:' | grep -v -e "$overlay" | tail -n 20 >"$T/out"
+	: >"$T/err"
+	forget
+	! [ -s "$T/out" ]
+}
+for s in "nvidia-2gpu grants.py runc v2" "nvidia-2gpu grants.py crun v2" "nvidia-2gpu refusals.py runc v2" "nvidia-2gpu tokens.py runc v2" \
+    "nvidia-mig mig.py runc v2" "nvidia-2gpu allocation.py" "nvidia-2gpu vendor.py" "nvidia-2gpu rootless.py runc" "nvidia-2gpu rootless.py crun"; do
+	# shellcheck disable=SC2086
+	t "$s" suite $s
+	t "nothing of the helper's would have been denied" undenied
+done
+t "control: what is denied is logged" sh -c 'dmesg | grep "avc:  denied" | grep -q gpuhelper_t'
+echo "1..$n"
+[ $bad = 0 ]

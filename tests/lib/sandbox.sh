@@ -138,7 +138,7 @@ else
 	echo /usr/lib/gpuhelper-kit > /etc/ld.so.conf.d/gpuhelper-kit.conf
 	ldconfig
 fi
-[ -z "$context" ] || restorecon -RF /run /dev /etc /usr/libexec/gpuhelper /var/lib/gpuhelper /var/log/gpuhelper 2>/dev/null || :
+[ -z "$context" ] || restorecon -RF /run /dev /etc /srv /usr/libexec/gpuhelper /var/lib/gpuhelper /var/log/gpuhelper 2>/dev/null || :
 cd /
 set +e
 "$@"

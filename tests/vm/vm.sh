@@ -76,7 +76,7 @@ console=$build/logs/console-$name
 rm -f "$console"
 : >"$t/tap"
 # shellcheck disable=SC2046
-timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu qemu64 -smp 2 -m 768 \
+timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu qemu64 -smp "${VM_CPUS:-2}" -m 768 \
     -nodefaults -no-user-config -display none -no-reboot \
     -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
     -kernel "$image/vmlinuz" -initrd "$t/initrd" \

@@ -25,9 +25,11 @@ avc() {
 clean() { dmesg | grep 'avc:  denied' | grep 'scontext=[^ ]*:gpuhelper_t:' | grep -v 'comm="tries"' >"$T/out"; ! [ -s "$T/out" ]; }
 label() { stat -c %C "$1"; }
 
+# settings [RUNTIME]: runc, or crun, which is faster where all is emulated
 settings() {
+	runtime=${1:-runc}
 	cat >/etc/gpuhelper/gpuhelper.conf <<-END
-	runtime = "/usr/sbin/runc";
+	runtime = "$(command -v "$runtime")";
 	volumes = [ "/var/lib/containers/vol" ];
 	unenforced = "allow";
 	END
@@ -116,5 +118,5 @@ start() {
 		sleep 0.1
 	done
 }
-stop() { runc --root /run/ct kill "$1" KILL 2>"$T/err" && eval "wait \$pid_$1"; }
+stop() { "$runtime" --root /run/ct kill "$1" KILL 2>"$T/err" && eval "wait \$pid_$1"; }
 NVIDIA='system_u:system_r:nvidia_container_t:s0:c[0-9]*,c[0-9]*'

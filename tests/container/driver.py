@@ -240,8 +240,8 @@ policy('vendor = "acme.com/card";')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-closed')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN)
 b.start()
-ok('No such device' in b.exec('(: < /dev/gpu-closed)').stdout and 'user:4294967294:rw-' in sh('getfacl', '-cn', '/dev/gpu-closed').stdout,
-   tag + 'one that is closed to all by an ACL entry of the lease')
+r = b.exec('(: < /dev/gpu-closed)').stdout + sh('getfacl', '-cn', '/dev/gpu-closed').stdout
+ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'one that is closed to all by an ACL entry of the lease', r)
 b.delete()
 ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  which goes with it', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [{'path': '/dev/nvidia1'}]})

@@ -361,6 +361,30 @@ $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
 
+# without the wrapper: nodes that are open to everyone, bound into a user's container of either type
+rootless_raw() {
+	config w 1000 '' "\"selinuxLabel\":\"system_u:system_r:$1:s0:c5,c6\"," "\"mountLabel\":\"system_u:object_r:container_file_t:s0:c5,c6\"," \
+	    "$(bound nvidia0)$(bound nvidiactl)" "$PROBE"
+	sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
+	prepare w
+	forget
+	(cd /home/worker/c && setpriv --reuid worker --regid worker --init-groups -- runc --root /tmp/w run w </dev/null) >"$T/w.said" 2>&1
+	st=$?
+	ran w
+	return $st
+}
+cp /home/worker/c/config.json "$T/rootless.json"
+chmod 666 /dev/nvidia0
+t "rootless, of type container_t, with nodes bound into it: it starts" rootless_raw container_t
+t "it can use none" says w nvidia0=denied nvidiactl=denied
+t "and the log says so" avc 'scontext=[^ ]*:container_t:s0:c5,c6' 'tcontext=[^ ]*:xserver_misc_device_t:s0' 'name="nvidia0"'
+t "of type nvidia_container_t: it starts" rootless_raw nvidia_container_t
+t "it can" says w nvidia0=may nvidiactl=may
+config w 1000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
+cp "$T/rootless.json" /home/worker/c/config.json
+chmod 600 /dev/nvidia0
+forget
+
 # the same request again and again: an ACL entry and a label of an earlier lease are taken away, and new ones set
 cp $HELPER "$T/helper"
 install -m 4750 -o root -g gpuhelper /job/record $HELPER

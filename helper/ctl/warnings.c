@@ -16,6 +16,7 @@
 #include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
+#include "../host/folders.h"
 #include "../host/selinux.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
@@ -329,16 +330,6 @@ sample_label(struct checked *c, char out[SECONTEXT_MAX])
 	return false;
 }
 
-/* Links of other users' files are in a folder's way as long as anyone can make them. */
-static bool
-hardlinks_open(void)
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
-
-	return text != NULL && text[0] == '0';
-}
-
 /* What would refuse to label a folder anew; what it is labelled today counts for nothing else then. */
 static void
 warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
@@ -347,7 +338,7 @@ warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
 	char has[SECONTEXT_MAX];
 	int may = -1;
 
-	if (hardlinks_open())
+	if (folders_hardlinks_protected() == 0)
 		fault_add(&c->faults, r->line, true, "%s is not relabelled while anyone may give any file a name in it: sysctl "
 		    "fs.protected_hardlinks=1", r->path);
 	if (fd == -1 || !selinux_label_of(fd, has) || (may = selinux_may(HELPER_LABEL, has, "dir", from)) == 1)

@@ -219,3 +219,12 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 	edits_sort_mounts(out);
 	return 0;
 }
+
+int
+folders_hardlinks_protected(void)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
+
+	return text == NULL ? -1 : text[0] != '0';
+}

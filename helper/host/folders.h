@@ -13,4 +13,11 @@
  */
 int folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why);
 
+/*
+ * fs.protected_hardlinks (proc_sys_fs(5)).  1: only who could read and write a file
+ * anyway can give it a name in a folder of his; 0: anyone can; -1: can't be seen
+ * (errno).
+ */
+int folders_hardlinks_protected(void);
+
 #endif

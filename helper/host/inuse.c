@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
+#include "clock.h"
 #include "file.h"
 #include "mounts.h"
 
@@ -42,19 +42,10 @@ is_gone(int error)
 	return error == ENOENT || error == ESRCH;
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static bool
 may_look(const struct search *s)
 {
-	const int64_t now = now_ms();
+	const int64_t now = clock_ms();
 
 	if (s->looks->until == 0)
 		s->looks->until = now + INUSE_MS;

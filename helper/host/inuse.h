@@ -12,7 +12,7 @@
 /* What is left of a user's share of looking around: his processes may be many, and his mounts. */
 struct looks {
 	unsigned left;
-	int64_t until;		/* milliseconds since boot; 0: not begun */
+	int64_t until;		/* clock_ms(); 0: not begun */
 };
 
 /* All processes, and whose they are: read once, for all leases. */

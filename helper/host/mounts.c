@@ -94,21 +94,42 @@ place_on(const struct mount *m, const char *path)
 }
 
 bool
+mount_of(int fd, uint64_t *id)
+{
+	autoclose int root = -1;
+	autofree char *text = NULL;
+	unsigned long long n;
+	const char *line;
+	struct statx st;
+	char name[48];
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 && (st.stx_mask & STATX_MNT_ID)) {
+		*id = st.stx_mnt_id;
+		return true;
+	}
+	snprintf(name, sizeof(name), "proc/%d/fdinfo/%d", getpid(), fd);
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL ||
+	    (line = strstr(text, "\nmnt_id:")) == NULL || sscanf(line, "\nmnt_id: %llu", &n) != 1)
+		return false;
+	*id = n;
+	return true;
+}
+
+bool
 mounts_place(int fd, const char *path, char **fs, char **place)
 {
 	autofree char *text = own_table();
 	char *line, *lines = NULL;
-	struct statx st;
 	struct mount m;
+	uint64_t id;
 
 	*fs = *place = NULL;
-	if (text == NULL || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) == -1)
-		return false;
 	errno = ESTALE;
-	if (!(st.stx_mask & STATX_MNT_ID))
+	if (text == NULL || !mount_of(fd, &id))
 		return false;
 	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines)) {
-		if (!mount_line(line, &m) || m.id != st.stx_mnt_id)
+		if (!mount_line(line, &m) || m.id != id)
 			continue;
 		*place = place_on(&m, path);
 		*fs = *place != NULL ? strdup(m.fs) : NULL;

@@ -24,6 +24,13 @@ bool mount_line(char *line, struct mount *out);
 bool mounts_beneath(const char *dir, char *first, size_t size);
 
 /*
+ * The id of the mount that the descriptor (O_PATH, too) is on, without asking the
+ * file system of that: one that a user mounted (fuse(4)) may let no one else in,
+ * root neither, or everyone, and never answer.  False where that can't be seen.
+ */
+bool mount_of(int fd, uint64_t *id);
+
+/*
  * Which file system holds what the descriptor (O_PATH, too) was opened on by
  * «path», an absolute one without links, and as what: *fs, "major:minor", and *place,
  * a path in there.  The caller frees both, in either case; false with errno.

@@ -44,7 +44,8 @@ read_submounts(config_setting_t *s, void *out, struct faults *f)
 static void
 read_relabel(config_setting_t *s, void *out, struct faults *f)
 {
-	static const char *const words[] = { "no", "shared", "private", NULL };
+	const char *const words[] = { relabel_name(RELABEL_NO), relabel_name(RELABEL_SHARED), relabel_name(RELABEL_PRIVATE),
+		NULL };
 	unsigned i = RELABEL_NO;
 
 	conf_word(s, words, &i, f);

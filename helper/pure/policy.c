@@ -509,9 +509,8 @@ policy_free(struct policy *p)
 		strlist_free(&p->gpu[i].devices);
 		free(p->gpu[i].kind);
 	}
-	for (i = 0; i < p->folders; i++) {
+	for (i = 0; i < p->folders; i++)
 		folder_rule_free(&p->folder[i]);
-	}
 	free(p->gpu);
 	free(p->folder);
 	free(p->name);

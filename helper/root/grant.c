@@ -29,12 +29,12 @@
 #include "audit.h"
 #include "binding.h"
 #include "device.h"
-#include "endafter.h"
 #include "label.h"
 #include "lease.h"
 #include "owncgroup.h"
 #include "rate.h"
 #include "relabel.h"
+#include "timer.h"
 
 #define GPUS_MAX 64
 #define SUBUIDS_MAX 64

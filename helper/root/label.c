@@ -390,14 +390,21 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 	return add_label(lease, &a, why);
 }
 
-/* By what stands for the pinned node: fsetfilecon() wants it opened. */
+int
+label_write(int fd, const char *label)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return setfilecon_raw(name, label);
+}
+
 static int
 set(int fd, const char *path, const char *label, struct why *why)
 {
-	char name[40], now[SECONTEXT_MAX];
+	char now[SECONTEXT_MAX];
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (setfilecon_raw(name, label) == -1)
+	if (label_write(fd, label) == -1)
 		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s gives it its own", path, label,
 		    strerror(errno), path);
 	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)

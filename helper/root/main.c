@@ -15,11 +15,9 @@
  */
 #include <jansson.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
@@ -29,11 +27,12 @@
 #include "enter.h"
 #include "grant.h"
 #include "peer.h"
+#include "timer.h"
 
 #define READ_MS 2000		/* to send a request */
 #define WRITE_MS 2000		/* to take a reply */
 #define FINAL_MS 5000		/* to write down what was granted */
-#define WAKE_MS 100		/* after the time for either is over, and again and again */
+#define WAKE_MS 100		/* after the time for either is over */
 
 /* Better unheard than stuck: the caller may have left us a pipe that no one drains. */
 static int
@@ -74,27 +73,10 @@ complain(const struct why *why)
 	return say(line, (int)why->code);
 }
 
-static void
-wake_up(int sig)
-{
-	(void)sig;
-}
-
 /*
- * From then on a signal, now and again; 0: never.  A descriptor that was sent along is closed before recv(2) is
- * over, for as long as its owner likes (SO_LINGER of a TCP socket), but for a signal.
+ * With a signal when its time is over: a descriptor that was sent along is closed before recv(2) is done, for as long
+ * as its owner likes (SO_LINGER of a TCP socket), but for a signal.
  */
-static void
-wake_after(int ms)
-{
-	const struct itimerval limit = { .it_value = { ms / 1000, ms % 1000 * 1000 },
-		.it_interval = { .tv_usec = WAKE_MS * 1000 } };
-	struct sigaction wake = { .sa_handler = wake_up };
-
-	(void)sigaction(SIGALRM, &wake, NULL);
-	(void)setitimer(ITIMER_REAL, &limit, NULL);
-}
-
 static bool
 is_confirmed(void)
 {

@@ -20,18 +20,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <selinux/selinux.h>
-
 #include "../host/clock.h"
 #include "../host/file.h"
+#include "../host/folders.h"
+#include "../host/mounts.h"
 #include "../pure/cleanup.h"
-#include "endafter.h"
 #include "state.h"
+#include "timer.h"
 
 /* The wrapper waits for its answer for 10 s (user/ask.c). */
 #define LOOK_MS 3000
 #define CHANGE_MS 6000
-#define STUCK_MS 8000		/* where a file system does not answer (endafter.h) */
+#define STUCK_MS 8000		/* where a file system does not answer (timer.h) */
 #define ENTRIES_MAX 1000000
 #define LINKED_MAX 65536	/* of all folders together, as the next one */
 #define LINKED_BYTES (16 << 20)	/* of their paths: this memory is locked */
@@ -122,13 +122,6 @@ fail(const struct walk *w, enum why_code code, const char *fmt, ...)
 	return refuse(w->why, code, "folder %s: %s", w->folder->source, line);
 }
 
-/* By what stands for the descriptor: an O_PATH one can't be read by itself. */
-static void
-name_of(int fd, char out[40])
-{
-	snprintf(out, 40, "/proc/self/fd/%d", fd);
-}
-
 /* Which labels. */
 
 static int
@@ -197,13 +190,10 @@ refuse_set(const struct walk *w, int error)
 static int
 set(const struct walk *w, int fd, const struct known *k)
 {
-	char name[40];
-
 	/* its lease ends with it, and another container may be next */
 	if (!process_lives(w->peer->pid, w->peer->start))
 		return fail(w, WHY_AGAIN, "who asked for it is gone");
-	name_of(fd, name);
-	return setfilecon_raw(name, k->gets) == -1 ? refuse_set(w, errno) : 0;
+	return label_write(fd, k->gets) == -1 ? refuse_set(w, errno) : 0;
 }
 
 /* Files with several names. */
@@ -417,34 +407,6 @@ visit_all(struct walk *w, int fd, unsigned depth)
 	return ret;
 }
 
-/*
- * On which mount it is, without asking the file system of that: a user can mount
- * one of his own on his directories (fuse(4)), which may let no one else in, root
- * neither, or everyone, and never answer.
- */
-static int
-read_mount(const struct walk *w, int fd, uint64_t *out)
-{
-	autoclose int root = -1;
-	autofree char *text = NULL;
-	unsigned long long id;
-	const char *line;
-	struct statx st;
-	char name[48];
-
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 && (st.stx_mask & STATX_MNT_ID)) {
-		*out = st.stx_mnt_id;
-		return 0;
-	}
-	snprintf(name, sizeof(name), "proc/%d/fdinfo/%d", getpid(), fd);
-	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL ||
-	    (line = strstr(text, "\nmnt_id:")) == NULL || sscanf(line, "\nmnt_id: %llu", &id) != 1)
-		return fail(w, WHY_IO, "it can't be seen on which mount " SHOWN " is", w->path.p);
-	*out = id;
-	return 0;
-}
-
 static int
 visit(struct walk *w, int fd, unsigned depth)
 {
@@ -452,8 +414,9 @@ visit(struct walk *w, int fd, unsigned depth)
 	struct statx st;
 	uint64_t mount;
 
-	if (read_mount(w, fd, &mount) == -1)
-		return -1;
+	/* a user can have mounted a file system of his own on a directory of his, which never answers */
+	if (!mount_of(fd, &mount))
+		return fail(w, WHY_IO, "it can't be seen on which mount " SHOWN " is", w->path.p);
 	if (depth == 0)
 		w->mount = mount;
 	if (mount != w->mount)
@@ -495,17 +458,18 @@ walk(struct walk *w, bool change, int64_t until)
 	return check_linked(w, fd);
 }
 
-/* proc_sys_fs(5). */
 static int
 check_hardlinks(struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
-
-	if (text == NULL)
+	switch (folders_hardlinks_protected()) {
+	case 1:
+		return 0;
+	case 0:
+		return refuse(why, WHY_CONFIG, "no folder is relabelled while anyone may give any file a name in it: sysctl "
+		    "fs.protected_hardlinks=1");
+	default:
 		return refuse(why, WHY_IO, "/proc/sys/fs/protected_hardlinks: %s", strerror(errno));
-	return text[0] != '0' ? 0 : refuse(why, WHY_CONFIG, "no folder is relabelled while anyone may give any file a name in "
-	    "it: sysctl fs.protected_hardlinks=1");
+	}
 }
 
 /* Of one user's helpers one at a time is at it: they would be in the way of all others, with what each needs. */

@@ -4,18 +4,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "timer.h"
 
 #define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
 
@@ -134,32 +133,20 @@ state_remove(int dir, const char *name)
 	return unlinkat(dir, name, 0) == -1 && errno != ENOENT ? -1 : 0;
 }
 
-static void
-wake_up(int sig)
-{
-	(void)sig;
-}
-
 /* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
 int
 state_lock(int dir, const char *name, struct why *why)
 {
-	/* once more every 100 ms, in case it fires before flock(2) waits */
-	const struct itimerval limit = { .it_value = { LOCK_WAIT_MS / 1000, LOCK_WAIT_MS % 1000 * 1000 },
-		.it_interval = { .tv_usec = 100000 } };
-	const struct itimerval off = { 0 };
-	struct sigaction wake = { .sa_handler = wake_up };
 	const char *slash = strrchr(name, '/'), *shown = slash != NULL ? slash + 1 : name;
 	int fd, ret, saved;
 
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(errno));
-	(void)sigaction(SIGALRM, &wake, NULL);
-	(void)setitimer(ITIMER_REAL, &limit, NULL);
+	wake_after(LOCK_WAIT_MS);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;
-	(void)setitimer(ITIMER_REAL, &off, NULL);
+	wake_after(0);
 	if (ret == 0)
 		return fd;
 	close(fd);

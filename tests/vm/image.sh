@@ -10,8 +10,9 @@
 # What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
 # those scripts would have done is done here, or by systemd at the first boot, which each boot is.
 #
-# It is one disk for all jobs (but for one that wants more packages), and has Debian's SELinux policy and its labels on it.  Whether the kernel cares is said
-# at each boot (vm.sh); «policy» is what semodule needs to link another module with it.
+# It is one disk for all jobs (but for one that wants more packages), and has Debian's SELinux policy and its labels on
+# it.  Whether the kernel cares is said at each boot (vm.sh); «policy» is what semodule needs to link another module
+# with it.
 #
 # Exit status 3: it can't be made here, with the reason as one line on standard error.
 set -eu

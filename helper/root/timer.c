@@ -1,0 +1,39 @@
+/* See timer.h.  Of signals only one that ends the process ends every wait, too. */
+#include "timer.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/time.h>
+
+#define AGAIN_MS 100
+
+static void
+set_timer(int ms, int again_ms)
+{
+	const struct itimerval limit = { .it_value = { ms / 1000, ms % 1000 * 1000 },
+		.it_interval = { .tv_usec = again_ms * 1000 } };
+
+	(void)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static void
+wake_up(int sig)
+{
+	(void)sig;
+}
+
+void
+wake_after(int ms)
+{
+	const struct sigaction wake = { .sa_handler = wake_up };
+
+	(void)sigaction(SIGALRM, &wake, NULL);
+	set_timer(ms, AGAIN_MS);
+}
+
+void
+end_after(int ms)
+{
+	(void)signal(SIGALRM, SIG_DFL);
+	set_timer(ms, 0);
+}

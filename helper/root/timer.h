@@ -1,0 +1,20 @@
+/* The process's one timer: what it is for is over before the next one sets it. */
+#ifndef GPUHELPER_ROOT_TIMER_H
+#define GPUHELPER_ROOT_TIMER_H
+
+/*
+ * A signal after so many milliseconds, and again every 100 ms in case one comes
+ * before the call that it is to interrupt: a wait in the kernel then ends with
+ * EINTR.  0: no more.
+ */
+void wake_after(int ms);
+
+/*
+ * This process ends in so many milliseconds; 0: it does not.  For system calls on
+ * what a user may have mounted a file system of his own on (fuse(4)), which keeps
+ * the caller until it answers, whatever signals he handles.  What was done for a
+ * lease by then is undone once its asker has ended, too.
+ */
+void end_after(int ms);
+
+#endif

@@ -1,0 +1,128 @@
+/* pure/devlist.c: who may open what, by devices.list as the kernel writes it, and by what it would not write. */
+#include "pure/devlist.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define MAJOR 195U
+#define MINOR 0U
+
+/* What runc gives every container, and what it writes where a GPU is granted. */
+#define RUNC "c *:* m\nb *:* m\nc 1:3 rwm\nc 1:5 rwm\nc 1:7 rwm\nc 1:8 rwm\nc 1:9 rwm\nc 5:0 rwm\nc 5:2 rwm\n" \
+    "c 10:200 rwm\nc 136:* rwm\n"
+
+static const struct {
+	const char *list;
+	bool allows;
+} lists[] = {
+	/* nothing */
+	{ "", false }, { "\n", false }, { "\n\n", false },
+	/* the default is to allow: exceptions are not shown */
+	{ "a *:* rwm\n", true }, { "a *:* rwm", true },
+	/* the device itself */
+	{ "c 195:0 rw\n", true }, { "c 195:0 rw", true }, { "c 195:0 r\n", true }, { "c 195:0 w\n", true },
+	{ "c 195:0 rwm\n", true }, { "c 195:0 rm\n", true }, { "c 195:0 wm\n", true }, { "c 195:0 m\n", false },
+	{ "c 195:0 m", false },
+	/* wildcards */
+	{ "c *:* m\n", false }, { "c *:* rwm\n", true }, { "c 195:* rw\n", true }, { "c *:0 r\n", true },
+	{ "c 195:* m\n", false },
+	{ "c *:1 rw\n", false }, { "c 196:* rw\n", false },
+	/* others */
+	{ "c 195:1 rw\n", false }, { "c 194:0 rw\n", false }, { "c 1950:0 rw\n", false }, { "c 19:0 rw\n", false },
+	{ "c 195:00 rw\n", true /* not as the kernel writes it */ }, { "c 195:255 rwm\n", false }, { "c 0:195 rw\n", false },
+	/* block devices are others, whatever their numbers are */
+	{ "b 8:0 rwm\n", false }, { "b 195:0 rwm\n", false }, { "b *:* rwm\n", false }, { "b 8:0 rwm", false },
+	/* several lines: one is enough */
+	{ RUNC, false }, { RUNC "c 195:0 rw\n", true }, { RUNC "c 195:0 rw", true }, { "c 195:0 rw\n" RUNC, true },
+	{ RUNC "c 195:255 rw\nc 195:0 m\n", false }, { RUNC "c 195:255 rw\nc 195:0 m", false }, { RUNC "a *:* rwm\n", true },
+	{ "b 8:0 rwm\nc 195:0 rw\n", true }, { "c 195:0 m\nc 1:3 rw\n", false }, { "\n\nc 195:0 rw\n", true },
+	{ "c 1:3 rwm\n\nc 195:1 rw\n\n", false },
+	/* numbers at the end of what there is, and beyond */
+	{ "c 4294967295:4294967295 rw\n", false }, { "c 4294967295:* rw\n", false }, { "c 4294967296:0 rw\n", true },
+	{ "c 195:4294967296 rw\n", true }, { "c 99999999999999999999999999:0 rw\n", true },
+	{ "c 195:99999999999999999999999999 rw\n", true }, { "c 18446744073709551811:0 rw\n", true },
+	{ "c 000000000000195:0 rw\n", true }, { "c 4294967491:0 m\n", true },
+	/* what is not understood lets everything be */
+	{ "x", true }, { "x\n", true }, { "a", true }, { "c", true }, { "b", true }, { "c\n", true }, { "c 195", true },
+	{ "c195:0 rw\n", true }, { "c\t195:0 rw\n", true }, { " c 1:3 rw\n", true }, { "C 1:3 rw\n", true },
+	{ "p 1:3 rw\n", true },
+	{ "c 1:3\n", true }, { "c 1:3", true }, { "c 1\n", true }, { "c \n", true }, { "c :\n", true }, { "c :3 rw\n", true },
+	{ "c 1: rw\n", true }, { "c 1;3 rw\n", true }, { "c -1:3 rw\n", true }, { "c +1:3 rw\n", true },
+	{ "c 1:-3 rw\n", true },
+	{ "c 0x1:3 rw\n", true }, { "c 1:3x rw\n", true }, { "c **:3 rw\n", true }, { "c 1:*3 rw\n", true },
+	{ "c 1 3 rw\n", true },
+	{ "c  1:3 rw\n", true }, { "c 1:3\trw\n", true }, { "c 1:3\nc 1:5 rwm\n", true }, { "c 1\nc 1:5 rwm\n", true },
+	{ "c *:*\nc 1:5 rwm\n", true }, { "c *\n", true }, { "c *:*", true }, { "c 1:3 rw\r\nx\n", true },
+	{ "c 1:3 rw\ngarbage", true }, { "a *:*", true }, { RUNC "?", true },
+	{ "Operation not permitted\n", true },
+	/* so does an access that is none, whatever the device is */
+	{ "c 195:0 \n", true }, { "c 195:0 ", true }, { "c 1:3 \n", true }, { "c 1:3 ", true }, { "c *:* \n", true },
+	{ "c 195:0 mx\n", true }, { "c 195:0 x\n", true }, { "c 195:0 M\n", true }, { "c 195:0 m \n", true },
+	{ "c 195:0  m\n", true }, { "c 1:3 rwx\n", true }, { "c 1:3 m r\n", true }, { "c *:* m\t\n", true },
+	{ "c 195:0 m\r\n", true }, { "c 195:0 mm\n", false }, { "c 1:3 rwmrwm\n", false }, { "a *:* x", true },
+	{ "c 195:0 \nb 8:0 rwm\n", true }, { "c 195:0 m\nc 1:3 \n", true }, { "b 8:0 x\n", false }, { "b \n", false },
+	{ "b 195:0\n", false },
+};
+
+static void
+test_lists(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		ok(devlist_allows(lists[i].list, MAJOR, MINOR) == lists[i].allows, "%s: %.100s%s", lists[i].allows ? "allowed" :
+		    "not",
+		    lists[i].list, strlen(lists[i].list) > 100 ? "..." : "");
+	ok(devlist_allows("c 4294967295:4294967295 rw\n", UINT32_MAX, UINT32_MAX), "the largest numbers are numbers");
+	ok(!devlist_allows("c 4294967295:4294967294 rw\n", UINT32_MAX, UINT32_MAX), "and no other is");
+	ok(devlist_allows("c 0:0 w", 0, 0) && !devlist_allows("c 0:0 w", 0, 1) && !devlist_allows("c 0:0 w", 1, 0),
+	    "and so is nothing");
+}
+
+/* Random lists of the kernel's, against what they were made of. */
+static uint64_t seed = 7;
+
+static void
+test_random(void)
+{
+	static const char *const access[] = { "r", "w", "m", "rw", "rm", "wm", "rwm", "", "mx", "M" };
+	static const char types[] = "bc";
+	unsigned round, allowed = 0, wrong = 0, last, lines, k;
+	char list[512];
+	size_t n;
+
+	for (round = 0; round < 20000; round++) {
+		/* the kernel's own, and in one of ten what it does not write */
+		const uint64_t one_of = rnd(10) == 0 ? 10 : 7;
+		bool want = false;
+
+		lines = (unsigned)rnd(8);
+		last = (unsigned)rnd(2);
+		list[0] = '\0';
+		for (k = 0, n = 0; k < lines; k++) {
+			const char type = types[rnd(2)], *how = access[rnd(one_of)];
+			uint32_t major = (uint32_t)(194 + rnd(3)), minor = (uint32_t)rnd(3);
+			bool any_major = rnd(6) == 0, any_minor = rnd(6) == 0;
+			char numbers[2][16];
+
+			snprintf(numbers[0], sizeof(numbers[0]), "%u", major);
+			snprintf(numbers[1], sizeof(numbers[1]), "%u", minor);
+			n += (size_t)snprintf(list + n, sizeof(list) - n, "%c %s:%s %s%s", type, any_major ? "*" : numbers[0],
+			    any_minor ? "*" : numbers[1], how, k + 1 < lines || last ? "\n" : "");
+			want = want || (type == 'c' && (strspn(how, "rwm") < strlen(how) || *how == '\0' ||
+			    ((any_major || major == MAJOR) && (any_minor || minor == MINOR) && strcmp(how, "m") != 0)));
+		}
+		allowed += want;
+		if (devlist_allows(list, MAJOR, MINOR) != want && wrong++ < 3)
+			ok(false, "%s: %s", want ? "allowed" : "not", list);
+	}
+	ok(allowed > 1000 && allowed < 19000, "both come up: %u of %u lists allow it", allowed, round);
+	is_int(wrong, 0, "and each is read as it was made");
+}
+
+int
+main(void)
+{
+	test_lists();
+	test_random();
+	return done_testing();
+}

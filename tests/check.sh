@@ -142,6 +142,12 @@ group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driv
 group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
+rounds=500
+[ $long = no ] || rounds=4000
+for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
+	r=${c%%:*} v=${c##*:} m=${c#*:}
+	group "idle-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/idle.py" "$r" "$v" $rounds
+done
 group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 group containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"

@@ -56,7 +56,7 @@ getservby[a-z_0-9]* getspnam(_r)? getlogin(_r)? cuserid setlocale newlocale icon
 getenv secure_getenv putenv setenv'
 # The runtime and the engine get what the caller has: user/ and ctl/ are never more than their user.
 never_more="$becomes"
-user_may='prctl'			# PR_SET_PDEATHSIG
+user_may='prctl setsid'		# PR_SET_PDEATHSIG; a process of ours that the keys at a terminal are not for
 
 pattern() { # words, as one extended regular expression
 	printf '%s' "$*" | tr -s ' \n\t' '|||' | sed 's/^|//; s/|$//'
@@ -103,7 +103,7 @@ while read -r room allowed; do
 done >"$tmp/foreign" <<END
 pure
 host SYS_openat2
-user SYS_openat2 SYS_mount_setattr
+user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_close_range SYS_capget SYS_capset
 ctl
 END

@@ -10,8 +10,11 @@
 #include "../host/etc.h"
 #include "../pure/cleanup.h"
 #include "../user/ask.h"
+#include "../user/chores.h"
 #include "../user/namespace.h"
 #include "ctl.h"
+
+#define REAP_ROUNDS 8
 
 /* By the door that gpuhelper.conf names, as the wrapper does; a broken one names none. */
 static enum door_setting
@@ -24,26 +27,37 @@ door_of_host(void)
 	return settings_load(dir != NULL ? dir : GPUHELPER_CONFDIR, true, &s, NULL, NULL, &ignored) == 0 ? s.door : DOOR_AUTO;
 }
 
-/* The helper's answer to a verb that is about no container. */
+/* A request that is about no container. */
+static int
+name_request(enum verb verb, struct request *r, struct why *why)
+{
+	*r = (struct request){ .verb = verb, .uids = { .identity = true }, .gids = { .identity = true } };
+	r->id = strdup("gpuhelperctl");
+	r->runtime_root = strdup("");
+	r->cgroups_path = strdup("");
+	return r->id == NULL || r->runtime_root == NULL || r->cgroups_path == NULL ? refuse_nomem(why) : 0;
+}
+
+static int
+ask_this(const struct request *r, struct reply *reply, struct why *why)
+{
+	struct asking a;
+
+	if (ask(r, door_of_host(), &a, reply, why) == -1)
+		return -1;
+	ask_end(&a);
+	if (reply->kind == REPLY_NOTED)
+		return 0;
+	*why = reply->why;
+	return -1;
+}
+
 static int
 ask_helper(enum verb verb, struct reply *reply, struct why *why)
 {
-	struct request r = { .verb = verb, .uids = { .identity = true }, .gids = { .identity = true } };
-	struct asking a;
-	int ret;
+	struct request r;
+	int ret = name_request(verb, &r, why) == -1 ? -1 : ask_this(&r, reply, why);
 
-	r.id = strdup("gpuhelperctl");
-	r.runtime_root = strdup("");
-	r.cgroups_path = strdup("");
-	ret = r.id == NULL || r.runtime_root == NULL || r.cgroups_path == NULL ? refuse_nomem(why) :
-	    ask(&r, door_of_host(), &a, reply, why);
-	if (ret == 0) {
-		ask_end(&a);
-		if (reply->kind != REPLY_NOTED) {
-			*why = reply->why;
-			ret = -1;
-		}
-	}
 	request_free(&r);
 	return ret;
 }
@@ -75,6 +89,8 @@ say_lease(const json_t *l)
 	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", text_of(l, "state"), text_of(l, "container"),
 	    *text_of(l, "pipeline") ? text_of(l, "pipeline") : "(none)", text_of(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), text_of(l, "since"));
+	if (*text_of(l, "left_behind_since"))
+		say("    its task is over; processes of it are left behind since %s", text_of(l, "left_behind_since"));
 	json_array_foreach(json_object_get(l, "gpus"), i, g)
 		say("    %s %s%s%s%s", text_of(g, "vendor"), text_of(g, "pci"), *text_of(g, "part") ? " part " : "",
 		    text_of(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
@@ -131,7 +147,7 @@ ctl_status(const struct options *o)
 	return 0;
 }
 
-/* What reap would end: the leases that status calls over. */
+/* What reap would end: the leases that status calls over, or idle. */
 static int
 list_over(const struct options *o)
 {
@@ -147,7 +163,7 @@ list_over(const struct options *o)
 		return give_up(o, &why);
 	}
 	json_array_foreach(json_object_get(reply.status, "leases"), i, l) {
-		if (strcmp(text_of(l, "state"), "over") != 0)
+		if (strcmp(text_of(l, "state"), "over") != 0 && strcmp(text_of(l, "state"), "idle") != 0)
 			continue;
 		json_array_append(over, json_array_get(json_object_get(reply.status, "leases"), i));
 		if (!o->json)
@@ -171,10 +187,44 @@ tell_helper(enum verb verb, const struct options *o)
 	return ret == -1 ? give_up(o, &why) : 0;
 }
 
+/*
+ * What the helper has its caller do for containers whose task is over is done with
+ * our rights, and told of; until there is nothing more to do, or something went
+ * wrong, which the helper is told, too.
+ */
+static int
+reap(struct request *r, struct why *why)
+{
+	struct reply reply = { 0 };
+	unsigned round;
+	int ret;
+
+	for (round = 0; round < REAP_ROUNDS; round++) {
+		const bool failed = r->no_chores;
+		struct why ignored;
+
+		if ((ret = ask_this(r, &reply, failed ? &ignored : why)) == -1 || reply.chores.n == 0) {
+			reply_free(&reply);
+			return failed ? -1 : ret;
+		}
+		(void)chores_do(&reply.chores, r, why);
+		reply_free(&reply);
+	}
+	return r->no_chores ? -1 : 0;
+}
+
 int
 ctl_reap(const struct options *o)
 {
-	return o->dry_run ? list_over(o) : tell_helper(VERB_LOOK, o);
+	struct why why = { 0 };
+	struct request r;
+	int ret;
+
+	if (o->dry_run)
+		return list_over(o);
+	ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
+	request_free(&r);
+	return ret == -1 ? give_up(o, &why) : 0;
 }
 
 int

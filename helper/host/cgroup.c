@@ -163,13 +163,14 @@ is_cgroup(int fd)
 	return fstatfs(fd, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
 }
 
-static bool dir_populated(int dir, unsigned depth, unsigned *left);
+/* Looks at one directory; true ends the walk. */
+typedef bool visit(int dir, unsigned depth, unsigned *left, void *ctx);
 
-/* Those beneath.  A tree that is too deep or too wide to walk while others wait counts as populated. */
+/* Those beneath.  A tree that is too deep or too wide to walk while others wait ends the walk, too. */
 static bool
-subdirs_populated(int dir, unsigned depth, unsigned *left)
+each_subdir(int dir, unsigned depth, unsigned *left, visit *look, void *ctx)
 {
-	bool populated = false;
+	bool found = false;
 	struct dirent *e;
 	int fd;
 	DIR *d;
@@ -180,23 +181,23 @@ subdirs_populated(int dir, unsigned depth, unsigned *left)
 		close(fd);
 		return true;
 	}
-	while (!populated && (errno = 0, e = readdir(d)) != NULL) {
+	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')
 			continue;
 		if ((fd = file_open_beneath(dir, e->d_name, O_RDONLY | O_DIRECTORY)) == -1) {
-			populated = !is_gone(errno);
+			found = !is_gone(errno);
 			continue;
 		}
-		populated = dir_populated(fd, depth + 1, left);
+		found = look(fd, depth + 1, left, ctx);
 		close(fd);
 	}
-	populated = populated || !(errno == 0 || is_gone(errno));
+	found = found || !(errno == 0 || is_gone(errno));
 	closedir(d);
-	return populated;
+	return found;
 }
 
 static bool
-dir_populated(int dir, unsigned depth, unsigned *left)
+dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 {
 	autofree char *procs = NULL, *events = NULL;
 
@@ -209,27 +210,145 @@ dir_populated(int dir, unsigned depth, unsigned *left)
 	if (!is_gone(errno))
 		return true;
 	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) != NULL)
-		return *procs != '\0' || subdirs_populated(dir, depth, left);
+		return *procs != '\0' || each_subdir(dir, depth, left, dir_populated, unused);
 	return !is_gone(errno);
 }
 
-bool
-cgroup_populated(const struct strlist *dirs, unsigned *left)
+/* Each of these directories that is there and is a cgroup; where one can't be looked at that ends it, too. */
+static bool
+each_dir(const struct strlist *dirs, unsigned *left, visit *look, void *ctx)
 {
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool populated = false;
+	bool found = false;
 	size_t i;
 	int fd;
 
 	if (root == -1)
 		return !is_gone(errno);
-	for (i = 0; !populated && i < dirs->n; i++) {
+	for (i = 0; !found && i < dirs->n; i++) {
 		if ((fd = file_open_beneath(root, dirs->v[i], O_RDONLY | O_DIRECTORY)) == -1) {
-			populated = !is_gone(errno);
+			found = !is_gone(errno);
 			continue;
 		}
-		populated = is_cgroup(fd) && dir_populated(fd, 0, left);
+		found = is_cgroup(fd) && look(fd, 0, left, ctx);
 		close(fd);
 	}
-	return populated;
+	return found;
+}
+
+bool
+cgroup_populated(const struct strlist *dirs, unsigned *left)
+{
+	return each_dir(dirs, left, dir_populated, NULL);
+}
+
+/* A line of cgroup.procs each. */
+static bool
+add_pids(const char *procs, struct pids *out)
+{
+	pid_t *v;
+	char *end;
+	long n;
+
+	for (; *procs != '\0'; procs = end + (*end == '\n')) {
+		n = strtol(procs, &end, 10);
+		if (end == procs || (v = reallocarray(out->v, out->n + 1, sizeof(*v))) == NULL)
+			return false;
+		out->v = v;
+		v[out->n++] = (pid_t)n;
+	}
+	return true;
+}
+
+static bool
+collect_pids(int dir, unsigned depth, unsigned *left, void *out)
+{
+	autofree char *procs = NULL;
+
+	if (*left == 0)
+		return true;
+	--*left;
+	/* of threads alone (EOPNOTSUPP): their processes are listed above */
+	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) == NULL && errno != EOPNOTSUPP)
+		return !is_gone(errno);
+	return (procs != NULL && !add_pids(procs, out)) || each_subdir(dir, depth, left, collect_pids, out);
+}
+
+bool
+cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out)
+{
+	*out = (struct pids){ 0 };
+	return !each_dir(dirs, left, collect_pids, out);
+}
+
+/* Is this process in the directory, and nobody else? */
+static bool
+is_alone_in(int root, const char *dir, pid_t pid)
+{
+	autoclose int fd = file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY);
+	autofree char *procs = NULL;
+	char line[16];
+
+	snprintf(line, sizeof(line), "%d\n", pid);
+	return fd != -1 && is_cgroup(fd) && (procs = file_read_at(fd, "cgroup.procs", 1 << 20, NULL)) != NULL &&
+	    strcmp(procs, line) == 0;
+}
+
+/* Where the hierarchy of such a line is mounted by custom: v2 at the top, or beside v1. */
+static bool
+add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out)
+{
+	const char *name = text_starts(line->controllers, "name=") ? line->controllers + 5 : line->controllers;
+	const char *const tops[] = { name, "unified" };
+	size_t i;
+
+	for (i = 0; i < (*name == '\0' ? 2U : 1U); i++) {
+		autobuf struct buf b = { 0 };
+
+		buf_printf(&b, "%s%s", tops[i], *tops[i] != '\0' ? line->path : line->path + 1);
+		if (b.failed)
+			return false;
+		if (*b.p != '\0' && is_alone_in(root, b.p, pid))
+			return strlist_add(out, b.p, SIZE_MAX);
+	}
+	return true;
+}
+
+bool
+cgroup_own(int pid, struct strlist *out, size_t *gate)
+{
+	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	struct cgroup_line line;
+	char name[40], *rest;
+	struct statfs fs;
+	bool unified;
+	size_t had;
+
+	*gate = SIZE_MAX;
+	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
+	if (slash == -1 || root == -1 || (text = file_read_at(slash, name, 65536, NULL)) == NULL)
+		return false;
+	/* as runtimes tell which of the two they have before them */
+	unified = fstatfs(root, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+	rest = text;
+	while (cgroup_line_next(&rest, &line)) {
+		had = out->n;
+		/* a cgroup beyond the root of our cgroup namespace has no name here, and the root is everybody's */
+		if (!text_starts(line.path, "/..") && strcmp(line.path, "/") != 0 && !add_own(root, pid, &line, out))
+			return false;
+		if (out->n > had && (unified ? *line.controllers == '\0' : cgroup_line_has(line.controllers, "devices")))
+			*gate = had;
+	}
+	return true;
+}
+
+char *
+cgroup_device_list(const char *dir)
+{
+	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = root != -1 ? file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY) : -1;
+
+	return fd != -1 ? file_read_at(fd, "devices.list", 1 << 20, NULL) : NULL;
 }

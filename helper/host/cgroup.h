@@ -3,6 +3,7 @@
 #define GPUHELPER_HOST_CGROUP_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "../pure/request.h"
 
@@ -16,6 +17,32 @@
  * -1 with *why for a path that a runtime might read otherwise than we would.
  */
 int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
+
+/*
+ * The directories, likewise, in which process «pid» is and nobody else, as the
+ * kernel shows them.  *gate gets its index among them of the one that holds the
+ * process to device rules (v1's «devices», else v2), or SIZE_MAX.  False: no
+ * memory, or it can't be seen (errno).
+ */
+bool cgroup_own(int pid, struct strlist *out, size_t *gate);
+
+/* Pids in no order, some perhaps several times. */
+struct pids {
+	pid_t *v;
+	size_t n;
+};
+
+/*
+ * Who is in any of these directories or beneath them.  False where that can't be
+ * seen, or not with *left directories, which is counted down.  The caller frees v.
+ */
+bool cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out);
+
+/*
+ * What v1's device rules of this directory are: the text of devices.list, which
+ * the caller frees.  NULL: errno is ENOENT where it is none of v1's «devices».
+ */
+char *cgroup_device_list(const char *dir);
 
 #define CGROUP_DIRS 4096	/* more than a container makes */
 

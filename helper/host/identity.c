@@ -95,6 +95,41 @@ identity_of_claims(const struct request *r, struct known *out, struct why *why)
 	return 0;
 }
 
+json_t *
+identity_pack(const struct identity *id)
+{
+	autofree char *vars = NULL;
+
+	if (id->instance_vars != NULL && ((vars = json_dumps(id->instance_vars, JSON_COMPACT)) == NULL ||
+	    strlen(vars) > IDENTITY_VARS_MAX))
+		return NULL;
+	return json_pack("{s:s, s:s*, s:s*, s:s*, s:s*, s:s*}", "kind", identity_name(id->kind), "team", id->team,
+	    "pipeline", id->pipeline, "job", id->job, "issuer", id->issuer, "instance_vars", vars);
+}
+
+bool
+identity_unpack(const json_t *j, struct known *out)
+{
+	const char *kind = json_string_value(json_object_get(j, "kind"));
+	const char *vars = json_string_value(json_object_get(j, "instance_vars"));
+	struct why ignored;
+	unsigned k;
+
+	*out = (struct known){ 0 };
+	if (vars != NULL && (out->vars = strictjson_object(vars, strlen(vars), &ignored)) == NULL)
+		return false;
+	out->id = (struct identity){ .team = json_string_value(json_object_get(j, "team")),
+		.pipeline = json_string_value(json_object_get(j, "pipeline")),
+		.job = json_string_value(json_object_get(j, "job")), .issuer = json_string_value(json_object_get(j, "issuer")),
+		.instance_vars = out->vars };
+	for (k = 0; kind != NULL && k < IDENTITY_KINDS; k++)
+		if (strcmp(identity_name((enum identity_kind)k), kind) == 0) {
+			out->id.kind = (enum identity_kind)k;
+			return true;
+		}
+	return false;
+}
+
 void
 known_free(struct known *k)
 {

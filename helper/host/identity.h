@@ -26,6 +26,16 @@ int identity_of_token(const char *token, const struct settings *settings, int64_
 /* Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER). */
 int identity_of_claims(const struct request *r, struct known *out, struct why *why);
 
+#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that are remembered */
+
+/*
+ * An identity to be remembered, its instance_vars as text; NULL: no memory, or
+ * those are too long for that.  And back: out->id then borrows from j, the rest is
+ * for known_free(); false for what it would not have made.
+ */
+json_t *identity_pack(const struct identity *id);
+bool identity_unpack(const json_t *j, struct known *out);
+
 void known_free(struct known *k);
 #define autoknown __attribute__((cleanup(known_free)))
 

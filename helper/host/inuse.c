@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
-#include "clock.h"
 #include "file.h"
 #include "mounts.h"
+#include "opennode.h"
+#include "process.h"
 
 #define NAMESPACES_MAX 1024
 
@@ -34,26 +35,6 @@ struct search {
 	ino_t *seen;		/* mount namespaces that have nothing of it; the first is our own */
 	size_t seens;
 };
-
-/* A process or a descriptor that is no longer there; all else that goes wrong may hide one. */
-static bool
-is_gone(int error)
-{
-	return error == ENOENT || error == ESRCH;
-}
-
-static bool
-may_look(const struct search *s)
-{
-	const int64_t now = clock_ms();
-
-	if (s->looks->until == 0)
-		s->looks->until = now + INUSE_MS;
-	if (s->looks->left == 0 || now > s->looks->until)
-		return false;
-	s->looks->left--;
-	return true;
-}
 
 /* Whose processes there are. */
 
@@ -97,7 +78,7 @@ add_process(struct processes *all, int proc, const char *pid)
 	if (read_owner(proc, &v[all->n]))
 		all->n++;
 	else
-		return is_gone(errno);
+		return process_is_gone(errno);
 	return true;
 }
 
@@ -140,50 +121,6 @@ in_spans(const struct search *s, uint32_t uid)
 }
 
 /* What one of them has. */
-
-static bool
-fd_is(const struct search *s, int fds, const char *name)
-{
-	struct statx st;
-	char link[8];
-	size_t i;
-
-	if (!may_look(s))
-		return true;
-	/* a user's file system may keep even root out, but has no device nodes to use; the link itself is procfs's */
-	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
-		return !is_gone(errno) && !(errno == EACCES && readlinkat(fds, name, link, sizeof(link)) != -1);
-	if (!S_ISCHR(st.stx_mode))
-		return false;
-	for (i = 0; i < s->lease->nodes; i++)
-		if (st.stx_rdev_major == s->lease->node[i].major && st.stx_rdev_minor == s->lease->node[i].minor)
-			return true;
-	return false;
-}
-
-/* «task» is PID/task/TID: threads may have descriptors, and mounts, of their own. */
-static bool
-task_has(const struct search *s, const char *task)
-{
-	bool has = false;
-	struct dirent *e;
-	char name[64];
-	DIR *d;
-	int fd;
-
-	snprintf(name, sizeof(name), "%.50s/fd", task);
-	if ((fd = file_open_beneath(s->proc, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return !is_gone(errno);
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return true;
-	}
-	while (!has && (errno = 0, e = readdir(d)) != NULL)
-		has = e->d_name[0] != '.' && fd_is(s, dirfd(d), e->d_name);
-	has = has || (errno != 0 && !is_gone(errno));
-	closedir(d);
-	return has;
-}
 
 /* One of the nodes; /dev may be a file system of its own, or not. */
 static bool
@@ -247,17 +184,17 @@ mounts_bind(const struct search *s, const char *task)
 
 	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
 	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
-		return !is_gone(errno) && errno != EINVAL;	/* a zombie has none */
+		return !process_is_gone(errno) && errno != EINVAL;	/* a zombie has none */
 	if ((file = fdopen(fd, "r")) == NULL) {
 		close(fd);
 		return true;
 	}
 	while (!f.node && !unseen && (errno = 0, getline(&line, &size, file)) != -1) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!(unseen = !may_look(s)))
+		if (!(unseen = !looks_take(s->looks)))
 			look_at_line(s, line, &f);
 	}
-	unseen = unseen || (errno != 0 && !is_gone(errno) && errno != EINVAL);
+	unseen = unseen || (errno != 0 && !process_is_gone(errno) && errno != EINVAL);
 	fclose(file);
 	free(line);
 	return unseen || f.node || (f.folder && !f.copy);
@@ -274,7 +211,7 @@ task_sees(struct search *s, const char *task)
 
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
 	if (fstatat(s->proc, name, &ns, 0) == -1)
-		return !is_gone(errno);
+		return !process_is_gone(errno);
 	for (i = 0; i < s->seens; i++)
 		if (s->seen[i] == ns.st_ino)
 			return false;
@@ -299,7 +236,7 @@ process_uses(struct search *s, const char *pid)
 
 	snprintf(name, sizeof(name), "%.15s/task", pid);
 	if ((fd = file_open_beneath(s->proc, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return !is_gone(errno);
+		return !process_is_gone(errno);
 	if ((d = fdopendir(fd)) == NULL) {
 		close(fd);
 		return true;
@@ -308,9 +245,10 @@ process_uses(struct search *s, const char *pid)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
-		uses = !may_look(s) || task_has(s, task) || task_sees(s, task);
+		uses = !looks_take(s->looks) || task_has_open(s->proc, task, s->lease->node, s->lease->nodes, s->looks) ||
+		    task_sees(s, task);
 	}
-	uses = uses || (errno != 0 && !is_gone(errno));
+	uses = uses || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
 	return uses;
 }

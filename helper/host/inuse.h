@@ -5,15 +5,7 @@
 #include <stdbool.h>
 
 #include "../pure/leasefile.h"
-
-#define INUSE_LOOKS 20000	/* at descriptors, for one user */
-#define INUSE_MS 200		/* the same, in time: others wait meanwhile */
-
-/* What is left of a user's share of looking around: his processes may be many, and his mounts. */
-struct looks {
-	unsigned left;
-	int64_t until;		/* clock_ms(); 0: not begun */
-};
+#include "opennode.h"
 
 /* All processes, and whose they are: read once, for all leases. */
 struct processes {

@@ -178,6 +178,10 @@ reply_encode(const struct reply *r)
 			json_object_set_new(j, "mountLabel", json_string(r->edits.mount_label));
 	} else if (r->status != NULL)
 		json_object_set(j, "status", r->status);
+	if (r->line[0] != '\0')
+		json_object_set_new(j, "line", json_string(r->line));
+	if (r->chores.n > 0)
+		json_object_set_new(j, "chores", chores_pack(&r->chores));
 	return strictjson_text(j);
 }
 
@@ -336,6 +340,10 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		snprintf(r->policy, sizeof(r->policy), "%s", s);
 	if (r->kind == REPLY_GRANT && unpack_edits(j, &r->edits) == -1)
 		ret = refuse(why, WHY_DATA, "the helper's changes are malformed");
+	if ((s = json_string_value(json_object_get(j, "line"))) != NULL)
+		text_printable(r->line, sizeof(r->line), s);
+	if (json_object_get(j, "chores") != NULL && !chores_unpack(json_object_get(j, "chores"), &r->chores))
+		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
 	r->status = json_incref(json_object_get(j, "status"));
 	json_decref(j);
 	return ret;
@@ -345,6 +353,7 @@ void
 reply_free(struct reply *r)
 {
 	edits_free(&r->edits);
+	chores_free(&r->chores);
 	json_decref(r->status);
 	*r = (struct reply){ 0 };
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "chore.h"
 #include "secontext.h"
 #include "text.h"
 #include "why.h"
@@ -59,6 +60,8 @@ enum reply_kind {
 	REPLY_BUSY,	/* all GPUs are taken: ask again for up to «wait» seconds */
 };
 
+#define REPLY_LINE_MAX 512
+
 struct reply {
 	enum reply_kind kind;
 	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
@@ -66,6 +69,8 @@ struct reply {
 	char policy[256];		/* REPLY_GRANT: name of the file that granted */
 	struct edits edits;		/* REPLY_GRANT */
 	json_t *status;			/* REPLY_NOTED, to VERB_STATUS: «leases» and «waiters»; else NULL */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED, to VERB_EXEC: what is to be told to the user; "": nothing */
+	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to be done before the next asking, or before the exec */
 };
 
 /* The reply as JSON, which the caller frees; NULL: no memory. */

@@ -8,8 +8,11 @@
 #include "strictjson.h"
 #include "text.h"
 
-/* 1 knew neither acts nor draining, nor how nodes were: its containers may outlive an upgrade. */
-#define VERSION 2
+/*
+ * 1 knew neither acts nor draining, nor how nodes were; 2 knew nothing of the container's first process, nor of
+ * tasks.  Their containers may outlive an upgrade.
+ */
+#define VERSION 3
 
 void
 lease_free(struct lease *l)
@@ -28,7 +31,39 @@ lease_free(struct lease *l)
 		held_folder_free(&l->folder[i]);
 	free(l->folder);
 	strlist_free(&l->cgroups);
+	pausing_free(&l->pausing);
 	*l = (struct lease){ 0 };
+}
+
+void
+lease_describe(const struct lease *l, char out[LEASE_LINE_MAX])
+{
+	autobuf struct buf b = { 0 };
+	bool alone = true;
+	size_t i;
+
+	buf_puts(&b, l->gpus == 1 ? "GPU " : "GPUs ");
+	for (i = 0; i < l->gpus; i++) {
+		buf_printf(&b, "%s%s%s%s", i > 0 ? ", " : "", l->gpu[i].pci, l->gpu[i].part[0] != '\0' ? " part " : "",
+		    l->gpu[i].part);
+		alone = alone && l->gpu[i].exclusive;
+	}
+	buf_puts(&b, alone ? " (exclusive)" : " (shared)");
+	if (l->pausing.waited > 0)
+		buf_printf(&b, ", waited %u s", l->pausing.waited);
+	snprintf(out, LEASE_LINE_MAX, "%s", b.failed ? "" : b.p);
+}
+
+bool
+lease_is_given_back(const struct lease *l)
+{
+	return l->state == LEASE_GIVEN_BACK;
+}
+
+bool
+lease_holds(const struct lease *l)
+{
+	return !lease_is_given_back(l) || l->reopened;
 }
 
 bool
@@ -108,7 +143,7 @@ pack_act(const struct act *a)
 char *
 lease_encode(const struct lease *l)
 {
-	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *j;
+	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *pausing = NULL, *j;
 	bool whole = true;
 	size_t i;
 
@@ -131,11 +166,16 @@ lease_encode(const struct lease *l)
 		json_array_append_new(acts, pack_act(&l->act[i]));
 	for (i = 0; i < l->folders; i++)
 		whole = json_array_append_new(folders, held_folder_pack(&l->folder[i])) == 0 && whole;
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s*}",
-	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->pid,
-	    "start", pack_u64(l->start), "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
+	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
+		whole = false;
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o*, "
+	    "s:s*}",
+	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
+	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
+	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "folders", folders, "draining", l->draining, "label", l->label[0] != '\0' ? l->label : NULL);
+	    "folders", folders, "state", lease_state_name(l->state), "pausing", pausing,
+	    "label", l->label[0] != '\0' ? l->label : NULL);
 	if (!whole) {
 		json_decref(j);
 		j = NULL;
@@ -268,20 +308,50 @@ read_cgroup(const json_t *j, struct lease *l)
 }
 
 static bool
+get_process(const json_t *j, const char *pid, const char *start, struct process_id *out)
+{
+	uint32_t n;
+
+	if (!get_u32(j, pid, &n) || n > INT32_MAX || !get_u64(j, start, &out->start))
+		return false;
+	out->pid = (pid_t)n;
+	return true;
+}
+
+/* Of version 2. */
+static bool
+read_draining(const json_t *j, struct lease *l)
+{
+	const json_t *draining = json_object_get(j, "draining");
+
+	l->state = json_is_true(draining) ? LEASE_DRAINING : LEASE_HELD;
+	return json_is_boolean(draining);
+}
+
+static bool
+read_state(const json_t *j, struct lease *l)
+{
+	const char *state = json_string_value(json_object_get(j, "state"));
+	const json_t *pausing = json_object_get(j, "pausing");
+
+	if (state == NULL || !lease_state_named(state, &l->state) || !get_process(j, "init", "init_start", &l->init))
+		return false;
+	l->pauses = pausing != NULL;
+	return !l->pauses || pausing_unpack(pausing, &l->pausing);
+}
+
+static bool
 read_lease(const json_t *j, struct lease *l)
 {
-	const json_t *pid = json_object_get(j, "pid"), *draining = json_object_get(j, "draining");
 	const json_int_t version = json_integer_value(json_object_get(j, "version"));
 
-	if ((version != VERSION && version != 1) || !json_is_integer(pid) ||
-	    (version == VERSION && !json_is_boolean(draining)) || !get_u32(j, "uid", &l->uid) ||
-	    !get_u64(j, "start", &l->start) || !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
+	if (version < 1 || version > VERSION || !get_process(j, "pid", "start", &l->asker) ||
+	    (version == 2 && !read_draining(j, l)) || (version == VERSION && !read_state(j, l)) ||
+	    !get_u32(j, "uid", &l->uid) || !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
 	    !get_copy(j, "root", &l->root) || !get_copy(j, "policy", &l->policy) ||
 	    !get_copy(j, "pipeline", &l->pipeline))
 		return false;
-	l->pid = (pid_t)json_integer_value(pid);
 	l->since = json_integer_value(json_object_get(j, "since"));
-	l->draining = json_is_true(draining);
 	if (json_object_get(j, "label") != NULL && !get_text(j, "label", l->label, sizeof(l->label)))
 		return false;
 	return read_list(j, "cgroups", read_cgroup, l) && read_list(j, "gpus", read_gpu, l) &&

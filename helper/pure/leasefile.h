@@ -12,6 +12,7 @@
 
 #include "edits.h"
 #include "heldfolder.h"
+#include "pausing.h"
 #include "pick.h"
 #include "secontext.h"
 
@@ -52,13 +53,13 @@ struct lease {
 	char key[65];		/* SHA-256 of uid, runtime root and id: the file's name, and not in it */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
-	pid_t pid;		/* the process that asked */
-	uint64_t start;
+	struct process_id asker;	/* the process that asked */
+	struct process_id init;	/* the container's first process, once it is there */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
 	char label[SECONTEXT_MAX];	/* SELinux, of its processes; "" where there is none */
-	struct strlist cgroups;	/* where its cgroup may be (host/cgroup.h) */
+	struct strlist cgroups;	/* once it is there, those that it has for itself; before, where they may be (host/cgroup.h) */
 	struct held_gpu *gpu;
 	size_t gpus;
 	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as they were granted */
@@ -69,8 +70,11 @@ struct lease {
 	size_t folders;
 	struct act *act;
 	size_t acts;
-	bool draining;		/* given up, and still in use */
+	enum lease_state state;
+	bool pauses;		/* its tasks are execs: it knows when they are over */
+	struct pausing pausing;
 	bool over;		/* seen over, and left alone (lease.h); not in the file */
+	bool reopened;		/* given back, and its container was seen to have access all the same; likewise */
 };
 
 /* The file's text, which the caller frees; NULL: no memory. */
@@ -87,5 +91,14 @@ bool lease_add_act(struct lease *l, const struct act *a);
 /* Takes what *f has over; false, and freed, where there is no memory. */
 bool lease_add_folder(struct lease *l, struct held_folder *f);
 void lease_free(struct lease *l);
+
+#define LEASE_LINE_MAX 320
+/* «GPU 0000:3b:00.0 (exclusive), waited 38 s», for the user who has them. */
+void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
+
+/* True if it was given back. */
+bool lease_is_given_back(const struct lease *l);
+/* True if its GPUs are not someone else's to have. */
+bool lease_holds(const struct lease *l);
 
 #endif

@@ -14,6 +14,7 @@ enum identity_kind {
 	IDENTITY_CALLER,	/* the worker's own Unix user is the identity */
 	IDENTITY_CLAIM,		/* the container's word is taken for it */
 };
+#define IDENTITY_KINDS 3
 const char *identity_name(enum identity_kind k);
 
 enum sharing { SHARING_EXCLUSIVE, SHARING_SHARED };

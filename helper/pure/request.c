@@ -18,7 +18,8 @@
 
 #define ID_MAX 1024
 
-static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply" };
+static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply",
+	"created", "exec" };
 
 static json_t *
 pack_idmap(const struct idmap *m)
@@ -32,22 +33,39 @@ pack_idmap(const struct idmap *m)
 	return j;
 }
 
+/* A file as "major:minor:inode"; NULL where there is none. */
+static const char *
+file_text(const struct request *r, char out[64])
+{
+	const struct file_id *f = &r->init_file;
+
+	if (r->init_path == NULL)
+		return NULL;
+	snprintf(out, 64, "%u:%u:%llu", f->major, f->minor, (unsigned long long)f->inode);
+	return out;
+}
+
 char *
 request_encode(const struct request *r)
 {
-	json_t *gids, *j;
+	json_t *gids, *shut, *j;
+	char file[64];
 	size_t i;
 
 	strictjson_watch();
 	gids = json_array();
 	for (i = 0; i < r->gid_count; i++)
 		json_array_append_new(gids, json_integer(r->gid_list[i]));
-	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, "
-	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}",
+	shut = json_array();
+	for (i = 0; i < r->shut.n; i++)
+		json_array_append_new(shut, json_string(r->shut.v[i]));
+	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:o, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, "
+	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}",
 	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
 	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
 	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
-	    "dac_override", r->dac_override, "privileged", r->privileged, "token", r->token,
+	    "dac_override", r->dac_override, "privileged", r->privileged, "shut", shut, "no_chores", r->no_chores,
+	    "init_path", r->init_path, "init_file", file_text(r, file), "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
 	    "gpus", r->gpus, "folders", r->folders, "cuda_visible", r->cuda_visible, "rocr_visible", r->rocr_visible,
 	    "reason", r->reason, "label", r->label, "mount_label", r->mount_label);
@@ -128,23 +146,62 @@ check_id(const char *id, struct why *why)
 	return 0;
 }
 
+/* What file_text() wrote. */
+static int
+unpack_file(const char *text, struct file_id *out, struct why *why)
+{
+	autofree char *copy = text != NULL ? strdup(text) : NULL;
+	char *minor, *inode;
+
+	if (text == NULL)
+		return 0;
+	if (copy == NULL)
+		return refuse_nomem(why);
+	if ((minor = strchr(copy, ':')) == NULL || (inode = strchr(minor + 1, ':')) == NULL)
+		return refuse(why, WHY_DATA, "request: init_file is malformed");
+	*minor++ = '\0';
+	*inode++ = '\0';
+	if (!text_u32(copy, 0, UINT32_MAX, &out->major) || !text_u32(minor, 0, UINT32_MAX, &out->minor) ||
+	    !text_u64(inode, UINT64_MAX, &out->inode))
+		return refuse(why, WHY_DATA, "request: init_file is malformed");
+	return 0;
+}
+
+static int
+unpack_shut(const json_t *j, struct request *r, struct why *why)
+{
+	const json_t *key;
+	size_t i;
+
+	if (!json_is_array(j) || json_array_size(j) > REQUEST_SHUT_MAX)
+		return refuse(why, WHY_DATA, "request: shut is not a list of at most %d leases", REQUEST_SHUT_MAX);
+	json_array_foreach(j, i, key) {
+		if (json_string_length(key) != 64)
+			return refuse(why, WHY_DATA, "request: shut holds what is no lease");
+		if (!strlist_add(&r->shut, json_string_value(key), SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
 static int
 unpack(json_t *j, struct request *r, struct why *why)
 {
 	const char *verb, *id, *root, *cgroup, *token = NULL, *team = NULL, *pipeline = NULL, *job = NULL;
 	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL,
-	    *label = NULL, *mount = NULL;
-	json_t *uids, *gids, *groups, *uid, *gid;
-	int systemd, dac, privileged;
+	    *label = NULL, *mount = NULL, *init = NULL, *file = NULL;
+	json_t *uids, *gids, *groups, *uid, *gid, *shut;
+	int systemd, dac, privileged, no_chores;
 	json_error_t err;
 	size_t i;
 
 	if (json_unpack_ex(j, &err, JSON_STRICT,
-	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
-	    "s?s, s?s, s?s}",
+	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
+	    "s?s, s?s, s?s, s?s, s?s, s?s}",
 	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
 	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
-	    "privileged", &privileged, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
+	    "privileged", &privileged, "shut", &shut, "no_chores", &no_chores, "init_path", &init,
+	    "init_file", &file, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
 	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
 	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount) == -1)
 		return refuse(why, WHY_DATA, "request: %s", err.text);
@@ -159,9 +216,13 @@ unpack(json_t *j, struct request *r, struct why *why)
 	r->systemd_cgroup = systemd;
 	r->dac_override = dac;
 	r->privileged = privileged;
+	r->no_chores = no_chores;
+	if ((init == NULL) != (file == NULL))
+		return refuse(why, WHY_DATA, "request: init_path and init_file belong together");
 	if (check_id(id, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||
 	    unpack_idmap(gids, &r->gids, why) == -1 || unpack_groups(groups, r, why) == -1 ||
-	    copy_text(&r->id, id, ID_MAX, "id", why) == -1 ||
+	    unpack_file(file, &r->init_file, why) == -1 || unpack_shut(shut, r, why) == -1 ||
+	    copy_text(&r->init_path, init, 4096, "init_path", why) == -1 || copy_text(&r->id, id, ID_MAX, "id", why) == -1 ||
 	    copy_text(&r->runtime_root, root, 4096, "runtime_root", why) == -1 ||
 	    copy_text(&r->cgroups_path, cgroup, 4096, "cgroups_path", why) == -1 ||
 	    copy_text(&r->token, token, 16384, "token", why) == -1 ||
@@ -213,7 +274,9 @@ request_free(struct request *r)
 	free(r->rocr_visible);
 	free(r->label);
 	free(r->mount_label);
+	free(r->init_path);
 	free(r->reason);
+	strlist_free(&r->shut);
 	*r = (struct request){ 0 };
 }
 

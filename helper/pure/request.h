@@ -9,6 +9,7 @@
 
 #include "gpu.h"
 #include "idmap.h"
+#include "pausing.h"
 #include "text.h"
 #include "why.h"
 
@@ -20,9 +21,12 @@ enum verb {
 	VERB_STATUS,	/* who holds what, and who waits: a caller sees its own, root all */
 	VERB_RELEASE,	/* the runtime says that this container is deleted */
 	VERB_REAPPLY,	/* do again, for all leases, what something undid on the nodes */
+	VERB_CREATED,	/* the runtime has made the container: see where it is */
+	VERB_EXEC,	/* the process that asks is about to put another one into the container */
 };
 
 #define REQUEST_GIDS_MAX 64
+#define REQUEST_SHUT_MAX 64
 
 struct request {
 	enum verb verb;
@@ -42,6 +46,11 @@ struct request {
 	char *gpus, *folders;		/* as asked for; NULL: not asked for */
 	/* what a workload manager let the worker have, in the wrapper's own environment; NULL: no word of it */
 	char *cuda_visible, *rocr_visible;
+	/* process.args[0], and the file that the specification binds there from outside of «volumes»; NULL: none is */
+	char *init_path;
+	struct file_id init_file;
+	struct strlist shut;		/* leases (keys) whose containers' access was taken away, as the helper had said */
+	bool no_chores;			/* the one before it failed: give no more of them */
 	char *reason;			/* VERB_REFUSED: the line that the user saw */
 };
 

@@ -21,12 +21,18 @@ static const char *const engines[] = {
 	"/var/lib/docker/rootfs",
 };
 
+/* Of Concourse: containerd's backend, and guardian. */
+static const char *const placeholders[] = { "/tmp/gdn-init", "/tmp/garden-init" };
+
 bool
 settings_default(struct settings *s)
 {
 	size_t i;
 
-	*s = (struct settings){ .privileged = PRIVILEGED_HIDE_GPUS, .max_wait = 240 };
+	*s = (struct settings){ .privileged = PRIVILEGED_HIDE_GPUS, .max_wait = 240, .first_exec = 30, .left_behind = 60 };
+	for (i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
+		if (!strlist_add(&s->placeholder_init, placeholders[i], SIZE_MAX))
+			return false;
 	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
 		if (!strlist_add(&s->volumes, engines[i], SIZE_MAX))
 			return false;
@@ -144,6 +150,50 @@ static void
 read_max_wait(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_number(s, 0, 86400, &((struct settings *)out)->max_wait, f);
+}
+
+static void
+read_placeholder_init(config_setting_t *s, void *out, struct faults *f)
+{
+	struct settings *c = out;
+	size_t i;
+
+	strlist_free(&c->placeholder_init);
+	conf_strings(s, &c->placeholder_init, f);
+	for (i = 0; i < c->placeholder_init.n; i++)
+		absolute(s, c->placeholder_init.v[i], f);
+}
+
+static void
+read_idle(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "give-back", "stop", "keep", NULL };
+	static const enum idle_setting values[] = { IDLE_GIVE_BACK, IDLE_STOP, IDLE_KEEP };
+	unsigned i = 0;
+
+	conf_word(s, words, &i, f);
+	((struct settings *)out)->idle = values[i];
+}
+
+static void
+read_first_exec(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, 86400, &((struct settings *)out)->first_exec, f);
+}
+
+/* "keep", or seconds. */
+static void
+read_left_behind(config_setting_t *s, void *out, struct faults *f)
+{
+	static const char *const words[] = { "keep", NULL };
+	struct settings *c = out;
+	unsigned i = 0;
+
+	if (config_setting_type(s) == CONFIG_TYPE_STRING) {
+		conf_word(s, words, &i, f);
+		c->left_behind = LEFT_BEHIND_KEEP;
+	} else
+		conf_number(s, 0, 86400, &c->left_behind, f);
 }
 
 static void
@@ -288,6 +338,10 @@ static const struct conf_key keys[] = {
 	{ "allow_integrated", read_allow_integrated },
 	{ "unenforced", read_unenforced },
 	{ "max_wait", read_max_wait },
+	{ "placeholder_init", read_placeholder_init },
+	{ "idle", read_idle },
+	{ "first_exec", read_first_exec },
+	{ "left_behind", read_left_behind },
 	{ "audit", read_audit },
 	{ "selinux", read_selinux },
 	{ "issuers", read_issuers },
@@ -322,6 +376,7 @@ settings_free(struct settings *s)
 	free(s->issuer);
 	free(s->runtime);
 	strlist_free(&s->volumes);
+	strlist_free(&s->placeholder_init);
 	*s = (struct settings){ 0 };
 }
 

@@ -3,6 +3,7 @@
 #define GPUHELPER_PURE_SETTINGS_H
 
 #include "conf.h"
+#include "pausing.h"
 
 /* Who brings the driver's user-space files into a container. */
 enum driver_files {
@@ -47,6 +48,10 @@ struct settings {
 	bool audit_plain;		/* record plain containers too */
 	bool plain_container;		/* a plain container without an SELinux label gets container_t */
 	unsigned max_wait;		/* seconds; caps every policy's wait */
+	struct strlist placeholder_init;	/* programs that only pause as process 1 of a container (pausing.h) */
+	enum idle_setting idle;
+	unsigned first_exec;		/* seconds */
+	unsigned left_behind;		/* seconds, or LEFT_BEHIND_KEEP */
 	struct issuer_setting *issuer;
 	size_t issuers;
 };

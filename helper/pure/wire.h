@@ -13,7 +13,7 @@
 
 #include "why.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_HEADER 12
 #define WIRE_REQUEST_MAX (256 * 1024)
 #define WIRE_REPLY_MAX (1024 * 1024)

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the request wants, as pick.c sees it. */
-static int
-fill_wants(const struct decision *d, struct waiter *w, struct why *why)
+int
+allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 {
 	const struct grant *g = &d->grant;
 	const struct gpu_want *from;
@@ -126,21 +125,19 @@ fill_holdings(const struct leases *ls, const struct queue *q, size_t before, siz
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
-		h->v[h->n++] = (struct holding){ .gpu = ls->v[i].gpu, .gpus = ls->v[i].gpus };
+		if (lease_holds(&ls->v[i]))
+			h->v[h->n++] = (struct holding){ .gpu = ls->v[i].gpu, .gpus = ls->v[i].gpus };
 	for (i = 0; i < before; i++)
 		if (keep_for(&q->v[i], h, max, why) == -1)
 			return -1;
 	return 0;
 }
 
-/* A lease's pipeline, to be told to one's own team only; NULL to others. */
+/* Who it is, to be told to the same user only: a team is what a container claims. */
 static const char *
 name_for(const struct lease *holder, const struct lease *who)
 {
-	size_t team = strcspn(who->pipeline, "/");
-
-	return who->pipeline[team] == '/' && strncmp(holder->pipeline, who->pipeline, team + 1) == 0 ? holder->pipeline :
-	    NULL;
+	return holder->uid != who->uid ? NULL : holder->pipeline[0] != '\0' ? holder->pipeline : holder->id;
 }
 
 /* A candidate, a part of one or what one is a part of: whoever does is in the way. */
@@ -168,7 +165,7 @@ refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease 
 	size_t i;
 
 	for (i = 0; i < ls->n && told < 4; i++) {
-		if (!holds_one_of(&ls->v[i], w->want, w->wants))
+		if (!lease_holds(&ls->v[i]) || !holds_one_of(&ls->v[i], w->want, w->wants))
 			continue;
 		text_time(ls->v[i].since, since);
 		name = name_for(&ls->v[i], who);
@@ -239,7 +236,7 @@ allot(const struct leases *ls, const struct queue *q, const struct decision *d, 
 	struct holdings h = { 0 };
 	int ret;
 
-	ret = fill_wants(d, w, why) == -1 || fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
+	ret = fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
 	    pick_and_take(&h, &d->grant, ls, before, l, w, out, max, why);
 	holdings_free(&h);
 	return ret;

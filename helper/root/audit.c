@@ -160,6 +160,8 @@ record_json(const struct record *r)
 	put_list(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
 		put_edits(j, r->edits);
+	if (r->again)
+		json_object_set_new(j, "again", json_true());
 	if (r->suppressed > 0)
 		json_object_set_new(j, "suppressed", json_integer(r->suppressed));
 	if (r->why != NULL) {
@@ -198,7 +200,7 @@ void
 audit_lease(int fd, const char *event, const struct lease *l)
 {
 	const struct request about = { .id = l->id };
-	const struct peer holder = { .asker = { .uid = l->uid }, .pid = l->pid };
+	const struct peer holder = { .asker = { .uid = l->uid }, .pid = l->asker.pid };
 	const struct record rec = { .event = event, .peer = &holder, .request = &about, .policy = l->policy };
 	struct why ignored;
 

@@ -9,7 +9,7 @@
 
 /* What one record says; members that are NULL or empty are left out. */
 struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining" */
+	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back" */
 	const struct peer *peer;
 	const struct request *request;
 	const struct known *known;	/* its token, where it holds or not, by its hash only */
@@ -18,6 +18,7 @@ struct record {
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders, but for the driver's files */
 	const struct why *why;
+	bool again;			/* what it had been granted before, it has again */
 	uint32_t suppressed;		/* records of this user that were held back before (rate.h) */
 };
 

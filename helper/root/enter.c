@@ -31,11 +31,15 @@
 
 /*
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
- * at, for open nodes too: ptrace, and what lets root into their /proc/PID/fd.
- * And memory is locked, whatever the caller's limit on that (owncgroup.c).
+ * at, for open and mapped nodes too: ptrace, what lets root into their
+ * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
+ * memory is locked, whatever the caller's limit on that (owncgroup.c).
  */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40	/* capabilities(7); Linux 5.9 */
+#endif
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
-	CAP_IPC_LOCK };
+	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE };
 
 /* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
 static int

@@ -14,61 +14,23 @@
 #include <unistd.h>
 
 #include "../host/cgroup.h"
-#include "../host/decide.h"
-#include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/folders.h"
-#include "../host/identity.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
-#include "../pure/path.h"
 #include "../pure/procmask.h"
-#include "../pure/vendorenv.h"
-#include "acts.h"
-#include "allot.h"
 #include "audit.h"
 #include "binding.h"
-#include "device.h"
-#include "label.h"
-#include "lease.h"
 #include "owncgroup.h"
 #include "rate.h"
-#include "relabel.h"
+#include "take.h"
 #include "timer.h"
+#include "work.h"
 
-#define GPUS_MAX 64
 #define SUBUIDS_MAX 64
 #define FIND_MS 8000		/* for what takes milliseconds */
 
-/* One request on its way. */
-struct work {
-	const struct peer *peer;
-	const struct request *request;
-	int audit;
-	struct settings settings;
-	struct policy_files files;
-	struct known known;
-	struct ask ask;
-	struct decision decision;
-	struct idmap uids, gids;		/* of the container, to ids of this host */
-	struct subject subject;
-	struct edits edits;
-	struct label label;
-	struct lease lease;
-	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
-	struct strlist gpu_names;
-	struct strlist specs;		/* CDI specs that the driver's files are by */
-	struct driver_nodes more;	/* nodes of CDI devices that are no GPU's as such */
-	bool unasked;			/* the container asks for nothing: not granting is no refusal */
-	bool prepared;			/* the identity is known */
-	size_t ahead;			/* in the queue */
-	bool waits;			/* all GPUs are taken, and it has a place in the queue */
-	bool judged;			/* the policies have been heard */
-	struct relabelling *relabelling;
-	struct why why;
-};
-
-static void
+void
 work_free(struct work *w)
 {
 	settings_free(&w->settings);
@@ -80,6 +42,7 @@ work_free(struct work *w)
 	lease_free(&w->lease);
 	strlist_free(&w->gpu_names);
 	strlist_free(&w->specs);
+	chores_free(&w->chores);
 	relabel_free(w->relabelling);
 	if (w->audit != -1)
 		close(w->audit);
@@ -183,6 +146,27 @@ fill_users(struct work *w)
 	return 0;
 }
 
+/*
+ * A container whose first process only pauses is known by the file that it is to
+ * run (created.c sees whether it does).  Its access must be of a kind that can be
+ * ended: systemd may write a scope's device rules again, and a privileged
+ * container can undo them.
+ */
+static void
+fill_pausing(struct work *w)
+{
+	const struct request *r = w->request;
+	const struct settings *s = &w->settings;
+	struct lease *l = &w->lease;
+
+	l->pauses = s->idle != IDLE_KEEP && r->init_path != NULL && strlist_has(&s->placeholder_init, r->init_path) &&
+	    w->peer->asker.enforced && !r->systemd_cgroup && !r->privileged && w->decision.grant.gpus > 0;
+	if (!l->pauses)
+		return;
+	l->pausing = (struct pausing){ .program = r->init_file, .idle = s->idle, .first_exec = s->first_exec,
+		.left_behind = s->left_behind, .uid = r->uid, .gid = r->gid, .who = identity_pack(&w->known.id) };
+}
+
 static int
 fill_lease(struct work *w)
 {
@@ -201,10 +185,10 @@ fill_lease(struct work *w)
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(&w->why);
 	l->uid = w->peer->asker.uid;
-	l->pid = w->peer->pid;
-	l->start = w->peer->start;
+	l->asker = (struct process_id){ w->peer->pid, w->peer->start };
 	snprintf(l->boot, sizeof(l->boot), "%s", w->peer->boot);
 	l->since = time(NULL);
+	fill_pausing(w);
 	if (fill_users(w) == -1)
 		return -1;
 	if (w->peer->asker.enforced && r->systemd_cgroup && r->cgroups_path[0] == '\0')
@@ -218,183 +202,6 @@ fill_lease(struct work *w)
 	if (cgroup_populated(&l->cgroups, &dirs))
 		return refuse(&w->why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
 		    *r->cgroups_path ? r->cgroups_path : r->id);
-	return 0;
-}
-
-static void
-audit_end(void *ctx, const struct lease *l)
-{
-	const struct work *w = ctx;
-
-	audit_lease(w->audit, "end", l);
-}
-
-/* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */
-static int
-stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
-{
-	const struct lease *l = &w->lease;
-	struct why why;
-
-	if (w->why.code != WHY_AGAIN || w->decision.grant.wait == 0)
-		return -1;
-	me->uid = l->uid;
-	me->pid = l->pid;
-	me->start = l->start;
-	if ((me->id = strdup(l->id)) == NULL || (me->pipeline = strdup(l->pipeline)) == NULL)
-		return refuse_nomem(&w->why);
-	if (queue_stay(q, me, &why) == -1) {
-		w->why = why;
-		return -1;
-	}
-	w->waits = true;
-	return -1;
-}
-
-/* One step for every node that the picked GPUs need. */
-static int
-each_node(struct work *w, const struct device_view *all, device_do *what)
-{
-	struct device_view view = *all;
-	size_t i;
-
-	for (i = 0; i < w->lease.gpus; i++) {
-		view.alone = w->lease.gpu[i].exclusive && w->lease.gpu[i].part[0] == '\0';
-		if (device_each(&view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
-			return -1;
-	}
-	for (i = 0; i < w->more.n; i++)
-		if (what(all, &w->more.v[i], &w->edits, &w->why) == -1)
-			return -1;
-	return 0;
-}
-
-/* Of the CDI specs that the GPUs are in. */
-static int
-add_driver(struct work *w)
-{
-	struct driver_want want[GPUS_MAX];
-	const struct driver_question q = { &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
-	size_t i;
-
-	for (i = 0; i < w->lease.gpus; i++)
-		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
-	if (driver_files(&q, &w->edits, &w->specs, &w->why) == -1 || driver_nodes(&q, &w->more, &w->why) == -1)
-		return -1;
-	edits_sort_mounts(&w->edits);
-	return 0;
-}
-
-/* For a vendor's runtime below: what was granted, and no more. */
-static int
-add_vendor_env(struct work *w)
-{
-	struct vendor_grant granted[GPUS_MAX];
-	size_t i;
-
-	for (i = 0; i < w->lease.gpus; i++)
-		granted[i] = (struct vendor_grant){ w->picks[i].gpu, w->picks[i].rule->capabilities };
-	return w->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
-	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
-}
-
-/* A choice among the host's GPUs means another one among those that the container sees: all of them. */
-static int
-renumber(struct work *w, enum gpu_vendor vendor, const char *variable)
-{
-	autobuf struct buf b = { 0 };
-	unsigned n = 0;
-	size_t i;
-
-	if (!w->ask.bound[vendor].set)
-		return 0;
-	buf_printf(&b, "%s=", variable);
-	for (i = 0; i < w->lease.gpus; i++)
-		if (w->picks[i].gpu->vendor == vendor) {
-			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
-			n++;
-		}
-	return b.failed || !edits_add_env(&w->edits, b.p) ? refuse_nomem(&w->why) : 0;
-}
-
-/*
- * The nodes are made and opened to the container, and the lease is written down:
- * whatever is done is in it before it is done.
- */
-static int
-open_gpus(struct work *w, const struct leases *ls)
-{
-	const struct inventory *inv = &w->decision.inventory;
-	const struct device_view view = { .inv = inv, .subject = &w->subject, .peer = w->peer, .others = ls,
-		.lease = &w->lease, .label = &w->label };
-	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
-
-	if (add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
-	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || each_node(w, &view, device_plan) == -1)
-		return -1;
-	if (w->lease.acts > 0 && (leases_write(ls, &w->lease, &w->why) == -1 ||
-	    acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1))
-		return -1;
-	if (each_node(w, &view, device_add) == -1 || leases_write(ls, &w->lease, &w->why) == -1)
-		return -1;
-	if (add_vendor_env(w) == -1 || acts_allow(ls, &w->lease, &w->why) == -1)
-		return -1;
-	/* under the lock, too: whoever ends the lease removes its record with it */
-	return exec_record_write(w->peer, &w->lease, &w->edits, &w->why);
-}
-
-/* Under the lock: pick, write down, open.  Nothing that the caller controls is touched while it is held. */
-static int
-take_lease(struct work *w, struct traces *t)
-{
-	struct queue q = { .dir = -1 };
-	struct waiter me = { 0 };
-	struct leases ls;
-	struct why ignored;
-	int ret;
-
-	memcpy(me.key, w->lease.key, sizeof(me.key));
-	queue_renew(me.key);
-	ret = leases_open(&ls, w->peer->asker.uid, audit_end, w, &w->why);
-	/* a crowd at the lock is no reason to give up for who may wait anyway */
-	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
-		w->waits = true;
-	if (ret == 0)
-		ret = queue_open(&q, &w->why);
-	w->ahead = queue_place(&q, me.key);
-	if (ret == 0 && (ret = allot(&ls, &q, &w->decision, &w->lease, &me, w->picks, GPUS_MAX, &w->why)) == -1)
-		ret = stay_in_queue(w, &q, &me);
-	else if (ret == 0 && (ret = leases_admit(&ls, &w->lease, &w->why)) == 0 &&
-	    (ret = label_admit(&w->label, &ls, &w->lease, &w->why)) == 0) {
-		if ((ret = open_gpus(w, &ls)) == 0) {
-			memcpy(t->lease, w->lease.key, sizeof(t->lease));
-			queue_leave(&q, me.key);
-		} else
-			(void)leases_remove(&ls, &w->lease, &ignored);
-	}
-	queue_close(&q);
-	waiter_free(&me);
-	leases_close(&ls);
-	return ret;
-}
-
-static int
-name_gpus(struct work *w)
-{
-	autobuf struct buf name = { 0 };
-	const struct gpu *g;
-	char part[16];
-	size_t i;
-
-	for (i = 0; i < w->lease.gpus; i++) {
-		g = w->picks[i].gpu;
-		name.len = 0;
-		gpu_part(&w->decision.inventory, g, part);
-		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
-		    part[0] ? " part " : "", part);
-		if (name.failed || !strlist_add(&w->gpu_names, name.p, SIZE_MAX))
-			return refuse_nomem(&w->why);
-	}
 	return 0;
 }
 
@@ -499,8 +306,8 @@ carry_out(struct work *w, struct traces *t)
 		take_back(w->peer, w->request, t);
 		return -1;
 	}
-	/* last, and told of before: labels stay, whatever becomes of the grant */
-	if (relabel_change(w->relabelling, &w->why) == -1) {
+	/* told of before they are done; the labels last, for they stay whatever becomes of the grant */
+	if (open_nodes(w) == -1 || relabel_change(w->relabelling, &w->why) == -1) {
 		grant_undo(w->peer, w->request, t);
 		return -1;
 	}
@@ -517,6 +324,8 @@ answer_refusal(struct work *w, struct reply *reply)
 		reply->kind = REPLY_BUSY;
 		reply->wait = w->decision.grant.wait;
 		reply->ahead = (unsigned)w->ahead;
+		reply->chores = w->chores;
+		w->chores = (struct chores){ 0 };
 	} else {
 		reply->kind = REPLY_REFUSED;
 		(void)record(w, "refuse", &why);

@@ -20,8 +20,23 @@ struct traces {
 void grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t);
 void grant_undo(const struct peer *p, const struct request *r, const struct traces *t);
 
-/* Sees which leases are over, and ends them. */
-void look(const struct peer *p, struct reply *reply);
+/*
+ * The runtime that the peer had started has made the container: sees which
+ * process is its first one, and which cgroups are its own, and writes that into
+ * its lease.  Refused where there is no lease of the peer's own for it, or the
+ * process can't be told: then the container must not run.
+ */
+void created(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * The peer becomes a runtime that puts a process into the container.  Where its
+ * GPUs were given back they are had again, if they may be; the reply's line says
+ * how things stand.
+ */
+void exec_begins(const struct peer *p, const struct request *r, struct reply *reply);
+
+/* Sees which leases are over, and ends them; and, for root, those whose container's task is over. */
+void look(const struct peer *p, const struct request *r, struct reply *reply);
 
 /* look(); and if this container of the peer's is in use all the same, takes its rights back: it is draining. */
 void release(const struct peer *p, const struct request *r, struct reply *reply);

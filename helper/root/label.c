@@ -130,6 +130,20 @@ label_choose(const struct policy *p, const struct request *r, struct label *out,
 	return 0;
 }
 
+int
+label_of_lease(const struct lease *lease, struct label *out, struct why *why)
+{
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	/* it got none, then */
+	if (lease->label[0] == '\0')
+		return 0;
+	if (selinux_state(&out->state, why) == -1)
+		return -1;
+	snprintf(out->text, sizeof(out->text), "%s", lease->label);
+	return secontext_parse(out->text, &out->process) ? 0 :
+	    refuse(why, WHY_BUG, "the lease's label %s is none", lease->label);
+}
+
 /* 1 where it may, or where that is not enforced. */
 static int
 may(const struct label *l, const char *object, const char *class, const char *const *wanted, struct why *why)

@@ -29,6 +29,9 @@ struct label {
  */
 int label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why);
 
+/* The label that the container of this lease has.  -1 with *why. */
+int label_of_lease(const struct lease *lease, struct label *out, struct why *why);
+
 /*
  * Sees that the container can read, or write, the folders among the mounts, as
  * they are or will be labelled, and writes into the lease which they are.  -1 with

@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../host/inuse.h"
 #include "../host/trust.h"
+#include "../pure/chore.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "acts.h"
@@ -94,17 +95,17 @@ share_of(struct seeing *s, uint32_t uid)
 }
 
 /*
- * (a) the process that asked lives: it is the runtime, still creating; (b) the
- * container's cgroup has someone in it; (c) where it has no cgroup of its own, a
- * process of its users has one of the GPUs' own nodes open, or one of those or a
- * folder bound into its mounts.
+ * (a) the process that asked lives: its runtime is still creating; (b) the
+ * container's first process lives, or its cgroups have someone in them; (c) where
+ * it has no cgroup of its own, a process of its users has one of the GPUs' own
+ * nodes open, or one of those or a folder bound into its mounts.
  */
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
 {
 	if (strcmp(l->boot, see->boot) != 0)
 		return false;
-	if (process_lives(l->pid, l->start) || cgroup_populated(&l->cgroups, &share->dirs))
+	if (process_id_lives(l->asker) || process_id_lives(l->init) || cgroup_populated(&l->cgroups, &share->dirs))
 		return true;
 	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
 }
@@ -134,11 +135,39 @@ undo(const struct leases *ls, struct lease *l, struct why *why)
 	return -1;
 }
 
+static void
+name_gate_lock(const struct lease *l, char out[80])
+{
+	snprintf(out, 80, CHORE_LOCK "%s", l->key);
+}
+
+int
+leases_make_gate_lock(const struct lease *l, struct why *why)
+{
+	autoclose int dir = state_dir("locks", why);
+	char name[80];
+
+	name_gate_lock(l, name);
+	return dir == -1 ? -1 : state_touch(dir, name, why);
+}
+
+static int
+remove_gate_lock(const struct lease *l, struct why *why)
+{
+	autoclose int dir = l->pauses ? state_dir("locks", why) : -1;
+	char name[80];
+
+	name_gate_lock(l, name);
+	if (l->pauses && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
+		return refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	return 0;
+}
+
 /* The lease last: while its exec record is there, so is what has it removed another time. */
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	if (exec_record_remove(l->uid, l->root, l->id, why) == -1)
+	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || remove_gate_lock(l, why) == -1)
 		return -1;
 	if (unlinkat(ls->dir, l->key, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->key, strerror(errno));
@@ -194,7 +223,7 @@ end_those_over(struct leases *ls, struct seeing *see, lease_ended *ended, void *
 			continue;
 		if (l->over)
 			end_one(ls, i, ended, ctx);
-		else if (l->draining)
+		else if (l->state == LEASE_DRAINING)
 			drain(ls, l);
 	}
 	return 0;
@@ -230,9 +259,8 @@ read_all(struct leases *ls, struct why *why)
 	return 0;
 }
 
-/* Everything but who is over. */
-static int
-lock_and_read(struct leases *ls, uint32_t uid, struct why *why)
+int
+leases_read(struct leases *ls, uint32_t uid, struct why *why)
 {
 	autoclose int locks = -1;
 	char line[24];
@@ -251,7 +279,7 @@ leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, stru
 	struct seeing see = { 0 };
 	int ret;
 
-	if ((ret = lock_and_read(ls, uid, why)) == 0)
+	if ((ret = leases_read(ls, uid, why)) == 0)
 		ret = boot_id(see.boot) ? end_those_over(ls, &see, ended, ctx, why) :
 		    refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	processes_free(&see.processes);
@@ -328,8 +356,8 @@ leases_drop(const struct peer *p, const char *root, const char *id, struct why *
 	int ret;
 
 	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
-	if ((ret = lock_and_read(&ls, p->asker.uid, why)) == 0 && (l = leases_find(&ls, p->asker.uid, root, id)) != NULL &&
-	    l->pid == p->pid && l->start == p->start && strcmp(l->boot, p->boot) == 0)
+	if ((ret = leases_read(&ls, p->asker.uid, why)) == 0 && (l = leases_find(&ls, p->asker.uid, root, id)) != NULL &&
+	    l->asker.pid == p->pid && l->asker.start == p->start && strcmp(l->boot, p->boot) == 0)
 		ret = leases_remove(&ls, l, why);
 	leases_close(&ls);
 	return ret;
@@ -338,7 +366,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, struct why *
 int
 leases_drain(const struct leases *ls, struct lease *l, struct why *why)
 {
-	l->draining = true;
+	l->state = LEASE_DRAINING;
 	if (leases_write(ls, l, why) == -1)
 		return -1;
 	drain(ls, l);
@@ -354,11 +382,11 @@ exec_name(const char *root, const char *id, char out[65])
 }
 
 int
-exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, struct why *why)
+exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
 {
-	json_t *j = json_pack("{s:i, s:[], s:[]}", "version", 1, "env", "groups");
+	json_t *j = json_pack("{s:i, s:[], s:[], s:b}", "version", 1, "env", "groups", "asks", l->pauses);
 	autoclose int all = -1, dir = -1;
-	char name[65], *text;
+	char name[65], told[LEASE_LINE_MAX], *text;
 	size_t i;
 	int ret;
 
@@ -368,6 +396,10 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
 	if (l->label[0] != '\0')
 		json_object_set_new(j, "label", json_string(l->label));
+	if (line) {
+		lease_describe(l, told);
+		json_object_set_new(j, "line", json_string(told));
+	}
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	if (text == NULL)

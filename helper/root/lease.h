@@ -26,6 +26,8 @@ typedef void lease_ended(void *ctx, const struct lease *l);
  * is changed, those that are over are marked so.  leases_close() in either case.
  */
 int leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, struct why *why);
+/* The same lock and the same leases, whether they are over or not: for who only needs his own.  leases_close(). */
+int leases_read(struct leases *ls, uint32_t uid, struct why *why);
 void leases_close(struct leases *ls);
 
 /* Refuses a second lease for the same container, and more than one user may have. */
@@ -44,6 +46,9 @@ int leases_drop(const struct peer *p, const char *root, const char *id, struct w
 /* The lease of this container; NULL if there is none. */
 struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
 
+/* Makes the lock that is held by whoever changes what the lease's container may open (pure/chore.h). */
+int leases_make_gate_lock(const struct lease *l, struct why *why);
+
 /*
  * Its caller is done with it, and it is in use: what was done to the host for it
  * is undone, and the lease is kept until it is over (draining).
@@ -55,9 +60,10 @@ void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
 
 /*
  * What exec has to repeat, readable by the caller's group only:
- * /run/gpuhelper/exec/UID/SHA-256 of root NUL id.
+ * /run/gpuhelper/exec/UID/SHA-256 of root NUL id.  With «line», what to tell who
+ * starts a task in the container.
  */
-int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, struct why *why);
+int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
 int exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why);
 
 #endif

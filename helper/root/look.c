@@ -8,11 +8,13 @@
 #include "acts.h"
 #include "audit.h"
 #include "grant.h"
+#include "idle.h"
 #include "lease.h"
 #include "owncgroup.h"
 
 /* What is to be done with the leases that live on. */
-typedef int after_look(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct why *why);
+typedef int after_look(const struct peer *p, const struct request *r, int audit, struct leases *ls,
+    struct reply *reply);
 
 static void
 ended(void *ctx, const struct lease *l)
@@ -31,28 +33,38 @@ look_and(after_look *after, const struct peer *p, const struct request *r, struc
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, ended, &audit, &reply->why) == -1 ||
-	    (after != NULL && after(p, r, audit, &ls, &reply->why) == -1))
+	    after(p, r, audit, &ls, reply) == -1)
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);
 	if (audit != -1)
 		close(audit);
 }
 
+/* Root's timer takes back what idle containers have, too: nobody else may ask for long. */
 static int
-drain(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct why *why)
+take_idle(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct reply *reply)
+{
+	const struct idle idle = { .peer = p, .request = r, .leases = ls, .chores = &reply->chores, .audit = audit };
+	bool soon;
+
+	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
+}
+
+static int
+drain(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct reply *reply)
 {
 	struct lease *l = leases_find(ls, p->asker.uid, r->runtime_root, r->id);
 
-	if (l == NULL || l->draining)
+	if (l == NULL || l->state == LEASE_DRAINING || lease_is_given_back(l))
 		return 0;
-	if (leases_drain(ls, l, why) == -1)
+	if (leases_drain(ls, l, &reply->why) == -1)
 		return -1;
 	audit_lease(audit, "draining", l);
 	return 0;
 }
 
 static int
-allow_again(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct why *why)
+allow_again(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct reply *reply)
 {
 	size_t i;
 	int ret = 0;
@@ -60,16 +72,16 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 	(void)r;
 	(void)audit;
 	for (i = 0; i < ls->n; i++)
-		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && !ls->v[i].draining &&
-		    acts_allow(ls, &ls->v[i], why) == -1)
+		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && ls->v[i].state != LEASE_DRAINING &&
+		    acts_allow(ls, &ls->v[i], &reply->why) == -1)
 			ret = -1;
 	return ret;
 }
 
 void
-look(const struct peer *p, struct reply *reply)
+look(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_and(NULL, p, NULL, reply);
+	look_and(take_idle, p, r, reply);
 }
 
 void

@@ -143,7 +143,13 @@ serve(const struct peer *p)
 		grant(p, &r, &reply, &traces);
 		break;
 	case VERB_LOOK:
-		look(p, &reply);
+		look(p, &r, &reply);
+		break;
+	case VERB_CREATED:
+		created(p, &r, &reply);
+		break;
+	case VERB_EXEC:
+		exec_begins(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
 		release(p, &r, &reply);

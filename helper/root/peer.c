@@ -16,6 +16,7 @@
 
 #include "../host/file.h"
 #include "../host/frame.h"
+#include "../host/process.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 
@@ -23,49 +24,6 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77		/* unix(7); Linux 6.5 */
 #endif
-
-bool
-process_start(pid_t pid, uint64_t *start)
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
-	char name[40], *p, *save = NULL, *field;
-	unsigned i;
-
-	snprintf(name, sizeof(name), "proc/%d/stat", pid);
-	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL)
-		return false;
-	/* the second field is the command's name, which may hold spaces and parentheses: begin after the last one */
-	if ((p = strrchr(text, ')')) == NULL)
-		return false;
-	for (i = 3, field = strtok_r(p + 1, " ", &save); field != NULL; field = strtok_r(NULL, " ", &save), i++)
-		if (i == 22)
-			return text_u64(field, UINT64_MAX, start);
-	return false;
-}
-
-bool
-process_lives(pid_t pid, uint64_t start)
-{
-	uint64_t now;
-
-	if (process_start(pid, &now))
-		return now == start;
-	/* it may hide in /proc (hidepid), or we may lack memory to look: the kernel knows */
-	return kill(pid, 0) == 0 || errno != ESRCH;
-}
-
-bool
-boot_id(char out[40])
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
-
-	if (root == -1 || (text = file_read_at(root, "proc/sys/kernel/random/boot_id", 64, NULL)) == NULL)
-		return false;
-	text[strcspn(text, "\n")] = '\0';
-	return strlen(text) > 0 && (size_t)snprintf(out, 40, "%s", text) < 40;
-}
 
 /* Device-cgroup rules hold where the runtime is the host's root (runc applies none in a user namespace). */
 static int
@@ -135,21 +93,29 @@ read_map(int root, pid_t pid, const char *file, struct idmap *out)
 	return (text = file_read_at(root, name, 16384, NULL)) != NULL && idmap_parse(text, out);
 }
 
-/* What the peer's ids are here.  In our own user namespace they are what they are. */
-static int
-read_maps(struct peer *p, struct why *why)
+/* In our own user namespace they are what they are. */
+int
+maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat ours, theirs;
 	char name[40];
 
-	snprintf(name, sizeof(name), "/proc/%d/ns/user", p->pid);
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", pid);
 	if (root == -1 || stat("/proc/self/ns/user", &ours) == -1 || stat(name, &theirs) == -1)
-		return refuse(why, WHY_IO, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
+		return refuse(why, WHY_IO, "%s: %s: the user namespace can't be seen", name, strerror(errno));
 	if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
-		p->uids.identity = p->gids.identity = true;
-	else if (!read_map(root, p->pid, "uid_map", &p->uids) || !read_map(root, p->pid, "gid_map", &p->gids))
-		return refuse(why, WHY_IO, "/proc/%d/uid_map: can't be read", p->pid);
+		uids->identity = gids->identity = true;
+	else if (!read_map(root, pid, "uid_map", uids) || !read_map(root, pid, "gid_map", gids))
+		return refuse(why, WHY_IO, "/proc/%d/uid_map: can't be read", pid);
+	return 0;
+}
+
+static int
+read_maps(struct peer *p, struct why *why)
+{
+	if (maps_of_process(p->pid, &p->uids, &p->gids, why) == -1)
+		return -1;
 	if (!process_lives(p->pid, p->start))
 		return refuse(why, WHY_DENIED, "the process that asked is gone");
 	return 0;

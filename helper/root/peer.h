@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_PEER_H
 #define GPUHELPER_ROOT_PEER_H
 
+#include "../host/process.h"
 #include "../pure/match.h"
 #include "enter.h"
 
@@ -28,11 +29,7 @@ int peer_of_starter(const struct starter *s, struct peer *p, struct why *why);
 int peer_of_socket(const struct starter *s, struct peer *p, struct why *why);
 void peer_free(struct peer *p);
 
-/* The start time of a process (field 22 of /proc/PID/stat, proc(5)); false if it can't be read. */
-bool process_start(pid_t pid, uint64_t *start);
-/* True if that process lives, or where that can't be seen. */
-bool process_lives(pid_t pid, uint64_t start);
-/* /proc/sys/kernel/random/boot_id. */
-bool boot_id(char out[40]);
+/* From the user namespace of a process to ours.  -1 with *why. */
+int maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why);
 
 #endif

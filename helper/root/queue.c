@@ -62,9 +62,9 @@ waiter_json(const struct waiter *w)
 	}
 	snprintf(turn, sizeof(turn), "%llu", (unsigned long long)w->turn);
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)w->start);
-	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:o}", "version", 1, "id", w->id,
+	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:o}", "version", 2, "id", w->id,
 	    "pipeline", w->pipeline, "uid", (json_int_t)w->uid, "pid", (json_int_t)w->pid, "start", start, "turn", turn,
-	    "since", (json_int_t)w->since, "wants", wants);
+	    "since", (json_int_t)w->since, "wait", (json_int_t)w->wait, "wants", wants);
 }
 
 static int
@@ -92,7 +92,7 @@ read_waiter(const json_t *j, struct waiter *w)
 	const json_t *wants = json_object_get(j, "wants"), *item;
 	size_t i;
 
-	if (json_integer_value(json_object_get(j, "version")) != 1 || id == NULL || pipeline == NULL || turn == NULL ||
+	if (json_integer_value(json_object_get(j, "version")) != 2 || id == NULL || pipeline == NULL || turn == NULL ||
 	    start == NULL || !text_u64(turn, UINT64_MAX, &w->turn) || !text_u64(start, UINT64_MAX, &w->start))
 		return -1;
 	w->id = strdup(id);
@@ -100,6 +100,7 @@ read_waiter(const json_t *j, struct waiter *w)
 	w->uid = (uint32_t)json_integer_value(json_object_get(j, "uid"));
 	w->pid = (pid_t)json_integer_value(json_object_get(j, "pid"));
 	w->since = json_integer_value(json_object_get(j, "since"));
+	w->wait = (unsigned)json_integer_value(json_object_get(j, "wait"));
 	if (w->id == NULL || w->pipeline == NULL || (w->want = calloc(json_array_size(wants) + 1, sizeof(*w->want))) == NULL)
 		return -1;
 	json_array_foreach(wants, i, item) {
@@ -142,11 +143,14 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	return ret;
 }
 
+/* Who has waited long enough is told so when he asks again, and has no place after that. */
 static bool
 still_waits(const struct waiter *w)
 {
 	uint64_t now = since_boot_ns() / 1000000;
 
+	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + SILENCE_MS)
+		return false;
 	return w->renewed <= now && now - w->renewed <= SILENCE_MS && process_lives(w->pid, w->start);
 }
 
@@ -209,6 +213,15 @@ queue_place(const struct queue *q, const char *key)
 	for (i = 0; i < q->n && strcmp(q->v[i].key, key) != 0; i++)
 		;
 	return i;
+}
+
+unsigned
+queue_waited(const struct queue *q, const char *key)
+{
+	size_t place = queue_place(q, key);
+	uint64_t now = since_boot_ns();
+
+	return place == q->n || now < q->v[place].turn ? 0 : (unsigned)((now - q->v[place].turn) / 1000000000);
 }
 
 /* A file's modification time is when its waiter asked last, counted from boot. */

@@ -19,6 +19,7 @@ struct waiter {
 	uint64_t turn;		/* its place: nanoseconds since boot at which it came */
 	uint64_t renewed;	/* milliseconds since boot at which it asked last */
 	int64_t since;		/* seconds since 1970, for people */
+	unsigned wait;		/* seconds that it may wait */
 	struct pick_want *want;	/* candidates owned */
 	size_t wants;
 };
@@ -30,14 +31,17 @@ struct queue {
 };
 
 /*
- * Reads the queue, and puts out of it whoever has not asked for 2 s or whose
- * process is gone.  Under the lock of the leases.  queue_close() in either case.
+ * Reads the queue, and puts out of it whoever has not asked for 2 s, has waited
+ * longer than he may, or whose process is gone.  Under the lock of the leases.  queue_close() in either case.
  */
 int queue_open(struct queue *q, struct why *why);
 void queue_close(struct queue *q);
 
 /* Its place: how many are before the waiter of this key; all, if it is not in the queue yet. */
 size_t queue_place(const struct queue *q, const char *key);
+
+/* Seconds for which the waiter of this key has waited; 0 if it is not in the queue yet. */
+unsigned queue_waited(const struct queue *q, const char *key);
 
 /*
  * Keeps or takes a place for w (its turn and renewed are filled here).  -1 with

@@ -133,6 +133,14 @@ state_remove(int dir, const char *name)
 	return unlinkat(dir, name, 0) == -1 && errno != ENOENT ? -1 : 0;
 }
 
+int
+state_touch(int dir, const char *name, struct why *why)
+{
+	autoclose int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd != -1 ? 0 : refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+}
+
 /* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
 int
 state_lock(int dir, const char *name, struct why *why)

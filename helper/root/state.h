@@ -27,4 +27,7 @@ int state_remove(int dir, const char *name);
  */
 int state_lock(int dir, const char *name, struct why *why);
 
+/* Sees that there is such a file, root's alone. */
+int state_touch(int dir, const char *name, struct why *why);
+
 #endif

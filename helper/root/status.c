@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "../host/clock.h"
 #include "acts.h"
 #include "grant.h"
+#include "idle.h"
 #include "lease.h"
 #include "owncgroup.h"
 #include "queue.h"
@@ -38,7 +41,7 @@ trouble(const struct lease *l)
 	json_t *list = json_array();
 	size_t i;
 
-	if (!l->over && !l->draining && !acts_trouble(l, &lines))
+	if (!l->over && l->state == LEASE_HELD && !acts_trouble(l, &lines))
 		json_array_append_new(list, json_string("no memory to look at its nodes"));
 	for (i = 0; i < lines.n; i++)
 		json_array_append_new(list, json_string(lines.v[i]));
@@ -74,16 +77,31 @@ add(json_t *list, json_t *one, size_t *room)
 	json_array_append_new(list, one);
 }
 
+/* «left» gets when its task was first seen over, with processes of it left; 0: that is not so. */
+static const char *
+state_name(const struct lease *l, int64_t *left)
+{
+	enum idleness idleness = l->pauses && !l->over && l->state == LEASE_HELD ? idle_judge(l) : IDLENESS_BUSY;
+	int64_t ms = l->pausing.left_since != 0 ? clock_ms() - l->pausing.left_since : 0;
+
+	*left = idleness == IDLENESS_LEFT ? time(NULL) - ms / 1000 : 0;
+	return l->over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
+}
+
 static json_t *
 lease_status(const struct lease *l)
 {
-	char since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
+	char since[32], left_since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
+	const char *state;
+	int64_t left;
 
+	state = state_name(l, &left);
 	text_time(l->since, since);
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "container", shown(l->id, id),
+	text_time(left, left_since);
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s*, s:o, s:o}", "container", shown(l->id, id),
 	    "root", shown(l->root, root),
 	    "uid", (json_int_t)l->uid, "pipeline", l->pipeline, "policy", l->policy, "since", since,
-	    "state", l->over ? "over" : l->draining ? "draining" : "held", "gpus", gpu_names(l->gpu, l->gpus),
+	    "state", state, "left_behind_since", left != 0 ? left_since : NULL, "gpus", gpu_names(l->gpu, l->gpus),
 	    "trouble", trouble(l));
 }
 

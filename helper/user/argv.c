@@ -265,9 +265,24 @@ argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 	return 0;
 }
 
+static bool
+is_exec_word(const char *name, enum exec_option *out)
+{
+	static const char *const names[] = { "process", "env", "console-socket" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*out = (enum exec_option)i;
+			return true;
+		}
+	return false;
+}
+
 int
 argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why)
 {
+	enum exec_option option;
 	struct word w;
 	int i, n = 0, at;
 
@@ -282,12 +297,11 @@ argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word
 			continue;
 		if (w.option->value && w.value == NULL && i + 1 < argc)
 			w.value = argv[++i];
-		if (w.value == NULL || (strcmp(w.option->name, "process") != 0 && strcmp(w.option->name, "env") != 0))
+		if (w.value == NULL || !is_exec_word(w.option->name, &option))
 			continue;
 		if (n == EXEC_WORDS_MAX)
 			return refuse(why, WHY_USAGE, "exec: more than %d options", EXEC_WORDS_MAX);
-		words[n++] = (struct exec_word){ .option = w.option->name[0] == 'p' ? EXEC_PROCESS : EXEC_ENV, .at = at,
-			.value_at = i, .value = w.value };
+		words[n++] = (struct exec_word){ .option = option, .at = at, .value_at = i, .value = w.value };
 	}
 	c->id_at = i < argc ? i : argc;
 	c->id = i < argc ? argv[i] : NULL;

@@ -31,7 +31,7 @@ bool command_makes_container(const struct command *c);
 
 /* A word of exec's options that matters to us. */
 struct exec_word {
-	enum exec_option { EXEC_PROCESS, EXEC_ENV } option;
+	enum exec_option { EXEC_PROCESS, EXEC_ENV, EXEC_CONSOLE } option;
 	int at;			/* the word that has the option */
 	int value_at;		/* the word that has the value: the same, or the next */
 	const char *value;	/* points into it */
@@ -39,7 +39,7 @@ struct exec_word {
 #define EXEC_WORDS_MAX 512
 
 /*
- * exec's --process and --env in the order that they come, up to the container's
+ * exec's --process, --env and --console-socket in the order that they come, up to the container's
  * id, which it finds as well.  Returns their number, or -1 with *why.
  */
 int argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why);

@@ -16,6 +16,8 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "console.h"
+#include "lease.h"
 #include "namespace.h"
 #include "process.h"
 
@@ -28,6 +30,8 @@ struct record {
 	uint32_t gid[64];
 	size_t gids;
 	char *label;		/* SELinux; NULL: none */
+	char *line;		/* what to tell the user; NULL: nothing */
+	bool asks;		/* the container's lease is to know of the task */
 };
 
 static char *
@@ -68,6 +72,10 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	n = doc_get(&d, 0, "label");
 	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
+	n = doc_get(&d, 0, "line");
+	if (doc_is(&d, n, DOC_STRING) && (r->line = doc_string(&d, n)) == NULL)
+		return refuse_nomem(why);
+	r->asks = doc_is(&d, doc_get(&d, 0, "asks"), DOC_TRUE);
 	for (n = doc_first(&d, doc_get(&d, 0, "groups")); n != DOC_NONE && r->gids < 64; n = doc_next(&d, n))
 		if (doc_i64(&d, n, &gid) && gid >= 0 && gid < UINT32_MAX)
 			r->gid[r->gids++] = (uint32_t)gid;
@@ -234,13 +242,37 @@ keep_letters(struct words *w, const char *word)
 	add_word(w, letters);
 }
 
+/* One of exec's options: with a new value, as it is, or not at all. */
+static int
+rewrite_word(char *const *argv, const struct exec_word *e, const struct record *r, const char *console, struct words *w,
+    struct why *why)
+{
+	static const char *const names[] = { "--process", "--env", "--console-socket" };
+	bool taken_out = e->option == EXEC_ENV && process_env_is_taken_out(e->value);
+	char path[40] = "";
+	const char *value;
+	int i;
+
+	if (e->option == EXEC_PROCESS && replace_process(e->value, r, path, why) == -1)
+		return -1;
+	value = e->option == EXEC_CONSOLE ? console : path;
+	if (*value != '\0' || taken_out)
+		keep_letters(w, argv[e->at]);
+	if (*value != '\0') {
+		add_word(w, names[e->option]);
+		add_word(w, value);
+	} else if (!taken_out)
+		for (i = e->at; i <= e->value_at; i++)
+			add_word(w, argv[i]);
+	return 0;
+}
+
 static int
 rewrite(int argc, char *const *argv, const struct command *c, const struct exec_word *e, int n, const struct record *r,
-    const char *runtime, struct words *w, struct why *why)
+    const char *runtime, const char *console, struct words *w, struct why *why)
 {
 	const char *env_option = "--env";
 	bool has_process = false;
-	char path[40];
 	int i, k = 0;
 
 	for (i = 0; i < n; i++) {
@@ -255,42 +287,60 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct exec_
 			add_word(w, argv[i]);
 			continue;
 		}
-		path[0] = '\0';
-		if (e[k].option == EXEC_PROCESS && replace_process(e[k].value, r, path, why) == -1)
+		if (rewrite_word(argv, &e[k], r, console, w, why) == -1)
 			return -1;
-		if (path[0] != '\0' || (e[k].option == EXEC_ENV && process_env_is_taken_out(e[k].value)))
-			keep_letters(w, argv[i]);
-		if (path[0] != '\0') {
-			add_word(w, "--process");
-			add_word(w, path);
-		} else if (e[k].option == EXEC_PROCESS || !process_env_is_taken_out(e[k].value)) {
-			for (; i < e[k].value_at; i++)
-				add_word(w, argv[i]);
-			add_word(w, argv[i]);
-		}
 		i = e[k++].value_at;
 	}
 	return 0;
 }
 
+/* Before the task's own output; where that can't be it begins without. */
+static void
+tell(const struct exec_word *e, int n, const char *line, char console[CONSOLE_PATH_MAX])
+{
+	int i;
+
+	console[0] = '\0';
+	if (line == NULL || *line == '\0')
+		return;
+	for (i = 0; i < n && e[i].option != EXEC_CONSOLE; i++)
+		;
+	if (i == n)
+		dprintf(STDERR_FILENO, "gpuhelper: %s\n", line);
+	else if (!console_tell(e[i].value, line, console))
+		console[0] = '\0';
+}
+
+static void
+record_free(struct record *r)
+{
+	strlist_free(&r->env);
+	free(r->label);
+	free(r->line);
+}
+
 char **
-exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime, struct why *why)
+exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime, enum door_setting door,
+    struct why *why)
 {
 	struct exec_word words[EXEC_WORDS_MAX];
+	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
 	struct record r = { 0 };
 	struct words w = { 0 };
 	int n = argv_parse_exec(argc, argv, c, words, why);
 
-	if (n == -1 || load_record(c, &r, why) == -1)
+	if (n == -1 || load_record(c, &r, why) == -1 || (r.asks && lease_exec(c, door, line, why) == -1)) {
+		record_free(&r);
 		return NULL;
+	}
+	tell(words, n, r.asks ? line : r.line, console);
 	if ((w.v = calloc((size_t)argc + 2 * (r.env.n + r.gids) + 2 * (size_t)n + 2, sizeof(*w.v))) == NULL ||
-	    rewrite(argc, argv, c, words, n, &r, runtime, &w, why) == -1 || w.failed) {
+	    rewrite(argc, argv, c, words, n, &r, runtime, console, &w, why) == -1 || w.failed) {
 		if (w.v == NULL || w.failed)
 			refuse_nomem(why);
 		free(w.v);
 		w.v = NULL;
 	}
-	strlist_free(&r.env);
-	free(r.label);
+	record_free(&r);
 	return w.v;
 }

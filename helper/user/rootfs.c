@@ -26,13 +26,31 @@ lies_beneath(const char *path, const char *dir)
 	return real != NULL && path_is_beneath(path, real);
 }
 
+/* A resolved path. */
+static bool
+is_beneath_volume(const char *path, const struct settings *settings)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; !found && i < settings->volumes.n; i++)
+		found = lies_beneath(path, settings->volumes.v[i]);
+	return found;
+}
+
+bool
+rootfs_is_in_volumes(const char *path, const struct settings *settings)
+{
+	autofree char *real = realpath(path, NULL);
+
+	return real == NULL || is_beneath_volume(real, settings);
+}
+
 int
 rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
     struct why *why)
 {
 	autofree char *given = NULL;
-	size_t i;
-	bool ok;
 
 	*fd = -1;
 	*path = NULL;
@@ -46,10 +64,7 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 		return refuse_nomem(why);
 	if ((*path = realpath(given, NULL)) == NULL)
 		return refuse(why, WHY_DATA, "config.json: root.path %s: %s", given, strerror(errno));
-	ok = path_is_beneath(*path, bundle);
-	for (i = 0; !ok && i < settings->volumes.n; i++)
-		ok = lies_beneath(*path, settings->volumes.v[i]);
-	if (!ok)
+	if (!path_is_beneath(*path, bundle) && !is_beneath_volume(*path, settings))
 		return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf: "
 		    "if this is where the engine keeps its images, add it there", *path);
 	if ((*fd = open(*path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)

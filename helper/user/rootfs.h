@@ -6,6 +6,9 @@
 #include "../pure/settings.h"
 #include "spec.h"
 
+/* True if the path leads to one of the volumes or beneath, or can't be resolved. */
+bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
+
 /*
  * root.path, resolved, must lie beneath the bundle or one of the volumes: a
  * task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../host/etc.h"
@@ -29,14 +30,12 @@
 #include "bundle.h"
 #include "compose.h"
 #include "exec.h"
+#include "lease.h"
 #include "namespace.h"
 #include "report.h"
 #include "rootfs.h"
 #include "runtime.h"
 #include "spec.h"
-
-#define POLL_MS 250		/* between two askings while all GPUs are taken */
-#define POLL_MS_MAX 1000	/* who is silent for 2 s has lost its place in the queue */
 
 /* One container on its way. */
 struct making {
@@ -108,6 +107,26 @@ note_allocation(struct making *m)
 	return 0;
 }
 
+/*
+ * The program that pauses as process 1 is the engine's own, bound into the
+ * container from a place that no task can write to.  What a task brings along
+ * under its name is another file.
+ */
+static int
+find_placeholder(struct making *m)
+{
+	const char *path = m->spec.first_arg;
+	const struct spec_mount *from;
+	struct stat st;
+
+	if (path == NULL || !strlist_has(&m->settings->placeholder_init, path) ||
+	    (from = spec_bind_at(&m->spec, path)) == NULL || rootfs_is_in_volumes(from->source, m->settings) ||
+	    stat(from->source, &st) == -1 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
+		return 0;
+	m->request.init_file = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
+	return (m->request.init_path = strdup(path)) != NULL ? 0 : refuse_nomem(&m->why);
+}
+
 static int
 read_majors(struct making *m)
 {
@@ -125,6 +144,7 @@ check_container(struct making *m, bool *asks)
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
 	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1 ||
 	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1 ||
+	    find_placeholder(m) == -1 ||
 	    note_allocation(m) == -1)
 		return -1;
 	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
@@ -134,44 +154,6 @@ check_container(struct making *m, bool *asks)
 	    compose_check_mounts(&m->spec, &m->why) == -1)
 		return -1;
 	return read_majors(m);
-}
-
-/* Who has many before him need not ask as often: a crowd would keep the helper busy with itself. */
-static void
-nap_in_queue(unsigned ahead)
-{
-	unsigned ms = ahead < 30 ? POLL_MS + 25 * ahead : POLL_MS_MAX;
-	const struct timespec nap = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-
-	nanosleep(&nap, NULL);
-}
-
-/* Asks, and asks again while all GPUs are taken and the policy lets it wait. */
-static int
-ask_patiently(struct making *m)
-{
-	struct timespec start, now;
-	bool told = false;
-	unsigned ahead;
-
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (;;) {
-		if (ask(&m->request, m->settings->door, &m->asking, &m->reply, &m->why) == -1)
-			return -1;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (m->reply.kind != REPLY_BUSY)
-			return 0;
-		m->why = m->reply.why;
-		if (now.tv_sec - start.tv_sec >= (time_t)m->reply.wait)
-			return refuse(&m->why, WHY_AGAIN, "waited %u s: %s", m->reply.wait, m->reply.why.text);
-		if (!told)
-			report_notice(m->command, m->reply.why.text);
-		told = true;
-		ahead = m->reply.ahead;
-		ask_end(&m->asking);
-		reply_free(&m->reply);
-		nap_in_queue(ahead);
-	}
 }
 
 /* Recursive read-only mounts need a runtime and a kernel that know them, or submounts would stay writable. */
@@ -258,7 +240,7 @@ bind_nodes(struct making *m)
 static int
 ask_for_grant(struct making *m)
 {
-	if (ask_patiently(m) == -1)
+	if (lease_ask(m->command, &m->request, m->settings->door, &m->asking, &m->reply, &m->why) == -1)
 		return -1;
 	switch (m->reply.kind) {
 	case REPLY_GRANT:
@@ -377,41 +359,17 @@ prepare(struct making *m)
 }
 
 static int
-make_container(const struct command *c, const struct settings *settings, const char *runtime, struct why *why)
+make_container(const struct command *c, const struct settings *settings, const char *runtime, bool *granted,
+    struct why *why)
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
 		.bundle = { .dir = -1 }, .asking = { .fd = -1, .pid = -1 } };
 	int ret = prepare(&m);
 
 	*why = m.why;
+	*granted = m.granted;
 	making_free(&m);
 	return ret;
-}
-
-/* Has the helper look whether the container's lease is over; after a delete that went well, it should be. */
-static void
-look_at_lease(const struct command *c, enum door_setting door, int status)
-{
-	struct request r = { .verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK };
-	struct asking a;
-	struct reply reply;
-	struct why ignored;
-
-	r.id = strdup(c->id);
-	r.runtime_root = strdup(c->root != NULL ? c->root : "");
-	r.cgroups_path = strdup("");
-	if (r.id != NULL && r.runtime_root != NULL && r.cgroups_path != NULL) {
-		(void)ask(&r, door, &a, &reply, &ignored);
-		ask_end(&a);
-		reply_free(&reply);
-	}
-	request_free(&r);
-}
-
-static bool
-is_leased(const struct command *c)
-{
-	return c->id != NULL && ask_is_leased(c->root != NULL ? c->root : "", c->id);
 }
 
 /* May this verb end a lease?  It does not become the runtime then, but waits for it. */
@@ -421,7 +379,7 @@ may_end_lease(const struct command *c)
 	if (c->verb == NULL)
 		return false;
 	if (strcmp(c->verb, "delete") == 0)
-		return is_leased(c);
+		return lease_is_recorded(c);
 	return command_makes_container(c) && strcmp(c->verb, "create") != 0 && !c->detach;
 }
 
@@ -447,6 +405,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
+	bool granted = false;
 	int settings_ok, status;
 
 	if ((runtime = find_runtime(&settings, &settings_ok, why)) == NULL)
@@ -454,19 +413,22 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 	if (command_makes_container(c) && settings_ok == -1)
 		return -1;
 	if (may_end_lease(c))
-		switch (runtime_fork(&status, why)) {
+		switch (runtime_fork(&status, false, why)) {
 		case 0:
-			if (is_leased(c))
-				look_at_lease(c, settings.door, status);
+			if (lease_is_recorded(c))
+				lease_look(c, settings.door, status);
 			exit(status);
 		case -1:
 			return -1;
 		}
 	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
-	    (argv = exec_prepare(argc, argv, c, runtime, why)) == NULL)
+	    (argv = exec_prepare(argc, argv, c, runtime, settings.door, why)) == NULL)
 		return -1;
-	/* the process that asks is the one that becomes the runtime */
-	if (command_makes_container(c) && make_container(c, &settings, runtime, why) == -1)
+	if (command_makes_container(c) && make_container(c, &settings, runtime, &granted, why) == -1)
+		return -1;
+	/* where the runtime stays as long as the container does, the process that asked is the one that becomes it */
+	if (granted && (c->detach || strcmp(c->verb, "create") == 0) &&
+	    lease_create(c, settings.door, runtime, argv, why) == -1)
 		return -1;
 	return runtime_exec(runtime, argv, why);
 }

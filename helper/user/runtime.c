@@ -220,7 +220,7 @@ settle_child(int deathsig, pid_t parent, const sigset_t *mask)
 }
 
 int
-runtime_fork(int *status, struct why *why)
+runtime_fork(int *status, bool bound, struct why *why)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
 	struct sigaction pass = { .sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
@@ -230,6 +230,8 @@ runtime_fork(int *status, struct why *why)
 	size_t i;
 
 	(void)prctl(PR_GET_PDEATHSIG, &deathsig);
+	if (deathsig == 0 && bound)
+		deathsig = SIGKILL;
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &mask);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -249,6 +251,38 @@ runtime_fork(int *status, struct why *why)
 	child = 0;
 	*status = WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
 	return 0;
+}
+
+void
+runtime_delete(const char *path, char *const *argv, int verb_at, const char *id)
+{
+	char verb[] = "delete", force[] = "--force";
+	autofree char *name = strdup(id);
+	char **words = calloc((size_t)verb_at + 4, sizeof(*words));
+	pid_t pid;
+	int i;
+
+	if (words == NULL || name == NULL) {
+		free(words);
+		return;
+	}
+	for (i = 0; i < verb_at; i++)
+		words[i] = argv[i];
+	words[i++] = verb;
+	words[i++] = force;
+	words[i] = name;
+	if ((pid = fork()) == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		(void)dup2(null, 0);
+		(void)dup2(null, 1);
+		(void)dup2(null, 2);
+		execve(path, words, environ);
+		_exit(127);
+	}
+	while (pid != -1 && waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+		;
+	free(words);
 }
 
 /* What «runtime features» prints, at most size - 1 bytes; false if it does not know the verb. */

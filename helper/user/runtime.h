@@ -30,9 +30,12 @@ int runtime_exec(const char *path, char *const *argv, struct why *why);
  * child, which goes on to runtime_exec(); and 0 in the parent, once the child is
  * done, with its status the way a shell would say it (128 + signal).  Signals
  * are handed through; the child dies with us where we die with our parent
- * (PDEATHSIG).  -1 with *why.
+ * (PDEATHSIG), and if it is bound, in any case.  -1 with *why.
  */
-int runtime_fork(int *status, struct why *why);
+int runtime_fork(int *status, bool bound, struct why *why);
+
+/* «RUNTIME … delete --force ID», with the words that stand before the verb in our own argv; says nothing. */
+void runtime_delete(const char *path, char *const *argv, int verb_at, const char *id);
 
 /* True if the runtime says that it knows a mount option («runtime features», OCI features.md). */
 bool runtime_has_mount_option(const char *path, const char *option);

@@ -332,6 +332,18 @@ label_part(const struct doc *d, uint32_t obj, const char *key, const char *place
 	return 0;
 }
 
+/* A runtime says itself what is wrong with arguments. */
+static int
+read_first_arg(struct spec *s, struct why *why)
+{
+	const struct doc *d = &s->doc;
+	uint32_t n = doc_first(d, doc_get(d, s->process, "args"));
+
+	if (doc_is(d, n, DOC_STRING) && (s->first_arg = doc_string(d, n)) == NULL)
+		return refuse_nomem(why);
+	return 0;
+}
+
 static int
 find_parts(struct spec *s, struct why *why)
 {
@@ -374,7 +386,8 @@ spec_parse(struct spec *s, const char *text, size_t len, struct why *why)
 	if (doc_parse(&s->doc, text, len, why) == -1)
 		return refuse_within(why, "config.json");
 	if (find_parts(s, why) == -1 || read_strings(&s->doc, s->env, "process.env", &s->env_text, why) == -1 ||
-	    read_mounts(s, why) == -1 || read_devices(s, why) == -1 || read_rules(s, why) == -1)
+	    read_first_arg(s, why) == -1 || read_mounts(s, why) == -1 ||
+	    read_devices(s, why) == -1 || read_rules(s, why) == -1)
 		return -1;
 	return read_namespaces(s, why);
 }
@@ -396,12 +409,29 @@ spec_free(struct spec *s)
 	free(s->device);
 	free(s->rule);
 	free(s->root_path);
+	free(s->first_arg);
 	free(s->cgroups_path);
 	free(s->label);
 	free(s->mount_label);
 	strlist_free(&s->env_text);
 	doc_free(&s->doc);
 	*s = (struct spec){ 0 };
+}
+
+const struct spec_mount *
+spec_bind_at(const struct spec *s, const char *target)
+{
+	const struct spec_mount *found = NULL;
+	size_t i;
+
+	for (i = 0; i < s->mount_count; i++) {
+		if (strcmp(s->mount[i].target, target) != 0)
+			continue;
+		if (found != NULL || !s->mount[i].bind || s->mount[i].source == NULL)
+			return NULL;
+		found = &s->mount[i];
+	}
+	return found;
 }
 
 const char *

@@ -35,6 +35,7 @@ struct spec {
 	struct devrule *rule;
 	size_t rule_count;
 	char *root_path;		/* NULL if absent */
+	char *first_arg;		/* process.args[0]; NULL if absent */
 	char *cgroups_path;		/* "" if absent */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has one of its own */
@@ -54,6 +55,9 @@ void spec_free(struct spec *s);
  * ociVersion are refused.
  */
 int spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why);
+
+/* The one bind mount with that very destination; NULL: none, or several. */
+const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);
 
 /* The value of «NAME=value» if the entry has this name, else NULL. */
 const char *env_value(const char *entry, const char *name);

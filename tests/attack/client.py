@@ -22,7 +22,10 @@ SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-def header(length, magic=b"GPUH", version=1):
+VERSION = 2
+
+
+def header(length, magic=b"GPUH", version=VERSION):
     return magic + struct.pack(">II", version, length)
 
 
@@ -38,7 +41,7 @@ def request(**fields):
     """A grant of one GPU to a container that runs as the asker; a field that is None is left out."""
     r = {"verb": "grant", "id": "c%d" % os.getpid(), "runtime_root": "", "cgroups_path": "", "systemd_cgroup": False,
          "uids": [[0, os.getuid(), 1]], "gids": [[0, os.getgid(), 1]], "uid": 0, "gid": 0, "groups": [],
-         "dac_override": False, "privileged": False, "gpus": "1"}
+         "dac_override": False, "privileged": False, "shut": [], "no_chores": False, "gpus": "1"}
     r.update(fields)
     return {k: v for k, v in r.items() if v is not None or k in ("uids", "gids")}
 
@@ -97,7 +100,7 @@ class Helper:
             self.answer = {}
             return self.answer
         magic, version, length = head[:4], *struct.unpack(">II", head[4:])
-        assert magic == b"GPUH" and version == 1 and length <= 1024 * 1024, head
+        assert magic == b"GPUH" and version == VERSION and length <= 1024 * 1024, head
         self.answer = json.loads(self._take(length))
         return self.answer
 

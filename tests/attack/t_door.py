@@ -466,7 +466,7 @@ def answer_to(data, shut=True):
 def x4():
     body = json.dumps(request(gpus="1")).encode()
     for data in (header(256 * 1024 + 1), header(0xffffffff) + body, header(0x80000000) + body, header(0), header(len(body) - 1)
-                 + body, header(len(body) + 1) + body, header(5, version=2) + b"12345", header(5, magic=b"HTTP") + b"12345",
+                 + body, header(len(body) + 1) + body, header(5, version=VERSION + 1) + b"12345", header(5, magic=b"HTTP") + b"12345",
                  b"GET / HTTP/1.0\r\n\r\n", b"", b"GPUH", header(4) + b"\0\0\0\0", header(256 * 1024) + b"[" * 256 * 1024):
         refused(once("attacker", answer_to, data), 65)
     began = time.monotonic()

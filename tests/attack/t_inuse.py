@@ -403,7 +403,7 @@ static char look[4096], req[8192]; static int looklen, len;
 static void frame(char *out, int *n, const char *body)
 {
 	int l = strlen(body);
-	memcpy(out, "GPUH\0\0\0\1", 8);
+	memcpy(out, "GPUH\0\0\0\2", 8);
 	out[8] = 0; out[9] = 0; out[10] = l >> 8; out[11] = l;
 	memcpy(out + 12, body, l); *n = 12 + l;
 }
@@ -412,7 +412,7 @@ int main(int c, char **v)
 {
 	time_t end = time(0) + atoi(v[3]);
 	char body[4096], buf[4096]; int i, sv[2], n = 0;
-	snprintf(body, sizeof body, "{\"verb\":\"look\",\"id\":\"x\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false}");
+	snprintf(body, sizeof body, "{\"verb\":\"look\",\"id\":\"x\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"shut\":[],\"no_chores\":false}");
 	frame(look, &looklen, body);
 	for (i = 0; i < 4; i++) if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -431,7 +431,7 @@ int main(int c, char **v)
 		int p = fork();
 		if (p == 0) {
 			struct timespec t = { 0, (3000 + rand() % 30000) * 1000 };
-			snprintf(body, sizeof body, "{\"verb\":\"grant\",\"id\":\"r%d\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"gpus\":\"none\",\"folders\":\"/srv/ro\"}", n);
+			snprintf(body, sizeof body, "{\"verb\":\"grant\",\"id\":\"r%d\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"shut\":[],\"no_chores\":false,\"gpus\":\"none\",\"folders\":\"/srv/ro\"}", n);
 			frame(req, &len, body);
 			socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv);
 			start(v[1], sv[1]); close(sv[1]);

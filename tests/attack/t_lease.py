@@ -163,7 +163,7 @@ def l4():
         refused(v.grant(id="x", gpus="1"), 75)
         for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
             assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
-        assert not leases()[0]["draining"]
+        assert leases()[0]["state"] == "held"
         for verb in "delete", "revoke", "undo", "", "Grant":
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1

@@ -3,7 +3,7 @@
 
 usage: containerd.py CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import json, os, shutil, subprocess, sys, time
+import json, os, pty, shutil, subprocess, sys, time
 from lib import *
 
 host = Host('runc', sys.argv[1])
@@ -85,6 +85,44 @@ for p in sh('pgrep', '-f', 'sleep 1000').stdout.split():
 time.sleep(0.3)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
 ok('node=/dev/nvidia0' in r.stdout, tag + 'shim and container killed: the GPU is free at the next request', r.stdout[-600:])
+
+# tasks as a Concourse worker has them: a process 1 that pauses, and execs with and without a terminal
+r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/init', TESTS + '/container/placeholder.c')
+assert r.returncode == 0, r.stdout
+host.policies(t10='''
+pipeline = "ml/train";
+identity = "claim";
+gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; wait = 10; } );
+''' % GPU0)
+pausing = []
+for i in range(2):
+    b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
+    r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
+    pausing.append(b)
+    r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE + '; exit 3')
+    ok('No such device or address' in r.stdout and 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' in r.stdout and r.returncode == 3,
+       tag + 'container %d of 2 with one GPU: its task has it, is told so, and keeps its status' % (i + 1), r.stdout)
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
+                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); exit 4'])
+out = b''
+try:
+    while True:
+        out += os.read(terminal, 4096)
+except OSError:
+    pass
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+lines = [l.strip() for l in out.decode().splitlines() if l.strip()]
+ok(status == 4 and lines[:2] == ['gpuhelper: GPU 0000:3b:00.0 (exclusive)', 'begins'] and 'No such device or address' in lines[2],
+   tag + 'a terminal has the line first; a later exec has the GPU again', (status, lines))
+for b in pausing:
+    ctr('task', 'kill', '--signal', 'KILL', b.id)
+    time.sleep(0.3)
+    ctr('task', 'delete', b.id)
+    ctr('container', 'delete', b.id)
+sh('gpuhelperctl', 'reap')
+ok(leases() == [], tag + 'and no lease is left', leases())
 daemon.terminate()
 daemon.wait(20)
 done()

@@ -27,11 +27,15 @@ try_request(const char *text, size_t len)
 	struct request r, s;
 	struct why why = { 0 };
 	char *one, *two;
+	size_t i;
 
 	if (request_decode(text, len, &r, &why) == 0) {
 		must(r.uid != UINT32_MAX && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
 		    r.id[0] != '\0');
 		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
+		must(r.shut.n <= REQUEST_SHUT_MAX && (r.init_path != NULL || (r.init_file.major | r.init_file.minor) == 0));
+		for (i = 0; i < r.shut.n; i++)
+			must(strlen(r.shut.v[i]) == 64);
 		one = request_encode(&r);
 		must(one != NULL && request_decode(one, strlen(one), &s, &why) == 0);
 		two = request_encode(&s);
@@ -50,10 +54,14 @@ try_reply(const char *text, size_t len)
 	struct reply r, s;
 	struct why why = { 0 };
 	char *one, *two;
+	size_t i;
 
 	if (reply_decode(text, len, &r, &why) == 0) {
 		if (r.kind == REPLY_REFUSED || r.kind == REPLY_BUSY)
 			must(r.why.code >= WHY_USAGE && r.why.code <= WHY_CONFIG);
+		for (i = 0; i < r.chores.n; i++)
+			must(r.chores.v[i].kind <= CHORE_STOP && r.chores.v[i].id != NULL && r.chores.v[i].gate != NULL &&
+			    r.chores.v[i].init.pid >= 0 && r.chores.v[i].by.pid >= 0 && strlen(r.chores.v[i].lease) <= 64);
 		one = reply_encode(&r);
 		must(one != NULL && reply_decode(one, strlen(one), &s, &why) == 0);
 		two = reply_encode(&s);

@@ -43,15 +43,24 @@ want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing shar
 	snprintf(a->waiter.key, sizeof(a->waiter.key), "%s", "me");
 }
 
-/* Allots, beside one lease on «held» (if any) and behind those who wait in q. */
+/* Allots, beside a lease that has a GPU (if it has one) and behind those who wait in q. */
+static int
+ask_beside(struct asking *a, struct lease *l, const struct queue *q)
+{
+	const struct leases ls = { .v = l, .n = l->gpu != NULL };
+
+	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
+	    allot(&ls, q, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
+}
+
+/* The same beside a lease on «held». */
 static int
 ask(struct asking *a, struct held_gpu *held, const struct queue *q)
 {
 	static char holder[] = "ml/train", id[] = "c1";
 	struct lease l = { .id = id, .pipeline = holder, .gpu = held, .gpus = 1 };
-	const struct leases ls = { .v = &l, .n = held != NULL };
 
-	return allot(&ls, q, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	return ask_beside(a, &l, q);
 }
 
 static void
@@ -118,6 +127,49 @@ test_taken(void)
 	done(&a);
 }
 
+/* A lease holds its GPU until it was given back, and is named to its own user only. */
+static void
+test_states(void)
+{
+	static char holder[] = "ml/train", none[] = "", id[] = "c1";
+	const struct queue nobody = { .dir = -1 };
+	struct held_gpu h = held("1", true);
+	struct lease l = { .id = id, .pipeline = holder, .gpu = &h, .gpus = 1 };
+	enum lease_state s;
+	struct asking a;
+
+	for (s = LEASE_HELD; s <= LEASE_COMING_BACK; s++) {
+		l.state = s;
+		want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+		is_int(ask_beside(&a, &l, &nobody), s == LEASE_GIVEN_BACK ? 0 : -1, "what is %s", lease_state_name(s));
+		is_int(a.lease.gpus, s == LEASE_GIVEN_BACK, "  is free only once it was given back");
+		done(&a);
+	}
+	l.state = LEASE_GIVEN_BACK;
+	l.reopened = true;
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train since ") != NULL,
+	    "what was given back, and opened again, is not free: \"%s\"", a.why.text);
+	done(&a);
+	l.reopened = false;
+	l.state = LEASE_GIVING_BACK;
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train since ") != NULL,
+	    "the same user's holder is named: \"%s\"", a.why.text);
+	done(&a);
+	l.pipeline = none;
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by c1 since ") != NULL,
+	    "without a pipeline by its id: \"%s\"", a.why.text);
+	done(&a);
+	l.pipeline = holder;
+	l.uid = 1;
+	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
+	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by a container)") != NULL,
+	    "another user's is not: \"%s\"", a.why.text);
+	done(&a);
+}
+
 /* Who waits for what a stream of others could hold by turns, in parts or as a whole. */
 static void
 test_waits(void)
@@ -164,6 +216,7 @@ main(void)
 {
 	test_parts();
 	test_taken();
+	test_states();
 	test_waits();
 	test_closed();
 	return done_testing();

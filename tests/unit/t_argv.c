@@ -258,6 +258,7 @@ test_makers(void)
 static void
 test_exec(void)
 {
+	static const char *const names[] = { "process", "env", "console" };
 	static const struct line t[] = {
 		{ "runc exec x sh", "id=x@2" },
 		{ "runc exec --process /p x", "id=x@4 process@2-3=/p" },
@@ -268,9 +269,14 @@ test_exec(void)
 		{ "crun exec --process=/p x", "id=x@3 process@2-2=/p" },
 		{ "crun exec --proc=/p x", "id=x@3" },
 		{ "runc --root /r exec --detach --pid-file /q --process /p --console-socket /s x",
-		    "id=x@11 process@7-8=/p" },
+		    "id=x@11 process@7-8=/p console@9-10=/s" },
 		{ "runc exec -d --pid-file /q -p /proc/7/fd/0 --tty --console-socket /s x",
-		    "id=x@10 process@5-6=/proc/7/fd/0" },
+		    "id=x@10 process@5-6=/proc/7/fd/0 console@8-9=/s" },
+		{ "runc exec --console-socket=/s x", "id=x@3 console@2-2=/s" },
+		{ "runc exec -console-socket /s -e A=1 x", "id=x@6 console@2-3=/s env@4-5=A=1" },
+		{ "crun exec --console-socket=/s -p/p x", "id=x@4 console@2-2=/s process@3-3=/p" },
+		{ "runc exec x sh --console-socket /s", "id=x@2" },
+		{ "runc exec --console-socket", "id=-@3" },
 		{ "crun exec -dp /p x", "id=x@4 process@2-3=/p" },
 		{ "crun exec -dp/p x", "id=x@3 process@2-2=/p" },
 		{ "runc exec --env A=1 -e B=2 -e=C=3 --env=D=4 x env",
@@ -307,7 +313,7 @@ test_exec(void)
 			continue;
 		buf_printf(&b, "id=%s@%d", c.id != NULL ? c.id : "-", c.id_at);
 		for (k = 0; k < n; k++)
-			buf_printf(&b, " %s@%d-%d=%s", words[k].option == EXEC_PROCESS ? "process" : "env", words[k].at,
+			buf_printf(&b, " %s@%d-%d=%s", names[words[k].option], words[k].at,
 			    words[k].value_at, words[k].value);
 		is_str(b.p, t[i].means, "  is read");
 	}

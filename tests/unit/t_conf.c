@@ -697,6 +697,27 @@ test_settings_types(void)
 		{ TEXT("unenforced = true;"), "1: unenforced must be one of \"deny\", \"allow\"" },
 		{ TEXT("max_wait = 86401;"), "1: max_wait must be a number from 0 to 86400" },
 		{ TEXT("max_wait = \"4m\";"), "1: max_wait must be a number from 0 to 86400" },
+		{ TEXT("placeholder_init = \"/tmp/gdn-init\";"), "1: placeholder_init must be a list of strings: [ \"...\" ]" },
+		{ TEXT("placeholder_init = [ \"gdn-init\" ];"), "1: path \"gdn-init\" is not absolute" },
+		{ TEXT("placeholder_init = [ \"/a\",\n\"/tmp/../b\", \"/c/\" ];"),
+		    "1: path \"/tmp/../b\" has a \".\" or \"..\" in it\n"
+		    "1: path \"/c/\" has an empty component or ends with \"/\"" },
+		{ TEXT("placeholder_init = [ 1 ];"), "1: placeholder_init must be a string in double quotes" },
+		{ TEXT("idle = true;"), "1: idle must be one of \"give-back\", \"stop\", \"keep\"" },
+		{ TEXT("idle = \"give-bakc\";"), "1: idle = \"give-bakc\" is unknown; did you mean \"give-back\"?" },
+		{ TEXT("idle = 0;"), "1: idle must be one of \"give-back\", \"stop\", \"keep\"" },
+		{ TEXT("first_exec = 0;"), "1: first_exec must be a number from 1 to 86400" },
+		{ TEXT("first_exec = 86401;"), "1: first_exec must be a number from 1 to 86400" },
+		{ TEXT("first_exec = \"30\";"), "1: first_exec must be a number from 1 to 86400" },
+		{ TEXT("first_exec = -1;"), "1: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT("left_behind = 86401;"), "1: left_behind must be a number from 0 to 86400" },
+		{ TEXT("left_behind = -1;"), "1: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT("left_behind = 4294967295;"), "1: \"4294967295\" is not a plain number of at most nine digits" },
+		{ TEXT("left_behind = true;"), "1: left_behind must be a number from 0 to 86400" },
+		{ TEXT("left_behind = [ 1 ];"), "1: left_behind must be a number from 0 to 86400" },
+		{ TEXT("left_behind = \"60\";"), "1: left_behind must be one of \"keep\"" },
+		{ TEXT("left_behind = \"kepe\";"), "1: left_behind = \"kepe\" is unknown; did you mean \"keep\"?" },
+		{ TEXT("lift_behind = 60;"), "1: unknown key \"lift_behind\"; did you mean \"left_behind\"?" },
 		{ TEXT("selinux = { plain = \"spc_t\"; };"), "1: plain must be one of \"keep\", \"container_t\"" },
 		{ TEXT("audit = true;"), "1: expected a group: { key = value; ... }" },
 		{ TEXT("audit = { plain = 1; palin = true; };"), "1: plain must be true or false\n"
@@ -788,6 +809,9 @@ test_settings_read(void)
 	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
 	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
 	    !s.audit_plain && !s.plain_container && s.max_wait == 240, "is the defaults");
+	ok(s.placeholder_init.n == 2 && strlist_has(&s.placeholder_init, "/tmp/gdn-init") &&
+	    strlist_has(&s.placeholder_init, "/tmp/garden-init") && s.idle == IDLE_GIVE_BACK && s.first_exec == 30 &&
+	    s.left_behind == 60, "those of containers that pause, too");
 	settings_free(&s);
 	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "every setting");
 	ok(strcmp(s.runtime, "/usr/sbin/runc") == 0 && s.volumes.n == 2 && strcmp(s.volumes.v[1], "/b/c") == 0 &&
@@ -803,6 +827,43 @@ test_settings_read(void)
 	settings_free(&s);
 	ok(settings_parse(TEXT("door = \"setuid\";"), &s, &f) && s.door == DOOR_BY_SETUID, "either");
 	settings_free(&s);
+}
+
+/* What is to become of containers that pause. */
+static void
+test_settings_idle(void)
+{
+	static const struct {
+		const char *text;
+		enum idle_setting idle;
+		unsigned first_exec, left_behind;
+		size_t inits;
+	} t[] = {
+		{ "idle = \"give-back\";", IDLE_GIVE_BACK, 30, 60, 2 },
+		{ "idle = \"stop\";", IDLE_STOP, 30, 60, 2 },
+		{ "idle = \"keep\";", IDLE_KEEP, 30, 60, 2 },
+		{ "first_exec = 1;", IDLE_GIVE_BACK, 1, 60, 2 },
+		{ "first_exec = 86400;", IDLE_GIVE_BACK, 86400, 60, 2 },
+		{ "left_behind = 0;", IDLE_GIVE_BACK, 30, 0, 2 },
+		{ "left_behind = 86400;", IDLE_GIVE_BACK, 30, 86400, 2 },
+		{ "left_behind = \"keep\";", IDLE_GIVE_BACK, 30, LEFT_BEHIND_KEEP, 2 },
+		{ "placeholder_init = [ ];", IDLE_GIVE_BACK, 30, 60, 0 },
+		{ "placeholder_init = [ \"/a\", \"/b/c\", \"/pause\" ];", IDLE_GIVE_BACK, 30, 60, 3 },
+		{ "placeholder_init = [ \"/pause\" ]; idle = \"stop\"; first_exec = 7; left_behind = 8;", IDLE_STOP, 7, 8, 1 },
+	};
+	struct settings s;
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autofaults struct faults f = { 0 };
+
+		ok(settings_parse(t[i].text, strlen(t[i].text), &s, &f) && f.n == 0, "%s", t[i].text);
+		ok(s.idle == t[i].idle && s.first_exec == t[i].first_exec && s.left_behind == t[i].left_behind &&
+		    s.placeholder_init.n == t[i].inits, "  is read");
+		ok(t[i].inits == 0 || t[i].inits == 2 || strcmp(s.placeholder_init.v[t[i].inits - 1], "/pause") == 0,
+		    "  a list in place of the defaults");
+		settings_free(&s);
+	}
 }
 
 static void
@@ -878,6 +939,7 @@ main(int argc, char **argv)
 	test_settings_types();
 	test_issuers();
 	test_settings_read();
+	test_settings_idle();
 	test_salvage();
 	test_examples(tests_dir(argc, argv));
 	return done_testing();

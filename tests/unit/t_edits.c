@@ -75,6 +75,7 @@ test_reply_others(void)
 		{ .kind = REPLY_PLAIN }, { .kind = REPLY_NOTED },
 		{ .kind = REPLY_REFUSED, .why = { WHY_DENIED, "no: \"x\" \xc3\xa4" } },
 		{ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" }, .wait = 240 },
+		{ .kind = REPLY_NOTED, .line = "GPU 0000:3b:00.0 (exclusive), waited 38 s \xc3\xa4" },
 	};
 	struct edits none = { 0 };
 	struct why why = { 0 };
@@ -88,9 +89,71 @@ test_reply_others(void)
 		    why.text);
 		ok(out.kind == t[i].kind && out.why.code == t[i].why.code && strcmp(out.why.text, t[i].why.text) == 0 &&
 		    out.wait == t[i].wait, "  is the same");
+		ok(strcmp(out.line, t[i].line) == 0 && out.chores.n == 0, "  with its line");
 	}
 	edits_sort_mounts(&none);
 	ok(none.mounts == 0, "no mounts to sort");
+}
+
+/* What is to be done, with a reply of either kind that may say so. */
+static void
+test_reply_chores(void)
+{
+	static const enum reply_kind kinds[] = { REPLY_NOTED, REPLY_BUSY };
+	struct reply r = { 0 };
+	struct why why = { 0 };
+	struct chore *c;
+	size_t i;
+
+	if (!ok((c = chores_add(&r.chores)) != NULL, "a chore"))
+		return;
+	c->kind = CHORE_CLEAR;
+	memset(c->lease, 'a', 64);
+	c->id = strdup("c1");
+	c->gate = strdup("devices/x");
+	c->init = (struct process_id){ 5, 6 };
+	ok(chore_add_node(c, 195, 0) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
+	    "and another");
+	c = &r.chores.v[1];
+	c->kind = CHORE_OPEN;
+	c->id = strdup("c2");
+	c->gate = strdup("devices/z");
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		autofree char *text = NULL, *again = NULL;
+		autoreply struct reply out = { 0 };
+
+		r.kind = kinds[i];
+		r.why = kinds[i] == REPLY_BUSY ? (struct why){ WHY_AGAIN, "taken" } : (struct why){ 0 };
+		text = reply_encode(&r);
+		if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "%s: there and back: %s", text,
+		    why.text))
+			continue;
+		is_str(again = reply_encode(&out), text, "  the same text");
+		ok(out.chores.n == 2 && out.chores.v[0].kind == CHORE_CLEAR && out.chores.v[1].kind == CHORE_OPEN &&
+		    strcmp(out.chores.v[1].gate, "devices/z") == 0 && out.chores.v[0].nodes == 1 &&
+		    out.chores.v[0].node[0].major == 195, "  and both of them");
+	}
+	reply_free(&r);
+	ok(r.chores.v == NULL && r.chores.n == 0, "freed, it has none");
+}
+
+/* It goes to a terminal: one line, and no more than fits. */
+static void
+test_reply_line(void)
+{
+	static const char wild[] = "{\"reply\":\"noted\",\"line\":\"a\\n\\u001b[2Jb\\u202e\"}";
+	autoreply struct reply out = { 0 }, other = { 0 };
+	autobuf struct buf b = { 0 };
+	struct why why = { 0 };
+	int i;
+
+	ok(reply_decode(wild, strlen(wild), &out, &why) == 0, "a line with what is not to be printed");
+	is_str(out.line, "a??[2Jb?", "is told without that");
+	buf_puts(&b, "{\"reply\":\"noted\",\"line\":\"");
+	for (i = 0; i < 2000; i++)
+		buf_puts(&b, "x");
+	buf_puts(&b, "\"}");
+	ok(reply_decode(b.p, b.len, &other, &why) == 0 && strlen(other.line) == REPLY_LINE_MAX - 1, "a long one is cut");
 }
 
 #define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
@@ -99,6 +162,9 @@ test_reply_others(void)
 #define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
 #define HOOK(members) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
 #define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
+#define NOTED(chores) "{\"reply\":\"noted\",\"chores\":" chores "}"
+#define CHORE(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
+    "\"nodes\":[" node "],\"init\":[0,\"0\"],\"by\":[0,\"0\"]}"
 #define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
 
 static void
@@ -150,8 +216,13 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":-1,\"ahead\":0"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":4294967296,\"ahead\":0"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":null"),
+		NOTED("null"), NOTED("{}"), NOTED("\"\""), NOTED("[{}]"), NOTED("[1]"),
+		NOTED("[" CHORE("shut", "\"195:0\"") "]"), NOTED("[" CHORE("shat", "[195,0]") "]"),
+		NOTED("[" CHORE("shut", "[195,0]") ",null]"),
+		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
+		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0]") "]"), NOTED("[" CHORE("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),
 		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345\\u0036\\u0037\","
@@ -179,7 +250,7 @@ test_reply_refused(void)
 /* Memory that runs out.  (Reading is left out: jansson's own parser gives up with abort().) */
 
 /* A text that says all that the reply does, or NULL. */
-static struct reply sample;
+static struct reply sample, busy;
 
 static char *
 encode_reply(void)
@@ -187,12 +258,29 @@ encode_reply(void)
 	return reply_encode(&sample);
 }
 
+static char *
+encode_busy(void)
+{
+	return reply_encode(&busy);
+}
+
 static void
 test_memory(void)
 {
+	struct chore *c;
+
 	fill(&sample);
 	starve("a reply is written", encode_reply);
 	reply_free(&sample);
+	busy = (struct reply){ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" } };
+	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore")) {
+		c->id = strdup("c1");
+		c->gate = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
+		ok(chore_add_node(c, 195, 0) && chore_add_node(c, 195, 1) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
+		    strlist_add(&c->cgroups, "z", SIZE_MAX), "with nodes and cgroups");
+		starve("a reply with chores is written", encode_busy);
+	}
+	reply_free(&busy);
 }
 #else
 static void
@@ -207,6 +295,8 @@ main(void)
 {
 	test_reply_grant();
 	test_reply_others();
+	test_reply_chores();
+	test_reply_line();
 	test_reply_refused();
 	test_memory();
 	return done_testing();

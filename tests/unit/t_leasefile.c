@@ -1,4 +1,7 @@
-/* pure/leasefile.c: what is written is read back, what was not written is refused, and which acts are the same. */
+/*
+ * pure/leasefile.c: what is written is read back, also what versions 1 and 2 wrote, what was not written is refused,
+ * and which acts are the same.
+ */
 #include <jansson.h>
 
 #include "pure/leasefile.h"
@@ -8,7 +11,8 @@
 static void
 fill(struct lease *l)
 {
-	*l = (struct lease){ .uid = 4294967294, .pid = 123, .start = UINT64_MAX, .since = 1700000000, .draining = true };
+	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .init = { 2147483647, 5 }, .since = 1700000000,
+		.state = LEASE_DRAINING, .pauses = true };
 	snprintf(l->key, sizeof(l->key), "%064d", 7);
 	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
 	l->id = strdup("c\"1\n");
@@ -37,6 +41,22 @@ fill(struct lease *l)
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
+	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
+		.first_exec = 30, .left_behind = LEFT_BEHIND_KEEP, .created = 1234, .used = true, .shut = true, .left_since = 99,
+		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
+		.who = json_pack("{s:s}", "kind", "claim") };
+	(void)pausing_add_exec(&l->pausing, (struct process_id){ 9, UINT64_MAX });
+}
+
+static bool
+same_pausing(const struct pausing *a, const struct pausing *b)
+{
+	return file_id_same(&a->program, &b->program) && strcmp(a->gate, b->gate) == 0 && a->idle == b->idle &&
+	    a->first_exec == b->first_exec && a->left_behind == b->left_behind && a->created == b->created &&
+	    a->used == b->used && a->shut == b->shut && a->left_since == b->left_since &&
+	    process_id_same(&a->giver, &b->giver) && a->giving_since == b->giving_since && a->waited == b->waited &&
+	    a->uid == b->uid && a->gid == b->gid && json_equal(a->who, b->who) && a->execs == 1 && b->execs == 1 &&
+	    process_id_same(&a->exec[0], &b->exec[0]);
 }
 
 static bool
@@ -63,13 +83,15 @@ same(const struct lease *a, const struct lease *b)
 			return false;
 	return a->acts == b->acts && strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
-	    a->uid == b->uid && a->pid == b->pid && a->start == b->start && a->since == b->since && a->gpus == b->gpus &&
+	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->init, &b->init) &&
+	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->init.pid == 2147483647 && a->init.start == 5 &&
+	    a->since == b->since && a->gpus == b->gpus &&
 	    held_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit && held_same(&a->gpu[1], &b->gpu[1]) &&
 	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
-	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->draining == b->draining &&
-	    strcmp(a->label, b->label) == 0 && same_folders(a, b);
+	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
+	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && same_pausing(&a->pausing, &b->pausing);
 }
 
 static void
@@ -90,6 +112,60 @@ test_round_trip(void)
 	lease_free(&a);
 	lease_free(&b);
 	ok(b.id == NULL && b.acts == 0, "freed, it is empty");
+	ok(b.pausing.gate == NULL && b.pausing.execs == 0 && b.pausing.who == NULL, "and knows of no tasks");
+}
+
+static void
+test_states(void)
+{
+	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_GIVEN_BACK,
+		LEASE_COMING_BACK };
+	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back" };
+	enum lease_state named = LEASE_HELD;
+	struct lease a, b;
+	struct why why;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		fill(&a);
+		a.state = states[i];
+		a.reopened = a.over = true;
+		b = (struct lease){ 0 };
+		text = lease_encode(&a);
+		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
+		    lease_is_given_back(&b) == (i == 3), "a lease that is %s, there and back", names[i]);
+		ok(!b.reopened && !b.over, "  what was seen of it is no part of it");
+		ok(lease_holds(&b) == (i != 3) && lease_holds(&a), "  its GPUs are %s", i != 3 ? "its own" :
+		    "anyone's, unless its container has access all the same");
+		is_str(lease_state_name(states[i]), names[i], "  and its name");
+		ok(lease_state_named(names[i], &named) && named == states[i], "  and by its name");
+		free(text);
+		lease_free(&a);
+		lease_free(&b);
+	}
+	ok(!lease_state_named("Held", &named) && !lease_state_named("", &named) && !lease_state_named("held ", &named),
+	    "other words are no names");
+}
+
+/* A container whose process 1 does not pause has nothing of all that. */
+static void
+test_without_tasks(void)
+{
+	struct lease a, b = { 0 };
+	struct why why;
+	char *text;
+
+	fill(&a);
+	a.pauses = false;
+	text = lease_encode(&a);
+	ok(text != NULL && strstr(text, "pausing") == NULL, "a lease that knows of no tasks says nothing of them");
+	is_int(lease_decode(text, strlen(text), &b, &why), 0, "and is read");
+	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.execs == 0 && b.init.pid == 2147483647,
+	    "as that, and still knows its first process");
+	free(text);
+	lease_free(&a);
+	lease_free(&b);
 }
 
 /* The lease with one member changed: NULL takes it away. */
@@ -126,7 +202,7 @@ static void
 test_refused(void)
 {
 	static const char *const needed[] = { "version", "id", "root", "uid", "pid", "start", "boot", "policy", "pipeline",
-		"cgroups", "gpus", "nodes", "users", "acts", "draining" };
+		"cgroups", "gpus", "nodes", "users", "acts", "state", "init", "init_start" };
 	static const char *const acts[] = { "{}", "1",
 		"{\"act\":\"allow-all\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":-1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
@@ -150,7 +226,29 @@ test_refused(void)
 		is_int(decode_with(needed[i], NULL), -1, "without %s it is none", needed[i]);
 		is_int(decode_with(needed[i], json_null()), -1, "nor with %s null", needed[i]);
 	}
-	is_int(decode_with("version", json_integer(3)), -1, "nor of another version");
+	is_int(decode_with("draining", json_integer(1)), 0, "one of an earlier version means nothing in this one");
+	is_int(decode_with("version", json_integer(4)), -1, "nor of another version");
+	is_int(decode_with("version", json_integer(0)), -1, "nor of the one before the first");
+	is_int(decode_with("version", json_integer(-1)), -1, "nor of a negative one");
+	is_int(decode_with("version", json_integer(4294967299)), -1, "nor of one that is 3 in 32 bits");
+	is_int(decode_with("version", json_string("3")), -1, "nor of one that is text");
+	is_int(decode_with("state", json_string("Held")), -1, "nor in an unknown state");
+	is_int(decode_with("state", json_string("")), -1, "nor in none");
+	is_int(decode_with("state", json_integer(0)), -1, "nor in one that is a number");
+	is_int(decode_with("pid", json_integer(-1)), -1, "nor of a negative pid");
+	is_int(decode_with("pid", json_integer(2147483648)), -1, "nor of one too large");
+	is_int(decode_with("pid", json_integer(4294967297)), -1, "nor of one that is 1 in 32 bits");
+	is_int(decode_with("pid", json_string("1")), -1, "nor of one that is text");
+	is_int(decode_with("start", json_integer(1)), -1, "nor with a start time that is a number");
+	is_int(decode_with("init", json_integer(-1)), -1, "nor with a first process of a negative pid");
+	is_int(decode_with("init", json_integer(2147483648)), -1, "nor of one too large");
+	is_int(decode_with("init_start", json_integer(1)), -1, "nor of a start time that is a number");
+	is_int(decode_with("init_start", json_string("-1")), -1, "nor of a negative one");
+	is_int(decode_with("pausing", NULL), 0, "one without tasks is read");
+	is_int(decode_with("pausing", json_null()), -1, "one whose tasks are null is not");
+	is_int(decode_with("pausing", json_object()), -1, "nor where nothing is said of them");
+	is_int(decode_with("pausing", json_array()), -1, "nor where they are a list");
+	is_int(decode_with("pausing", json_true()), -1, "nor where they are a word");
 	is_int(decode_with("uid", json_integer(-1)), -1, "nor with a negative uid");
 	is_int(decode_with("uid", json_integer(4294967296)), -1, "nor one too large");
 	is_int(decode_with("start", json_string("18446744073709551616")), -1, "nor a start time too large");
@@ -223,9 +321,90 @@ test_first_version(void)
 	struct why why;
 
 	is_int(lease_decode(text, strlen(text), &l, &why), 0, "a lease of the version before is read");
-	ok(l.acts == 0 && !l.draining && l.gpus == 1 && l.nodes == 1, "it has done nothing to the host");
+	ok(l.acts == 0 && l.state == LEASE_HELD && l.gpus == 1 && l.nodes == 1, "it has done nothing to the host");
 	ok(l.nodes == 1 && l.node[0].mode == LEASE_MODE_UNKNOWN, "how its nodes were is not known");
+	ok(l.asker.pid == 1 && l.asker.start == 9, "who asked is");
+	ok(l.init.pid == 0 && l.init.start == 0 && !l.pauses && l.folders == 0, "its first process is not, nor its tasks");
 	lease_free(&l);
+}
+
+#define SECOND(draining) "{\"version\":2,\"id\":\"c1\",\"root\":\"/run/runc\",\"uid\":7,\"pid\":4242," \
+    "\"start\":\"99\",\"boot\":\"b\",\"since\":1700000000,\"policy\":\"p\",\"pipeline\":\"ml/train\"," \
+    "\"cgroups\":[\"a\",\"b\"],\"gpus\":[{\"vendor\":\"nvidia\",\"pci\":\"0000:3b:00.0\",\"part\":\"\",\"exclusive\":true,\"limit\":0}]," \
+    "\"nodes\":[{\"path\":\"/dev/nvidia0\",\"major\":195,\"minor\":0,\"mode\":432,\"uid\":0,\"gid\":44}]," \
+    "\"users\":[[100000,65536]],\"acts\":[{\"act\":\"allow-user\",\"path\":\"/dev/nvidia0\",\"major\":195," \
+    "\"minor\":0,\"id\":7,\"mask\":-1,\"inode\":\"0\"}],\"folders\":[]," draining "\"label\":\"u:r:t:s0\"}"
+
+/* It said «draining», and knew no first process and no tasks; what it may say of these is of no account. */
+static void
+test_second_version(void)
+{
+	static const struct {
+		const char *text, *what;
+		int ret;
+		enum lease_state state;
+	} t[] = {
+		{ SECOND("\"draining\":false,"), "one that is held", 0, LEASE_HELD },
+		{ SECOND("\"draining\":true,"), "one that is draining", 0, LEASE_DRAINING },
+		{ SECOND("\"draining\":false,\"state\":\"given-back\",\"init\":5,\"init_start\":\"6\",\"pausing\":{},"),
+		    "one that has members of the third", 0, LEASE_HELD },
+		{ SECOND(""), "one that does not say", -1, LEASE_HELD },
+		{ SECOND("\"draining\":null,"), "one that says null", -1, LEASE_HELD },
+		{ SECOND("\"draining\":1,"), "one that says 1", -1, LEASE_HELD },
+		{ SECOND("\"draining\":\"true\","), "one that says it as text", -1, LEASE_HELD },
+		{ SECOND("\"state\":\"held\",\"init\":5,\"init_start\":\"6\","), "one that says it as the third does", -1,
+		    LEASE_HELD },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct lease l = { 0 };
+
+		is_int(lease_decode(t[i].text, strlen(t[i].text), &l, &why), t[i].ret, "the second version: %s", t[i].what);
+		if (t[i].ret == -1)
+			ok(l.id == NULL && l.acts == 0 && l.gpus == 0, "  leaves nothing");
+		else {
+			ok(l.state == t[i].state && !l.pauses && l.init.pid == 0 && l.init.start == 0, "  is in its state, without tasks");
+			ok(l.asker.pid == 4242 && l.asker.start == 99 && l.gpus == 1 && l.gpu[0].exclusive && l.nodes == 1 &&
+			    l.node[0].mode == 0660 && l.node[0].gid == 44 && l.acts == 1 && l.users == 1 && l.cgroups.n == 2 &&
+			    l.uid == 7 && strcmp(l.pipeline, "ml/train") == 0 && strcmp(l.label, "u:r:t:s0") == 0,
+			    "  and all else is read");
+		}
+		lease_free(&l);
+	}
+}
+
+static void
+test_describe(void)
+{
+	static struct held_gpu gpus[24] = {
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .exclusive = true },
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0", .part = "3:0", .exclusive = true },
+		{ .vendor = GPU_AMD, .pci = "0000:03:00.0" },
+	};
+	struct lease l = { .gpu = gpus, .gpus = 1 };
+	char line[LEASE_LINE_MAX];
+	size_t i;
+
+	lease_describe(&l, line);
+	is_str(line, "GPU 0000:3b:00.0 (exclusive)", "one GPU, told of");
+	l.pausing.waited = 38;
+	lease_describe(&l, line);
+	is_str(line, "GPU 0000:3b:00.0 (exclusive), waited 38 s", "one that was waited for");
+	l.pausing.waited = 0;
+	l.gpus = 2;
+	lease_describe(&l, line);
+	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0 (exclusive)", "two, one of them a part");
+	l.gpus = 3;
+	lease_describe(&l, line);
+	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0, 0000:03:00.0 (shared)", "one of them shared: not exclusive");
+	for (i = 3; i < 24; i++)
+		gpus[i] = gpus[0];
+	l.gpus = 24;
+	memset(line, 'x', sizeof(line));
+	lease_describe(&l, line);
+	is_int(strlen(line), LEASE_LINE_MAX - 1, "too many for a line are cut");
 }
 
 static void
@@ -289,8 +468,12 @@ main(void)
 	test_folders();
 	test_unwritable();
 	test_round_trip();
+	test_states();
+	test_without_tasks();
 	test_refused();
 	test_first_version();
+	test_second_version();
+	test_describe();
 	test_acts();
 #if !defined(__SANITIZE_ADDRESS__)
 	json_object_seed(1);

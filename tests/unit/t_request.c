@@ -12,7 +12,10 @@
 
 static const char minimal[] = "{\"verb\":\"grant\",\"id\":\"c1\",\"runtime_root\":\"\",\"cgroups_path\":\"\","
     "\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,"
-    "\"privileged\":false}";
+    "\"privileged\":false,\"shut\":[],\"no_chores\":false}";
+
+#define KEY_A "0000000000000000000000000000000000000000000000000000000000000000"
+#define KEY_B "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
 
 static int
 decode(const char *text, struct request *r, struct why *why)
@@ -50,30 +53,35 @@ test_minimal(void)
 	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup, "is read as it stands");
 	ok(r.token == NULL && r.team == NULL && r.pipeline == NULL && r.job == NULL && r.instance_vars == NULL &&
 	    r.gpus == NULL && r.folders == NULL && r.reason == NULL &&
-	    r.label == NULL && r.mount_label == NULL, "what is not there is NULL");
+	    r.label == NULL && r.mount_label == NULL && r.init_path == NULL, "what is not there is NULL");
+	ok(r.shut.n == 0 && !r.no_chores && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
+	    "nor is anything shut, or a file named");
 	is_str(text = request_encode(&r), minimal, "and is written the same way");
 }
 
 static void
 test_round_trip(void)
 {
-	static const char *const verbs[] = { "grant", "look", "refused", "plain" };
+	static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply", "created",
+		"exec" };
 	char team[] = "t\"\\\xc3\xa4", root[] = "/run/runc", cgroup[] = "garden/x", id[] = "a_+-.Z9", job[] = "j",
 	    token[] = "e.y.J";
 	char pipeline[] = "p", vars[] = "{\"a\":1}", gpus[] = "1", folders[] = "/srv/a:ro", reason[] = "no", cuda[] = "0,1", rocr[] = "";
-	char label[] = "u:r:t:s0", mount[] = "u:object_r:f:s0";
+	char label[] = "u:r:t:s0", mount[] = "u:object_r:f:s0", init[] = "/tmp/gdn-init", verb[32];
+	char *shut[] = { (char[]){ KEY_A }, (char[]){ KEY_B } };
 	struct request in = { .id = id, .runtime_root = root, .cgroups_path = cgroup, .systemd_cgroup = true,
 		.uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3, .dac_override = true,
 		.privileged = true, .token = token, .team = team, .pipeline = pipeline, .job = job,
 		    .instance_vars = vars,
 		.gpus = gpus, .folders = folders, .cuda_visible = cuda, .rocr_visible = rocr, .reason = reason,
-		.label = label, .mount_label = mount };
+		.label = label, .mount_label = mount, .init_path = init,
+		.init_file = { 4294967295, 4294967295, UINT64_MAX }, .shut = { shut, 2 }, .no_chores = true };
 	struct why why;
 	unsigned v;
 
 	in.uids.v[in.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	in.uids.v[in.uids.n++] = (struct idrange){ 1, 1, 4294967293 };
-	for (v = 0; v < 4; v++) {
+	for (v = 0; v <= VERB_EXEC; v++) {
 		autorequest struct request out;
 		autofree char *text = NULL, *again = NULL;
 
@@ -82,6 +90,8 @@ test_round_trip(void)
 		if (!ok(text != NULL && decode(text, &out, &why) == 0, "%s: there and back: %s", verbs[v], why.text))
 			continue;
 		is_str(again = request_encode(&out), text, "  the same text");
+		snprintf(verb, sizeof(verb), "{\"verb\":\"%s\",", verbs[v]);
+		ok(text_starts(text, verb), "  its verb's name");
 		ok(out.verb == in.verb && out.uids.n == 2 && !out.uids.identity && out.uids.v[1].size == 4294967293 &&
 		    !out.gids.identity && out.gids.n == 0, "  its verb and mappings");
 		ok(out.uid == 7 && out.gid == 4294967294 && out.gid_count == 3 && out.gid_list[2] == 4294967294 &&
@@ -91,6 +101,9 @@ test_round_trip(void)
 		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0 && strcmp(out.cuda_visible, cuda) == 0 && strcmp(out.rocr_visible, rocr) == 0 &&
 		    strcmp(out.label, label) == 0 && strcmp(out.mount_label, mount) == 0,
 		    "  its texts");
+		ok(strcmp(out.init_path, init) == 0 && file_id_same(&out.init_file, &in.init_file) && out.no_chores &&
+		    out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 && strcmp(out.shut.v[1], KEY_B) == 0,
+		    "  its first process, and what was shut");
 	}
 	in.id = NULL;
 	ok(request_encode(&in) == NULL, "a request without an id is none");
@@ -98,6 +111,9 @@ test_round_trip(void)
 	in.id = id;
 	ok(request_encode(&in) == NULL, "nor is one that is not UTF-8");
 }
+
+#define SHUT_LIST "request: shut is not a list of at most 64 leases"
+#define SHUT_KEY "request: shut holds what is no lease"
 
 static void
 test_refused(void)
@@ -109,6 +125,29 @@ test_refused(void)
 		{ "id", NULL, "request: Object item not found: id" },
 		{ "uids", NULL, "request: Object item not found: uids" },
 		{ "privileged", NULL, "request: Object item not found: privileged" },
+		{ "shut", NULL, "request: Object item not found: shut" },
+		{ "no_chores", NULL, "request: Object item not found: no_chores" },
+		{ "shut", "null", SHUT_LIST },
+		{ "shut", "{}", SHUT_LIST },
+		{ "shut", "\"" KEY_A "\"", SHUT_LIST },
+		{ "shut", "true", SHUT_LIST },
+		{ "shut", "[\"\"]", SHUT_KEY },
+		{ "shut", "[\"" KEY_A "0\"]", SHUT_KEY },
+		{ "shut", "[\"" KEY_A "\",\"short\"]", SHUT_KEY },
+		{ "shut", "[1]", SHUT_KEY },
+		{ "shut", "[null]", SHUT_KEY },
+		{ "shut", "[[\"" KEY_A "\"]]", SHUT_KEY },
+		{ "no_chores", "null", "request: Expected true or false, got null" },
+		{ "no_chores", "0", "request: Expected true or false, got integer" },
+		{ "no_chores", "\"true\"", "request: Expected true or false, got string" },
+		{ "init_path", "\"/tmp/gdn-init\"", "request: init_path and init_file belong together" },
+		{ "init_file", "\"8:1:5\"", "request: init_path and init_file belong together" },
+		{ "init_path", "null", "request: Expected string, got null" },
+		{ "init_path", "1", "request: Expected string, got integer" },
+		{ "init_file", "null", "request: Expected string, got null" },
+		{ "init_file", "[8,1,5]", "request: Expected string, got array" },
+		{ "verb", "\"Exec\"", "request: unknown verb \"Exec\"" },
+		{ "verb", "\"creat\"", "request: unknown verb \"creat\"" },
 		{ "surprise", "1", "request: 1 object item(s) left unpacked: surprise" },
 		{ "verb", "\"Grant\"", "request: unknown verb \"Grant\"" },
 		{ "verb", "\"\"", "request: unknown verb \"\"" },
@@ -165,6 +204,45 @@ test_refused(void)
 	request_free(&r);
 }
 
+/* The file that process 1 is to run: "major:minor:inode", beside its path. */
+static void
+test_init_file(void)
+{
+	static const struct {
+		const char *text;
+		bool taken;
+		struct file_id id;
+	} t[] = {
+		{ "8:1:5", true, { 8, 1, 5 } }, { "0:0:0", true, { 0, 0, 0 } },
+		{ "4294967295:4294967295:18446744073709551615", true, { UINT32_MAX, UINT32_MAX, UINT64_MAX } },
+		{ "4294967296:1:5", false, { 0 } }, { "8:4294967296:5", false, { 0 } },
+		{ "8:1:18446744073709551616", false, { 0 } }, { "", false, { 0 } }, { ":", false, { 0 } }, { "::", false, { 0 } },
+		{ "8", false, { 0 } }, { "8:1", false, { 0 } }, { "8:1:", false, { 0 } }, { ":1:5", false, { 0 } },
+		{ "8::5", false, { 0 } }, { "8:1:5:7", false, { 0 } }, { "8:1:5 ", false, { 0 } }, { " 8:1:5", false, { 0 } },
+		{ "-8:1:5", false, { 0 } }, { "+8:1:5", false, { 0 } }, { "8:1:0x5", false, { 0 } }, { "08:1:5", false, { 0 } },
+		{ "8:1:-5", false, { 0 } }, { "8,1,5", false, { 0 } },
+	};
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		json_t *j = json_loads(minimal, 0, NULL);
+		autorequest struct request r;
+		autofree char *text = NULL, *again = NULL;
+
+		json_object_set_new(j, "init_path", json_string("/tmp/gdn-init"));
+		json_object_set_new(j, "init_file", json_string(t[i].text));
+		text = json_dumps(j, JSON_COMPACT);
+		json_decref(j);
+		is_int(decode(text, &r, &why), t[i].taken ? 0 : -1, "the first process runs \"%s\"", t[i].text);
+		if (t[i].taken)
+			ok(file_id_same(&r.init_file, &t[i].id) && (again = request_encode(&r)) != NULL && strcmp(again, text) == 0,
+			    "  is read, and written the same way");
+		else
+			is_str(why.text, "request: init_file is malformed", "  is refused");
+	}
+}
+
 /* A member with a text of n times the same letter. */
 static int
 decode_long(const char *key, size_t n, struct why *why)
@@ -177,6 +255,8 @@ decode_long(const char *key, size_t n, struct why *why)
 	memset(s, 'x', n);
 	s[n] = '\0';
 	json_object_set_new(j, key, json_string(s));
+	if (strcmp(key, "init_path") == 0)
+		json_object_set_new(j, "init_file", json_string("8:1:5"));
 	text = json_dumps(j, 0);
 	json_decref(j);
 	ret = decode(text, &r, why);
@@ -195,7 +275,7 @@ test_long(void)
 		    { "team", 1024 },
 		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
 		    { "folders", 65536 }, { "label", 1024 }, { "mount_label", 1024 },
-		{ "reason", 2048 }, { "cuda_visible", 4096 }, { "rocr_visible", 4096 },
+		{ "init_path", 4096 }, { "reason", 2048 }, { "cuda_visible", 4096 }, { "rocr_visible", 4096 },
 	};
 	struct why why;
 	size_t i;
@@ -238,6 +318,32 @@ test_many(void)
 	text = json_dumps(j, 0);
 	ok(decode(text, &r, &why) == -1 && strcmp(why.text, "request: id mappings are malformed") == 0,
 	    "one mapping more is refused");
+	free(text);
+	request_free(&r);
+	json_decref(j);
+}
+
+static void
+test_many_shut(void)
+{
+	json_t *j = json_loads(minimal, 0, NULL), *shut = json_array();
+	struct request r;
+	struct why why;
+	char *text;
+	int i;
+
+	for (i = 0; i < REQUEST_SHUT_MAX; i++)
+		json_array_append_new(shut, json_string(i % 2 == 0 ? KEY_A : KEY_B));
+	json_object_set_new(j, "shut", shut);
+	text = json_dumps(j, 0);
+	ok(decode(text, &r, &why) == 0 && r.shut.n == REQUEST_SHUT_MAX && strcmp(r.shut.v[63], KEY_B) == 0,
+	    "as many leases as may be shut at a time");
+	free(text);
+	request_free(&r);
+	json_array_append_new(shut, json_string(KEY_A));
+	text = json_dumps(j, 0);
+	is_int(decode(text, &r, &why), -1, "one more is refused");
+	is_str(why.text, SHUT_LIST, "  which is said");
 	free(text);
 	request_free(&r);
 	json_decref(j);
@@ -443,7 +549,9 @@ test_ask_many(void)
 /* Each of these gives a text that says all that was understood, or NULL. */
 static const char request_text[] = "{\"verb\":\"grant\",\"id\":\"c1\",\"runtime_root\":\"/r\",\"cgroups_path\":\"/c\","
     "\"systemd_cgroup\":true,\"uids\":[[0,1000,1],[1,2000,65535]],\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[1,2,3],"
-    "\"dac_override\":true,\"privileged\":false,\"token\":\"a.b.c-which-is-longer-than-a-small-buffer\",\"gpus\":\"1\","
+    "\"dac_override\":true,\"privileged\":false,\"shut\":[\"" KEY_A "\",\"" KEY_B "\"],\"no_chores\":true,"
+    "\"init_path\":\"/tmp/gdn-init-of-a-path-longer-than-a-small-buffer\",\"init_file\":\"8:1:5\","
+    "\"token\":\"a.b.c-which-is-longer-than-a-small-buffer\",\"gpus\":\"1\","
     "\"folders\":\"/srv/a:ro\"}";
 
 static char *
@@ -499,8 +607,10 @@ main(void)
 	test_minimal();
 	test_round_trip();
 	test_refused();
+	test_init_file();
 	test_long();
 	test_many();
+	test_many_shut();
 	test_ask();
 	test_bound();
 	test_ask_refused();

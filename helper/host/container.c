@@ -1,0 +1,204 @@
+/*
+ * See container.h.  Reads /proc and /sys/fs/cgroup; where something can't be seen,
+ * says what keeps a lease alive.
+ */
+#include "container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/devlist.h"
+#include "cgroup.h"
+#include "file.h"
+#include "opennode.h"
+#include "process.h"
+
+#define CHILDREN_MAX 64
+#define DIRS_MAX 256		/* cgroups that a container makes beneath its own */
+#define LOOKS_MAX 4096		/* at what its first process, which only pauses, has open and mapped */
+
+/* Of /proc/PID/status: dead but not buried, and its pids from the outermost namespace to its own. */
+struct status {
+	bool zombie;
+	unsigned depth;
+	long innermost;
+};
+
+static bool
+read_status(pid_t pid, struct status *out)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	char name[40], *state, *p, *end;
+
+	*out = (struct status){ 0 };
+	snprintf(name, sizeof(name), "proc/%d/status", pid);
+	if (root == -1 || (text = file_read_at(root, name, 1 << 20, NULL)) == NULL ||
+	    (state = strstr(text, "\nState:\t")) == NULL)
+		return false;
+	out->zombie = state[8] == 'Z' || state[8] == 'X';
+	if ((p = strstr(text, "\nNSpid:")) == NULL)
+		return true;
+	for (p += 7; *p != '\n' && *p != '\0'; p = end, out->depth++) {
+		out->innermost = strtol(p, &end, 10);
+		if (end == p)
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_children(pid_t parent, struct pids *out)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	char name[64], *p, *end;
+	long pid;
+
+	snprintf(name, sizeof(name), "proc/%d/task/%d/children", parent, parent);
+	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL ||
+	    (out->v = calloc(CHILDREN_MAX, sizeof(*out->v))) == NULL)
+		return false;
+	for (p = text; (pid = strtol(p, &end, 10)) > 0 && end != p; p = end) {
+		if (out->n == CHILDREN_MAX)
+			return false;
+		out->v[out->n++] = (pid_t)pid;
+	}
+	return true;
+}
+
+bool
+container_find_init(pid_t parent, pid_t besides, struct process_id *out)
+{
+	struct status of_parent, st;
+	struct pids children = { 0 };
+	unsigned own = 0, others = 0;
+	pid_t init = 0, other = 0;
+	size_t i;
+
+	if (read_status(parent, &of_parent) && read_children(parent, &children))
+		for (i = 0; i < children.n; i++) {
+			if (children.v[i] == besides || !read_status(children.v[i], &st) || st.zombie)
+				continue;
+			if (st.depth > of_parent.depth && st.innermost == 1) {
+				init = children.v[i];
+				own++;
+			} else {
+				other = children.v[i];
+				others++;
+			}
+		}
+	free(children.v);
+	/* one that shares its runtime's PID namespace is told from others only where there are none */
+	if (own == 0 && others == 1)
+		init = other;
+	else if (own != 1)
+		return false;
+	out->pid = init;
+	return process_start(init, &out->start) && process_parent(init) == parent;
+}
+
+/* Process 1 runs that very file, which root alone can have written. */
+static bool
+runs_placeholder(const struct lease *l)
+{
+	struct statx st;
+	struct file_id id;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", l->init.pid);
+	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
+		return false;
+	id = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
+	return file_id_same(&id, &l->pausing.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	    process_id_lives(l->init);
+}
+
+static int
+by_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool
+has_pid(const struct pids *sorted, pid_t pid)
+{
+	return sorted->n > 0 && bsearch(&pid, sorted->v, sorted->n, sizeof(pid), by_pid) != NULL;
+}
+
+/*
+ * Who was put into the container has its parent outside, in the engine; what the
+ * task started has its own, or process 1 once that has ended.
+ */
+static void
+sort_out(const struct lease *l, const struct pids *all, struct sight *out)
+{
+	pid_t parent;
+	size_t i;
+
+	for (out->alone = true, i = 0; i < all->n; i++) {
+		if (all->v[i] == l->init.pid)
+			continue;
+		out->alone = false;
+		if ((parent = process_parent(all->v[i])) != -1 && !has_pid(all, parent))
+			out->task = true;
+	}
+}
+
+void
+container_see(const struct lease *l, struct sight *out)
+{
+	struct looks looks = { .left = LOOKS_MAX };
+	unsigned dirs = DIRS_MAX;
+	struct pids all;
+	size_t i;
+
+	*out = (struct sight){ .task = true, .has_node = true };
+	for (i = 0; i < l->pausing.execs; i++)
+		out->execs = out->execs || process_id_lives(l->pausing.exec[i]);
+	if (!(out->pauses = runs_placeholder(l)))
+		return;
+	if (cgroup_pids(&l->cgroups, &dirs, &all)) {
+		if (all.n > 0)
+			qsort(all.v, all.n, sizeof(*all.v), by_pid);
+		if (has_pid(&all, l->init.pid)) {
+			out->task = false;
+			sort_out(l, &all, out);
+		}
+	}
+	free(all.v);
+	if (out->alone)
+		out->has_node = process_holds(l->init.pid, l->node, l->nodes, &looks);
+}
+
+bool
+container_is_ruled(const char *gate)
+{
+	autofree char *list = cgroup_device_list(gate);
+
+	return list != NULL ? *list != 'a' : errno == ENOENT;
+}
+
+bool
+container_is_shut(const struct lease *l)
+{
+	autofree char *list = NULL;
+	size_t i;
+
+	if (l->pausing.gate == NULL)
+		return false;
+	if ((list = cgroup_device_list(l->pausing.gate)) == NULL)
+		return errno == ENOENT;
+	for (i = 0; i < l->nodes; i++)
+		if (devlist_allows(list, l->node[i].major, l->node[i].minor))
+			return false;
+	return true;
+}

@@ -1,0 +1,33 @@
+/* Which processes have device nodes open, or mapped? */
+#ifndef GPUHELPER_HOST_OPENNODE_H
+#define GPUHELPER_HOST_OPENNODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../pure/edits.h"
+
+#define INUSE_LOOKS 20000	/* at descriptors and mounts, for one user */
+#define INUSE_MS 200		/* the same, in time: others wait meanwhile */
+
+/* What is left of a share of looking around: processes may be many, and what they have. */
+struct looks {
+	unsigned left;
+	int64_t until;		/* clock_ms(); 0: not begun */
+};
+
+/* Takes one look off; false: none is left, or the time is over. */
+bool looks_take(struct looks *l);
+
+/*
+ * True if the task (PID/task/TID beneath the directory «proc») has a node of one
+ * of these numbers open; or where that can't be seen, or not with *looks.
+ */
+bool task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks);
+
+/* The same for all threads of a process and, beside what is open, for what is mapped (proc(5), map_files). */
+bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks);
+
+#endif

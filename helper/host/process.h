@@ -1,0 +1,27 @@
+/* Processes, as /proc shows them to whoever reads it (proc(5)). */
+#ifndef GPUHELPER_HOST_PROCESS_H
+#define GPUHELPER_HOST_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../pure/processid.h"
+
+/* The start time of a process; false (errno) if it can't be read. */
+bool process_start(pid_t pid, uint64_t *start);
+
+/* True if that process lives, a zombie too, or where that can't be seen. */
+bool process_lives(pid_t pid, uint64_t start);
+bool process_id_lives(struct process_id p);
+
+/* The parent's pid, 0 for one that can't be seen from here; -1 (errno) if it can't be read. */
+pid_t process_parent(pid_t pid);
+
+/* Does the error of a call on /proc/PID say that the process, or what was asked for of it, is no longer there? */
+bool process_is_gone(int error);
+
+/* /proc/sys/kernel/random/boot_id; false (errno) if it can't be read. */
+bool boot_id(char out[40]);
+
+#endif

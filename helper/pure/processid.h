@@ -1,0 +1,20 @@
+/* One process and no other: within a boot, pid and start time together are never given again. */
+#ifndef GPUHELPER_PURE_PROCESSID_H
+#define GPUHELPER_PURE_PROCESSID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_id {
+	pid_t pid;		/* 0: none */
+	uint64_t start;		/* clock ticks since boot; field 22 of /proc/PID/stat (proc(5)) */
+};
+
+static inline bool
+process_id_same(const struct process_id *a, const struct process_id *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
+#endif

@@ -1,0 +1,390 @@
+/*
+ * See back.h.  The way is that of a grant (request, policy, decision, lease, record,
+ * acts), but for the identity, which the ended lease remembers, and the token, which
+ * is not asked for again.
+ */
+#include "back.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/clock.h"
+#include "../host/etc.h"
+#include "../host/file.h"
+#include "../host/process.h"
+#include "acts.h"
+#include "audit.h"
+#include "rate.h"
+#include "take.h"
+
+/* A lease by itself, as it is written down: ours to change. */
+static int
+copy_lease(const struct lease *from, struct lease *to, struct why *why)
+{
+	char *text = lease_encode(from);
+	int ret = text == NULL ? refuse_nomem(why) : lease_decode(text, strlen(text), to, why);
+
+	free(text);
+	memcpy(to->key, from->key, sizeof(to->key));
+	return ret;
+}
+
+/* Is it ours to deal with: given back, or stopped on its way to be had again? */
+static bool
+may_come_back(const struct lease *l)
+{
+	const bool lives = process_id_lives(l->pausing.giver);
+
+	return lease_is_given_back(l) ||
+	    (l->state == LEASE_COMING_BACK && turn_is_stale(&l->pausing, lives, clock_ms()));
+}
+
+static struct lease *
+find(const struct work *w, const struct leases *ls)
+{
+	return leases_find(ls, w->peer->asker.uid, w->request->runtime_root, w->request->id);
+}
+
+/* The lease as it is now.  1: somebody else deals with it. */
+static int
+read_lease(struct work *w)
+{
+	struct leases ls;
+	struct lease *l;
+	int ret;
+
+	if ((ret = leases_read(&ls, w->peer->asker.uid, &w->why)) == 0) {
+		l = find(w, &ls);
+		ret = l == NULL || !may_come_back(l) ? 1 : copy_lease(l, &w->lease, &w->why);
+	}
+	leases_close(&ls);
+	return ret;
+}
+
+/* Asks for the very GPUs; for parts of AMD's, which have no name of their own, by number. */
+static int
+ask_for(const struct lease *l, struct ask *ask, struct why *why)
+{
+	const struct held_gpu *g;
+	char name[40];
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++) {
+		g = &l->gpu[i];
+		if (g->vendor == GPU_AMD && g->part[0] != '\0') {
+			ask->counts = 1;
+			ask->count[0].has_vendor = true;
+			ask->count[0].vendor = g->vendor;
+			ask->count[0].n++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%s%s%s", g->pci, g->part[0] != '\0' ? ":" : "", g->part);
+		if (!strlist_add(&ask->gpu_ids, name, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+static int
+judge(struct work *w)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct question q = { .who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings,
+		.files = &w->files, .source = { .root = root, .udev = true } };
+
+	if (root == -1)
+		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
+	if (w->lease.pausing.who == NULL || !identity_unpack(w->lease.pausing.who, &w->known))
+		return refuse(&w->why, WHY_DENIED, "what pipeline it is was too long to be remembered");
+	if (settings_load(GPUHELPER_CONFDIR, true, &w->settings, NULL, NULL, &w->why) == -1 ||
+	    policy_files_load(GPUHELPER_CONFDIR, true, &w->files, &w->why) == -1 ||
+	    ask_for(&w->lease, &w->ask, &w->why) == -1)
+		return -1;
+	decide(&q, &w->decision, NULL, NULL);
+	if (w->decision.verdict == VERDICT_GRANT)
+		return 0;
+	w->why = w->decision.why;
+	return -1;
+}
+
+static bool
+had(const struct lease *l, const struct inventory *inv, const struct gpu *g)
+{
+	struct held_gpu is = { .vendor = g->vendor };
+	size_t i;
+
+	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
+	gpu_part(inv, g, is.part);
+	for (i = 0; i < l->gpus; i++)
+		if (held_same(&l->gpu[i], &is))
+			return true;
+	return false;
+}
+
+/* Of what the policy would give, what the container had: its devices can't be others any more. */
+static void
+narrow(struct work *w)
+{
+	struct gpu_want *want;
+	size_t i, k, n;
+
+	for (i = 0; i < w->decision.grant.gpus; i++) {
+		want = &w->decision.grant.gpu[i];
+		for (k = 0, n = 0; k < want->n; k++)
+			if (had(&w->lease, &w->decision.inventory, want->candidate[k]))
+				want->candidate[n++] = want->candidate[k];
+		want->n = n;
+	}
+}
+
+static bool
+same_nodes(const struct lease *a, const struct lease *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < b->nodes; i++) {
+		for (k = 0; k < a->nodes; k++)
+			if (strcmp(a->node[k].path, b->node[i].path) == 0 && a->node[k].major == b->node[i].major &&
+			    a->node[k].minor == b->node[i].minor)
+				break;
+		if (k == a->nodes)
+			return false;
+	}
+	return a->nodes == b->nodes;
+}
+
+/* As the container's first process is seen, whose maps nobody can say otherwise of. */
+static int
+find_subject(struct work *w, struct request *of)
+{
+	of->uid = w->lease.pausing.uid;
+	of->gid = w->lease.pausing.gid;
+	if (maps_of_process(w->lease.init.pid, &w->uids, &w->gids, &w->why) == -1)
+		return -1;
+	subject_of(of, &w->uids, &w->gids, &w->subject);
+	return label_of_lease(&w->lease, &w->label, &w->why);
+}
+
+static void
+give_up_gpus(struct lease *l)
+{
+	free(l->gpu);
+	free(l->node);
+	l->gpu = NULL;
+	l->node = NULL;
+	l->gpus = l->nodes = 0;
+}
+
+/* Why not, for who starts something there all the same: who has them, if that is a container of the same user's. */
+static void
+name_holder(struct work *w, const struct leases *ls, const struct lease *old)
+{
+	const struct lease *l;
+	size_t i, k, g;
+
+	for (i = 0; i < ls->n; i++)
+		for (l = &ls->v[i], k = 0; !lease_is_given_back(l) && l->uid == old->uid && k < l->gpus; k++)
+			for (g = 0; g < old->gpus; g++)
+				if (held_overlaps(&l->gpu[k], &old->gpu[g])) {
+					refuse(&w->why, WHY_AGAIN, "%s%scontainer %.80s has %s", l->pipeline,
+					    l->pipeline[0] != '\0' ? ", " : "", l->id, old->gpus == 1 ? "it" : "them");
+					return;
+				}
+}
+
+/* Under the lock: picks, plans, and marks the lease as coming back. */
+static int
+take_again(struct work *w, const struct lease *old, const struct idle *idle, struct queue *q, struct waiter *me)
+{
+	struct lease *l = &w->lease;
+
+	give_up_gpus(l);
+	if (pick_gpus_again(w, idle, q, me) == -1) {
+		if (w->why.code == WHY_AGAIN && l->pausing.used)
+			name_holder(w, idle->leases, old);
+		return -1;
+	}
+	if (l->gpus != old->gpus || !same_nodes(old, l))
+		return refuse(&w->why, WHY_ABSENT, "its devices have other numbers by now");
+	l->state = LEASE_COMING_BACK;
+	l->since = time(NULL);
+	l->pausing.giver = (struct process_id){ w->peer->pid, w->peer->start };
+	l->pausing.giving_since = clock_ms();
+	free(l->policy);
+	if ((l->policy = strdup(w->decision.policy.name)) == NULL)
+		return refuse_nomem(&w->why);
+	if (plan_nodes(w, idle->leases) == -1)
+		return -1;
+	queue_leave(q, me->key);
+	return 0;
+}
+
+static void
+ended(void *ctx, const struct lease *l)
+{
+	const struct work *w = ctx;
+
+	audit_lease(w->audit, "end", l);
+}
+
+/* 1: meanwhile somebody else deals with it. */
+static int
+lock_and_take(struct work *w)
+{
+	struct leases ls;
+	const struct idle idle = { .peer = w->peer, .request = w->request, .leases = &ls, .chores = &w->chores,
+		.audit = w->audit };
+	struct queue q = { .dir = -1 };
+	struct waiter me = { 0 };
+	struct lease *old;
+	int ret;
+
+	memcpy(me.key, w->lease.key, sizeof(me.key));
+	queue_renew(me.key);
+	if ((ret = leases_open(&ls, w->peer->asker.uid, ended, w, &w->why)) == 0 && (ret = queue_open(&q, &w->why)) == 0) {
+		old = find(w, &ls);
+		ret = old == NULL || !may_come_back(old) ? 1 : take_again(w, old, &idle, &q, &me);
+	}
+	queue_close(&q);
+	waiter_free(&me);
+	leases_close(&ls);
+	return ret;
+}
+
+/* Under the lock again: is it still we who deal with it? */
+static struct lease *
+still_ours(const struct work *w, const struct leases *ls)
+{
+	const struct process_id self = { w->peer->pid, w->peer->start };
+	struct lease *l = find(w, ls);
+
+	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
+}
+
+/* What the lease says is done, and it is held by who starts something there. */
+static int
+hold(struct work *w, const struct leases *ls)
+{
+	struct lease *l = &w->lease;
+
+	if (still_ours(w, ls) == NULL)
+		return refuse(&w->why, WHY_AGAIN, "this took too long");
+	if (open_planned(w, ls) == -1)
+		return -1;
+	l->state = LEASE_HELD;
+	l->pausing.used = true;
+	l->pausing.left_since = 0;
+	l->pausing.execs = 0;
+	if (!pausing_add_exec(&l->pausing, l->pausing.giver))
+		return refuse_nomem(&w->why);
+	return leases_write(ls, l, &w->why);
+}
+
+/* As it was before: given back, as far as what was done can be undone now. */
+static void
+undo(struct work *w, const struct leases *ls)
+{
+	struct lease *l = still_ours(w, ls);
+	struct why ignored;
+
+	if (l == NULL || acts_undo(ls, l, &ignored) == -1)
+		return;
+	l->state = LEASE_GIVEN_BACK;
+	(void)leases_write(ls, l, &ignored);
+	audit_lease(w->audit, "gave-back", l);
+}
+
+static int
+finish(struct work *w, bool recorded)
+{
+	struct leases ls;
+	int ret = -1;
+
+	if (leases_read(&ls, w->peer->asker.uid, &w->why) == 0 && (!recorded || (ret = hold(w, &ls)) == -1))
+		undo(w, &ls);
+	leases_close(&ls);
+	return ret;
+}
+
+static int
+record(struct work *w)
+{
+	struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
+		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
+
+	if (name_gpus(w) == -1)
+		return -1;
+	if (!rate_allows(w->peer->asker.uid, time(NULL), &rec.suppressed))
+		return refuse(&w->why, WHY_AGAIN, "more than %d requests of uid %u in a minute: try again later",
+		    RATE_PER_MINUTE, w->peer->asker.uid);
+	return audit_write(w->audit, &rec, &w->why);
+}
+
+/* 1: as lock_and_take() says. */
+static int
+have_again(struct work *w)
+{
+	struct request process = { 0 };
+	int ret;
+
+	if (judge(w) == -1 || find_subject(w, &process) == -1)
+		return -1;
+	/* only a task that has not begun is worth waiting for */
+	if (w->lease.pausing.used)
+		w->decision.grant.wait = 0;
+	narrow(w);
+	if ((ret = lock_and_take(w)) != 0)
+		return ret;
+	return finish(w, record(w) == 0);
+}
+
+static void
+answer(struct work *w, int ret, struct reply *reply)
+{
+	char line[LEASE_LINE_MAX];
+
+	*reply = (struct reply){ .kind = REPLY_NOTED };
+	lease_describe(&w->lease, line);
+	if (ret == 0) {
+		snprintf(reply->line, sizeof(reply->line), "%s", line);
+		if (idle_add_chore(&reply->chores, CHORE_OPEN, &w->lease, w->lease.pausing.giver))
+			return;
+		ret = refuse_nomem(&w->why);
+	}
+	reply->why = w->why;
+	if (w->waits) {
+		reply->kind = REPLY_BUSY;
+		reply->wait = w->decision.grant.wait;
+		reply->ahead = (unsigned)w->ahead;
+		reply->chores = w->chores;
+		w->chores = (struct chores){ 0 };
+	} else if (!w->lease.pausing.used) {
+		reply->kind = REPLY_REFUSED;
+		refuse_within(&reply->why, "its GPU was given to others, since nothing was started in this container for too long");
+	} else
+		snprintf(reply->line, sizeof(reply->line), "no GPU: this container gave it back when its task was over, and does "
+		    "not get it again now (%.300s)", w->why.text);
+}
+
+void
+come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply)
+{
+	struct work w = { .peer = p, .request = r, .audit = audit };
+	int ret;
+
+	if ((ret = read_lease(&w)) == -1) {
+		*reply = (struct reply){ .kind = w.why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED, .why = w.why };
+	} else if (ret == 1 || (ret = have_again(&w)) == 1) {
+		*reply = (struct reply){ .kind = REPLY_BUSY };
+		refuse(&reply->why, WHY_AGAIN, "the lease of container %s is changing", r->id);
+	} else
+		answer(&w, ret, reply);
+	/* the caller's */
+	w.audit = -1;
+	work_free(&w);
+}

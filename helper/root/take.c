@@ -1,0 +1,297 @@
+/*
+ * See take.h.  What is decided under the lock is written down under it; what is
+ * done to the host comes later, once it is in the audit log.
+ */
+#include "take.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/clock.h"
+#include "../pure/vendorenv.h"
+#include "acts.h"
+#include "audit.h"
+#include "device.h"
+#include "idle.h"
+
+static void
+audit_end(void *ctx, const struct lease *l)
+{
+	const struct work *w = ctx;
+
+	audit_lease(w->audit, "end", l);
+}
+
+/* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */
+static int
+stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
+{
+	const struct lease *l = &w->lease;
+	const unsigned wait = w->decision.grant.wait;
+	struct why why;
+
+	/* who has asked for as long as his policy lets him has asked for the last time */
+	if (wait == 0 || queue_waited(q, me->key) >= wait) {
+		if (wait > 0) {
+			queue_leave(q, me->key);
+			refuse(&why, WHY_AGAIN, "waited %u s: %s", wait, w->why.text);
+			w->why = why;
+		}
+		return -1;
+	}
+	me->uid = l->uid;
+	me->pid = w->peer->pid;
+	me->start = w->peer->start;
+	me->wait = wait;
+	if ((me->id = strdup(l->id)) == NULL || (me->pipeline = strdup(l->pipeline)) == NULL)
+		return refuse_nomem(&w->why);
+	if (queue_stay(q, me, &why) == 0) {
+		w->waits = true;
+		refuse(&why, WHY_AGAIN, "waiting up to %u s: %s", wait, w->why.text);
+	}
+	w->why = why;
+	return -1;
+}
+
+/* Too few are free: some that idle containers have may be, soon. */
+static int
+wait_for_some(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me)
+{
+	struct why why;
+	bool soon;
+
+	if (w->why.code != WHY_AGAIN)
+		return -1;
+	if (idle_begin(idle, me, &soon, &why) == -1) {
+		w->why = why;
+		return -1;
+	}
+	if (w->decision.grant.wait > 0 || (!soon && w->chores.n == 0))
+		return stay_in_queue(w, q, me);
+	w->waits = true;
+	return -1;
+}
+
+/* One step for every node that the picked GPUs need. */
+static int
+each_node(struct work *w, const struct device_view *all, device_do *what)
+{
+	struct device_view view = *all;
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++) {
+		view.alone = w->lease.gpu[i].exclusive && w->lease.gpu[i].part[0] == '\0';
+		if (device_each(&view, w->picks[i].gpu, w->picks[i].rule->capabilities, what, &w->edits, &w->why) == -1)
+			return -1;
+	}
+	for (i = 0; i < w->more.n; i++)
+		if (what(all, &w->more.v[i], &w->edits, &w->why) == -1)
+			return -1;
+	return 0;
+}
+
+/* Of the CDI specs that the GPUs are in. */
+static int
+add_driver(struct work *w)
+{
+	struct driver_want want[GPUS_MAX];
+	const struct driver_question q = { &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
+	if (driver_files(&q, &w->edits, &w->specs, &w->why) == -1 || driver_nodes(&q, &w->more, &w->why) == -1)
+		return -1;
+	edits_sort_mounts(&w->edits);
+	return 0;
+}
+
+/* For a vendor's runtime below: what was granted, and no more. */
+static int
+add_vendor_env(struct work *w)
+{
+	struct vendor_grant granted[GPUS_MAX];
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		granted[i] = (struct vendor_grant){ w->picks[i].gpu, w->picks[i].rule->capabilities };
+	return w->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
+	    vendor_env(&w->decision.inventory, granted, w->lease.gpus, &w->edits.env, &w->why);
+}
+
+/* A choice among the host's GPUs means another one among those that the container sees: all of them. */
+static int
+renumber(struct work *w, enum gpu_vendor vendor, const char *variable)
+{
+	autobuf struct buf b = { 0 };
+	unsigned n = 0;
+	size_t i;
+
+	if (!w->ask.bound[vendor].set)
+		return 0;
+	buf_printf(&b, "%s=", variable);
+	for (i = 0; i < w->lease.gpus; i++)
+		if (w->picks[i].gpu->vendor == vendor) {
+			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
+			n++;
+		}
+	return b.failed || !edits_add_env(&w->edits, b.p) ? refuse_nomem(&w->why) : 0;
+}
+
+int
+name_gpus(struct work *w)
+{
+	autobuf struct buf name = { 0 };
+	const struct gpu *g;
+	char part[16];
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++) {
+		g = w->picks[i].gpu;
+		name.len = 0;
+		gpu_part(&w->decision.inventory, g, part);
+		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
+		    part[0] ? " part " : "", part);
+		if (name.failed || !strlist_add(&w->gpu_names, name.p, SIZE_MAX))
+			return refuse_nomem(&w->why);
+	}
+	return 0;
+}
+
+/* A node that is still to be made can't be looked at. */
+static int
+add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < v->lease->acts; i++)
+		if (v->lease->act[i].kind == ACT_MAKE_NODE && v->lease->act[i].inode == 0 &&
+		    strcmp(v->lease->act[i].path, n->path) == 0)
+			return 0;
+	return device_add(v, n, out, why);
+}
+
+static struct device_view
+view_of(struct work *w, const struct leases *ls)
+{
+	return (struct device_view){ .inv = &w->decision.inventory, .subject = &w->subject, .peer = w->peer, .others = ls,
+		.lease = &w->lease, .label = &w->label };
+}
+
+/* What would have to be done to the nodes, and what the container gets of them: written down, not done. */
+int
+plan_nodes(struct work *w, const struct leases *ls)
+{
+	const struct device_view view = view_of(w, ls);
+
+	if (each_node(w, &view, device_plan) == -1 || each_node(w, &view, add_if_there) == -1)
+		return -1;
+	return leases_write(ls, &w->lease, &w->why);
+}
+
+static int
+plan(struct work *w, const struct leases *ls)
+{
+	const bool pauses = w->request->init_path != NULL && w->lease.gpus > 0 &&
+	    strlist_has(&w->settings.placeholder_init, w->request->init_path);
+
+	if (add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
+	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 || add_vendor_env(w) == -1)
+		return -1;
+	/* under the lock, too: whoever ends the lease removes its record with it */
+	return exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why);
+}
+
+int
+pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me)
+{
+	w->ahead = queue_place(q, me->key);
+	w->lease.pausing.waited = queue_waited(q, me->key);
+	if (allot_wants(&w->decision, me, &w->why) == -1 || idle_finish(idle, me, &w->why) == -1)
+		return -1;
+	if (allot(idle->leases, q, &w->decision, &w->lease, me, w->picks, GPUS_MAX, &w->why) == -1)
+		return wait_for_some(w, idle, q, me);
+	return 0;
+}
+
+/* Picks, and has the lease admitted. */
+static int
+pick(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me)
+{
+	const struct leases *ls = idle->leases;
+
+	if (pick_gpus_again(w, idle, q, me) == -1)
+		return -1;
+	return leases_admit(ls, &w->lease, &w->why) == -1 ? -1 : label_admit(&w->label, ls, &w->lease, &w->why);
+}
+
+/* Under the lock.  Nothing that the caller controls is touched while it is held. */
+int
+take_lease(struct work *w, struct traces *t)
+{
+	struct leases ls;
+	const struct idle idle = { .peer = w->peer, .request = w->request, .leases = &ls, .chores = &w->chores,
+		.audit = w->audit };
+	struct queue q = { .dir = -1 };
+	struct waiter me = { 0 };
+	struct why ignored;
+	int ret;
+
+	memcpy(me.key, w->lease.key, sizeof(me.key));
+	queue_renew(me.key);
+	ret = leases_open(&ls, w->peer->asker.uid, audit_end, w, &w->why);
+	/* a crowd at the lock is no reason to give up for who may wait anyway */
+	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
+		w->waits = true;
+	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = pick(w, &idle, &q, &me)) == 0) {
+		if ((ret = plan(w, &ls)) == 0) {
+			memcpy(t->lease, w->lease.key, sizeof(t->lease));
+			queue_leave(&q, me.key);
+		} else
+			(void)leases_remove(&ls, &w->lease, &ignored);
+	}
+	queue_close(&q);
+	waiter_free(&me);
+	leases_close(&ls);
+	return ret;
+}
+
+/* Nodes that are made can be looked at: what they need becomes part of the lease before it is done. */
+static int
+make_nodes(struct work *w, const struct leases *ls)
+{
+	const struct inventory *inv = &w->decision.inventory;
+	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
+	const struct device_view view = view_of(w, ls);
+	bool missing = false;
+	size_t i;
+
+	for (i = 0; i < w->lease.acts; i++)
+		missing = missing || (w->lease.act[i].kind == ACT_MAKE_NODE && w->lease.act[i].inode == 0);
+	if (!missing)
+		return 0;
+	if (acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1)
+		return -1;
+	w->edits.nodes = w->edits.gids = 0;
+	return each_node(w, &view, device_add) == -1 ? -1 : leases_write(ls, &w->lease, &w->why);
+}
+
+int
+open_planned(struct work *w, const struct leases *ls)
+{
+	return make_nodes(w, ls) == -1 ? -1 : acts_allow(ls, &w->lease, &w->why);
+}
+
+int
+open_nodes(struct work *w)
+{
+	struct leases ls;
+	int ret;
+
+	if (w->lease.acts == 0)
+		return 0;
+	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 ? -1 : open_planned(w, &ls);
+	leases_close(&ls);
+	return ret;
+}

@@ -1,0 +1,34 @@
+/* GPUs for a request that was judged: found free, written down, and opened to the container. */
+#ifndef GPUHELPER_ROOT_TAKE_H
+#define GPUHELPER_ROOT_TAKE_H
+
+#include "grant.h"
+#include "idle.h"
+#include "work.h"
+
+/*
+ * Picks GPUs, plans what has to be done to their nodes, and writes all of it down
+ * as a lease with its exec record; nothing is done yet.  t->lease is then its key.
+ * -1 with w->why; with w->waits it is to ask again, after w->chores.
+ */
+int take_lease(struct work *w, struct traces *t);
+
+/*
+ * The steps of that, for one that has a lease already: w->lease, which is neither
+ * admitted nor written anew.  Under the lock.
+ */
+int pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me);
+int plan_nodes(struct work *w, const struct leases *ls);
+
+/* The GPUs of w->lease by their names, for the audit log, into w->gpu_names. */
+int name_gpus(struct work *w);
+
+/*
+ * Does what the lease says.  To be called once the grant is in the audit log.  -1
+ * with w->why: it is to be taken back.
+ */
+int open_nodes(struct work *w);
+/* The same, under the lock already. */
+int open_planned(struct work *w, const struct leases *ls);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * See console.h.  With the caller's rights.  A task must not wait for this: every
+ * wait here has an end, and ends with the runtime.
+ */
+#include "console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+
+#define WAIT_MS 30000		/* for the runtime to make its terminal */
+#define HOLD_MS 10000		/* for the task's first process to take it */
+#define SEND_S 5		/* for the engine to take it */
+#define NAME_MAX_SENT 4096	/* of what is sent with it: the terminal's name */
+
+#ifndef TIOCGPTPEER
+#define TIOCGPTPEER _IO('T', 0x41)
+#endif
+
+/* What the process in between works with. */
+struct between {
+	int listener, engine, runtime;	/* the last: a pidfd of the runtime */
+	char path[CONSOLE_PATH_MAX];
+	const char *line;
+};
+
+static bool
+address_of(const char *path, struct sockaddr_un *a)
+{
+	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(a->sun_path))
+		return false;
+	memcpy(a->sun_path, path, strlen(path));
+	return true;
+}
+
+static int
+connect_to(const char *path)
+{
+	const struct timeval limit = { .tv_sec = SEND_S };
+	struct sockaddr_un a;
+	int fd;
+
+	if (!address_of(path, &a) || (fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1)
+		return -1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Beside the engine's, where its engine lets nobody else in; for this user alone. */
+static int
+listen_beside(const char *engine, char path[CONSOLE_PATH_MAX])
+{
+	const char *slash = strrchr(engine, '/');
+	struct sockaddr_un a;
+	mode_t mask;
+	int fd, n, ret;
+
+	n = snprintf(path, CONSOLE_PATH_MAX, "%.*sgpuhelper-%d", slash != NULL ? (int)(slash + 1 - engine) : 0, engine,
+	    getpid());
+	if (n < 0 || (size_t)n >= CONSOLE_PATH_MAX || !address_of(path, &a) ||
+	    (fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1)
+		return -1;
+	mask = umask(077);
+	ret = bind(fd, (const struct sockaddr *)&a, sizeof(a));
+	(void)umask(mask);
+	if (ret == 0 && listen(fd, 1) == 0)
+		return fd;
+	if (ret == 0)
+		(void)unlink(path);
+	close(fd);
+	return -1;
+}
+
+/* The runtime's connection; -1: none came, or the runtime is gone. */
+static int
+accept_runtime(const struct between *b)
+{
+	struct pollfd p[2] = { { .fd = b->listener, .events = POLLIN }, { .fd = b->runtime, .events = POLLIN } };
+	struct ucred cred = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(cred);
+	int fd;
+
+	if (poll(p, 2, WAIT_MS) <= 0 || (p[0].revents & POLLIN) == 0 ||
+	    (fd = accept4(b->listener, NULL, NULL, SOCK_CLOEXEC)) == -1)
+		return -1;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && (cred.uid == geteuid() || cred.uid == 0))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Receives (*terminal is -1) or sends one message with one descriptor. */
+static ssize_t
+pass(int fd, char *data, size_t len, int *terminal)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .room = { 0 } };
+	struct iovec iov = { data, len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room,
+		.msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (*terminal != -1) {
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), terminal, sizeof(int));
+		return sendmsg(fd, &m, MSG_NOSIGNAL);
+	}
+	n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	if (n <= 0 || (c = CMSG_FIRSTHDR(&m)) == NULL || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(terminal, CMSG_DATA(c), sizeof(int));
+	return n;
+}
+
+static bool
+is_readable(int fd, int runtime, int ms)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = runtime, .events = POLLIN } };
+
+	return poll(p, 2, ms) > 0 && (p[0].revents & POLLIN) != 0;
+}
+
+/* To the terminal's other end, which may lie in a /dev/pts that can't be seen from here. */
+static int
+write_line(int terminal, const char *line)
+{
+	int other = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	char text[600];
+	int n;
+
+	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", line);
+	if (other != -1 && n > 0)
+		(void)!write(other, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	return other;
+}
+
+static void
+stand_between(const struct between *b)
+{
+	struct pollfd runtime = { .fd = b->runtime, .events = POLLIN };
+	int terminal = -1, other = -1, from;
+	char name[NAME_MAX_SENT];
+	ssize_t n = -1;
+
+	from = accept_runtime(b);
+	(void)unlink(b->path);
+	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) || (n = pass(from, name, sizeof(name), &terminal)) <= 0)
+		_exit(1);
+	other = write_line(terminal, b->line);
+	(void)pass(b->engine, name, (size_t)n, &terminal);
+	close(b->engine);
+	close(terminal);
+	/* who reads a terminal that nobody has open any more sees its end: so until the task has it open */
+	if (other != -1)
+		(void)poll(&runtime, 1, HOLD_MS);
+	_exit(0);
+}
+
+/* Nothing of ours, and nothing of the task's: someone may wait for the end of a pipe. */
+static void
+settle(struct between *b)
+{
+	int null = open("/dev/null", O_RDWR);
+	int keep[] = { b->listener, b->engine, b->runtime };
+	size_t i;
+
+	(void)setsid();
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < 3; i++) {
+		(void)dup2(null, (int)i);
+		(void)dup2(keep[i], 200 + (int)i);
+	}
+	(void)syscall(SYS_close_range, 3U, 199U, 0U);
+	(void)syscall(SYS_close_range, 203U, ~0U, 0U);
+	b->listener = 200;
+	b->engine = 201;
+	b->runtime = 202;
+}
+
+bool
+console_tell(const char *engine, const char *line, char path[CONSOLE_PATH_MAX])
+{
+	autoclose int to = connect_to(engine), listener = to != -1 ? listen_beside(engine, path) : -1;
+	autoclose int self = listener != -1 ? (int)syscall(SYS_pidfd_open, getpid(), 0) : -1;
+	struct between b = { .listener = listener, .engine = to, .runtime = self, .line = line };
+	pid_t pid;
+
+	if (self == -1) {
+		if (listener != -1)
+			(void)unlink(path);
+		return false;
+	}
+	memcpy(b.path, path, sizeof(b.path));
+	if ((pid = fork()) == 0) {
+		settle(&b);
+		stand_between(&b);
+	}
+	if (pid == -1)
+		(void)unlink(path);
+	return pid != -1;
+}

@@ -1,0 +1,221 @@
+/* See lease.h.  With the caller's rights: the helper believes what it sees, not what it is told here. */
+#include "lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "../host/clock.h"
+#include "chores.h"
+#include "report.h"
+#include "runtime.h"
+
+#define CROWD_MS 10000		/* how long to ask again where others keep the helper busy */
+#define CROWD_NAP_MS 50
+#define POLL_MS 250		/* between two askings while all GPUs are taken */
+#define POLL_MS_MAX 1000	/* who is silent for 2 s has lost its place in the queue */
+#define SOON_MS 20		/* while a GPU changes hands */
+#define SOON_MS_MAX 15000
+#define ROUNDS_MAX 32		/* of chores that come to nothing */
+
+static const char *
+root_of(const struct command *c)
+{
+	return c->root != NULL ? c->root : "";
+}
+
+bool
+lease_is_recorded(const struct command *c)
+{
+	return c->id != NULL && ask_is_leased(root_of(c), c->id);
+}
+
+static int
+name_request(const struct command *c, enum verb verb, struct request *r, struct why *why)
+{
+	*r = (struct request){ .verb = verb };
+	r->id = strdup(c->id);
+	r->runtime_root = strdup(root_of(c));
+	r->cgroups_path = strdup("");
+	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(why);
+}
+
+/* Once. */
+static int
+ask_once(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
+{
+	struct asking a;
+
+	if (ask(r, door, &a, reply, why) == -1)
+		return -1;
+	ask_end(&a);
+	if (reply->kind != REPLY_REFUSED)
+		return 0;
+	*why = reply->why;
+	return -1;
+}
+
+static void
+nap(int64_t ms)
+{
+	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* Until the helper has time for it. */
+static int
+ask_in_crowd(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
+{
+	const int64_t deadline = clock_ms() + CROWD_MS;
+
+	while (ask_once(r, door, reply, why) == -1) {
+		reply_free(reply);
+		if (why->code != WHY_AGAIN || clock_ms() > deadline)
+			return -1;
+		nap(CROWD_NAP_MS);
+	}
+	return 0;
+}
+
+/* Who has many before him need not ask as often: a crowd would keep the helper busy with itself. */
+static void
+nap_in_queue(const struct reply *reply)
+{
+	if (reply->wait == 0)
+		nap(SOON_MS);
+	else
+		nap(reply->ahead < 30 ? POLL_MS + 25 * (int64_t)reply->ahead : POLL_MS_MAX);
+}
+
+/* How the asking goes on. */
+struct patience {
+	unsigned rounds;	/* of chores */
+	int64_t since;		/* clock_ms() when it was only to be soon; 0: it is not */
+	bool told;
+};
+
+/* 1: ask again at once; 0: after a while; -1 with *why: there is no sense in it. */
+static int
+bear(const struct command *c, struct request *r, const struct reply *reply, struct patience *p, struct why *why)
+{
+	struct why ignored;
+
+	if (reply->chores.n > 0 && p->rounds++ < ROUNDS_MAX) {
+		if (chores_do(&reply->chores, r, &ignored) == 0)
+			return 1;
+		report_notice(c, ignored.text);
+		return 0;
+	}
+	if (reply->chores.n > 0)
+		r->no_chores = true;
+	strlist_free(&r->shut);
+	if (reply->wait > 0) {
+		p->since = 0;
+		if (!p->told)
+			report_notice(c, reply->why.text);
+		p->told = true;
+		return 0;
+	}
+	if (p->since == 0)
+		p->since = clock_ms();
+	if (clock_ms() - p->since < SOON_MS_MAX)
+		return 0;
+	*why = reply->why;
+	return -1;
+}
+
+int
+lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
+    struct why *why)
+{
+	struct patience p = { 0 };
+	int ret;
+
+	for (;;) {
+		if (ask(r, door, a, reply, why) == -1)
+			return -1;
+		if (reply->kind != REPLY_BUSY)
+			return 0;
+		ask_end(a);
+		if ((ret = bear(c, r, reply, &p, why)) == 0)
+			nap_in_queue(reply);
+		reply_free(reply);
+		if (ret == -1)
+			return -1;
+	}
+}
+
+int
+lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why)
+{
+	struct reply reply = { 0 };
+	struct asking a;
+	struct request r;
+	int ret;
+
+	line[0] = '\0';
+	if ((ret = name_request(c, VERB_EXEC, &r, why)) == 0 && (ret = lease_ask(c, &r, door, &a, &reply, why)) == 0) {
+		ask_end(&a);
+		memcpy(line, reply.line, sizeof(reply.line));
+		if (reply.kind != REPLY_NOTED) {
+			*why = reply.why;
+			ret = -1;
+		} else
+			ret = chores_do(&reply.chores, &r, why);
+	}
+	reply_free(&reply);
+	request_free(&r);
+	return ret;
+}
+
+static int
+show_container(const struct command *c, enum door_setting door, struct why *why)
+{
+	struct reply reply = { 0 };
+	struct request r;
+	int ret;
+
+	if ((ret = name_request(c, VERB_CREATED, &r, why)) == 0)
+		ret = ask_in_crowd(&r, door, &reply, why);
+	reply_free(&reply);
+	request_free(&r);
+	return ret;
+}
+
+int
+lease_create(const struct command *c, enum door_setting door, const char *runtime, char *const *argv, struct why *why)
+{
+	int status;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	switch (runtime_fork(&status, true, why)) {
+	case 1:
+		return 1;
+	case -1:
+		return -1;
+	}
+	if (status != 0 || show_container(c, door, why) == 0)
+		exit(status);
+	/* a container that nobody follows would keep its GPU, or lose it to another while it uses it */
+	runtime_delete(runtime, argv, c->verb_at, c->id);
+	return -1;
+}
+
+void
+lease_look(const struct command *c, enum door_setting door, int status)
+{
+	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK;
+	struct reply reply = { 0 };
+	struct why ignored;
+	struct request r;
+
+	if (name_request(c, verb, &r, &ignored) == 0) {
+		/* the next request takes care of others' */
+		r.no_chores = true;
+		(void)ask_once(&r, door, &reply, &ignored);
+	}
+	reply_free(&reply);
+	request_free(&r);
+}

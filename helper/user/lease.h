@@ -1,0 +1,42 @@
+/* What the wrapper has to do with the lease of its container. */
+#ifndef GPUHELPER_USER_LEASE_H
+#define GPUHELPER_USER_LEASE_H
+
+#include "../pure/edits.h"
+#include "../pure/settings.h"
+#include "argv.h"
+#include "ask.h"
+
+/* True if root has a record of this container of ours, so that it has a lease, or had one. */
+bool lease_is_recorded(const struct command *c);
+
+/*
+ * Runs the runtime, which makes a container that was granted something and ends
+ * (create, run --detach), as a child whose orphans become ours: the container's
+ * first process is then our child, which the helper is shown.  Returns only in
+ * the child, as runtime_fork() does, with 1, and with -1 and *why: then there is
+ * no container.  Otherwise this process ends, with the runtime's status.
+ */
+int lease_create(const struct command *c, enum door_setting door, const char *runtime, char *const *argv,
+    struct why *why);
+
+/*
+ * Asks, and asks again while the helper says that it is busy, doing what it has to
+ * have done meanwhile (chores.h).  The reply is another one than that, or -1 with
+ * *why.
+ */
+int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
+    struct why *why);
+
+/*
+ * This process is about to become the runtime that puts a task into the container:
+ * the lease is told, and the container has its GPUs, again perhaps; *line is what
+ * the user should know of that, "" for nothing.  -1 with *why: a task would begin
+ * without what it was granted.
+ */
+int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
+
+/* Has the helper look whether the container's lease is over; after a delete that went well (status 0), it should be. */
+void lease_look(const struct command *c, enum door_setting door, int status);
+
+#endif

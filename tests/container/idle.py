@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""Containers whose process 1 only pauses (Concourse's): a GPU is free when its task is over, and not before.
+
+usage: idle.py RUNTIME CGROUP [ROUNDS]    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+One exclusive GPU for all.  What pauses is placeholder.c; the tasks are execs, as an engine makes them.
+"""
+import array, fcntl, random, signal, socket, termios, threading
+from lib import *
+
+host, tag = able_host()
+ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 100
+r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/init', TESTS + '/container/placeholder.c')
+assert r.returncode == 0, r.stdout
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
+POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = %d; } );\n'
+host.policies(t10=POLICY % 20)
+# a granted node has no driver behind it here; one that is taken away is refused before that is looked at
+HAS, HAS_NOT = 'No such device or address', 'Operation not permitted'
+SHOW = '(: < /dev/nvidia0) 2>&1; exit 7'
+CTL = '/usr/sbin/gpuhelperctl'
+
+
+def container(**kw):
+    b = Bundle(host, env=TRAIN + kw.pop('env', []), **kw)
+    b.start()
+    return b
+
+
+def show(b):
+    """What a task that begins now says of the node, what it is told, and its status."""
+    r = b.exec(SHOW)
+    told = [l for l in r.stdout.splitlines() if l.startswith('gpuhelper: ')]
+    return ('has' if HAS in r.stdout else 'not' if HAS_NOT in r.stdout else r.stdout), told[-1][11:] if told else '', r.returncode
+
+
+def task(b, script, wait=True):
+    """A detached task, as a shim makes it; the pid of its first process."""
+    pidfile = '%s/task%d' % (b.dir, random.getrandbits(40))
+    p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'exec', '--detach', '--pid-file',
+                          pidfile, b.id, '/bin/sh', '-c', script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    if not wait:
+        return p
+    assert p.wait(60) == 0, b.errors()
+    return int(open(pidfile).read())
+
+
+def asks(env=()):
+    """A container that is being created meanwhile."""
+    b = Bundle(host, env=TRAIN + list(env))
+    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir,
+                            '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    return b
+
+
+def served(b, seconds):
+    """Whether it is created within that time; it is then started, as its engine would."""
+    try:
+        if b.p.wait(seconds) != 0:
+            return False
+    except subprocess.TimeoutExpired:
+        return False
+    return b.call('start', b.id).returncode == 0
+
+
+def state(b):
+    j = json.loads(sh(CTL, 'status', '--json').stdout)
+    return next((l['state'] for l in j['leases'] if l['container'] == b.id), None)
+
+
+def clean(*bundles):
+    for b in bundles:
+        if getattr(b, 'p', None):
+            b.p.kill()
+            b.p.wait()
+        b.delete()
+    sh(CTL, 'reap')
+    assert leases() == [], sh(CTL, 'status').stdout
+
+
+def now_one_after_another():
+    """Of the audit log: never two with the one GPU."""
+    holders, worst = set(), 0
+    for a in audit():
+        if a['event'] == 'grant':
+            holders.add(a['container'])
+        elif a['event'] in ('end', 'undo', 'gave-back', 'draining'):
+            holders.discard(a['container'])
+        worst = max(worst, len(holders))
+    return worst == 1
+
+
+# a task that is over
+a = container()
+ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and ends with its own status', show(a))
+ok(state(a) == 'idle', tag + 'its task is over: status says idle', state(a))
+begin = time.time()
+b = asks()
+ok(served(b, 10) and time.time() - begin < 1, tag + 'the next container has the GPU within a second (%.2f s)' % (time.time() - begin), b.errors())
+ok(show(b)[0] == 'has', tag + 'and its task can open it', show(b))
+t = task(b, 'sleep 1000')
+got = show(a)
+ok(got[0] == 'not' and 'ml/train, container %s has it' % b.id in got[1] and got[2] == 7,
+   tag + 'a later exec into the first one runs without, and says who has it', got)
+ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status says what became of it', sh(CTL, 'status').stdout)
+
+# coming back
+waiter = asks()
+time.sleep(0.7)
+ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'and while someone waits, too')
+os.kill(t, 9)
+begin = time.time()
+ok(served(waiter, 5) and time.time() - begin < 1, tag + 'killed: who waited is served within a second (%.2f s)' % (time.time() - begin))
+waiter.delete()
+got = show(a)
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'free again: a later exec into the first one has it again', got)
+ok(audit()[-1]['event'] == 'grant' and audit()[-1].get('again') and audit()[-1]['container'] == a.id and
+   audit()[-1]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0], tag + 'which the audit log says', audit()[-1])
+b2 = asks()
+ok(served(b2, 5) and state(a) == 'given-back', tag + 'and gives it back again')
+b2.delete()
+host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
+got = show(a)
+ok(got[0] == 'not' and 'no policy covers pipeline ml/train' in got[1] and got[2] == 7, tag + 'the policies of now decide whether it has it again', got)
+host.policies(t10=POLICY % 20)
+got = show(a)
+ok(got[0] == 'has', tag + 'and give it, too', got)
+clean(a, b, waiter, b2)
+ok(now_one_after_another(), tag + 'never two with the GPU', [(x['event'], x['container']) for x in audit()])
+
+# a task that is not over
+host.policies(t10=POLICY % 1)
+for name, script, prepare in (
+        ('sleeps, and has opened nothing', 'sleep 1000', None),
+        ('is stopped', 'sleep 1000', lambda b, p: os.kill(p, signal.SIGSTOP)),
+        ('forked twice, into a session of its own, a moment ago', 'exec busybox setsid sleep 1000', None)):
+    a = container()
+    p = task(a, script)
+    if prepare:
+        prepare(a, p)
+    b = asks()
+    ok(not served(b, 8) and b.p.poll() == 1 and 'waited 1 s' in b.errors()[-1] and state(a) == 'held', tag + 'a task that %s keeps the GPU' % name,
+       (b.errors(), state(a)))
+    sh('pkill', '-9', '-f', '^sleep 1000')
+    b2 = asks()
+    ok(served(b2, 5), tag + 'until it ends')
+    clean(a, b, b2)
+a = container()
+p = task(a, 'sleep 1000')
+lease = json.load(open('/run/gpuhelper/leases/' + leases()[0]))
+for d in lease['cgroups']:
+    os.makedirs('/sys/fs/cgroup/%s/below' % d, exist_ok=True)
+    try:
+        write('/sys/fs/cgroup/%s/below/cgroup.procs' % d, str(p))
+    except OSError:      # cpuset has no CPUs there; v2 with controllers in use above
+        pass
+b = asks()
+ok(not served(b, 8) and state(a) == 'held', tag + 'a task in a cgroup below keeps the GPU', state(a))
+clean(a, b)
+
+# an exec that is under way, before its process is anywhere
+a = container()
+show(a)
+p = subprocess.Popen([sys.executable, '-c', '''
+import sys, time
+sys.path.insert(0, %r)
+from client import Helper
+print(Helper().ask(verb="exec", id=%r, runtime_root=%r, gpus=None).result(), flush=True)
+time.sleep(1000)
+''' % (TESTS + '/attack', a.id, W + '/root')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+line = p.stdout.readline()
+b = asks()
+ok('noted' in line and not served(b, 8) and state(a) == 'held', tag + 'a runtime that is about to start a task keeps the GPU', (line, b.errors()))
+p.kill()
+p.wait()
+b2 = asks()
+ok(served(b2, 5), tag + 'until it has ended')
+clean(a, b, b2)
+
+# nobody has started anything
+host.settings('first_exec = 1;')
+host.policies(t10=POLICY % 6)
+a = container()
+ok(state(a) == 'held', tag + 'a new container has its GPU before its first task', state(a))
+begin = time.time()
+b = asks()
+ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next one has it (%.2f s)' % (time.time() - begin), b.errors())
+t = task(b, 'sleep 2')
+begin = time.time()
+got = show(a)
+ok(got[0] == 'has' and 'waited' in got[1] and time.time() - begin > 0.5, tag + 'its first task waits for it, should it come after all', got)
+b2 = asks()
+ok(served(b2, 5), tag + 'given back once more')
+clean(a, b, b2)
+host.policies(t10=POLICY % 2)
+a = container()
+time.sleep(1.1)
+b3 = asks()
+assert served(b3, 5)
+task(b3, 'sleep 1000')
+got = show(a)
+ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never begins without what it was granted',
+   (got, a.errors()))
+clean(a, b3)
+host.settings()
+
+# processes that a task leaves behind
+for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False)):
+    host.settings(words)
+    host.policies(t10=POLICY % 4)
+    a = container()
+    show(a)
+    p = task(a, '(busybox setsid sleep 1000 &) ; sleep 0.2')
+    time.sleep(0.6)
+    r = sh(CTL, 'status').stdout
+    ok('left behind since' in r, tag + 'a daemon that its task left behind is named by status', r)
+    b = asks()
+    if ended:
+        ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: it is ended, and the GPU is free', b.errors())
+        ok(sh('pgrep', '-f', 'sleep 1000').stdout == '' and a.exec('true').returncode == 0, tag + 'and the container is not', sh('pgrep', '-af', 'sleep').stdout)
+    else:
+        ok(not served(b, 8) and state(a) == 'held', tag + 'left_behind = "keep": it keeps the GPU', state(a))
+    clean(a, b)
+host.settings()
+host.policies(t10=POLICY % 1)
+
+# other settings
+host.settings('idle = "keep";')
+a = container()
+got = show(a)
+b = asks()
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7) and not served(b, 8) and state(a) == 'held', tag + 'idle = "keep": as long as the container is there', got)
+clean(a, b)
+host.settings('idle = "stop";')
+a = container()
+show(a)
+b = asks()
+ok(served(b, 5) and state(a) is None and 'stopped' in a.call('state', a.id).stdout, tag + 'idle = "stop": the container is ended', a.call('state', a.id).stdout)
+clean(a, b)
+host.settings()
+
+# a process 1 that is no placeholder
+def other_args(spec):
+    spec['process']['args'] = ['/bin/sleep', '1000']
+
+
+def shadowed(spec):
+    spec['mounts'].append({'destination': '/tmp', 'type': 'bind', 'source': W + '/vol/input', 'options': ['bind', 'rw']})
+
+
+def of_volume(spec):
+    for m in spec['mounts']:
+        if m['destination'] == '/tmp/gdn-init':
+            m['source'] = W + '/vol/input/gdn-init'
+
+
+def doubled(spec):
+    spec['mounts'].append({'destination': '/tmp/gdn-init', 'type': 'bind', 'source': W + '/vol/input/gdn-init', 'options': ['bind']})
+
+
+os.makedirs(W + '/vol/input')
+shutil.copy(W + '/init', W + '/vol/input/gdn-init')
+shutil.copy(W + '/init', W + '/writable')
+os.chmod(W + '/writable', 0o777)
+
+
+def writable(spec):
+    for m in spec['mounts']:
+        if m['destination'] == '/tmp/gdn-init':
+            m['source'] = W + '/writable'
+
+
+for name, edit in (('runs another program', other_args), ("is an input's own gdn-init", shadowed), ('comes from a volume', of_volume),
+                   ('is bound over', doubled), ('is a file that others may write', writable)):
+    a = container(edit=edit)
+    show(a)
+    b = asks()
+    ok(not served(b, 8) and state(a) == 'held', tag + 'a process 1 that %s keeps the GPU' % name, (state(a), b.errors()))
+    clean(a, b)
+
+# a process 1 that has the node itself: by its numbers it is /dev/zero, which can be opened, and mapped
+info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
+saved = open(info).read(), open('/proc/devices').read()
+write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>5', saved[0]), 0o444)
+write('/proc/devices', saved[1].replace('195 nvidia\n', '1 nvidia\n'))
+os.mknod('/dev/nvidia5', 0o020666, os.makedev(1, 5))
+os.chmod('/dev/nvidia5', 0o666)
+for how in 'open', 'map':
+    a = container(env=['HOLD=%s:/dev/nvidia5' % how])
+    r = a.exec('true')
+    b = asks()
+    ok(not served(b, 8) and state(a) == 'held', tag + 'a process 1 that has the node %sed keeps the GPU' % (how + how[-1] * (how == 'map')).replace('openn', 'open'),
+       (state(a), b.errors(), r.stdout))
+    clean(a, b)
+a = container()
+a.exec('true')
+b = asks()
+ok(served(b, 5), tag + 'and one that has not does not')
+clean(a, b)
+write(info, saved[0], 0o444)
+write('/proc/devices', saved[1])
+os.unlink('/dev/nvidia5')
+
+# who can't take it back himself, and root's timer
+a = container()
+show(a)
+if sys.argv[2] == 'v1':     # where cgroup2 lies alone over the machine's, no other user's helper can leave its cgroup
+    sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'other')
+    r = sh('setpriv', '--reuid', 'other', '--regid', 'other', '--init-groups', CTL, 'reap')
+    ok(r.returncode == 0 and state(a) == 'idle', tag + "another user's look takes nothing back", r.stdout + str(state(a)))
+r = sh(CTL, 'reap', '--dry-run')
+ok(r.stdout.startswith('idle: ' + a.id) and state(a) == 'idle', tag + 'reap --dry-run names it', r.stdout)
+r = sh(CTL, 'reap')
+ok(r.returncode == 0 and state(a) == 'given-back', tag + "root's timer takes it back alone", r.stdout + str(state(a)))
+if sys.argv[2] == 'v1':
+    gate = json.load(open('/run/gpuhelper/leases/' + leases()[0]))['pausing']['gate']
+    write('/sys/fs/cgroup/%s/devices.allow' % gate, 'c 195:0 rw')
+    b = asks()
+    ok(served(b, 5) and '195:0 rw' not in open('/sys/fs/cgroup/%s/devices.list' % gate).read(),
+       tag + 'rules that an engine wrote again are seen before the GPU is given out', open('/sys/fs/cgroup/%s/devices.list' % gate).read())
+    clean(a, b)
+else:
+    clean(a)
+
+# the environment of tasks goes on as it was
+host.policies(t10=(POLICY % 1) + 'env = { KEY = "v"; };\n')
+a = container()
+show(a)
+sh(CTL, 'reap')
+host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
+r = a.exec('echo KEY=$KEY TOKEN=$GPUHELPER_TOKEN')
+ok(state(a) == 'given-back' and 'KEY=v TOKEN=\n' in r.stdout, tag + 'environment for execs outlasts the lease', r.stdout)
+clean(a)
+host.policies(t10=POLICY % 20)
+
+
+# a terminal, as an engine takes it
+def with_terminal(b, script):
+    """What comes out of the terminal, in order, and the status of the exec."""
+    path = b.dir + '/pty.sock'
+    if os.path.exists(path):
+        os.unlink(path)
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(path)
+    s.listen(1)
+    s.settimeout(20)
+    p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'exec', '--tty', '--console-socket', path,
+                          '--detach', '--pid-file', b.dir + '/task.pid', b.id, '/bin/sh', '-c', script], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    c, _ = s.accept()
+    data, fds, _, _ = socket.recv_fds(c, 4096, 1)
+    out = b''
+    try:
+        while True:
+            part = os.read(fds[0], 4096)
+            if not part:
+                break
+            out += part
+    except OSError:     # EIO: the last one has closed it
+        pass
+    os.close(fds[0])
+    return out.decode(), p.wait(20)
+
+
+a = container()
+for i in range(20):
+    out, status = with_terminal(a, 'echo one; sleep 0.0%d; echo two' % i)
+    lines = out.replace('\r', '').splitlines()
+    # crun lets the task run before it has handed its terminal on
+    first = lines[:1] if host.name == 'runc' else [l for l in lines if l.startswith('gpuhelper')]
+    if first != ['gpuhelper: GPU 0000:3b:00.0 (exclusive)'] or [l for l in lines if l not in first] != ['one', 'two'] or status != 0:
+        break
+ok(i == 19, tag + 'with a terminal the line %s, and nothing of the task is lost (20 times)' % ('comes first' if host.name == 'runc' else 'is there'),
+   (i, out, status, a.errors()))
+left = [f for f in os.listdir(a.dir) if f.startswith('gpuhelper-')]
+ok(left == [] and sh('pgrep', '-f', 'gpuhelper-runc.*exec').stdout == '', tag + 'and nothing is left of what stood between', left)
+plain = Bundle(host)
+plain.start()
+out, status = with_terminal(plain, 'echo one')
+ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant is told nothing', out)
+clean(a, plain)
+
+# all of it at once
+random.seed(int(os.environ.get('IDLE_SEED', '12')))
+since = len(audit())
+crowd = [Bundle(host, env=TRAIN) for _ in range(3)]
+host.policies(t10=POLICY % 60)
+host.settings('first_exec = 2; left_behind = 1;')
+wrong, served_tasks, killed, without = [], 0, 0, 0
+
+
+def life(b, rounds, seed):
+    """Tasks one after another in one container; who gets no GPU says so before, who was told that he has it has it to the end."""
+    global served_tasks, without, killed
+    rnd = random.Random(seed)
+    for _ in range(rounds):
+        out = b.dir + '/out%d' % rnd.getrandbits(40)
+        f = open(out, 'w')
+        p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'exec', b.id, '/bin/sh', '-c',
+                              'for i in 1 2 3 4 5 6; do (: < /dev/nvidia0) 2>&1; sleep 0.0%d; done; %s echo end' %
+                              (rnd.randrange(10), rnd.choice(['', '', '(busybox setsid sleep 0.3 &) ;']))],
+                             stdin=subprocess.DEVNULL, stdout=f, stderr=f, start_new_session=True)
+        if rnd.random() < 0.25:
+            time.sleep(rnd.random() * 0.15)
+            os.killpg(p.pid, 9)
+            killed += 1
+        try:
+            p.wait(90)
+        except subprocess.TimeoutExpired:
+            wrong.append(('hangs', b.id, open(out).read(), b.errors()))
+            p.kill()
+        text = open(out).read()
+        if 'gpuhelper: GPU' in text:
+            served_tasks += 1
+            if HAS_NOT in text:
+                wrong.append(('lost it', b.id, text))
+        elif 'gpuhelper: no GPU' in text:
+            without += 1
+            if HAS in text:
+                wrong.append(('has what it was not given', b.id, text))
+        elif p.returncode >= 0 and p.returncode != 137:
+            wrong.append(('says nothing', b.id, p.returncode, text, b.errors()[-1:]))
+        time.sleep(rnd.random() * 0.1)
+
+
+def askers(rounds, seed):
+    """Others who want the GPU; some give up half-way, by force."""
+    global killed
+    rnd = random.Random(seed)
+    for _ in range(rounds):
+        b = asks()
+        if rnd.random() < 0.4:
+            time.sleep(rnd.random() * 0.2)
+            b.p.kill()
+            killed += 1
+        try:
+            b.p.wait(90)
+        except subprocess.TimeoutExpired:
+            wrong.append(('waits for ever', b.id, b.errors()))
+            b.p.kill()
+        if b.p.returncode == 0 and rnd.random() < 0.5:
+            r = b.call('start', b.id)
+            r = b.exec('(: < /dev/nvidia0) 2>&1')
+            if HAS_NOT in r.stdout and 'gpuhelper: GPU' in r.stdout:
+                wrong.append(('lost it', b.id, r.stdout))
+        b.delete()
+
+
+for b in crowd:
+    b.start()
+threads = [threading.Thread(target=life, args=(b, ROUNDS // 4, random.getrandbits(30))) for b in crowd] + \
+          [threading.Thread(target=askers, args=(ROUNDS // 4, random.getrandbits(30)))]
+begin = time.time()
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print('# %d tasks with the GPU, %d without, %d kills, in %.0f s' % (served_tasks, without, killed, time.time() - begin), flush=True)
+ok(not wrong, tag + '%d rounds of tasks, kills and requests: nobody loses what he has, nobody has what another has' % (ROUNDS // 4 * 4), wrong[:5])
+ok(now_one_after_another(), tag + 'and never two with the GPU', [(x['event'], x['container']) for x in audit()[since:]])
+b = asks()
+ok(served(b, 30), tag + 'and in the end it is free', b.errors())
+clean(b, *crowd)
+ok(os.listdir('/run/gpuhelper/exec/0') == [] and os.listdir('/run/gpuhelper/queue') == [], tag + 'nothing is left')
+done()

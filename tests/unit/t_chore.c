@@ -1,0 +1,344 @@
+/*
+ * pure/chore.c: chores come back as they went, none is taken that is not exactly one, and which of them are still to
+ * be done.
+ */
+#include <jansson.h>
+
+#include "pure/chore.h"
+#include "pure/cleanup.h"
+#include "pure/leasefile.h"
+#include "pure/strictjson.h"
+#include "nomem.h"
+#include "tap.h"
+
+#define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ONE "{\"do\":\"shut\",\"lease\":\"" KEY "\",\"id\":\"c1\",\"gate\":\"devices/x\",\"cgroups\":[\"a\",\"b/c\"]," \
+    "\"nodes\":[[195,0],[4294967295,4294967295]],\"init\":[2147483647,\"18446744073709551615\"]," \
+    "\"by\":[4242,\"99\"]}"
+
+static void
+add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, const char *lease)
+{
+	struct chore *c = chores_add(all);
+	char name[16];
+	uint32_t i;
+
+	if (c == NULL)
+		return;
+	c->kind = kind;
+	snprintf(c->lease, sizeof(c->lease), "%s", lease);
+	c->id = strdup("c\"1\n\xc3\xa4");
+	c->gate = strdup("devices/garden/x");
+	c->init = (struct process_id){ 2147483647, UINT64_MAX };
+	c->by = (struct process_id){ (pid_t)cgroups, cgroups * 1000000007 };
+	for (i = 0; i < cgroups; i++) {
+		snprintf(name, sizeof(name), "x/%u", i);
+		(void)strlist_add(&c->cgroups, name, SIZE_MAX);
+	}
+	for (i = 0; i < nodes; i++)
+		(void)chore_add_node(c, UINT32_MAX - i, i);
+}
+
+static void
+test_round_trip(void)
+{
+	static const char *const kinds[] = { "shut", "open", "clear", "stop" };
+	struct chores all = { 0 }, back;
+	struct chore *a, *b;
+	json_t *j;
+	size_t i, k;
+
+	for (i = 0; i < 4; i++)
+		add(&all, (enum chore_kind)i, i, (uint32_t)(3 - i), i == 0 ? "" : KEY);
+	is_int(all.n, 4, "one of each kind");
+	j = chores_pack(&all);
+	if (!ok(j != NULL && chores_unpack(j, &back), "is packed, and read"))
+		return;
+	is_int(back.n, 4, "as many");
+	for (i = 0; i < 4 && i < back.n; i++) {
+		bool same = true;
+
+		a = &all.v[i];
+		b = &back.v[i];
+		is_str(json_string_value(json_object_get(json_array_get(j, i), "do")), kinds[i], "  by its name");
+		ok(a->kind == b->kind && strcmp(a->lease, b->lease) == 0 && strcmp(a->id, b->id) == 0 &&
+		    strcmp(a->gate, b->gate) == 0 && process_id_same(&a->init, &b->init), "  the same container");
+		ok(process_id_same(&a->by, &b->by) && b->by.pid == (pid_t)i, "  by the same process");
+		ok(a->cgroups.n == i && b->cgroups.n == i && a->nodes == 3 - i && b->nodes == 3 - i, "  as many cgroups and nodes");
+		for (k = 0; k < i; k++)
+			same = same && strcmp(a->cgroups.v[k], b->cgroups.v[k]) == 0;
+		for (k = 0; k < 3 - i; k++)
+			same = same && a->node[k].major == b->node[k].major && a->node[k].minor == b->node[k].minor;
+		ok(same, "  and the same ones");
+	}
+	json_decref(j);
+	chores_free(&all);
+	chores_free(&back);
+	ok(all.v == NULL && all.n == 0, "freed, there are none");
+	j = chores_pack(&all);
+	ok(j != NULL && json_array_size(j) == 0 && chores_unpack(j, &back) && back.n == 0, "nothing to do, there and back");
+	json_decref(j);
+	chores_free(&back);
+}
+
+/* ONE with a member set to a JSON text (NULL: taken out), behind one that is right. */
+static bool
+taken(const char *key, const char *value)
+{
+	json_t *list = json_array(), *j = json_loads(ONE, 0, NULL);
+	struct chores c;
+	bool ok;
+
+	if (value == NULL)
+		json_object_del(j, key);
+	else
+		json_object_set_new(j, key, json_loads(value, JSON_DECODE_ANY, NULL));
+	json_array_append_new(list, json_loads(ONE, 0, NULL));
+	json_array_append_new(list, j);
+	ok = chores_unpack(list, &c);
+	chores_free(&c);
+	json_decref(list);
+	return ok;
+}
+
+static void
+test_members(void)
+{
+	static const char *const keys[] = { "do", "lease", "id", "gate", "cgroups", "nodes", "init", "by" };
+	static const char *const values[] = { "null", "true", "{}", "-1", "1.5", "[1]", "[null]", "[[]]", "[[\"1\",1]]",
+		"{\"0\":[1,1]}", "{\"0\":1,\"1\":\"1\"}", "[]", "[1,1]" };
+	static const struct {
+		const char *key, *value;
+		bool taken;
+	} t[] = {
+		{ "surprise", "1", true }, { "do", "\"open\"", true }, { "do", "\"clear\"", true }, { "do", "\"stop\"", true },
+		{ "do", "\"\"", false }, { "do", "\"Shut\"", false }, { "do", "\"shut \"", false }, { "do", "\"shu\"", false },
+		{ "do", "0", false }, { "lease", "\"\"", true }, { "lease", "\"" KEY "0\"", false },
+		{ "lease", "\"" KEY KEY "\"", false },
+		{ "lease", "1", false }, { "id", "\"\"", true }, { "id", "1", false }, { "gate", "\"\"", true },
+		{ "gate", "[]", false },
+		{ "cgroups", "[]", true }, { "cgroups", "\"a\"", false }, { "cgroups", "[\"a\",1]", false },
+		{ "cgroups", "[\"a\",null]", false }, { "cgroups", "{\"0\":\"a\"}", false }, { "nodes", "[]", true },
+		{ "nodes", "[[0,0]]", true }, { "nodes", "\"\"", false }, { "nodes", "[195,0]", false },
+		{ "nodes", "[[195]]", false },
+		{ "nodes", "[[195,0,0]]", false }, { "nodes", "[[-1,0]]", false }, { "nodes", "[[195,-1]]", false },
+		{ "nodes", "[[4294967296,0]]", false }, { "nodes", "[[0,4294967296]]", false }, { "nodes", "[[195,\"0\"]]", false },
+		{ "nodes", "[[195,0],[1.0,0]]", false }, { "nodes", "[[195,0],{}]", false }, { "nodes", "[[195,0],null]", false },
+	};
+	static const struct {
+		const char *value;
+		bool taken;
+	} processes[] = {
+		{ "[0,\"0\"]", true }, { "[2147483647,\"18446744073709551615\"]", true }, { "[2147483648,\"1\"]", false },
+		{ "[4294967296,\"1\"]", false }, { "[4294967297,\"1\"]", false }, { "[-1,\"1\"]", false },
+		{ "[1.0,\"1\"]", false }, { "[\"1\",\"1\"]", false }, { "[1,\"\"]", false }, { "[1,\"-1\"]", false },
+		{ "[1,\"18446744073709551616\"]", false }, { "[1,\" 1\"]", false }, { "[1,\"1 \"]", false },
+		{ "[1,\"0x1\"]", false }, { "[1,\"01\"]", false }, { "[1]", false }, { "[1,\"1\",1]", false }, { "1", false },
+		{ "[1,null]", false }, { "[null,\"1\"]", false }, { "\"1\"", false },
+	};
+
+	size_t i, k;
+
+	ok(taken("surprise", NULL), "a chore that is one: %s", ONE);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		ok(!taken(keys[i], NULL), "without %s it is none", keys[i]);
+		for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+			if (strcmp(values[k], "[]") != 0 || i >= 6)
+				ok(!taken(keys[i], values[k]), "nor with %s: %s", keys[i], values[k]);
+	}
+	ok(taken("init_start", "1"), "what an earlier version said besides means nothing");
+	for (i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
+		for (k = 6; k < 8; k++)
+			ok(taken(keys[k], processes[i].value) == processes[i].taken, "%s with %s: %s",
+			    processes[i].taken ? "taken" : "refused", keys[k], processes[i].value);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		ok(taken(t[i].key, t[i].value) == t[i].taken, "%s with %s: %s", t[i].taken ? "taken" : "refused", t[i].key,
+		    t[i].value);
+}
+
+static void
+test_lists(void)
+{
+	static const char *const bad[] = { "null", "{}", "1", "true", "\"\"", "[1]", "[null]", "[[]]", "[\"shut\"]", "[{}]",
+	    ONE,
+		"[" ONE ",null]", "[" ONE ",{}]", "[[" ONE "]]" };
+	struct chores c;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		json_t *j = json_loads(bad[i], JSON_DECODE_ANY, NULL);
+
+		ok(j != NULL && !chores_unpack(j, &c), "no list of chores: %.60s", bad[i]);
+		chores_free(&c);
+		json_decref(j);
+	}
+	ok(!chores_unpack(NULL, &c), "nor is nothing");
+	chores_free(&c);
+}
+
+/* What can't be written is not written in part. */
+static void
+test_unwritable(void)
+{
+	static const char *const names[] = { "id", "gate", "lease" };
+	struct chores c;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_t *j;
+
+		c = (struct chores){ 0 };
+		add(&c, CHORE_SHUT, 1, 1, KEY);
+		add(&c, CHORE_SHUT, 1, 1, i == 2 ? "\xff" : KEY);
+		if (i < 2) {
+			char **text = i == 0 ? &c.v[1].id : &c.v[1].gate;
+
+			free(*text);
+			*text = strdup("caf\xe9");
+		}
+		ok((j = chores_pack(&c)) == NULL, "a chore whose %s is no text", names[i]);
+		json_decref(j);
+		chores_free(&c);
+	}
+}
+
+/*
+ * Which are still to be done: all kinds, in all states, with marks and execs of several
+ * processes.  The same pid at another time is another process, and so is another pid at the same time.
+ */
+static const struct process_id nobody, me = { 7, 8 }, others[] = { { 7, 9 }, { 9, 8 }, { 8, 7 } };
+
+struct case_of {
+	enum chore_kind kind;
+	enum lease_state state;
+	struct process_id by, giver, exec[3];
+	size_t execs;
+};
+
+/* In words of chore.h, leasefile.h and pausing.h, not of the code. */
+static bool
+may_stand(const struct case_of *c)
+{
+	bool noted = false;
+	size_t i;
+
+	for (i = 0; i < c->execs; i++)
+		noted = noted || (c->exec[i].pid == c->by.pid && c->exec[i].start == c->by.start);
+	/* who was told to open it is starting something there, and it has its GPUs */
+	if (c->kind == CHORE_OPEN)
+		return noted && c->state == LEASE_HELD;
+	/* what was given back is nobody's to be given back by */
+	if (c->by.pid == 0)
+		return c->state == LEASE_GIVEN_BACK;
+	return c->state == LEASE_GIVING_BACK && c->giver.pid == c->by.pid && c->giver.start == c->by.start;
+}
+
+static bool
+is_wrong(const struct case_of *c)
+{
+	struct process_id exec[3] = { c->exec[0], c->exec[1], c->exec[2] };
+	const struct chore chore = { .kind = c->kind, .by = c->by };
+	struct lease l = { .state = c->state, .pauses = true,
+		.pausing = { .giver = c->giver, .exec = exec, .execs = c->execs } };
+
+	if (chore_stands(&chore, &l) != may_stand(c))
+		return true;
+	/* of a container that does not pause nothing is to be done */
+	l.pauses = false;
+	return chore_stands(&chore, &l);
+}
+
+static void
+test_stands(void)
+{
+	const struct process_id who[] = { me, others[0], others[1], others[2], nobody };
+	unsigned kind, state, by, giver, execs, at, yes = 0, wrong = 0, all = 0;
+	struct case_of c;
+
+	for (kind = CHORE_SHUT; kind <= CHORE_STOP; kind++)
+		for (state = LEASE_HELD; state <= LEASE_COMING_BACK; state++)
+			for (by = 0; by < 5; by++)
+				for (giver = 0; giver < 5; giver++)
+					for (execs = 0; execs <= 3; execs++)
+						for (at = 0; at < 4; at++) {
+							c = (struct case_of){ (enum chore_kind)kind, (enum lease_state)state, who[by], who[giver],
+								{ others[0], others[1], others[2] }, execs };
+							if (at < 3)
+								c.exec[at] = me;
+							all++;
+							yes += may_stand(&c);
+							wrong += is_wrong(&c);
+						}
+	ok(yes > 500 && yes < all / 4, "%u of %u chores are still to be done", yes, all);
+	is_int(wrong, 0, "and no others");
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/* Each gives a text that says all that there is to do, or NULL. */
+
+static struct chores sample;
+static json_t *packed;
+
+/* As a reply is written (pure/edits.c): what ran short of memory is seen by strictjson.h. */
+static char *
+write_chores(void)
+{
+	json_t *j;
+
+	strictjson_watch();
+	j = chores_pack(&sample);
+	return strictjson_text(j);
+}
+
+static char *
+read_chores(void)
+{
+	struct chores c;
+	char *text = NULL;
+	json_t *j;
+	long keep;
+
+	if (chores_unpack(packed, &c)) {
+		keep = fail_at;
+		fail_at = -1;
+		j = chores_pack(&c);
+		text = json_dumps(j, JSON_COMPACT);
+		json_decref(j);
+		fail_at = keep;
+	}
+	chores_free(&c);
+	return text;
+}
+
+static void
+test_memory(void)
+{
+	json_object_seed(1);
+	add(&sample, CHORE_CLEAR, 12, 12, KEY);
+	add(&sample, CHORE_OPEN, 1, 2, KEY);
+	add(&sample, CHORE_STOP, 0, 0, "");
+	packed = chores_pack(&sample);
+	starve("chores are written", write_chores);
+	starve("chores are read", read_chores);
+	json_decref(packed);
+	chores_free(&sample);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("memory that runs out", "a sanitizer has its own allocator");
+}
+#endif
+
+int
+main(void)
+{
+	test_round_trip();
+	test_members();
+	test_lists();
+	test_unwritable();
+	test_stands();
+	test_memory();
+	return done_testing();
+}

@@ -1,0 +1,647 @@
+/*
+ * pure/pausing.c: what a lease knows of its container's tasks, there and back, its
+ * decisions one by one, and all of them together, with those of pure/chore.c and
+ * pure/leasefile.c, in a world that does with them what the helper does
+ * (pausemodel.h), in which nobody may lose a GPU, or keep one, or get one that another
+ * has.
+ *
+ *	PAUSING_SEED=N		other worlds
+ *	PAUSING_STRICT=1	what the helper does not prevent is a fault (gap() in pausemodel.h)
+ *	PAUSING_WORLDS_ONLY=1	without the tables
+ *
+ * That the worlds can fail was tried with changes of one line each in a copy.  Of 60 in helper/pure the tables (here,
+ * in t_chore.c and t_leasefile.c) found all, the worlds alone these 48:
+ *
+ *	pausing_judge		without «|| s->execs»; without «!s->pauses ||»; has_node, task or first_exec ignored; not
+ *				alone is idle; never idle; never left
+ *	turn_is_stale		always, never; not who is dead; not who is late
+ *	turn_of_exec		GIVING_BACK goes on, never waits, always waits, comes back, goes on from a stale one;
+ *				COMING_BACK always waits, opens, goes on; GIVEN_BACK opens, goes on, waits; HELD never
+ *				opens; DRAINING opens
+ *	turn_to_give_back	what is left is cleared at once, never; idleness ignored; anyone takes over at once; nobody
+ *				does; not from HELD; from every state
+ *	turn_to_end		without the state; without the giver; without the idleness; LEFT is enough; never
+ *	process_id_same		pid alone
+ *	chore_stands		without the state, of all, of marks, of what was given back; that never; OPEN never; the
+ *				others never; always
+ *	lease_holds		without «reopened»; HELD and DRAINING only; not what is coming back
+ *
+ * and not these 12: «used» ignored once first_exec has passed, HELD opens though it was never shut, a start time
+ * without its pid (no two processes have the same one), and chores of a container that does not pause (there is none
+ * in the worlds) make no difference; nor do IDLE_KEEP ignored (such a lease does not pause), left_since unset (never
+ * asked for so) and LEFT_BEHIND_KEEP as the 136 years that it is.  An exec that does not wait for COMING_BACK is sent
+ * to ask again by back.c, which looks itself.  Who may not go on with his own mark loses it, and marks anew.
+ * chore_stands() without the giver: who is late does, with the lock, what the next giver has been told to do anyway;
+ * an exec that was noted and lives is in the list, and its lease HELD or DRAINING, so OPEN without the one or the
+ * other finds nothing else.
+ *
+ * Of 32 in the steps of pausemodel.h it found 28: chores without the lock (all, OPEN alone, that of what was given
+ * back alone), with one that a stalled process loses, that is let go after the look, taken after it, or not waited
+ * for; without the look into the lease; an exec that begins though its OPEN failed or was void; a failed chore that
+ * is reported; HELD instead of COMING_BACK (hold() as it is, or to fit); hold() without its mark, without its state,
+ * without the exec; undoing what is another's; taking again what somebody in time is taking; nobody looks at gates
+ * again, or shuts them, or gets HELD by it; a lease that ends without a look at its gate; a mark that does not set
+ * «shut»; one's own mark that gets new time; marks that are stale and stay, or are not and go; COMING_BACK that is
+ * dropped to HELD; and OPEN for late givers, as it was.  Not these 4: a void chore that is reported (it is not its
+ * reporter's turn any more); hold() without the giver (an exec has what another one of the same container took; that
+ * one is late); own marks kept without chores, and no_chores not said after too many rounds (both are over in 10 s).
+ */
+#include <jansson.h>
+
+#include "pure/pausing.h"
+#include "pure/strictjson.h"
+#include "nomem.h"
+#include "pausemodel.h"
+#include "tap.h"
+
+#define WORLDS 20000
+#define STEPS 600
+
+static uint64_t seed = 20261122;
+
+/* Text. */
+
+static void
+fill(struct pausing *p)
+{
+	*p = (struct pausing){ .program = { 4294967295, 7, UINT64_MAX }, .gate = strdup("devices/garden/x\"\xc3\xa4"),
+		.idle = IDLE_KEEP, .first_exec = UINT32_MAX, .left_behind = LEFT_BEHIND_KEEP, .created = INT64_MAX, .used = true,
+		.shut = true, .left_since = INT64_MAX - 1, .giver = { 2147483647, UINT64_MAX }, .giving_since = INT64_MAX - 2,
+		.waited = UINT32_MAX, .uid = 4294967294, .gid = UINT32_MAX,
+		.who = json_pack("{s:s, s:{s:[i,b]}}", "kind", "token", "instance_vars", "a", 1, 1) };
+	(void)pausing_add_exec(p, (struct process_id){ 1, 0 });
+	(void)pausing_add_exec(p, (struct process_id){ 2147483647, UINT64_MAX });
+	(void)pausing_add_exec(p, (struct process_id){ 0, 5 });
+}
+
+static bool
+same(const struct pausing *a, const struct pausing *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->execs && i < b->execs; i++)
+		if (!process_id_same(&a->exec[i], &b->exec[i]))
+			return false;
+	return file_id_same(&a->program, &b->program) && (a->gate == NULL) == (b->gate == NULL) &&
+	    (a->gate == NULL || strcmp(a->gate, b->gate) == 0) && a->idle == b->idle && a->first_exec == b->first_exec &&
+	    a->left_behind == b->left_behind && a->created == b->created && a->used == b->used && a->shut == b->shut &&
+	    a->execs == b->execs && a->left_since == b->left_since && process_id_same(&a->giver, &b->giver) &&
+	    a->giving_since == b->giving_since && a->waited == b->waited && a->uid == b->uid && a->gid == b->gid &&
+	    (a->who == NULL) == (b->who == NULL) && (a->who == NULL || json_equal(a->who, b->who));
+}
+
+static void
+test_round_trip(void)
+{
+	struct pausing a, b;
+	json_t *j;
+	int idle;
+
+	fill(&a);
+	j = pausing_pack(&a);
+	ok(j != NULL && pausing_unpack(j, &b), "with all that there may be, there and back");
+	ok(same(&a, &b) && b.execs == 3, "is the same");
+	json_decref(j);
+	pausing_free(&b);
+	ok(b.gate == NULL && b.exec == NULL && b.execs == 0 && b.who == NULL, "freed, it is empty");
+	free(a.gate);
+	a.gate = NULL;
+	json_decref(a.who);
+	a.who = NULL;
+	a.execs = 0;
+	j = pausing_pack(&a);
+	ok(j != NULL && json_object_get(j, "gate") == NULL && json_object_get(j, "who") == NULL,
+	    "without a gate or an identity");
+	ok(pausing_unpack(j, &b) && same(&a, &b) && b.gate == NULL && b.who == NULL && b.execs == 0, "is the same, too");
+	json_decref(j);
+	pausing_free(&b);
+	pausing_free(&a);
+	for (idle = IDLE_GIVE_BACK; idle <= IDLE_KEEP; idle++) {
+		a = (struct pausing){ .idle = (enum idle_setting)idle };
+		j = pausing_pack(&a);
+		ok(j != NULL && pausing_unpack(j, &b) && same(&a, &b), "empty, with idle %d", idle);
+		json_decref(j);
+		pausing_free(&b);
+	}
+	a = (struct pausing){ .gate = strdup("caf\xe9") };
+	j = pausing_pack(&a);
+	ok(j == NULL, "a gate that is no text is not written");
+	json_decref(j);
+	pausing_free(&a);
+}
+
+static void
+test_execs_max(void)
+{
+	struct pausing a = { 0 }, b;
+	unsigned i;
+	json_t *j;
+
+	for (i = 0; i < EXECS_MAX; i++)
+		if (!pausing_add_exec(&a, (struct process_id){ (pid_t)i + 1, i }))
+			break;
+	is_int(i, EXECS_MAX, "as many runtimes as may be under way");
+	ok(!pausing_add_exec(&a, (struct process_id){ 1, 1 }) && a.execs == EXECS_MAX, "one more is refused");
+	j = pausing_pack(&a);
+	ok(j != NULL && pausing_unpack(j, &b) && same(&a, &b), "all there and back");
+	pausing_free(&b);
+	json_array_append_new(json_object_get(j, "execs"), json_pack("[i,s]", 1, "1"));
+	ok(!pausing_unpack(j, &b) && b.exec == NULL, "one more is not read");
+	json_decref(j);
+	pausing_free(&a);
+}
+
+/* What pausing_pack() writes, with one member set to a JSON text (NULL: taken out). */
+static bool
+taken(const char *key, const char *value)
+{
+	struct pausing a, b;
+	json_t *j;
+	bool ret;
+
+	fill(&a);
+	j = pausing_pack(&a);
+	pausing_free(&a);
+	if (value == NULL)
+		json_object_del(j, key);
+	else
+		json_object_set_new(j, key, json_loads(value, JSON_DECODE_ANY, NULL));
+	ret = pausing_unpack(j, &b);
+	if (!ret)
+		ok(b.gate == NULL && b.exec == NULL && b.execs == 0 && b.who == NULL && b.program.inode == 0,
+		    "  and nothing is left");
+	json_decref(j);
+	pausing_free(&b);
+	return ret;
+}
+
+static void
+test_refused(void)
+{
+	static const char *const needed[] = { "program", "idle", "first_exec", "left_behind", "created", "used", "shut",
+	    "execs",
+		"left_since", "giver", "giving_since", "waited", "uid", "gid" };
+	static const char *const optional[] = { "gate", "who" };
+	static const char *const u32[] = { "first_exec", "left_behind", "waited", "uid", "gid" };
+	static const char *const times[] = { "created", "left_since", "giving_since" };
+	static const char *const wrong[] = { "null", "\"1\"", "1.5", "-1", "[[]]", "{\"0\":1}" };
+	static const struct {
+		const char *key, *value;
+		bool taken;
+	} t[] = {
+		{ "surprise", "1", true }, { "idle", "0", true }, { "idle", "2", true }, { "idle", "3", false },
+		{ "idle", "4294967296", false }, { "used", "0", false }, { "used", "1", false }, { "shut", "0", false },
+		{ "gate", "\"\"", true }, { "gate", "1", false }, { "gate", "null", false }, { "gate", "[\"x\"]", false },
+		{ "who", "{}", true }, { "who", "null", false }, { "who", "[]", false }, { "who", "\"x\"", false },
+		{ "program", "[1,2,\"3\"]", true }, { "program", "[1,2]", false }, { "program", "[1,2,\"3\",4]", false },
+		{ "program", "[1,2,3]", false }, { "program", "[-1,2,\"3\"]", false }, { "program", "[1,4294967296,\"3\"]", false },
+		{ "program", "[4294967296,1,\"3\"]", false }, { "program", "[1,2,\"\"]", false },
+		{ "program", "[1,2,\"-3\"]", false },
+		{ "program", "[\"1\",2,\"3\"]", false }, { "program", "[1,2,\"18446744073709551616\"]", false },
+		{ "program", "\"1:2:3\"", false }, { "giver", "[0,\"0\"]", true }, { "giver", "[1]", false },
+		{ "giver", "[]", false },
+		{ "giver", "[1,\"1\",1]", false }, { "giver", "[-1,\"1\"]", false }, { "giver", "[2147483648,\"1\"]", false },
+		{ "giver", "[4294967297,\"1\"]", false }, { "giver", "[1,1]", false }, { "giver", "[\"1\",\"1\"]", false },
+		{ "giver", "[1,\"18446744073709551616\"]", false }, { "giver", "[1,\"\"]", false }, { "execs", "[]", true },
+		{ "execs", "[[1,\"1\"]]", true }, { "execs", "[[1,\"1\"],[]]", false }, { "execs", "[1,\"1\"]", false },
+		{ "execs", "[[1,\"1\"],null]", false }, { "execs", "[[1,\"1\"],{}]", false },
+		{ "execs", "[[2147483648,\"1\"]]", false },
+		{ "execs", "[[1,\" 1\"]]", false }, { "execs", "{\"0\":[1,\"1\"]}", false },
+		{ "created", "9223372036854775807", true }, { "created", "0", true }, { "created", "-9223372036854775808", false },
+	};
+	struct pausing p;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		ok(!taken(needed[i], NULL), "without %s it is refused", needed[i]);
+		for (k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++)
+			ok(!taken(needed[i], wrong[k]), "and with %s %s", needed[i], wrong[k]);
+	}
+	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++)
+		ok(taken(optional[i], NULL), "without %s it is not", optional[i]);
+	for (i = 0; i < sizeof(u32) / sizeof(u32[0]); i++)
+		ok(taken(u32[i], "4294967295") && !taken(u32[i], "4294967296") && !taken(u32[i], "true"), "the largest %s", u32[i]);
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		ok(taken(times[i], "0") && !taken(times[i], "true") && !taken(times[i], "1e3"), "%s is a time", times[i]);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		ok(taken(t[i].key, t[i].value) == t[i].taken, "%s with %s %s", t[i].taken ? "taken" : "refused", t[i].key,
+		    t[i].value);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		json_t *j = json_loads(wrong[i], JSON_DECODE_ANY, NULL);
+
+		ok(!pausing_unpack(j, &p) && p.gate == NULL && p.execs == 0, "what is no object is refused: %s", wrong[i]);
+		json_decref(j);
+	}
+	ok(!pausing_unpack(NULL, &p), "and so is nothing");
+}
+
+/* Decisions. */
+
+/* A sight, as bits. */
+enum { PAUSES = 1, ALONE = 2, TASK = 4, NODE = 8, EXECS = 16 };
+
+static enum idleness
+check_judge(unsigned bits, bool used, int64_t age)
+{
+	static const char *const says[] = { "busy", "left", "idle" };
+	const struct pausing p = { .used = used, .first_exec = 30, .created = 1000000 };
+	const struct sight s = { .pauses = bits & PAUSES, .alone = bits & ALONE, .task = bits & TASK, .has_node = bits & NODE,
+		.execs = bits & EXECS };
+	enum idleness want = IDLENESS_BUSY, is = pausing_judge(&p, &s, 1000000 + age);
+	char sees[80];
+
+	/* process 1 pauses, nobody is on his way, and it had its task, or its time for one */
+	if ((bits & (PAUSES | EXECS)) == PAUSES && (used || age >= 30000)) {
+		if ((bits & (ALONE | NODE)) == ALONE)
+			want = IDLENESS_IDLE;
+		if ((bits & (ALONE | TASK)) == 0)
+			want = IDLENESS_LEFT;
+	}
+	snprintf(sees, sizeof(sees), "%s%s%s%s%s", bits & PAUSES ? "pauses" : "runs something", bits & ALONE ? ", alone" : "",
+	    bits & TASK ? ", a task" : "", bits & NODE ? ", a node open" : "", bits & EXECS ? ", an exec" : "");
+	ok(is == want, "%s: %s, %s, %lld ms old", says[want], sees, used ? "used" : "not used", (long long)age);
+	return is;
+}
+
+static void
+test_judge(void)
+{
+	static const int64_t ages[] = { -5, 0, 29999, 30000, 30001, 86400000 };
+	unsigned bits, k, n[3] = { 0 };
+
+	for (bits = 0; bits < 32; bits++)
+		for (k = 0; k < 6; k++) {
+			n[check_judge(bits, false, ages[k])]++;
+			n[check_judge(bits, true, ages[k])]++;
+		}
+	/* of 32, alone without a node: 2, whatever «task» says; neither alone nor with a task: 2; 6 times used, 3 times not */
+	ok(n[IDLENESS_IDLE] == 2 * 9 && n[IDLENESS_LEFT] == 2 * 9, "so many are idle, so many left behind");
+}
+
+/* The longest that there may be is not too long for the clock. */
+static void
+test_judge_long(void)
+{
+	const struct pausing p = { .first_exec = UINT32_MAX, .created = 5 };
+	const struct sight s = { .pauses = true, .alone = true };
+
+	ok(pausing_judge(&p, &s, 4294967295004) == IDLENESS_BUSY && pausing_judge(&p, &s, 4294967295005) == IDLENESS_IDLE,
+	    "the longest time for the first exec");
+}
+
+static void
+test_turn_of_exec(void)
+{
+	static const struct {
+		enum lease_state state;
+		int shut, lives;	/* -1: whether it is so or not */
+		int64_t since;		/* -1: whenever */
+		enum exec_turn turn;
+		const char *what;
+	} t[] = {
+		{ LEASE_HELD, 0, -1, -1, EXEC_GOES_ON, "held, and never shut: goes on" },
+		{ LEASE_HELD, 1, -1, -1, EXEC_OPENS, "held, and shut before: opens" },
+		{ LEASE_DRAINING, -1, -1, -1, EXEC_GOES_ON, "given up: goes on" },
+		{ LEASE_GIVEN_BACK, -1, -1, -1, EXEC_COMES_BACK, "given back: comes back" },
+		{ LEASE_GIVING_BACK, -1, 0, -1, EXEC_OPENS, "its giver is gone: opens" },
+		{ LEASE_GIVING_BACK, -1, 1, 0, EXEC_WAITS, "being given back: waits" },
+		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS, "for all its time" },
+		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS, EXEC_OPENS, "and no longer: opens" },
+		{ LEASE_GIVING_BACK, -1, 1, 86400000, EXEC_OPENS, "much later: opens" },
+		{ LEASE_COMING_BACK, -1, 0, -1, EXEC_COMES_BACK, "who had it come back is gone: comes back" },
+		{ LEASE_COMING_BACK, -1, 1, 0, EXEC_WAITS, "coming back: waits" },
+		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS, "for all its time, too" },
+		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS, EXEC_COMES_BACK, "and no longer: comes back" },
+		{ LEASE_COMING_BACK, -1, 1, 86400000, EXEC_COMES_BACK, "much later: comes back" },
+	};
+	static const int64_t times[] = { 0, 1, GIVING_BACK_MS - 1, GIVING_BACK_MS, GIVING_BACK_MS + 1, 86400000 };
+	unsigned shut, lives_too, wrong;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		for (wrong = 0, shut = 0; shut < 2; shut++)
+			for (lives_too = 0; lives_too < 2; lives_too++)
+				for (k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
+					const struct pausing p = { .shut = shut, .giving_since = 7000, .giver = { 1, 1 } };
+
+					if ((t[i].shut != -1 && t[i].shut != (int)shut) || (t[i].lives != -1 && t[i].lives != (int)lives_too) ||
+					    (t[i].since != -1 && t[i].since != times[k]))
+						continue;
+					wrong += turn_of_exec(t[i].state, &p, lives_too, 7000 + times[k]) != t[i].turn;
+				}
+		is_int(wrong, 0, "an exec: %s", t[i].what);
+	}
+}
+
+static void
+test_turn_is_stale(void)
+{
+	static const int64_t times[] = { 0, 1, GIVING_BACK_MS - 1, GIVING_BACK_MS, GIVING_BACK_MS + 1, 86400000 };
+	struct pausing p = { .giver = { 1, 1 }, .giving_since = 7000 };
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		ok(turn_is_stale(&p, false, 7000 + times[i]) && turn_is_stale(&p, true, 7000 + times[i]) == (i >= 3),
+		    "the turn of who lives is over after %d ms: %lld", GIVING_BACK_MS, (long long)times[i]);
+}
+
+/* What is asked of turn_to_give_back(): times are how long ago something was; left == -1: it was not. */
+struct giving {
+	enum lease_state state;
+	enum idle_setting idle;
+	enum idleness idleness;
+	bool mine, lives;
+	int64_t marked, left;
+	uint32_t behind;
+};
+
+/* In words of idle.h and gpuhelper.conf(5), not of the code. */
+static bool
+may_give(const struct giving *g)
+{
+	if (!(g->state == LEASE_HELD || g->state == LEASE_GIVING_BACK) || g->idle == IDLE_KEEP || g->idleness == IDLENESS_BUSY)
+		return false;
+	/* what is left behind may stay for its time, counted from when it was first seen */
+	if (g->idleness == IDLENESS_LEFT &&
+	    (g->behind == LEFT_BEHIND_KEEP || g->left < 0 || g->left < 1000 * (int64_t)g->behind))
+		return false;
+	/* who began it, and lives, has its time for it, too */
+	return g->state == LEASE_HELD || g->mine || !g->lives || g->marked >= GIVING_BACK_MS;
+}
+
+/* The same pid at another time is another process, and so is another pid at the same time. */
+static unsigned
+is_wrong(const struct giving *g)
+{
+	static const struct process_id me = { 7, 8 }, others[] = { { 7, 9 }, { 9, 8 }, { 0, 0 } };
+	const int64_t now = 5000000000000;
+	struct pausing p = { .idle = g->idle, .left_behind = g->behind, .left_since = g->left == -1 ? 0 : now - g->left,
+		.giver = me, .giving_since = now - g->marked };
+	unsigned i, wrong = 0;
+
+	for (i = 0; i < (g->mine ? 1U : 3U); i++) {
+		if (!g->mine)
+			p.giver = others[i];
+		wrong += turn_to_give_back(g->state, &p, g->idleness, &me, g->lives, now) != may_give(g);
+	}
+	return wrong;
+}
+
+static void
+test_turn_to_give_back(void)
+{
+	static const uint32_t behind[] = { 0, 60, 86400, LEFT_BEHIND_KEEP };
+	static const int64_t left[] = { -1, 0, 59999, 60000, 86400000, 4294967295000 }, marked[] = { 0, 9999, 10000,
+	    4294967295000 };
+	unsigned i, yes = 0, wrong = 0;
+	const unsigned cases = 5 * 3 * 3 * 2 * 2 * 4 * 6 * 4;
+	struct giving g;
+
+	for (i = 0; i < cases; i++) {
+		unsigned rest = i;
+
+		g.state = (enum lease_state)(rest % 5);
+		g.idle = (enum idle_setting)((rest /= 5) % 3);
+		g.idleness = (enum idleness)((rest /= 3) % 3);
+		g.mine = (rest /= 3) % 2;
+		g.lives = (rest /= 2) % 2;
+		g.marked = marked[(rest /= 2) % 4];
+		g.left = left[(rest /= 4) % 6];
+		g.behind = behind[rest / 6];
+		yes += may_give(&g);
+		wrong += is_wrong(&g);
+	}
+	ok(yes > 1000 && yes < cases / 2, "GPUs may be given back in %u of %u cases", yes, cases);
+	is_int(wrong, 0, "and in no other");
+}
+
+static void
+test_turn_to_end(void)
+{
+	static const struct process_id givers[] = { { 7, 8 }, { 7, 9 }, { 9, 8 }, { 0, 0 } };
+	const struct process_id me = givers[0];
+	enum idleness i;
+	int state;
+	size_t g;
+
+	for (state = LEASE_HELD; state <= LEASE_COMING_BACK; state++)
+		for (i = IDLENESS_BUSY; i <= IDLENESS_IDLE; i++)
+			for (g = 0; g < sizeof(givers) / sizeof(givers[0]); g++) {
+				const struct pausing p = { .giver = givers[g] };
+				const bool want = state == LEASE_GIVING_BACK && i == IDLENESS_IDLE && g == 0;
+
+				ok(turn_to_end((enum lease_state)state, &p, i, &me) == want, "%s lease %s ends: idleness %d, %s giver's",
+				    want ? "a" : "no", lease_state_name((enum lease_state)state), i, g == 0 ? "its" : "another");
+			}
+}
+
+static void
+test_file_id(void)
+{
+	const struct file_id a = { 1, 2, 3 };
+
+	ok(file_id_same(&a, &(struct file_id){ 1, 2, 3 }) && !file_id_same(&a, &(struct file_id){ 2, 2, 3 }) &&
+	    !file_id_same(&a, &(struct file_id){ 1, 3, 3 }) && !file_id_same(&a, &(struct file_id){ 1, 2, 4 }),
+	    "a file is itself");
+}
+
+/* The worlds. */
+
+static void
+tell_world(const struct world *w, unsigned number, unsigned at)
+{
+	size_t i = w->traced > TRACE ? w->traced - TRACE : 0;
+
+	printf("# world %u after %u steps: %s; containers:\n", number, at, w->fault != NULL ? w->fault : "-");
+	for (; i < w->traced; i++) {
+		printf("#   %lld ", (long long)w->trace[i % TRACE].now);
+		if (w->trace[i % TRACE].actor < ACTORS)
+			printf("actor %zu ", w->trace[i % TRACE].actor);
+		printf("%s", w->trace[i % TRACE].what);
+		if (w->trace[i % TRACE].box < BOXES)
+			printf(" container %zu", w->trace[i % TRACE].box);
+		printf("\n");
+	}
+	for (i = 0; i < w->boxes; i++)
+		printf("#   container %zu: %s%s, gate %s, %zu tasks\n", i, w->box[i].gone ? "gone, " : "",
+		    lease_state_name(w->box[i].state), w->box[i].open ? "open" : "shut", tasks_in(w, i));
+}
+
+/* The first world with a fault is told of whole. */
+static bool
+is_new(const char *what)
+{
+	static const char *seen[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		if (seen[i] == NULL) {
+			seen[i] = what;
+			return true;
+		}
+		if (strcmp(seen[i], what) == 0)
+			return false;
+	}
+	return false;
+}
+
+static void
+add_up(struct figures *all, const struct figures *n)
+{
+	all->given_back += n->given_back;
+	all->began += n->began;
+	all->got += n->got;
+	all->gave_up += n->gave_up;
+	all->came_back += n->came_back;
+	all->undone += n->undone;
+	all->late += n->late;
+	all->took += n->took;
+	all->takeovers += n->takeovers;
+	all->dropped += n->dropped;
+	all->skipped += n->skipped;
+	all->unlocked += n->unlocked;
+	all->opened += n->opened;
+	all->retaken += n->retaken;
+	all->without += n->without;
+	all->through += n->through;
+	all->ended += n->ended;
+}
+
+static void
+tell_figures(const struct figures *n)
+{
+	printf("# %lu execs began, %lu of them in containers that came back (%lu were undone, %lu too late), %lu of them with\n"
+	    "# an OPEN that was done; %lu gave up\n", n->began, n->came_back, n->undone, n->late, n->got, n->gave_up);
+	printf("# %lu leases ended, %lu askers took the GPU; %lu marks were taken over, %lu dropped\n", n->given_back, n->took,
+	    n->takeovers, n->dropped);
+	printf("# %lu chores were void by the time they were looked at, %lu did not get their lock\n", n->skipped, n->unlocked);
+	printf("# engines opened %lu gates of what was given back, %lu were shut again for that\n", n->opened, n->retaken);
+	printf("# not faults: %lu tasks began without the GPU that nobody had; %lu times it was given away while the node was\n"
+	    "# open to who had come through an engine's gate; %lu tasks that had no GPU were ended with what another left\n",
+	    n->without, n->through, n->ended);
+}
+
+/* Whether all that is to come up does. */
+static void
+check_figures(const struct figures *n)
+{
+	ok(n->given_back > WORLDS / 2 && n->came_back > WORLDS / 8 && n->took > WORLDS && n->began > WORLDS &&
+	    n->got > WORLDS / 2, "what is to come up comes up");
+	ok(n->takeovers > 100 && n->dropped > 100 && n->undone > 100 && n->late > 10, "others going on, or not, too");
+	ok(n->skipped > 100 && n->unlocked > 100, "chores that are late, or never done, too");
+	ok(n->opened > 100 && n->retaken > 100, "engines that open gates, too");
+}
+
+static void
+test_worlds(void)
+{
+	const char *given = getenv("PAUSING_SEED");
+	const bool strict = getenv("PAUSING_STRICT") != NULL;
+	unsigned number, n, longest = 0, faults = 0, starved = 0;
+	struct figures all = { 0 };
+	static struct world w;
+	uint64_t first;
+
+	if (given != NULL)
+		seed = strtoull(given, NULL, 0);
+	first = seed;
+	printf("# PAUSING_SEED=%llu%s\n", (unsigned long long)first, strict ? " PAUSING_STRICT=1" : "");
+	for (number = 0; number < WORLDS; number++) {
+		seed = first + ((uint64_t)number << 32);
+		world_init(&w, strict);
+		for (n = 0; n < STEPS && w.fault == NULL; n++)
+			step(&w);
+		if (w.fault == NULL) {
+			n = world_settle(&w);
+			starved += n == CALM_STEPS;
+			if (n == CALM_STEPS)
+				fault(&w, "who waits does not get the GPU");
+			longest = w.fault == NULL && n > longest ? n : longest;
+		}
+		if (w.fault != NULL && faults++ < WORLDS && is_new(w.fault))
+			tell_world(&w, number, n);
+		add_up(&all, &w.n);
+		world_free(&w);
+	}
+	tell_figures(&all);
+	printf("# at most %u steps until who waits has the GPU\n", longest);
+	check_figures(&all);
+	is_int(starved, 0, "who waits gets the GPU, in %u steps at most", longest);
+	is_int(faults, 0, "no world of %u has a fault", WORLDS);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/* Each gives a text that says all that is known, or NULL. */
+
+static struct pausing sample;
+static json_t *packed;
+
+/* As a lease is written (pure/leasefile.c): what ran short of memory is seen by strictjson.h. */
+static char *
+write_pausing(void)
+{
+	json_t *j;
+
+	strictjson_watch();
+	j = pausing_pack(&sample);
+	return strictjson_text(j);
+}
+
+static char *
+read_pausing(void)
+{
+	struct pausing p;
+	char *text = NULL;
+	json_t *j;
+	long keep;
+
+	if (pausing_unpack(packed, &p)) {
+		keep = fail_at;
+		fail_at = -1;
+		j = pausing_pack(&p);
+		text = json_dumps(j, JSON_COMPACT);
+		json_decref(j);
+		fail_at = keep;
+	}
+	pausing_free(&p);
+	return text;
+}
+
+static void
+test_memory(void)
+{
+	json_object_seed(1);
+	fill(&sample);
+	packed = pausing_pack(&sample);
+	starve("what is known of tasks is written", write_pausing);
+	starve("and read", read_pausing);
+	json_decref(packed);
+	pausing_free(&sample);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("memory that runs out", "a sanitizer has its own allocator");
+}
+#endif
+
+int
+main(void)
+{
+	if (getenv("PAUSING_WORLDS_ONLY") == NULL) {
+		test_round_trip();
+		test_execs_max();
+		test_refused();
+		test_judge();
+		test_judge_long();
+		test_turn_of_exec();
+		test_turn_is_stale();
+		test_turn_to_give_back();
+		test_turn_to_end();
+		test_file_id();
+		test_memory();
+	}
+	test_worlds();
+	return done_testing();
+}

@@ -27,8 +27,14 @@ chmod 0755 "$helper"
 t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable --now gpuhelper.socket
 t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
 
+# in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first one
+cat >/usr/local/bin/runtime <<'END'
+#!/bin/sh
+setsid sleep 2 </dev/null >/dev/null 2>&1 &
+END
+chmod 755 /usr/local/bin/runtime
 cat >/etc/gpuhelper/gpuhelper.conf <<END
-runtime = "/bin/true";
+runtime = "/usr/local/bin/runtime";
 unenforced = "allow";
 END
 cat >/etc/gpuhelper/policy.d/10-all.conf <<END

@@ -3,7 +3,7 @@
 # selinux: enforcing
 # vm: -device virtio-gpu-pci
 # files: fixtures/sysroot/nvidia-2gpu fixtures/jwt
-# programs: vm/guest/tries.c vm/guest/record.c attack/faultat.c
+# programs: vm/guest/tries.c vm/guest/record.c attack/faultat.c container/placeholder.c
 # linked: vm/guest/drm.c
 #
 # Real: kernel, policy, systemd, udevd, runc, crun, a DRM device.  Simulated: NVIDIA's GPUs, as in tests/lib/sandbox.sh.
@@ -321,6 +321,50 @@ t "ACL and label let it in" says w "label=$NVIDIA" nvidia0=may
 gpuhelperctl reap
 t "and are gone with it" is "$(label /dev/nvidia0) $(getfacl -cp /dev/nvidia0 | grep -c user:)" \
     "system_u:object_r:xserver_misc_device_t:s0 1"
+
+echo "# tasks in containers that only pause"
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = 60; } );
+END
+pausing() { # pausing ID: created and started, as an engine does it
+	config "$1" 100000 '"GPUHELPER_GPUS=1"' '' '' ',{"destination":"/tmp/gdn-init","type":"bind","source":"/usr/local/sbin/gdn-init","options":["bind"]}' ''
+	sed -i 's|"args":\[[^]]*\]|"args":["/tmp/gdn-init"]|' "/var/lib/containers/ct/$1/config.json"
+	(cd "/var/lib/containers/ct/$1" && gpuhelper-runc --root /run/ct create --bundle . "$1" && gpuhelper-runc --root /run/ct start "$1") </dev/null >/dev/null 2>"$T/err"
+}
+task() { # task ID SCRIPT
+	rm -f "$OUT/$1"
+	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/out" 2>&1
+}
+chmod 666 /dev/nvidia0 /dev/nvidia1
+cp /job/placeholder /usr/local/sbin/gdn-init
+: >/var/lib/containers/vol/rootfs/tmp/gdn-init
+chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/gdn-init
+# containers may begin with what is labelled for them, and with nothing else
+chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
+t "a container whose first process pauses" pausing p
+t "a task in it" task p "$PROBE"
+t "has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/out' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
+P=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/p")
+t "the host's node has its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
+t "its task is over, and the next container has the GPU" pausing q
+t "a task there has it" task q "$PROBE"
+t "by a label of its own" sh -c "grep -qx nvidia0=may '$OUT/q' && ! grep -q ':$P\$' '$OUT/q'"
+Q=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/q")
+t "the host's node has the next one's categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$Q"
+gpuhelper-runc --root /run/ct kill q KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force q
+t "a later task in the first one" task p "$PROBE"
+t "has the GPU again, and its old label" sh -c "grep -qx nvidia0=may '$OUT/p' && grep -q ':$P\$' '$OUT/p'"
+t "and so has the host's node" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
+t "root's timer takes it back" quiet gpuhelperctl reap
+t "and the node has its own label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+gpuhelper-runc --root /run/ct kill p KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force p
+t "nothing of the helper's was denied" clean
+chmod 600 /dev/nvidia0 /dev/nvidia1
+policy 10-gpu <<END
+$GPU
+gpus = ( { vendor = "nvidia"; } );
+END
 
 echo "# categories of another user's container"
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"

@@ -375,8 +375,8 @@ for owner in 0, 1000:
     spec(edits={'mounts': [PERSISTENCED]})
     b = Fresh(host, env=TRAIN)
     b.start()
-    r = b.exec('ls -l /run/nvidia-persistenced/socket').stdout
-    ok(r.startswith('s') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
+    r = b.exec('test -S /run/nvidia-persistenced/socket && echo there').stdout
+    ok(r.endswith('there\n') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
     b.delete()
 
 # which settings want a spec

@@ -250,7 +250,7 @@ process_uses(struct search *s, const char *pid)
 	}
 	uses = uses || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
-	return uses;
+	return uses || process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
 }
 
 /* A process of the lease's users does. */

@@ -16,8 +16,8 @@ struct processes {
 void processes_free(struct processes *p);
 
 /*
- * True if a process of one of the lease's users has one of its nodes open, in any
- * of its threads, or lives in a mount namespace that has a node or a folder of it
+ * True if a process of one of the lease's users has one of its nodes mapped, or open
+ * in any of its threads, or lives in a mount namespace that has a node or a folder of it
  * bound into it (as a rootless runtime does for a container: so it counts while it
  * has opened nothing yet).  A copy of the host's own mounts is no container's, as
  * to folders.  True as well where that can't be seen, or not with *looks, which is

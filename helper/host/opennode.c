@@ -7,22 +7,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "file.h"
 #include "process.h"
 
-#define PLAIN_MAX 64
+#define LINES_A_LOOK 64
 
-/* Files that were seen to be no node, by what /proc/PID/maps says of them: device and inode. */
-struct plain {
-	char name[PLAIN_MAX][40];
-	size_t n;
+/* What is looked for; with «held» all that is there, which is marked, and else whether anything is. */
+struct wanted {
+	const struct edit_node *node;
+	size_t nodes;
+	bool *held;
+	struct looks *looks;
+	struct plain *plain;
 };
 
 bool
@@ -38,25 +43,29 @@ looks_take(struct looks *l)
 	return true;
 }
 
+/* True where that ends the search. */
 static bool
-is_node(const struct statx *st, const struct edit_node *node, size_t nodes)
+is_node(const struct statx *st, const struct wanted *w)
 {
 	size_t i;
 
-	for (i = 0; S_ISCHR(st->stx_mode) && i < nodes; i++)
-		if (st->stx_rdev_major == node[i].major && st->stx_rdev_minor == node[i].minor)
-			return true;
+	for (i = 0; S_ISCHR(st->stx_mode) && i < w->nodes; i++)
+		if (st->stx_rdev_major == w->node[i].major && st->stx_rdev_minor == w->node[i].minor) {
+			if (w->held == NULL)
+				return true;
+			w->held[i] = true;
+		}
 	return false;
 }
 
 static bool
-fd_is_node(int fds, const char *name, const struct edit_node *node, size_t nodes)
+fd_is_node(int fds, const char *name, const struct wanted *w)
 {
 	struct statx st;
 	char link[8];
 
 	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0)
-		return is_node(&st, node, nodes);
+		return is_node(&st, w);
 	/* a user's file system may keep even root out, but has no device nodes to use; the link itself is procfs's */
 	return !process_is_gone(errno) && !(errno == EACCES && readlinkat(fds, name, link, sizeof(link)) != -1);
 }
@@ -74,8 +83,8 @@ open_of(int proc, const char *name, bool *gone)
 	return d;
 }
 
-bool
-task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks)
+static bool
+task_has(int proc, const char *task, const struct wanted *w)
 {
 	bool has = false, gone;
 	struct dirent *e;
@@ -87,10 +96,37 @@ task_has_open(int proc, const char *task, const struct edit_node *node, size_t n
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.')
-			has = !looks_take(looks) || fd_is_node(dirfd(d), e->d_name, node, nodes);
+			has = !looks_take(w->looks) || fd_is_node(dirfd(d), e->d_name, w);
 	has = has || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
 	return has;
+}
+
+bool
+task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks)
+{
+	return task_has(proc, task, &(struct wanted){ node, nodes, NULL, looks, NULL });
+}
+
+static bool
+is_plain(const struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
+{
+	size_t i;
+
+	for (i = 0; i < p->n && i < PLAIN_MAX; i++)
+		if (p->file[i].inode == inode && p->file[i].major == major && p->file[i].minor == minor)
+			return true;
+	return false;
+}
+
+static void
+add_plain(struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
+{
+	const size_t at = p->n++ % PLAIN_MAX;
+
+	p->file[at].major = major;
+	p->file[at].minor = minor;
+	p->file[at].inode = inode;
 }
 
 /*
@@ -98,29 +134,26 @@ task_has_open(int proc, const char *task, const struct edit_node *node, size_t n
  * What it maps is asked for by the link in map_files: a node can have any name.
  */
 static bool
-line_is_node(int maps, const char *line, struct plain *plain, const struct edit_node *node, size_t nodes)
+line_is_node(int maps, const char *line, const struct wanted *w)
 {
 	unsigned long long begin, end, inode;
-	char link[40], file[40];
 	unsigned major, minor;
 	struct statx st;
-	size_t i;
+	char link[40];
 
 	if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &begin, &end, &major, &minor, &inode) != 5)
 		return true;
-	if (inode == 0)
+	if (inode == 0 || is_plain(w->plain, major, minor, inode))
 		return false;
-	snprintf(file, sizeof(file), "%x:%x %llu", major, minor, inode);
-	for (i = 0; i < plain->n; i++)
-		if (strcmp(plain->name[i], file) == 0)
-			return false;
+	if (!looks_take(w->looks))
+		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (statx(maps, link, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
 		return !process_is_gone(errno);
-	if (is_node(&st, node, nodes))
+	if (is_node(&st, w))
 		return true;
-	if (plain->n < PLAIN_MAX)
-		snprintf(plain->name[plain->n++], sizeof(plain->name[0]), "%s", file);
+	if (S_ISREG(st.stx_mode))
+		add_plain(w->plain, major, minor, inode);
 	return false;
 }
 
@@ -132,23 +165,23 @@ know_program(int proc, const char *pid, struct plain *plain)
 	char name[40];
 
 	snprintf(name, sizeof(name), "%.15s/exe", pid);
-	if (statx(proc, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) == 0 && S_ISREG(st.stx_mode))
-		snprintf(plain->name[plain->n++], sizeof(plain->name[0]), "%x:%x %llu", st.stx_dev_major, st.stx_dev_minor,
-		    (unsigned long long)st.stx_ino);
+	if (statx(proc, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) == 0 && S_ISREG(st.stx_mode) &&
+	    !is_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino))
+		add_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino);
 }
 
 static bool
-maps_node(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks)
+maps_node(int proc, const char *pid, const struct wanted *w)
 {
-	struct plain plain = { .n = 0 };
 	bool has = false, gone;
 	char name[40], *line = NULL;
+	unsigned lines = 0;
 	size_t size = 0;
 	FILE *file;
 	DIR *maps;
 	int fd;
 
-	know_program(proc, pid, &plain);
+	know_program(proc, pid, w->plain);
 	snprintf(name, sizeof(name), "%.15s/map_files", pid);
 	if ((maps = open_of(proc, name, &gone)) == NULL)
 		return !gone;
@@ -161,8 +194,9 @@ maps_node(int proc, const char *pid, const struct edit_node *node, size_t nodes,
 		closedir(maps);
 		return !gone;
 	}
+	/* a process can have very many of no file, too: these take time, if little */
 	while (!has && (errno = 0, getline(&line, &size, file)) != -1)
-		has = !looks_take(looks) || line_is_node(dirfd(maps), line, &plain, node, nodes);
+		has = (++lines % LINES_A_LOOK == 0 && !looks_take(w->looks)) || line_is_node(dirfd(maps), line, w);
 	has = has || (errno != 0 && !process_is_gone(errno));
 	free(line);
 	fclose(file);
@@ -170,8 +204,15 @@ maps_node(int proc, const char *pid, const struct edit_node *node, size_t nodes,
 	return has;
 }
 
+/* A thread that has the process's descriptors, as nearly all have, is not looked at once more (kcmp(2)). */
 static bool
-threads_have_open(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks)
+shares_files(const char *pid, const char *tid)
+{
+	return syscall(SYS_kcmp, (pid_t)strtol(pid, NULL, 10), (pid_t)strtol(tid, NULL, 10), KCMP_FILES, 0, 0) == 0;
+}
+
+static bool
+threads_have_open(int proc, const char *pid, const struct wanted *w)
 {
 	char name[40], task[64];
 	bool has = false, gone;
@@ -184,8 +225,10 @@ threads_have_open(int proc, const char *pid, const struct edit_node *node, size_
 	while (!has && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;
+		if (strcmp(e->d_name, pid) != 0 && shares_files(pid, e->d_name))
+			continue;
 		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
-		has = task_has_open(proc, task, node, nodes, looks);
+		has = task_has(proc, task, w);
 	}
 	has = has || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
@@ -193,11 +236,29 @@ threads_have_open(int proc, const char *pid, const struct edit_node *node, size_
 }
 
 bool
+process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks)
+{
+	struct plain plain = { .n = 0 };
+
+	return maps_node(proc, pid, &(struct wanted){ node, nodes, NULL, looks, &plain });
+}
+
+bool
 process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct plain plain = { .n = 0 };
+	const struct wanted w = { node, nodes, NULL, looks, &plain };
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
-	return proc == -1 || threads_have_open(proc, name, node, nodes, looks) || maps_node(proc, name, node, nodes, looks);
+	return proc == -1 || threads_have_open(proc, name, &w) || maps_node(proc, name, &w);
+}
+
+bool
+process_marks(struct node_search *s, const char *pid)
+{
+	const struct wanted w = { s->node, s->nodes, s->held, &s->looks, &s->plain };
+
+	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

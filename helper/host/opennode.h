@@ -27,7 +27,37 @@ bool looks_take(struct looks *l);
  */
 bool task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks);
 
-/* The same for all threads of a process and, beside what is open, for what is mapped (proc(5), map_files). */
+/* The same for what the process (PID beneath «proc») has mapped (proc(5), map_files). */
+bool process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks);
+
+/* Both, for a process with all of its threads. */
 bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks);
+
+#define PLAIN_MAX 256
+
+/* Files that were seen to be no node, by the device and inode that /proc/PID/maps says of them; the latest. */
+struct plain {
+	struct {
+		unsigned major, minor;
+		unsigned long long inode;
+	} file[PLAIN_MAX];
+	size_t n;		/* that were seen in all */
+};
+
+/* What many processes, one after the other, are searched for. */
+struct node_search {
+	int proc;		/* "/proc" */
+	const struct edit_node *node;
+	size_t nodes;
+	bool *held;		/* of each node */
+	struct looks looks;
+	struct plain plain;
+};
+
+/*
+ * Sets s->held[i] of each node that the process has open or mapped, and leaves
+ * the others'.  False where that can't be seen, or not with s->looks.
+ */
+bool process_marks(struct node_search *s, const char *pid);
 
 #endif

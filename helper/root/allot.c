@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strays.h"
+
 int
 allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 {
@@ -36,7 +38,7 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 	return 0;
 }
 
-/* Everyone who holds GPUs or has them kept: leases first, then those who wait before us. */
+/* Everyone who holds GPUs or has them kept: leases first, then strays, then those who wait before us. */
 struct holdings {
 	struct holding *v;
 	size_t n;
@@ -115,18 +117,20 @@ keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why
 }
 
 static int
-fill_holdings(const struct leases *ls, const struct queue *q, size_t before, size_t max, struct holdings *h,
-    struct why *why)
+fill_holdings(const struct leases *ls, const struct queue *q, const struct strays *strays, size_t before, size_t max,
+    struct holdings *h, struct why *why)
 {
 	size_t i;
 
-	h->v = calloc(ls->n + before + 1, sizeof(*h->v));
+	h->v = calloc(ls->n + strays->n + before + 1, sizeof(*h->v));
 	h->kept = calloc(before + 1, sizeof(*h->kept));
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (lease_holds(&ls->v[i]))
 			h->v[h->n++] = (struct holding){ .gpu = ls->v[i].gpu, .gpus = ls->v[i].gpus };
+	for (i = 0; i < strays->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &strays->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
 		if (keep_for(&q->v[i], h, max, why) == -1)
 			return -1;
@@ -140,23 +144,39 @@ name_for(const struct lease *holder, const struct lease *who)
 	return holder->uid != who->uid ? NULL : holder->pipeline[0] != '\0' ? holder->pipeline : holder->id;
 }
 
-/* A candidate, a part of one or what one is a part of: whoever does is in the way. */
+/* A candidate, a part of one or what one is a part of: whoever holds one is in the way. */
 static bool
-holds_one_of(const struct lease *l, const struct pick_want *want, size_t wants)
+is_in_the_way(const struct held_gpu *gpu, size_t gpus, const struct waiter *w)
 {
 	size_t i, k, c;
 
-	for (i = 0; i < l->gpus; i++)
-		for (k = 0; k < wants; k++)
-			for (c = 0; c < want[k].candidates; c++)
-				if (held_overlaps(&l->gpu[i], &want[k].candidate[c]))
+	for (i = 0; i < gpus; i++)
+		for (k = 0; k < w->wants; k++)
+			for (c = 0; c < w->want[k].candidates; c++)
+				if (held_overlaps(&gpu[i], &w->want[k].candidate[c]))
 					return true;
+	return false;
+}
+
+/* The GPU, and who of those that no lease knows of has it open. */
+static bool
+tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < strays->n; i++)
+		if (is_in_the_way(&strays->v[i].gpu, 1, w)) {
+			buf_printf(b, "%s is open in process %d, of a container that has no lease of it", strays->v[i].gpu.pci,
+			    strays->v[i].pid);
+			return true;
+		}
 	return false;
 }
 
 /* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
 static int
-refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease *who, size_t before, struct why *why)
+refuse_busy(const struct leases *ls, const struct strays *strays, const struct waiter *w, const struct lease *who,
+    size_t before, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
@@ -165,7 +185,7 @@ refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease 
 	size_t i;
 
 	for (i = 0; i < ls->n && told < 4; i++) {
-		if (!lease_holds(&ls->v[i]) || !holds_one_of(&ls->v[i], w->want, w->wants))
+		if (!lease_holds(&ls->v[i]) || !is_in_the_way(ls->v[i].gpu, ls->v[i].gpus, w))
 			continue;
 		text_time(ls->v[i].since, since);
 		name = name_for(&ls->v[i], who);
@@ -173,6 +193,9 @@ refuse_busy(const struct leases *ls, const struct waiter *w, const struct lease 
 		if (name != NULL)
 			buf_printf(&b, " since %s", since);
 	}
+	/* who holds one may have it open: that is no news */
+	if (told == 0 && tell_stray(strays, w, &b))
+		told++;
 	if (before > 0)
 		buf_printf(&b, "%s%zu waiting before this one", told ? "; " : "", before);
 	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",
@@ -205,9 +228,10 @@ take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why 
 	return 0;
 }
 
+/* 1: there are too few. */
 static int
-pick_and_take(const struct holdings *h, const struct grant *g, const struct leases *ls, size_t before, struct lease *l,
-    struct waiter *w, struct allotted *out, size_t max, struct why *why)
+pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
+    struct allotted *out, size_t max, struct why *why)
 {
 	struct pick *picks = calloc(max, sizeof(*picks));
 	const struct gpu_want *from;
@@ -217,8 +241,7 @@ pick_and_take(const struct holdings *h, const struct grant *g, const struct leas
 	if (picks == NULL)
 		return refuse_nomem(why);
 	if (!pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &n))
-		ret = n == max ? refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max) :
-		    refuse_busy(ls, w, l, before, why);
+		ret = n == max ? refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max) : 1;
 	for (i = 0; ret == 0 && i < n; i++) {
 		from = &g->gpu[picks[i].want];
 		out[i] = (struct allotted){ from->candidate[picks[i].candidate], from->rule };
@@ -229,15 +252,16 @@ pick_and_take(const struct holdings *h, const struct grant *g, const struct leas
 }
 
 int
-allot(const struct leases *ls, const struct queue *q, const struct decision *d, struct lease *l, struct waiter *w,
-    struct allotted *out, size_t max, struct why *why)
+allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
+    struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
 	size_t before = queue_place(q, w->key);
 	struct holdings h = { 0 };
 	int ret;
 
-	ret = fill_holdings(ls, q, before, max, &h, why) == -1 ? -1 :
-	    pick_and_take(&h, &d->grant, ls, before, l, w, out, max, why);
+	if ((ret = fill_holdings(ls, q, strays, before, max, &h, why)) == 0 &&
+	    (ret = pick_and_take(&h, &d->grant, l, w, out, max, why)) == 1)
+		ret = refuse_busy(ls, strays, w, l, before, why);
 	holdings_free(&h);
 	return ret;
 }

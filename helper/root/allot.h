@@ -12,15 +12,17 @@ struct allotted {
 	const struct gpu_rule *rule;
 };
 
+struct strays;
+
 /* Fills w->want with what the request wants.  -1 with *why. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 
 /*
- * Picks GPUs for what w wants and writes them into *l (gpu, node) and out[] (up
+ * Picks GPUs for what w wants, but for the strays', and writes them into *l (gpu, node) and out[] (up
  * to max, in the same order).  -1 with *why; WHY_AGAIN, with the holders and how
  * many wait before, where there are too few free ones.
  */
-int allot(const struct leases *ls, const struct queue *q, const struct decision *d, struct lease *l, struct waiter *w,
-    struct allotted *out, size_t max, struct why *why);
+int allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
+    struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);
 
 #endif

@@ -340,7 +340,7 @@ have_again(struct work *w)
 	narrow(w);
 	if ((ret = lock_and_take(w)) != 0)
 		return ret;
-	return finish(w, record(w) == 0);
+	return finish(w, check_alone(w) == 0 && record(w) == 0);
 }
 
 static void

@@ -43,6 +43,7 @@ work_free(struct work *w)
 	strlist_free(&w->gpu_names);
 	strlist_free(&w->specs);
 	chores_free(&w->chores);
+	strays_free(&w->strays);
 	relabel_free(w->relabelling);
 	if (w->audit != -1)
 		close(w->audit);
@@ -333,10 +334,12 @@ answer_refusal(struct work *w, struct reply *reply)
 	reply->why = why;
 }
 
-void
-grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t)
+/* False: what was picked is open in a container that has no lease of it; with look_first it is not picked. */
+static bool
+try(const struct peer *p, const struct request *r, bool look_first, struct reply *reply, struct traces *t)
 {
-	struct work w = { .peer = p, .request = r, .audit = -1 };
+	struct work w = { .peer = p, .request = r, .audit = -1, .look_first = look_first };
+	bool final;
 
 	*reply = (struct reply){ 0 };
 	*t = (struct traces){ 0 };
@@ -350,9 +353,18 @@ grant(const struct peer *p, const struct request *r, struct reply *reply, struct
 		w.edits = (struct edits){ 0 };
 	} else if (w.unasked && w.judged && w.why.code == WHY_DENIED) {
 		reply->kind = REPLY_PLAIN;
-	} else
+	} else if (look_first || !w.met_stray)
 		answer_refusal(&w, reply);
+	final = look_first || !w.met_stray;
 	work_free(&w);
+	return final;
+}
+
+void
+grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t)
+{
+	if (!try(p, r, false, reply, t))
+		(void)try(p, r, true, reply, t);
 }
 
 void

@@ -348,6 +348,23 @@ leases_find(const struct leases *ls, uint32_t uid, const char *root, const char 
 	return NULL;
 }
 
+/* As a lease does that ends otherwise: undone first, and gone when nobody has a node of it open any more. */
+static int
+take_back(const struct leases *ls, struct lease *l, struct why *why)
+{
+	struct processes processes = { 0 };
+	struct looks looks = { .left = INUSE_LOOKS };
+	bool used;
+
+	if (l->users == 0 || l->nodes == 0)
+		return leases_remove(ls, l, why);
+	if (leases_drain(ls, l, why) == -1)
+		return -1;
+	used = l->acts > 0 || lease_in_use(&processes, l, &looks);
+	processes_free(&processes);
+	return used ? 0 : remove_files(ls, l, why);
+}
+
 int
 leases_drop(const struct peer *p, const char *root, const char *id, struct why *why)
 {
@@ -358,7 +375,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, struct why *
 	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
 	if ((ret = leases_read(&ls, p->asker.uid, why)) == 0 && (l = leases_find(&ls, p->asker.uid, root, id)) != NULL &&
 	    l->asker.pid == p->pid && l->asker.start == p->start && strcmp(l->boot, p->boot) == 0)
-		ret = leases_remove(&ls, l, why);
+		ret = take_back(&ls, l, why);
 	leases_close(&ls);
 	return ret;
 }

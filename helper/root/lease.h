@@ -39,7 +39,8 @@ int leases_remove(const struct leases *ls, struct lease *l, struct why *why);
 
 /*
  * Takes back the lease that this peer was given for (root, id).  One of that
- * name that another process came to have stays.
+ * name that another process came to have stays.  What was done for it is undone;
+ * who opened a node while he could keeps the lease until he has it open no more.
  */
 int leases_drop(const struct peer *p, const char *root, const char *id, struct why *why);
 

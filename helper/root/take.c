@@ -210,7 +210,7 @@ pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct
 	w->lease.pausing.waited = queue_waited(q, me->key);
 	if (allot_wants(&w->decision, me, &w->why) == -1 || idle_finish(idle, me, &w->why) == -1)
 		return -1;
-	if (allot(idle->leases, q, &w->decision, &w->lease, me, w->picks, GPUS_MAX, &w->why) == -1)
+	if (allot(idle->leases, q, &w->strays, &w->decision, &w->lease, me, w->picks, GPUS_MAX, &w->why) == -1)
 		return wait_for_some(w, idle, q, me);
 	return 0;
 }
@@ -227,8 +227,8 @@ pick(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me
 }
 
 /* Under the lock.  Nothing that the caller controls is touched while it is held. */
-int
-take_lease(struct work *w, struct traces *t)
+static int
+take_under_lock(struct work *w, struct traces *t)
 {
 	struct leases ls;
 	const struct idle idle = { .peer = w->peer, .request = w->request, .leases = &ls, .chores = &w->chores,
@@ -255,6 +255,37 @@ take_lease(struct work *w, struct traces *t)
 	waiter_free(&me);
 	leases_close(&ls);
 	return ret;
+}
+
+int
+check_alone(struct work *w)
+{
+	struct strays strays;
+	int ret = strays_of_picks(&w->lease, w->picks, &strays, &w->why);
+
+	if (ret == 0 && strays.n > 0) {
+		w->met_stray = true;
+		w->waits = w->decision.grant.wait > 0;
+		ret = refuse(&w->why, WHY_AGAIN, "GPU %s is open in process %d, of a container that has no lease of it",
+		    strays.v[0].gpu.pci, strays.v[0].pid);
+	}
+	strays_free(&strays);
+	return ret;
+}
+
+/* Who has one of the GPUs open is looked for before all others are, too, where that is known to matter. */
+int
+take_lease(struct work *w, struct traces *t)
+{
+	struct why ignored;
+
+	if ((w->look_first && strays_of_wants(&w->decision, &w->strays, &w->why) == -1) || take_under_lock(w, t) == -1)
+		return -1;
+	if (check_alone(w) == 0)
+		return 0;
+	(void)leases_drop(w->peer, w->request->runtime_root, w->request->id, &ignored);
+	t->lease[0] = '\0';
+	return -1;
 }
 
 /* Nodes that are made can be looked at: what they need becomes part of the lease before it is done. */

@@ -20,6 +20,13 @@ int take_lease(struct work *w, struct traces *t);
 int pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me);
 int plan_nodes(struct work *w, const struct leases *ls);
 
+/*
+ * No process of a container has any of w->picks open that w->lease has alone.
+ * Once that is written down, nobody who had one by a lease of his own can pass
+ * it on.  -1 with w->why, and w->waits where the policy lets it wait.
+ */
+int check_alone(struct work *w);
+
 /* The GPUs of w->lease by their names, for the audit log, into w->gpu_names. */
 int name_gpus(struct work *w);
 

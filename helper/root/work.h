@@ -14,6 +14,7 @@
 #include "lease.h"
 #include "peer.h"
 #include "relabel.h"
+#include "strays.h"
 
 #define GPUS_MAX 64
 
@@ -31,6 +32,9 @@ struct work {
 	struct edits edits;
 	struct label label;
 	struct lease lease;
+	bool look_first;		/* for strays: another GPU may be had */
+	bool met_stray;			/* what was picked is not to be had */
+	struct strays strays;
 	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
 	struct strlist gpu_names;
 	struct strlist specs;		/* CDI specs that the driver's files are by */

@@ -5,7 +5,8 @@
 #
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
-# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node; and
+# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has
+# one besides (W); and
 # what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last, which takes many minutes.
 # ATTACK_TIMES=1: how long each took.
 set -eu
@@ -70,5 +71,5 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_fault
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_fault
 sys.exit(harness.run(set(sys.argv[1:])))' "$@"

@@ -206,23 +206,26 @@ def l8():
 
 
 def openable(text):
-    """A stand-in GPU that can be opened: /dev/nvidia9 is /dev/urandom by its numbers."""
+    """A stand-in GPU that can be opened: /dev/nvidia9 is /dev/urandom by its numbers, /dev/nvidia5 is /dev/zero."""
     return text.replace("195 nvidia\n", "1 nvidia\n")
 
 
 class Openable:
+    def __init__(self, minor=9):
+        self.minor, self.node = minor, "/dev/nvidia%d" % minor
+
     info = "/proc/driver/nvidia/gpus/%s/information" % GPU0
 
     def __enter__(self):
         self.devices = proc_devices(openable)
         self.devices.__enter__()
         self.old = read(self.info)
-        write(self.info, re.sub(r"(Device Minor:[^0-9]*)0", r"\g<1>9", self.old))
-        os.mknod("/dev/nvidia9", 0o020666, os.makedev(1, 9))
-        os.chmod("/dev/nvidia9", 0o666)
+        write(self.info, re.sub(r"(Device Minor:[^0-9]*)0", r"\g<1>%d" % self.minor, self.old))
+        os.mknod(self.node, 0o020666, os.makedev(1, self.minor))
+        os.chmod(self.node, 0o666)
 
     def __exit__(self, *e):
-        os.unlink("/dev/nvidia9")
+        os.unlink(self.node)
         write(self.info, self.old)
         self.devices.__exit__(*e)
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "root/allot.h"
+#include "root/strays.h"
 #include "tap.h"
 
 #define MAX 8
@@ -25,6 +26,7 @@ struct asking {
 	struct decision decision;
 	struct lease lease;
 	struct waiter waiter;
+	struct strays strays;
 	struct allotted out[MAX];
 	struct why why;
 };
@@ -50,7 +52,7 @@ ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 	const struct leases ls = { .v = l, .n = l->gpu != NULL };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
-	    allot(&ls, q, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	    allot(&ls, q, &a->strays, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
 /* The same beside a lease on «held». */

@@ -1,0 +1,121 @@
+/* See strays.h.  Believes what the kernel shows of processes; opens no node. */
+#include "strays.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/holders.h"
+#include "../pure/cleanup.h"
+
+/* GPUs that are looked for, and the nodes that are each one's own; gpu[i] says whose node[i] is. */
+struct sought {
+	struct held_gpu *held;
+	size_t n;
+	struct edit_node *node;
+	size_t *gpu;
+	size_t nodes;
+};
+
+static void
+sought_free(struct sought *s)
+{
+	free(s->held);
+	free(s->node);
+	free(s->gpu);
+}
+
+static bool
+grow(struct sought *s, size_t nodes)
+{
+	struct held_gpu *held = reallocarray(s->held, s->n + 1, sizeof(*held));
+	struct edit_node *node;
+	size_t *gpu;
+
+	if (held != NULL)
+		s->held = held;
+	if ((node = reallocarray(s->node, s->nodes + nodes + 1, sizeof(*node))) != NULL)
+		s->node = node;
+	if ((gpu = reallocarray(s->gpu, s->nodes + nodes + 1, sizeof(*gpu))) != NULL)
+		s->gpu = gpu;
+	return held != NULL && node != NULL && gpu != NULL;
+}
+
+static int
+seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, struct why *why)
+{
+	size_t i;
+
+	if (!grow(s, g->nodes))
+		return refuse_nomem(why);
+	for (i = 0; i < g->nodes; i++) {
+		if (g->node[i].shared)
+			continue;
+		s->node[s->nodes] = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
+		s->gpu[s->nodes++] = s->n;
+	}
+	s->held[s->n++] = *held;
+	return 0;
+}
+
+static int
+find(const struct sought *s, struct strays *out, struct why *why)
+{
+	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
+	size_t i;
+
+	if (s->nodes == 0)
+		return 0;
+	if (holder == NULL || (out->v = calloc(s->nodes, sizeof(*out->v))) == NULL)
+		return refuse_nomem(why);
+	if (holders_find(s->node, s->nodes, holder, why) == -1)
+		return -1;
+	for (i = 0; i < s->nodes; i++)
+		if (holder[i] != 0)
+			out->v[out->n++] = (struct stray){ s->held[s->gpu[i]], holder[i] };
+	return 0;
+}
+
+int
+strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
+{
+	struct waiter w = { 0 };
+	struct sought s = { 0 };
+	int ret = allot_wants(d, &w, why);
+	size_t i, k;
+
+	*out = (struct strays){ 0 };
+	for (i = 0; ret == 0 && i < w.wants; i++)
+		for (k = 0; ret == 0 && k < w.want[i].candidates; k++)
+			if (w.want[i].candidate[k].exclusive)
+				ret = seek(&s, &w.want[i].candidate[k], d->grant.gpu[i].candidate[k], why);
+	if (ret == 0)
+		ret = find(&s, out, why);
+	waiter_free(&w);
+	sought_free(&s);
+	return ret;
+}
+
+int
+strays_of_picks(const struct lease *l, const struct allotted *pick, struct strays *out, struct why *why)
+{
+	struct sought s = { 0 };
+	size_t i;
+	int ret = 0;
+
+	*out = (struct strays){ 0 };
+	for (i = 0; ret == 0 && i < l->gpus; i++)
+		if (l->gpu[i].exclusive)
+			ret = seek(&s, &l->gpu[i], pick[i].gpu, why);
+	if (ret == 0)
+		ret = find(&s, out, why);
+	sought_free(&s);
+	return ret;
+}
+
+void
+strays_free(struct strays *s)
+{
+	free(s->v);
+	*s = (struct strays){ 0 };
+}

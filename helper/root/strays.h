@@ -1,0 +1,32 @@
+/*
+ * GPUs that a container's process has open though no lease says so: one that was
+ * passed the descriptor by another container, which is gone.  None of them is
+ * given to someone alone.
+ */
+#ifndef GPUHELPER_ROOT_STRAYS_H
+#define GPUHELPER_ROOT_STRAYS_H
+
+#include "../host/decide.h"
+#include "allot.h"
+
+struct stray {
+	struct held_gpu gpu;
+	pid_t pid;		/* a process that has it */
+};
+
+struct strays {
+	struct stray *v;
+	size_t n;
+};
+
+/*
+ * Of the GPUs that the request may get for itself alone: those that any
+ * container's process has open.  Takes its time: never under the lock.  -1 with
+ * *why.  strays_free() in either case.
+ */
+int strays_of_wants(const struct decision *d, struct strays *out, struct why *why);
+/* The same of those that it was given. */
+int strays_of_picks(const struct lease *l, const struct allotted *pick, struct strays *out, struct why *why);
+void strays_free(struct strays *s);
+
+#endif

@@ -1,0 +1,270 @@
+"""An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
+import re
+import struct
+import time
+
+import client
+from client import Helper, exchange, once
+from harness import *
+from t_acl import ALL, Closed, mapped, uid
+from t_lease import BUSY, Openable
+from t_token import ask as ask_with, issuer
+
+HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
+OPEN, MAP = HOLD, HOLD + "m = mmap.mmap(fd, 4096, mmap.MAP_SHARED)\nos.close(fd)\n"
+STAY = "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
+# namespaces of its own, as a container has them
+CONTAINER = "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"
+
+
+def holder(how, node, *before, user=None):
+    """A process that has the node open, or mapped."""
+    return background(*before, "python3", "-c", how + STAY, node, user=user)
+
+
+class SecondOpenable(Openable):
+    """The second GPU, too, which else has another major number than the driver then."""
+    info1 = Openable.info.replace(GPU0, GPU1)
+
+    def __enter__(self):
+        super().__enter__()
+        self.old1 = read(self.info1)
+        write(self.info1, re.sub(r"(Device Minor:[^0-9]*)1", r"\g<1>5", self.old1))
+        os.mknod("/dev/nvidia5", 0o020666, os.makedev(1, 5))
+        os.chmod("/dev/nvidia5", 0o666)
+
+    def __exit__(self, *e):
+        os.unlink("/dev/nvidia5")
+        write(self.info1, self.old1)
+        super().__exit__(*e)
+
+
+def hang_up(door=Helper, **fields):
+    """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
+    h = door().ask(gpus=GPU0, **fields)
+    assert h.kind() == "grant", h.answer
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        os.open("/dev/nvidia9", os.O_RDONLY)
+        os.write(w, b".")
+        time.sleep(60)
+        os._exit(0)
+    os.read(r, 1)
+    h.close()
+    h.wait()
+    return pid
+
+
+@case("W1", "a grant that is hung up after its node was opened: nobody gets the GPU while it is open")
+def w1():
+    with SecondOpenable():
+        with asker("attacker") as a:
+            pid = a.call(hang_up)
+        try:
+            refused(once("victim", exchange, gpus=GPU0), *BUSY)
+            granted(once("victim", exchange, gpus=GPU1))
+            refused(once("victim", exchange, gpus=GPU0), *BUSY)
+        finally:
+            os.kill(pid, 9)
+            gone(pid)
+        granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("W2", "a grant that is hung up before anyone opened a node leaves no lease")
+def w2():
+    with Openable(), asker("attacker") as a:
+        a.call(give_up)
+        assert leases() == [], leases()
+
+
+def give_up():
+    h = Helper().ask(gpus=GPU0)
+    assert h.kind() == "grant", h.answer
+    h.close()
+    h.wait()
+
+
+@case("W3", "a container's process has the GPU open without a lease: not given to anyone alone, another one is")
+def w3():
+    with SecondOpenable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+        p.stdout.readline()
+        refused(once("victim", exchange, gpus=GPU0), 75, "is open in process", "container")
+        answer = once("victim", exchange, gpus="1")
+        granted(answer)
+        assert nodes(answer) == ["/dev/nvidia5"], nodes(answer)
+
+
+@case("W4", "the same where it is only mapped, or the process has a root directory or a user namespace of its own")
+def w4():
+    with Openable(5):
+        with holder(MAP, "/dev/nvidia5", *CONTAINER) as p:
+            p.stdout.readline()
+            refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+        with holder(OPEN, "/dev/nvidia5", "unshare", "--map-root-user", user="attacker") as p:
+            p.stdout.readline()
+            refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+        with holder(OPEN + "os.chroot('/srv')\n", "/dev/nvidia5") as p:
+            p.stdout.readline()
+            refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+        granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("W5", "the host's own daemons, and who shares, are not in the way")
+def w5():
+    with Openable(), holder(OPEN, "/dev/nvidia9", user=999) as p:
+        p.stdout.readline()
+        granted(once("victim", exchange, gpus=GPU0))
+    with Openable(), etc(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+        p.stdout.readline()
+        write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "victim" ];\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; share_limit = 2; } );' % GPU0)
+        granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("W6", "the descriptor is passed while the GPU is asked for: never two that have it", 60)
+def w6():
+    # a lease that ends while the next one is asked for, whose node lives on in a container: 30 times
+    with Openable():
+        for _ in range(30):
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                with holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+                    a.end()
+                    p.stdout.readline()
+                    assert once("victim", exchange, gpus=GPU0)[0] == 75
+                    p.kill()
+                    p.wait()
+
+
+OPEN_LOOP = r"""
+import os, sys, time
+print("ready", flush=True)
+while True:
+    try:
+        os.open(sys.argv[1], os.O_RDWR)
+    except PermissionError:
+        continue
+    except OSError:
+        pass
+    print("opened", flush=True)
+    time.sleep(60)
+"""
+
+
+def tries(user):
+    return background("python3", "-c", OPEN_LOOP, "/dev/nvidia0", user=user)
+
+
+@case("W7", "a refusal opens nothing, not even for a moment: a used token, a full log, too many requests", 60)
+def w7():
+    with issuer() as token, Closed(), asker("attacker") as a, tries("attacker") as p:
+        p.stdout.readline()
+        t = token()
+        os.set_blocking(p.stdout.fileno(), False)
+        subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
+        # bound to a container of another user's: each of these is refused late
+        with issuer_other(t):
+            for n in range(80):
+                refused(a.grant(id="w%d" % n, token=t, gpus=None, **mapped(uid("attacker"))), 77, "another container")
+                if n % 20 == 19:
+                    subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
+        with log_full():
+            for n in range(20):
+                assert a.grant(id="x%d" % n, gpus="1", **mapped(uid("attacker")))[0] != 0
+        for n in range(20):
+            used_up("attacker")
+            refused(a.grant(id="z%d" % n, gpus="1", **mapped(uid("attacker"))), 75, "in a minute")
+        assert not p.stdout.read(), "the node was opened"
+        subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
+        # what is granted does open it
+        granted(a.grant(id="w", gpus="1", **mapped(uid("attacker"))))
+        for _ in range(100):
+            if p.stdout.read():
+                return
+            time.sleep(0.05)
+        raise AssertionError("the node was not opened by a grant")
+
+
+def used_up(user):
+    """As many records of the user's in this minute as there may be (root/rate.c)."""
+    os.makedirs(RUN + "/rate", 0o700, exist_ok=True)
+    with open("%s/rate/%d" % (RUN, uid(user)), "wb") as f:
+        f.write(struct.pack("=qII", int(time.time()) // 60, 1 << 30, 0))
+
+
+@contextlib.contextmanager
+def issuer_other(t):
+    granted(ask_with(t, "first", "victim"))
+    yield
+
+
+@contextlib.contextmanager
+def log_full():
+    """An audit log on a file system that has no room."""
+    os.rename(LOG, LOG + ".kept")
+    directory = os.path.dirname(LOG)
+    copy = tempfile.mkdtemp(dir=TEMP)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=755", "none", directory], check=True)
+    try:
+        write(LOG, "x" * 4096, 0o600)
+        yield
+    finally:
+        subprocess.run(["umount", directory], check=True)
+        os.rmdir(copy)
+        os.rename(LOG + ".kept", LOG)
+
+
+@case("W8", "who asks for longer than his policy lets him wait loses his place, and is told so", 30)
+def w8():
+    with etc(), asker("root") as has:
+        write(POLICIES + "/50-attacker.conf", read(POLICIES + "/50-attacker.conf").replace("count = 2;", "count = 2; wait = 2;"))
+        write(POLICIES + "/50-victim.conf", read(POLICIES + "/50-victim.conf").replace("count = 2;", "count = 2; wait = 60;"))
+        granted(has.grant(gpus="2"))
+        with asker("attacker") as a, asker("victim") as v:
+            assert a.grant(id="a", gpus="1")[1]["reply"] == "busy"
+            answer = v.grant(id="v", gpus="1")[1]
+            assert answer["reply"] == "busy" and answer["ahead"] == 1, answer
+            seen, end = set(), time.monotonic() + 3.5
+            while time.monotonic() < end:
+                seen.add(a.grant(id="a", gpus="1")[1]["reply"])
+                answer = v.grant(id="v", gpus="1")[1]
+                time.sleep(0.2)
+            assert seen == {"busy", "refused"}, seen
+            assert answer["ahead"] == 0, answer
+            has.end()
+            # now the one who kept his word is first
+            a.end()
+            granted(v.grant(id="v", gpus="1"))
+
+
+CROWD = r"""
+import os, signal, sys, time
+fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
+for _ in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        signal.pause()
+print("there", flush=True)
+time.sleep(120)
+"""
+
+
+def time_of_grant():
+    """Milliseconds, the least of five."""
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        granted(once("victim", exchange, gpus=GPU0))
+        took.append(time.monotonic() - began)
+    return min(took) * 1000
+
+
+@case("W9", "2000 processes of containers are looked through in a few seconds", 60)
+def w9():
+    alone = time_of_grant()
+    with background(*CONTAINER, "python3", "-c", CROWD, "2000") as p:
+        p.stdout.readline()
+        among = time_of_grant()
+    print("# a grant takes %.0f ms, and %.0f ms beside 2000 processes of containers with 23 files open each" % (alone, among))
+    assert among - alone < 6000

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import client
-from client import Asker, Connection, exchange, exchange_at_socket, frame, header, request, once
+from client import VERSION, Asker, Connection, exchange, exchange_at_socket, frame, header, request, once
 from harness import *
 
 DOOR = int(os.environ["DOOR"])	# systemd-socket-activate

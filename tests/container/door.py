@@ -3,7 +3,7 @@
 
 usage: door.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The runtime below is /bin/true: what is looked at is whether config.json got what the policy gives.  Containers that
+The runtime below is a script that leaves a process behind, as a container's first one: what is looked at is whether config.json got what the policy gives.  Containers that
 run are rootless.py's and podman.py's.
 """
 import contextlib, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, time
@@ -19,10 +19,13 @@ subordinate('worker', 300000, 1000)
 host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n')
 os.makedirs('/srv/data')
 write('/srv/data/x', 'data\n')
+RUNTIME = W + '/runtime'
+write(RUNTIME, '#!/bin/sh\nsetsid sleep 5 </dev/null >/dev/null 2>&1 &\n')
+os.chmod(RUNTIME, 0o755)
 
 
 def door(text=''):
-    write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "/bin/true";\n' + (('door = "%s";\n' % text) if text else ''))
+    write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "%s";\n' % RUNTIME + (('door = "%s";\n' % text) if text else ''))
 
 
 n = 0
@@ -228,10 +231,12 @@ def stub(reply, after):
         while True:
             c, _ = s.accept()
             head = c.recv(12, socket.MSG_WAITALL)
-            c.recv(struct.unpack('>I', head[8:])[0], socket.MSG_WAITALL)
-            body = json.dumps(reply).encode()
-            c.sendall(b'GPUH' + struct.pack('>II', 1, len(body)) + body)
-            after(c)
+            asked = json.loads(c.recv(struct.unpack('>I', head[8:])[0], socket.MSG_WAITALL))
+            created = asked['verb'] == 'created'
+            body = json.dumps({'reply': 'noted'} if created else reply).encode()
+            c.sendall(b'GPUH' + struct.pack('>II', 2, len(body)) + body)
+            if not created:
+                after(c)
             c.close()
     s.close()
     return pid

@@ -1,7 +1,8 @@
 /*
  * Stands in for the runtime below the wrapper, to see just what reaches it:
  * prints argv, environment, directory, descriptors, PDEATHSIG and ignored
- * signals to the file named by DUMP_TO.  (What real runtimes then do is for the
+ * signals to the file named by DUMP_TO.  With DUMP_LEAVES a process is left
+ * behind, as a container's first one is.  (What real runtimes then do is for the
  * other tests.)
  */
 #include <dirent.h>
@@ -49,6 +50,14 @@ main(int argc, char **argv)
 		fprintf(f, "fd %s %s\n", e->d_name, link);
 	}
 	fclose(f);
+	if (getenv("DUMP_LEAVES") != NULL && fork() == 0) {
+		setsid();
+		close(0);
+		close(1);
+		close(2);
+		sleep(3);
+		_exit(0);
+	}
 	if (getenv("DUMP_SLEEP") != NULL)
 		pause();
 	return status != NULL ? atoi(status) : 0;

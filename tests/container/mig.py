@@ -27,7 +27,7 @@ ls /proc/driver/nvidia/gpus
 
 def see(b):
     r = b.exec(SEE.replace('find', '/bin/busybox find').replace('| sort', '| /bin/busybox sort'))
-    return r.stdout.split('\n')
+    return [l for l in r.stdout.split('\n') if not l.startswith('gpuhelper: GPU ')]
 
 
 def container(asked, **kw):

@@ -304,6 +304,24 @@ t "a GPU that is not there" exactly 0 <<-E
 	$d/policy.d/10-a.conf:3: warning: this host has no nvidia GPU "GPU-11111111-2222-3333-4444-555555555555" (gpuhelperctl devices lists them)
 E
 
+# nest NAME yes|no OUTER INNER: is the inner folder warned of?
+nest() {
+	tree nest
+	echo "pipeline = \"ml/a\"; folders = ( { $3 } );" | policy 10-a.conf
+	echo "pipeline = \"ml/b\"; folders = ( { $4 } );" | policy 20-b.conf
+	run check "$d/policy.d"
+	warned=no
+	grep -q "20-b.conf:1: warning: folder /.* lies in /.*, which 10-a.conf gives for writing: it is refused while a container without a user namespace has that" out && warned=yes
+	t "nesting: $1: $2" [ "$warned" = "$2" ]
+}
+nest "a folder in one for writing" yes 'path = "/usr"; access = "rw";' 'path = "/usr/share"; access = "ro";'
+nest "in one to be read" no 'path = "/usr"; access = "ro";' 'path = "/usr/share"; access = "rw";'
+nest "the same" no 'path = "/usr"; access = "rw";' 'path = "/usr"; access = "ro";'
+nest "beside it" no 'path = "/usr/lib"; access = "rw";' 'path = "/usr/libexec"; access = "ro";'
+nest "in one that a pattern names" yes 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share/doc"; access = "ro";'
+nest "in one that it does not name" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/lib/x"; access = "ro";'
+nest "what a pattern names itself" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share"; access = "ro";'
+
 # overlap NAME yes|no EARLIER LATER: is the later one warned of?  /usr to read is what the earlier gives
 overlap() {
 	tree overlap

@@ -4,6 +4,8 @@
  */
 #include "check.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../pure/path.h"
@@ -199,4 +201,23 @@ policies_overlap(const struct policy *earlier, const struct policy *later)
 	if (!covers_meet(earlier, later) || !gives_more(earlier, later))
 		return false;
 	return !cover_includes(earlier, later) || cover_includes(later, earlier);
+}
+
+bool
+folder_rules_nest(const struct folder_rule *outer, const struct folder_rule *inner)
+{
+	const char *name = path_last(outer->path), *rest;
+	const size_t dir = (size_t)(name - outer->path);
+	char first[PATTERN_MAX];
+
+	if (!outer->writable)
+		return false;
+	if (!glob_is(outer->path))
+		return path_is_beneath(inner->path, outer->path);
+	/* of a pattern's folders, the one that the path leads through */
+	if (strncmp(inner->path, outer->path, dir) != 0 || (rest = strchr(inner->path + dir, '/')) == NULL ||
+	    (size_t)snprintf(first, sizeof(first), "%.*s", (int)(rest - inner->path - (ptrdiff_t)dir), inner->path + dir) >=
+	    sizeof(first))
+		return false;
+	return glob_match(name, first);
 }

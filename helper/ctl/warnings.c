@@ -256,6 +256,28 @@ warn_overlap(struct check_set *s, size_t at)
 		    "overlaps %s: for the containers that both cover, what is refused there may be granted here", b.p);
 }
 
+/* A folder that lies in another rule's, which gives that for writing. */
+static void
+warn_nesting(struct check_set *s, struct checked *c)
+{
+	const struct folder_rule *r, *outer;
+	bool found;
+	size_t i, k, n;
+
+	for (n = 0; n < c->policy.folders; n++) {
+		r = &c->policy.folder[n];
+		for (found = false, i = 0; !found && i < s->n; i++)
+			for (k = 0; !found && is_policy(&s->v[i]) && k < s->v[i].policy.folders; k++) {
+				outer = &s->v[i].policy.folder[k];
+				if (!(found = folder_rules_nest(outer, r)))
+					continue;
+				fault_add(&c->faults, r->line, true, "folder %.120s lies in %.120s, which %.40s gives for writing: it is "
+				    "refused while a container without a user namespace has that", r->path, outer->path,
+				    s->v[i].policy.name);
+			}
+	}
+}
+
 /* Policies that ask for a token where no issuer's token is taken. */
 static void
 warn_no_issuers(struct check_set *s, struct checked *c)
@@ -392,6 +414,7 @@ warn_about(struct check_set *s)
 		warn_callers(c);
 		warn_issuer(c, &s->settings);
 		warn_overlap(s, i);
+		warn_nesting(s, c);
 		warn_folders(c);
 		warn_selinux(c);
 		if (looked)

@@ -29,6 +29,9 @@ lease_free(struct lease *l)
 	free(l->act);
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
+	for (i = 0; i < l->ways; i++)
+		way_free(&l->way[i]);
+	free(l->way);
 	free(l->folder);
 	strlist_free(&l->cgroups);
 	pausing_free(&l->pausing);
@@ -111,6 +114,20 @@ lease_add_folder(struct lease *l, struct held_folder *f)
 	return true;
 }
 
+bool
+lease_add_way(struct lease *l, struct way *w)
+{
+	struct way *v = reallocarray(l->way, l->ways + 1, sizeof(*v));
+
+	if (v == NULL) {
+		way_free(w);
+		return false;
+	}
+	l->way = v;
+	v[l->ways++] = *w;
+	return true;
+}
+
 /* Numbers of 64 bits are written as text: JSON's may not hold them. */
 static json_t *
 pack_u64(uint64_t n)
@@ -143,7 +160,7 @@ pack_act(const struct act *a)
 char *
 lease_encode(const struct lease *l)
 {
-	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *pausing = NULL, *j;
+	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *ways, *pausing = NULL, *j;
 	bool whole = true;
 	size_t i;
 
@@ -154,6 +171,7 @@ lease_encode(const struct lease *l)
 	users = json_array();
 	acts = json_array();
 	folders = json_array();
+	ways = json_array();
 	for (i = 0; i < l->gpus; i++)
 		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
 	for (i = 0; i < l->nodes; i++)
@@ -166,15 +184,17 @@ lease_encode(const struct lease *l)
 		json_array_append_new(acts, pack_act(&l->act[i]));
 	for (i = 0; i < l->folders; i++)
 		whole = json_array_append_new(folders, held_folder_pack(&l->folder[i])) == 0 && whole;
+	for (i = 0; i < l->ways; i++)
+		whole = json_array_append_new(ways, way_pack(&l->way[i])) == 0 && whole;
 	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
 		whole = false;
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o*, "
-	    "s:s*}",
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:s, "
+	    "s:o*, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
 	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
 	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "folders", folders, "state", lease_state_name(l->state), "pausing", pausing,
+	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state), "pausing", pausing,
 	    "label", l->label[0] != '\0' ? l->label : NULL);
 	if (!whole) {
 		json_decref(j);
@@ -318,6 +338,23 @@ get_process(const json_t *j, const char *pid, const char *start, struct process_
 	return true;
 }
 
+static bool
+read_way(const json_t *j, struct lease *l)
+{
+	struct way w;
+
+	return way_unpack(j, &w) && lease_add_way(l, &w);
+}
+
+static bool
+read_ways(const json_t *j, struct lease *l)
+{
+	const json_t *host_root = json_object_get(j, "host_root");
+
+	l->host_root = json_is_true(host_root);
+	return json_is_boolean(host_root) && read_list(j, "ways", read_way, l);
+}
+
 /* Of version 2. */
 static bool
 read_draining(const json_t *j, struct lease *l)
@@ -358,7 +395,8 @@ read_lease(const json_t *j, struct lease *l)
 	    read_list(j, "nodes", read_node, l) && read_list(j, "users", read_user, l) &&
 	    (version == 1 || read_list(j, "acts", read_act, l)) &&
 	    /* one that was written before an upgrade has none */
-	    (json_object_get(j, "folders") == NULL || read_list(j, "folders", read_folder, l));
+	    (json_object_get(j, "folders") == NULL || read_list(j, "folders", read_folder, l)) &&
+	    (version < VERSION || read_ways(j, l));
 }
 
 int

@@ -15,6 +15,7 @@
 #include "pausing.h"
 #include "pick.h"
 #include "secontext.h"
+#include "way.h"
 
 /* Users of the host that a container's processes may run as. */
 struct idspan {
@@ -68,6 +69,9 @@ struct lease {
 	size_t users;
 	struct held_folder *folder;	/* where SELinux is on */
 	size_t folders;
+	bool host_root;		/* the host's root is in the container: it has no user namespace */
+	struct way *way;	/* to its folders; once it is made, to those that it may write in as the host's root */
+	size_t ways;
 	struct act *act;
 	size_t acts;
 	enum lease_state state;
@@ -90,6 +94,8 @@ int lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 bool lease_add_act(struct lease *l, const struct act *a);
 /* Takes what *f has over; false, and freed, where there is no memory. */
 bool lease_add_folder(struct lease *l, struct held_folder *f);
+/* Likewise. */
+bool lease_add_way(struct lease *l, struct way *w);
 void lease_free(struct lease *l);
 
 #define LEASE_LINE_MAX 320

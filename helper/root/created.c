@@ -13,6 +13,7 @@
 #include "grant.h"
 #include "lease.h"
 #include "owncgroup.h"
+#include "ways.h"
 
 /* What it is in by itself; where that is nothing (rootless), the guesses stay. */
 static int
@@ -47,6 +48,7 @@ adopt(const struct peer *p, const struct leases *ls, struct lease *l, struct why
 		    "started the runtime?)", l->id, p->pid);
 	if (find_cgroups(l, why) == -1)
 		return -1;
+	ways_settle(l);
 	l->pausing.created = clock_ms();
 	return leases_write(ls, l, why);
 }

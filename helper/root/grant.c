@@ -25,6 +25,7 @@
 #include "rate.h"
 #include "take.h"
 #include "timer.h"
+#include "ways.h"
 #include "work.h"
 
 #define SUBUIDS_MAX 64
@@ -286,7 +287,7 @@ find_folders(struct work *w)
 
 	end_after(FIND_MS);
 	ret = folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
-	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
+	    ways_note(&w->edits, &w->uids, &w->lease, &w->why) == -1 || label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	return ret;
 }

@@ -14,6 +14,7 @@
 #include "audit.h"
 #include "device.h"
 #include "idle.h"
+#include "ways.h"
 
 static void
 audit_end(void *ctx, const struct lease *l)
@@ -223,7 +224,8 @@ pick(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me
 
 	if (pick_gpus_again(w, idle, q, me) == -1)
 		return -1;
-	return leases_admit(ls, &w->lease, &w->why) == -1 ? -1 : label_admit(&w->label, ls, &w->lease, &w->why);
+	return leases_admit(ls, &w->lease, &w->why) == -1 || ways_admit(ls, &w->lease, &w->why) == -1 ? -1 :
+	    label_admit(&w->label, ls, &w->lease, &w->why);
 }
 
 /* Under the lock.  Nothing that the caller controls is touched while it is held. */

@@ -135,7 +135,7 @@ def p13():
         write(POLICIES + "/10-one.conf", 'identity = "caller"; callers = [ "attacker" ]; gpus = ( { vendor = "nvidia"; } );')
         write(OWN, 'identity = "caller"; callers = [ "attacker" ]; folders = ( { path = "/srv/ro"; access = "ro"; } );')
         assert granted(once("attacker", exchange))["policy"] == "10-one.conf"
-        assert granted(once("attacker", exchange, gpus=None, folders="/srv/ro"))["policy"] == "50-attacker.conf"
+        assert granted(once("attacker", exchange, gpus=None, folders="/srv/ro:ro"))["policy"] == "50-attacker.conf"
         denied(77, folders="/srv/ro")
         denied(77, gpus="2")
 
@@ -396,3 +396,90 @@ def d12():
         st = os.stat("/dev/nvidia0")
         assert (st.st_mode, st.st_rdev, st.st_uid, st.st_gid) == (0o020666, os.makedev(195, 0), 0, 0)
         assert not os.path.exists("/dev/nvidia1")
+
+
+# The way to a folder, and who can have it lead elsewhere
+
+HOST_ROOT = {"uids": None, "gids": None, "uid": 0, "gpus": None}	# no user namespace: root there is the host's
+IN_NAMESPACE = {"uids": [[0, 100000, 65536]], "gids": [[0, 100000, 65536]], "uid": 0, "gpus": None}
+
+
+@case("V20", "a folder in one that a container may write in as the host's root is nobody's meanwhile")
+def v20():
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+        for path in "/srv/tree/dir", "/srv/tree/ro":
+            refused(once("victim", exchange, gpus=None, folders=path + ":ro"), 75, path + " lies in /srv/tree", "of another user")
+        refused(once("root", exchange, id="b", folders="/srv/tree/dir:ro", **IN_NAMESPACE), 75, "lies in /srv/tree", "container a")
+        # beside it, and the folder itself
+        granted(once("victim", exchange, gpus=None, folders="/srv/ro:ro"))
+        granted(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT))
+    granted(once("victim", exchange, gpus=None, folders="/srv/tree/dir:ro"))
+
+
+@case("V21", "what is read alone, or written in a user namespace, can't lead a path elsewhere")
+def v21():
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree:ro", **HOST_ROOT))
+        granted(once("victim", exchange, gpus=None, folders="/srv/tree/dir:ro"))
+    subprocess.run(["setfacl", "-m", "u:100000:rwx", "/srv/tree/mine"], check=True)
+    try:
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree/mine:rw", **IN_NAMESPACE))
+            granted(once("root", exchange, id="b", folders="/srv/tree/dir", **HOST_ROOT))
+    finally:
+        subprocess.run(["setfacl", "-b", "/srv/tree/mine"], check=True)
+
+
+@case("V22", "while a folder in it is being mounted, nobody gets the one above for writing as the host's root")
+def v22():
+    with asker("victim") as v:
+        granted(v.grant(id="v", gpus=None, folders="/srv/tree/dir:ro"))
+        refused(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir", "being mounted")
+        granted(once("root", exchange, id="a", folders="/srv/tree:ro", **HOST_ROOT))
+    granted(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT))
+
+
+@case("V23", "the same by bind mounts: of the folder above, and of what lies on the way")
+def v23():
+    os.mkdir("/srv/bound")
+    subprocess.run(["mount", "--bind", "/srv/tree/dir", "/srv/bound"], check=True)
+    try:
+        with etc(), asker("root") as a:
+            write(POLICIES + "/60-bound.conf", 'identity = "caller";\ncallers = [ "victim" ];\n'
+                  'folders = ( { path = "/srv/bound"; access = "ro"; subfolders = true; } );')
+            os.rename(POLICIES + "/50-victim.conf", POLICIES + "/70-victim.conf")
+            os.mkdir("/srv/tree/dir/in")
+            granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+            refused(once("victim", exchange, gpus=None, folders="/srv/bound/in:ro"), 75, "/srv/bound/in lies in /srv/tree")
+            granted(once("victim", exchange, gpus=None, folders="/srv/bound:ro"))
+    finally:
+        os.rmdir("/srv/tree/dir/in")
+        subprocess.run(["umount", "/srv/bound"], check=True)
+        os.rmdir("/srv/bound")
+
+
+EXCHANGE = r"""
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.symlink("/root", "/srv/tree/elsewhere")
+print("ready", flush=True)
+while True:
+    libc.renameat2(-100, b"/srv/tree/dir", -100, b"/srv/tree/elsewhere", 2)
+"""
+
+
+@case("V24", "root in a container exchanges a folder and a link as fast as it can: never a grant of that folder")
+def v24():
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+        with background("python3", "-c", EXCHANGE) as p:
+            p.stdout.readline()
+            for n in range(100):
+                status, answer = once("victim", exchange, id="v%d" % n, gpus=None, folders="/srv/tree/dir:ro")
+                assert status != 0, answer
+    if os.path.islink("/srv/tree/dir"):
+        os.unlink("/srv/tree/dir")
+        os.rename("/srv/tree/elsewhere", "/srv/tree/dir")
+    else:
+        os.unlink("/srv/tree/elsewhere")

@@ -41,6 +41,9 @@ fill(struct lease *l)
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
+	l->host_root = true;
+	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
+	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
 	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.first_exec = 30, .left_behind = LEFT_BEHIND_KEEP, .created = 1234, .used = true, .shut = true, .left_since = 99,
 		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
@@ -91,7 +94,8 @@ same(const struct lease *a, const struct lease *b)
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
 	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
-	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && same_pausing(&a->pausing, &b->pausing);
+	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->host_root == b->host_root && a->ways == b->ways &&
+	    (a->ways == 0 || strcmp(a->way[0].path, b->way[0].path) == 0) && same_pausing(&a->pausing, &b->pausing);
 }
 
 static void
@@ -202,7 +206,7 @@ static void
 test_refused(void)
 {
 	static const char *const needed[] = { "version", "id", "root", "uid", "pid", "start", "boot", "policy", "pipeline",
-		"cgroups", "gpus", "nodes", "users", "acts", "state", "init", "init_start" };
+		"cgroups", "gpus", "nodes", "users", "acts", "state", "init", "init_start", "host_root", "ways" };
 	static const char *const acts[] = { "{}", "1",
 		"{\"act\":\"allow-all\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
 		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":-1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",

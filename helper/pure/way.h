@@ -1,0 +1,32 @@
+/*
+ * The way to a folder of the host: who is the host's root and may write in a
+ * directory on it can have the path lead elsewhere (rename(2), a link).
+ */
+#ifndef GPUHELPER_PURE_WAY_H
+#define GPUHELPER_PURE_WAY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "text.h"
+
+struct way {
+	char *path;		/* that the folder was given by */
+	bool writable;
+	/*
+	 * File system and place in there, "8:1 /srv/data" (proc(5), mountinfo): the
+	 * folder's own first; then, of each mount on the way, the last directory above it.
+	 */
+	struct strlist at;
+};
+
+/* True if the way leads through the folder of the other: by its path, or by places that bind mounts lead to. */
+bool way_passes(const struct way *w, const struct way *through);
+
+/* As an object of JSON; NULL: no memory, or something is not UTF-8. */
+json_t *way_pack(const struct way *w);
+/* Reads that back; false, and *w empty, for what it would not have made. */
+bool way_unpack(const json_t *j, struct way *w);
+void way_free(struct way *w);
+
+#endif

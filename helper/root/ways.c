@@ -1,0 +1,165 @@
+/*
+ * See ways.h.  Opens directories with O_PATH by paths that policies name and
+ * folders.c has found root's; reads nothing in them.
+ */
+#include "ways.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/mounts.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+#define PLACES_MAX 256
+
+static int
+refuse_unseen(const char *path, struct why *why)
+{
+	return refuse(why, WHY_IO, "folder %s: the file systems on the way there can't be seen: %s", path, strerror(errno));
+}
+
+static int
+add_place(struct way *w, int fd, const char *path, struct why *why)
+{
+	autofree char *fs = NULL, *place = NULL, *text = NULL;
+
+	if (!mounts_place(fd, path, &fs, &place))
+		return refuse_unseen(w->path, why);
+	if (asprintf(&text, "%s %s", fs, place) == -1)
+		text = NULL;
+	return text != NULL && strlist_add(&w->at, text, PLACES_MAX) ? 0 : refuse_nomem(why);
+}
+
+/* One directory on the way, and which mount it is on. */
+static int
+look_at(struct way *w, int root, const char *path, uint64_t *mount, int *fd, struct why *why)
+{
+	*fd = file_open_beneath(root, path[1] != '\0' ? path + 1 : ".", O_PATH | O_DIRECTORY);
+	if (*fd != -1 && mount_of(*fd, mount))
+		return 0;
+	refuse_unseen(w->path, why);
+	if (*fd != -1)
+		close(*fd);
+	return -1;
+}
+
+/* The folder itself, and of the directories above it the last one on each mount. */
+static int
+add_places(struct way *w, int root, struct why *why)
+{
+	autofree char *path = strdup(w->path);
+	uint64_t mount, last = 0;
+	size_t len, n;
+	int fd, ret = 0;
+
+	if (path == NULL)
+		return refuse_nomem(why);
+	for (n = 0, len = strlen(path); ret == 0 && len > 0; n++) {
+		if (look_at(w, root, path, &mount, &fd, why) == -1)
+			return -1;
+		if (n <= 1 || mount != last)
+			ret = add_place(w, fd, path, why);
+		close(fd);
+		last = mount;
+		/* one up; above "/" there is nothing */
+		for (len = len > 1 ? len : 0; len > 0 && path[len - 1] != '/'; len--)
+			;
+		len = len > 1 ? len - 1 : len;
+		path[len] = '\0';
+	}
+	return ret;
+}
+
+static int
+note_one(const struct edit_mount *m, int root, struct lease *l, struct why *why)
+{
+	struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
+
+	if (w.path == NULL)
+		return refuse_nomem(why);
+	if (add_places(&w, root, why) == -1) {
+		way_free(&w);
+		return -1;
+	}
+	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+}
+
+int
+ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	uint32_t inside;
+	size_t i;
+
+	l->host_root = idmap_in(uids, 0, &inside);
+	if (root == -1)
+		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	for (i = 0; i < e->mounts; i++)
+		if (note_one(&e->mount[i], root, l, why) == -1)
+			return -1;
+	return 0;
+}
+
+static const char *
+name_for(const struct lease *holder, const struct lease *who)
+{
+	return holder->uid == who->uid ? holder->id : "of another user";
+}
+
+/* A path of the one's that leads through what the other writes in as the host's root. */
+static const struct way *
+find(const struct lease *one, const struct lease *writer, const struct way **through)
+{
+	size_t i, k;
+
+	for (i = 0; writer->host_root && i < writer->ways; i++)
+		for (k = 0; writer->way[i].writable && k < one->ways; k++)
+			if (way_passes(&one->way[k], &writer->way[i])) {
+				*through = &writer->way[i];
+				return &one->way[k];
+			}
+	return NULL;
+}
+
+int
+ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	const struct way *w, *through;
+	const struct lease *o;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++) {
+		o = &ls->v[i];
+		if (strcmp(o->key, l->key) == 0)
+			continue;
+		if ((w = find(l, o, &through)) != NULL)
+			return refuse(why, WHY_AGAIN, "folder %s lies in %s, which container %s may write in as the host's root, and "
+			    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
+			    through->path, name_for(o, l));
+		/* once a container is made, nothing moves what is mounted there */
+		if (o->init.pid == 0 && (w = find(o, l, &through)) != NULL)
+			return refuse(why, WHY_AGAIN, "folder %s holds %s, which is being mounted for container %s: a container that is "
+			    "the host's root can't have it for writing meanwhile; try again later", through->path, w->path,
+			    name_for(o, l));
+	}
+	return 0;
+}
+
+void
+ways_settle(struct lease *l)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < l->ways; i++)
+		if (l->host_root && l->way[i].writable)
+			l->way[kept++] = l->way[i];
+		else
+			way_free(&l->way[i]);
+	l->ways = kept;
+}

@@ -1,0 +1,22 @@
+/*
+ * Ways to granted folders.  A container that is the host's root and has a folder
+ * for writing could have a path that leads through it end anywhere, between the
+ * moment that the helper looks and the moment that the runtime mounts: no path is
+ * granted that does, and no such folder while a path through it is being mounted.
+ */
+#ifndef GPUHELPER_ROOT_WAYS_H
+#define GPUHELPER_ROOT_WAYS_H
+
+#include "../pure/idmap.h"
+#include "lease.h"
+
+/* Writes the ways to the edits' folders into *l, and whether its container is the host's root.  -1 with *why. */
+int ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why);
+
+/* Under the lock.  -1 with *why (WHY_AGAIN), which names the holder to the same user only. */
+int ways_admit(const struct leases *ls, const struct lease *l, struct why *why);
+
+/* The container is made, its folders are mounted: only what it may write in as the host's root still matters. */
+void ways_settle(struct lease *l);
+
+#endif

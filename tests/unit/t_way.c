@@ -1,0 +1,87 @@
+/* pure/way.c: does a path lead through a folder that somebody else may write in? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/way.h"
+#include "tap.h"
+
+static struct way
+way_of(const char *path, const char *const *at)
+{
+	struct way w = { .path = strdup(path), .writable = true };
+
+	for (; *at != NULL; at++)
+		(void)strlist_add(&w.at, *at, SIZE_MAX);
+	return w;
+}
+
+static void
+test_passes(void)
+{
+	static const struct {
+		const char *path, *at[4], *through, *place;
+		bool passes;
+		const char *what;
+	} t[] = {
+		{ "/srv/a/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true, "a folder in it" },
+		{ "/srv/a/b/c", { "8:1 /srv/a/b/c", "8:1 /srv/a/b" }, "/srv/a", "8:1 /srv/a", true, "deep in it" },
+		{ "/srv/a", { "8:1 /srv/a", "8:1 /srv" }, "/srv/a", "8:1 /srv/a", false, "the folder itself" },
+		{ "/srv", { "8:1 /srv", "8:1 /" }, "/srv/a", "8:1 /srv/a", false, "one above it" },
+		{ "/srv/ab", { "8:1 /srv/ab", "8:1 /srv" }, "/srv/a", "8:1 /srv/a", false, "one whose name begins alike" },
+		{ "/data/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true, "by a bind mount above it" },
+		{ "/data", { "8:1 /srv/a/b", "8:1 /" }, "/srv/a", "8:1 /srv/a", false,
+		    "a bind mount of a folder in it, which cannot be moved from there" },
+		{ "/srv/a/b/c", { "8:2 /c", "8:2 /", "8:1 /srv/a" }, "/data", "8:1 /srv/a", true,
+		    "on a mount of its own in it, by another path" },
+		{ "/srv/a/b/c", { "8:2 /c", "8:2 /", "8:1 /srv/a" }, "/data", "8:3 /srv/a", false, "another file system" },
+		{ "/srv/a/b", { "8:11 /srv/a/b", "8:11 /srv/a" }, "/data", "8:1 /srv/a", false, "one whose number begins alike" },
+		{ "/x/b", { "0:5 /b", "0:5 /" }, "/", "0:5 /", true, "all of it" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const char *const place[] = { t[i].place, NULL };
+		struct way w = way_of(t[i].path, t[i].at), through = way_of(t[i].through, place);
+
+		ok(way_passes(&w, &through) == t[i].passes, "%s: %s and %s", t[i].what, t[i].path, t[i].through);
+		way_free(&w);
+		way_free(&through);
+	}
+}
+
+static void
+test_text(void)
+{
+	static const char *const at[] = { "8:1 /srv/x y", "8:1 /srv", NULL }, *const odd[] = { "8:1 /caf\xe9", NULL };
+	static const char *const bad[] = { "{}", "[]", "\"/srv\"", "{\"path\":\"/srv\",\"writable\":true,\"at\":[]}",
+		"{\"path\":\"srv\",\"writable\":true,\"at\":[\"8:1 /\"]}", "{\"path\":\"/srv\",\"writable\":1,\"at\":[\"8:1 /\"]}",
+		"{\"path\":\"/srv\",\"writable\":true,\"at\":[\"8:1\"]}", "{\"path\":\"/srv\",\"writable\":true,\"at\":[1]}",
+		"{\"path\":\"/srv\",\"at\":[\"8:1 /\"]}", "{\"writable\":true,\"at\":[\"8:1 /\"]}" };
+	struct way w = way_of("/srv/x y", at), back;
+	json_t *j = way_pack(&w);
+	size_t i;
+
+	ok(j != NULL && way_unpack(j, &back) && strcmp(back.path, w.path) == 0 && back.writable && back.at.n == 2 &&
+	    strcmp(back.at.v[0], at[0]) == 0 && strcmp(back.at.v[1], at[1]) == 0, "there and back");
+	json_decref(j);
+	way_free(&w);
+	way_free(&back);
+	w = way_of("/srv", odd);
+	j = way_pack(&w);
+	ok(j == NULL, "what is no text is not written");
+	json_decref(j);
+	way_free(&w);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		j = json_loads(bad[i], 0, NULL);
+		ok(!way_unpack(j, &back) && back.path == NULL && back.at.n == 0, "%s is none", bad[i]);
+		json_decref(j);
+	}
+}
+
+int
+main(void)
+{
+	test_passes();
+	test_text();
+	return done_testing();
+}

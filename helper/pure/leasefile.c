@@ -188,13 +188,14 @@ lease_encode(const struct lease *l)
 		whole = json_array_append_new(ways, way_pack(&l->way[i])) == 0 && whole;
 	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
 		whole = false;
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:s, "
-	    "s:o*, s:s*}",
+	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
+	    "s:s, s:o*, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
 	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
 	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state), "pausing", pausing,
+	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state),
+	    "pausing", pausing,
 	    "label", l->label[0] != '\0' ? l->label : NULL);
 	if (!whole) {
 		json_decref(j);

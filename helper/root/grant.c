@@ -287,7 +287,8 @@ find_folders(struct work *w)
 
 	end_after(FIND_MS);
 	ret = folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
-	    ways_note(&w->edits, &w->uids, &w->lease, &w->why) == -1 || label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
+	    ways_note(&w->edits, &w->uids, &w->lease, &w->why) == -1 ||
+	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	return ret;
 }

@@ -28,6 +28,7 @@ t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable -
 t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
 
 # in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first one
+mkdir -p /usr/local/bin
 cat >/usr/local/bin/runtime <<'END'
 #!/bin/sh
 setsid sleep 2 </dev/null >/dev/null 2>&1 &

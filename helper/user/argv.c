@@ -250,6 +250,12 @@ command_makes_container(const struct command *c)
 	    (strcmp(c->verb, "create") == 0 || strcmp(c->verb, "run") == 0 || strcmp(c->verb, "restore") == 0);
 }
 
+bool
+command_leaves_container(const struct command *c)
+{
+	return command_makes_container(c) && (c->detach || strcmp(c->verb, "create") == 0);
+}
+
 int
 argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 {

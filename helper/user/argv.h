@@ -29,6 +29,9 @@ int argv_parse(int argc, char *const *argv, struct command *c, struct why *why);
 /* The verbs that make a container out of a bundle. */
 bool command_makes_container(const struct command *c);
 
+/* Those of them after which the runtime ends and the container is there. */
+bool command_leaves_container(const struct command *c);
+
 /* A word of exec's options that matters to us. */
 struct exec_word {
 	enum exec_option { EXEC_PROCESS, EXEC_ENV, EXEC_CONSOLE } option;

@@ -1,15 +1,12 @@
 /* See lease.h.  With the caller's rights: the helper believes what it sees, not what it is told here. */
 #include "lease.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "../host/clock.h"
 #include "chores.h"
 #include "report.h"
-#include "runtime.h"
 
 #define CROWD_MS 10000		/* how long to ask again where others keep the helper busy */
 #define CROWD_NAP_MS 50
@@ -170,8 +167,8 @@ lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE
 	return ret;
 }
 
-static int
-show_container(const struct command *c, enum door_setting door, struct why *why)
+int
+lease_show(const struct command *c, enum door_setting door, struct why *why)
 {
 	struct reply reply = { 0 };
 	struct request r;
@@ -182,25 +179,6 @@ show_container(const struct command *c, enum door_setting door, struct why *why)
 	reply_free(&reply);
 	request_free(&r);
 	return ret;
-}
-
-int
-lease_create(const struct command *c, enum door_setting door, const char *runtime, char *const *argv, struct why *why)
-{
-	int status;
-
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	switch (runtime_fork(&status, true, why)) {
-	case 1:
-		return 1;
-	case -1:
-		return -1;
-	}
-	if (status != 0 || show_container(c, door, why) == 0)
-		exit(status);
-	/* a container that nobody follows would keep its GPU, or lose it to another while it uses it */
-	runtime_delete(runtime, argv, c->verb_at, c->id);
-	return -1;
 }
 
 void

@@ -11,14 +11,10 @@
 bool lease_is_recorded(const struct command *c);
 
 /*
- * Runs the runtime, which makes a container that was granted something and ends
- * (create, run --detach), as a child whose orphans become ours: the container's
- * first process is then our child, which the helper is shown.  Returns only in
- * the child, as runtime_fork() does, with 1, and with -1 and *why: then there is
- * no container.  Otherwise this process ends, with the runtime's status.
+ * Shows the helper the container that was just made: its first process is a child
+ * of this process, which asked for the grant.  -1 with *why: nobody would follow it.
  */
-int lease_create(const struct command *c, enum door_setting door, const char *runtime, char *const *argv,
-    struct why *why);
+int lease_show(const struct command *c, enum door_setting door, struct why *why);
 
 /*
  * Asks, and asks again while the helper says that it is busy, doing what it has to

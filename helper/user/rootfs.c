@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
@@ -70,6 +71,41 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 	if ((*fd = open(*path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_DATA, "root.path %s: %s", *path, strerror(errno));
 	return 0;
+}
+
+/* Only root and the caller may rename what is in it. */
+static bool
+is_guarded_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && (trust_is_root(st.st_uid) || st.st_uid == geteuid()) &&
+	    ((st.st_mode & 022) == 0 || (st.st_mode & S_ISVTX) != 0);
+}
+
+bool
+rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
+{
+	const char *given = s->root_path;
+	autofree char *above = strdup(path);
+	char *slash;
+
+	/* what leads there by links, or by «..», has more on its way than is looked at here */
+	if (given[0] != '/') {
+		if (strncmp(path, bundle, strlen(bundle)) != 0 || path[strlen(bundle)] != '/')
+			return false;
+		path += strlen(bundle) + 1;
+	}
+	if (above == NULL || strcmp(given, path) != 0)
+		return false;
+	while ((slash = strrchr(above, '/')) != NULL) {
+		slash[slash == above] = '\0';
+		if (!is_guarded_dir(above))
+			return false;
+		if (above[1] == '\0')
+			return true;
+	}
+	return false;
 }
 
 /*

@@ -18,6 +18,13 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
     struct why *why);
 
 /*
+ * True if nobody but root and the caller can have root.path lead elsewhere than to
+ * «path», where rootfs_open() found it to lead: not by a link, nor in a directory
+ * above.
+ */
+bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
+
+/*
  * No mount of the request may be at, above or beneath what is granted: compared
  * as text and as the root filesystem's own links make it.
  */

@@ -29,6 +29,7 @@
 #include "ask.h"
 #include "bundle.h"
 #include "compose.h"
+#include "create.h"
 #include "exec.h"
 #include "lease.h"
 #include "namespace.h"
@@ -56,6 +57,13 @@ struct making {
 	char staged[64];
 	bool granted;
 	struct why why;
+};
+
+/* What is left to know of it when the runtime has made it. */
+struct made {
+	bool granted;
+	bool unguarded;			/* its root directory has to be looked at once more */
+	struct stat root;
 };
 
 static void
@@ -135,6 +143,22 @@ read_majors(struct making *m)
 	if (root == -1)
 		return refuse(&m->why, WHY_IO, "/: %s", strerror(errno));
 	return majors_read(root, &m->majors, &m->why);
+}
+
+/* Someone else may write on the way to its root directory: what the runtime takes for it has to be looked at. */
+static int
+check_way_to_root(const struct making *m, struct made *made, struct why *why)
+{
+	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath);
+	if (!made->unguarded)
+		return 0;
+	if (fstat(m->rootfd, &made->root) == -1)
+		return refuse(why, WHY_IO, "root.path %s: %s", m->rootpath, strerror(errno));
+	if (strcmp(m->command->verb, "create") == 0)
+		return 0;
+	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container before "
+	    "it can be seen where the runtime went: use create, or keep the image where only root may write", m->rootpath,
+	    m->command->verb);
 }
 
 /* What holds for every container, whatever it asks for. */
@@ -335,11 +359,11 @@ tell_helper(struct making *m, enum verb verb)
 
 /* Makes the bundle ready for the runtime.  -1: no container, with the line that the user is to see. */
 static int
-prepare(struct making *m)
+prepare(struct making *m, struct made *made)
 {
 	bool asks = false;
 
-	if (check_container(m, &asks) == -1) {
+	if (check_container(m, &asks) == -1 || check_way_to_root(m, made, &m->why) == -1) {
 		(void)tell_helper(m, VERB_REFUSED);
 		return -1;
 	}
@@ -359,15 +383,15 @@ prepare(struct making *m)
 }
 
 static int
-make_container(const struct command *c, const struct settings *settings, const char *runtime, bool *granted,
+make_container(const struct command *c, const struct settings *settings, const char *runtime, struct made *made,
     struct why *why)
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
 		.bundle = { .dir = -1 }, .asking = { .fd = -1, .pid = -1 } };
-	int ret = prepare(&m);
+	int ret = prepare(&m, made);
 
 	*why = m.why;
-	*granted = m.granted;
+	made->granted = m.granted;
 	making_free(&m);
 	return ret;
 }
@@ -380,7 +404,7 @@ may_end_lease(const struct command *c)
 		return false;
 	if (strcmp(c->verb, "delete") == 0)
 		return lease_is_recorded(c);
-	return command_makes_container(c) && strcmp(c->verb, "create") != 0 && !c->detach;
+	return command_makes_container(c) && !command_leaves_container(c);
 }
 
 /* The settings, and the runtime below as far as it can be known without them. */
@@ -405,7 +429,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
-	bool granted = false;
+	struct made made = { 0 };
 	int settings_ok, status;
 
 	if ((runtime = find_runtime(&settings, &settings_ok, why)) == NULL)
@@ -424,12 +448,16 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
 	    (argv = exec_prepare(argc, argv, c, runtime, settings.door, why)) == NULL)
 		return -1;
-	if (command_makes_container(c) && make_container(c, &settings, runtime, &granted, why) == -1)
+	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;
 	/* where the runtime stays as long as the container does, the process that asked is the one that becomes it */
-	if (granted && (c->detach || strcmp(c->verb, "create") == 0) &&
-	    lease_create(c, settings.door, runtime, argv, why) == -1)
-		return -1;
+	if (command_leaves_container(c) && (made.granted || made.unguarded)) {
+		const struct creation creation = { c, settings.door, runtime, argv, made.granted,
+			made.unguarded ? &made.root : NULL };
+
+		if (create_container(&creation, why) == -1)
+			return -1;
+	}
 	return runtime_exec(runtime, argv, why);
 }
 

@@ -154,6 +154,41 @@ refused('root.path is a link out of the volumes', 'is not beneath', bundle(env=[
 os.unlink(W + '/vol/escape')
 refused('root.path climbs out with ..', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/../../../etc')))
 refused('root.path is a volume itself', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol')))
+
+# a task may write above root.path: what the runtime took is looked at before anything runs there
+above = W + '/vol/above'
+inner, secret = busybox_rootfs(above + '/image/rootfs', MAXID), busybox_rootfs(W + '/secret/rootfs', MAXID)
+for d in above, above + '/image':
+    os.chown(d, MAXID, MAXID)
+for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted')):
+    b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
+    r = b.create()
+    ok(r.returncode == 0, tag + 'root.path in a directory of a task\'s, %s: created while nobody moves it' % text, b.errors())
+    b.call('delete', '--force', b.id)
+refused('run, where a task may write above root.path', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+# the same in the moment before the runtime goes there
+real, SWAP = host.runtime, W + '/swap'
+write(SWAP, '''#!/bin/sh
+cd %s
+case " $* " in *" create "*) mv image away && ln -s %s image ;; esac
+cd "$OLDPWD"
+exec %s "$@"
+''' % (above, W + '/secret', real))
+os.chmod(SWAP, 0o755)
+for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted')):
+    host.runtime = SWAP
+    host.settings()
+    b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
+    r = b.create()
+    # runc takes no path with a link in it; crun does
+    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task exchanges it for a link, %s: no container' % text, b.errors())
+    host.runtime = real
+    host.settings()
+    sh('/usr/sbin/gpuhelperctl', 'reap')
+    ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  nothing is left of it', leases())
+    os.unlink(above + '/image')
+    os.rename(above + '/away', above + '/image')
+subprocess.call(['rm', '-rf', above, W + '/secret'])
 for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):

@@ -1,0 +1,57 @@
+/*
+ * See create.h.  With the caller's rights.  What it finds wrong with a container
+ * it has the runtime delete: nothing of the task has run by then.
+ */
+#include "create.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "../host/container.h"
+#include "lease.h"
+#include "runtime.h"
+
+/* What the runtime took for root.path is what was looked at. */
+static int
+check_root(const struct creation *c, struct why *why)
+{
+	struct process_id init;
+	struct stat st;
+	char name[40];
+
+	if (c->root == NULL)
+		return 0;
+	if (!container_find_init(getpid(), 0, &init))
+		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its root directory can't "
+		    "be seen", c->command->id);
+	snprintf(name, sizeof(name), "/proc/%d/root", init.pid);
+	if (stat(name, &st) == -1)
+		return refuse(why, WHY_IO, "container %s: its root directory can't be seen: %s", c->command->id, strerror(errno));
+	if (st.st_dev != c->root->st_dev || st.st_ino != c->root->st_ino)
+		return refuse(why, WHY_DENIED, "container %s: root.path led elsewhere when the runtime went there: someone may "
+		    "write above it", c->command->id);
+	return 0;
+}
+
+int
+create_container(const struct creation *c, struct why *why)
+{
+	int status;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	switch (runtime_fork(&status, true, why)) {
+	case 1:
+		return 1;
+	case -1:
+		return -1;
+	}
+	if (status != 0 || (check_root(c, why) == 0 && (!c->leased || lease_show(c->command, c->door, why) == 0)))
+		exit(status);
+	/* one that nobody follows would keep its GPU, or lose it to another while it uses it */
+	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
+	return -1;
+}

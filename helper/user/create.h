@@ -1,0 +1,27 @@
+/* The runtime makes a container and ends (create, run --detach); what it made is looked at before anyone can start it. */
+#ifndef GPUHELPER_USER_CREATE_H
+#define GPUHELPER_USER_CREATE_H
+
+#include <sys/stat.h>
+
+#include "../pure/settings.h"
+#include "argv.h"
+
+struct creation {
+	const struct command *command;
+	enum door_setting door;
+	const char *runtime;
+	char *const *argv;
+	bool leased;			/* it was granted something: the helper is shown it */
+	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
+};
+
+/*
+ * Runs the runtime as a child whose orphans become ours: the container's first
+ * process is then our child.  Returns only in the child, as runtime_fork() does,
+ * with 1, and with -1 and *why: then there is no container.  Otherwise this
+ * process ends, with the runtime's status.
+ */
+int create_container(const struct creation *c, struct why *why);
+
+#endif

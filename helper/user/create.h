@@ -1,4 +1,4 @@
-/* The runtime makes a container and ends (create, run --detach); what it made is looked at before anyone can start it. */
+/* The runtime makes a container and ends (create, run --detach); then what it made is looked at. */
 #ifndef GPUHELPER_USER_CREATE_H
 #define GPUHELPER_USER_CREATE_H
 

@@ -145,7 +145,8 @@ record_json(const struct record *r)
 	put(j, "event", r->event);
 	json_object_set_new(j, "uid", json_integer(r->peer->asker.uid));
 	put(j, "user", r->peer->user);
-	json_object_set_new(j, "pid", json_integer(r->peer->pid));
+	if (r->peer->pid != 0)
+		json_object_set_new(j, "pid", json_integer(r->peer->pid));
 	if (r->request != NULL) {
 		put(j, "container", r->request->id);
 		put(j, "asked_gpus", r->request->gpus);
@@ -171,29 +172,90 @@ record_json(const struct record *r)
 	return j;
 }
 
-int
-audit_write(int fd, const struct record *r, struct why *why)
+/* The line of a record. */
+static int
+compose(const struct record *r, struct buf *line, struct why *why)
 {
 	json_t *j = record_json(r);
 	char *text = json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII);
-	autobuf struct buf line = { 0 };
-	ssize_t n;
 
 	json_decref(j);
 	if (text == NULL)
 		return refuse_nomem(why);
-	buf_puts(&line, text);
-	buf_puts(&line, "\n");
+	buf_puts(line, text);
+	buf_puts(line, "\n");
 	free(text);
-	if (line.failed)
-		return refuse_nomem(why);
-	n = write(fd, line.p, line.len);
-	if (n == (ssize_t)line.len)
+	return line->failed ? refuse_nomem(why) : 0;
+}
+
+static int
+append(int fd, const struct buf *line, struct why *why)
+{
+	ssize_t n = write(fd, line->p, line->len);
+
+	if (n == (ssize_t)line->len)
 		return 0;
 	/* a torn line must not swallow the next one */
 	if (n > 0)
 		(void)!write(fd, "\n", 1);
 	return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", n == -1 ? strerror(errno) : "no space left");
+}
+
+int
+audit_write(int fd, const struct record *r, struct why *why)
+{
+	autobuf struct buf line = { 0 };
+
+	return compose(r, &line, why) == -1 ? -1 : append(fd, &line, why);
+}
+
+/* Counted first: who is ended in between has a record less, not one more. */
+static int
+count_and_append(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, struct why *why)
+{
+	const struct record quota = { .event = "quota", .peer = r->peer, .why = why };
+	autobuf struct buf line = { 0 };
+	struct why ignored;
+
+	if (compose(r, &line, why) == -1)
+		return -1;
+	if (rate_take(rate, kind, line.len, why) == 0)
+		return append(fd, &line, why);
+	if (rate->used_up)
+		(void)audit_write(fd, &quota, &ignored);
+	return -1;
+}
+
+int
+audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why)
+{
+	struct record rec = *r;
+	struct rate rate;
+	int ret;
+
+	if (rate_open(r->peer->asker.uid, time(NULL), &rate, why) == -1)
+		return -1;
+	rec.suppressed = rate.untold;
+	ret = count_and_append(fd, &rec, &rate, kind, why);
+	rate_close(&rate);
+	return ret;
+}
+
+static void
+write_left_out(void *ctx, uint32_t uid, uint32_t left_out)
+{
+	const struct peer who = { .asker = { .uid = uid } };
+	const struct record rec = { .event = "left-out", .peer = &who, .suppressed = left_out };
+	const int *fd = ctx;
+	struct why ignored;
+
+	(void)audit_write(*fd, &rec, &ignored);
+}
+
+void
+audit_left_out(int fd)
+{
+	rate_tell_left_out(time(NULL), write_left_out, &fd);
 }
 
 void

@@ -6,10 +6,11 @@
 #include "../pure/leasefile.h"
 #include "../pure/match.h"
 #include "peer.h"
+#include "rate.h"
 
 /* What one record says; members that are NULL or empty are left out. */
 struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back" */
+	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota", "left-out" */
 	const struct peer *peer;
 	const struct request *request;
 	const struct known *known;	/* its token, where it holds or not, by its hash only */
@@ -19,7 +20,7 @@ struct record {
 	const struct edits *edits;	/* its mounts are the folders, but for the driver's files */
 	const struct why *why;
 	bool again;			/* what it had been granted before, it has again */
-	uint32_t suppressed;		/* records of this user that were held back before (rate.h) */
+	uint32_t suppressed;		/* records of this user that were left out before (rate.h) */
 };
 
 /* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor. */
@@ -28,7 +29,16 @@ int audit_open(struct why *why);
 /* Appends one record with a single write.  -1 with *why if it did not go in whole. */
 int audit_write(int fd, const struct record *r, struct why *why);
 
-/* The same about a lease: it names whose it was, not who looked.  What can't be written is passed over. */
+/*
+ * The same within what the peer may have written (rate.h).  -1 with *why
+ * (WHY_AGAIN) too where that is used up, which is in the log once a day.
+ */
+int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
+
+/* What was left out of the log before today, of whom nothing has been written since. */
+void audit_left_out(int fd);
+
+/* A record about a lease: it names whose it was, not who looked.  What can't be written is passed over. */
 void audit_lease(int fd, const char *event, const struct lease *l);
 
 #endif

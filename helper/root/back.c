@@ -19,7 +19,6 @@
 #include "../host/process.h"
 #include "acts.h"
 #include "audit.h"
-#include "rate.h"
 #include "take.h"
 
 /* A lease by itself, as it is written down: ours to change. */
@@ -314,15 +313,12 @@ finish(struct work *w, bool recorded)
 static int
 record(struct work *w)
 {
-	struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
+	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
 		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
 
 	if (name_gpus(w) == -1)
 		return -1;
-	if (!rate_allows(w->peer->asker.uid, time(NULL), &rec.suppressed))
-		return refuse(&w->why, WHY_AGAIN, "more than %d requests of uid %u in a minute: try again later",
-		    RATE_PER_MINUTE, w->peer->asker.uid);
-	return audit_write(w->audit, &rec, &w->why);
+	return audit_count_and_write(w->audit, &rec, RATE_GRANT, &w->why);
 }
 
 /* 1: as lock_and_take() says. */

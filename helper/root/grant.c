@@ -22,7 +22,6 @@
 #include "audit.h"
 #include "binding.h"
 #include "owncgroup.h"
-#include "rate.h"
 #include "take.h"
 #include "timer.h"
 #include "ways.h"
@@ -244,22 +243,20 @@ add_labels(struct work *w)
 	return 0;
 }
 
-/* What can't be written down is not done; and one user can't pour records into the log without end. */
+/* What can't be written down is not done, nor what its user has no room left for in the log; a refusal stands. */
 static int
 record(struct work *w, const char *event, const struct why *why)
 {
 	const bool granted = strcmp(event, "grant") == 0;
-	struct record rec = {
+	const enum rate_kind kind = granted ? RATE_GRANT : strcmp(event, "plain") == 0 ? RATE_PLAIN : RATE_REFUSAL;
+	const struct record rec = {
 		.event = event, .peer = w->peer, .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.specs = granted ? &w->specs : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
 
-	if (!rate_allows(w->peer->asker.uid, time(NULL), &rec.suppressed))
-		return refuse(&w->why, WHY_AGAIN, "more than %d requests of uid %u in a minute: try again later",
-		    RATE_PER_MINUTE, w->peer->asker.uid);
-	return audit_write(w->audit, &rec, &w->why);
+	return audit_count_and_write(w->audit, &rec, kind, &w->why);
 }
 
 static void

@@ -40,13 +40,18 @@ look_and(after_look *after, const struct peer *p, const struct request *r, struc
 		close(audit);
 }
 
-/* Root's timer takes back what idle containers have, too: nobody else may ask for long. */
+/*
+ * Root's timer takes back what idle containers have, too: nobody else may ask for
+ * long.  And it tells what the log lacks of those who don't come any more.
+ */
 static int
 take_idle(const struct peer *p, const struct request *r, int audit, struct leases *ls, struct reply *reply)
 {
 	const struct idle idle = { .peer = p, .request = r, .leases = ls, .chores = &reply->chores, .audit = audit };
 	bool soon;
 
+	if (p->asker.uid == 0)
+		audit_left_out(audit);
 	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
 }
 

@@ -1,50 +1,145 @@
 /*
- * See rate.h.  A file for each user in /run/gpuhelper/rate.  Two helpers of one
- * user at once may each count for both: the limit is a matter of size, not of
- * exactness.
+ * See rate.h.  A file for each user in /run/gpuhelper/rate, locked while a record
+ * of his is counted and written: a caller can stop a helper at any moment (by its
+ * cgroup), and without a lock all that are stopped between reading and writing would
+ * count as one.  The lock is only ever waited for by helpers of the same user.
  */
 #include "rate.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../pure/text.h"
 #include "state.h"
 
-struct count {
-	int64_t minute;
-	uint32_t written, suppressed;
+#define DAY 86400
+#define MIB (1U << 20)
+#define USERS_MAX 65536
+
+/* A refusal has some 500 bytes, a grant 1 to 3 thousand: no worker comes near these. */
+static const struct {
+	const char *name;
+	uint32_t per_minute;
+	unsigned mib_a_day;
+	size_t follows;		/* bytes of what will have to be written whatever the count is then: of a grant, its end */
+} limits[RATE_KINDS] = {
+	[RATE_REFUSAL] = { "refusals", 600, 16, 0 },
+	[RATE_PLAIN] = { "plain containers", 600, 64, 0 },
+	[RATE_GRANT] = { "grants", 3000, 256, 2048 },
 };
 
-bool
-rate_allows(uint32_t uid, int64_t now, uint32_t *suppressed)
+static void
+read_count(int fd, struct rate_count *c)
 {
-	struct count c = { 0 };
-	struct why ignored;
-	autoclose int dir = -1, fd = -1;
-	char name[16];
-	bool allowed;
+	if (pread(fd, c, sizeof(*c), 0) != (ssize_t)sizeof(*c))
+		*c = (struct rate_count){ 0 };
+}
 
-	*suppressed = 0;
+static void
+write_count(int fd, const struct rate_count *c)
+{
+	(void)!pwrite(fd, c, sizeof(*c), 0);
+}
+
+int
+rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why)
+{
+	autoclose int dir = -1;
+	struct rate_count *c = &r->count;
+	char name[16];
+
+	*r = (struct rate){ .fd = -1, .uid = uid };
 	if (uid == 0)
-		return true;
+		return 0;
 	snprintf(name, sizeof(name), "%u", uid);
-	if ((dir = state_dir("rate", &ignored)) == -1 ||
-	    (fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
-		return true;
-	if (pread(fd, &c, sizeof(c), 0) != (ssize_t)sizeof(c))
-		c = (struct count){ 0 };
-	if (c.minute != now / 60) {
-		*suppressed = c.suppressed;
-		c = (struct count){ .minute = now / 60 };
+	if ((dir = state_dir("rate", why)) == -1 || (r->fd = state_lock(dir, name, why)) == -1)
+		return dir != -1 && why->code == WHY_AGAIN ? -1 : 0;
+	read_count(r->fd, c);
+	if (c->day != now / DAY)
+		*c = (struct rate_count){ .day = now / DAY, .left_out = c->left_out };
+	if (c->minute != now / 60) {
+		c->minute = now / 60;
+		memset(c->written, 0, sizeof(c->written));
 	}
-	allowed = c.written < RATE_PER_MINUTE;
-	if (allowed)
-		c.written++;
-	else
-		c.suppressed++;
-	(void)!pwrite(fd, &c, sizeof(c), 0);
-	return allowed;
+	r->untold = c->left_out;
+	return 0;
+}
+
+static int
+refuse_for_today(struct rate *r, enum rate_kind kind, struct why *why)
+{
+	char until[32];
+
+	r->used_up = (r->count.told & 1U << kind) == 0;
+	r->count.told |= 1U << kind;
+	text_time((r->count.day + 1) * DAY, until);
+	return refuse(why, WHY_AGAIN, "uid %u has had %u MiB of %s recorded today, which is the most: no more until %s",
+	    r->uid, limits[kind].mib_a_day, limits[kind].name, until);
+}
+
+int
+rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
+{
+	struct rate_count *c = &r->count;
+	int ret = 0;
+
+	if (r->fd == -1)
+		return 0;
+	if (c->bytes[kind] >= (uint64_t)limits[kind].mib_a_day * MIB)
+		ret = refuse_for_today(r, kind, why);
+	else if (c->written[kind] >= limits[kind].per_minute)
+		ret = refuse(why, WHY_AGAIN, "more than %u records of %s by uid %u in a minute: try again later",
+		    limits[kind].per_minute, limits[kind].name, r->uid);
+	if (ret == 0) {
+		c->written[kind]++;
+		c->bytes[kind] += bytes + limits[kind].follows;
+		c->left_out = 0;
+	} else if (c->left_out < UINT32_MAX)
+		c->left_out++;
+	write_count(r->fd, c);
+	return ret;
+}
+
+void
+rate_close(struct rate *r)
+{
+	if (r->fd != -1)
+		close(r->fd);
+	r->fd = -1;
+}
+
+static void
+tell_one(int dir, const char *name, int64_t today, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx)
+{
+	autoclose int fd = file_open_beneath(dir, name, O_RDWR);
+	struct rate_count c;
+	uint64_t uid;
+
+	/* who has it locked comes to tell it himself */
+	if (fd == -1 || !text_u64(name, UINT32_MAX, &uid) || flock(fd, LOCK_EX | LOCK_NB) == -1)
+		return;
+	read_count(fd, &c);
+	if (c.left_out == 0 || c.day >= today)
+		return;
+	tell(ctx, (uint32_t)uid, c.left_out);
+	c.left_out = 0;
+	write_count(fd, &c);
+}
+
+void
+rate_tell_left_out(int64_t now, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx)
+{
+	autostrlist struct strlist names = { 0 };
+	struct why ignored;
+	autoclose int dir = state_dir("rate", &ignored);
+	size_t i;
+
+	if (dir == -1 || state_list(dir, "rate", USERS_MAX, &names, &ignored) == -1)
+		return;
+	for (i = 0; i < names.n; i++)
+		tell_one(dir, names.v[i], now / DAY, tell, ctx);
 }

@@ -1,17 +1,54 @@
-/* How many records a minute one user may cause: the log, and the disk under it, are everyone's. */
+/*
+ * How much one user may have written into the audit log: the log, and the disk
+ * under it, are everyone's.  Root's records are not counted.
+ */
 #ifndef GPUHELPER_ROOT_RATE_H
 #define GPUHELPER_ROOT_RATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#define RATE_PER_MINUTE 3000
+#include "../pure/why.h"
+
+/* Each has a limit of its own: who makes one used up (a task that is refused, say) takes nothing from the others. */
+enum rate_kind {
+	RATE_REFUSAL,
+	RATE_PLAIN,
+	RATE_GRANT,
+	RATE_KINDS
+};
+
+/* The file's content. */
+struct rate_count {
+	int64_t day, minute;		/* since 1970, in UTC */
+	uint64_t bytes[RATE_KINDS];	/* on that day */
+	uint32_t written[RATE_KINDS];	/* records in that minute */
+	uint32_t left_out;		/* records that were, and that none has told of */
+	uint32_t told;			/* kinds (as bits) of which the day's quota is known to be used up */
+};
+
+/* One user's count in hand, for one record.  rate_close() when it is written. */
+struct rate {
+	int fd;				/* the file, locked; -1: nothing is counted */
+	uint32_t uid;
+	uint32_t untold;		/* records that were left out: this one is to tell of them */
+	bool used_up;			/* by this record: the day's quota is */
+	struct rate_count count;
+};
 
 /*
- * True if this user may have one more record written now (root always may).
- * *suppressed gets how many were not in an earlier minute and have not been told
- * of yet.  Where the count can't be kept, nothing is held back.
+ * Takes the count of a user.  -1 with *why (WHY_AGAIN) where another helper of
+ * his has it for too long; one that can't be had for another reason counts
+ * nothing, and holds nothing back.
  */
-bool rate_allows(uint32_t uid, int64_t now, uint32_t *suppressed);
+int rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why);
+
+/* Counts a record of so many bytes, before it is written.  -1 with *why (WHY_AGAIN): it must not be. */
+int rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why);
+void rate_close(struct rate *r);
+
+/* Calls tell() for each user of whom records were left out before today, and none has told of; it has, then. */
+void rate_tell_left_out(int64_t now, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx);
 
 #endif

@@ -216,6 +216,9 @@ def run(only=()):
     failed = 0
     for number, (name, text, function, seconds) in enumerate(todo, 1):
         trouble, skip, began = [], "", time.monotonic()
+        # what the case before had written counts against no one (rate.h)
+        for path in glob.glob(RUN + "/rate/*"):
+            os.unlink(path)
         _limit(seconds)
         try:
             function()

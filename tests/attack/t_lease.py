@@ -534,27 +534,109 @@ def g3():
                     os.rename(log + ".x", log)
 
 
+MIB = 1 << 20
+REFUSAL, PLAIN, GRANT = range(3)
+
+
+class Counted:
+    """What is counted of a user (rate.c): for a day and a minute, by what he caused."""
+    form = "qqQQQIIIII4x"
+
+    def __init__(self, user):
+        os.makedirs(RUN + "/rate", mode=0o700, exist_ok=True)
+        self.path = "%s/rate/%d" % (RUN, pwd.getpwnam(user).pw_uid)
+
+    def __enter__(self):
+        left = 60 - time.time() % 60
+        if left < 5:        # neither minute nor day must end in between
+            time.sleep(left + 0.1)
+        return self
+
+    def __exit__(self, *e):
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+    def set(self, total=(0, 0, 0), written=(0, 0, 0), left_out=0, told=0, minutes=0, days=0):
+        now = int(time.time())
+        with open(self.path, "wb") as f:
+            f.write(struct.pack(self.form, now // 86400 + days, now // 60 + minutes, *total, *written, left_out, told))
+
+    def get(self):
+        with open(self.path, "rb") as f:
+            v = struct.unpack(self.form, f.read())
+        return {"bytes": v[2:5], "written": v[5:8], "left_out": v[8]}
+
+
+def refusals(count):
+    return [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g") for i in range(count)]
+
+
 @case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying")
 def g4():
-    uid = pwd.getpwnam("attacker").pw_uid
-    os.makedirs("/run/gpuhelper/rate", mode=0o700, exist_ok=True)
-    with open("/run/gpuhelper/rate/%d" % uid, "wb") as f:
-        f.write(struct.pack("qII", int(time.time()) // 60, 2999, 0))
-    left = 60 - time.time() % 60
-    if left < 5:        # the minute must not end in between
-        time.sleep(left + 0.1)
-        with open("/run/gpuhelper/rate/%d" % uid, "wb") as f:
-            f.write(struct.pack("qII", int(time.time()) // 60, 2999, 0))
-    data = new_lines(lambda: [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g4") for i in range(4)])
-    assert len(data.splitlines()) == 1, data
-    status, answer = once("attacker", exchange)
-    assert status == 75 and "in a minute" in answer["text"], (status, answer)
-    status, answer = once("root", exchange)
-    assert answer["reply"] == "grant", answer
-    with open("/run/gpuhelper/rate/%d" % uid, "r+b") as f:
-        f.write(struct.pack("qII", int(time.time()) // 60 - 1, 3000, 7))
-    data = new_lines(lambda: once("attacker", exchange, verb="refused", reason="next", gpus=None, id="g4"))
-    assert json.loads(data)["suppressed"] == 7, data
+    with Counted("attacker") as counted:
+        counted.set(written=(599, 600, 3000))
+        data = new_lines(lambda: refusals(4))
+        assert len(data.splitlines()) == 1, data
+        status, answer = once("attacker", exchange)
+        assert status == 75 and "in a minute" in answer["text"], (status, answer)
+        status, answer = once("attacker", exchange, verb="plain", gpus=None)
+        assert status == 75 and "in a minute" in answer["text"], (status, answer)
+        status, answer = once("root", exchange)
+        assert answer["reply"] == "grant", answer
+        counted.set(written=(600, 0, 3000), left_out=7, minutes=-1)
+        data = new_lines(lambda: once("attacker", exchange, verb="refused", reason="next", gpus=None, id="g4"))
+        assert json.loads(data)["suppressed"] == 7, data
+
+
+@case("G5", "a user's records have a quota a day: one line says so, the rest is counted and told, no grant goes unrecorded")
+def g5():
+    with Counted("attacker") as counted:
+        counted.set(total=(16 * MIB - 1, 0, 0))
+        lines = [json.loads(l) for l in new_lines(lambda: refusals(5)).splitlines()]
+        assert [l["event"] for l in lines] == ["refuse", "quota"], lines
+        assert "16 MiB" in lines[1]["reason"] and lines[1]["user"] == "attacker", lines
+        lines = [json.loads(l) for l in new_lines(lambda: granted(once("attacker", exchange))).splitlines()]
+        assert lines[0]["event"] == "grant" and lines[0]["suppressed"] == 4, lines
+        granted(once("victim", exchange))
+        assert new_lines(lambda: refusals(2)) == b"" and counted.get()["left_out"] == 2
+        # of earlier days, whoever comes next or root's next look tells it, once
+        counted.set(left_out=7, days=-1)
+        lines = [json.loads(l) for l in new_lines(client.look).splitlines() if b"left-out" in l]
+        assert [(l["uid"], l["suppressed"]) for l in lines] == [(pwd.getpwnam("attacker").pw_uid, 7)], lines
+        assert b"left-out" not in new_lines(client.look)
+        counted.set(total=(16 * MIB, 64 * MIB, 256 * MIB), left_out=7, told=7, days=-1)
+        lines = [json.loads(l) for l in new_lines(lambda: refusals(1)).splitlines()]
+        assert [(l["event"], l["suppressed"]) for l in lines] == [("refuse", 7)], lines
+
+
+@case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end")
+def g6():
+    with Counted("attacker") as counted:
+        counted.set(total=(0, 64 * MIB, 256 * MIB))
+        lines = [json.loads(l) for l in new_lines(lambda: refused(once("attacker", exchange), 75, "256 MiB")).splitlines()]
+        assert [l["event"] for l in lines if l["event"] != "end"] == ["quota", "refuse"], lines
+        assert leases() == [], leases()
+        refused(once("attacker", exchange, verb="plain", gpus=None), 75, "64 MiB")
+        granted(once("victim", exchange))
+        counted.set()
+        data = new_lines(lambda: (granted(once("attacker", exchange, id="x" * 250, gpus=None, folders="/srv/ro")), client.look()))
+        assert b'"end"' in data and len(data) <= counted.get()["bytes"][GRANT], (len(data), counted.get())
+
+
+def many_refusals(count):
+    """In the asker: as many helpers at once."""
+    helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(count)]
+    return [h.result()[0] for h in helpers]
+
+
+@case("G7", "of many helpers at once each is counted")
+def g7():
+    with Counted("attacker") as counted, asker("attacker") as a:
+        counted.set()
+        for n in 1, 2, 3:
+            data = new_lines(lambda: a.call(many_refusals, 60))
+            count = counted.get()
+            assert data.count(b"\n") == 60 and count["written"] == (60 * n, 0, 0), (data.count(b"\n"), count)
 
 
 # Stalling

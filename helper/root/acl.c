@@ -325,3 +325,19 @@ node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_
 	acl_free(e.acl);
 	return ret;
 }
+
+int
+dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why)
+{
+	const struct acl_name who = { false, uid };
+	struct editing e = { .fd = fd, .path = path, .why = why };
+	int ret;
+
+	if ((e.acl = acl_init(5)) == NULL)
+		return refuse_nomem(why);
+	ret = new_entry(&e, ACL_USER_OBJ, NULL, 7) == -1 || new_entry(&e, ACL_USER, &who, 5) == -1 ||
+	    new_entry(&e, ACL_GROUP_OBJ, NULL, 0) == -1 || new_entry(&e, ACL_MASK, NULL, 5) == -1 ||
+	    new_entry(&e, ACL_OTHER, NULL, 0) == -1 ? -1 : write_acl(&e);
+	acl_free(e.acl);
+	return ret;
+}

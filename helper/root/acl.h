@@ -1,5 +1,5 @@
 /*
- * POSIX ACL entries on a pinned device node (acl(5)): ours are named ones that
+ * POSIX ACL entries (acl(5)), on a pinned device node above all: ours are named ones that
  * allow reading and writing, «user:1000:rw-».  What an administrator set is not
  * changed, and no one else comes to have more than he had.
  */
@@ -23,7 +23,7 @@ enum acl_state {
 	ACL_IS_OTHER,		/* there is one, and it says something else */
 };
 
-/* All of these take an O_PATH descriptor, and the node's path for messages. */
+/* The next three take an O_PATH descriptor, and the node's path for messages. */
 
 /* What the entry is now; *mask gets the ACL's mask (0 to 7), ACT_NO_MASK where there is none.  -1 with *why. */
 int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why);
@@ -43,5 +43,8 @@ int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl
  */
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);
+
+/* Makes a directory of ours (not O_PATH) one that root may change, this user read, and nobody else enter. */
+int dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why);
 
 #endif

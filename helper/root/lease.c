@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "acts.h"
+#include "execrecord.h"
 #include "state.h"
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
@@ -314,7 +314,7 @@ leases_write(const struct leases *ls, const struct lease *l, struct why *why)
 
 	if ((text = lease_encode(l)) == NULL)
 		return refuse_nomem(why);
-	ret = state_write(ls->dir, l->key, text, 0600, 0, why);
+	ret = state_write(ls->dir, l->key, text, 0600, why);
 	free(text);
 	return ret;
 }
@@ -387,60 +387,5 @@ leases_drain(const struct leases *ls, struct lease *l, struct why *why)
 	if (leases_write(ls, l, why) == -1)
 		return -1;
 	drain(ls, l);
-	return 0;
-}
-
-static void
-exec_name(const char *root, const char *id, char out[65])
-{
-	const char *const pieces[] = { root, id, NULL };
-
-	hash_pieces(pieces, out);
-}
-
-int
-exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
-{
-	json_t *j = json_pack("{s:i, s:[], s:[], s:b}", "version", 1, "env", "groups", "asks", l->pauses);
-	autoclose int all = -1, dir = -1;
-	char name[65], told[LEASE_LINE_MAX], *text;
-	size_t i;
-	int ret;
-
-	for (i = 0; i < e->env.n; i++)
-		json_array_append_new(json_object_get(j, "env"), json_string(e->env.v[i]));
-	for (i = 0; i < e->gids; i++)
-		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
-	if (l->label[0] != '\0')
-		json_object_set_new(j, "label", json_string(l->label));
-	if (line) {
-		lease_describe(l, told);
-		json_object_set_new(j, "line", json_string(told));
-	}
-	text = json_dumps(j, JSON_COMPACT);
-	json_decref(j);
-	if (text == NULL)
-		return refuse_nomem(why);
-	exec_name(l->root, l->id, name);
-	ret = (all = state_dir("exec", why)) == -1 || (dir = state_user_dir(all, p->asker.uid, p->gid, why)) == -1 ? -1 :
-	    state_write(dir, name, text, 0640, p->gid, why);
-	free(text);
-	return ret;
-}
-
-int
-exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why)
-{
-	autoclose int all = -1, dir = -1;
-	char name[65], user[16];
-
-	snprintf(user, sizeof(user), "%u", uid);
-	exec_name(root, id, name);
-	if ((all = state_dir("exec", why)) == -1)
-		return -1;
-	if ((dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT)
-		return 0;
-	if (dir == -1 || state_remove(dir, name) == -1)
-		return refuse(why, WHY_IO, "%s/exec/%s/%s: %s", GPUHELPER_RUNDIR, user, name, strerror(errno));
 	return 0;
 }

@@ -59,12 +59,4 @@ int leases_drain(const struct leases *ls, struct lease *l, struct why *why);
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
 
-/*
- * What exec has to repeat, readable by the caller's group only:
- * /run/gpuhelper/exec/UID/SHA-256 of root NUL id.  With «line», what to tell who
- * starts a task in the container.
- */
-int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
-int exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why);
-
 #endif

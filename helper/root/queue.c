@@ -253,7 +253,7 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 	json_decref(j);
 	if (text == NULL)
 		return refuse_nomem(why);
-	if (state_write(q->dir, w->key, text, 0600, 0, why) == -1)
+	if (state_write(q->dir, w->key, text, 0600, why) == -1)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;

@@ -45,24 +45,6 @@ state_dir(const char *name, struct why *why)
 }
 
 int
-state_user_dir(int dir, uint32_t uid, gid_t gid, struct why *why)
-{
-	char name[16];
-	int fd;
-
-	snprintf(name, sizeof(name), "%u", uid);
-	if (mkdirat(dir, name, 0700) == -1 && errno != EEXIST)
-		return refuse(why, WHY_IO, "%s/exec/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	if ((fd = file_open_beneath(dir, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return refuse(why, WHY_IO, "%s/exec/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	if (trust_check(fd, name, why) == -1 || fchown(fd, 0, gid) == -1 || fchmod(fd, 0750) == -1) {
-		close(fd);
-		return refuse(why, WHY_IO, "%s/exec/%s: can't be set up", GPUHELPER_RUNDIR, name);
-	}
-	return fd;
-}
-
-int
 state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why)
 {
 	struct dirent *e;
@@ -97,7 +79,7 @@ unfinished(const char *name, char out[128])
 }
 
 int
-state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why)
+state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why)
 {
 	size_t len = strlen(text);
 	char temp[128];
@@ -110,7 +92,7 @@ state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid,
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, temp, strerror(errno));
 	n = write(fd, text, len);
-	if (n != (ssize_t)len || fchown(fd, 0, gid) == -1 || fchmod(fd, mode) == -1 ||
+	if (n != (ssize_t)len || fchown(fd, 0, 0) == -1 || fchmod(fd, mode) == -1 ||
 	    renameat(dir, temp, dir, name) == -1) {
 		refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name,
 		    n >= 0 && n != (ssize_t)len ? "no space left" : strerror(errno));

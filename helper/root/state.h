@@ -11,12 +11,10 @@
 
 /* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
 int state_dir(const char *name, struct why *why);
-/* Opens (or makes, root:gid 0750) the directory of one user in it. */
-int state_user_dir(int dir, uint32_t uid, gid_t gid, struct why *why);
 /* Names in a directory, at most max. */
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
 /* Writes a file whole or not at all: under a name with a dot first, then renamed. */
-int state_write(int dir, const char *name, const char *text, mode_t mode, gid_t gid, struct why *why);
+int state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why);
 /* Removes it, and what a writer that was killed left of it; -1 with errno. */
 int state_remove(int dir, const char *name);
 

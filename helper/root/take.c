@@ -13,6 +13,7 @@
 #include "acts.h"
 #include "audit.h"
 #include "device.h"
+#include "execrecord.h"
 #include "idle.h"
 #include "ways.h"
 

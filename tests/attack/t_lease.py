@@ -1,5 +1,7 @@
 """Who asks, for how long it holds, what the log says of it, and how long others may be kept waiting."""
+import contextlib
 import ctypes
+import glob
 import grp
 import json
 import os
@@ -473,6 +475,70 @@ def l18():
             assert "secret" not in answer[1]["text"] and "project" not in answer[1]["text"], answer
             answer = once("victim", exchange, id="second", team="secret", pipeline="p")
             assert "secret/project-x" in answer[1]["text"], answer
+
+
+def touch_record(path):
+    """In the asker: reads a record for exec, in a user namespace of its own, too; what it may change of it besides."""
+    changed = []
+    for name, act in (("written", lambda: os.open(path, os.O_WRONLY)), ("chmod", lambda: os.chmod(path, 0o666)),
+                      ("removed", lambda: os.unlink(path)), ("renamed", lambda: os.rename(path, path + "x")),
+                      ("made", lambda: os.mkdir(path + ".dir")), ("opened up", lambda: os.chmod(os.path.dirname(path), 0o777)),
+                      ("ACL", lambda: os.removexattr(os.path.dirname(path), "system.posix_acl_access"))):
+        try:
+            act()
+            changed.append(name)
+        except OSError:
+            pass
+    inside = subprocess.run(["unshare", "-Ur", "cat", path], capture_output=True, text=True)
+    return read(path), inside.stdout, changed
+
+
+def see_record(path):
+    """In the asker: what can be found out about it."""
+    seen = []
+    for name, act in ("listed", lambda: os.listdir(os.path.dirname(path))), ("stat", lambda: os.stat(path)), ("read", lambda: read(path)):
+        try:
+            act()
+            seen.append(name)
+        except OSError:
+            pass
+    return seen
+
+
+@contextlib.contextmanager
+def primary_group(user, group):
+    """A worker as it is set up at times."""
+    before = grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+    subprocess.run(["usermod", "-g", group, user], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["usermod", "-g", before, user], check=True)
+
+
+def record_of(holder):
+    """Where a grant of this asker left what its container's execs get, in a directory as an older version made it."""
+    directory = "%s/exec/%d" % (RUN, holder.call(os.getuid))
+    os.chmod(directory, 0o750)
+    os.chown(directory, 0, grp.getgrnam("gpuhelper").gr_gid)
+    granted(holder.grant())
+    record, = glob.glob(directory + "/*")
+    return record
+
+
+@case("L19", "what a policy's env says is for the container's user alone, whatever group workers share")
+def l19():
+    with etc(), primary_group("victim", "gpuhelper"):
+        write(POLICIES + "/10-key.conf", 'identity = "caller"; callers = [ "victim", "root" ]; '
+              'env = { WANDB_API_KEY = "s3cret"; }; gpus = ( { vendor = "nvidia"; } );')
+        with asker("attacker") as a, asker("victim") as v, asker("root") as r:
+            for holder in v, r:
+                record = record_of(holder)
+                assert a.call(see_record, record) == [], record
+                assert once("nobody", see_record, record) == [], record
+                if holder == v:
+                    text, inside, changed = v.call(touch_record, record)
+                    assert "s3cret" in text and inside == text and changed == [], (text, inside, changed)
 
 
 # The log

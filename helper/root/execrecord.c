@@ -1,0 +1,100 @@
+/*
+ * See execrecord.h.  A record may hold what a policy's env says, a key perhaps,
+ * so it is for one uid: groups are often the same for all workers.  Its directory
+ * is root's, and an ACL entry lets the user in; as its owner he could change it.
+ */
+#include "execrecord.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/hash.h"
+#include "acl.h"
+#include "state.h"
+
+/* Opens (or makes) the directory of one user.  One of an older version let his group in. */
+static int
+open_for(int all, uint32_t uid, struct why *why)
+{
+	char name[16], shown[sizeof(GPUHELPER_RUNDIR) + 24];
+	int fd;
+
+	snprintf(name, sizeof(name), "%u", uid);
+	snprintf(shown, sizeof(shown), "%s/exec/%s", GPUHELPER_RUNDIR, name);
+	if (mkdirat(all, name, 0700) == -1 && errno != EEXIST)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	if ((fd = file_open_beneath(all, name, O_RDONLY | O_DIRECTORY)) == -1)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	if (trust_check(fd, shown, why) == 0) {
+		if (fchown(fd, 0, 0) == -1 || (uid == 0 && fchmod(fd, 0700) == -1))
+			refuse(why, WHY_IO, "%s: can't be set up: %s", shown, strerror(errno));
+		else if (uid == 0 || dir_acl_set(fd, shown, uid, why) == 0)
+			return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+static void
+exec_name(const char *root, const char *id, char out[65])
+{
+	const char *const pieces[] = { root, id, NULL };
+
+	hash_pieces(pieces, out);
+}
+
+int
+exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
+{
+	json_t *j = json_pack("{s:i, s:[], s:[], s:b}", "version", 1, "env", "groups", "asks", l->pauses);
+	autoclose int all = -1, dir = -1;
+	char name[65], told[LEASE_LINE_MAX], *text;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < e->env.n; i++)
+		json_array_append_new(json_object_get(j, "env"), json_string(e->env.v[i]));
+	for (i = 0; i < e->gids; i++)
+		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
+	if (l->label[0] != '\0')
+		json_object_set_new(j, "label", json_string(l->label));
+	if (line) {
+		lease_describe(l, told);
+		json_object_set_new(j, "line", json_string(told));
+	}
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	if (text == NULL)
+		return refuse_nomem(why);
+	exec_name(l->root, l->id, name);
+	ret = (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->asker.uid, why)) == -1 ? -1 :
+	    state_write(dir, name, text, 0644, why);
+	free(text);
+	return ret;
+}
+
+int
+exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why)
+{
+	autoclose int all = -1, dir = -1;
+	char name[65], user[16];
+
+	snprintf(user, sizeof(user), "%u", uid);
+	exec_name(root, id, name);
+	if ((all = state_dir("exec", why)) == -1)
+		return -1;
+	if ((dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT)
+		return 0;
+	if (dir == -1 || state_remove(dir, name) == -1)
+		return refuse(why, WHY_IO, "%s/exec/%s/%s: %s", GPUHELPER_RUNDIR, user, name, strerror(errno));
+	return 0;
+}

@@ -2,7 +2,8 @@
  * See binding.h.  Works beneath /var/lib/gpuhelper only.  A file's name is a hash
  * of the token's issuer and of what is the same for all spellings of the token;
  * its content is the container's lease key; its modification time is when the
- * token expires, so that cleaning up reads nothing.
+ * token expires, and its group, to which it is closed, is the uid that came with
+ * it, so that cleaning up and counting read nothing.
  */
 #include "binding.h"
 
@@ -22,7 +23,9 @@
 #include "state.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"
-#define TOKENS_MAX 65536	/* that have not expired; those that have are removed whatever their number */
+/* That have not expired; those that have are removed whatever their number. */
+#define TOKENS_MAX 65536
+#define TOKENS_PER_USER 8192	/* or one user could lock out the others; root counts with all */
 #define FILES_MAX (1 << 22)
 
 static int
@@ -36,28 +39,49 @@ open_tokens(struct why *why)
 
 /* Forgets what has expired; our clock may be behind the issuer's by the leeway. */
 static int
-forget_expired(int dir, struct why *why)
+forget_and_count(int dir, uint32_t uid, struct why *why)
 {
 	autostrlist struct strlist names = { 0 };
 	time_t now = time(NULL);
 	struct stat st;
-	size_t i, left = 0;
+	size_t i, left = 0, own = 0;
 
 	if (state_list(dir, TOKENS, FILES_MAX, &names, why) == -1)
 		return -1;
-	for (i = 0; i < names.n; i++)
-		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime + 2 * TOKEN_LEEWAY < now)
-			(void)unlinkat(dir, names.v[i], 0);
-		else
-			left++;
+	for (i = 0; i < names.n; i++) {
+		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
+			if (st.st_mtime + 2 * TOKEN_LEEWAY < now) {
+				(void)unlinkat(dir, names.v[i], 0);
+				continue;
+			}
+			own += st.st_gid == uid;
+		}
+		left++;
+	}
+	if (uid != 0 && own >= TOKENS_PER_USER)
+		return refuse(why, WHY_AGAIN, "uid %u has used %zu tokens that have not expired, and %d is the most: try again "
+		    "later", uid, own, TOKENS_PER_USER);
 	if (left >= TOKENS_MAX)
 		return refuse(why, WHY_AGAIN, TOKENS ": more than %d tokens that have not expired", TOKENS_MAX);
 	return 0;
 }
 
-/* A file with this content and time under a name that nobody looks for. */
+/*
+ * Its author chooses what a token's exp says, the year 9999 if he likes: longer
+ * than max_age after it was signed it serves nobody, and that was a leeway from
+ * now at the latest.
+ */
+static int64_t
+expiry_of(const struct known *k)
+{
+	int64_t latest = time(NULL) + k->issuer->max_age + TOKEN_LEEWAY;
+
+	return k->claims.exp < latest ? k->claims.exp : latest;
+}
+
+/* A file with this content, user and time under a name that nobody looks for. */
 static int
-stage(int dir, const char *temp, const char *content, int64_t exp, struct why *why)
+stage(int dir, const char *temp, const char *content, uint32_t uid, int64_t exp, struct why *why)
 {
 	const struct timespec times[2] = { { .tv_sec = exp }, { .tv_sec = exp } };
 	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -66,8 +90,9 @@ stage(int dir, const char *temp, const char *content, int64_t exp, struct why *w
 	if (fd == -1)
 		return refuse(why, WHY_IO, TOKENS "/%s: %s", temp, strerror(errno));
 	n = write(fd, content, strlen(content));
-	if (n != (ssize_t)strlen(content) || futimens(fd, times) == -1 || fsync(fd) == -1) {
-		refuse(why, WHY_IO, TOKENS "/%s: %s", temp, n == -1 ? strerror(errno) : "no space left");
+	if (n != (ssize_t)strlen(content) || fchown(fd, 0, uid) == -1 || futimens(fd, times) == -1 || fsync(fd) == -1) {
+		refuse(why, WHY_IO, TOKENS "/%s: %s", temp, n >= 0 && n < (ssize_t)strlen(content) ? "no space left" :
+		    strerror(errno));
 		close(fd);
 		(void)unlinkat(dir, temp, 0);
 		return -1;
@@ -91,7 +116,7 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 }
 
 int
-binding_take(const struct known *k, const char *lease_key, char name[65], struct why *why)
+binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[65], struct why *why)
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 	autoclose int dir = open_tokens(why);
@@ -99,12 +124,12 @@ binding_take(const struct known *k, const char *lease_key, char name[65], struct
 	int ret, saved;
 
 	name[0] = '\0';
-	if (dir == -1 || forget_expired(dir, why) == -1)
+	if (dir == -1 || forget_and_count(dir, uid, why) == -1)
 		return -1;
 	hash_pieces(pieces, file);
 	snprintf(temp, sizeof(temp), "%s.%d", file, getpid());
 	(void)unlinkat(dir, temp, 0);
-	if (stage(dir, temp, lease_key, k->claims.exp, why) == -1)
+	if (stage(dir, temp, lease_key, uid, expiry_of(k), why) == -1)
 		return -1;
 	/*
 	 * Of two that come at once, one is first.  link(2) would do, but for a moment with two links, which

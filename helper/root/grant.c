@@ -274,7 +274,7 @@ bind_token(struct work *w, struct traces *t)
 {
 	if (w->known.id.kind != IDENTITY_TOKEN || w->known.issuer->reuse)
 		return 0;
-	return binding_take(&w->known, w->lease.key, t->binding, &w->why);
+	return binding_take(&w->known, w->lease.uid, w->lease.key, t->binding, &w->why);
 }
 
 static int

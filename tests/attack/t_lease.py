@@ -541,6 +541,26 @@ def l19():
                     assert "s3cret" in text and inside == text and changed == [], (text, inside, changed)
 
 
+@case("L20", "who holds a GPU and who waits for it is told to nobody else's user, whatever team he says he is")
+def l20():
+    with etc():
+        write(POLICIES + "/10-secret.conf", 'identity = "claim"; pipeline = "secret/*"; '
+              'gpus = ( { vendor = "nvidia"; count = 2; wait = 60; } );')
+        write(POLICIES + "/05-now.conf", 'identity = "claim"; pipeline = "secret/now"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+        with asker("victim") as v, asker("victim") as w, asker("attacker") as a:
+            granted(v.grant(id="hold-er", team="secret", pipeline="project-x", gpus="2"))
+            assert w.grant(id="wait-er", team="secret", pipeline="project-y", gpus="1")[1]["reply"] == "busy"
+            told = [a.grant(team="secret", pipeline="now"), a.grant(team="secret", pipeline="z"),
+                    a.grant(verb="status", gpus=None), a.grant(verb="look", gpus=None), a.grant(verb="reapply", gpus=None)]
+            assert [t[1]["reply"] for t in told] == ["refused", "busy", "noted", "noted", "noted"], told
+            for word in "project", "-er", str(v.call(os.getuid)):
+                assert word not in json.dumps(told), (word, told)
+            mine = json.dumps(v.grant(verb="status", gpus=None))
+            assert "hold-er" in mine and "wait-er" in mine and "project-y" in mine, mine
+        # a place is taken away from who is gone by the next one who asks for a GPU
+        granted(once("victim", exchange))
+
+
 # The log
 
 def new_lines(function):

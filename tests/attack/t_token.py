@@ -1,6 +1,7 @@
 """Tokens, sent straight to the helper: bound to one container, whoever sends them and whatever interrupts it."""
 import contextlib
 import os
+import pwd
 import shutil
 import sys
 import time
@@ -87,3 +88,61 @@ def t4():
         assert status == 65, answer
         assert good not in read(LOG) and good.split(".")[2][:20] not in read(LOG)
         granted(ask(good, "x"))
+
+
+def bound():
+    """When each binding ends, by the times of its file."""
+    return [int(os.stat(TOKENS + "/" + n).st_mtime) for n in os.listdir(TOKENS)]
+
+
+@case("T5", "a used token is remembered until it expires, or max_age would end it, not until any year that it names")
+def t5():
+    with issuer() as token:
+        now = int(time.time())
+        granted(ask(token(exp=now + 600), "a"))
+        assert bound() == [now + 600], bound()
+        granted(ask(token(exp=now + 20 * 365 * 86400), "b"))
+        latest = max(bound()) - 3600 - 60
+        assert now <= latest <= time.time(), bound()
+        t = token(exp=now + 2 ** 40, job="c")
+        granted(ask(t, "c"))
+        refused(ask(t, "d"), 77, "another container")
+        assert max(bound()) <= time.time() + 3600 + 60, bound()
+
+
+@case("T6", "what expired seconds ago, and is taken for clocks that differ, serves one container still")
+def t6():
+    with issuer() as token:
+        now = int(time.time())
+        for n, ago in enumerate((1, 30, 45)):
+            t = token(exp=now - ago, iat=now - 300, job="j%d" % n)
+            granted(ask(t, "a%d" % n))
+            granted(ask(token(job="k%d" % n), "k%d" % n))	# what is over is forgotten by then
+            refused(ask(t, "b%d" % n), 77, "another container")
+
+
+def plant(first, count, uid):
+    """So many tokens that this user has used and that have not expired."""
+    at = time.time() + 3000
+    for n in range(first, first + count):
+        fd = os.open("%s/%064x" % (TOKENS, n), os.O_WRONLY | os.O_CREAT, 0o600)
+        os.fchown(fd, 0, uid)
+        os.utime(fd, (at, at))
+        os.close(fd)
+
+
+@case("T7", "one user's used tokens have a limit, and leave room for others'; all of them have one, too", 40)
+def t7():
+    uid = pwd.getpwnam("attacker").pw_uid
+    with issuer() as token:
+        granted(ask(token(job="a"), "a"))
+        plant(0, 8190, uid)
+        granted(ask(token(job="b"), "b"))
+        refused(ask(token(job="c"), "c"), 75, "uid %d" % uid, "8192")
+        granted(ask(token(job="c"), "c", "victim"))
+        granted(ask(token(job="c2"), "c", "root"))
+        # as many of others': 8190 and 4 there are
+        plant(8190, 65536 - 8194 - 1, 40000)
+        granted(ask(token(job="d"), "d", "victim"))
+        refused(ask(token(job="e"), "e", "victim"), 75, "65536")
+        refused(ask(token(job="e"), "e", "root"), 75, "65536")

@@ -143,7 +143,12 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 		return check_bound(dir, file, lease_key, why);
 	if (ret == -1)
 		return refuse(why, WHY_IO, TOKENS ": %s", strerror(saved));
-	(void)fsync(dir);
+	/* or a reboot would free the token; some file systems can't do it for a directory */
+	if (fsync(dir) == -1 && errno != EINVAL) {
+		refuse(why, WHY_IO, TOKENS ": %s", strerror(errno));
+		(void)unlinkat(dir, file, 0);
+		return -1;
+	}
 	snprintf(name, 65, "%s", file);
 	return 0;
 }

@@ -6,7 +6,8 @@
  *
  * Before the helper's Nth system call of that class since its execve(2) it is killed (ERRNO 0), or that call is not
  * made and fails (with a + those that follow, too).  CLASS is one of those below, any, none (not even traced) or
- * malloc, which is nomem.c's business.  One line answers:
+ * malloc, which is nomem.c's business.  With «short» the Nth call is made, for half of its bytes, and it is those that
+ * follow that fail.  One line answers:
  *
  *	exit|signal STATUS CALLS HEARD LOG SAID HIT REPLY
  *
@@ -48,8 +49,8 @@ static const struct {
 	C(read, "read"), C(pread64, "read"), C(getdents64, "read"), C(newfstatat, "read"), C(statx, "read"),
 	C(fstat, "read"), C(statfs, "read"), C(fstatfs, "read"), C(faccessat, "read"), C(faccessat2, "read"),
 	C(readlinkat, "read"), C(recvfrom, "read"),
-	C(write, CHANGE("write")), C(pwrite64, CHANGE("write")), C(writev, CHANGE("write")), C(fsync, CHANGE("write")),
-	C(fdatasync, CHANGE("write")), C(sendto, CHANGE("write")),
+	C(write, CHANGE("write short")), C(pwrite64, CHANGE("write short")), C(writev, CHANGE("write")),
+	C(fsync, CHANGE("write sync")), C(fdatasync, CHANGE("write sync")), C(sendto, CHANGE("write")),
 	C(renameat2, CHANGE("rename")), C(linkat, CHANGE("rename")), C(symlinkat, CHANGE("rename")),
 	C(mkdirat, CHANGE("make")), C(mknodat, CHANGE("make")), C(fchown, CHANGE("make")), C(fchownat, CHANGE("make")),
 	C(fchmod, CHANGE("make")), C(fchmodat, CHANGE("make")), C(utimensat, CHANGE("make")),
@@ -216,9 +217,11 @@ asker(const struct ask *a, const struct point *p, const struct pipes *io)
 
 #if defined(__x86_64__)
 #define ARG0 rdi
+#define ARG2 rdx
 #define RESULT rax
 #elif defined(__aarch64__)
 #define ARG0 regs[0]
+#define ARG2 regs[2]
 #define RESULT regs[0]
 #endif
 
@@ -246,6 +249,20 @@ fail(pid_t h, long nr, int error)
 			die("NT_ARM_SYSTEM_CALL");
 #endif
 	}
+	if (ptrace(PTRACE_SETREGSET, h, NT_PRSTATUS, &v) == -1)
+		die("PTRACE_SETREGSET");
+}
+
+/* It is made, and does less than it is told to: a disk that is full is so in the midst of something. */
+static void
+shorten(pid_t h)
+{
+	struct user_regs_struct regs;
+	struct iovec v = { &regs, sizeof(regs) };
+
+	if (ptrace(PTRACE_GETREGSET, h, NT_PRSTATUS, &v) == -1)
+		die("PTRACE_GETREGSET");
+	regs.ARG2 /= 2;
 	if (ptrace(PTRACE_SETREGSET, h, NT_PRSTATUS, &v) == -1)
 		die("PTRACE_SETREGSET");
 }
@@ -297,6 +314,8 @@ at_call(pid_t h, struct point *p)
 		p->hit = 1;
 	if (p->n == p->at && p->error == 0)
 		kill(h, SIGKILL);
+	else if (p->n == p->at && strcmp(p->class, " short ") == 0)
+		shorten(h);
 	else if (p->n == p->at || (p->hit && p->on))
 		fail(h, (long)info.seccomp.nr, p->error);
 }

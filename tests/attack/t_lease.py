@@ -315,6 +315,37 @@ def looks(seconds):
     return n, bad
 
 
+begun = []
+
+
+def begin_grant(**fields):
+    """In the asker: a grant that is not made final yet."""
+    begun.append(Helper().ask(**fields))
+    return begun[-1].kind()
+
+
+def give_up():
+    h = begun.pop()
+    h.close()
+    return h.wait()
+
+
+@case("L11b", "a lease of another boot is over whoever lives, and is not what a grant of now takes back")
+def l11b():
+    with asker("attacker") as a:
+        assert a.call(begin_grant, gpus="2") == "grant"
+        path, = glob.glob(RUN + "/leases/*")
+        boot = read("/proc/sys/kernel/random/boot_id").strip()
+        text = read(path)
+        assert boot in text
+        # of the same process, by its number and start time: the boot id alone tells them apart
+        write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
+        assert a.call(give_up) == 74
+        assert glob.glob(RUN + "/leases/*") == [path]
+        granted(once("victim", exchange, gpus="2"))
+        assert not os.path.exists(path)
+
+
 @case("L12", "leases that come and go meanwhile fail no one else's request")
 def l12():
     with asker("attacker") as a, asker("victim") as v, asker("attacker") as b:
@@ -561,6 +592,61 @@ def l20():
         granted(once("victim", exchange))
 
 
+class Queue:
+    """Places in the queue, as if processes that live had taken them and asked again just now."""
+
+    def __init__(self):
+        self.planted = {}
+
+    def plant(self, count, uid, pid):
+        start = read("/proc/%d/stat" % pid).rpartition(")")[2].split()[19]
+        for _ in range(count):
+            path = "%s/queue/%064x" % (RUN, len(self.planted))
+            turn = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            self.planted[path] = json.dumps({"version": 2, "id": "p", "pipeline": "", "uid": uid, "pid": pid, "start": start,
+                                             "turn": str(turn), "since": 0, "wait": 600, "wants": []})
+
+    def ask(self, who, ident):
+        for _ in range(5):
+            for path, text in self.planted.items():
+                if not os.path.exists(path):
+                    write(path, text, 0o600)
+            now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            for path in glob.glob(RUN + "/queue/*"):
+                os.utime(path, ns=(now, now))
+            answer = who.grant(id=ident)[1]
+            # on a machine that is so busy that 2 s went by, they have lost their places
+            if all(os.path.exists(path) for path in self.planted):
+                break
+        return answer
+
+    def empty(self):
+        for path in glob.glob(RUN + "/queue/*"):
+            os.unlink(path)
+
+
+@case("L22", "one user's places in the queue have a limit, and leave room for others'; all of them have one, too", 40)
+def l22():
+    queue = Queue()
+    with etc(), asker("root") as holder, asker("attacker") as a, asker("victim") as v:
+        write(POLICIES + "/10-waits.conf", 'identity = "caller"; callers = [ "attacker", "victim" ]; '
+              'gpus = ( { vendor = "nvidia"; wait = 600; } );')
+        try:
+            granted(holder.grant(gpus="2"))
+            queue.plant(255, a.call(os.getuid), a.pid)
+            assert queue.ask(a, "first")["reply"] == "busy"
+            refused(queue.ask(a, "second"), 75, "too many containers wait")
+            assert queue.ask(v, "first")["reply"] == "busy"
+            # who has a place keeps it
+            assert queue.ask(a, "first")["reply"] == "busy"
+            queue.plant(1024 - 255 - 2 - 1, 40000, a.pid)
+            assert queue.ask(v, "second")["reply"] == "busy"
+            refused(queue.ask(v, "third"), 75, "too many containers wait")
+            assert queue.ask(v, "second")["reply"] == "busy"
+        finally:
+            queue.empty()
+
+
 # The log
 
 def new_lines(function):
@@ -609,7 +695,7 @@ def g3():
     log = os.path.dirname(LOG)
     for spoil in (lambda: os.rename(log, log + ".x"), lambda: os.chmod(log, 0o770),
                   lambda: (os.unlink(LOG), os.symlink("/dev/null", LOG)), lambda: (os.unlink(LOG), os.mkfifo(LOG)),
-                  lambda: (os.unlink(LOG), os.mkdir(LOG)), lambda: os.chown(LOG, 1001, 1001)):
+                  lambda: (os.unlink(LOG), os.mkdir(LOG)), lambda: os.chown(LOG, 1001, 1001), lambda: os.chown(log, 1001, 0)):
         with kept(log):
             spoil()
             try:
@@ -634,7 +720,7 @@ class Counted:
 
     def __enter__(self):
         left = 60 - time.time() % 60
-        if left < 5:        # neither minute nor day must end in between
+        if left < 10:        # neither minute nor day must end in between
             time.sleep(left + 0.1)
         return self
 
@@ -657,7 +743,22 @@ def refusals(count):
     return [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g") for i in range(count)]
 
 
-@case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying")
+@case("G3b", "a log that others own, or may write: no grant, nothing is written there, and the refusal names it")
+def g3b():
+    uid = pwd.getpwnam("attacker").pw_uid
+    # root without CAP_DAC_OVERRIDE could write in each of them
+    for spoil in (lambda: os.chmod(LOG, 0o660), lambda: os.chmod(LOG, 0o642), lambda: os.chmod(LOG, 0o666),
+                  lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o666)), lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o660)),
+                  lambda: subprocess.run(["setfacl", "-m", "u:attacker:rw", LOG], check=True)):
+        with kept(os.path.dirname(LOG)):
+            spoil()
+            size = os.path.getsize(LOG)
+            refused(once("attacker", exchange), 78, LOG)
+            refused(once("attacker", exchange, verb="refused", reason="x", gpus=None), 78, LOG)
+            assert os.path.getsize(LOG) == size
+
+
+@case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying", 40)
 def g4():
     with Counted("attacker") as counted:
         counted.set(written=(599, 600, 3000))
@@ -674,7 +775,7 @@ def g4():
         assert json.loads(data)["suppressed"] == 7, data
 
 
-@case("G5", "a user's records have a quota a day: one line says so, the rest is counted and told, no grant goes unrecorded")
+@case("G5", "a user's records have a quota a day: one line says so, the rest is counted and told, no grant goes unrecorded", 40)
 def g5():
     with Counted("attacker") as counted:
         counted.set(total=(16 * MIB - 1, 0, 0))
@@ -695,7 +796,7 @@ def g5():
         assert [(l["event"], l["suppressed"]) for l in lines] == [("refuse", 7)], lines
 
 
-@case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end")
+@case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end", 40)
 def g6():
     with Counted("attacker") as counted:
         counted.set(total=(0, 64 * MIB, 256 * MIB))
@@ -715,7 +816,7 @@ def many_refusals(count):
     return [h.result()[0] for h in helpers]
 
 
-@case("G7", "of many helpers at once each is counted")
+@case("G7", "of many helpers at once each is counted", 40)
 def g7():
     with Counted("attacker") as counted, asker("attacker") as a:
         counted.set()

@@ -157,7 +157,7 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	if (strcmp(m->command->verb, "create") == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container "
-	    "before it can be seen where the runtime went: use create, or keep the image where only root may write", m->rootpath,
+	    "before it can be seen where it went: use create, or keep the image where only root may write", m->rootpath,
 	    m->command->verb);
 }
 

@@ -240,14 +240,18 @@ open_dir(struct check_set *s, const char *path, const char *shown, bool strict, 
 {
 	struct checked *c;
 	struct why why;
+	bool absent;
 	int fd;
 
-	errno = 0;
-	fd = strict ? trust_open_dir(path, false, &why) : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd == -1 && errno == ENOENT && optional)
-		return -1;
-	if (fd == -1 && !strict)
+	if (strict)
+		absent = trust_find_dir(path, false, &fd, &why) == TRUST_ABSENT;
+	else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		absent = errno == ENOENT;
 		refuse(&why, WHY_CONFIG, "%s", strerror(errno));
+	} else
+		absent = false;
+	if (absent && optional)
+		return -1;
 	if (fd == -1 && (c = check_add(s, CHECKED_PLACE, shown)) != NULL)
 		fault_whole(c, why.text);
 	return fd;

@@ -1,18 +1,16 @@
 /* See doctor.h: settings, policies, keys.  What is wrong in detail is said by «check» and «keys show». */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../host/etc.h"
+#include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "doctor.h"
 #include "keys.h"
-
 
 static bool
 settings_good(struct doctor *d)
@@ -81,18 +79,16 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 	static const char fetch[] = "gpuhelperctl keys fetch";
 	autofree char *text = NULL;
 	autojwks struct jwks *keys = NULL;
-	int dir = -1, saved;
+	autoclose int dir = -1;
+	enum trust_found found;
 	int64_t mtime = 0, age;
 	struct why why;
 	size_t len;
 
-	if ((dir = keys_open_dir(i, true, &why)) != -1)
-		text = keys_read(dir, path_last(i->keys), i->keys, true, &len, &mtime, &why);
-	saved = errno;
-	if (dir != -1)
-		close(dir);
-	if (text == NULL) {
-		doctor_say(d, saved == EACCES ? FINDING_WARN : FINDING_FAIL, "keys", fetch, "of %s: %s", i->url, why.text);
+	if ((found = keys_open_dir(i, true, &dir, &why)) == TRUST_FOUND)
+		found = keys_read(dir, path_last(i->keys), i->keys, true, &text, &len, &mtime, &why);
+	if (found != TRUST_FOUND) {
+		doctor_say(d, found == TRUST_SHUT ? FINDING_WARN : FINDING_FAIL, "keys", fetch, "of %s: %s", i->url, why.text);
 		return;
 	}
 	if (jwks_parse(text, len, mtime, &keys, &why) == -1) {

@@ -63,6 +63,7 @@ place_issuer(const char *from, int dir, const struct issuer_setting *s, bool str
 	const int64_t now = time(NULL);
 	autofree char *text = NULL, *shown = NULL;
 	autojwks struct jwks *keys = NULL;
+	enum trust_found found;
 	int64_t fetched;
 	size_t len;
 
@@ -71,8 +72,8 @@ place_issuer(const char *from, int dir, const struct issuer_setting *s, bool str
 		return refuse_nomem(why);
 	}
 	/* whoever downloaded it may be broken into: what it left is anything, and not strictly root's */
-	if ((text = keys_read(dir, name, shown, false, &len, &fetched, why)) == NULL)
-		return errno == ENOENT ? 1 : -1;
+	if ((found = keys_read(dir, name, shown, false, &text, &len, &fetched, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT ? 1 : -1;
 	fetched = fetched < now ? fetched : now;
 	if (jwks_parse(text, len, fetched, &keys, why) == -1)
 		return refuse_within(why, shown);
@@ -114,15 +115,16 @@ say_ago(int64_t s, char out[32])
 static int
 load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
 {
-	autoclose int dir = keys_open_dir(s, strict, why);
+	autoclose int dir = -1;
 	autofree char *text = NULL;
+	enum trust_found found;
 	int64_t mtime;
 	size_t len;
 
-	if (dir == -1)
+	if (keys_open_dir(s, strict, &dir, why) != TRUST_FOUND)
 		return -1;
-	if ((text = keys_read(dir, path_last(s->keys), s->keys, strict, &len, &mtime, why)) == NULL)
-		return errno == ENOENT ? refuse(why, WHY_CONFIG, "there are no keys in %s yet: gpuhelperctl keys fetch",
+	if ((found = keys_read(dir, path_last(s->keys), s->keys, strict, &text, &len, &mtime, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT ? refuse(why, WHY_CONFIG, "there are no keys in %s yet: gpuhelperctl keys fetch",
 		    s->keys) : -1;
 	return jwks_parse(text, len, mtime, keys, why) == -1 ? refuse_within(why, s->keys) : 0;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../host/trust.h"
 #include "../pure/jwk.h"
 #include "../pure/settings.h"
 #include "ctl.h"
@@ -21,11 +22,11 @@ const struct issuer_setting *keys_issuer(const struct keys_conf *c, const char *
 
 /*
  * Reads a JWKS in an open directory, as it is; «shown» is its name in messages.
- * *mtime says when it was last written.  NULL with *why; errno is ENOENT where
- * it is simply not there.  The caller frees.
+ * *mtime says when it was last written.  *why says what is the matter where none
+ * was found.  The caller frees *text.
  */
-char *keys_read(int dir, const char *name, const char *shown, bool strict, size_t *len, int64_t *mtime,
-    struct why *why);
+enum trust_found keys_read(int dir, const char *name, const char *shown, bool strict, char **text, size_t *len,
+    int64_t *mtime, struct why *why);
 
 /*
  * Puts a JWKS in the place of the file, at once and lastingly: who reads it sees
@@ -41,8 +42,8 @@ int keys_place(const struct issuer_setting *s, bool strict, const struct jwks *k
 /* That line. */
 void keys_say(const struct issuer_setting *s, const struct jwks *keys, const char *where);
 
-/* The directory of the issuer's file, open; -1 with *why. */
-int keys_open_dir(const struct issuer_setting *s, bool strict, struct why *why);
+/* The directory of the issuer's file; what came of opening it. */
+enum trust_found keys_open_dir(const struct issuer_setting *s, bool strict, int *dir, struct why *why);
 
 /* The subcommand; the issuers' files have names of their own.  Returns the exit status. */
 int keys_fetch(const struct options *o, const struct keys_conf *c);

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "../host/file.h"
-#include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
@@ -30,33 +28,36 @@ keys_issuer(const struct keys_conf *c, const char *url, struct why *why)
 	return NULL;
 }
 
-int
-keys_open_dir(const struct issuer_setting *s, bool strict, struct why *why)
+enum trust_found
+keys_open_dir(const struct issuer_setting *s, bool strict, int *dir, struct why *why)
 {
 	size_t len = (size_t)(path_last(s->keys) - s->keys);
 	/* without the slash at its end, unless it is all there is */
-	autofree char *dir = strndup(s->keys, len > 1 ? len - 1 : 1);
+	autofree char *path = strndup(s->keys, len > 1 ? len - 1 : 1);
 
-	return dir == NULL ? refuse_nomem(why) : trust_open_dir(dir, strict, why);
+	if (path != NULL)
+		return trust_find_dir(path, strict, dir, why);
+	*dir = refuse_nomem(why);
+	return TRUST_FAILED;
 }
 
-char *
-keys_read(int dir, const char *name, const char *shown, bool strict, size_t *len, int64_t *mtime, struct why *why)
+enum trust_found
+keys_read(int dir, const char *name, const char *shown, bool strict, char **text, size_t *len, int64_t *mtime,
+    struct why *why)
 {
+	enum trust_found found;
 	struct stat st;
-	char *text;
 
-	errno = 0;
-	if ((text = trust_read(dir, name, shown, JWKS_MAX, strict, len, why)) == NULL)
-		return NULL;
+	if ((found = trust_find_text(dir, name, shown, JWKS_MAX, strict, text, len, why)) != TRUST_FOUND)
+		return found;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1) {
 		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-		free(text);
-		errno = 0;
-		return NULL;
+		free(*text);
+		*text = NULL;
+		return TRUST_FAILED;
 	}
 	*mtime = st.st_mtim.tv_sec;
-	return text;
+	return TRUST_FOUND;
 }
 
 int
@@ -78,9 +79,10 @@ int
 keys_place(const struct issuer_setting *s, bool strict, const struct jwks *keys, const char *text, size_t len,
     struct why *why)
 {
-	autoclose int dir = keys_open_dir(s, strict, why);
+	autoclose int dir = -1;
 
-	if (dir == -1 || keys_write(dir, path_last(s->keys), s->keys, text, len, jwks_fetched(keys), why) == -1)
+	if (keys_open_dir(s, strict, &dir, why) != TRUST_FOUND ||
+	    keys_write(dir, path_last(s->keys), s->keys, text, len, jwks_fetched(keys), why) == -1)
 		return -1;
 	keys_say(s, keys, s->keys);
 	return 0;

@@ -28,10 +28,9 @@ struct loading {
  * another's for the moment.
  */
 static bool
-is_passing(const struct why *why, int error)
+is_passing(enum trust_found found, const struct why *why)
 {
-	return why->code == WHY_AGAIN || (why->code == WHY_IO && error != ENOENT && error != ENOTDIR && error != EACCES &&
-	    error != EPERM && error != ENXIO);
+	return found == TRUST_REPLACED || (found == TRUST_FAILED && why->code != WHY_BUG);
 }
 
 static int
@@ -97,6 +96,7 @@ load_file(struct loading *l, int dirfd, const char *name)
 {
 	struct cdi_file *v = reallocarray(l->r->file, l->r->files + 1, sizeof(*v));
 	autofree char *text = NULL;
+	enum trust_found found = TRUST_FAILED;
 	enum cdi_format format;
 	struct why why = { 0 };
 	size_t len;
@@ -112,8 +112,8 @@ load_file(struct loading *l, int dirfd, const char *name)
 	l->r->files++;
 	/* one that is replaced is there again at once */
 	for (i = 0; i < 3 && text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
-		text = trust_read(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &len, &why);
-	if (text == NULL && is_passing(&why, errno))
+		found = trust_find_text(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &text, &len, &why);
+	if (is_passing(found, &why))
 		return give_up(l, &why);
 	if (text == NULL)
 		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
@@ -130,14 +130,14 @@ load_dir(struct loading *l)
 {
 	autostrlist struct strlist names = { 0 };
 	autoclose int fd = -1;
+	enum trust_found found;
 	struct why why;
 	size_t i;
 
-	errno = 0;
-	if ((fd = trust_open_dir(l->path, l->trusted, &why)) == -1 && is_passing(&why, errno))
+	if (is_passing(found = trust_find_dir(l->path, l->trusted, &fd, &why), &why))
 		return give_up(l, &why);
-	if (fd == -1)
-		return errno == ENOENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
+	if (found != TRUST_FOUND)
+		return found == TRUST_ABSENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
 	if (list_names(l, fd, &names) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++)

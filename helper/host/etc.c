@@ -18,6 +18,7 @@ settings_load(const char *dir, bool strict, struct settings *s, struct faults *f
 	autoclose int fd = -1;
 	autofree char *text = NULL;
 	autofaults struct faults own = { 0 };
+	enum trust_found found;
 	char shown[1200];
 	size_t len;
 
@@ -25,13 +26,11 @@ settings_load(const char *dir, bool strict, struct settings *s, struct faults *f
 		f = &own;
 	if (!settings_default(s))
 		return refuse_nomem(why);
-	errno = 0;
-	if ((fd = trust_open_dir(dir, strict, why)) == -1)
-		return errno == ENOENT ? 0 : -1;
+	if ((found = trust_find_dir(dir, strict, &fd, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT ? 0 : -1;
 	snprintf(shown, sizeof(shown), "%s/gpuhelper.conf", dir);
-	errno = 0;
-	if ((text = trust_read(fd, "gpuhelper.conf", shown, CONF_MAX, strict, &len, why)) == NULL)
-		return errno == ENOENT ? 0 : -1;
+	if ((found = trust_find_text(fd, "gpuhelper.conf", shown, CONF_MAX, strict, &text, &len, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT ? 0 : -1;
 	settings_free(s);
 	if (settings_parse(text, len, s, f))
 		return 0;
@@ -107,15 +106,15 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 {
 	autostrlist struct strlist names = { 0 };
 	autoclose int fd = -1;
+	enum trust_found found;
 	char path[1200];
 	size_t i;
 
 	*out = (struct policy_files){ 0 };
 	if ((size_t)snprintf(path, sizeof(path), "%s/policy.d", dir) >= sizeof(path))
 		return refuse(why, WHY_USAGE, "%.40s...: too long a path", dir);
-	errno = 0;
-	if ((fd = trust_open_dir(path, strict, why)) == -1)
-		return errno == ENOENT ? 0 : -1;
+	if ((found = trust_find_dir(path, strict, &fd, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT ? 0 : -1;
 	if (list_names(fd, path, &names, out, why) == -1)
 		return -1;
 	if (names.n > 0 && (out->v = calloc(names.n, sizeof(*out->v))) == NULL)

@@ -192,15 +192,15 @@ resolve(const struct folder_want *w, const struct subject *s, struct edits *out,
 {
 	autofree char *dir = NULL;
 	autoclose int parent = -1;
+	enum trust_found found;
 	struct why inner;
 
 	if ((dir = strndup(w->path, (size_t)(path_last(w->path) - w->path))) == NULL)
 		return refuse_nomem(why);
 	if (strlen(dir) > 1)
 		dir[strlen(dir) - 1] = '\0';
-	errno = 0;
-	if ((parent = trust_open_dir(dir, true, &inner)) == -1)
-		return refuse(why, errno == ENOENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
+	if ((found = trust_find_dir(dir, true, &parent, &inner)) != TRUST_FOUND)
+		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
 	if (w->base != NULL && check_way(w, s, why) == -1)
 		return -1;
 	if (glob_is(w->path))

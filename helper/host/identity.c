@@ -20,6 +20,7 @@ load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struc
 {
 	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys)), *text = NULL;
 	autoclose int fd = -1;
+	enum trust_found found;
 	struct stat st;
 	size_t len;
 
@@ -28,14 +29,12 @@ load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struc
 		return refuse_nomem(why);
 	if (strlen(dir) > 1)
 		dir[strlen(dir) - 1] = '\0';
-	errno = 0;
-	if ((fd = trust_open_dir(dir, strict, why)) == -1 ||
-	    (text = trust_read(fd, path_last(s->keys), s->keys, JWKS_MAX, strict, &len, why)) == NULL) {
-		if (errno == ENOENT)
-			return refuse(why, WHY_CONFIG, "there are no keys of issuer %s in %s yet: gpuhelperctl keys fetch", s->url,
-			    s->keys);
+	if ((found = trust_find_dir(dir, strict, &fd, why)) == TRUST_FOUND)
+		found = trust_find_text(fd, path_last(s->keys), s->keys, JWKS_MAX, strict, &text, &len, why);
+	if (found == TRUST_ABSENT)
+		return refuse(why, WHY_CONFIG, "there are no keys of issuer %s in %s yet: gpuhelperctl keys fetch", s->url, s->keys);
+	if (found != TRUST_FOUND)
 		return -1;
-	}
 	if (fstatat(fd, path_last(s->keys), &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return refuse(why, WHY_IO, "%s: %s", s->keys, strerror(errno));
 	if (jwks_parse(text, len, st.st_mtim.tv_sec, keys, why) == -1)

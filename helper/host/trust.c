@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
@@ -46,96 +47,152 @@ trust_check(int fd, const char *shown, struct why *why)
 	return 0;
 }
 
-int
-trust_open_dir(const char *path, bool strict, struct why *why)
+/* A thing that can't be opened. */
+static enum trust_found
+refuse_open(const char *shown, int error, struct why *why)
+{
+	refuse(why, error == ELOOP ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
+	    error == ELOOP ? "is a symbolic link" : strerror(error));
+	switch (error) {
+	case ENOENT:
+		return TRUST_ABSENT;
+	case EACCES:
+	case EPERM:
+		return TRUST_SHUT;
+	case ELOOP:
+	case ENOTDIR:
+	case ENXIO:
+		return TRUST_REFUSED;
+	}
+	return TRUST_FAILED;
+}
+
+/* What was opened and is refused all the same. */
+static enum trust_found
+refused(const struct why *why)
+{
+	return why->code == WHY_CONFIG ? TRUST_REFUSED : TRUST_FAILED;
+}
+
+/* The next component: in place of *dir, which is closed; -1 where there is none. */
+static enum trust_found
+step(int *dir, const char *name, int flags, const char *sofar, bool strict, struct why *why)
+{
+	const int next = file_open_beneath(*dir, name, flags | O_DIRECTORY), error = errno;
+
+	close(*dir);
+	if ((*dir = next) == -1)
+		return refuse_open(sofar, error, why);
+	if (!strict || trust_check(next, sofar, why) == 0)
+		return TRUST_FOUND;
+	close(next);
+	*dir = -1;
+	return refused(why);
+}
+
+enum trust_found
+trust_find_dir(const char *path, bool strict, int *fd, struct why *why)
 {
 	autofree char *part = NULL, *sofar = NULL;
-	int dir, next, saved;
+	enum trust_found found = TRUST_FOUND;
 	char *p, *end;
 
+	*fd = -1;
 	if (path_check(path, why) == -1)
-		return -1;
-	if ((part = strdup(path + 1)) == NULL || (sofar = strdup(path)) == NULL)
-		return refuse_nomem(why);
-	if ((dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "/: %s", strerror(errno));
-	if (strict && trust_check(dir, "/", why) == -1) {
-		close(dir);
-		return -1;
+		return TRUST_REFUSED;
+	if ((part = strdup(path + 1)) == NULL || (sofar = strdup(path)) == NULL) {
+		refuse_nomem(why);
+		return TRUST_FAILED;
 	}
-	for (p = part; p != NULL && *p != '\0'; p = end) {
+	if ((*fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse_open("/", errno, why);
+	if (strict && trust_check(*fd, "/", why) == -1) {
+		close(*fd);
+		*fd = -1;
+		return refused(why);
+	}
+	for (p = part; found == TRUST_FOUND && p != NULL && *p != '\0'; p = end) {
 		if ((end = strchr(p, '/')) != NULL)
 			*end++ = '\0';
 		sofar[(size_t)(p - part) + 1 + strlen(p)] = '\0';
 		/* those on the way are not read: SELinux may keep that from the helper */
-		next = file_open_beneath(dir, p, (end != NULL ? O_PATH : O_RDONLY) | O_DIRECTORY);
-		saved = errno;
-		close(dir);
-		if ((dir = next) == -1) {
-			refuse(why, saved == ELOOP ? WHY_CONFIG : WHY_IO, "%s: %s", sofar,
-			    saved == ELOOP ? "is a symbolic link" : strerror(saved));
-			errno = saved;
-			return -1;
-		}
-		if (strict && trust_check(dir, sofar, why) == -1) {
-			close(dir);
-			return -1;
-		}
+		found = step(fd, p, end != NULL ? O_PATH : O_RDONLY, sofar, strict, why);
 		if (end != NULL)
 			sofar[(size_t)(end - part)] = '/';
 	}
-	return dir;
+	return found;
 }
 
-char *
-trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why)
+int
+trust_open_dir(const char *path, bool strict, struct why *why)
+{
+	int fd;
+
+	(void)trust_find_dir(path, strict, &fd, why);
+	return fd;
+}
+
+/* What is open is a file to read. */
+static enum trust_found
+check_file(int fd, const char *shown, bool strict, struct stat *st, struct why *why)
+{
+	if (fstat(fd, st) == -1) {
+		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+		return TRUST_FAILED;
+	}
+	if (!S_ISREG(st->st_mode)) {
+		refuse(why, WHY_CONFIG, "%s is not a regular file", shown);
+		return TRUST_REFUSED;
+	}
+	if (st->st_nlink == 0) {
+		refuse(why, WHY_AGAIN, "%s was removed or replaced while it was read: try again", shown);
+		return TRUST_REPLACED;
+	}
+	if (strict && trust_check(fd, shown, why) == -1)
+		return refused(why);
+	if (strict && st->st_nlink != 1) {
+		refuse(why, WHY_CONFIG, "%s has %lu links: it must have one", shown, (unsigned long)st->st_nlink);
+		return TRUST_REFUSED;
+	}
+	return TRUST_FOUND;
+}
+
+enum trust_found
+trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool strict, char **text, size_t *len,
+    struct why *why)
 {
 	autoclose int fd = file_open_beneath(dirfd, name, O_RDONLY);
 	struct stat before, after;
-	int saved;
-	char *text;
+	enum trust_found found;
 
-	if (fd == -1) {
-		saved = errno;
-		refuse(why, saved == ELOOP ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
-		    saved == ELOOP ? "is a symbolic link" : strerror(saved));
-		errno = saved;
-		return NULL;
-	}
-	errno = 0;
-	if (fstat(fd, &before) == -1) {
-		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-		return NULL;
-	}
-	if (!S_ISREG(before.st_mode)) {
-		refuse(why, WHY_CONFIG, "%s is not a regular file", shown);
-		return NULL;
-	}
-	if (before.st_nlink == 0) {
-		refuse(why, WHY_AGAIN, "%s was removed or replaced while it was read: try again", shown);
-		errno = ESTALE;
-		return NULL;
-	}
-	if (strict && trust_check(fd, shown, why) == -1)
-		return NULL;
-	if (strict && before.st_nlink != 1) {
-		refuse(why, WHY_CONFIG, "%s has %lu links: it must have one", shown, (unsigned long)before.st_nlink);
-		return NULL;
-	}
-	if ((text = file_read_fd(fd, max, len)) == NULL) {
+	*text = NULL;
+	if (fd == -1)
+		return refuse_open(shown, errno, why);
+	if ((found = check_file(fd, shown, strict, &before, why)) != TRUST_FOUND)
+		return found;
+	if ((*text = file_read_fd(fd, max, len)) == NULL) {
 		if (errno == ENOMEM)
 			refuse_nomem(why);
 		else
 			refuse(why, errno == EFBIG ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
 			    errno == EFBIG ? "is too large" : strerror(errno));
-		errno = 0;
-		return NULL;
+		return refused(why);
 	}
 	if (fstat(fd, &after) == -1 || after.st_size != before.st_size ||
 	    memcmp(&after.st_mtim, &before.st_mtim, sizeof(after.st_mtim)) != 0) {
 		refuse(why, WHY_AGAIN, "%s changed while it was read: try again", shown);
-		free(text);
-		return NULL;
+		free(*text);
+		*text = NULL;
+		return TRUST_FAILED;
 	}
+	return TRUST_FOUND;
+}
+
+char *
+trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why)
+{
+	char *text;
+
+	(void)trust_find_text(dirfd, name, shown, max, strict, &text, len, why);
 	return text;
 }

@@ -13,19 +13,35 @@
 #include "../pure/why.h"
 
 /*
+ * What came of it; *why says more of all but the first.  Never errno: much is
+ * refused without a call that fails, and leaves there what another one said.
+ */
+enum trust_found {
+	TRUST_FOUND,
+	TRUST_ABSENT,		/* it is not there */
+	TRUST_REPLACED,		/* it was there, and was removed or replaced while it was read (WHY_AGAIN) */
+	TRUST_SHUT,		/* we may not look at it */
+	TRUST_REFUSED,		/* it is not to be trusted, or not what it should be: to nobody, and at no time */
+	TRUST_FAILED,		/* it could not be seen just now */
+};
+
+/*
  * Opens a directory by absolute path, component by component.  With «strict»
  * each one has to be root's (see above); without it, only the links are
- * refused.  Returns a descriptor good for reading the directory, or -1 (errno is
- * ENOENT where there is none).
+ * refused.  *fd is good for reading the directory; -1 where none was found.
  */
-int trust_open_dir(const char *path, bool strict, struct why *why);
+enum trust_found trust_find_dir(const char *path, bool strict, int *fd, struct why *why);
 
 /*
  * Reads a regular file in such a directory: one link, root's (where strict), at
  * most max bytes, unchanged while it was read.  «shown» is its name in
- * messages.  NULL with *why; errno is ENOENT where it is simply not there, and
- * ESTALE where it was removed or replaced meanwhile.
+ * messages.  The caller frees *text, which is NULL where none was found.
  */
+enum trust_found trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool strict, char **text,
+    size_t *len, struct why *why);
+
+/* The same two, for who takes what is not there for an error like any other: -1, or NULL, with *why. */
+int trust_open_dir(const char *path, bool strict, struct why *why);
 char *trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why);
 
 /*

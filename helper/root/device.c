@@ -29,7 +29,8 @@ device_parent(const char *path, const char **name, struct why *why)
 	if (slash == NULL || slash == path)
 		return refuse(why, WHY_BUG, "device %s has no directory", path);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	if ((fd = trust_open_dir(dir, true, why)) == -1 && errno == ENOENT)
+	/* one that others may change may have what it had, and is not taken for one that is gone */
+	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
 		why->code = WHY_ABSENT;
 	return fd;
 }

@@ -42,13 +42,14 @@ load_lease(int dir, const char *name, struct lease *l, struct why *why)
 {
 	autofree char *text = NULL;
 	char shown[sizeof(GPUHELPER_RUNDIR) + 300];
+	enum trust_found found;
 	size_t len;
 
 	*l = (struct lease){ 0 };
 	snprintf(shown, sizeof(shown), "%s/leases/%s", GPUHELPER_RUNDIR, name);
 	/* taken back meanwhile: what is not there is not held */
-	if ((text = trust_read(dir, name, shown, 1 << 20, true, &len, why)) == NULL)
-		return errno == ENOENT || errno == ESTALE ? 1 : -1;
+	if ((found = trust_find_text(dir, name, shown, 1 << 20, true, &text, &len, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT || found == TRUST_REPLACED ? 1 : -1;
 	snprintf(l->key, sizeof(l->key), "%s", name);
 	if (lease_decode(text, len, l, why) == 0)
 		return 0;

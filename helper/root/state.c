@@ -21,11 +21,14 @@
 int
 state_dir(const char *name, struct why *why)
 {
-	autoclose int run = trust_open_dir(GPUHELPER_RUNDIR, true, why);
+	autoclose int run = -1;
+	const enum trust_found found = trust_find_dir(GPUHELPER_RUNDIR, true, &run, why);
 	mode_t mode = strcmp(name, "exec") == 0 ? 0711 : 0700;
 	int fd;
 
-	if (run == -1) {
+	if (found != TRUST_FOUND && found != TRUST_ABSENT)
+		return -1;
+	if (found == TRUST_ABSENT) {
 		if (mkdir(GPUHELPER_RUNDIR, 0755) == -1 && errno != EEXIST)
 			return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
 		if ((run = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)

@@ -47,16 +47,22 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	return 0;
 }
 
+/* 1 with *why: the connection was closed, and nothing was said. */
 static int
 converse(struct asking *a, const char *text, struct reply *reply, struct why *why)
 {
 	autofree char *answer = NULL;
+	bool closed;
 	size_t len;
 
 	/* who is refused for what he is gets his answer before he has said anything */
 	(void)frame_write(a->fd, text, strlen(text), SEND_MS, why);
-	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL)
-		return refuse_within(why, "gpuhelper gave no answer");
+	errno = 0;
+	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL) {
+		closed = errno == ECONNRESET || errno == EPIPE;
+		refuse_within(why, "gpuhelper gave no answer");
+		return closed ? 1 : -1;
+	}
 	return reply_decode(answer, len, reply, why);
 }
 
@@ -70,7 +76,7 @@ ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct wh
 	ret = start_helper(fds[1], &a->pid, why);
 	close(fds[1]);
 	a->fd = fds[0];
-	return ret == 0 ? converse(a, text, reply, why) : -1;
+	return ret == 0 && converse(a, text, reply, why) == 0 ? 0 : -1;
 }
 
 /* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
@@ -79,12 +85,12 @@ ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct wh
 {
 	const int64_t deadline = clock_ms() + CROWD_MS;
 	struct timespec nap = { 0 };
+	int ret;
 
 	for (;;) {
-		errno = 0;
-		if (converse(a, text, reply, why) == 0)
+		if ((ret = converse(a, text, reply, why)) == 0)
 			return 0;
-		if ((errno != ECONNRESET && errno != EPIPE) || clock_ms() > deadline)
+		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
 		close(a->fd);
 		/* not all of a crowd at the same moments */

@@ -33,9 +33,10 @@ open_dir(struct why *why)
 	autofree char *dir = namespace_path(GPUHELPER_RUNDIR);
 	int fd;
 
-	if (dir == NULL || (fd = trust_open_dir(dir, true, why)) == -1)
-		return dir == NULL || errno == ENOENT ? refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR,
-		    strerror(errno)) : -1;
+	if (dir == NULL)
+		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
+	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
+		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(ENOENT));
 	return fd;
 }
 

@@ -417,3 +417,29 @@ def n12():
         with asker("victim") as v:
             granted(v.grant(gpus=GPU0))
             assert entry("attacker") == [] and entry("victim") != []
+
+
+# A container with a cgroup of its own, which is gone when the lease is over: ENOENT is the last that the kernel said by then
+CGROUP = {"cgroups_path": "/gpuhelper-acl", **mapped(600000)}
+
+
+@case("N13", "a /dev that others may write: what can't be undone there keeps its lease, until it can be")
+def n13():
+    old = os.stat("/dev")
+    for user, ident, fields in ("attacker", uid("attacker"), {}), ("root", 600000, CGROUP):
+        for spoil in lambda: os.chmod("/dev", 0o777), lambda: os.chown("/dev", uid("attacker"), 0):
+            with Closed(), without("/dev/nvidiactl"):
+                with asker(user) as a:
+                    granted(a.grant(gpus=GPU0, **fields))
+                try:
+                    spoil()
+                    for _ in range(2):
+                        client.look()
+                        assert len(leases()) == 1 and entry(ident) != [], (leases(), acl())
+                        assert os.path.exists("/dev/nvidiactl")
+                finally:
+                    os.chown("/dev", old.st_uid, old.st_gid)
+                    os.chmod("/dev", old.st_mode & 0o7777)
+                client.look()
+                assert leases() == [] and entry(ident) == [], (leases(), acl())
+                assert not os.path.exists("/dev/nvidiactl")

@@ -470,16 +470,11 @@ doc_string(const struct doc *d, uint32_t n)
 
 /* Without memory: a key that is not found for want of it would be one that is not there. */
 static bool
-begins(const struct doc *d, uint32_t n, const char *s, bool whole)
+begins(const char *p, const char *end, const char *s, bool whole)
 {
-	const char *p, *end;
 	char bytes[4];
 	size_t k;
 
-	if (!doc_is(d, n, DOC_STRING))
-		return false;
-	p = d->text + d->node[n].start + 1;
-	end = d->text + d->node[n].end - 1;
 	for (; p < end && *s != '\0'; s += k) {
 		k = next_bytes(&p, end, bytes);
 		if (strncmp(s, bytes, k) != 0)
@@ -491,13 +486,25 @@ begins(const struct doc *d, uint32_t n, const char *s, bool whole)
 bool
 doc_equals(const struct doc *d, uint32_t n, const char *s)
 {
-	return begins(d, n, s, true);
+	return doc_is(d, n, DOC_STRING) && begins(d->text + d->node[n].start + 1, d->text + d->node[n].end - 1, s, true);
 }
 
 bool
-doc_starts(const struct doc *d, uint32_t n, const char *prefix)
+doc_contains(const struct doc *d, uint32_t n, const char *part)
 {
-	return begins(d, n, prefix, false);
+	const char *p, *end;
+	char bytes[4];
+
+	if (!doc_is(d, n, DOC_STRING))
+		return false;
+	p = d->text + d->node[n].start + 1;
+	end = d->text + d->node[n].end - 1;
+	while (!begins(p, end, part, false)) {
+		if (p == end)
+			return false;
+		(void)next_bytes(&p, end, bytes);
+	}
+	return true;
 }
 
 bool

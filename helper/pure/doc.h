@@ -60,8 +60,8 @@ uint32_t doc_value(const struct doc *d, uint32_t key);
 char *doc_string(const struct doc *d, uint32_t n);
 /* True if n is a string that unescapes to exactly s. */
 bool doc_equals(const struct doc *d, uint32_t n, const char *s);
-/* True if n is a string that unescapes to what begins with prefix. */
-bool doc_starts(const struct doc *d, uint32_t n, const char *prefix);
+/* True if n is a string that unescapes to what has this part in it (of whole characters). */
+bool doc_contains(const struct doc *d, uint32_t n, const char *part);
 /* Integers written as integers (no '.', no exponent) that fit. */
 bool doc_i64(const struct doc *d, uint32_t n, int64_t *out);
 

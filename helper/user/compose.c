@@ -42,7 +42,11 @@ drop(struct doc_list *l)
 	free(doc_list_end(l));
 }
 
-/* CDI requests of an image or a pod, and our own token. */
+/*
+ * CDI requests of an image or a pod, and our own token.  NVIDIA's runtime takes
+ * what begins with one of its annotation-prefixes for a request: "cdi.k8s.io/",
+ * where no setting says otherwise; "nvidia.cdi.k8s.io/" is used, too.
+ */
 static void
 compose_annotations(struct composing *c)
 {
@@ -53,7 +57,7 @@ compose_annotations(struct composing *c)
 
 	doc_list_begin(&l, '{');
 	for (k = doc_first(d, c->s->annotations); k != DOC_NONE; k = doc_next(d, k)) {
-		if (doc_starts(d, k, "cdi.k8s.io/") || doc_equals(d, k, "GPUHELPER_TOKEN"))
+		if (doc_contains(d, k, "cdi.k8s.io") || doc_equals(d, k, "GPUHELPER_TOKEN"))
 			changed = true;
 		else
 			doc_list_keep(&l, d, k);
@@ -97,7 +101,7 @@ cleaned(const char *path)
 	return out;
 }
 
-/* What an NVIDIA runtime reads as a request by volume, and host nodes of GPUs. */
+/* What an NVIDIA runtime reads as a request by volume (by text, so «...devicesall» is one), and host nodes of GPUs. */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
 {
@@ -107,8 +111,8 @@ is_leak(struct composing *c, const struct spec_mount *m)
 		c->edits.failed = true;
 		return true;
 	}
-	return path_at_or_beneath(target, "/run/nvidia-container-devices") ||
-	    path_at_or_beneath(target, "/var/run/nvidia-container-devices") ||
+	return text_starts(target, "/run/nvidia-container-devices") ||
+	    text_starts(target, "/var/run/nvidia-container-devices") ||
 	    (c->hide && m->bind && m->source != NULL && is_gpu_node(c, m->source));
 }
 

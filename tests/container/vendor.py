@@ -44,6 +44,28 @@ ok('NVIDIA_VISIBLE_DEVICES=void' in r and not [e for e in r if e.startswith('AMD
    'a plain container: of none, whatever its image says', r)
 r = told(TRAIN + ['GPUHELPER_GPUS=1'], '')
 ok('NVIDIA_VISIBLE_DEVICES=void' in r, 'driver_files = "none": a granted one neither', r)
+NULL = {'type': 'bind', 'source': '/dev/null', 'options': ['bind']}
+ASKS = ['/run/nvidia-container-devices/all', '/var/run/nvidia-container-devices/0', '/var/run/nvidia-container-devicesall',
+        '/run/nvidia-container-devicesall', '/var/run/../run//nvidia-container-devices1']
+NOTES = ['cdi.k8s.io/x', 'nvidia.cdi.k8s.io/x', 'cdi.k8s.io']
+
+
+def ask(spec):
+    spec['mounts'] += [dict(NULL, destination=d) for d in ASKS + ['/tmp/kept']]
+    spec['annotations'] = dict({n: 'management.nvidia.com/gpu=all' for n in NOTES}, kept='1')
+
+
+def requests():
+    """As nvidia-container-toolkit reads them (internal/config/image/cuda_image.go): prefixes, after filepath.Clean()."""
+    spec = json.load(open(SEEN))
+    mounts = [os.path.normpath(m['destination']) for m in spec['mounts']]
+    return [m for m in mounts if m.startswith(('/run/nvidia-container-devices', '/var/run/nvidia-container-devices'))] + \
+           [a for a in spec['annotations'] if 'cdi.k8s.io' in a], '/tmp/kept' in mounts and 'kept' in spec['annotations']
+
+
+host.settings('driver_files = "vendor-runtime";')
+r = Bundle(host, args=['/bin/true'], edit=ask).run()
+ok(r.returncode == 0 and requests() == ([], True), 'a plain container that asks by mounts and annotations: of none', (r.stdout, requests()))
 host.policies(t10=(POLICY % '') + 'env = { NVIDIA_VISIBLE_DEVICES = "all"; };')
 r = told(TRAIN + ['GPUHELPER_GPUS=1'])
 ok('driver_files' in r, 'a policy that sets the variable itself is no policy', r)

@@ -21,7 +21,7 @@ check_nodes(const struct doc *d, uint32_t n, size_t from, size_t to)
 	must(n < d->nodes && d->node[n].start >= from && d->node[n].end > d->node[n].start && d->node[n].end <= to);
 	if (doc_is(d, n, DOC_STRING)) {
 		if ((s = doc_string(d, n)) != NULL)
-			must(doc_equals(d, n, s) && doc_starts(d, n, s) && doc_starts(d, n, ""));
+			must(doc_equals(d, n, s) && doc_contains(d, n, s) && doc_contains(d, n, ""));
 		free(s);
 		return;
 	}

@@ -152,6 +152,11 @@ test_annotations(void)
 		    "\"cdi.k8s.io\\/\":\"\",\"GPUHELPER_TOKEN\":\"x\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}",
 		    VOID, ""),
 		    SPEC(",\"annotations\":{\"a\" : \"b\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}", VOID, "") },
+		{ "those of another domain of CDI's, too: which ones it reads is a setting of the vendor's runtime",
+		    SPEC(",\"annotations\":{\"nvidia.cdi.k8s.io/x\":\"management.nvidia.com/gpu=all\","
+		    "\"a.b.cdi.k8s.io/\":1,\"x-cdi.k8s.io/y\":\"\",\"nvidia.cdi\\u002ek8s.io/y\":\"\",\"nvidia.cdi.k8s.io\":\"\","
+		    "\"cdi.k8s.io\":\"\",\"b\":\"cdi.k8s.io/x\",\"cdi.k8s.i/o\":\"\",\"ccdi.k8s.i\":\"\"}", VOID, ""),
+		    SPEC(",\"annotations\":{\"b\":\"cdi.k8s.io/x\",\"cdi.k8s.i/o\":\"\",\"ccdi.k8s.i\":\"\"}", VOID, "") },
 		{ "also all of them", SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"\"}", VOID, ""),
 		    SPEC(",\"annotations\":{}", VOID, "") },
 		{ "so does one with a NUL, where it is one",
@@ -178,10 +183,13 @@ test_mounts(void)
 		    M("/var/run/./nvidia-container-devices/0", "") "," M("/x/../run/nvidia-container-devices/", "") ","
 		    M("run/nvidia-container-devices/0", "") "," M("/../run/nvidia\\u002dcontainer-devices/0", "")),
 		    MOUNTS("") },
-		{ "but nothing that only looks alike", MOUNTS(M("/run/nvidia-container-devicesx", "") ","
+		{ "also where it only begins so: the toolkit compares text", MOUNTS(M("/run/nvidia-container-devicesall", "") ","
+		    M("/var/run/nvidia-container-devicesall", "") "," M("/var/run/./nvidia-container-devicesx/../../run/"
+		    "nvidia-container-devices0/", "") "," M("/var/run/nvidia-container-devices.", "")), MOUNTS("") },
+		{ "but nothing that only looks alike", MOUNTS(M("/run/nvidia-container-device", "") ","
 		    M("/run/nvidia-container-devices/..", "") "," M("/a/run/nvidia-container-devices", "") "," M("/",
 		    "") "," M("", "")),
-		    MOUNTS(M("/run/nvidia-container-devicesx", "") "," M("/run/nvidia-container-devices/..", "") ","
+		    MOUNTS(M("/run/nvidia-container-device", "") "," M("/run/nvidia-container-devices/..", "") ","
 		    M("/a/run/nvidia-container-devices", "") "," M("/", "") "," M("", "")) },
 		{ "a GPU's node goes", MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"bind\"") ","
 		    M("/b", ",\"source\":\"/dev/../dev/null\",\"options\":[\"ro\",\"rbind\"]") ","

@@ -264,12 +264,15 @@ test_strings(void)
 	ok(doc_equals(&d, n, "\x7f"), "capital hex digits");
 	ok(doc_next(&d, n) == DOC_NONE, "then none follows");
 	n = doc_next(&d, doc_first(&d, 0));
-	ok(doc_starts(&d, n, "") && doc_starts(&d, n, "A\n\xc3\xa9\xe2\x82\xac") && !doc_starts(&d, n,
+	ok(doc_contains(&d, n, "") && doc_contains(&d, n, "A\n\xc3\xa9\xe2\x82\xac") && !doc_contains(&d, n,
 	    "A\n\xc3\xa9\xe2\x82\xad") &&
-	    !doc_starts(&d, n, "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\tx") && !doc_starts(&d, 0, ""),
+	    !doc_contains(&d, n, "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\tx") && !doc_contains(&d, 0, ""),
 	    "what a string begins with");
+	ok(doc_contains(&d, n, "\n\xc3\xa9") && doc_contains(&d, n, "\r\t") && doc_contains(&d, n, "\t") &&
+	    !doc_contains(&d, n, "\tx") && !doc_contains(&d, n, "\r\r"), "what it has within, and what it ends with");
 	n = doc_next(&d, n);
-	ok(doc_starts(&d, n, "a") && !doc_starts(&d, n, "ab"), "also before a NUL");
+	ok(doc_contains(&d, n, "a") && !doc_contains(&d, n, "ab"), "also before a NUL");
+	ok(doc_contains(&d, n, "b"), "and after one");
 	ok(doc_string(&d, DOC_NONE) == NULL && !doc_equals(&d, DOC_NONE, ""), "nothing is no string");
 }
 

@@ -53,18 +53,22 @@ for f in "$fix"/unsafe/*; do
 	run cdi validate "$f"
 	t "unsafe/${f##*/} is refused" refused "$f" && n_unsafe=$((n_unsafe + 1))
 done
-t "24 unsafe ones" [ "$n_unsafe" = 24 ]
+t "31 unsafe ones" [ "$n_unsafe" = 31 ]
 # those that the library takes by a laxness that is none of CDI's are invalid here
 ours=0
 for f in "$fix"/unsafe/*; do
 	run cdi validate "$f"
 	grep -q ': unsafe: ' out && ours=$((ours + 1))
 done
-t "20 of them are CDI, and told to be unsafe" [ "$ours" = 20 ]
+t "27 of them are CDI, and told to be unsafe" [ "$ours" = 27 ]
 run cdi validate "$fix/unsafe/devnode-mem.json"
 t "what is unsafe is told apart, with its place" exactly 65 <<-E
 	$fix/unsafe/devnode-mem.json:11:25: unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: is the host's memory, log or console
 	$fix/unsafe/devnode-mem.json:13:22: unsafe: devices[0].containerEdits.deviceNodes[0].major: 1:1 is the host's memory
+E
+run cdi validate "$fix/unsafe/mount-rshared.json"
+t "a mount option" exactly 65 <<-E
+	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: rshared gives more than a driver needs: nosuid, nodev and rprivate are for all
 E
 run cdi validate "$fix/unsafe/yaml-norway.yaml"
 t "YAML's traps" exactly 65 <<-E
@@ -132,6 +136,47 @@ case $T in
 esac
 run cdi validate --host "$fix/good/missing-node.yaml"
 t "a node that is missing" is 65
+
+echo "# groups, of this host"
+gids() { printf '{"cdiVersion":"0.7.0","kind":"v.com/c","devices":[{"name":"g","containerEdits":{"additionalGids":[%s]}}]}\n' "$1" >gids.json; }
+gids 44,60000
+run cdi validate gids.json
+t "groups that are only groups" silent
+gids 44,0
+run cdi validate gids.json
+t "root's" exactly 65 <<-'E'
+	gids.json:1:102: unsafe: devices[0].containerEdits.additionalGids[1]: 0 is root's own group
+E
+n6=6000; : >group
+for g in disk kmem docker shadow sudo wheel video; do
+	n6=$((n6 + 1)); echo "$g:x:$n6:" >>group
+done
+# grouped COMMAND...: with those groups alone, from 6001 on, and disks and memory of some groups
+grouped() { unshare -m sh -c 'mount --make-rprivate / && mount --bind group /etc/group && mount -t tmpfs -o mode=755 tmpfs /mnt &&
+    mknod /mnt/null c 1 3 && mknod /mnt/sdz b 8 400 && mknod /mnt/nvme0n1 b 259 0 && mknod /mnt/mem c 1 1 && mknod /mnt/sr0 b 11 0 &&
+    chown 0:7001 /mnt/sdz && chown 0:7002 /mnt/nvme0n1 && chown 0:7003 /mnt/mem && chown 0:7004 /mnt/sr0 &&
+    mount --bind /mnt /dev && exec "$@"' - "$@" >out 2>err; st=$?; }
+if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
+	gids 6001,6002,6003,6004,6005,6006,6007
+	grouped "$ctl" cdi validate gids.json
+	t "root's equals by their names" exactly 65 <<-'E'
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[0]: 6001 is this host's group disk, which is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 6002 is this host's group kmem, which is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 6003 is this host's group docker, which is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[3]: 6004 is this host's group shadow, which is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[4]: 6005 is this host's group sudo, which is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[5]: 6006 is this host's group wheel, which is as good as root
+	E
+	gids 7001,7002,7003,7004
+	grouped "$ctl" cdi validate gids.json
+	t "whoever owns the disks and the memory" exactly 65 <<-'E'
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[0]: 7001 owns this host's /dev/sdz, and is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 7002 owns this host's /dev/nvme0n1, and is as good as root
+		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 7003 owns this host's /dev/mem, and is as good as root
+	E
+else
+	skip "groups of this host" "not root, or no mount namespaces"
+fi
 
 echo "# list"
 run cdi list --spec-dirs "$fix/dirs/override/etc:$fix/dirs/override/run"

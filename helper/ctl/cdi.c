@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host/cdigroups.h"
 #include "../host/cdihost.h"
 #include "../host/file.h"
 #include "../host/trust.h"
@@ -52,6 +53,8 @@ struct validating {
 	const struct options *o;
 	json_t *findings;
 	size_t faults;
+	struct cdi_group *group;	/* of this host, that no container should have */
+	size_t groups;
 };
 
 static void
@@ -130,8 +133,11 @@ validate_file(struct validating *v, const char *file, struct why *why)
 	if ((text = ctl_read_input(file, CDI_TEXT_MAX, &len, why)) == NULL) {
 		reason = strstr(why->text, ": ");
 		cdi_fault(&f, CDI_INVALID, 0, 0, "", "%s", reason != NULL ? reason + 2 : why->text);
-	} else if (cdi_parse(&s, format_of(file, text), text, len, &f) && (v->o->host || live != NULL))
-		cdi_check_host(&s, &f);
+	} else if (cdi_parse(&s, format_of(file, text), text, len, &f)) {
+		cdi_judge_groups(&s, v->group, v->groups, &f);
+		if (v->o->host || live != NULL)
+			cdi_check_host(&s, &f);
+	}
 	if (live != NULL)
 		check_trust(live, file, &f);
 	if (f.starved)
@@ -143,15 +149,21 @@ validate_file(struct validating *v, const char *file, struct why *why)
 static int
 cdi_validate(const struct options *o)
 {
-	struct validating v = { .o = o, .findings = json_array() };
+	struct validating v = { .o = o };
 	struct why why;
 	size_t i;
+	int ret;
 
-	for (i = 1; i < o->args; i++)
-		if (validate_file(&v, o->arg[i], &why) == -1) {
-			json_decref(v.findings);
-			return give_up(o, &why);
-		}
+	if (cdi_groups_of_host(&v.group, &v.groups, &why) == -1)
+		return give_up(o, &why);
+	v.findings = json_array();
+	for (i = 1, ret = 0; ret == 0 && i < o->args; i++)
+		ret = validate_file(&v, o->arg[i], &why);
+	free(v.group);
+	if (ret == -1) {
+		json_decref(v.findings);
+		return give_up(o, &why);
+	}
 	if (o->json)
 		put_out(json_pack("{s:b, s:o}", "ok", v.faults == 0, "findings", v.findings));
 	else

@@ -67,6 +67,7 @@ struct cdi_edits {
 	struct cdi_rdt *rdt;		/* NULL: none */
 	uint32_t *gid;
 	size_t gids;
+	uint32_t gids_line, gids_column;
 };
 
 struct cdi_annotations {
@@ -103,6 +104,15 @@ void cdi_free(struct cdi_spec *s);
  */
 const char *cdi_host_control(const char *path);
 const char *cdi_host_device(char type, int64_t major, int64_t minor);
+
+/* A group of a host whose members are as good as root there, and why: what is said of it after its number. */
+struct cdi_group {
+	uint32_t gid;
+	char is[400];
+};
+
+/* Adds to *f, as CDI_UNSAFE, what of the spec's additionalGids is among these groups. */
+void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
 /* By a file's name: what ends in .json is JSON, in .yaml YAML, exactly so.  False: neither. */
 bool cdi_format_of(const char *name, enum cdi_format *format);

@@ -100,12 +100,24 @@ read_mount_type(struct cdi_reading *r, uint32_t n, void *out)
 }
 
 static void
+check_option(struct cdi_reading *r, uint32_t n, const char *s)
+{
+	cdi_judge_option(r, n, s);
+}
+
+static void
+read_options(struct cdi_reading *r, uint32_t n, void *out)
+{
+	cdi_read_list(r, n, out, check_option);
+}
+
+static void
 read_mount(struct cdi_reading *r, uint32_t n, void *out)
 {
 	static const struct cdi_field fields[] = {
 		{ "hostPath", cdi_read_full_string, offsetof(struct cdi_mount, host_path), true },
 		{ "containerPath", cdi_read_full_string, offsetof(struct cdi_mount, container_path), true },
-		{ "options", cdi_read_strings, offsetof(struct cdi_mount, options), false },
+		{ "options", read_options, offsetof(struct cdi_mount, options), false },
 		{ "type", read_mount_type, offsetof(struct cdi_mount, type), false },
 		{ NULL, NULL, 0, false },
 	};
@@ -277,8 +289,10 @@ read_gid(struct cdi_reading *r, uint32_t n, void *out)
 {
 	int64_t v;
 
-	if (cdi_read_i64_in(r, n, 0, UINT32_MAX, &v))
-		*(uint32_t *)out = (uint32_t)v;
+	if (!cdi_read_i64_in(r, n, 0, UINT32_MAX, &v))
+		return;
+	*(uint32_t *)out = (uint32_t)v;
+	cdi_judge_gid(r, n, (uint32_t)v);
 }
 
 static void
@@ -287,6 +301,8 @@ read_gids(struct cdi_reading *r, uint32_t n, void *out)
 	struct cdi_edits *e = out;
 
 	e->gid = cdi_read_objects(r, n, sizeof(*e->gid), &e->gids, read_gid);
+	e->gids_line = r->t->node[n].line;
+	e->gids_column = r->t->node[n].column;
 	if (e->gids > 0)
 		needs(r, n, V070, "additionalGids");
 }

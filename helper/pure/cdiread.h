@@ -61,6 +61,8 @@ void cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind);
 void cdi_judge_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a);
 void cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d);
 void cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m);
+void cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s);
+void cdi_judge_gid(struct cdi_reading *r, uint32_t n, uint32_t gid);
 void cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h);
 void cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t);
 void cdi_judge_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d);

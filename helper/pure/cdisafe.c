@@ -7,6 +7,7 @@
  * Not refused as such, since drivers need it: hooks, network devices, classes of
  * Intel RDT, writable mounts.  Whether to do these is up to who uses the spec.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cdiread.h"
@@ -254,6 +255,54 @@ cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 	/* links to devices are mounted by drivers; anything else there would be taken for one */
 	else if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
 		cdi_unsafe(r, n, "containerPath", "beneath /dev, and hostPath is not");
+}
+
+/* What is mounted of the host is to be read and run there, and nothing more. */
+void
+cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
+{
+	static const char *const too_much[] = { "suid", "dev", "exec", "rsuid", "rdev", "rexec", "shared", "rshared", NULL };
+
+	if (is_among(s, too_much))
+		cdi_unsafe(r, n, NULL, "%s gives more than a driver needs: nosuid, nodev and rprivate are for all", s);
+}
+
+/* CDI's library leaves it out; not all engines do. */
+void
+cdi_judge_gid(struct cdi_reading *r, uint32_t n, uint32_t gid)
+{
+	if (gid == 0)
+		cdi_unsafe(r, n, NULL, "0 is root's own group");
+}
+
+static void
+judge_gids(const struct cdi_edits *e, const char *at, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
+{
+	char path[128];
+	size_t i, k;
+
+	for (i = 0; i < e->gids; i++)
+		for (k = 0; k < n; k++) {
+			/* told by its text */
+			if (e->gid[i] == 0 || groups[k].gid != e->gid[i])
+				continue;
+			snprintf(path, sizeof(path), "%s.additionalGids[%zu]", at, i);
+			cdi_fault(f, CDI_UNSAFE, e->gids_line, e->gids_column, path, "%u %s", e->gid[i], groups[k].is);
+			break;
+		}
+}
+
+void
+cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
+{
+	char at[64];
+	size_t i;
+
+	for (i = 0; i < s->devices; i++) {
+		snprintf(at, sizeof(at), "devices[%zu].containerEdits", i);
+		judge_gids(&s->device[i].edits, at, groups, n, f);
+	}
+	judge_gids(&s->edits, "containerEdits", groups, n, f);
 }
 
 /* Hooks run as the engine's user, most often root, on the host. */

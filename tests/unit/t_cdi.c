@@ -323,6 +323,13 @@ test_unsafe(void)
 		{ "\"mounts\":[{\"hostPath\":\"tmpfs\",\"containerPath\":\"/a\",\"type\":\"tmpfs\"}]", NULL },
 		{ "\"mounts\":[{\"hostPath\":\"x\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"bind\"]}]",
 		    "hostPath: path \"x\" is not absolute" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"ro\",\"rexec\"]}]",
+		    "options[1]: rexec gives more than a driver needs: nosuid, nodev and rprivate are for all" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"rdev\"]}]",
+		    "options[0]: rdev gives more than a driver needs: nosuid, nodev and rprivate are for all" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"nosuid\",\"nodev\",\"noexec\",\"rslave\",\"size=dev\"]}]",
+		    NULL },
+		{ "\"additionalGids\":[44,4294967295]", NULL },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/tmp/h\",\"env\":[\"A=1\"]}]",
 		    "path: a program beneath /tmp is not only root's to change" },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/usr/bin/python3\",\"env\":[\"A=1\"]}]",
@@ -353,6 +360,7 @@ test_unsafe(void)
 	}
 	check(CDI_JSON, J("{\"env\":[\"GPUHELPER_GPUS=all\"]}"),
 	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ names are what a container asks for by", "what a container asks for");
+	check(CDI_JSON, J("{\"additionalGids\":[44,0]}"), "1:102: unsafe: " AT ".additionalGids[1]: 0 is root's own group", "root's group");
 	check(CDI_JSON, "{\"cdiVersion\":\"0.6.0\",\"kind\":\"a_b/c\",\"annotations\":{\"x y\":\"z\",\"e.com/a-b\":\"\"},\"devices\":[{\"name\":\"d\","
 	    "\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:30: unsafe: kind: the vendor is no name of a domain\n"
 	    "1:52: unsafe: annotations: \"x y\" is no key of an annotation: [domain/]name", "a vendor and an annotation");
@@ -420,7 +428,7 @@ main(int argc, char **argv)
 
 	test_directory(dir, "good", false, false, 15);
 	test_directory(dir, "bad", true, false, 44);
-	test_directory(dir, "unsafe", false, true, 24);
+	test_directory(dir, "unsafe", false, true, 31);
 	test_invalid();
 	test_yaml();
 	test_plain();

@@ -443,3 +443,22 @@ def n13():
                 client.look()
                 assert leases() == [] and entry(ident) == [], (leases(), acl())
                 assert not os.path.exists("/dev/nvidiactl")
+
+
+@case("N14", "root's own group is given to no container, though it would open the node")
+def n14():
+    plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/gpuhelper-acl"}
+    with Closed(0o660):
+        for group, given in (pwd.getpwnam("attacker").pw_gid, True), (0, False):
+            for p in ALL:
+                os.chown(p, 0, group)
+            try:
+                answer = once("root", exchange, gpus=GPU0, **plain)
+                if given:
+                    assert granted(answer)["containerEdits"]["additionalGids"] == [group], answer
+                else:
+                    refused(answer, 77, "does not let")
+            finally:
+                client.look()
+                for p in ALL:
+                    os.chown(p, 0, 0)

@@ -232,16 +232,29 @@ def w5c():
     granted(in_namespace(lambda: deeper(ask, 5, 0), [(0, UID["attacker"], 1), (1, 300000, 65536)], maker="attacker"))
 
 
-@case("W6", "a process with another root directory is refused, root's too")
-def w6():
-    def from_jail():
+def from_jail(jail):
+    """What is answered to root in this directory, whose the helper's is not."""
+    def ask():
         there = os.open(RUN, os.O_PATH | os.O_DIRECTORY)
-        os.makedirs("/run/jail", exist_ok=True)
-        os.chroot("/run/jail")
+        os.chroot(jail)
         os.fchdir(there)
         return Connection("gpuhelper.sock").ask(gpus=None, folders="all").reply()
-    refused(in_child(from_jail), 77, "another root directory")
-    os.rmdir("/run/jail")
+    os.mkdir(jail)
+    assert (os.stat(jail).st_dev == os.stat("/").st_dev) == (os.path.dirname(jail) == "/")
+    try:
+        return in_child(ask)
+    finally:
+        os.rmdir(jail)
+
+
+@case("W6", "a process with another root directory is refused, root's too")
+def w6():
+    refused(from_jail("/run/jail"), 77, "another root directory")
+
+
+@case("W6b", "also where that is in the same file system")
+def w6b():
+    refused(from_jail("/jail"), 77, "another root directory")
 
 
 @contextlib.contextmanager
@@ -262,6 +275,29 @@ def w7():
     answer = a.hear()
     a.end()
     refused(answer, 77, "gone")
+
+
+@case("W7b", "nor is one whose maker has become another user before he is seen")
+def w7b():
+    def become_effectively(uid):
+        os.seteuid(0)
+        os.seteuid(uid)
+
+    def turncoat(uid):
+        user = client.pwd.getpwnam("attacker")
+        os.initgroups(user.pw_name, user.pw_gid)
+        os.setegid(user.pw_gid)
+        os.kill(DOOR, signal.SIGSTOP)
+        try:
+            become_effectively(UID["attacker"])
+            c = Connection().ask(gpus=None, folders="all")
+            become_effectively(uid)
+        finally:
+            os.kill(DOOR, signal.SIGCONT)	# as the real uid, which is root's
+        return c.reply()
+    granted((0, in_child(lambda: turncoat(UID["attacker"]))))
+    for uid in UID["victim"], 0:
+        refused(in_child(lambda: turncoat(uid)), 77, "another user's")
 
 
 def heir_of_connection():

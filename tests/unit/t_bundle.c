@@ -1,0 +1,209 @@
+/*
+ * user/bundle.c: a config.json that changes between being read and being replaced,
+ * or while it is read, is refused, and what someone else wrote stays.  pread(2) is
+ * the test's own, and changes the file on the way.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "user/bundle.h"
+
+static char top[] = "/tmp/t_bundle.XXXXXX";
+static int dir;
+static void (*meanwhile)(void);
+
+ssize_t
+pread(int fd, void *buf, size_t len, off_t at)
+{
+	const ssize_t n = syscall(SYS_pread64, fd, buf, len, at);
+	void (*now)(void) = meanwhile;
+
+	/* at its end, so that what was read is what was there before */
+	if (n == 0 && now != NULL) {
+		meanwhile = NULL;
+		now();
+	}
+	return n;
+}
+
+/* Of some time ago: what is done to it now has another time, however coarse the clock is. */
+static void
+put(const char *name, const char *text)
+{
+	const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
+
+	if (fd == -1 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || futimens(fd, times) == -1)
+		exit(2);
+	close(fd);
+}
+
+static bool
+holds(const char *name, const char *text)
+{
+	char got[64] = "";
+	int fd = openat(dir, name, O_RDONLY);
+	ssize_t n = fd != -1 ? read(fd, got, sizeof(got) - 1) : -1;
+
+	if (fd != -1)
+		close(fd);
+	return n == (ssize_t)strlen(text) && strcmp(got, text) == 0;
+}
+
+/* The changes. */
+
+static void
+nothing(void)
+{
+}
+
+static void
+append(void)
+{
+	int fd = openat(dir, "config.json", O_WRONLY | O_APPEND);
+
+	if (fd == -1 || write(fd, " ", 1) != 1)
+		exit(2);
+	close(fd);
+}
+
+static void
+cut(void)
+{
+	int fd = openat(dir, "config.json", O_WRONLY);
+
+	if (fd == -1 || ftruncate(fd, 1) == -1)
+		exit(2);
+	close(fd);
+}
+
+/* The size and the time of before: the change time tells, once the kernel's clock has gone on. */
+static void
+overwrite(void)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+
+	nanosleep(&nap, NULL);
+	put("config.json", "{3}");
+}
+
+static void
+touch_it(void)
+{
+	const struct timespec times[2] = { { .tv_sec = 2000000000 }, { .tv_sec = 2000000000 } };
+
+	if (utimensat(dir, "config.json", times, 0) == -1)
+		exit(2);
+}
+
+static void
+take_away(void)
+{
+	if (unlinkat(dir, "config.json", 0) == -1)
+		exit(2);
+}
+
+/* Another file in its place, alike from outside. */
+static void
+replace(void)
+{
+	put("other", "{3}");
+	if (renameat(dir, "other", dir, "config.json") == -1)
+		exit(2);
+}
+
+static void
+commits(void (*change)(void), bool good, const char *after, const char *name)
+{
+	struct why why = { 0 };
+	struct bundle b;
+	char staged[64];
+
+	put("config.json", "{1}");
+	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, staged, &why) == -1) {
+		ok(false, "%s: %s", name, why.text);
+		return;
+	}
+	is_str(b.text, "{1}", "%s: the text", name);
+	change();
+	is_int(bundle_commit(&b, staged, &why), good ? 0 : -1, "%s", name);
+	ok(good || (why.code == WHY_DATA && strstr(why.text, "config.json: was changed by someone else meanwhile") != NULL),
+	    "%s: which is told: %s", name, why.text);
+	ok(after != NULL ? holds("config.json", after) : faccessat(dir, "config.json", F_OK, 0) == -1, "%s: what is there", name);
+	ok(faccessat(dir, staged, F_OK, 0) == -1, "%s: nothing is left beside it", name);
+	bundle_close(&b);
+}
+
+/*
+ * The kernel's clock goes on in steps of milliseconds, and what happens within one
+ * has the change time of before: then the rest has to tell.
+ */
+static void
+commits_at_once(void (*change)(void), const char *name)
+{
+	struct why why = { 0 };
+	struct bundle b;
+	struct stat now;
+	char staged[64];
+	int i, ret;
+
+	for (i = 0; i < 2000; i++) {
+		put("config.json", "{1}");
+		if (bundle_open(top, &b, &why) == -1)
+			break;
+		change();
+		if (fstatat(dir, "config.json", &now, 0) == 0 &&
+		    memcmp(&now.st_ctim, &b.st.st_ctim, sizeof(now.st_ctim)) == 0) {
+			ret = bundle_stage(&b, "{new}", 5, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
+			is_int(ret, -1, "within one tick of the clock, %s", name);
+			bundle_close(&b);
+			return;
+		}
+		bundle_close(&b);
+	}
+	skip(name, "the clock is too fine here");
+}
+
+static void
+reads(void (*change)(void), bool good, const char *name)
+{
+	struct why why = { 0 };
+	struct bundle b;
+
+	put("config.json", "{1}");
+	meanwhile = change;
+	is_int(bundle_open(top, &b, &why), good ? 0 : -1, "while it is read, %s", name);
+	ok(meanwhile == NULL, "%s: it happened", name);
+	ok(good || strstr(why.text, "config.json: changed while it was read") != NULL, "%s: which is told: %s", name, why.text);
+	bundle_close(&b);
+}
+
+int
+main(void)
+{
+	if (mkdtemp(top) == NULL || (dir = open(top, O_RDONLY | O_DIRECTORY)) == -1)
+		return 2;
+	commits(nothing, true, "{new}", "one that stays as it was");
+	commits(append, false, "{1} ", "one that grew");
+	commits(overwrite, false, "{3}", "one that was written over, with its size and time");
+	commits(touch_it, false, "{1}", "one of another time");
+	commits(replace, false, "{3}", "another one in its place");
+	commits(take_away, false, NULL, "one that is gone");
+	commits_at_once(append, "one that grew");
+	commits_at_once(touch_it, "one of another time");
+	commits_at_once(replace, "another one in its place");
+	reads(nothing, true, "nothing");
+	reads(append, false, "it grows");
+	reads(cut, false, "it is cut");
+	unlinkat(dir, "config.json", 0);
+	close(dir);
+	rmdir(top);
+	return done_testing();
+}

@@ -506,3 +506,36 @@ def x18():
             assert not stays_out()
             st = os.stat(own)
             assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o755), st
+
+
+@case("X19", "plain files that look like a cgroup with someone in it are none: they hold up no grant and keep no lease")
+def x19():
+    fields = {"cgroups_path": "/gpuhelper-plain", "uids": None, "gids": None}
+    places = ["/sys/fs/cgroup/gpuhelper-plain"] + ["/sys/fs/cgroup/%s/gpuhelper-plain" % c for c in membership() if c]
+    tried = 0
+    for place in places:
+        if not os.path.isdir(os.path.dirname(place)):
+            continue
+        try:
+            os.mkdir(place)
+        except OSError:
+            continue
+        try:
+            with mounted("-t", "tmpfs", "none", place):
+                write(place + "/cgroup.procs", "1\n")
+                with asker("root") as a:
+                    granted(a.grant(gpus="1", **fields))
+                client.look()
+                assert leases() == [], leases()
+                # v2's way to say it
+                write(place + "/cgroup.events", "populated 1\nfrozen 0\n")
+                with asker("root") as a:
+                    granted(a.grant(gpus="1", **fields))
+                client.look()
+                assert leases() == [], leases()
+                tried += 1
+        finally:
+            os.rmdir(place)
+    if tried == 0:
+        raise Skip("no cgroups here in which a directory can be made")
+    print("# in %d places" % tried)

@@ -19,7 +19,7 @@
 #include "opennode.h"
 #include "process.h"
 
-#define HOLDERS_MS 8000	/* for what takes a fraction of a second */
+#define HOLDERS_MS 4000	/* for what takes a fraction of a second */
 
 /* What tells a container's process from the host's. */
 struct home {

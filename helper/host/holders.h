@@ -15,7 +15,7 @@
  * container's is who has a PID or user namespace, or a root directory, that is
  * not this process's own: the host's daemons (nvidia-persistenced, DCGM) are not
  * looked at.  A descriptor on its way through a socket is not seen.
- * 0; -1 with *why where that can't be seen, or takes longer than 8 s.
+ * 0; -1 with *why where that can't be seen, or takes longer than 4 s.
  */
 int holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);
 

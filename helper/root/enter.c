@@ -1,7 +1,9 @@
 /*
  * See enter.h.  Runs as uid 0 in whatever state the caller left the process:
  * may assume nothing, and must not touch the heap, the file system or a log
- * before the ids are settled, but for /dev/null and what it says below.
+ * before the ids are settled, but for /dev/null, the places of crowd.h and what
+ * it says below.  Until then the caller can stop or end it at any point: what is
+ * done by then must need no undoing.
  */
 #include "enter.h"
 
@@ -27,7 +29,18 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "crowd.h"
 #include "owncgroup.h"
+#include "timer.h"
+
+/*
+ * How long it lives at most.  What it waits for has an end of its own each: 2 s for
+ * the request, 1.5 s for each of three locks, 8 s for folders that are labelled, 2 s for
+ * who takes the answer and 5 s for the last byte.  Root by himself, whose looks go
+ * over all leases and processes, has longer.
+ */
+#define LIFE_S 30
+#define LIFE_OF_ROOTS_S 300
 
 /*
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
@@ -41,11 +54,58 @@
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE };
 
+/* Raises a limit as far as may be, and refuses to start with too little to finish. */
+static int
+need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name, struct why *why)
+{
+	struct rlimit r = { want, want };
+
+	if (setrlimit(what, &r) == -1 && getrlimit(what, &r) == 0 && r.rlim_cur < want) {
+		r.rlim_cur = r.rlim_max < want ? r.rlim_max : want;
+		(void)setrlimit(what, &r);
+	}
+	if (getrlimit(what, &r) == -1 || r.rlim_cur < least)
+		return refuse(why, WHY_AGAIN, "the limit on %s is too low to work with: raise it (ulimit)", name);
+	return 0;
+}
+
+/* Slack, what poll(2) and its like may wait longer than they are told to, is what the caller set: years, perhaps. */
+static int
+own_time(enum door door, struct why *why)
+{
+	/* 0 would be what was inherited */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	/* a timer takes the place of one, of all that the user has */
+	if (need_limit(RLIMIT_SIGPENDING, RLIM_INFINITY, 1, "pending signals", why) == -1)
+		return -1;
+	if (kill_after(door == DOOR_SETUID && getuid() == 0 ? LIFE_OF_ROOTS_S : LIFE_S) == -1)
+		return refuse(why, WHY_AGAIN, "no timer can be had: %s: raise the limit on pending signals (ulimit)",
+		    strerror(errno));
+	return 0;
+}
+
+/*
+ * 0 to 2 may be files of a file system that is the caller's own (fuse(4)).  What it does not answer (a poll, a write,
+ * the close at the end) keeps a process for ever, whatever signal it has: now one that counts as the caller's.
+ */
+static int
+leave_files(int null, struct why *why)
+{
+	struct statx st;
+	int fd;
+
+	for (fd = 0; fd < 3; fd++)
+		if ((statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1 || (!S_ISSOCK(st.stx_mode) &&
+		    !S_ISFIFO(st.stx_mode) && !S_ISCHR(st.stx_mode))) && dup2(null, fd) == -1)
+			return refuse(why, WHY_AGAIN, "dup2: %s", strerror(errno));
+	return 0;
+}
+
 /* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
 static int
-own_descriptors(struct why *why)
+own_descriptors(enum door door, struct why *why)
 {
-	int fd;
+	int fd, ret;
 
 	if (syscall(SYS_close_range, 3U, ~0U, 0U) == -1)
 		return refuse(why, WHY_AGAIN, "close_range: %s: this program needs Linux 5.9", strerror(errno));
@@ -53,8 +113,9 @@ own_descriptors(struct why *why)
 		if ((fd = open("/dev/null", O_RDWR)) == -1)
 			return refuse(why, WHY_AGAIN, "/dev/null: %s", strerror(errno));
 	} while (fd < 3);
+	ret = door == DOOR_SETUID ? leave_files(fd, why) : 0;
 	close(fd);
-	return 0;
+	return ret;
 }
 
 static int
@@ -141,21 +202,6 @@ reset_signals(void)
 	(void)prctl(PR_SET_PDEATHSIG, 0);
 }
 
-/* Raises a limit as far as may be, and refuses to start with too little to finish. */
-static int
-need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name, struct why *why)
-{
-	struct rlimit r = { want, want };
-
-	if (setrlimit(what, &r) == -1 && getrlimit(what, &r) == 0 && r.rlim_cur < want) {
-		r.rlim_cur = r.rlim_max < want ? r.rlim_max : want;
-		(void)setrlimit(what, &r);
-	}
-	if (getrlimit(what, &r) == -1 || r.rlim_cur < least)
-		return refuse(why, WHY_AGAIN, "the limit on %s is too low to work with: raise it (ulimit)", name);
-	return 0;
-}
-
 static int
 reset_limits(struct why *why)
 {
@@ -193,7 +239,6 @@ reset_surroundings(void)
 	cpu_set_t cpus;
 	int fd;
 
-	(void)umask(077);
 	(void)setpriority(PRIO_PROCESS, 0, 0);
 	(void)sched_setscheduler(0, SCHED_OTHER, &ordinary);
 	memset(&cpus, 0xff, sizeof(cpus));
@@ -204,7 +249,17 @@ reset_surroundings(void)
 	}
 }
 
-/* Once the real uid is 0 too, the caller can no longer signal, trace or limit this process. */
+/* The groups before the uid, so that what is made by then is in none of the caller's. */
+static int
+become_roots_group(struct why *why)
+{
+	/* a service that is root's already need not have the right to: what they are now is looked at below */
+	if ((setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1) && getuid() != 0)
+		return refuse(why, WHY_BUG, "the groups did not become root's: %s", strerror(errno));
+	return 0;
+}
+
+/* Once the real uid is 0 too, the caller can no longer signal, trace or limit this process; nor is it one of his. */
 static int
 become_root(struct why *why)
 {
@@ -295,7 +350,8 @@ int
 enter(enum door door, struct starter *who, struct why *why)
 {
 	*who = (struct starter){ 0 };
-	if (own_descriptors(why) == -1)
+	(void)umask(077);
+	if (own_time(door, why) == -1 || own_descriptors(door, why) == -1)
 		return -1;
 	if (clearenv() != 0)
 		return refuse_nomem(why);
@@ -306,13 +362,16 @@ enter(enum door door, struct starter *who, struct why *why)
 	if (leave_session(who, why) == -1)
 		return -1;
 	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
-	if (reset_limits(why) == -1 || become_root(why) == -1)
+	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
+		return -1;
+	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
+	if (door == DOOR_SETUID && !crowd_admits(who->uid))
+		return 1;
+	if (become_root(why) == -1)
 		return -1;
 	if (chdir("/") == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
-	if (check_etc(why) == -1)
-		return -1;
 	make_own_cgroup(who->uid);
 	if (shed_capabilities(why) == -1)
 		return -1;

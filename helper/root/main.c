@@ -186,14 +186,16 @@ main(int argc, char **argv)
 	struct starter starter;
 	struct peer peer = { 0 };
 	struct why why = { 0 };
-	int status;
+	int status, entered;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
 	if (argc > 1 && door != DOOR_SOCKET)
 		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
 		    "(see gpuhelper(8))\n", WHY_USAGE);
-	if (enter(door, &starter, &why) == -1 || (door == DOOR_SOCKET ? peer_of_socket(&starter, &peer, &why) :
+	if ((entered = enter(door, &starter, &why)) == 1)
+		return WHY_AGAIN;
+	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(&starter, &peer, &why) :
 	    peer_of_starter(&starter, &peer, &why)) == -1)
 		return complain(&why);
 	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
+#include <time.h>
 
 #define AGAIN_MS 100
 
@@ -36,4 +37,14 @@ end_after(int ms)
 {
 	(void)signal(SIGALRM, SIG_DFL);
 	set_timer(ms, 0);
+}
+
+int
+kill_after(int seconds)
+{
+	struct sigevent end = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
+	const struct itimerspec limit = { .it_value.tv_sec = seconds };
+	timer_t timer;
+
+	return timer_create(CLOCK_MONOTONIC, &end, &timer) == -1 ? -1 : timer_settime(timer, 0, &limit, NULL);
 }

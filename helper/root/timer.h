@@ -1,4 +1,7 @@
-/* The process's one timer: what it is for is over before the next one sets it. */
+/*
+ * The process's timers: one for what it waits for, which is over before the next
+ * thing sets it, and one for the whole of its life.
+ */
 #ifndef GPUHELPER_ROOT_TIMER_H
 #define GPUHELPER_ROOT_TIMER_H
 
@@ -16,5 +19,13 @@ void wake_after(int ms);
  * lease by then is undone once its asker has ended, too.
  */
 void end_after(int ms);
+
+/*
+ * This process is killed in so many seconds, once and for all: nothing takes it
+ * back.  With SIGKILL, which can be neither blocked nor ignored and ends who was
+ * stopped, too.  -1 with errno: EAGAIN where the limit on pending signals leaves
+ * no room for one.
+ */
+int kill_after(int seconds);
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 
 #define SEND_MS 2000
 #define REPLY_MS 10000
-#define CROWD_MS 5000		/* how long to ask again where a connection is closed unanswered */
+#define CROWD_MS 5000		/* how long to ask again where others of this user's keep all places taken (root/crowd.h) */
 #define CROWD_NAP_MS 20
 
 static int
@@ -66,6 +67,16 @@ converse(struct asking *a, const char *text, struct reply *reply, struct why *wh
 	return reply_decode(answer, len, reply, why);
 }
 
+/* Not all of a crowd at the same moments. */
+static void
+nap_in_crowd(void)
+{
+	const struct timespec nap = { .tv_nsec = (CROWD_NAP_MS + (long)getpid() % CROWD_NAP_MS) * 1000000 };
+
+	nanosleep(&nap, NULL);
+}
+
+/* 1: as converse() says. */
 static int
 ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct why *why)
 {
@@ -76,7 +87,39 @@ ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct wh
 	ret = start_helper(fds[1], &a->pid, why);
 	close(fds[1]);
 	a->fd = fds[0];
-	return ret == 0 && converse(a, text, reply, why) == 0 ? 0 : -1;
+	return ret == 0 ? converse(a, text, reply, why) : -1;
+}
+
+/* It ended without a word, and with the status that says why.  Its pid is gone then, and so is the connection. */
+static bool
+ended_in_crowd(struct asking *a)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
+		;
+	close(a->fd);
+	a->fd = a->pid = -1;
+	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
+}
+
+/* Helpers follow each other as long as there is such a crowd that they end without a word. */
+static int
+ask_by_helpers(const char *text, struct asking *a, struct reply *reply, struct why *why)
+{
+	const int64_t deadline = clock_ms() + CROWD_MS;
+	int ret;
+
+	while ((ret = ask_by_setuid(text, a, reply, why)) != 0) {
+		if (ret == -1 || !ended_in_crowd(a))
+			return -1;
+		if (clock_ms() > deadline)
+			return refuse(why, WHY_AGAIN, "gpuhelper gave no answer: it is busy with too many requests of uid %u at once: "
+			    "try again", getuid());
+		nap_in_crowd();
+	}
+	return 0;
 }
 
 /* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
@@ -84,7 +127,6 @@ static int
 ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct why *why)
 {
 	const int64_t deadline = clock_ms() + CROWD_MS;
-	struct timespec nap = { 0 };
 	int ret;
 
 	for (;;) {
@@ -93,9 +135,7 @@ ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct wh
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
 		close(a->fd);
-		/* not all of a crowd at the same moments */
-		nap.tv_nsec = (CROWD_NAP_MS + (long)getpid() % CROWD_NAP_MS) * 1000000;
-		nanosleep(&nap, NULL);
+		nap_in_crowd();
 		if ((a->fd = door_connect(why)) == -1)
 			return -1;
 	}
@@ -113,7 +153,7 @@ ask_somehow(const char *text, enum door_setting door, struct asking *a, struct r
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_setuid(text, a, reply, why);
+		return ask_by_helpers(text, a, reply, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;

@@ -2,7 +2,7 @@
  * launch: becomes another program from a process state that no one would choose.
  *
  *	launch [-e NAME=VALUE]... [-E] [-v COUNT] [-w BYTES] [-z ARGV0] [-Z] [-a ARG]... [-n COUNT]
- *	    [-r LIMIT=VALUE]... [-c FD]... [-o COUNT:PATH] [-b] [-i] [-t MS] [-u] [-s] PROGRAM
+ *	    [-r LIMIT=VALUE]... [-c FD]... [-o COUNT:PATH] [-b] [-i] [-t MS] [-l NS] [-u] [-s] PROGRAM
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -108,7 +109,7 @@ main(int argc, char **argv)
 
 	args = calloc(400000, sizeof(*args));
 	args[0] = strdup("gpuhelper");
-	while ((c = getopt(argc, argv, "+e:Ev:w:z:Za:n:r:c:o:bit:us")) != -1)
+	while ((c = getopt(argc, argv, "+e:Ev:w:z:Za:n:r:c:o:bit:l:us")) != -1)
 		switch (c) {
 		case 'e': env[envs++] = optarg; break;
 		case 'E': null_env = 1; break;
@@ -127,6 +128,10 @@ main(int argc, char **argv)
 		case 'b': block = 1; break;
 		case 'i': ignore = 1; break;
 		case 't': timer.it_value.tv_usec = atoi(optarg) * 1000; break;
+		case 'l':
+			if (prctl(PR_SET_TIMERSLACK, strtoul(optarg, NULL, 10)) == -1)
+				die("PR_SET_TIMERSLACK");
+			break;
 		case 'u': umask(0777); break;
 		case 's':
 			if (sched_setscheduler(0, SCHED_IDLE, &none) == -1 || setpriority(PRIO_PROCESS, 0, 19) == -1)

@@ -132,8 +132,13 @@ def a2b():
 
 
 def sixty():
-    helpers = [Helper().ask(id="n%d" % n, gpus="1", **mapped(300000 + n)) for n in range(60)]
-    return [h.result()[0] for h in helpers]
+    """Those that are too many at once end without a word, and are asked again, as gpuhelper-runc does."""
+    ends, todo = {}, range(60)
+    while todo:
+        helpers = [(n, Helper().ask(id="n%d" % n, gpus="1", **mapped(300000 + n))) for n in todo]
+        ends.update((n, h.result()) for n, h in helpers)
+        todo = [n for n in todo if ends[n] == (75, {})]
+    return [ends[n][0] for n in range(60)]
 
 
 @case("N3", "60 grants at once on one node: 60 entries, and none afterwards")

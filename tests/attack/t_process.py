@@ -1,11 +1,14 @@
 """The state of the process that the helper starts in: environment, arguments, descriptors, limits, signals."""
 import array
 import contextlib
+import ctypes
 import fcntl
 import os
 import pty
+import resource
 import signal
 import socket
+import struct
 import subprocess
 import termios
 import time
@@ -198,6 +201,13 @@ def fds_of(pid):
     return {int(n): os.readlink("/proc/%d/fd/%s" % (pid, n)) for n in os.listdir("/proc/%d/fd" % pid)}
 
 
+def ours(fds):
+    """Their numbers, but for the one by which its place in the crowd is taken (crowd.h)."""
+    places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
+    assert len(places) == 1, fds
+    return set(fds) - set(places)
+
+
 @case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")
 def f1():
     with asker("attacker") as a:
@@ -208,8 +218,8 @@ def f1():
         pid = a.call(hold, launch("-c", "1", "-c", "2"))
         inside(pid)
         fds = fds_of(pid)
-        assert set(fds) == {0, 1, 2} and "socket" in fds[0], fds
-        assert all(v in ("/dev/null", "/dev/full") for k, v in fds.items() if k > 0), fds
+        assert ours(fds) == {0, 1, 2} and "socket" in fds[0], fds
+        assert all(fds[k] in ("/dev/null", "/dev/full") for k in (1, 2)), fds
 
 
 held = []
@@ -304,12 +314,12 @@ def f2():
         assert heard == b"", "root wrote to a socket that is none of ours: %r" % heard
 
 
-@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1 and 2")
+@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1, 2 and its place")
 def f3():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-o", "900:/etc/passwd"))
         inside(pid)
-        assert set(fds_of(pid)) == {0, 1, 2}, fds_of(pid)
+        assert ours(fds_of(pid)) == {0, 1, 2}, fds_of(pid)
         granted(a.call(hold_ask))
 
 
@@ -373,7 +383,7 @@ def f5():
 def f6():
     with asker("attacker") as a:
         pid, fds = a.call(send_fds)
-        assert set(fds_of(pid)) <= {0, 1, 2}, fds_of(pid)
+        assert ours(fds_of(pid)) <= {0, 1, 2}, fds_of(pid)
         assert a.call(hold_finish) == 0
 
 
@@ -494,8 +504,12 @@ def r7():
 @case("R8", "little data, locked memory, message queues, pending signals, locks")
 def r8():
     for name, values, clean in (("DATA", [0, 1 << 20, 16 << 20, 40 << 20], (75, 70, *LOADER)), ("MEMLOCK", [0], ()),
-                                ("MSGQUEUE", [0], ()), ("SIGPENDING", [0], ()), ("LOCKS", [0], ()), ("RTTIME", [1], ())):
+                                ("MSGQUEUE", [0], ()), ("SIGPENDING", [1], ()), ("LOCKS", [0], ()), ("RTTIME", [1], ())):
         sweep(name, values, clean)
+    # the end of its life is a pending signal to come: who may raise limits does, and else there is no helper without that end
+    raised = int(dict(l.split(":\t") for l in read("/proc/self/status").splitlines())["CapBnd"], 16) >> 24 & 1
+    client.look()
+    assert sweep("SIGPENDING", [0], () if raised else (75,)) == {"granted": raised, "ended": 1 - raised}
 
 
 # Signals
@@ -652,6 +666,208 @@ def s9():
         granted(once("victim", exchange))
     finally:
         subprocess.run(["mount", "-o", "remount,hidepid=0", "/proc"], check=True)
+
+
+# Time: what the caller leaves of it, and how many there are
+
+YEARS = 1 << 61		# nanoseconds
+DEADLINE = 30		# enter.c
+
+
+class Deaf(Helper):
+    """Its own end of the socket pair is full before it says a word, and nobody ever reads."""
+
+    def __init__(self, command=None):
+        self.sock, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                theirs.send(b"x" * 65536)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                theirs.send(b"x")
+        theirs.setblocking(True)
+        self.p = subprocess.Popen(command or launch("-l", str(YEARS)), stdin=theirs, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, env={})
+        theirs.close()
+        self.answer = None
+
+
+def deaf(**fields):
+    """In the asker: how long a helper stays whose answer nobody takes; None: longer than 8 s."""
+    h, began = Deaf(), time.monotonic()
+    h.ask(**fields)
+    try:
+        h.wait(8)
+    except subprocess.TimeoutExpired:
+        return None
+    return time.monotonic() - began
+
+
+@case("S10", "a timer slack of years, and an answer that nobody takes: the helper ends, and takes its grant back", 40)
+def s10():
+    for fields in {"gpus": "9"}, {"gpus": "1"}, {"verb": "look", "gpus": None}:
+        with asker("attacker") as a:
+            seconds = a.call(deaf, **fields)
+            assert seconds is not None and seconds < 5, (fields, seconds)
+            assert leases() == [], leases()
+
+
+@case("S11", "the whole of it has an end, which a stop, signals blocked or ignored, slack and limits don't move", DEADLINE + 20)
+def s11():
+    with asker("attacker") as a:
+        pids = []
+        for options in (), ("-b", "-i"), ("-l", str(YEARS)), ("-r", "SIGPENDING=100"):
+            pids.append(a.call(hold, launch(*options)))
+            inside(pids[-1])
+        began = time.monotonic()
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(DEADLINE - 5)
+        # a stopped one that ended before would say nothing of the deadline
+        assert [read("/proc/%d/stat" % p).rpartition(")")[2].split()[0] for p in pids] == ["T"] * len(pids)
+        while not all(gone(p) for p in pids):
+            assert time.monotonic() - began < DEADLINE + 3, "there still: %s" % [p for p in pids if not gone(p)]
+
+
+def many_deaf(count):
+    """In the asker: so many at once, under a limit of 40 processes; waits until each has been started."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    resource.setrlimit(resource.RLIMIT_NPROC, (40, 40))
+    made, tries = [], 0
+    while len(made) < count and tries < 20 * count:
+        tries += 1
+        try:
+            made.append(Deaf())
+            held.append(made[-1])
+        except BlockingIOError:
+            for h in made:
+                h.p.poll()
+            time.sleep(0.005)
+    return len(made)
+
+
+def roots_helpers():
+    """Helpers that are root by every id, which no limit of their user's counts."""
+    found = []
+    for status in glob.glob("/proc/[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            text = read(status)
+            if text.startswith("Name:\tgpuhelper\n") and "\nUid:\t0\t0\t0\t0\n" in text and "\tZ (" not in text:
+                found.append(status.split("/")[2])
+    return found
+
+
+@case("S12", "300 helpers of one user, limited to 40 processes: at most 16 are there at once, another is served", 40)
+def s12():
+    with asker("attacker") as a:
+        a.tell(many_deaf, 300)
+        most, worst, end = 0, 0, time.monotonic() + 4
+        while time.monotonic() < end:
+            began = time.monotonic()
+            granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+            worst = max(worst, time.monotonic() - began)
+            most = max(most, len(roots_helpers()))
+        made = a.hear()
+        print("# %d helpers at once: at most %d seen; another user's grant in %.2f s at worst" % (made, most, worst), flush=True)
+        assert made == 300, made
+        # it shows nothing where there never was a crowd
+        assert 8 <= most <= 16, most
+        assert worst < 2, "%.1f s" % worst
+        end = time.monotonic() + 8
+        while roots_helpers():
+            assert time.monotonic() < end, "%d are left" % len(roots_helpers())
+            time.sleep(0.05)
+
+
+@case("S13", "the helpers of a crowd are answered or end without a word, with 75; nobody else's are counted")
+def s13():
+    with asker("attacker") as a, asker("victim") as v:
+        held_pids = [a.call(hold) for _ in range(16)]
+        for pid in held_pids:
+            inside(pid)
+        assert a.call(exchange) == (75, {}), "a seventeenth"
+        granted(v.grant())
+        granted(once("root", exchange, gpus=None, folders="/srv/ro"))
+        os.kill(held_pids[3], signal.SIGKILL)
+        assert gone(held_pids[3])
+        granted(a.call(exchange, gpus=None, folders="/srv/ro"))
+
+
+def serve_files(fd):
+    """A file system with one file, /f, by fuse(4), which answers to everyone but the helper once that is one."""
+    attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
+    directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
+    while True:
+        data = os.read(fd, 1 << 17)
+        _, opcode, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", data)
+        with contextlib.suppress(OSError):
+            if pid != 0 and read("/proc/%d/comm" % pid) == "gpuhelper\n":
+                continue
+        if opcode == 26:	# INIT
+            body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 0, 0, 8, 8, 65536, 1, 0, 0, 0)
+        elif opcode == 1:	# LOOKUP
+            body = struct.pack("<QQQQII", 2, 0, 3600, 3600, 0, 0) + attributes
+        elif opcode == 3:	# GETATTR
+            body = struct.pack("<QII", 3600, 0, 0) + (directory if node == 1 else attributes)
+        elif opcode in (14, 27):	# OPEN, OPENDIR
+            body = struct.pack("<QII", 1, 0, 0)
+        elif opcode in (2, 36):	# FORGET, INTERRUPT
+            continue
+        else:	# FLUSH, RELEASE
+            body = b""
+        os.write(fd, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+
+
+@contextlib.contextmanager
+def silent_files(user):
+    """A file of a file system of that user's."""
+    d, uid = TEMP + "/silent", client.pwd.getpwnam(user).pw_uid
+    os.makedirs(d, exist_ok=True)
+    try:
+        fd = os.open("/dev/fuse", os.O_RDWR)
+    except OSError as e:
+        raise Skip("/dev/fuse: %s" % e)
+    options = "fd=%d,rootmode=40000,user_id=%d,group_id=%d" % (fd, uid, client.pwd.getpwnam(user).pw_gid)
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mount(b"silent", d.encode(), b"fuse", 6, options.encode()) == 0, os.strerror(ctypes.get_errno())
+    pid = os.fork()
+    if pid == 0:
+        try:
+            serve_files(fd)
+        finally:
+            os._exit(0)
+    os.close(fd)
+    try:
+        yield d + "/f"
+    finally:
+        # the end of its connection lets everyone go
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        libc.umount2(d.encode(), 2)
+
+
+def with_silent(path, numbers):
+    """In the asker: a helper that has such a file as these descriptors."""
+    fd = os.open(path, os.O_RDWR)
+    if 0 in numbers:
+        h = Helper(fd0=fd)
+    else:
+        h = Helper(stdout=fd if 1 in numbers else subprocess.DEVNULL, stderr=fd if 2 in numbers else subprocess.DEVNULL)
+    held.append(h)
+    return h.p.pid
+
+
+@case("S14", "a file that never answers (FUSE) as descriptor 0, 1 or 2 keeps no process that is root's", 30)
+def s14():
+    with silent_files("attacker") as path:
+        with asker("attacker") as a:
+            pids = [a.call(with_silent, path, numbers) for numbers in ((0,), (1,), (2,))]
+            # those that say nothing are over 2 s later
+            time.sleep(4)
+            assert roots_helpers() == [], [(p, read("/proc/%s/wchan" % p)) for p in roots_helpers()]
+            # his own they are, which do not end, or nothing was tried
+            assert all(not gone(p) for p in pids), [gone(p) for p in pids]
 
 
 @case("S7", "ptrace, memory, descriptors, signals, limits of the helper are out of the caller's reach")

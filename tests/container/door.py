@@ -6,7 +6,7 @@ usage: door.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 The runtime below is a script that leaves a process behind, as a container's first one: what is looked at is whether config.json got what the policy gives.  Containers that
 run are rootless.py's and podman.py's.
 """
-import contextlib, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, time
+import contextlib, fcntl, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, threading, time
 from lib import *
 
 host = Host('runc', 'v1')
@@ -219,6 +219,34 @@ ok(9 < took < 14, 'after about 10 s (%.1f)' % took)
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
+
+# the same by the setuid bit, with all places of this user taken for a while (root/crowd.h)
+@contextlib.contextmanager
+def no_place():
+    places = []
+    for i in range(16):
+        places.append(os.open('%s/locks/door-%d-%d' % (RUN, UID, i), os.O_RDWR | os.O_CREAT, 0o600))
+        fcntl.flock(places[-1], fcntl.LOCK_EX)
+    try:
+        yield lambda: [os.close(places.pop()) for _ in places[:]]
+    finally:
+        for fd in places:
+            os.close(fd)
+
+
+bit(True)
+door('setuid')
+with no_place() as leave:
+    threading.Timer(1.5, leave).start()
+    began = time.monotonic()
+    is_granted(ask(), 'by the setuid bit, ended without a word: asks again until it is heard')
+    ok(time.monotonic() - began > 1.4, 'and no sooner')
+with no_place():
+    began = time.monotonic()
+    is_refused(ask(), 'always ended without a word: gives up', 'gave no answer', 'too many requests of uid %d' % UID)
+    took = time.monotonic() - began
+    ok(4 < took < 14, 'after some seconds (%.1f)' % took)
+door('socket')
 
 # a helper that takes a grant, and ends before it is final
 def stub(reply, after):

@@ -18,7 +18,8 @@
 static int
 load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
 {
-	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys)), *text = NULL;
+	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys));
+	autofree char *text = NULL;
 	autoclose int fd = -1;
 	enum trust_found found;
 	struct stat st;

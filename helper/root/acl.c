@@ -1,7 +1,6 @@
 /*
- * See acl.h.  Reads, changes and writes an ACL as a whole, so under a lock per
- * node, whoever comes and whether or not it holds the leases' lock: of unlocked
- * changes that come at once, some are lost.  Through
+ * See acl.h.  Reads, changes and writes an ACL as a whole, so under the leases'
+ * lock: of changes that come at once without one, some are lost.  Through
  * /proc/self/fd, for libacl's acl_get_fd() wants more than O_PATH, and opening a
  * GPU does things to it.
  */
@@ -11,15 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/acl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <acl/libacl.h>
 
-#include "../host/file.h"
 #include "../pure/leasefile.h"
-#include "state.h"
 
 #define RW 6	/* in the bits of a mode */
 
@@ -38,19 +32,6 @@ put_acl(acl_t *acl)
 		acl_free(*acl);
 }
 #define autoacl __attribute__((cleanup(put_acl)))
-
-static int
-lock_node(int fd, const char *path, struct why *why)
-{
-	autoclose int dir = -1;
-	char name[32];
-	struct stat st;
-
-	if (fstat(fd, &st) == -1)
-		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
-	snprintf(name, sizeof(name), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
-	return (dir = state_dir("locks", why)) == -1 ? -1 : state_lock(dir, name, why);
-}
 
 static const char *
 proc_name(int fd, char out[40])
@@ -256,12 +237,11 @@ node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *sta
 int
 node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_names *ours, struct why *why)
 {
-	autoclose int lock = lock_node(fd, path, why);
 	struct editing e = { .fd = fd, .path = path, .why = why };
 	enum acl_state state;
 	int ret = -1, mask;
 
-	if (lock == -1 || read_acl(&e) == -1)
+	if (read_acl(&e) == -1)
 		return -1;
 	state = state_of(e.acl, who);
 	if (state == ACL_IS_OTHER)
@@ -309,12 +289,11 @@ int
 node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why)
 {
-	autoclose int lock = lock_node(fd, path, why);
 	struct editing e = { .fd = fd, .path = path, .why = why };
 	acl_entry_t entry;
 	int ret = 0;
 
-	if (lock == -1 || read_acl(&e) == -1)
+	if (read_acl(&e) == -1)
 		return -1;
 	if ((entry = find_name(e.acl, who)) != NULL && bits_of(entry) == RW) {
 		if (acl_delete_entry(e.acl, entry) == -1)

@@ -23,7 +23,10 @@ enum acl_state {
 	ACL_IS_OTHER,		/* there is one, and it says something else */
 };
 
-/* The next three take an O_PATH descriptor, and the node's path for messages. */
+/*
+ * The next three take an O_PATH descriptor, and the node's path for messages.  Who
+ * adds or removes holds the leases' lock, as all that is in acts.h does.
+ */
 
 /* What the entry is now; *mask gets the ACL's mask (0 to 7), ACT_NO_MASK where there is none.  -1 with *why. */
 int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why);

@@ -131,14 +131,18 @@ def a2b():
             refused(once("attacker", exchange, gpus=GPU0, **mapped(uid("victim"))), 77, "does not let")
 
 
-def sixty():
-    """Those that are too many at once end without a word, and are asked again, as gpuhelper-runc does."""
-    ends, todo = {}, range(60)
+def crowd(numbers, prefix, **fields):
+    """One helper each, all at once; those that are too many end without a word, and are asked again, as gpuhelper-runc does."""
+    ends, todo = {}, numbers
     while todo:
-        helpers = [(n, Helper().ask(id="n%d" % n, gpus="1", **mapped(300000 + n))) for n in todo]
+        helpers = [(n, Helper().ask(id=prefix + str(n), **{k: v(n) if callable(v) else v for k, v in fields.items()})) for n in todo]
         ends.update((n, h.result()) for n, h in helpers)
         todo = [n for n in todo if ends[n] == (75, {})]
-    return [ends[n][0] for n in range(60)]
+    return [ends[n][0] for n in numbers]
+
+
+def sixty():
+    return crowd(range(60), "n", gpus="1", uids=lambda n: mapped(300000 + n)["uids"], uid=0)
 
 
 @case("N3", "60 grants at once on one node: 60 entries, and none afterwards")
@@ -159,6 +163,40 @@ def a3():
             assert len([l for l in acl() if l.startswith("user:3")]) == 30
         client.look()
         assert not [l for l in acl() if l.startswith("user:3")]
+
+
+def twenty(first):
+    return crowd(range(20), "m", gpus="1", uids=lambda n: mapped(first + n)["uids"], uid=0)
+
+
+@case("N3b", "grants of two users at once on one node, and their ends at once: no entry is lost, none is left", 30)
+def a3b():
+    # one user's grants come one after another by a lock of his own
+    users = {"attacker": 300000, "victim": 500000}
+    with Closed(), etc():
+        write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker", "victim" ];\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; share_limit = 100; } );' % GPU0)
+        for _ in range(3):
+            askers = {u: client.Asker(u) for u in users}
+            for u, a in askers.items():
+                a.tell(twenty, users[u])
+            for u, a in askers.items():
+                assert a.hear() == [0] * 20, u
+            have = sorted(l for l in acl() if l.startswith(("user:3", "user:5")))
+            assert have == ["user:%d:rw-" % (f + n) for f in (300000, 500000) for n in range(20)], have
+            for a in askers.values():
+                a.tell(release_twenty)
+            for a in askers.values():
+                a.hear()
+            left = [l for l in acl() if l.startswith(("user:3", "user:5"))]
+            assert left == [], left
+            for a in askers.values():
+                a.end()
+            client.look()
+
+
+def release_twenty():
+    return crowd(range(20), "m", verb="release", gpus=None)
 
 
 @case("N4", "an administrator's entries and mask stay as they are, during the lease and after it")

@@ -92,9 +92,8 @@ list_names(struct loading *l, int dirfd, struct strlist *names)
 }
 
 static int
-load_file(struct loading *l, int dirfd, const char *name)
+read_file(struct loading *l, int dirfd, const char *name, struct cdi_file *v)
 {
-	struct cdi_file *v = reallocarray(l->r->file, l->r->files + 1, sizeof(*v));
 	autofree char *text = NULL;
 	enum trust_found found = TRUST_FAILED;
 	enum cdi_format format;
@@ -102,14 +101,6 @@ load_file(struct loading *l, int dirfd, const char *name)
 	size_t len;
 	unsigned i;
 
-	if (v == NULL)
-		return -1;
-	l->r->file = v;
-	v = &v[l->r->files];
-	*v = (struct cdi_file){ .dir = l->dir };
-	if (asprintf(&v->path, "%s/%s", l->path, name) == -1)
-		return -1;
-	l->r->files++;
 	/* one that is replaced is there again at once */
 	for (i = 0; i < 3 && text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
 		found = trust_find_text(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &text, &len, &why);
@@ -123,6 +114,22 @@ load_file(struct loading *l, int dirfd, const char *name)
 	cdi_format_of(name, &format);
 	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) && !(l->trusted && v->faults.unsafe > 0);
 	return v->faults.starved ? -1 : 0;
+}
+
+static int
+load_file(struct loading *l, int dirfd, const char *name)
+{
+	struct cdi_file *v = reallocarray(l->r->file, l->r->files + 1, sizeof(*v));
+
+	if (v == NULL)
+		return -1;
+	l->r->file = v;
+	v = &v[l->r->files];
+	*v = (struct cdi_file){ .dir = l->dir };
+	if (asprintf(&v->path, "%s/%s", l->path, name) == -1)
+		return -1;
+	l->r->files++;
+	return read_file(l, dirfd, name, v);
 }
 
 static int

@@ -14,16 +14,35 @@
 #include "file.h"
 #include "trust.h"
 
+/* 1: there are none. */
+static int
+read_keys(const struct issuer_setting *s, int dir, bool strict, struct jwks **keys, struct why *why)
+{
+	autofree char *text = NULL;
+	enum trust_found found;
+	struct stat st;
+	size_t len;
+
+	found = trust_find_text(dir, path_last(s->keys), s->keys, JWKS_MAX, strict, &text, &len, why);
+	if (found == TRUST_ABSENT)
+		return 1;
+	if (found != TRUST_FOUND)
+		return -1;
+	if (fstatat(dir, path_last(s->keys), &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return refuse(why, WHY_IO, "%s: %s", s->keys, strerror(errno));
+	if (jwks_parse(text, len, st.st_mtim.tv_sec, keys, why) == -1)
+		return refuse_within(why, s->keys);
+	return 0;
+}
+
 /* The keys of an issuer; they are as old as their file. */
 static int
 load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
 {
 	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys));
-	autofree char *text = NULL;
 	autoclose int fd = -1;
 	enum trust_found found;
-	struct stat st;
-	size_t len;
+	int ret;
 
 	*keys = NULL;
 	if (dir == NULL)
@@ -31,16 +50,11 @@ load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struc
 	if (strlen(dir) > 1)
 		dir[strlen(dir) - 1] = '\0';
 	if ((found = trust_find_dir(dir, strict, &fd, why)) == TRUST_FOUND)
-		found = trust_find_text(fd, path_last(s->keys), s->keys, JWKS_MAX, strict, &text, &len, why);
-	if (found == TRUST_ABSENT)
-		return refuse(why, WHY_CONFIG, "there are no keys of issuer %s in %s yet: gpuhelperctl keys fetch", s->url, s->keys);
-	if (found != TRUST_FOUND)
-		return -1;
-	if (fstatat(fd, path_last(s->keys), &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return refuse(why, WHY_IO, "%s: %s", s->keys, strerror(errno));
-	if (jwks_parse(text, len, st.st_mtim.tv_sec, keys, why) == -1)
-		return refuse_within(why, s->keys);
-	return 0;
+		ret = read_keys(s, fd, strict, keys, why);
+	else
+		ret = found == TRUST_ABSENT ? 1 : -1;
+	return ret != 1 ? ret : refuse(why, WHY_CONFIG, "there are no keys of issuer %s in %s yet: gpuhelperctl keys fetch",
+	    s->url, s->keys);
 }
 
 static const struct issuer_setting *

@@ -16,7 +16,8 @@
 #include "strictjson.h"
 #include "wire.h"
 
-#define ID_MAX 1024
+#define ID_MAX 255		/* a file name's: runtimes make directories of them */
+#define PATH_MAX_ASKED 1024
 
 static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply",
 	"created", "exec" };
@@ -141,8 +142,33 @@ check_id(const char *id, struct why *why)
 {
 	size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.");
 
-	if (n == 0 || id[n] != '\0' || n > ID_MAX || strcmp(id, ".") == 0 || strcmp(id, "..") == 0)
+	if (n == 0 || id[n] != '\0' || strcmp(id, ".") == 0 || strcmp(id, "..") == 0)
 		return refuse(why, WHY_DATA, "container id \"%.80s\" is not one that runc would take", id);
+	return 0;
+}
+
+/* In UTF-8, those of C1 too. */
+static bool
+has_control(const char *s)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)s; *p != '\0'; p++)
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f))
+			return true;
+	return false;
+}
+
+/* Both are written into leases, where a control character takes six bytes. */
+static int
+check_paths(const char *root, const char *cgroup, struct why *why)
+{
+	if (has_control(root))
+		return refuse(why, WHY_DATA, "--root has a control character");
+	if (root[0] != '\0' && root[0] != '/')
+		return refuse(why, WHY_DATA, "--root \"%.80s\" is not an absolute path", root);
+	if (has_control(cgroup))
+		return refuse(why, WHY_DATA, "linux.cgroupsPath has a control character");
 	return 0;
 }
 
@@ -219,12 +245,12 @@ unpack(json_t *j, struct request *r, struct why *why)
 	r->no_chores = no_chores;
 	if ((init == NULL) != (file == NULL))
 		return refuse(why, WHY_DATA, "request: init_path and init_file belong together");
-	if (check_id(id, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||
+	if (check_id(id, why) == -1 || check_paths(root, cgroup, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||
 	    unpack_idmap(gids, &r->gids, why) == -1 || unpack_groups(groups, r, why) == -1 ||
 	    unpack_file(file, &r->init_file, why) == -1 || unpack_shut(shut, r, why) == -1 ||
 	    copy_text(&r->init_path, init, 4096, "init_path", why) == -1 || copy_text(&r->id, id, ID_MAX, "id", why) == -1 ||
-	    copy_text(&r->runtime_root, root, 4096, "runtime_root", why) == -1 ||
-	    copy_text(&r->cgroups_path, cgroup, 4096, "cgroups_path", why) == -1 ||
+	    copy_text(&r->runtime_root, root, PATH_MAX_ASKED, "runtime_root", why) == -1 ||
+	    copy_text(&r->cgroups_path, cgroup, PATH_MAX_ASKED, "cgroups_path", why) == -1 ||
 	    copy_text(&r->token, token, 16384, "token", why) == -1 ||
 	    copy_text(&r->team, team, 1024, "team", why) == -1 ||
 	    copy_text(&r->pipeline, pipeline, 1024, "pipeline", why) == -1 ||

@@ -30,9 +30,9 @@ enum verb {
 
 struct request {
 	enum verb verb;
-	char *id;			/* container id */
-	char *runtime_root;		/* the runtime's --root as given, "" if none */
-	char *cgroups_path;		/* linux.cgroupsPath, "" if none */
+	char *id;			/* container id: 1 to 255 of what runc takes */
+	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
+	char *cgroups_path;		/* linux.cgroupsPath, at most 1024 bytes; "" if none */
 	bool systemd_cgroup;
 	struct idmap uids, gids;	/* linux.uidMappings, gidMappings */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: none */

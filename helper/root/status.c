@@ -14,7 +14,7 @@
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
 #define WAITERS_SHOWN (150 * 1024)
-#define NAME_MAX_SHOWN 256	/* bytes of an id or a root: they may be 4096 each */
+#define NAME_MAX_SHOWN 256	/* bytes of an id or a root: a root may have 1024 */
 
 static bool
 may_see(const struct peer *p, uint32_t uid)

@@ -879,7 +879,7 @@ def x4():
                        (good[:12] + b"\0" * (len(good) - 12), ""),
                        (frame(b" " * (256 * 1024)), "")):
         refused(once("attacker", raw_exchange, data), 65, word)
-    status, answer = once("attacker", raw_exchange, frame(json.dumps(request(id="x" * 1025))))
+    status, answer = once("attacker", raw_exchange, frame(json.dumps(request(id="x" * 256))))
     refused((status, answer), 65)
     # more than it says: what follows is no last byte
     status, answer = once("attacker", raw_exchange, good + good)

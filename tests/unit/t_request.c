@@ -160,6 +160,13 @@ test_refused(void)
 		{ "id", "\"a\\n\"", "container id \"a?\" is not one that runc would take" },
 		{ "id", "\"\xc3\xa4\"", "container id \"\xc3\xa4\" is not one that runc would take" },
 		{ "id", "null", "request: Expected string, got null" },
+		{ "runtime_root", "\"run/runc\"", "--root \"run/runc\" is not an absolute path" },
+		{ "runtime_root", "\" /run\"", "--root \" /run\" is not an absolute path" },
+		{ "runtime_root", "\"/run\\u0001\"", "--root has a control character" },
+		{ "runtime_root", "\"/run\\u007f\"", "--root has a control character" },
+		{ "runtime_root", "\"/run\\u0085/x\"", "--root has a control character" },
+		{ "cgroups_path", "\"/a\\n\"", "linux.cgroupsPath has a control character" },
+		{ "cgroups_path", "\"a\\u009f\"", "linux.cgroupsPath has a control character" },
 		{ "systemd_cgroup", "1", "request: Expected true or false, got integer" },
 		{ "uid", "-1", "request: the process's uid or gid is out of range" },
 		{ "uid", "4294967295", "request: the process's uid or gid is out of range" },
@@ -243,7 +250,7 @@ test_init_file(void)
 	}
 }
 
-/* A member with a text of n times the same letter. */
+/* A member with a text of n times the same letter; of a path, after "/". */
 static int
 decode_long(const char *key, size_t n, struct why *why)
 {
@@ -253,6 +260,8 @@ decode_long(const char *key, size_t n, struct why *why)
 	int ret;
 
 	memset(s, 'x', n);
+	if (strcmp(key, "runtime_root") == 0)
+		s[0] = '/';
 	s[n] = '\0';
 	json_object_set_new(j, key, json_string(s));
 	if (strcmp(key, "init_path") == 0)
@@ -271,7 +280,7 @@ test_long(void)
 		const char *key;
 		size_t max;
 	} t[] = {
-		{ "id", 1024 }, { "runtime_root", 4096 }, { "cgroups_path", 4096 }, { "token", 16384 },
+		{ "id", 255 }, { "runtime_root", 1024 }, { "cgroups_path", 1024 }, { "token", 16384 },
 		    { "team", 1024 },
 		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
 		    { "folders", 65536 }, { "label", 1024 }, { "mount_label", 1024 },
@@ -284,6 +293,28 @@ test_long(void)
 		is_int(decode_long(t[i].key, t[i].max, &why), 0, "%s of %zu bytes: %s", t[i].key, t[i].max, why.text);
 		is_int(decode_long(t[i].key, t[i].max + 1, &why), -1, "one byte more is refused");
 		ok(strchr(why.text, '\n') == NULL && why.code == WHY_DATA, "  which is said: %.60s", why.text);
+	}
+}
+
+/* What runtimes take must pass. */
+static void
+test_names(void)
+{
+	static const char *const t[][2] = {
+		{ "id", "\"a\"" }, { "id", "\"...\"" }, { "id", "\"-_+.Z9\"" }, { "id", "\"--help\"" },
+		{ "runtime_root", "\"\"" }, { "runtime_root", "\"/\"" }, { "runtime_root", "\"/run/user/1000/crun\"" },
+		{ "runtime_root", "\"/srv/\\u00e4 b\"" }, { "cgroups_path", "\"system.slice:cri-containerd:0123abcd\"" },
+		{ "cgroups_path", "\"/garden/x\"" }, { "cgroups_path", "\"../x \\u00a0\"" }, { "cgroups_path", "\"-.slice:a:b\"" },
+	};
+	struct request r;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autofree char *text = with(t[i][0], t[i][1]);
+
+		ok(decode(text, &r, &why) == 0, "%s %s is taken: %s", t[i][0], t[i][1], why.text);
+		request_free(&r);
 	}
 }
 
@@ -609,6 +640,7 @@ main(void)
 	test_refused();
 	test_init_file();
 	test_long();
+	test_names();
 	test_many();
 	test_many_shut();
 	test_ask();

@@ -89,10 +89,13 @@ static bool
 look_at(struct search *s, const char *pid)
 {
 	struct home home;
+	char tid[16];
 	size_t i;
 
 	/* who ends meanwhile, or is a zombie, has nothing open; who is out of our sight is no container's of this worker */
-	if (!home_of(s->nodes.proc, pid, &home))
+	if (!process_thread(s->nodes.proc, pid, tid))
+		return true;
+	if (!home_of(s->nodes.proc, tid, &home))
 		return process_is_gone(errno) || (!s->all_seen && (errno == EACCES || errno == EPERM));
 	if (same_home(&home, &s->ours))
 		return true;

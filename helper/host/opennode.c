@@ -58,16 +58,27 @@ is_node(const struct statx *st, const struct wanted *w)
 	return false;
 }
 
+/*
+ * What a link of procfs leads to can't be looked at.  A user's file system may
+ * keep even root out (FUSE), but has no device nodes to use; the link itself is
+ * there to be read.
+ */
+static bool
+is_kept_from_root(int dir, const char *link)
+{
+	char text[8];
+
+	return errno == EACCES && readlinkat(dir, link, text, sizeof(text)) != -1;
+}
+
 static bool
 fd_is_node(int fds, const char *name, const struct wanted *w)
 {
 	struct statx st;
-	char link[8];
 
 	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0)
 		return is_node(&st, w);
-	/* a user's file system may keep even root out, but has no device nodes to use; the link itself is procfs's */
-	return !process_is_gone(errno) && !(errno == EACCES && readlinkat(fds, name, link, sizeof(link)) != -1);
+	return !process_is_gone(errno) && !is_kept_from_root(fds, name);
 }
 
 /* A directory of the process's; NULL with *gone where it is not there (any more). */
@@ -149,12 +160,41 @@ line_is_node(int maps, const char *line, const struct wanted *w)
 		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (statx(maps, link, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
-		return !process_is_gone(errno);
+		return !process_is_gone(errno) && !is_kept_from_root(maps, link);
 	if (is_node(&st, w))
 		return true;
 	if (S_ISREG(st.stx_mode))
 		add_plain(w->plain, major, minor, inode);
 	return false;
+}
+
+static bool
+is_living(int proc, const char *tid)
+{
+	struct stat st;
+	char name[40];
+
+	snprintf(name, sizeof(name), "%.15s/ns/mnt", tid);
+	return fstatat(proc, name, &st, 0) == 0 || !process_is_gone(errno);
+}
+
+bool
+process_thread(int proc, const char *pid, char tid[16])
+{
+	bool found = is_living(proc, pid), gone;
+	struct dirent *e;
+	char name[40];
+	DIR *d;
+
+	snprintf(tid, 16, "%.15s", pid);
+	snprintf(name, sizeof(name), "%.15s/task", pid);
+	if (found || (d = open_of(proc, name, &gone)) == NULL)
+		return found;
+	while (!found && (e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.' && (found = is_living(proc, e->d_name)))
+			snprintf(tid, 16, "%.15s", e->d_name);
+	closedir(d);
+	return found;
 }
 
 /* The process's own program is no node, and needs no rights to be seen. */
@@ -174,18 +214,20 @@ static bool
 maps_node(int proc, const char *pid, const struct wanted *w)
 {
 	bool has = false, gone;
-	char name[40], *line = NULL;
+	char tid[16], name[40], *line = NULL;
 	unsigned lines = 0;
 	size_t size = 0;
 	FILE *file;
 	DIR *maps;
 	int fd;
 
-	know_program(proc, pid, w->plain);
-	snprintf(name, sizeof(name), "%.15s/map_files", pid);
+	if (!process_thread(proc, pid, tid))
+		return false;
+	know_program(proc, tid, w->plain);
+	snprintf(name, sizeof(name), "%.15s/map_files", tid);
 	if ((maps = open_of(proc, name, &gone)) == NULL)
 		return !gone;
-	snprintf(name, sizeof(name), "%.15s/maps", pid);
+	snprintf(name, sizeof(name), "%.15s/maps", tid);
 	fd = file_open_beneath(proc, name, O_RDONLY);
 	gone = fd == -1 && process_is_gone(errno);
 	if (fd == -1 || (file = fdopen(fd, "r")) == NULL) {

@@ -44,6 +44,13 @@ struct plain {
 	size_t n;		/* that were seen in all */
 };
 
+/*
+ * A thread of the process (PID beneath «proc») that lives, by its number: the
+ * first one may have ended, and shows nothing any more of what the others have.
+ * False where there is none.
+ */
+bool process_thread(int proc, const char *pid, char tid[16]);
+
 /* What many processes, one after the other, are searched for. */
 struct node_search {
 	int proc;		/* "/proc" */

@@ -189,13 +189,13 @@ lease_encode(const struct lease *l)
 	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
 		whole = false;
 	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
-	    "s:s, s:o*, s:s*}",
+	    "s:s, s:o*, s:o*, s:s*}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
 	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
 	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
 	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state),
-	    "pausing", pausing,
+	    "pausing", pausing, "planned", l->planned ? json_true() : NULL,
 	    "label", l->label[0] != '\0' ? l->label : NULL);
 	if (!whole) {
 		json_decref(j);
@@ -370,9 +370,12 @@ static bool
 read_state(const json_t *j, struct lease *l)
 {
 	const char *state = json_string_value(json_object_get(j, "state"));
-	const json_t *pausing = json_object_get(j, "pausing");
+	const json_t *pausing = json_object_get(j, "pausing"), *planned = json_object_get(j, "planned");
 
 	if (state == NULL || !lease_state_named(state, &l->state) || !get_process(j, "init", "init_start", &l->init))
+		return false;
+	l->planned = planned != NULL;
+	if (planned != NULL && !json_is_true(planned))
 		return false;
 	l->pauses = pausing != NULL;
 	return !l->pauses || pausing_unpack(pausing, &l->pausing);

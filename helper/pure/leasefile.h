@@ -74,6 +74,7 @@ struct lease {
 	size_t ways;
 	struct act *act;
 	size_t acts;
+	bool planned;		/* the acts are, and not to be done yet: the grant is not in the audit log */
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs: it knows when they are over */
 	struct pausing pausing;

@@ -77,8 +77,8 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 	(void)r;
 	(void)audit;
 	for (i = 0; i < ls->n; i++)
-		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && ls->v[i].state != LEASE_DRAINING &&
-		    acts_allow(ls, &ls->v[i], &reply->why) == -1)
+		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && ls->v[i].state == LEASE_HELD &&
+		    !ls->v[i].planned && acts_allow(ls, &ls->v[i], &reply->why) == -1)
 			ret = -1;
 	return ret;
 }

@@ -195,14 +195,9 @@ plan_nodes(struct work *w, const struct leases *ls)
 static int
 plan(struct work *w, const struct leases *ls)
 {
-	const bool pauses = w->request->init_path != NULL && w->lease.gpus > 0 &&
-	    strlist_has(&w->settings.placeholder_init, w->request->init_path);
-
-	if (add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
-	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 || add_vendor_env(w) == -1)
-		return -1;
-	/* under the lock, too: whoever ends the lease removes its record with it */
-	return exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why);
+	w->lease.planned = true;
+	return add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
+	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
 }
 
 int
@@ -317,15 +312,25 @@ open_planned(struct work *w, const struct leases *ls)
 	return make_nodes(w, ls) == -1 ? -1 : acts_allow(ls, &w->lease, &w->why);
 }
 
+/* Under the lock, too: whoever ends the lease removes its record with it. */
+static int
+record_for_execs(struct work *w)
+{
+	const bool pauses = w->request->init_path != NULL && w->lease.gpus > 0 &&
+	    strlist_has(&w->settings.placeholder_init, w->request->init_path);
+
+	return exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why);
+}
+
 int
 open_nodes(struct work *w)
 {
 	struct leases ls;
 	int ret;
 
-	if (w->lease.acts == 0)
-		return 0;
-	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 ? -1 : open_planned(w, &ls);
+	w->lease.planned = false;
+	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 || record_for_execs(w) == -1 ||
+	    leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
 	leases_close(&ls);
 	return ret;
 }

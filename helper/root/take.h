@@ -8,7 +8,7 @@
 
 /*
  * Picks GPUs, plans what has to be done to their nodes, and writes all of it down
- * as a lease with its exec record; nothing is done yet.  t->lease is then its key.
+ * as a lease; nothing is done yet.  t->lease is then its key.
  * -1 with w->why; with w->waits it is to ask again, after w->chores.
  */
 int take_lease(struct work *w, struct traces *t);

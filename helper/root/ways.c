@@ -80,9 +80,17 @@ static int
 note_one(const struct edit_mount *m, int root, struct lease *l, struct why *why)
 {
 	struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
+	char first[1100];
 
 	if (w.path == NULL)
 		return refuse_nomem(why);
+	/* what is mounted beneath could be reached by other paths, which nobody would know to lead through it */
+	if (l->host_root && w.writable && strlist_has(&m->options, "rbind") &&
+	    mounts_beneath(m->source, first, sizeof(first))) {
+		way_free(&w);
+		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), which a container that is the host's root "
+		    "can't have for writing: give it a user namespace, or the folder without submounts", m->source, first);
+	}
 	if (add_places(&w, root, why) == -1) {
 		way_free(&w);
 		return -1;
@@ -142,11 +150,11 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 			return refuse(why, WHY_AGAIN, "folder %s lies in %s, which container %s may write in as the host's root, and "
 			    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
 			    through->path, name_for(o, l));
-		/* once a container is made, nothing moves what is mounted there */
-		if (o->init.pid == 0 && (w = find(o, l, &through)) != NULL)
-			return refuse(why, WHY_AGAIN, "folder %s holds %s, which is being mounted for container %s: a container that is "
-			    "the host's root can't have it for writing meanwhile; try again later", through->path, w->path,
-			    name_for(o, l));
+		/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
+		if ((o->init.pid == 0 || o->host_root) && (w = find(o, l, &through)) != NULL)
+			return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
+			    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
+			    o->init.pid == 0 ? "is being given" : "has, as the host's root");
 	}
 	return 0;
 }

@@ -435,7 +435,7 @@ def v21():
 def v22():
     with asker("victim") as v:
         granted(v.grant(id="v", gpus=None, folders="/srv/tree/dir:ro"))
-        refused(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir", "being mounted")
+        refused(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir", "is being given")
         granted(once("root", exchange, id="a", folders="/srv/tree:ro", **HOST_ROOT))
     granted(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT))
 
@@ -483,3 +483,38 @@ def v24():
         os.rename("/srv/tree/elsewhere", "/srv/tree/dir")
     else:
         os.unlink("/srv/tree/elsewhere")
+
+
+def make_container(name):
+    """In the asker: what a runtime leaves behind, and the helper is shown."""
+    p = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return exchange(verb="created", id=name, gpus=None)[0], p.pid
+
+
+@case("V25", "nor does the host's root get what lies above a folder that another one writes in: it could move that away")
+def v25():
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree/dir:rw", **HOST_ROOT))
+        status, init = a.call(make_container, "a")
+        try:
+            assert status == 0
+            refused(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir", "has, as the host's root")
+            granted(once("root", exchange, id="b", folders="/srv/tree:ro", **HOST_ROOT))
+        finally:
+            os.kill(init, 9)
+
+
+@case("V26", "what is mounted beneath a folder is not written in along with it by the host's root")
+def v26():
+    os.makedirs("/srv/tree/dir/m")
+    subprocess.run(["mount", "--bind", "/srv/rw", "/srv/tree/dir/m"], check=True)
+    try:
+        with etc():
+            write(POLICIES + "/10-deep.conf", 'identity = "caller";\ncallers = [ "root" ];\n'
+                  'folders = ( { path = "/srv/tree/dir"; access = "rw"; submounts = true; } );')
+            os.rename(POLICIES + "/50-root.conf", POLICIES + "/70-root.conf")
+            refused(once("root", exchange, id="a", folders="/srv/tree/dir:rw", **HOST_ROOT), 77, "mount beneath it (/srv/tree/dir/m)")
+            granted(once("root", exchange, id="a", folders="/srv/tree/dir:ro", **HOST_ROOT))
+    finally:
+        subprocess.run(["umount", "/srv/tree/dir/m"], check=True)
+        os.rmdir("/srv/tree/dir/m")

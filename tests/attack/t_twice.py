@@ -1,4 +1,5 @@
 """An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
+import glob
 import re
 import time
 
@@ -7,6 +8,7 @@ from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, mapped, uid
 from t_lease import BUSY, Counted, Openable
+from t_inuse import THREAD, build
 from t_token import ask as ask_with, issuer
 
 HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
@@ -261,3 +263,79 @@ def w9():
         among = time_of_grant()
     print("# a grant takes %.0f ms, and %.0f ms beside 2000 processes of containers with 23 files open each" % (alone, among))
     assert among - alone < 4000
+
+
+@case("W10", "a user maps a file that his own file system keeps from root: nobody's grant is held up", 20)
+def w10():
+    where = tempfile.mkdtemp(dir=TEMP)
+    os.chmod(where, 0o777)
+    with background(program("fusemap"), where, user="nobody") as p:
+        if not p.stdout.readline():
+            raise Skip("no FUSE in a user namespace here")
+        granted(once("victim", exchange, gpus="1"))
+    os.rmdir(where)
+
+
+MAPPED = THREAD.replace("if (open(av[2], O_RDONLY) == -1) exit(2);",
+                        "int f = open(av[2], O_RDWR); if (mmap(0, 4096, 3, 2, f, 0) == (void *)-1) exit(3); close(f);").replace(
+    "#include <fcntl.h>", "#include <fcntl.h>\n#include <sys/mman.h>")
+
+
+@case("W11", "a process whose first thread has ended holds the node, open or mapped: it is seen", 30)
+def w11():
+    build("thread", THREAD, "-pthread")
+    build("mapthread", MAPPED, "-pthread")
+    assert MAPPED != THREAD and "mmap(0" in MAPPED
+    for minor, name in (9, "thread"), (5, "mapthread"):
+        with Openable(minor):
+            for how in "plain", "leader":
+                with background(*CONTAINER, program(name), how, "/dev/nvidia%d" % minor) as p:
+                    p.stdout.readline()
+                    time.sleep(0.2)
+                    refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+                # a rootless lease that is over, but for that
+                with background(program(name), how, "/dev/nvidia%d" % minor, user="attacker") as p:
+                    p.stdout.readline()
+                    time.sleep(0.2)
+                    granted(once("attacker", exchange, gpus=GPU0))
+                    refused(once("victim", exchange, gpus=GPU0), *BUSY)
+                client.look()
+
+
+def again_and_again(verb, times):
+    for _ in range(times):
+        exchange(verb=verb, gpus=None)
+
+
+SLOW = r"""
+import os, resource, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+try:
+    for _ in range(20000):
+        os.open("/dev/null", os.O_RDONLY)
+except OSError:
+    pass
+print("there", flush=True)
+time.sleep(120)
+"""
+
+
+@case("W12", "what is only planned is not done by asking to have it done again, and its env is not to be read", 60)
+def w12():
+    with issuer() as token, Closed(), asker("attacker") as a, asker("attacker") as b, tries("attacker") as p, \
+            background(*CONTAINER, "python3", "-c", SLOW) as slow:
+        slow.stdout.readline()
+        p.stdout.readline()
+        os.set_blocking(p.stdout.fileno(), False)
+        t = token()
+        granted(ask_with(t, "first", "victim"))
+        records = glob.glob(RUN + "/exec/%d/*" % uid("attacker"))
+        for n in range(8):
+            b.tell(again_and_again, "reapply", 4)
+            a.tell(client.exchange, id="w%d" % n, token=t, gpus=None, **mapped(uid("attacker")))
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                assert glob.glob(RUN + "/exec/%d/*" % uid("attacker")) == records
+            refused(a.hear(), 77, "another container")
+            b.hear()
+        assert not p.stdout.read(), "the node was opened"

@@ -41,7 +41,7 @@ fill(struct lease *l)
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
-	l->host_root = true;
+	l->host_root = l->planned = true;
 	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
 	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
 	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
@@ -94,7 +94,7 @@ same(const struct lease *a, const struct lease *b)
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
 	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
-	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->host_root == b->host_root && a->ways == b->ways &&
+	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->host_root == b->host_root && a->planned == b->planned && a->ways == b->ways &&
 	    (a->ways == 0 || strcmp(a->way[0].path, b->way[0].path) == 0) && same_pausing(&a->pausing, &b->pausing);
 }
 
@@ -249,6 +249,9 @@ test_refused(void)
 	is_int(decode_with("init_start", json_integer(1)), -1, "nor of a start time that is a number");
 	is_int(decode_with("init_start", json_string("-1")), -1, "nor of a negative one");
 	is_int(decode_with("pausing", NULL), 0, "one without tasks is read");
+	is_int(decode_with("planned", json_true()), 0, "one whose acts are planned is read");
+	is_int(decode_with("planned", json_false()), -1, "one that says that they are not is not");
+	is_int(decode_with("planned", json_integer(1)), -1, "nor one that says it with a number");
 	is_int(decode_with("pausing", json_null()), -1, "one whose tasks are null is not");
 	is_int(decode_with("pausing", json_object()), -1, "nor where nothing is said of them");
 	is_int(decode_with("pausing", json_array()), -1, "nor where they are a list");

@@ -276,6 +276,7 @@ hold(struct work *w, const struct leases *ls)
 	if (open_planned(w, ls) == -1)
 		return -1;
 	l->state = LEASE_HELD;
+	l->planned = false;
 	l->pausing.used = true;
 	l->pausing.left_since = 0;
 	l->pausing.execs = 0;

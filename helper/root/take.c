@@ -189,13 +189,13 @@ plan_nodes(struct work *w, const struct leases *ls)
 
 	if (each_node(w, &view, device_plan) == -1 || each_node(w, &view, add_if_there) == -1)
 		return -1;
+	w->lease.planned = w->lease.acts > 0;
 	return leases_write(ls, &w->lease, &w->why);
 }
 
 static int
 plan(struct work *w, const struct leases *ls)
 {
-	w->lease.planned = true;
 	return add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
 	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
 }
@@ -322,15 +322,19 @@ record_for_execs(struct work *w)
 	return exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why);
 }
 
+/* What nothing is done for needs no look at the others. */
 int
 open_nodes(struct work *w)
 {
+	const uint32_t uid = w->peer->asker.uid;
+	const bool acts = w->lease.acts > 0;
 	struct leases ls;
 	int ret;
 
 	w->lease.planned = false;
-	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 || record_for_execs(w) == -1 ||
-	    leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
+	ret = acts ? leases_read(&ls, uid, &w->why) : leases_lock(&ls, uid, &w->why);
+	if (ret == 0 && (ret = record_for_execs(w)) == 0 && acts)
+		ret = leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
 	leases_close(&ls);
 	return ret;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>	/* struct __ptrace_syscall_info: glibc's name for it */
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -84,7 +85,7 @@ static const long changing[] = {
 #endif
 };
 
-/* From asking for the lock until its descriptor is closed. */
+/* From asking for the lock until its descriptor is closed.  A place in the crowd, which nobody waits for, is none. */
 static int
 is_locked(const struct __ptrace_syscall_info *info)
 {
@@ -92,7 +93,7 @@ is_locked(const struct __ptrace_syscall_info *info)
 	static int locked;
 	const int was = locked;
 
-	if (info->entry.nr == SYS_flock) {
+	if (info->entry.nr == SYS_flock && (info->entry.args[1] & LOCK_NB) == 0) {
 		lock = info->entry.args[0];
 		locked = 1;
 	} else if (info->entry.nr == SYS_close && info->entry.args[0] == lock)

@@ -261,7 +261,7 @@ read_all(struct leases *ls, struct why *why)
 }
 
 int
-leases_lock(struct leases *ls, uint32_t uid, struct why *why)
+leases_read(struct leases *ls, uint32_t uid, struct why *why)
 {
 	autoclose int locks = -1;
 	char line[24];
@@ -270,13 +270,8 @@ leases_lock(struct leases *ls, uint32_t uid, struct why *why)
 	snprintf(line, sizeof(line), "user-%u", uid);
 	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, why)) == -1))
 		return -1;
-	return (ls->dir = state_dir("leases", why)) == -1 || (ls->lock = state_lock(ls->dir, "../lock", why)) == -1 ? -1 : 0;
-}
-
-int
-leases_read(struct leases *ls, uint32_t uid, struct why *why)
-{
-	return leases_lock(ls, uid, why) == -1 ? -1 : read_all(ls, why);
+	return (ls->dir = state_dir("leases", why)) == -1 || (ls->lock = state_lock(ls->dir, "../lock", why)) == -1 ? -1 :
+	    read_all(ls, why);
 }
 
 int

@@ -28,8 +28,6 @@ typedef void lease_ended(void *ctx, const struct lease *l);
 int leases_open(struct leases *ls, uint32_t uid, lease_ended *ended, void *ctx, struct why *why);
 /* The same lock and the same leases, whether they are over or not: for who only needs his own.  leases_close(). */
 int leases_read(struct leases *ls, uint32_t uid, struct why *why);
-/* The lock alone; *ls has no leases.  leases_close(). */
-int leases_lock(struct leases *ls, uint32_t uid, struct why *why);
 void leases_close(struct leases *ls);
 
 /* Refuses a second lease for the same container, and more than one user may have. */

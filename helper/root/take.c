@@ -312,7 +312,10 @@ open_planned(struct work *w, const struct leases *ls)
 	return make_nodes(w, ls) == -1 ? -1 : acts_allow(ls, &w->lease, &w->why);
 }
 
-/* Under the lock, too: whoever ends the lease removes its record with it. */
+/*
+ * Not under the lock, which many may wait for: while the asker lives nobody ends
+ * the lease, and who takes the grant back removes the record.
+ */
 static int
 record_for_execs(struct work *w)
 {
@@ -326,15 +329,16 @@ record_for_execs(struct work *w)
 int
 open_nodes(struct work *w)
 {
-	const uint32_t uid = w->peer->asker.uid;
-	const bool acts = w->lease.acts > 0;
 	struct leases ls;
 	int ret;
 
+	if (record_for_execs(w) == -1)
+		return -1;
+	if (w->lease.acts == 0)
+		return 0;
 	w->lease.planned = false;
-	ret = acts ? leases_read(&ls, uid, &w->why) : leases_lock(&ls, uid, &w->why);
-	if (ret == 0 && (ret = record_for_execs(w)) == 0 && acts)
-		ret = leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
+	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 || leases_write(&ls, &w->lease, &w->why) == -1 ? -1 :
+	    open_planned(w, &ls);
 	leases_close(&ls);
 	return ret;
 }

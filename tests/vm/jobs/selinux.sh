@@ -334,7 +334,7 @@ pausing() { # pausing ID: created and started, as an engine does it
 }
 task() { # task ID SCRIPT
 	rm -f "$OUT/$1"
-	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/out" 2>&1
+	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
 }
 chmod 666 /dev/nvidia0 /dev/nvidia1
 cp /job/placeholder /usr/local/sbin/gdn-init
@@ -344,7 +344,7 @@ chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/g
 chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
 t "a container whose first process pauses" pausing p
 t "a task in it" task p "$PROBE"
-t "has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/out' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
+t "has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
 P=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/p")
 t "the host's node has its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
 t "its task is over, and the next container has the GPU" pausing q

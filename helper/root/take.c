@@ -313,8 +313,9 @@ open_planned(struct work *w, const struct leases *ls)
 }
 
 /*
- * Not under the lock, which many may wait for: while the asker lives nobody ends
- * the lease, and who takes the grant back removes the record.
+ * Not under the lock, which many may wait for.  Who ends the lease removes its
+ * record with it, and nobody does while the asker lives: so the record is there
+ * by then, or this sees that the asker is gone.
  */
 static int
 record_for_execs(struct work *w)
@@ -322,7 +323,12 @@ record_for_execs(struct work *w)
 	const bool pauses = w->request->init_path != NULL && w->lease.gpus > 0 &&
 	    strlist_has(&w->settings.placeholder_init, w->request->init_path);
 
-	return exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why);
+	if (exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why) == -1)
+		return -1;
+	if (process_id_lives(w->lease.asker))
+		return 0;
+	(void)exec_record_remove(w->lease.uid, w->lease.root, w->lease.id, &w->why);
+	return refuse(&w->why, WHY_IO, "the process that asked, PID %d, is gone", w->lease.asker.pid);
 }
 
 /* What nothing is done for needs no look at the others. */

@@ -175,7 +175,8 @@ int main(int c, char **v)
 @case("U5", "a process of another's with very many groups holds nobody's")
 def u5():
     build("groups", GROUPS)
-    with Subids("attacker:300000:65536\n"), Openable(), \
+    # shared: alone nobody would get a GPU that a process in a user namespace has open
+    with Subids("attacker:300000:65536\n"), Openable(), etc(), \
             background(program("groups"), "/dev/nvidia9", user="attacker", stdin=subprocess.PIPE) as p:
         pid, me = int(p.stdout.readline()), pwd.getpwnam("attacker")
         # what newuidmap and newgidmap would write
@@ -185,6 +186,7 @@ def u5():
         p.stdin.write(b"x")
         p.stdin.flush()
         assert p.stdout.readline() == b"ready\n"
+        write(POLICIES + "/10-shared.conf", SHARED % ("victim", GPU0, 2))
         granted(once("victim", exchange, gpus=GPU0))
         client.look()
         assert leases() == []

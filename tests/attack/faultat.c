@@ -219,38 +219,77 @@ asker(const struct ask *a, const struct point *p, const struct pipes *io)
 #define ARG0 rdi
 #define ARG2 rdx
 #define RESULT rax
+#define KEEPS_ARG0 1	/* a call leaves it as it was */
 #elif defined(__aarch64__)
 #define ARG0 regs[0]
 #define ARG2 regs[2]
 #define RESULT regs[0]
+#define KEEPS_ARG0 0
 #endif
+
+static void
+get(pid_t h, struct user_regs_struct *regs)
+{
+	struct iovec v = { regs, sizeof(*regs) };
+
+	if (ptrace(PTRACE_GETREGSET, h, NT_PRSTATUS, &v) == -1)
+		die("PTRACE_GETREGSET");
+}
+
+static void
+set(pid_t h, struct user_regs_struct *regs)
+{
+	struct iovec v = { regs, sizeof(*regs) };
+
+	if (ptrace(PTRACE_SETREGSET, h, NT_PRSTATUS, &v) == -1)
+		die("PTRACE_SETREGSET");
+}
+
+/*
+ * brk(2) tells no error: where it can't, it says where the break is, as it does when asked for 0.  The C library
+ * compares that with what it asked for, in the register that a call leaves as it was.
+ */
+static void
+fail_brk(pid_t h)
+{
+	struct user_regs_struct regs;
+	unsigned long asked;
+	int st;
+
+	get(h, &regs);
+	asked = regs.ARG0;
+	regs.ARG0 = 0;
+	set(h, &regs);
+	if (ptrace(PTRACE_SYSCALL, h, 0, 0) == -1 || waitpid(h, &st, __WALL) != h || !WIFSTOPPED(st))
+		die("PTRACE_SYSCALL");
+	get(h, &regs);
+	if (KEEPS_ARG0)
+		regs.ARG0 = asked;
+	set(h, &regs);
+}
 
 /* The call that h is about to make is not made, and fails. */
 static void
 fail(pid_t h, long nr, int error)
 {
 	struct user_regs_struct regs;
-	struct iovec v = { &regs, sizeof(regs) };
 
-	if (ptrace(PTRACE_GETREGSET, h, NT_PRSTATUS, &v) == -1)
-		die("PTRACE_GETREGSET");
-	/* brk(2) tells no error: where it can't, it says where the break is, as it does when asked for 0 */
-	if (nr == SYS_brk)
-		regs.ARG0 = 0;
-	else {
-		regs.RESULT = (unsigned long)-error;
-#if defined(__x86_64__)
-		regs.orig_rax = (unsigned long)-1;
-#elif defined(__aarch64__)
-		int none = -1;
-		struct iovec call = { &none, sizeof(none) };
-
-		if (ptrace(PTRACE_SETREGSET, h, NT_ARM_SYSTEM_CALL, &call) == -1)
-			die("NT_ARM_SYSTEM_CALL");
-#endif
+	if (nr == SYS_brk) {
+		fail_brk(h);
+		return;
 	}
-	if (ptrace(PTRACE_SETREGSET, h, NT_PRSTATUS, &v) == -1)
-		die("PTRACE_SETREGSET");
+	get(h, &regs);
+	regs.RESULT = (unsigned long)-error;
+#if defined(__x86_64__)
+	regs.orig_rax = (unsigned long)-1;
+#elif defined(__aarch64__)
+	int none = -1;
+	struct iovec call = { &none, sizeof(none) };
+
+	if (ptrace(PTRACE_SETREGSET, h, NT_ARM_SYSTEM_CALL, &call) == -1)
+		die("NT_ARM_SYSTEM_CALL");
+#endif
+	set(h, &regs);
 }
 
 /* It is made, and does less than it is told to: a disk that is full is so in the midst of something. */
@@ -258,13 +297,10 @@ static void
 shorten(pid_t h)
 {
 	struct user_regs_struct regs;
-	struct iovec v = { &regs, sizeof(regs) };
 
-	if (ptrace(PTRACE_GETREGSET, h, NT_PRSTATUS, &v) == -1)
-		die("PTRACE_GETREGSET");
+	get(h, &regs);
 	regs.ARG2 /= 2;
-	if (ptrace(PTRACE_SETREGSET, h, NT_PRSTATUS, &v) == -1)
-		die("PTRACE_SETREGSET");
+	set(h, &regs);
 }
 
 /* Asks for memory, whoever else maps what. */

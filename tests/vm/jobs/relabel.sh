@@ -220,6 +220,11 @@ run c
 t "to who is given a part of it without relabel SELinux keeps it shut" refused c "folder /srv/cache/a is labelled for one container alone ($B)"
 gives 20-part /srv/cache/a 'relabel = "shared";'
 t "with relabel it opens" start c
+# to read: no other reason than the label refuses it
+policy 10-cache <<END
+$USER
+folders = ( { path = "/srv/cache"; relabel = "private"; } );
+END
 asks a /srv/cache "$SAY"
 run a
 t "and what others have can't become private" refused a 'folder /srv/cache is in use by container c'
@@ -230,7 +235,11 @@ rm /etc/gpuhelper/policy.d/20-part.conf
 settings runc
 mount -t tmpfs tmpfs /srv/cache/a/mounted
 chcon -R system_u:object_r:container_file_t:s0 /srv/cache
-gives 10-cache /srv/cache 'submounts = true;'
+# to read: a container that is the host's root gets nothing else with its mounts
+policy 10-cache <<END
+$USER
+folders = ( { path = "/srv/cache"; submounts = true; } );
+END
 gives 20-mounted /srv/cache/a/mounted 'relabel = "private";'
 asks a /srv/cache 'echo ready; sleep 1000'
 t "a container with a folder and what is mounted in it" start a
@@ -333,7 +342,8 @@ ran a
 t "it gives up what takes too long" refused a 'there is too much in it to be labelled while a container waits'
 t "nothing was changed" labelled $VAR /srv/cache
 t "the helper is met while it labels, again" stop_while container_file_t
-sleep 7
+# longer than it may label, and not so long that it is ended (helper/root/relabel.c)
+sleep 6.2
 kill -CONT "$helper"
 wait $running
 ran a

@@ -39,6 +39,7 @@ chores_free(struct chores *c)
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
+		free(c->v[i].file);
 		free(c->v[i].id);
 		free(c->v[i].gate);
 		free(c->v[i].node);
@@ -61,9 +62,9 @@ pack_one(const struct chore *c)
 	for (i = 0; i < c->nodes; i++)
 		whole = json_array_append_new(nodes, json_pack("[I,I]", (json_int_t)c->node[i].major,
 		    (json_int_t)c->node[i].minor)) == 0 && whole;
-	j = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "do", kinds[c->kind], "lease", c->lease, "id", c->id,
-	    "gate", c->gate, "cgroups", cgroups, "nodes", nodes, "init", process_id_pack(&c->init),
-	    "by", process_id_pack(&c->by));
+	j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "do", kinds[c->kind], "lease", c->lease,
+	    "file", c->file, "id", c->id, "gate", c->gate, "cgroups", cgroups, "nodes", nodes,
+	    "init", process_id_pack(&c->init), "by", process_id_pack(&c->by));
 	if (!whole) {
 		json_decref(j);
 		j = NULL;
@@ -151,7 +152,8 @@ read_one(const json_t *j, struct chore *c)
 		return false;
 	c->kind = (enum chore_kind)i;
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);
-	return read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->gate) && read_lists(j, c);
+	return read_copy(j, "file", &c->file) && read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->gate) &&
+	    read_lists(j, c);
 }
 
 bool

@@ -35,6 +35,7 @@ struct devnum {
 struct chore {
 	enum chore_kind kind;
 	char lease[65];			/* key of the lease that it is for */
+	char *file;			/* name of that one's file, beneath /run/gpuhelper/leases */
 	char *id;			/* container id, for messages */
 	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
 	struct strlist cgroups;		/* the container's own, likewise */

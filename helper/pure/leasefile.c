@@ -407,10 +407,11 @@ int
 lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 {
 	json_t *j = strictjson_object(text, len, why);
-	char key[sizeof(l->key)];
+	char key[sizeof(l->key)], name[sizeof(l->name)];
 	bool ok;
 
 	memcpy(key, l->key, sizeof(key));
+	memcpy(name, l->name, sizeof(name));
 	*l = (struct lease){ 0 };
 	if (j == NULL)
 		return -1;
@@ -421,5 +422,6 @@ lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 		refuse(why, WHY_CONFIG, "no lease of this version");
 	}
 	memcpy(l->key, key, sizeof(key));
+	memcpy(l->name, name, sizeof(name));
 	return ok ? 0 : -1;
 }

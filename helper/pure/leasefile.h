@@ -1,5 +1,5 @@
 /*
- * A lease as it is written down: /run/gpuhelper/leases/KEY, one JSON object.
+ * A lease as it is written down: a file in /run/gpuhelper/leases, one JSON object.
  * Values in, text out, and back; whoever reads one that is not of this form is
  * told so, for it may hold a GPU.  Opening and locking is helper/root/lease.c's.
  */
@@ -50,8 +50,11 @@ bool act_same(const struct act *a, const struct act *b);
 /* Done to the same node. */
 bool act_same_node(const struct act *a, const struct act *b);
 
+#define LEASE_NAME_SIZE 104
+
 struct lease {
-	char key[65];		/* SHA-256 of uid, runtime root and id: the file's name, and not in it */
+	char key[65];		/* SHA-256 of uid, runtime root and id; not in the file */
+	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until it is first written; not in the file */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asked */
@@ -78,7 +81,8 @@ struct lease {
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs: it knows when they are over */
 	struct pausing pausing;
-	bool over;		/* seen over, and left alone (lease.h); not in the file */
+	bool judged;		/* whether it is over is known (lease.h); not in the file */
+	bool over;		/* seen over, and left alone; likewise */
 	bool reopened;		/* given back, and its container was seen to have access all the same; likewise */
 };
 
@@ -87,7 +91,7 @@ char *lease_encode(const struct lease *l);
 
 /*
  * Reads the text back.  -1 with *why for what is no lease of this version; *l is
- * then empty.  l->key is left alone.
+ * then empty.  l->key and l->name are left alone.
  */
 int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
 

@@ -22,9 +22,9 @@ acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
 	size_t i, k;
 
 	for (i = 0; i < ls->n; i++)
-		for (k = 0; k < ls->v[i].acts && strcmp(ls->v[i].key, l->key) != 0; k++)
-			if (act_same(&ls->v[i].act[k], a))
-				return &ls->v[i].act[k];
+		for (k = 0; k < ls->v[i]->acts && strcmp(ls->v[i]->key, l->key) != 0; k++)
+			if (act_same(&ls->v[i]->act[k], a))
+				return &ls->v[i]->act[k];
 	return NULL;
 }
 
@@ -55,10 +55,10 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 
 	out->n = 0;
 	for (i = 0; i < ls->n; i++) {
-		if (strcmp(ls->v[i].key, l->key) == 0)
+		if (strcmp(ls->v[i]->key, l->key) == 0)
 			continue;
-		for (k = 0; k < ls->v[i].acts; k++) {
-			a = &ls->v[i].act[k];
+		for (k = 0; k < ls->v[i]->acts; k++) {
+			a = &ls->v[i]->act[k];
 			if (!is_entry(a) || !act_same_node(a, node))
 				continue;
 			add_name(out, name_in(a));
@@ -187,12 +187,26 @@ relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why 
 	return how(fd, a, why);
 }
 
+/* Whoever did something to the same nodes has to be known, to do or undo anything there. */
+static int
+read_sharers(struct leases *ls, const struct lease *l, struct why *why)
+{
+	struct concern c = { 0 };
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		marks_add_node(&c.marks, l->act[i].major, l->act[i].minor);
+	return l->acts == 0 ? 0 : leases_read(ls, &c, why);
+}
+
 int
-acts_allow(const struct leases *ls, const struct lease *l, struct why *why)
+acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 {
 	size_t i;
 	int ret = 0;
 
+	if (read_sharers(ls, l, why) == -1)
+		return -1;
 	/* each for itself: a node that is gone does not keep the others from being mended */
 	for (i = 0; i < l->acts; i++)
 		if ((is_entry(&l->act[i]) && allow(ls, l, &l->act[i], why) == -1) ||
@@ -232,11 +246,13 @@ undo(const struct leases *ls, const struct lease *l, const struct act *a, struct
 }
 
 int
-acts_undo(const struct leases *ls, struct lease *l, struct why *why)
+acts_undo(struct leases *ls, struct lease *l, struct why *why)
 {
 	size_t i = l->acts, left;
 	int ret = 0;
 
+	if (read_sharers(ls, l, why) == -1)
+		return -1;
 	/* each for itself, the last first: one that can't be undone now keeps no other */
 	while (i-- > 0) {
 		const struct act *a = &l->act[i];

@@ -9,6 +9,11 @@
 #include "acl.h"
 #include "lease.h"
 
+/*
+ * The two that only look take it that the leases with acts on that node were read
+ * (leases_read()); the others read them.
+ */
+
 /* The entries that leases other than «l» have on the node of an act; *mask as before the first of them. */
 void acts_of_others(const struct leases *ls, const struct lease *l, const struct act *node, struct acl_names *out,
     int *mask);
@@ -28,13 +33,13 @@ struct birth {
 int acts_make_nodes(const struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
 
 /* Sets l's ACL entries and labels, each if it is not there as it should be.  -1 with *why. */
-int acts_allow(const struct leases *ls, const struct lease *l, struct why *why);
+int acts_allow(struct leases *ls, const struct lease *l, struct why *why);
 
 /*
  * Undoes l's acts, but for what another lease has done too, and takes them out
  * of *l.  -1 with *why where something could not be undone: that stays in *l.
  */
-int acts_undo(const struct leases *ls, struct lease *l, struct why *why);
+int acts_undo(struct leases *ls, struct lease *l, struct why *why);
 
 /* What of l's nodes is no more as it was granted, a line each. */
 bool acts_trouble(const struct lease *l, struct strlist *out);

@@ -127,8 +127,8 @@ fill_holdings(const struct leases *ls, const struct queue *q, const struct stray
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
-		if (lease_holds(&ls->v[i]))
-			h->v[h->n++] = (struct holding){ .gpu = ls->v[i].gpu, .gpus = ls->v[i].gpus };
+		if (lease_holds(ls->v[i]))
+			h->v[h->n++] = (struct holding){ .gpu = ls->v[i]->gpu, .gpus = ls->v[i]->gpus };
 	for (i = 0; i < strays->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &strays->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
@@ -185,10 +185,10 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 	size_t i;
 
 	for (i = 0; i < ls->n && told < 4; i++) {
-		if (!lease_holds(&ls->v[i]) || !is_in_the_way(ls->v[i].gpu, ls->v[i].gpus, w))
+		if (!lease_holds(ls->v[i]) || !is_in_the_way(ls->v[i]->gpu, ls->v[i]->gpus, w))
 			continue;
-		text_time(ls->v[i].since, since);
-		name = name_for(&ls->v[i], who);
+		text_time(ls->v[i]->since, since);
+		name = name_for(ls->v[i], who);
 		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ", name != NULL ? name : "a container");
 		if (name != NULL)
 			buf_printf(&b, " since %s", since);

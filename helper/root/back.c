@@ -19,6 +19,7 @@
 #include "../host/process.h"
 #include "acts.h"
 #include "audit.h"
+#include "concern.h"
 #include "take.h"
 
 /* A lease by itself, as it is written down: ours to change. */
@@ -30,6 +31,7 @@ copy_lease(const struct lease *from, struct lease *to, struct why *why)
 
 	free(text);
 	memcpy(to->key, from->key, sizeof(to->key));
+	memcpy(to->name, from->name, sizeof(to->name));
 	return ret;
 }
 
@@ -49,6 +51,17 @@ find(const struct work *w, const struct leases *ls)
 	return leases_find(ls, w->peer->asker.uid, w->request->runtime_root, w->request->id);
 }
 
+/* The lock, and this container's lease, if it has one. */
+static int
+open_own(struct work *w, struct leases *ls)
+{
+	char key[65];
+
+	lease_key(w->peer->asker.uid, w->request->runtime_root, w->request->id, key);
+	return leases_open(ls, w->peer->asker.uid, &w->why) == -1 ? -1 :
+	    leases_read(ls, &(struct concern){ .key = key }, &w->why);
+}
+
 /* The lease as it is now.  1: somebody else deals with it. */
 static int
 read_lease(struct work *w)
@@ -57,7 +70,7 @@ read_lease(struct work *w)
 	struct lease *l;
 	int ret;
 
-	if ((ret = leases_read(&ls, w->peer->asker.uid, &w->why)) == 0) {
+	if ((ret = open_own(w, &ls)) == 0) {
 		l = find(w, &ls);
 		ret = l == NULL || !may_come_back(l) ? 1 : copy_lease(l, &w->lease, &w->why);
 	}
@@ -187,7 +200,7 @@ name_holder(struct work *w, const struct leases *ls, const struct lease *old)
 	size_t i, k, g;
 
 	for (i = 0; i < ls->n; i++)
-		for (l = &ls->v[i], k = 0; !lease_is_given_back(l) && l->uid == old->uid && k < l->gpus; k++)
+		for (l = ls->v[i], k = 0; !lease_is_given_back(l) && l->uid == old->uid && k < l->gpus; k++)
 			for (g = 0; g < old->gpus; g++)
 				if (held_overlaps(&l->gpu[k], &old->gpu[g])) {
 					refuse(&w->why, WHY_AGAIN, "%s%scontainer %.80s has %s", l->pipeline,
@@ -245,7 +258,8 @@ lock_and_take(struct work *w)
 
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
-	if ((ret = leases_open(&ls, w->peer->asker.uid, ended, w, &w->why)) == 0 && (ret = queue_open(&q, &w->why)) == 0) {
+	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = queue_open(&q, &w->why)) == 0 &&
+	    (ret = concern_look(w, &ls, &q, false, ended)) == 0) {
 		old = find(w, &ls);
 		ret = old == NULL || !may_come_back(old) ? 1 : take_again(w, old, &idle, &q, &me);
 	}
@@ -267,7 +281,7 @@ still_ours(const struct work *w, const struct leases *ls)
 
 /* What the lease says is done, and it is held by who starts something there. */
 static int
-hold(struct work *w, const struct leases *ls)
+hold(struct work *w, struct leases *ls)
 {
 	struct lease *l = &w->lease;
 
@@ -287,7 +301,7 @@ hold(struct work *w, const struct leases *ls)
 
 /* As it was before: given back, as far as what was done can be undone now. */
 static void
-undo(struct work *w, const struct leases *ls)
+undo(struct work *w, struct leases *ls)
 {
 	struct lease *l = still_ours(w, ls);
 	struct why ignored;
@@ -305,7 +319,7 @@ finish(struct work *w, bool recorded)
 	struct leases ls;
 	int ret = -1;
 
-	if (leases_read(&ls, w->peer->asker.uid, &w->why) == 0 && (!recorded || (ret = hold(w, &ls)) == -1))
+	if (open_own(w, &ls) == 0 && (!recorded || (ret = hold(w, &ls)) == -1))
 		undo(w, &ls);
 	leases_close(&ls);
 	return ret;

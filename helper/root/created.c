@@ -58,9 +58,12 @@ created(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	struct lease *l;
+	char key[65];
 
 	*reply = (struct reply){ .kind = REPLY_REFUSED };
-	if (leave_cgroup(p->starter, &reply->why) == 0 && leases_read(&ls, p->asker.uid, &reply->why) == 0) {
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	if (leave_cgroup(p->starter, &reply->why) == 0 && leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
+	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == 0) {
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease of this process's", r->id);

@@ -103,12 +103,18 @@ void
 exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	/* and those that it says it has shut: only root may */
+	struct concern c = { .keys = p->asker.uid == 0 ? &r->shut : NULL };
 	bool back = false;
+	char key[65];
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_REFUSED };
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	c.key = key;
 	if ((audit = audit_open(&reply->why)) != -1 && leave_cgroup(p->starter, &reply->why) == 0) {
-		if (leases_open(&ls, p->asker.uid, ended, &audit, &reply->why) == 0)
+		if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
+		    leases_look(&ls, &c, ended, &audit, &reply->why) == 0)
 			back = look_at_lease(p, r, &ls, audit, reply);
 		else if (reply->why.code == WHY_AGAIN)
 			reply->kind = REPLY_BUSY;

@@ -47,7 +47,8 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	c->init = l->init;
 	c->by = by;
 	memcpy(c->lease, l->key, sizeof(c->lease));
-	if ((c->id = strdup(l->id)) == NULL || (c->gate = strdup(l->pausing.gate)) == NULL)
+	if ((c->file = strdup(l->name)) == NULL || (c->id = strdup(l->id)) == NULL ||
+	    (c->gate = strdup(l->pausing.gate)) == NULL)
 		return false;
 	for (i = 0; i < l->cgroups.n; i++)
 		if (!strlist_add(&c->cgroups, l->cgroups.v[i], SIZE_MAX))
@@ -128,8 +129,8 @@ idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
 	size_t k;
 
 	for (k = 0; k < i->leases->n; k++) {
-		l = &i->leases->v[k];
-		if (!l->pauses || l->over)
+		l = i->leases->v[k];
+		if (!l->pauses || l->over || !l->judged)
 			continue;
 		if (may_have_chores(i) && says_shut(i->request, l) &&
 		    turn_to_end(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
@@ -216,9 +217,9 @@ idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct 
 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
-		l = &i->leases->v[k];
-		if (l->pauses && !l->over && !lease_is_given_back(l) && l->state != LEASE_DRAINING && concerns(l, wants) &&
-		    begin_one(i, l, soon, why) == -1)
+		l = i->leases->v[k];
+		if (l->pauses && l->judged && !l->over && !lease_is_given_back(l) && l->state != LEASE_DRAINING &&
+		    concerns(l, wants) && begin_one(i, l, soon, why) == -1)
 			return -1;
 	}
 	return 0;

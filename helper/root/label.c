@@ -276,8 +276,8 @@ admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
 	size_t i, k;
 
 	for (i = 0; i < ls->n; i++)
-		for (k = 0; k < l->folders && strcmp(ls->v[i].key, l->key) != 0; k++)
-			if (check_held(&l->folder[k], l, &ls->v[i], why) == -1)
+		for (k = 0; k < l->folders && strcmp(ls->v[i]->key, l->key) != 0; k++)
+			if (check_held(&l->folder[k], l, ls->v[i], why) == -1)
 				return -1;
 	return 0;
 }
@@ -299,8 +299,8 @@ is_taken(const struct label *l, const struct leases *ls, const struct lease *min
 	size_t i;
 
 	for (i = 0; i < ls->n; i++)
-		if (strcmp(ls->v[i].key, mine->key) != 0 && !is_kin(l, mine, &ls->v[i]) &&
-		    secontext_parse(ls->v[i].label, &c) && level_overlaps(c.level, l->process.level))
+		if (strcmp(ls->v[i]->key, mine->key) != 0 && !is_kin(l, mine, ls->v[i]) &&
+		    secontext_parse(ls->v[i]->label, &c) && level_overlaps(c.level, l->process.level))
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 /*
- * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: leases that are there are looked at.
- * Whoever asks only prompts that: what is over, and what is done to the nodes of
+ * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: leases that are there are looked at, by
+ * root all, by a user his own.  Whoever asks only prompts that: what is over, and what is done to the nodes of
  * what is not, is seen in the kernel and in the leases.
  */
 #include <unistd.h>
@@ -28,11 +28,13 @@ static void
 look_and(after_look *after, const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_open(&ls, p->asker.uid, ended, &audit, &reply->why) == -1 ||
+	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
+	    leases_look(&ls, &c, ended, &audit, &reply->why) == -1 ||
 	    after(p, r, audit, &ls, reply) == -1)
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);
@@ -77,8 +79,8 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 	(void)r;
 	(void)audit;
 	for (i = 0; i < ls->n; i++)
-		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i].uid) && !ls->v[i].over && ls->v[i].state == LEASE_HELD &&
-		    !ls->v[i].planned && acts_allow(ls, &ls->v[i], &reply->why) == -1)
+		if ((p->asker.uid == 0 || p->asker.uid == ls->v[i]->uid) && !ls->v[i]->over && ls->v[i]->state == LEASE_HELD &&
+		    !ls->v[i]->planned && acts_allow(ls, ls->v[i], &reply->why) == -1)
 			ret = -1;
 	return ret;
 }

@@ -125,15 +125,17 @@ status(const struct peer *p, struct reply *reply)
 	json_t *leases = json_array(), *waiters = json_array();
 	struct queue q = { .dir = -1 };
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->starter, &reply->why) == -1 || leases_open(&ls, p->asker.uid, NULL, NULL, &reply->why) == -1 ||
+	if (leave_cgroup(p->starter, &reply->why) == -1 || leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
+	    leases_look(&ls, &c, NULL, NULL, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	for (i = 0; i < ls.n && room > 0; i++)
-		if (may_see(p, ls.v[i].uid))
-			add(leases, lease_status(&ls.v[i]), &room);
+		if (may_see(p, ls.v[i]->uid))
+			add(leases, lease_status(ls.v[i]), &room);
 	for (i = 0, room = WAITERS_SHOWN; i < q.n && room > 0; i++)
 		if (may_see(p, q.v[i].uid))
 			add(waiters, waiter_status(&q.v[i], i), &room);

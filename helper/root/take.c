@@ -12,6 +12,7 @@
 #include "../pure/vendorenv.h"
 #include "acts.h"
 #include "audit.h"
+#include "concern.h"
 #include "device.h"
 #include "execrecord.h"
 #include "idle.h"
@@ -183,18 +184,19 @@ view_of(struct work *w, const struct leases *ls)
 
 /* What would have to be done to the nodes, and what the container gets of them: written down, not done. */
 int
-plan_nodes(struct work *w, const struct leases *ls)
+plan_nodes(struct work *w, struct leases *ls)
 {
 	const struct device_view view = view_of(w, ls);
 
-	if (each_node(w, &view, device_plan) == -1 || each_node(w, &view, add_if_there) == -1)
+	if (concern_read_nodes(w, ls) == -1 || each_node(w, &view, device_plan) == -1 ||
+	    each_node(w, &view, add_if_there) == -1)
 		return -1;
 	w->lease.planned = w->lease.acts > 0;
 	return leases_write(ls, &w->lease, &w->why);
 }
 
 static int
-plan(struct work *w, const struct leases *ls)
+plan(struct work *w, struct leases *ls)
 {
 	return add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
 	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
@@ -238,11 +240,12 @@ take_under_lock(struct work *w, struct traces *t)
 
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
-	ret = leases_open(&ls, w->peer->asker.uid, audit_end, w, &w->why);
+	ret = leases_open(&ls, w->peer->asker.uid, &w->why);
 	/* a crowd at the lock is no reason to give up for who may wait anyway */
 	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
 		w->waits = true;
-	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = pick(w, &idle, &q, &me)) == 0) {
+	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = concern_look(w, &ls, &q, true, audit_end)) == 0 &&
+	    (ret = pick(w, &idle, &q, &me)) == 0) {
 		if ((ret = plan(w, &ls)) == 0) {
 			memcpy(t->lease, w->lease.key, sizeof(t->lease));
 			queue_leave(&q, me.key);
@@ -288,7 +291,7 @@ take_lease(struct work *w, struct traces *t)
 
 /* Nodes that are made can be looked at: what they need becomes part of the lease before it is done. */
 static int
-make_nodes(struct work *w, const struct leases *ls)
+make_nodes(struct work *w, struct leases *ls)
 {
 	const struct inventory *inv = &w->decision.inventory;
 	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
@@ -300,14 +303,14 @@ make_nodes(struct work *w, const struct leases *ls)
 		missing = missing || (w->lease.act[i].kind == ACT_MAKE_NODE && w->lease.act[i].inode == 0);
 	if (!missing)
 		return 0;
-	if (acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1)
+	if (acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1 || concern_read_nodes(w, ls) == -1)
 		return -1;
 	w->edits.nodes = w->edits.gids = 0;
 	return each_node(w, &view, device_add) == -1 ? -1 : leases_write(ls, &w->lease, &w->why);
 }
 
 int
-open_planned(struct work *w, const struct leases *ls)
+open_planned(struct work *w, struct leases *ls)
 {
 	return make_nodes(w, ls) == -1 ? -1 : acts_allow(ls, &w->lease, &w->why);
 }
@@ -343,7 +346,7 @@ open_nodes(struct work *w)
 	if (w->lease.acts == 0)
 		return 0;
 	w->lease.planned = false;
-	ret = leases_read(&ls, w->peer->asker.uid, &w->why) == -1 || leases_write(&ls, &w->lease, &w->why) == -1 ? -1 :
+	ret = leases_open(&ls, w->peer->asker.uid, &w->why) == -1 || leases_write(&ls, &w->lease, &w->why) == -1 ? -1 :
 	    open_planned(w, &ls);
 	leases_close(&ls);
 	return ret;

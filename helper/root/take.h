@@ -18,7 +18,7 @@ int take_lease(struct work *w, struct traces *t);
  * admitted nor written anew.  Under the lock.
  */
 int pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me);
-int plan_nodes(struct work *w, const struct leases *ls);
+int plan_nodes(struct work *w, struct leases *ls);
 
 /*
  * No process of a container has any of w->picks open that w->lease has alone.
@@ -36,6 +36,6 @@ int name_gpus(struct work *w);
  */
 int open_nodes(struct work *w);
 /* The same, under the lock already. */
-int open_planned(struct work *w, const struct leases *ls);
+int open_planned(struct work *w, struct leases *ls);
 
 #endif

@@ -143,7 +143,7 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 	size_t i;
 
 	for (i = 0; i < ls->n; i++) {
-		o = &ls->v[i];
+		o = ls->v[i];
 		if (strcmp(o->key, l->key) == 0)
 			continue;
 		if ((w = find(l, o, &through)) != NULL)

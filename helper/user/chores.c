@@ -140,7 +140,7 @@ stands(const struct chore *c)
 	bool yes;
 	size_t len;
 
-	if (dir == -1 || (text = file_read_at(dir, c->lease, LEASE_TEXT_MAX, &len)) == NULL ||
+	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_TEXT_MAX, &len)) == NULL ||
 	    lease_decode(text, len, &l, &ignored) == -1)
 		return false;
 	yes = chore_stands(c, &l);

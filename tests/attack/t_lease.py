@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import glob
 import grp
+import hashlib
 import json
 import os
 import pwd
@@ -485,10 +486,14 @@ def l16():
             refused(once("root", exchange, cgroups_path=path, id=ident), 65, "cgroup")
 
 
-@case("L17", "the record of an end names the holder, not who looked")
+@case("L17", "the record of an end names the holder, not who looked; a user looks at his own, or what he asks for")
 def l17():
-    granted(once("attacker", exchange, id="l17"))
+    granted(once("attacker", exchange, id="l17", gpus=GPU0))
     once("victim", exchange, verb="look", gpus=None)
+    granted(once("victim", exchange, gpus=GPU1))
+    granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+    assert [l["id"] for l in leases() if l["id"] == "l17"] == ["l17"], leases()
+    granted(once("victim", exchange, gpus=GPU0))
     end = [r for r in records() if r["event"] == "end" and r["container"] == "l17"][-1]
     assert end["uid"] == client.pwd.getpwnam("attacker").pw_uid, end
 
@@ -506,6 +511,123 @@ def l18():
             assert "secret" not in answer[1]["text"] and "project" not in answer[1]["text"], answer
             answer = once("victim", exchange, id="second", team="secret", pipeline="p")
             assert "secret/project-x" in answer[1]["text"], answer
+
+
+SHARED = 'identity = "caller"; callers = [ "%s" ]; gpus = ( { vendor = "nvidia"; sharing = "shared"; } ); ' \
+         'folders = ( { path = "/srv/ro"; access = "ro"; } );'
+
+
+class Copies:
+    """Leases like one that was granted, of any user, as if that process had asked for them."""
+
+    def __init__(self, lease, pid):
+        names = [n for n in os.listdir(RUN + "/leases") if json.loads(read(RUN + "/leases/" + n))["id"] == lease]
+        self.lease, self.flags = json.loads(read(RUN + "/leases/" + names[0])), names[0].split("-")[2:]
+        self.lease["pid"], self.lease["start"] = pid, read("/proc/%d/stat" % pid).rpartition(")")[2].split()[19]
+        self.paths = []
+
+    def plant(self, uid, number, size=0, name=None, flags=None):
+        lease = dict(self.lease, uid=uid, id="%s-%d" % (self.lease["id"], number))
+        if size:
+            lease["root"] = "/" + "r" * 1000
+            while size > len(json.dumps(lease)) + 64:
+                lease["cgroups"] = lease["cgroups"] + ["pids/" + "c" * min(900, size - len(json.dumps(lease)) - 32)]
+        key = hashlib.sha256("\0".join((str(uid), lease["root"], lease["id"])).encode()).hexdigest()
+        self.paths.append(RUN + "/leases/" + (name or "-".join([key, str(uid), *(flags or self.flags)])))
+        write(self.paths[-1], json.dumps(lease), 0o600)
+        return self.paths[-1]
+
+    def remove(self):
+        for path in self.paths:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def grant_times(count, **fields):
+    """In the asker: how long each of some grants took, each given up at once."""
+    times = []
+    for n in range(count):
+        began, h = time.monotonic(), Helper().ask(id="t%d" % n, **fields)
+        assert h.kind() == "grant", h.answer
+        times.append(time.monotonic() - began)
+        h.close()
+        h.wait()
+    return times
+
+
+@case("L23", "2048 leases of four other users, as fat as they may be, slow nobody whom they don't concern", 60)
+def l23():
+    copies = []
+    with etc(), asker("attacker") as a, asker("victim") as v:
+        write(POLICIES + "/10-shared.conf", SHARED % "attacker")
+        before = min(v.call(grant_times, 10, gpus=GPU0))
+        granted(a.grant(id="fat", gpus=GPU1))
+        granted(a.grant(id="folder", gpus=None, folders="/srv/ro"))
+        copies = [Copies(name, a.pid) for name in ("fat", "folder")]
+        try:
+            for uid in range(40000, 40004):
+                for n in range(512):
+                    copies[n % 2].plant(uid, n, 4090)
+            beside = min(v.call(grant_times, 10, gpus=GPU0))
+            folder = min(v.call(grant_times, 10, gpus=None, folders="/srv/ro"))
+            began = time.monotonic()
+            assert a.grant(verb="status", gpus=None)[1]["reply"] == "noted"
+            status = time.monotonic() - began
+            assert len(os.listdir(RUN + "/leases")) == 2050
+        finally:
+            for c in copies:
+                c.remove()
+    print("# another user's grant: %.0f ms, and %.0f ms beside 2048 leases of four users (a folder's %.0f, a status %.0f)" %
+          (before * 1e3, beside * 1e3, folder * 1e3, status * 1e3))
+    assert beside - before < 0.02, (before, beside)
+
+
+@case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
+def l25():
+    uid = pwd.getpwnam("attacker").pw_uid
+    with asker("attacker") as a:
+        granted(a.grant(id="mine", gpus=GPU0))
+        copies = Copies("mine", a.pid)
+        flags, signature = copies.flags
+        try:
+            # another container's key; another user's lease; the right name, and no lease
+            for plant in (lambda: copies.plant(uid, 1, name="-".join(["0" * 64, str(uid), flags, signature])),
+                          lambda: copies.plant(uid + 1, 1, name=os.path.basename(copies.plant(uid, 1))),
+                          lambda: write(copies.plant(uid, 1), "{}", 0o600)):
+                copies.remove()
+                plant()
+                path = copies.paths[-1]
+                refused(once("victim", exchange, gpus=GPU0), 78, os.path.basename(path))
+                assert os.path.exists(path)
+                granted(once("victim", exchange, gpus=GPU1))
+            copies.remove()
+            # without its GPU: found by its user, by its own container, and by root
+            path = copies.plant(uid, 1, flags=["0", "0" * 16])
+            for user, fields in ("attacker", {"verb": "look", "gpus": None}), ("root", {"verb": "look", "gpus": None}), \
+                    ("attacker", {"id": "mine-1", "gpus": GPU1}):
+                refused(once(user, exchange, **fields), 78, os.path.basename(path))
+            granted(once("victim", exchange, gpus=GPU1))
+            copies.remove()
+            # more than it does is no harm
+            copies.plant(uid, 1, flags=["7", "f" * 16])
+            granted(once("victim", exchange, gpus=GPU1))
+        finally:
+            copies.remove()
+
+
+@case("L26", "what is kept for who waits is told by leases that only concern him, too")
+def l26():
+    with etc(), asker("root") as first, asker("root") as second, asker("attacker") as a, asker("victim") as v:
+        write(POLICIES + "/10-waits.conf", 'identity = "caller"; callers = [ "attacker" ]; '
+              'gpus = ( { vendor = "nvidia"; wait = 60; } );')
+        granted(first.grant(id="first", gpus=GPU0))
+        granted(second.grant(id="second", gpus=GPU1))
+        assert a.grant(gpus="1")[1]["reply"] == "busy"
+        second.end()
+        # he who waits would be content with GPU 0: that it is taken is no lease of what is asked for here
+        refused(v.grant(gpus=GPU1), 75, "1 waiting before this one")
+        granted(a.grant(gpus="1"))
+    client.look()
 
 
 def touch_record(path):

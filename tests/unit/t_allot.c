@@ -49,7 +49,7 @@ want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing shar
 static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
-	const struct leases ls = { .v = l, .n = l->gpu != NULL };
+	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
 	    allot(&ls, q, &a->strays, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);

@@ -12,7 +12,7 @@
 #include "tap.h"
 
 #define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define ONE "{\"do\":\"shut\",\"lease\":\"" KEY "\",\"id\":\"c1\",\"gate\":\"devices/x\",\"cgroups\":[\"a\",\"b/c\"]," \
+#define ONE "{\"do\":\"shut\",\"lease\":\"" KEY "\",\"file\":\"" KEY "-0\",\"id\":\"c1\",\"gate\":\"devices/x\",\"cgroups\":[\"a\",\"b/c\"]," \
     "\"nodes\":[[195,0],[4294967295,4294967295]],\"init\":[2147483647,\"18446744073709551615\"]," \
     "\"by\":[4242,\"99\"]}"
 
@@ -27,6 +27,7 @@ add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, co
 		return;
 	c->kind = kind;
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);
+	c->file = strdup(KEY "-0-0-0");
 	c->id = strdup("c\"1\n\xc3\xa4");
 	c->gate = strdup("devices/garden/x");
 	c->init = (struct process_id){ 2147483647, UINT64_MAX };
@@ -61,8 +62,8 @@ test_round_trip(void)
 		a = &all.v[i];
 		b = &back.v[i];
 		is_str(json_string_value(json_object_get(json_array_get(j, i), "do")), kinds[i], "  by its name");
-		ok(a->kind == b->kind && strcmp(a->lease, b->lease) == 0 && strcmp(a->id, b->id) == 0 &&
-		    strcmp(a->gate, b->gate) == 0 && process_id_same(&a->init, &b->init), "  the same container");
+		ok(a->kind == b->kind && strcmp(a->lease, b->lease) == 0 && strcmp(a->file, b->file) == 0 &&
+		    strcmp(a->id, b->id) == 0 && strcmp(a->gate, b->gate) == 0 && process_id_same(&a->init, &b->init), "  the same container");
 		ok(process_id_same(&a->by, &b->by) && b->by.pid == (pid_t)i, "  by the same process");
 		ok(a->cgroups.n == i && b->cgroups.n == i && a->nodes == 3 - i && b->nodes == 3 - i, "  as many cgroups and nodes");
 		for (k = 0; k < i; k++)
@@ -104,7 +105,8 @@ taken(const char *key, const char *value)
 static void
 test_members(void)
 {
-	static const char *const keys[] = { "do", "lease", "id", "gate", "cgroups", "nodes", "init", "by" };
+	static const char *const keys[] = { "do", "lease", "file", "id", "gate", "cgroups", "nodes", "init",
+		"by" };
 	static const char *const values[] = { "null", "true", "{}", "-1", "1.5", "[1]", "[null]", "[[]]", "[[\"1\",1]]",
 		"{\"0\":[1,1]}", "{\"0\":1,\"1\":\"1\"}", "[]", "[1,1]" };
 	static const struct {
@@ -115,7 +117,7 @@ test_members(void)
 		{ "do", "\"\"", false }, { "do", "\"Shut\"", false }, { "do", "\"shut \"", false }, { "do", "\"shu\"", false },
 		{ "do", "0", false }, { "lease", "\"\"", true }, { "lease", "\"" KEY "0\"", false },
 		{ "lease", "\"" KEY KEY "\"", false },
-		{ "lease", "1", false }, { "id", "\"\"", true }, { "id", "1", false }, { "gate", "\"\"", true },
+		{ "lease", "1", false }, { "file", "\"\"", true }, { "file", "1", false }, { "id", "\"\"", true }, { "id", "1", false }, { "gate", "\"\"", true },
 		{ "gate", "[]", false },
 		{ "cgroups", "[]", true }, { "cgroups", "\"a\"", false }, { "cgroups", "[\"a\",1]", false },
 		{ "cgroups", "[\"a\",null]", false }, { "cgroups", "{\"0\":\"a\"}", false }, { "nodes", "[]", true },
@@ -143,12 +145,12 @@ test_members(void)
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		ok(!taken(keys[i], NULL), "without %s it is none", keys[i]);
 		for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-			if (strcmp(values[k], "[]") != 0 || i >= 6)
+			if (strcmp(values[k], "[]") != 0 || i >= 7)
 				ok(!taken(keys[i], values[k]), "nor with %s: %s", keys[i], values[k]);
 	}
 	ok(taken("init_start", "1"), "what an earlier version said besides means nothing");
 	for (i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
-		for (k = 6; k < 8; k++)
+		for (k = 7; k < 9; k++)
 			ok(taken(keys[k], processes[i].value) == processes[i].taken, "%s with %s: %s",
 			    processes[i].taken ? "taken" : "refused", keys[k], processes[i].value);
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
@@ -180,7 +182,7 @@ test_lists(void)
 static void
 test_unwritable(void)
 {
-	static const char *const names[] = { "id", "gate", "lease" };
+	static const char *const names[] = { "id", "gate", "file", "lease" };
 	struct chores c;
 	size_t i;
 
@@ -189,9 +191,9 @@ test_unwritable(void)
 
 		c = (struct chores){ 0 };
 		add(&c, CHORE_SHUT, 1, 1, KEY);
-		add(&c, CHORE_SHUT, 1, 1, i == 2 ? "\xff" : KEY);
-		if (i < 2) {
-			char **text = i == 0 ? &c.v[1].id : &c.v[1].gate;
+		add(&c, CHORE_SHUT, 1, 1, i == 3 ? "\xff" : KEY);
+		if (i < 3) {
+			char **text = i == 0 ? &c.v[1].id : i == 1 ? &c.v[1].gate : &c.v[1].file;
 
 			free(*text);
 			*text = strdup("caf\xe9");

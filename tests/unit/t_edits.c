@@ -109,6 +109,7 @@ test_reply_chores(void)
 		return;
 	c->kind = CHORE_CLEAR;
 	memset(c->lease, 'a', 64);
+	c->file = strdup("aa-0");
 	c->id = strdup("c1");
 	c->gate = strdup("devices/x");
 	c->init = (struct process_id){ 5, 6 };
@@ -116,6 +117,7 @@ test_reply_chores(void)
 	    "and another");
 	c = &r.chores.v[1];
 	c->kind = CHORE_OPEN;
+	c->file = strdup("");
 	c->id = strdup("c2");
 	c->gate = strdup("devices/z");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -163,7 +165,7 @@ test_reply_line(void)
 #define HOOK(members) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
 #define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
 #define NOTED(chores) "{\"reply\":\"noted\",\"chores\":" chores "}"
-#define CHORE(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
+#define CHORE(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"file\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
     "\"nodes\":[" node "],\"init\":[0,\"0\"],\"by\":[0,\"0\"]}"
 #define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
 

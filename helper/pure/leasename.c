@@ -1,0 +1,186 @@
+/* See leasename.h. */
+#include "leasename.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hash.h"
+#include "text.h"
+
+#define KEY_LEN 64
+#define HEX "0123456789abcdef"
+
+void
+lease_key(uint32_t uid, const char *root, const char *id, char out[65])
+{
+	char number[16];
+	const char *const pieces[] = { number, root, id, NULL };
+
+	snprintf(number, sizeof(number), "%u", uid);
+	hash_pieces(pieces, out);
+}
+
+/* Three bits of 64, of what FNV-1a makes of the text, mixed (splitmix64's last step). */
+static uint64_t
+mark_of(const char *text)
+{
+	uint64_t h = 14695981039346656037U;
+
+	for (; *text != '\0'; text++)
+		h = (h ^ (unsigned char)*text) * 1099511628211U;
+	h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
+	h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
+	h ^= h >> 31;
+	return 1ULL << (h & 63) | 1ULL << (h >> 6 & 63) | 1ULL << (h >> 12 & 63);
+}
+
+/* Parts of one GPU are one: who has all of it has them. */
+static uint64_t
+mark_of_gpu(enum gpu_vendor vendor, const char *pci)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %s", gpu_vendor_name(vendor), pci);
+	return mark_of(text);
+}
+
+static uint64_t
+mark_of_node(uint32_t major, uint32_t minor)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u:%u", major, minor);
+	return mark_of(text);
+}
+
+static void
+add(struct marks *m, uint64_t mark)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->v[i] == mark)
+			return;
+	if (m->n == MARKS_MAX)
+		m->any = true;
+	else
+		m->v[m->n++] = mark;
+}
+
+void
+marks_add_gpu(struct marks *m, enum gpu_vendor vendor, const char *pci)
+{
+	add(m, mark_of_gpu(vendor, pci));
+}
+
+void
+marks_add_node(struct marks *m, uint32_t major, uint32_t minor)
+{
+	add(m, mark_of_node(major, minor));
+}
+
+/* One that may have its GPUs again then has acts that nobody can know before: it sets all. */
+static uint64_t
+signature_of(const struct lease *l)
+{
+	uint64_t s = l->pauses ? UINT64_MAX : 0;
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++)
+		s |= mark_of_gpu(l->gpu[i].vendor, l->gpu[i].pci);
+	for (i = 0; i < l->acts; i++)
+		s |= mark_of_node(l->act[i].major, l->act[i].minor);
+	return s;
+}
+
+static unsigned
+flags_of(const struct lease *l)
+{
+	unsigned flags = l->ways > 0 ? LEASE_WAYS : 0;
+	size_t i;
+
+	for (i = 0; i < l->ways; i++)
+		if (l->host_root && l->way[i].writable)
+			flags |= LEASE_WRITES;
+	return flags | (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0);
+}
+
+void
+lease_name_make(const struct lease *l, char out[LEASE_NAME_SIZE])
+{
+	snprintf(out, LEASE_NAME_SIZE, "%s-%u-%x-%016llx", l->key, l->uid, flags_of(l),
+	    (unsigned long long)signature_of(l));
+}
+
+/* «digits» of them, and then that character. */
+static bool
+take_hex(const char **p, size_t digits, char after, uint64_t *out)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	if (strspn(*p, HEX) != digits || (*p)[digits] != after)
+		return false;
+	for (i = 0; i < digits; i++)
+		v = v << 4 | (uint64_t)(strchr(HEX, (*p)[i]) - HEX);
+	*p += digits + (after != '\0');
+	*out = v;
+	return true;
+}
+
+static bool
+read_parts(const char *text, struct lease_name *out)
+{
+	const char *p = text + KEY_LEN + 1;
+	const size_t digits = strspn(p, "0123456789");
+	char uid[16];
+	uint64_t flags;
+
+	if (strspn(text, HEX) != KEY_LEN || text[KEY_LEN] != '-' || digits >= sizeof(uid) || p[digits] != '-')
+		return false;
+	memcpy(uid, p, digits);
+	uid[digits] = '\0';
+	p += digits + 1;
+	if (!text_u32(uid, 0, UINT32_MAX, &out->uid) || !take_hex(&p, 1, '-', &flags) ||
+	    !take_hex(&p, 16, '\0', &out->signature))
+		return false;
+	out->flags = (unsigned)flags;
+	return true;
+}
+
+bool
+lease_name_parse(const char *text, struct lease_name *out)
+{
+	*out = (struct lease_name){ 0 };
+	if (strlen(text) > KEY_LEN && read_parts(text, out)) {
+		memcpy(out->key, text, KEY_LEN);
+		return true;
+	}
+	*out = (struct lease_name){ .old = true };
+	return (size_t)snprintf(out->key, sizeof(out->key), "%s", text) < sizeof(out->key);
+}
+
+bool
+lease_name_covers(const struct lease_name *n, const struct lease *l)
+{
+	char key[65];
+
+	if (n->old)
+		return true;
+	lease_key(l->uid, l->root, l->id, key);
+	return n->uid == l->uid && strcmp(n->key, key) == 0 && (flags_of(l) & ~n->flags) == 0 &&
+	    (signature_of(l) & ~n->signature) == 0;
+}
+
+bool
+lease_name_meets(const struct lease_name *n, const struct marks *m)
+{
+	size_t i;
+
+	if (n->old || (m->any && n->signature != 0))
+		return true;
+	for (i = 0; i < m->n; i++)
+		if ((n->signature & m->v[i]) == m->v[i])
+			return true;
+	return false;
+}

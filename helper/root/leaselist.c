@@ -1,0 +1,220 @@
+/*
+ * Which leases there are, by the names of their files, and reading those that
+ * concern someone; see lease.h.  Works beneath /run/gpuhelper only, which is
+ * root's; must be stopped by what it can't understand rather than pass over it.
+ */
+#include "leaselist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "state.h"
+
+#define FILES_MAX (1 << 20)
+#define LEASE_FILE_MAX (1 << 20)
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int
+by_name(const void *text, const void *file)
+{
+	return strcmp(text, ((const struct lease_file *)file)->text);
+}
+
+static int
+list(struct leases *ls, struct why *why)
+{
+	struct lease_file *f;
+	size_t i;
+
+	if (state_list(ls->dir, GPUHELPER_RUNDIR "/leases", FILES_MAX, &ls->names, why) == -1)
+		return -1;
+	if ((ls->file = calloc(ls->names.n + 1, sizeof(*ls->file))) == NULL ||
+	    (ls->v = calloc(ls->names.n + 1, sizeof(struct lease *))) == NULL)
+		return refuse_nomem(why);
+	qsort(ls->names.v, ls->names.n, sizeof(char *), by_text);
+	for (i = 0; i < ls->names.n; i++) {
+		f = &ls->file[ls->files];
+		*f = (struct lease_file){ .text = ls->names.v[i] };
+		/* a name with a dot is a file whose writer died before it got its name: it holds nothing */
+		if (strchr(f->text, '.') != NULL)
+			(void)unlinkat(ls->dir, f->text, 0);
+		else if (lease_name_parse(f->text, &f->name))
+			ls->files++;
+		else
+			return refuse(why, WHY_CONFIG, "%s/leases/%.200s is not a lease's name: no GPU is given out while it is there",
+			    GPUHELPER_RUNDIR, f->text);
+	}
+	return 0;
+}
+
+int
+leases_open(struct leases *ls, uint32_t uid, struct why *why)
+{
+	autoclose int locks = -1;
+	char line[24];
+
+	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	snprintf(line, sizeof(line), "user-%u", uid);
+	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, why)) == -1))
+		return -1;
+	return (ls->dir = state_dir("leases", why)) == -1 || (ls->lock = state_lock(ls->dir, "../lock", why)) == -1 ? -1 :
+	    list(ls, why);
+}
+
+void
+leases_close(struct leases *ls)
+{
+	size_t i;
+
+	for (i = 0; i < ls->n; i++) {
+		lease_free(ls->v[i]);
+		free(ls->v[i]);
+	}
+	free(ls->v);
+	free(ls->file);
+	strlist_free(&ls->names);
+	if (ls->lock != -1)
+		close(ls->lock);
+	if (ls->line != -1)
+		close(ls->line);
+	if (ls->dir != -1)
+		close(ls->dir);
+	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+}
+
+void
+leases_forget(struct leases *ls, size_t at)
+{
+	struct lease *l = ls->v[at];
+	struct lease_file *f = bsearch(l->name, ls->file, ls->files, sizeof(*f), by_name);
+
+	if (f != NULL)
+		f->gone = true;
+	lease_free(l);
+	free(l);
+	ls->v[at] = ls->v[--ls->n];
+}
+
+void
+leases_tally(const struct leases *ls, uint32_t uid, struct tally *out)
+{
+	const struct lease_file *f;
+
+	*out = (struct tally){ 0 };
+	for (f = ls->file; f < ls->file + ls->files; f++) {
+		out->all += !f->gone;
+		out->own += !f->gone && f->name.uid == uid;
+	}
+}
+
+/* Reading. */
+
+static int
+refuse_file(const char *shown, struct why *why)
+{
+	return refuse(why, WHY_CONFIG, "%s is not a lease of this version: no GPU is given out while it is there "
+	    "(see that its container is gone, then remove it)", shown);
+}
+
+/* 1: it is not there any more. */
+static int
+load(int dir, const struct lease_file *f, struct lease *l, struct why *why)
+{
+	autofree char *text = NULL;
+	char shown[sizeof(GPUHELPER_RUNDIR) + 300];
+	enum trust_found found;
+	size_t len;
+
+	snprintf(shown, sizeof(shown), "%s/leases/%s", GPUHELPER_RUNDIR, f->text);
+	/* taken back meanwhile: what is not there is not held */
+	if ((found = trust_find_text(dir, f->text, shown, LEASE_FILE_MAX, true, &text, &len, why)) != TRUST_FOUND)
+		return found == TRUST_ABSENT || found == TRUST_REPLACED ? 1 : -1;
+	memcpy(l->key, f->name.key, sizeof(l->key));
+	snprintf(l->name, sizeof(l->name), "%s", f->text);
+	if (lease_decode(text, len, l, why) == -1)
+		return why->code == WHY_CONFIG ? refuse_file(shown, why) : refuse_within(why, shown);
+	if (lease_name_covers(&f->name, l))
+		return 0;
+	lease_free(l);
+	return refuse_file(shown, why);
+}
+
+static int
+read_one(struct leases *ls, struct lease_file *f, struct why *why)
+{
+	struct lease *l = calloc(1, sizeof(*l));
+	int ret;
+
+	if (l == NULL)
+		return refuse_nomem(why);
+	f->read = true;
+	if ((ret = load(ls->dir, f, l, why)) != 0) {
+		free(l);
+		f->gone = ret == 1;
+		return ret == 1 ? 0 : -1;
+	}
+	f->name.uid = l->uid;
+	ls->v[ls->n++] = l;
+	return 0;
+}
+
+static bool
+concerns(const struct lease_file *f, const struct concern *c)
+{
+	return f->name.old || c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
+	    (c->key != NULL && strcmp(f->name.key, c->key) == 0) || (c->keys != NULL && strlist_has(c->keys, f->name.key)) ||
+	    lease_name_meets(&f->name, &c->marks);
+}
+
+static int
+read_those(struct leases *ls, const struct concern *c, struct why *why)
+{
+	struct lease_file *f;
+
+	for (f = ls->file; f < ls->file + ls->files; f++)
+		if (!f->read && !f->gone && concerns(f, c) && read_one(ls, f, why) == -1)
+			return -1;
+	return 0;
+}
+
+/* Who has as many as he may have gets to see which of them are over; so does everyone, where no more can be. */
+static int
+read_for_room(struct leases *ls, const struct concern *c, struct why *why)
+{
+	struct concern more = { .uid = c->uid };
+	struct tally t;
+
+	leases_tally(ls, c->uid, &t);
+	more.all = t.all >= LEASES_MAX;
+	more.of_user = t.own >= LEASES_PER_USER;
+	return read_those(ls, &more, why);
+}
+
+int
+leases_read(struct leases *ls, const struct concern *c, struct why *why)
+{
+	return read_those(ls, c, why) == -1 ? -1 : c->admits ? read_for_room(ls, c, why) : 0;
+}
+
+struct lease *
+leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id)
+{
+	char key[65];
+	size_t i;
+
+	lease_key(uid, root, id, key);
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i]->key, key) == 0)
+			return ls->v[i];
+	return NULL;
+}

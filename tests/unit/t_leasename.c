@@ -1,0 +1,276 @@
+/*
+ * pure/leasename.c: that a name says all that its lease does, so that nobody whom
+ * the lease concerns passes it over; and what names of other forms are taken for.
+ */
+#include "pure/leasename.h"
+#include "tap.h"
+
+#define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static char id[] = "c1", root[] = "/run/runc";
+
+static struct lease
+plain(void)
+{
+	struct lease l = { .id = id, .root = root, .uid = 1000 };
+
+	lease_key(l.uid, l.root, l.id, l.key);
+	return l;
+}
+
+static struct held_gpu
+gpu(enum gpu_vendor vendor, unsigned bus, const char *part)
+{
+	struct held_gpu g = { .vendor = vendor };
+
+	snprintf(g.pci, sizeof(g.pci), "0000:%02x:00.0", bus);
+	snprintf(g.part, sizeof(g.part), "%s", part);
+	return g;
+}
+
+static struct lease_name
+name_of(const struct lease *l)
+{
+	char text[LEASE_NAME_SIZE];
+	struct lease_name n;
+
+	lease_name_make(l, text);
+	if (!lease_name_parse(text, &n) || n.old)
+		ok(false, "%s is not read back", text);
+	return n;
+}
+
+static bool
+meets_gpu(const struct lease_name *n, const struct held_gpu *g)
+{
+	struct marks m = { 0 };
+
+	marks_add_gpu(&m, g->vendor, g->pci);
+	return lease_name_meets(n, &m);
+}
+
+static bool
+meets_node(const struct lease_name *n, uint32_t major, uint32_t minor)
+{
+	struct marks m = { 0 };
+
+	marks_add_node(&m, major, minor);
+	return lease_name_meets(n, &m);
+}
+
+static void
+test_form(void)
+{
+	struct lease l = plain();
+	char text[LEASE_NAME_SIZE];
+	struct lease_name n;
+
+	memcpy(l.key, KEY, sizeof(KEY));
+	lease_name_make(&l, text);
+	is_str(text, KEY "-1000-0-0000000000000000", "a lease of nothing");
+	l.uid = UINT32_MAX;
+	l.pauses = true;
+	lease_name_make(&l, text);
+	is_str(text, KEY "-4294967295-0-ffffffffffffffff", "one that may have anything later");
+	ok(lease_name_parse(text, &n) && !n.old && n.uid == UINT32_MAX && n.signature == UINT64_MAX && n.flags == 0 &&
+	    strcmp(n.key, KEY) == 0, "is read");
+	ok(lease_name_parse(KEY "-0-7-0123456789abcdef", &n) && n.uid == 0 && n.flags == 7 &&
+	    n.signature == 0x0123456789abcdefU, "a name is read");
+}
+
+/* What any of these may hold nobody can tell: it concerns everyone. */
+static void
+test_others(void)
+{
+	static const char *const t[] = { KEY, "x", "", KEY, "0-0-0-0" };
+	/* too long for one, and not of the form that it has now */
+	static const char *const none[] = { KEY "-", KEY "x", KEY "-1000-0-000000000000000", KEY "-1000-0-00000000000000000",
+		KEY "-1000-0-0000000000000000-", KEY "-01-0-0000000000000000", KEY "--0-0000000000000000",
+		KEY "-4294967296-0-0000000000000000", KEY "-99999999999999999999-0-0000000000000000",
+		KEY "-1-g-0000000000000000", KEY "-1--0000000000000000", KEY "-1-00-0000000000000000",
+		KEY "-1-0-000000000000000G", KEY "-1-0-000000000000000A", KEY "_1-0-0000000000000000",
+		"g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef-1-0-0000000000000000" };
+	struct marks nothing = { 0 };
+	struct lease l = plain();
+	struct lease_name n;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ok(lease_name_parse(t[i], &n) && n.old && strcmp(n.key, t[i]) == 0, "\"%s\" is an old name", t[i]);
+		ok(lease_name_meets(&n, &nothing) && lease_name_covers(&n, &l), "  it concerns everyone");
+	}
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		ok(!lease_name_parse(none[i], &n), "\"%s\" is none", none[i]);
+}
+
+static void
+test_gpus(void)
+{
+	struct held_gpu g[2] = { gpu(GPU_NVIDIA, 0x3b, "3:0"), gpu(GPU_AMD, 7, "") }, other;
+	struct lease l = plain();
+	struct lease_name n;
+	unsigned i, met = 0;
+
+	n = name_of(&l);
+	ok(!meets_gpu(&n, &g[0]), "a lease of no GPU meets none");
+	l.gpu = g;
+	l.gpus = 2;
+	n = name_of(&l);
+	other = gpu(GPU_NVIDIA, 0x3b, "1");
+	ok(meets_gpu(&n, &g[0]) && meets_gpu(&n, &g[1]) && meets_gpu(&n, &other), "one of two meets both, and other parts of them");
+	for (i = 0; i < 256; i++) {
+		other = gpu(GPU_NVIDIA, i, "");
+		met += i != 0x3b && meets_gpu(&n, &other);
+	}
+	ok(met <= 2, "and %u of 255 others", met);
+}
+
+static void
+test_nodes(void)
+{
+	struct act a = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0 };
+	struct lease l = plain();
+	struct lease_name n;
+	unsigned i, met = 0;
+
+	l.act = &a;
+	l.acts = 1;
+	n = name_of(&l);
+	ok(meets_node(&n, 195, 0), "the node that something was done to is met");
+	for (i = 1; i < 256; i++)
+		met += meets_node(&n, 195, i);
+	ok(met <= 2, "and %u of 255 others", met);
+}
+
+static void
+test_many(void)
+{
+	struct lease l = plain();
+	struct marks m = { 0 };
+	struct held_gpu g = gpu(GPU_NVIDIA, 1, "");
+	struct lease_name n, none = name_of(&l);
+	unsigned i;
+
+	l.gpu = &g;
+	l.gpus = 1;
+	n = name_of(&l);
+	ok(!lease_name_meets(&n, &m), "who asks for nothing meets nobody");
+	for (i = 0; i < 4 * MARKS_MAX; i++)
+		marks_add_node(&m, 500, i);
+	ok(m.any && m.n == MARKS_MAX, "more than there is room for is anything");
+	ok(lease_name_meets(&n, &m) && !lease_name_meets(&none, &m), "and meets everyone who has something");
+	m = (struct marks){ 0 };
+	for (i = 0; i < 4 * MARKS_MAX; i++)
+		marks_add_node(&m, 500, 1);
+	ok(!m.any && m.n == 1, "the same one again takes no room");
+}
+
+static void
+test_flags(void)
+{
+	struct way w[2] = { { .writable = false }, { .writable = true } };
+	struct held_folder f = { 0 };
+	struct lease l = plain();
+
+	is_int((int)name_of(&l).flags, 0, "nothing to say");
+	l.host_root = true;
+	is_int((int)name_of(&l).flags, 0, "the host's root without a folder");
+	l.way = w;
+	l.ways = 1;
+	is_int((int)name_of(&l).flags, LEASE_WAYS, "with one for reading");
+	l.ways = 2;
+	is_int((int)name_of(&l).flags, LEASE_WAYS | LEASE_WRITES, "with one for writing");
+	l.host_root = false;
+	is_int((int)name_of(&l).flags, LEASE_WAYS, "who is not the host's root");
+	l.ways = 0;
+	snprintf(l.label, sizeof(l.label), "u:r:t:s0");
+	is_int((int)name_of(&l).flags, LEASE_LABEL, "a label");
+	l.label[0] = '\0';
+	l.folder = &f;
+	l.folders = 1;
+	is_int((int)name_of(&l).flags, LEASE_LABEL, "a folder that is held");
+}
+
+/* What a lease comes to be must have been in its name from the first. */
+static void
+test_covers(void)
+{
+	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
+	struct act a = { .major = 195, .minor = 255 };
+	struct way w = { .writable = false };
+	struct lease l = plain(), m = l;
+	struct lease_name n;
+	static char other[] = "c2";
+
+	l.gpu = &g;
+	l.act = &a;
+	l.way = &w;
+	l.gpus = l.acts = l.ways = 1;
+	n = name_of(&l);
+	ok(lease_name_covers(&n, &l), "a name says what its lease is");
+	ok(lease_name_covers(&n, &m), "and what is left of it");
+	n = name_of(&m);
+	m.gpu = &g;
+	m.gpus = 1;
+	ok(!lease_name_covers(&n, &m), "a GPU more is not in it");
+	m.gpus = 0;
+	m.act = &a;
+	m.acts = 1;
+	ok(!lease_name_covers(&n, &m), "nor an act more");
+	m.acts = 0;
+	m.way = &w;
+	m.ways = 1;
+	ok(!lease_name_covers(&n, &m), "nor a way");
+	m.ways = 0;
+	m.pauses = true;
+	ok(!lease_name_covers(&n, &m), "nor that it may have its GPUs again");
+	m.pauses = false;
+	m.uid = 1001;
+	ok(!lease_name_covers(&n, &m), "nor is it another user's");
+	m.uid = 1000;
+	m.id = other;
+	ok(!lease_name_covers(&n, &m), "nor another container's");
+	m.id = id;
+	ok(lease_name_covers(&n, &m), "the same again is");
+	m.pauses = true;
+	n = name_of(&m);
+	m.act = &a;
+	m.acts = 1;
+	m.gpu = &g;
+	m.gpus = 1;
+	ok(lease_name_covers(&n, &m), "one that may have its GPUs again says all of that before");
+}
+
+/* Leases outlive an upgrade: what these set may never change. */
+static void
+test_for_ever(void)
+{
+	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
+	struct act a = { .major = 195, .minor = 255 };
+	struct lease l = plain();
+	char text[LEASE_NAME_SIZE];
+
+	l.gpu = &g;
+	l.gpus = 1;
+	lease_name_make(&l, text);
+	is_str(text + 64, "-1000-0-0010000040000800", "the bits of a GPU");
+	l.gpus = 0;
+	l.act = &a;
+	l.acts = 1;
+	lease_name_make(&l, text);
+	is_str(text + 64, "-1000-0-1000000400400000", "the bits of a node");
+}
+
+int
+main(void)
+{
+	test_form();
+	test_others();
+	test_gpus();
+	test_nodes();
+	test_many();
+	test_flags();
+	test_covers();
+	test_for_ever();
+	return done_testing();
+}

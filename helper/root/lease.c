@@ -236,20 +236,30 @@ leases_write(const struct leases *ls, struct lease *l, struct why *why)
 	return ret;
 }
 
+static int
+refuse_more(const struct tally *t, struct why *why)
+{
+	if (t->own < LEASES_PER_USER && t->all < LEASES_MAX)
+		return refuse(why, WHY_AGAIN, "this user has %zu containers with a grant already, and what is written down of them "
+		    "takes up %d MiB: that is the most", t->own, LEASES_MIB_PER_USER);
+	return refuse(why, WHY_AGAIN, "%s %zu containers with a grant already: that is the most",
+	    t->own >= LEASES_PER_USER ? "this user has" : "there are", t->own >= LEASES_PER_USER ? t->own : t->all);
+}
+
 int
 leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
 {
+	autofree char *text = lease_encode(l);
 	struct tally t;
 	size_t i;
 
+	if (text == NULL)
+		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i]->key, l->key) == 0)
 			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
 	leases_tally(ls, l->uid, &t);
-	if (t.own >= LEASES_PER_USER || t.all >= LEASES_MAX)
-		return refuse(why, WHY_AGAIN, "%s %zu containers with a grant already: that is the most",
-		    t.own >= LEASES_PER_USER ? "this user has" : "there are", t.own >= LEASES_PER_USER ? t.own : t.all);
-	return 0;
+	return t.all >= LEASES_MAX || tally_is_full(&t, l->uid, strlen(text)) ? refuse_more(&t, why) : 0;
 }
 
 /* As a lease does that ends otherwise: undone first, and gone when nobody has a node of it open any more. */

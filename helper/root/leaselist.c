@@ -5,9 +5,12 @@
  */
 #include "leaselist.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/file.h"
@@ -17,6 +20,7 @@
 
 #define FILES_MAX (1 << 20)
 #define LEASE_FILE_MAX (1 << 20)
+#define LEASE_ROOM (64 << 10)	/* more than a lease has: a policy may list hundreds of folders */
 
 static int
 by_text(const void *a, const void *b)
@@ -110,11 +114,25 @@ leases_tally(const struct leases *ls, uint32_t uid, struct tally *out)
 {
 	const struct lease_file *f;
 
+	struct stat st;
+
 	*out = (struct tally){ 0 };
 	for (f = ls->file; f < ls->file + ls->files; f++) {
-		out->all += !f->gone;
-		out->own += !f->gone && f->name.uid == uid;
+		if (f->gone)
+			continue;
+		out->all++;
+		if (f->name.uid != uid)
+			continue;
+		out->own++;
+		if (fstatat(ls->dir, f->text, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			out->bytes += (uint64_t)st.st_size;
 	}
+}
+
+bool
+tally_is_full(const struct tally *t, uint32_t uid, size_t bytes)
+{
+	return t->own >= LEASES_PER_USER || (uid != 0 && t->bytes + bytes > (uint64_t)LEASES_MIB_PER_USER << 20);
 }
 
 /* Reading. */
@@ -187,7 +205,7 @@ read_those(struct leases *ls, const struct concern *c, struct why *why)
 	return 0;
 }
 
-/* Who has as many as he may have gets to see which of them are over; so does everyone, where no more can be. */
+/* Who has nearly as many as he may have gets to see which of them are over; so does everyone, where no more can be. */
 static int
 read_for_room(struct leases *ls, const struct concern *c, struct why *why)
 {
@@ -196,7 +214,7 @@ read_for_room(struct leases *ls, const struct concern *c, struct why *why)
 
 	leases_tally(ls, c->uid, &t);
 	more.all = t.all >= LEASES_MAX;
-	more.of_user = t.own >= LEASES_PER_USER;
+	more.of_user = tally_is_full(&t, c->uid, LEASE_ROOM);
 	return read_those(ls, &more, why);
 }
 

@@ -582,6 +582,30 @@ def l23():
     assert beside - before < 0.02, (before, beside)
 
 
+@case("L24", "what one user's leases take up has a limit, too; those that are over are ended first; root has none", 40)
+def l24():
+    uid = pwd.getpwnam("attacker").pw_uid
+    folder = {"gpus": None, "folders": "/srv/ro"}
+    with asker("attacker") as a, asker("attacker") as b:
+        granted(a.grant(id="one", **folder))
+        copies = Copies("one", a.pid)
+        try:
+            for n in range(63):
+                copies.plant(uid, n, 32 * 1024)
+            granted(b.grant(id="last", **folder))
+            copies.plant(uid, 63, 32 * 1024)
+            refused(b.grant(id="more", **folder), 75, "2 MiB")
+            granted(once("victim", exchange, **folder))
+            for n in range(64):
+                copies.plant(0, n, 32 * 1024)
+            granted(once("root", exchange, **folder))
+            a.end()
+            granted(b.grant(id="more", **folder))
+            assert not [p for p in copies.paths if "-%d-" % uid in p and os.path.exists(p)]
+        finally:
+            copies.remove()
+
+
 @case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid

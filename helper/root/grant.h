@@ -38,7 +38,10 @@ void exec_begins(const struct peer *p, const struct request *r, struct reply *re
 /* Sees which leases are over, and ends them; and, for root, those whose container's task is over. */
 void look(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* look(); and if this container of the peer's is in use all the same, takes its rights back: it is draining. */
+/*
+ * look(), but a user at this container alone; and if it is in use all the same,
+ * takes its rights back: it is draining.
+ */
 void release(const struct peer *p, const struct request *r, struct reply *reply);
 
 /* look(); and does again what something has undone of the acts of live leases: of its own, root of all. */

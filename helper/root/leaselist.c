@@ -5,7 +5,6 @@
  */
 #include "leaselist.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /*
  * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: leases that are there are looked at, by
- * root all, by a user his own.  Whoever asks only prompts that: what is over, and what is done to the nodes of
- * what is not, is seen in the kernel and in the leases.
+ * root all, by a user his own, or the one that he releases.  Whoever asks only
+ * prompts that: what is over, and what is done to the nodes of what is not, is seen
+ * in the kernel and in the leases.
  */
+#include <time.h>
 #include <unistd.h>
 
 #include "acts.h"
@@ -11,6 +13,7 @@
 #include "idle.h"
 #include "lease.h"
 #include "owncgroup.h"
+#include "rate.h"
 
 /* What is to be done with the leases that live on. */
 typedef int after_look(const struct peer *p, const struct request *r, int audit, struct leases *ls,
@@ -25,21 +28,31 @@ ended(void *ctx, const struct lease *l)
 }
 
 static void
-look_and(after_look *after, const struct peer *p, const struct request *r, struct reply *reply)
+look_and(after_look *after, const struct concern *c, const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
-	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 	int audit;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
-	    leases_look(&ls, &c, ended, &audit, &reply->why) == -1 ||
+	    leases_look(&ls, c, ended, &audit, &reply->why) == -1 ||
 	    after(p, r, audit, &ls, reply) == -1)
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);
 	if (audit != -1)
 		close(audit);
+}
+
+/* At all of a user's, root at all: as often as there is a limit to. */
+static void
+look_around(after_look *after, const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+
+	*reply = (struct reply){ .kind = REPLY_REFUSED };
+	if (rate_look(p->asker.uid, time(NULL), &reply->why) == 0)
+		look_and(after, &c, p, r, reply);
 }
 
 /*
@@ -88,17 +101,23 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 void
 look(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_and(take_idle, p, r, reply);
+	look_around(take_idle, p, r, reply);
 }
 
 void
 release(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_and(drain, p, r, reply);
+	struct concern c = { .all = p->asker.uid == 0 };
+	char key[65];
+
+	/* a user's next look takes care of his others: there is no limit to how often containers end */
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	c.key = key;
+	look_and(drain, &c, p, r, reply);
 }
 
 void
 reapply(const struct peer *p, struct reply *reply)
 {
-	look_and(allow_again, p, NULL, reply);
+	look_around(allow_again, p, NULL, reply);
 }

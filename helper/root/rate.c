@@ -19,6 +19,7 @@
 #define DAY 86400
 #define MIB (1U << 20)
 #define USERS_MAX 65536
+#define LOOKS_A_MINUTE 600	/* a worker of 200 containers looks once for each that ends */
 
 /* A refusal has some 500 bytes, a grant 1 to 3 thousand: no worker comes near these. */
 static const struct {
@@ -64,6 +65,7 @@ rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why)
 	if (c->minute != now / 60) {
 		c->minute = now / 60;
 		memset(c->written, 0, sizeof(c->written));
+		c->looks = 0;
 	}
 	r->untold = c->left_out;
 	return 0;
@@ -110,6 +112,25 @@ rate_close(struct rate *r)
 	if (r->fd != -1)
 		close(r->fd);
 	r->fd = -1;
+}
+
+int
+rate_look(uint32_t uid, int64_t now, struct why *why)
+{
+	struct rate r;
+	int ret = 0;
+
+	if (rate_open(uid, now, &r, why) == -1)
+		return -1;
+	if (r.fd != -1 && r.count.looks >= LOOKS_A_MINUTE)
+		ret = refuse(why, WHY_AGAIN, "uid %u has looked at its leases more than %d times in a minute: try again later", uid,
+		    LOOKS_A_MINUTE);
+	else if (r.fd != -1) {
+		r.count.looks++;
+		write_count(r.fd, &r.count);
+	}
+	rate_close(&r);
+	return ret;
 }
 
 static void

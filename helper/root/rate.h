@@ -1,6 +1,6 @@
 /*
  * How much one user may have written into the audit log: the log, and the disk
- * under it, are everyone's.  Root's records are not counted.
+ * under it, are everyone's.  And how often he may look.  Root is not counted.
  */
 #ifndef GPUHELPER_ROOT_RATE_H
 #define GPUHELPER_ROOT_RATE_H
@@ -26,6 +26,7 @@ struct rate_count {
 	uint32_t written[RATE_KINDS];	/* records in that minute */
 	uint32_t left_out;		/* records that were, and that none has told of */
 	uint32_t told;			/* kinds (as bits) of which the day's quota is known to be used up */
+	uint32_t looks;			/* in that minute */
 };
 
 /* One user's count in hand, for one record.  rate_close() when it is written. */
@@ -47,6 +48,13 @@ int rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why);
 /* Counts a record of so many bytes, before it is written.  -1 with *why (WHY_AGAIN): it must not be. */
 int rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why);
 void rate_close(struct rate *r);
+
+/*
+ * Counts a look at what there is (VERB_LOOK, VERB_STATUS, VERB_REAPPLY), which is
+ * written down nowhere, and takes time that others wait for.  -1 with *why
+ * (WHY_AGAIN): there were too many in this minute.
+ */
+int rate_look(uint32_t uid, int64_t now, struct why *why);
 
 /* Calls tell() for each user of whom records were left out before today, and none has told of; it has, then. */
 void rate_tell_left_out(int64_t now, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx);

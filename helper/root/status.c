@@ -11,6 +11,7 @@
 #include "lease.h"
 #include "owncgroup.h"
 #include "queue.h"
+#include "rate.h"
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
 #define WAITERS_SHOWN (150 * 1024)
@@ -129,7 +130,8 @@ status(const struct peer *p, struct reply *reply)
 	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->starter, &reply->why) == -1 || leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
+	if (rate_look(p->asker.uid, time(NULL), &reply->why) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
+	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
 	    leases_look(&ls, &c, NULL, NULL, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;

@@ -858,7 +858,7 @@ REFUSAL, PLAIN, GRANT = range(3)
 
 class Counted:
     """What is counted of a user (rate.c): for a day and a minute, by what he caused."""
-    form = "qqQQQIIIII4x"
+    form = "qqQQQIIIIII"
 
     def __init__(self, user):
         os.makedirs(RUN + "/rate", mode=0o700, exist_ok=True)
@@ -874,15 +874,15 @@ class Counted:
         if os.path.exists(self.path):
             os.unlink(self.path)
 
-    def set(self, total=(0, 0, 0), written=(0, 0, 0), left_out=0, told=0, minutes=0, days=0):
+    def set(self, total=(0, 0, 0), written=(0, 0, 0), left_out=0, told=0, looks=0, minutes=0, days=0):
         now = int(time.time())
         with open(self.path, "wb") as f:
-            f.write(struct.pack(self.form, now // 86400 + days, now // 60 + minutes, *total, *written, left_out, told))
+            f.write(struct.pack(self.form, now // 86400 + days, now // 60 + minutes, *total, *written, left_out, told, looks))
 
     def get(self):
         with open(self.path, "rb") as f:
             v = struct.unpack(self.form, f.read())
-        return {"bytes": v[2:5], "written": v[5:8], "left_out": v[8]}
+        return {"bytes": v[2:5], "written": v[5:8], "left_out": v[8], "looks": v[10]}
 
 
 def refusals(count):
@@ -954,6 +954,33 @@ def g6():
         counted.set()
         data = new_lines(lambda: (granted(once("attacker", exchange, id="x" * 250, gpus=None, folders="/srv/ro")), client.look()))
         assert b'"end"' in data and len(data) <= counted.get()["bytes"][GRANT], (len(data), counted.get())
+
+
+@case("G8", "who looks, asks for the status or has nodes mended without end is refused after 600 times a minute", 40)
+def g8():
+    verbs = "look", "status", "reapply"
+    with Counted("attacker") as counted:
+        counted.set()
+        for verb in verbs:
+            assert once("attacker", exchange, verb=verb, gpus=None)[1]["reply"] == "noted"
+        assert counted.get()["looks"] == 3 and counted.get()["written"] == (0, 0, 0), counted.get()
+        counted.set(looks=599)
+        assert once("attacker", exchange, verb="status", gpus=None)[1]["reply"] == "noted"
+        for verb in verbs:
+            data = new_lines(lambda: refused(once("attacker", exchange, verb=verb, gpus=None), 75, "600", "in a minute"))
+            assert data == b"", data
+        assert counted.get()["looks"] == 600 and counted.get()["left_out"] == 0, counted.get()
+        # what a container's end needs, a grant, others and root are not held back
+        with asker("attacker") as a:
+            granted(a.grant(id="g8", gpus=None, folders="/srv/ro"))
+            assert a.grant(verb="release", id="g8", gpus=None) == (0, {"reply": "noted"})
+            # the asker lives: in use, and given back
+            assert [l["state"] for l in leases()] == ["draining"], leases()
+        for user in "victim", "root":
+            assert once(user, exchange, verb="look", gpus=None)[1]["reply"] == "noted"
+        counted.set(looks=600, minutes=-1)
+        assert once("attacker", exchange, verb="look", gpus=None)[1]["reply"] == "noted"
+        assert counted.get()["looks"] == 1
 
 
 def many_refusals(count):

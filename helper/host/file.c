@@ -15,39 +15,43 @@
 #include "../pure/cleanup.h"
 
 /*
- * The same without openat2(2), which systemd takes away from a service that says
- * RestrictSUIDSGID=: each component by itself, none of them a link.
+ * The same without openat2(2), which the helper's own filter takes away (root/filter.c),
+ * as systemd does from a service that says RestrictSUIDSGID=: each component by itself, none of them a link.
  */
 static int
 walk_beneath(int dirfd, const char *path, int flags)
 {
 	autofree char *copy = strdup(path);
 	char *part, *save = NULL, *next;
+	int dir = dirfd, fd = -1, how, saved;
 	struct stat st;
-	int dir, fd;
 
-	if (copy == NULL || (dir = dup(dirfd == AT_FDCWD ? -1 : dirfd)) == -1)
+	if (copy == NULL)
 		return -1;
 	for (part = strtok_r(copy, "/", &save); part != NULL; part = next) {
 		next = strtok_r(NULL, "/", &save);
-		if (strcmp(part, "..") == 0) {
-			close(dir);
-			errno = EXDEV;
-			return -1;
-		}
-		fd = openat(dir, part, next != NULL ? O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : flags | O_NOFOLLOW);
-		close(dir);
-		if (fd == -1)
-			return -1;
+		how = (next != NULL ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags) | O_NOFOLLOW;
+		fd = strcmp(part, "..") != 0 ? openat(dir, part, how) : -1;
+		saved = strcmp(part, "..") != 0 ? errno : EXDEV;
+		/* a link is no directory, either: which of the two it is, callers tell their users */
+		if (fd == -1 && saved == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+			saved = ELOOP;
 		/* O_PATH opens the link itself */
-		if (fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+		if (fd != -1 && (how & O_PATH) != 0 && (how & O_DIRECTORY) == 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 			close(fd);
-			errno = ELOOP;
+			fd = -1;
+			saved = ELOOP;
+		}
+		if (dir != dirfd)
+			close(dir);
+		if ((dir = fd) == -1) {
+			errno = saved;
 			return -1;
 		}
-		dir = fd;
 	}
-	return dir;
+	if (fd == -1)
+		errno = ENOENT;
+	return fd;
 }
 
 int

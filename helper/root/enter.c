@@ -10,15 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -29,9 +25,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "../host/file.h"
+#include "../host/majors.h"
+#include "../pure/cleanup.h"
+#include "../pure/gpu.h"
 #include "crowd.h"
+#include "filter.h"
 #include "owncgroup.h"
 #include "timer.h"
+#include "view.h"
 
 /*
  * How long it lives at most.  What it waits for has an end of its own each: 2 s for
@@ -304,51 +306,32 @@ shed_capabilities(struct why *why)
 	return 0;
 }
 
-#if defined(__x86_64__)
-#define THIS_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define THIS_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-/* Whatever goes wrong from here on, it executes no other program, starts no process and mounts nothing. */
-static int
-forbid_programs(struct why *why)
+/* What the driver's nodes are; where that can't be read none can be made, as whoever would make one says. */
+static void
+find_nodes(struct filter_nodes *out)
 {
-#ifdef THIS_ARCH
-#define ANSWER(name, how) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, (how))
-#define FORBID(name) ANSWER(name, SECCOMP_RET_KILL_PROCESS)
-#define REFUSE(name) ANSWER(name, SECCOMP_RET_ERRNO | EPERM)
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		/* x86-64's second table (x32) begins at this bit */
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		FORBID(execve), FORBID(execveat), FORBID(ptrace), FORBID(process_vm_writev), FORBID(mount),
-		FORBID(umount2), FORBID(move_mount), FORBID(pivot_root), FORBID(chroot), FORBID(setns), FORBID(unshare),
-		FORBID(init_module), FORBID(finit_module), FORBID(delete_module), FORBID(kexec_load), FORBID(bpf),
-		FORBID(open_by_handle_at), FORBID(process_vm_readv), FORBID(io_uring_setup), FORBID(userfaultfd),
-		FORBID(perf_event_open), FORBID(add_key), FORBID(keyctl),
-		/* a library may try these and do without */
-		REFUSE(socket), REFUSE(clone), REFUSE(clone3),
-#ifdef SYS_fork
-		REFUSE(fork), REFUSE(vfork),
-#endif
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog prog = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *params = root == -1 ? NULL : file_read_at(root, "proc/driver/nvidia/params", 65536, NULL);
+	struct inventory inv = { .gpus = 0 };
+	struct why ignored;
+	size_t i;
 
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == -1 && errno != EINVAL)
-		return refuse(why, WHY_BUG, "seccomp: %s", strerror(errno));
-#endif
-	return 0;
+	*out = (struct filter_nodes){ .majors = 0 };
+	nvidia_params_parse(params != NULL ? params : "", &inv);
+	out->uid = inv.nvidia_uid;
+	out->gid = inv.nvidia_gid;
+	if (root != -1 && majors_read(root, &inv.majors, &ignored) == 0)
+		for (i = 0; i < inv.majors.n && out->majors < FILTER_MAJORS_MAX; i++)
+			if (inv.majors.v[i].type == 'c' && strncmp(inv.majors.v[i].name, "nvidia", 6) == 0)
+				out->major[out->majors++] = inv.majors.v[i].major;
+	devmajors_free(&inv.majors);
 }
 
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
+	struct filter_nodes nodes;
+
 	*who = (struct starter){ 0 };
 	(void)umask(077);
 	if (own_time(door, why) == -1 || own_descriptors(door, why) == -1)
@@ -373,10 +356,13 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
 	make_own_cgroup(who->uid);
+	if (view_make_read_only(why) == -1)
+		return -1;
 	if (shed_capabilities(why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	return forbid_programs(why);
+	find_nodes(&nodes);
+	return filter_install(&nodes, why);
 }

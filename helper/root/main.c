@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
@@ -187,6 +188,7 @@ main(int argc, char **argv)
 	struct peer peer = { 0 };
 	struct why why = { 0 };
 	int status, entered;
+	size_t seed;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
@@ -201,6 +203,9 @@ main(int argc, char **argv)
 	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))
 		return WHY_AGAIN;
 	json_set_alloc_funcs(must_have, free);
+	/* from /dev/urandom it would be, which is not to be opened any more (view.h) */
+	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
+		json_object_seed(seed);
 	status = serve(&peer);
 	peer_free(&peer);
 	return status;

@@ -6,7 +6,8 @@
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
 # Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has
-# one besides (W); and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last, which takes many minutes.
+# one besides (W); what a paYload could do; and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
+# which takes many minutes.
 # ATTACK_TIMES=1: how long each took.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +23,7 @@ mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"
 export ATTACK_TEMP
 
-for p in launch poke killat faultat fusemap; do
+for p in launch poke killat faultat payload fusemap; do
 	${CC:-cc} -O1 -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/$p" "$here/$p.c"
 done
 ${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"

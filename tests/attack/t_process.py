@@ -8,6 +8,7 @@ import pty
 import resource
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import termios
@@ -868,6 +869,168 @@ def s14():
             assert roots_helpers() == [], [(p, read("/proc/%s/wchan" % p)) for p in roots_helpers()]
             # his own they are, which do not end, or nothing was tried
             assert all(not gone(p) for p in pids), [gone(p) for p in pids]
+
+
+# What code of the attacker's could do in the helper, if a bug let it in
+
+NUMBERS = {}
+
+
+def number(name):
+    """Of a system call, on this machine."""
+    if not NUMBERS:
+        listing = subprocess.run([os.environ.get("CC", "cc"), "-E", "-dM", "-include", "sys/syscall.h", "-xc", "/dev/null"],
+                                 capture_output=True, text=True, check=True).stdout
+        for line in listing.splitlines():
+            words = line.split()
+            if len(words) == 3 and words[1].startswith("__NR_") and words[2].isdigit():
+                NUMBERS[words[1][5:]] = int(words[2])
+    if name not in NUMBERS:
+        raise Skip("no %s here" % name)
+    return NUMBERS[name]
+
+
+def payload(*calls):
+    """A fresh helper, which waits for its request, does these calls; what each returned, «killed» last where it was."""
+    with asker("attacker") as a:
+        pid = a.call(hold)
+        inside(pid)
+        for _ in range(200):
+            if "\nSeccomp:\t2\n" in read("/proc/%d/status" % pid):
+                break
+            time.sleep(0.005)
+        time.sleep(0.02)
+        words = [",".join([str(number(c[0]))] + [x if isinstance(x, str) else "%d" % x for x in c[1:]]) for c in calls]
+        p = subprocess.run([program("payload"), str(pid), *words], capture_output=True, text=True)
+        assert p.returncode == 0 and p.stdout, (calls, p.returncode, p.stderr)
+        assert gone(pid)
+        return [w if w == "killed" else int(w) for w in p.stdout.split()]
+
+
+AT, CLOEXEC = -100, os.O_CLOEXEC
+REG, CHR, BLK, FIFO = stat.S_IFREG, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO
+
+
+@case("Y1", "a payload in the helper: no setuid file, no node but a character device of a driver's, no way around that", 60)
+def y1():
+    d = RUN + "/locks"	# where it may write
+    new, there = "=%s/new" % d, d + "/there"
+    write(there, "x")
+    sda, null, nvidia = os.makedev(8, 0), os.makedev(1, 3), os.stat("/dev/nvidia0").st_rdev
+    tries = [("openat", AT, new, os.O_CREAT | os.O_WRONLY, 0o4755), ("openat", AT, new, os.O_CREAT | os.O_WRONLY, 0o2755),
+             ("openat", AT, new, os.O_CREAT | os.O_WRONLY, 0o666), ("openat", AT, "=" + d, os.O_TMPFILE | os.O_RDWR, 0o4755),
+             ("mkdirat", AT, new, 0o2755), ("mkdirat", AT, new, 0o777), ("fchmodat", AT, "=" + there, 0o4755),
+             ("fchmodat", AT, "=" + there, 0o2755), ("fchmodat", AT, "=" + there, 0o666),
+             ("mknodat", AT, new, BLK | 0o600, sda), ("mknodat", AT, new, REG | 0o4755, 0), ("mknodat", AT, new, FIFO | 0o600, 0),
+             ("mknodat", AT, new, CHR | 0o4600, nvidia), ("mknodat", AT, new, CHR | 0o600, null),
+             ("mknodat", AT, new, 0o4755, 0), ("fchownat", AT, "=" + there, 1000, 1000, 0),
+             ("openat2", AT, new, 0, 24), ("fchmodat2", AT, "=" + there, 0o4755, 0), ("mknod", new, BLK | 0o600, sda),
+             ("open", new, os.O_CREAT | os.O_WRONLY, 0o4755), ("creat", new, 0o4755), ("chmod", "=" + there, 0o4755),
+             ("mkdir", new, 0o2755), ("chown", "=" + there, 1000, 1000), ("lchown", "=" + there, 1000, 1000),
+             ("link", "=" + there, new), ("linkat", AT, "=" + there, AT, new, 0), ("symlink", "=/etc", new), ("symlinkat", "=/etc", AT, new)]
+    wrong = []
+    for c in tries:
+        try:
+            got = payload(c)
+        except Skip:
+            continue
+        st = os.stat(there)
+        if got[-1] != "killed" and got[-1] >= 0 or os.path.lexists(d + "/new") or (st.st_mode & 0o7777, st.st_uid) != (0o644, 0):
+            wrong.append((c, got))
+            for path in glob.glob(d + "/new"):
+                subprocess.run(["rm", "-r", path], check=True)
+            os.chown(there, 0, 0)
+            os.chmod(there, 0o644)
+    # an open file, with fchmod(2) and fchown(2)
+    for c in ("fchmod", "@0", 0o4755), ("fchmod", "@0", 0o666), ("fchown", "@0", 1000, 1000):
+        got = payload(("openat", AT, "=" + there, os.O_RDONLY, 0), c)
+        if got[-1] != "killed":
+            wrong.append((c, got))
+            os.chown(there, 0, 0)
+            os.chmod(there, 0o644)
+    os.unlink(there)
+    assert not wrong, wrong
+
+
+@case("Y2", "nor a program, a process, a trace, a mount, a module, a namespace, a socket, another's memory, a longer life", 60)
+def y2():
+    me = str(os.getpid())
+    tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
+             ("clone3", 0, 0), ("ptrace", 16, me, 0, 0), ("process_vm_readv", me, 0, 0, 0, 0, 0),
+             ("process_vm_writev", me, 0, 0, 0, 0, 0), ("mount", "=x", "=/tmp", "=tmpfs", 0, 0), ("umount2", "=/tmp", 2),
+             ("open_tree", AT, "=/", 1), ("move_mount", AT, "=/tmp", AT, "=/mnt", 0), ("fsopen", "=tmpfs", 0), ("mount_setattr", AT, "=/", 0, 0, 0),
+             ("pivot_root", "=/tmp", "=/tmp"), ("chroot", "=/tmp"), ("setns", 0, 0), ("unshare", 0x20000), ("init_module", 0, 0, "=x"),
+             ("finit_module", 0, "=x", 0), ("delete_module", "=x", 0), ("kexec_load", 0, 0, 0, 0), ("bpf", 5, 0, 0),
+             ("io_uring_setup", 1, 0), ("userfaultfd", 0), ("perf_event_open", 0, 0, 0, 0, 0), ("keyctl", 0, 0), ("add_key", "=user", "=x", "=x", 1, 0),
+             ("socket", 2, 1, 0), ("socketpair", 1, 1, 0, 0), ("connect", 0, 0, 0), ("kill", 4194000, 9), ("kill", 4194000, 19), ("tgkill", me, me, 0), ("pidfd_open", me, 0),
+             ("pidfd_send_signal", 0, 0, 0, 0), ("pidfd_getfd", 0, 0, 0), ("prctl", 4, 1, 0, 0, 0), ("prctl", 29, 1 << 61, 0, 0, 0), ("seccomp", 0, 0, 0),
+             ("setuid", 0), ("setresuid", 0, 0, 0), ("setgroups", 0, 0), ("capset", 0, 0), ("prlimit64", me, 7, 0, 0), ("setrlimit", 7, 0),
+             ("timer_delete", 0), ("timer_settime", 0, 0, 0, 0), ("setpriority", 0, 0, 1), ("sched_setscheduler", 0, 0, 0),
+             ("open_by_handle_at", AT, 0, 0), ("iopl", 3), ("ioperm", 0, 1, 1), ("reboot", 0, 0, 0, 0), ("sethostname", "=x", 1),
+             ("swapon", "=/x", 0), ("quotactl", 0, 0, 0, 0), ("acct", "=/x"), ("settimeofday", 0, 0), ("clock_settime", 0, 0), ("syslog", 10, 0, 0), ("personality", 0),
+             ("ioctl", 0, 0x5412, "=x"), ("mmap", 0, 4096, 7, 0x22, -1, 0), ("mprotect", 0, 4096, 4), ("landlock_create_ruleset", 0, 0, 1),
+             ("memfd_create", "=x", 0), ("no_such_call_of_today", )]
+    NUMBERS_OF_TOMORROW = 500
+    wrong = []
+    for c in tries:
+        try:
+            number(c[0])
+        except Skip:
+            if c[0] != "no_such_call_of_today":
+                continue
+            NUMBERS[c[0]] = NUMBERS_OF_TOMORROW
+        got = payload(c)[-1]
+        if got != "killed" and got not in (-1, -38):	# EPERM, ENOSYS: not what the call itself says
+            wrong.append((c, got))
+    assert not wrong, wrong
+
+
+@case("Y4", "nor a file of the host's: not written, replaced, removed, opened to others; no disk, no process's memory, no kernel's setting", 60)
+def y4():
+    d, me = TEMP + "/scratch", os.getpid()
+    there = d + "/there"
+    write(there, "x")
+    acl = "=" + "x" * 44
+    append, rw, new = os.O_WRONLY | os.O_APPEND, os.O_RDWR, os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    passwd = read("/etc/passwd")
+    tries = [[("openat", AT, "=" + p, flags, 0)] for p, flags in (
+        ("/etc/passwd", append), ("/etc/shadow", rw), (ETC + "/gpuhelper.conf", append), (there, append), ("/proc/%d/mem" % me, rw),
+        ("/proc/self/mem", rw), ("/proc/sys/kernel/core_pattern", os.O_WRONLY), ("/proc/%d/oom_score_adj" % me, os.O_WRONLY), ("/dev/zero", rw),
+        ("/dev/kmsg", os.O_WRONLY), ("/dev/fuse", os.O_RDONLY))]
+    tries += [[("openat", AT, "=" + p, new, 0o600)] for p in (d + "/new", "/etc/new", POLICIES + "/new.conf", "/usr/new", "/root/new", "/run/new")]
+    tries += [[("renameat2", AT, "=" + RUN + "/lock", AT, "=/etc/passwd", 0)], [("renameat2", AT, "=" + there, AT, "=" + d + "/new", 0)],
+              [("unlinkat", AT, "=" + there, 0)], [("unlinkat", AT, "=/etc/passwd", 0)], [("mkdirat", AT, "=/etc/new", 0o755)],
+              [("fchmodat", AT, "=/etc/shadow", 0o644)], [("openat", AT, "=/etc/shadow", 0, 0), ("fchmod", "@0", 0o644)],
+              [("openat", AT, "=/etc/shadow", 0, 0), ("fchown", "@0", 0, 1000)], [("fchownat", AT, "=/etc/shadow", 0, 0, 0)],
+              [("setxattr", "=" + there, "=user.x", acl, 4, 0)], [("lsetxattr", "=" + there, "=security.x", acl, 4, 0)],
+              [("utimensat", AT, "=" + there, 0, 0)]]
+    for top in "/sys/fs/cgroup", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup/unified":
+        if os.path.exists(top + "/cgroup.procs"):
+            tries.append([("openat", AT, "=" + top + "/cgroup.procs", os.O_WRONLY, 0)])
+            tries.append([("mkdirat", AT, "=" + top + "/new", 0o755)])
+    wrong = []
+    with kept("/etc/passwd"), kept("/etc/shadow"):
+        for calls in tries:
+            got = payload(*calls)
+            if got[-1] != "killed" and got[-1] >= 0:
+                wrong.append((calls, got))
+                break	# what comes next may need what is gone
+    mended = read("/etc/passwd") == passwd, os.path.exists(there)
+    for path in (there, d + "/new"):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    assert not wrong, wrong
+    assert mended == (True, True), mended
+
+
+@case("Y3", "a payload may do what the helper does", 20)
+def y3():
+    got = payload(("openat", AT, "=" + RUN + "/locks/payload", os.O_CREAT | os.O_RDWR | CLOEXEC, 0o600), ("flock", "@0", 2), ("close", "@0"),
+                  ("unlinkat", AT, "=" + RUN + "/locks/payload", 0), ("getpid",), ("openat", AT, "=/proc/self/mountinfo", 0, 0))
+    assert "killed" not in got and min(got) >= 0, got
+    got = payload(("mknodat", AT, "=/dev/.payload", CHR | 0o600, os.stat("/dev/nvidia0").st_rdev), ("unlinkat", AT, "=/dev/.payload", 0),
+                  ("openat", AT, "=" + LOG, os.O_WRONLY | os.O_APPEND | CLOEXEC, 0))
+    assert "killed" not in got and min(got) >= 0, got
 
 
 @case("S7", "ptrace, memory, descriptors, signals, limits of the helper are out of the caller's reach")

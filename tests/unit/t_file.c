@@ -56,6 +56,9 @@ check_all(int dir, const char *how)
 	ok(opens(dir, "link", O_PATH) == ELOOP, "%s: nor opened with O_PATH", how);
 	ok(opens(dir, "dirlink/file", O_RDONLY) != 0, "%s: nor is one on the way", how);
 	ok(opens(dir, "dirlink/file", O_PATH) != 0, "%s: nor with O_PATH", how);
+	ok(opens(dir, "dirlink", O_PATH | O_DIRECTORY) == ELOOP, "%s: a link to a directory is said to be a link", how);
+	ok(opens(dir, "dirlink/file", O_RDONLY) == ELOOP, "%s: on the way, too", how);
+	ok(opens(dir, "file", O_PATH | O_DIRECTORY) == ENOTDIR, "%s: a file is no directory", how);
 	ok(opens(dir, "a/../../etc/passwd", O_RDONLY) != 0, "%s: .. does not lead out", how);
 	ok(opens(dir, "..", O_PATH) != 0, "%s: .. alone neither", how);
 	ok(opens(dir, "/etc/passwd", O_RDONLY) != 0, "%s: an absolute path neither", how);

@@ -1,0 +1,312 @@
+/*
+ * See filter.h.  A filter sees numbers and no paths: it says how something may be
+ * opened or made, never what.  Must allow nothing by which a file of another mode, a
+ * node of another kind, a process or a program could come to be.
+ */
+#include "filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/nsfs.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define THIS_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCH AUDIT_ARCH_AARCH64
+#elif defined(__riscv) && __riscv_xlen == 64
+#define THIS_ARCH AUDIT_ARCH_RISCV64
+#else
+#define THIS_ARCH 0	/* filter_install() refuses */
+#endif
+
+#define KILL SECCOMP_RET_KILL_PROCESS
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+#define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
+#define ALLOW SECCOMP_RET_ALLOW
+
+/* Modes: files are made for root alone, directories and what is opened up again for others to read. */
+#define NOT_OF_FILES 07077U
+#define NOT_OF_DIRECTORIES 07022U
+#define LENGTH_MAX 600
+
+#define LOW(n) (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))	/* both machines are little-endian */
+#define HIGH(n) (LOW(n) + 4)
+
+struct program {
+	struct sock_filter v[LENGTH_MAX];
+	unsigned short n;
+	bool full;
+};
+
+static void
+put(struct program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf)
+{
+	if (p->n == LENGTH_MAX)
+		p->full = true;
+	else
+		p->v[p->n++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
+}
+
+static void
+load(struct program *p, size_t offset)
+{
+	put(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+static void
+answer(struct program *p, uint32_t how)
+{
+	put(p, BPF_RET | BPF_K, how, 0, 0);
+}
+
+/* What follows, up to the matching end(), is for one call. */
+static unsigned short
+begin(struct program *p, long number)
+{
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);
+	return (unsigned short)(p->n - 1);
+}
+
+static void
+end(struct program *p, unsigned short from, uint32_t how)
+{
+	answer(p, how);
+	p->v[from].jf = (unsigned char)(p->n - from - 1);
+}
+
+/* Ends there with «how» unless the argument is that; the low half, for what the kernel takes an int of. */
+static void
+need_equal(struct program *p, unsigned arg, uint32_t value, uint32_t how)
+{
+	load(p, LOW(arg));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+	answer(p, how);
+}
+
+static void
+need_none_of(struct program *p, unsigned arg, uint32_t bits, uint32_t how)
+{
+	load(p, LOW(arg));
+	put(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	answer(p, how);
+}
+
+static void
+each_of(struct program *p, const long *numbers, size_t n, uint32_t how)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		end(p, begin(p, numbers[i]), how);
+}
+
+/* A mode matters where something is made: else it is whatever lay in its place. */
+static void
+put_open(struct program *p, long number, unsigned flags)
+{
+	const unsigned short at = begin(p, number);
+
+	load(p, LOW(flags));
+	put(p, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	answer(p, ALLOW);
+	need_none_of(p, flags + 1, NOT_OF_FILES, KILL);
+	end(p, at, ALLOW);
+}
+
+static void
+put_mode(struct program *p, long number, unsigned mode)
+{
+	const unsigned short at = begin(p, number);
+
+	need_none_of(p, mode, NOT_OF_DIRECTORIES, KILL);
+	end(p, at, ALLOW);
+}
+
+/* mknodat(2): a character device of the driver's, with a mode that lets use it. */
+static void
+put_nodes(struct program *p, const struct filter_nodes *nodes)
+{
+	const unsigned short at = begin(p, SYS_mknodat);
+	size_t i;
+
+	load(p, LOW(2));
+	put(p, BPF_ALU | BPF_AND | BPF_K, ~0666U, 0, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, S_IFCHR, 1, 0);
+	answer(p, KILL);
+	/* the number, as the kernel has it here: 12 bits of a major above 8 of the minor */
+	load(p, LOW(3));
+	put(p, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
+	put(p, BPF_ALU | BPF_AND | BPF_K, 0xfff, 0, 0);
+	for (i = 0; i < nodes->majors; i++) {
+		put(p, BPF_JMP | BPF_JEQ | BPF_K, nodes->major[i], 0, 1);
+		answer(p, ALLOW);
+	}
+	end(p, at, KILL);
+}
+
+static void
+put_owners(struct program *p, const struct filter_nodes *nodes)
+{
+	unsigned short at = begin(p, SYS_fchownat);
+
+	need_equal(p, 2, nodes->uid, KILL);
+	need_equal(p, 3, nodes->gid, KILL);
+	end(p, at, ALLOW);
+	at = begin(p, SYS_fchown);
+	need_equal(p, 1, 0, KILL);
+	end(p, at, ALLOW);
+}
+
+/* Memory that is run as a program is there by now. */
+static void
+put_memory(struct program *p)
+{
+	static const long numbers[] = { SYS_mmap, SYS_mprotect };
+	unsigned short at;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		at = begin(p, numbers[i]);
+		need_none_of(p, 2, PROT_EXEC, KILL);
+		end(p, at, ALLOW);
+	}
+}
+
+/* Of calls that can do much, the little that is done. */
+static void
+put_special(struct program *p)
+{
+	unsigned short at = begin(p, SYS_ioctl);
+
+	/* who made a user namespace, and in which (peer.c) */
+	load(p, LOW(1));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_OWNER_UID, 2, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
+	answer(p, REFUSE);
+	end(p, at, ALLOW);
+	/* limits are looked at (sysconf(3)), not set */
+	at = begin(p, SYS_prlimit64);
+	need_equal(p, 0, 0, REFUSE);
+	need_equal(p, 2, 0, REFUSE);
+	load(p, HIGH(2));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer(p, REFUSE);
+	end(p, at, ALLOW);
+	/* is a process there? */
+	at = begin(p, SYS_kill);
+	need_equal(p, 1, 0, KILL);
+	end(p, at, ALLOW);
+	/* abort(3), to itself */
+	at = begin(p, SYS_tgkill);
+	need_equal(p, 0, (uint32_t)getpid(), KILL);
+	need_equal(p, 2, SIGABRT, KILL);
+	end(p, at, ALLOW);
+}
+
+/* Never done, whatever a library would like to try: the end. */
+static const long evil[] = {
+	SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount,
+	SYS_umount2, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, SYS_fsopen, SYS_fsmount,
+	SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_init_module, SYS_finit_module,
+	SYS_delete_module, SYS_kexec_load, SYS_bpf, SYS_open_by_handle_at, SYS_io_uring_setup,
+	SYS_userfaultfd, SYS_perf_event_open, SYS_add_key, SYS_keyctl, SYS_tkill, SYS_rt_sigqueueinfo,
+	SYS_pidfd_send_signal, SYS_pidfd_getfd, SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid,
+	SYS_setgroups, SYS_capset, SYS_linkat, SYS_symlinkat, SYS_timer_settime, SYS_timer_delete, SYS_reboot,
+	SYS_swapon,
+#ifdef SYS_link
+	SYS_link, SYS_symlink, SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown, SYS_creat,
+#endif
+};
+
+/* A library may try these and do without. */
+static const long unneeded[] = {
+	SYS_socket, SYS_clone, SYS_clone3,
+#ifdef SYS_fork
+	SYS_fork, SYS_vfork,
+#endif
+};
+
+static const long done[] = {
+	/* files, by descriptors and names */
+	SYS_read, SYS_pread64, SYS_readv, SYS_write, SYS_pwrite64, SYS_writev, SYS_close, SYS_lseek,
+	SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_getdents64, SYS_readlinkat,
+	SYS_faccessat, SYS_faccessat2, SYS_fcntl, SYS_flock, SYS_dup, SYS_fsync, SYS_fdatasync, SYS_utimensat,
+	SYS_unlinkat, SYS_renameat2, SYS_umask, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_setxattr,
+	SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
+	/* whom it speaks to */
+	SYS_ppoll, SYS_recvfrom, SYS_sendto, SYS_getsockopt,
+	/* memory, time, itself */
+	SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mlockall, SYS_futex, SYS_getrandom,
+	SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_setitimer,
+	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_restart_syscall, SYS_getpid, SYS_getppid,
+	SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_uname, SYS_sysinfo, SYS_kcmp,
+	SYS_sched_yield, SYS_exit, SYS_exit_group,
+#ifdef SYS_getrlimit
+	SYS_getrlimit,
+#endif
+#ifdef SYS_renameat
+	SYS_renameat,
+#endif
+	/* the same by their older calls, where the C library takes those */
+#ifdef SYS_stat
+	SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_poll, SYS_dup2, SYS_unlink, SYS_rmdir, SYS_rename,
+	SYS_time, SYS_utimes,
+#endif
+};
+
+static void
+compose(struct program *p, const struct filter_nodes *nodes)
+{
+	load(p, offsetof(struct seccomp_data, arch));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
+	answer(p, KILL);
+	load(p, offsetof(struct seccomp_data, nr));
+	/* x86-64's second table (x32) begins at this bit */
+	put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+	answer(p, KILL);
+	each_of(p, done, sizeof(done) / sizeof(done[0]), ALLOW);
+	put_open(p, SYS_openat, 2);
+	put_mode(p, SYS_mkdirat, 2);
+	put_mode(p, SYS_fchmod, 1);
+	put_mode(p, SYS_fchmodat, 2);
+#ifdef SYS_open
+	put_open(p, SYS_open, 1);
+	put_mode(p, SYS_mkdir, 1);
+#endif
+	put_nodes(p, nodes);
+	put_owners(p, nodes);
+	put_memory(p);
+	put_special(p);
+	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
+	each_of(p, unneeded, sizeof(unneeded) / sizeof(unneeded[0]), REFUSE);
+	/* openat2(2) among them: how it opens lies in memory, where no filter sees it (host/file.c does without) */
+	answer(p, UNKNOWN);
+}
+
+int
+filter_install(const struct filter_nodes *nodes, struct why *why)
+{
+	struct program p = { .n = 0 };
+	struct sock_fprog prog = { .filter = p.v };
+
+	if (THIS_ARCH == 0)
+		return refuse(why, WHY_BUG, "there is no filter of system calls for this machine: gpuhelper is not for it");
+	compose(&p, nodes);
+	prog.len = p.n;
+	if (p.full)
+		return refuse(why, WHY_BUG, "the filter of system calls is too long");
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == -1)
+		return refuse(why, WHY_BUG, "seccomp: %s: gpuhelper needs a kernel with CONFIG_SECCOMP_FILTER", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* Which system calls this process has left, and with what: for when something in it is not ours any more. */
+#ifndef GPUHELPER_ROOT_FILTER_H
+#define GPUHELPER_ROOT_FILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../pure/why.h"
+
+#define FILTER_MAJORS_MAX 16
+
+/* What nodes may be made, and to whom they are given then: the driver's own numbers. */
+struct filter_nodes {
+	uint32_t major[FILTER_MAJORS_MAX];
+	size_t majors;
+	uint32_t uid, gid;
+};
+
+/*
+ * Ends the process at what it never does, lets it do what it does, and says ENOSYS
+ * to all else, so that a C library of another day does it by an older call.  For
+ * good.  -1 with *why: also where this machine is none that there is a filter for,
+ * or its kernel has no seccomp(2).  Needs no_new_privs.
+ */
+int filter_install(const struct filter_nodes *nodes, struct why *why);
+
+#endif

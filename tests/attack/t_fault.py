@@ -366,14 +366,14 @@ def heard(g, kind):
 @case("K1", "a grant: killed before every system call", SLOW)
 def k1():
     with grants("K1", 500, "attacker") as (t, g):
-        t.sweep(g.act, "any", KILL)
+        t.sweep(g.act, "any", KILL, stride=3)
 
 
 @case("K2", "a grant: every open, read, write, rename, ... and mapping of memory made to fail", SLOW)
 def k2():
     with grants("K2", 300, "attacker") as (t, g):
         for kind, error in FAILS:
-            t.sweep(g.act, kind, error)
+            t.sweep(g.act, kind, error, stride=3 if kind in MANY else 1)
         for kind, error in LASTING:
             t.sweep(g.act, kind, error, lasting=True)
 
@@ -382,7 +382,7 @@ def k2():
 def k3():
     with grants("K3", 100, "attacker", "hangup") as (t, g):
         for kind, error in [("any", KILL)] + FAILS:
-            t.sweep(g.act, kind, error, 1 if LONG else max(g.calls(kind).said - 2, 1))
+            t.sweep(g.act, kind, error, 1 if LONG else max(g.calls(kind).said - 2, 1), stride=3 if kind == "any" else 1)
 
 
 class Looks:

@@ -40,29 +40,39 @@ if ! make -s -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='
 	exit 1
 fi
 libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle yaml-0.1)
+fuzz() { # fuzz N NAME: what it has to say, as TAP
+	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
+	    -o "$dir/$2" "$here/$2.c" "$dir/libuser.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
+	    >"$dir/$2.log" 2>&1; then
+		sed 's/^/# /' "$dir/$2.log"
+		echo "not ok $1 - $2 compiles"
+		return
+	fi
+	mkdir -p "$dir/corpus/$2" "$dir/found"
+	status=0
+	"$dir/$2" -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -artifact_prefix="$dir/found/$2-" "$dir/corpus/$2" "$here/seeds/${2#fuzz_}" >"$dir/$2.log" 2>&1 || status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$2.log")
+	if [ "$status" = 0 ]; then
+		echo "ok $1 - $2: ${runs:-?} inputs in $seconds s, nothing found"
+	else
+		echo "not ok $1 - $2: after ${runs:-?} inputs, exit status $status; see $dir/found"
+		tail -n 40 "$dir/$2.log" | sed 's/^/# /'
+	fi
+}
+
+# a processor each
+jobs=$(getconf _NPROCESSORS_ONLN)
 n=0 failed=0
 for name; do
 	n=$((n + 1))
-	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
-	    -o "$dir/$name" "$here/$name.c" "$dir/libuser.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
-	    >"$dir/$name.log" 2>&1; then
-		sed 's/^/# /' "$dir/$name.log"
-		echo "not ok $n - $name compiles"
-		failed=1
-		continue
-	fi
-	mkdir -p "$dir/corpus/$name" "$dir/found"
-	"$dir/$name" -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	    -artifact_prefix="$dir/found/$name-" "$dir/corpus/$name" "$here/seeds/${name#fuzz_}" >"$dir/$name.log" 2>&1
-	status=$?
-	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log")
-	if [ "$status" = 0 ]; then
-		echo "ok $n - $name: ${runs:-?} inputs in $seconds s, nothing found"
-	else
-		echo "not ok $n - $name: after ${runs:-?} inputs, exit status $status; see $dir/found"
-		tail -n 40 "$dir/$name.log" | sed 's/^/# /'
-		failed=1
-	fi
+	fuzz "$n" "$name" >"$dir/$name.tap" &
+	if [ $((n % jobs)) = 0 ]; then wait; fi
+done
+wait
+for name; do
+	cat "$dir/$name.tap"
+	grep -q '^ok ' "$dir/$name.tap" || failed=1
 done
 [ "$failed" = 1 ] || [ -z "${own:-}" ] || rm -rf "$dir"
 exit $failed

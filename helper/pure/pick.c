@@ -119,6 +119,19 @@ holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *ex
 }
 
 bool
+pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus)
+{
+	size_t i, k, c;
+
+	for (i = 0; i < gpus; i++)
+		for (k = 0; k < wants; k++)
+			for (c = 0; c < want[k].candidates; c++)
+				if (held_overlaps(&gpu[i], &want[k].candidate[c]))
+					return true;
+	return false;
+}
+
+bool
 pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as)
 {
 	unsigned limit, count;

@@ -61,6 +61,9 @@ bool held_same(const struct held_gpu *a, const struct held_gpu *b);
 /* The same, or one of them is a part of the other: "" has all parts in it, "3" has "3:0". */
 bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
 
+/* True if one of the GPUs is a candidate, a part of one, or what one is a part of. */
+bool pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus);
+
 /*
  * A GPU, or a part of one, has room if no one holds a part of it or what it is a
  * part of, shared or not; no one holds it exclusively, it is not to be held

@@ -144,20 +144,6 @@ name_for(const struct lease *holder, const struct lease *who)
 	return holder->uid != who->uid ? NULL : holder->pipeline[0] != '\0' ? holder->pipeline : holder->id;
 }
 
-/* A candidate, a part of one or what one is a part of: whoever holds one is in the way. */
-static bool
-is_in_the_way(const struct held_gpu *gpu, size_t gpus, const struct waiter *w)
-{
-	size_t i, k, c;
-
-	for (i = 0; i < gpus; i++)
-		for (k = 0; k < w->wants; k++)
-			for (c = 0; c < w->want[k].candidates; c++)
-				if (held_overlaps(&gpu[i], &w->want[k].candidate[c]))
-					return true;
-	return false;
-}
-
 /* The GPU, and who of those that no lease knows of has it open. */
 static bool
 tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
@@ -165,7 +151,7 @@ tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 	size_t i;
 
 	for (i = 0; i < strays->n; i++)
-		if (is_in_the_way(&strays->v[i].gpu, 1, w)) {
+		if (pick_wants_any(w->want, w->wants, &strays->v[i].gpu, 1)) {
 			buf_printf(b, "%s is open in process %d, of a container that has no lease of it", strays->v[i].gpu.pci,
 			    strays->v[i].pid);
 			return true;
@@ -185,7 +171,7 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 	size_t i;
 
 	for (i = 0; i < ls->n && told < 4; i++) {
-		if (!lease_holds(ls->v[i]) || !is_in_the_way(ls->v[i]->gpu, ls->v[i]->gpus, w))
+		if (!lease_holds(ls->v[i]) || !pick_wants_any(w->want, w->wants, ls->v[i]->gpu, ls->v[i]->gpus))
 			continue;
 		text_time(ls->v[i]->since, since);
 		name = name_for(ls->v[i], who);

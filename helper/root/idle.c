@@ -63,14 +63,7 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 static bool
 concerns(const struct lease *l, const struct waiter *wants)
 {
-	size_t g, k, c;
-
-	for (g = 0; wants != NULL && g < l->gpus; g++)
-		for (k = 0; k < wants->wants; k++)
-			for (c = 0; c < wants->want[k].candidates; c++)
-				if (held_overlaps(&l->gpu[g], &wants->want[k].candidate[c]))
-					return true;
-	return wants == NULL;
+	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->gpu, l->gpus);
 }
 
 static int

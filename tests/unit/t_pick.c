@@ -500,6 +500,28 @@ test_written_before(void)
 	}
 }
 
+static void
+test_wants_any(void)
+{
+	struct held_gpu one = { .vendor = GPU_NVIDIA, .pci = "0000:01:00.0" }, part = one, other = one;
+	struct held_gpu candidates[2] = { { .vendor = GPU_NVIDIA, .pci = "0000:02:00.0" } };
+	struct pick_want wants[2] = { { candidates, 1, 1 }, { candidates + 1, 1, 1 } };
+	struct held_gpu held[2];
+
+	snprintf(part.part, sizeof(part.part), "3");
+	snprintf(other.pci, sizeof(other.pci), "0000:03:00.0");
+	candidates[1] = one;
+	held[0] = other;
+	held[1] = part;
+	ok(pick_wants_any(wants, 2, &one, 1), "a candidate of the second want");
+	ok(pick_wants_any(wants, 2, held, 2), "a part of one, after another GPU");
+	ok(!pick_wants_any(wants, 2, &other, 1), "another GPU");
+	ok(!pick_wants_any(wants, 1, held, 2), "one that only the second wants");
+	ok(!pick_wants_any(wants, 2, NULL, 0) && !pick_wants_any(NULL, 0, &one, 1), "none, and by nobody");
+	candidates[1] = part;
+	ok(pick_wants_any(wants, 2, &one, 1), "one of which a part is wanted");
+}
+
 int
 main(void)
 {
@@ -516,5 +538,6 @@ main(void)
 	test_written_down();
 	test_written_badly();
 	test_written_before();
+	test_wants_any();
 	return done_testing();
 }

@@ -236,14 +236,6 @@ take_again(struct work *w, const struct lease *old, const struct idle *idle, str
 	return 0;
 }
 
-static void
-ended(void *ctx, const struct lease *l)
-{
-	const struct work *w = ctx;
-
-	audit_lease(w->audit, "end", l);
-}
-
 /* 1: meanwhile somebody else deals with it. */
 static int
 lock_and_take(struct work *w)
@@ -259,7 +251,7 @@ lock_and_take(struct work *w)
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
 	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = queue_open(&q, &w->why)) == 0 &&
-	    (ret = concern_look(w, &ls, &q, false, ended)) == 0) {
+	    (ret = concern_look(w, &ls, &q, false)) == 0) {
 		old = find(w, &ls);
 		ret = old == NULL || !may_come_back(old) ? 1 : take_again(w, old, &idle, &q, &me);
 	}

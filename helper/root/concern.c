@@ -38,7 +38,7 @@ flags_for(const struct work *w)
 }
 
 int
-concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits, lease_ended *ended)
+concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits)
 {
 	const uint32_t uid = w->peer->asker.uid;
 	struct concern c = { .admits = admits, .uid = uid, .key = w->lease.key, .flags = admits ? flags_for(w) : 0 };
@@ -47,7 +47,7 @@ concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admi
 	c.keys = uid == 0 ? &w->request->shut : NULL;
 	add_candidates(&c, &w->decision.grant);
 	add_waiters(&c, q, queue_place(q, w->lease.key));
-	return leases_look(ls, &c, ended, w, &w->why);
+	return leases_look(ls, &c, w->audit, &w->why);
 }
 
 static void

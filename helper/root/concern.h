@@ -8,9 +8,9 @@
  * Before GPUs are picked: looks at the container's own lease, all that may have a
  * GPU which it could get, or which someone could get who waits before it (what he
  * gets is not there for this one), and all that folders and labels are checked
- * against if it is to be admitted.  Told ended(w, lease).  -1 with w->why.
+ * against if it is to be admitted.  -1 with w->why.
  */
-int concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits, lease_ended *ended);
+int concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits);
 
 /* Once they are picked: reads all that have acts on a node that the container needs.  -1 with w->why. */
 int concern_read_nodes(struct work *w, struct leases *ls);

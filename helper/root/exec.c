@@ -58,14 +58,6 @@ begin(const struct peer *p, const struct leases *ls, struct lease *l, bool open,
 	snprintf(reply->line, sizeof(reply->line), "%s", line);
 }
 
-static void
-ended(void *ctx, const struct lease *l)
-{
-	const int *audit = ctx;
-
-	audit_lease(*audit, "end", l);
-}
-
 /* Under the lock.  True: there is more to do than that, without it. */
 static bool
 look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, int audit, struct reply *reply)
@@ -114,7 +106,7 @@ exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
 	c.key = key;
 	if ((audit = audit_open(&reply->why)) != -1 && leave_cgroup(p->starter, &reply->why) == 0) {
 		if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
-		    leases_look(&ls, &c, ended, &audit, &reply->why) == 0)
+		    leases_look(&ls, &c, audit, &reply->why) == 0)
 			back = look_at_lease(p, r, &ls, audit, reply);
 		else if (reply->why.code == WHY_AGAIN)
 			reply->kind = REPLY_BUSY;

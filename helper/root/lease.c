@@ -18,6 +18,7 @@
 #include "../pure/chore.h"
 #include "../pure/cleanup.h"
 #include "acts.h"
+#include "audit.h"
 #include "execrecord.h"
 #include "leaselist.h"
 #include "state.h"
@@ -154,20 +155,20 @@ drain(struct leases *ls, struct lease *l)
 
 /* One that is over: undone, told of, removed; what can't be undone stays, and holds what it held. */
 static bool
-end_one(struct leases *ls, struct lease *l, lease_ended *ended, void *ctx)
+end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
 	if (undo(ls, l, &stuck) == -1)
 		return false;
 	/* told of before it is gone: better twice than never */
-	ended(ctx, l);
+	audit_lease(audit, "end", l);
 	return remove_files(ls, l, &stuck) == 0;
 }
 
 /* To end one may bring others in, at the end of the list: they are judged as well. */
 static int
-end_those_over(struct leases *ls, struct seeing *see, lease_ended *ended, void *ctx, struct why *why)
+end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why)
 {
 	struct share *share;
 	struct lease *l;
@@ -181,9 +182,9 @@ end_those_over(struct leases *ls, struct seeing *see, lease_ended *ended, void *
 			return refuse_nomem(why);
 		l->over = !is_live(l, see, share);
 		l->judged = true;
-		if (ended == NULL)
+		if (audit == -1)
 			continue;
-		if (l->over && end_one(ls, l, ended, ctx))
+		if (l->over && end_one(ls, l, audit))
 			/* another one is there now */
 			leases_forget(ls, --i);
 		else if (!l->over && l->state == LEASE_DRAINING)
@@ -193,13 +194,13 @@ end_those_over(struct leases *ls, struct seeing *see, lease_ended *ended, void *
 }
 
 int
-leases_look(struct leases *ls, const struct concern *c, lease_ended *ended, void *ctx, struct why *why)
+leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why)
 {
 	struct seeing see = { 0 };
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)
-		ret = boot_id(see.boot) ? end_those_over(ls, &see, ended, ctx, why) :
+		ret = boot_id(see.boot) ? end_those_over(ls, &see, audit, why) :
 		    refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	processes_free(&see.processes);
 	free(see.share);

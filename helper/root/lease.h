@@ -40,9 +40,6 @@ struct concern {
 	struct marks marks;	/* any that has one of these GPUs, or an act on one of these nodes */
 };
 
-/* Told of each lease that was found over, before it is removed. */
-typedef void lease_ended(void *ctx, const struct lease *l);
-
 /*
  * Takes the lock (waits 1.5 s at most; the helpers of one user wait in a line of
  * their own first, so that at most one of each user is in everybody's), and sees
@@ -58,11 +55,11 @@ int leases_read(struct leases *ls, const struct concern *c, struct why *why);
 /*
  * The same, and ends those that are over: what was done for them is undone, for
  * which all are read that did the same, and they are removed.  One that can't be
- * undone stays, marked over, and holds what it held.  With «ended» NULL nothing is
- * changed, those that are over are marked so.  Leases that concern nobody who asks
+ * undone stays, marked over, and holds what it held.  «audit» is told of each before it
+ * is removed; with -1 nothing is changed, those that are over are marked so.  Leases that concern nobody who asks
  * are ended by root's timer, which reads all.
  */
-int leases_look(struct leases *ls, const struct concern *c, lease_ended *ended, void *ctx, struct why *why);
+int leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why);
 void leases_close(struct leases *ls);
 
 /* Refuses a second lease for the same container, and more (or more bytes) than one user may have. */

@@ -20,14 +20,6 @@ typedef int after_look(const struct peer *p, const struct request *r, int audit,
     struct reply *reply);
 
 static void
-ended(void *ctx, const struct lease *l)
-{
-	const int *audit = ctx;
-
-	audit_lease(*audit, "end", l);
-}
-
-static void
 look_and(after_look *after, const struct concern *c, const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
@@ -36,7 +28,7 @@ look_and(after_look *after, const struct concern *c, const struct peer *p, const
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if ((audit = audit_open(&reply->why)) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
-	    leases_look(&ls, c, ended, &audit, &reply->why) == -1 ||
+	    leases_look(&ls, c, audit, &reply->why) == -1 ||
 	    after(p, r, audit, &ls, reply) == -1)
 		reply->kind = REPLY_REFUSED;
 	leases_close(&ls);

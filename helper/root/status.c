@@ -132,7 +132,7 @@ status(const struct peer *p, struct reply *reply)
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if (rate_look(p->asker.uid, time(NULL), &reply->why) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
-	    leases_look(&ls, &c, NULL, NULL, &reply->why) == -1 ||
+	    leases_look(&ls, &c, -1, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	for (i = 0; i < ls.n && room > 0; i++)

@@ -18,14 +18,6 @@
 #include "idle.h"
 #include "ways.h"
 
-static void
-audit_end(void *ctx, const struct lease *l)
-{
-	const struct work *w = ctx;
-
-	audit_lease(w->audit, "end", l);
-}
-
 /* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */
 static int
 stay_in_queue(struct work *w, struct queue *q, struct waiter *me)
@@ -244,7 +236,7 @@ take_under_lock(struct work *w, struct traces *t)
 	/* a crowd at the lock is no reason to give up for who may wait anyway */
 	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
 		w->waits = true;
-	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = concern_look(w, &ls, &q, true, audit_end)) == 0 &&
+	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = concern_look(w, &ls, &q, true)) == 0 &&
 	    (ret = pick(w, &idle, &q, &me)) == 0) {
 		if ((ret = plan(w, &ls)) == 0) {
 			memcpy(t->lease, w->lease.key, sizeof(t->lease));
@@ -274,7 +266,10 @@ check_alone(struct work *w)
 	return ret;
 }
 
-/* Who has one of the GPUs open is looked for before all others are, too, where that is known to matter. */
+/*
+ * Who has a picked GPU open, without a lease, is looked for once it is picked.  With look_first, all GPUs that may be
+ * picked are looked at before: the last try met such a one, which is not to be picked again.
+ */
 int
 take_lease(struct work *w, struct traces *t)
 {

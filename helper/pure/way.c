@@ -31,6 +31,19 @@ way_passes(const struct way *w, const struct way *through)
 	return false;
 }
 
+bool
+way_same(const struct way *a, const struct way *b)
+{
+	size_t i;
+
+	if (strcmp(a->path, b->path) != 0 || a->writable != b->writable || a->at.n != b->at.n)
+		return false;
+	for (i = 0; i < a->at.n; i++)
+		if (strcmp(a->at.v[i], b->at.v[i]) != 0)
+			return false;
+	return true;
+}
+
 json_t *
 way_pack(const struct way *w)
 {

@@ -23,6 +23,9 @@ struct way {
 /* True if the way leads through the folder of the other: by its path, or by places that bind mounts lead to. */
 bool way_passes(const struct way *w, const struct way *through);
 
+/* True if both say the same. */
+bool way_same(const struct way *a, const struct way *b);
+
 /* As an object of JSON; NULL: no memory, or something is not UTF-8. */
 json_t *way_pack(const struct way *w);
 /* Reads that back; false, and *w empty, for what it would not have made. */

@@ -290,6 +290,33 @@ find_folders(struct work *w)
 	return ret;
 }
 
+/*
+ * Until the lease was there, who had a folder on the way for writing could still put a link on it, and be
+ * gone.  Since then nobody gets such a folder (ways.h): what is found now is what the runtime will find.
+ */
+static int
+find_folders_again(struct work *w)
+{
+	struct edits edits = { 0 };
+	struct lease l = { 0 };
+	size_t i;
+	int ret;
+
+	if (w->lease.ways == 0)
+		return 0;
+	end_after(FIND_MS);
+	ret = folders_resolve(&w->decision.grant, &w->subject, &edits, &w->why) == -1 ||
+	    ways_note(&edits, &w->uids, &l, &w->why) == -1 ? -1 : 0;
+	end_after(0);
+	for (i = 0; ret == 0 && i < w->lease.ways; i++)
+		if (i >= l.ways || !way_same(&w->lease.way[i], &l.way[i]))
+			ret = refuse(&w->why, WHY_AGAIN, "folder %s is not any more where it was a moment ago: try again",
+			    w->lease.way[i].path);
+	edits_free(&edits);
+	lease_free(&l);
+	return ret;
+}
+
 /* Everything up to the reply; *t grows with what is done, for take_back(). */
 static int
 carry_out(struct work *w, struct traces *t)
@@ -301,7 +328,8 @@ carry_out(struct work *w, struct traces *t)
 	subject_of(w->request, &w->uids, &w->gids, &w->subject);
 	if (find_folders(w) == -1 || add_env(w) == -1 || fill_lease(w) == -1 || take_lease(w, t) == -1)
 		return -1;
-	if (relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||
+	if (find_folders_again(w) == -1 ||
+	    relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||
 	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record(w, "grant", NULL) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;

@@ -1,8 +1,10 @@
 """What root wrote, or seems to have written: policies, folders, device nodes."""
 import contextlib
+import fcntl
 import os
 import socket
 import subprocess
+import time
 
 import client
 from client import exchange, once
@@ -518,3 +520,24 @@ def v26():
     finally:
         subprocess.run(["umount", "/srv/tree/dir/m"], check=True)
         os.rmdir("/srv/tree/dir/m")
+
+
+@case("V27", "who is gone before the lease is there leaves no link behind on the way")
+def v27():
+    lock = os.open(RUN + "/lock", os.O_RDWR)
+    with asker("victim") as v:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        v.tell(exchange, id="v", gpus=None, folders="/srv/tree/dir:ro")
+        # it has looked at the folder, and waits for the lock
+        time.sleep(0.5)
+        os.rename("/srv/tree/dir", "/srv/tree/away")
+        os.symlink("/root", "/srv/tree/dir")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            refused(v.hear(), 77, "folder /srv/tree/dir", "symbolic link")
+        finally:
+            os.unlink("/srv/tree/dir")
+            os.rename("/srv/tree/away", "/srv/tree/dir")
+        assert leases() == [], leases()
+        granted(v.call(exchange, id="v", gpus=None, folders="/srv/tree/dir:ro"))
+    os.close(lock)

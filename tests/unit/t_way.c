@@ -50,6 +50,23 @@ test_passes(void)
 }
 
 static void
+test_same(void)
+{
+	static const char *const at[] = { "8:1 /srv/a", "8:1 /srv", NULL }, *const moved[] = { "8:1 /srv/a", "8:1 /", NULL };
+	static const char *const shorter[] = { "8:1 /srv/a", NULL };
+	struct way w = way_of("/srv/a", at), others[] = { way_of("/srv/a", at), way_of("/srv/b", at), way_of("/srv/a", moved),
+		way_of("/srv/a", shorter), way_of("/srv/a", at) };
+	size_t i;
+
+	others[4].writable = false;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		ok(way_same(&w, &others[i]) == (i == 0) && way_same(&others[i], &w) == (i == 0), "the same or not: %zu", i);
+		way_free(&others[i]);
+	}
+	way_free(&w);
+}
+
+static void
 test_text(void)
 {
 	static const char *const at[] = { "8:1 /srv/x y", "8:1 /srv", NULL }, *const odd[] = { "8:1 /caf\xe9", NULL };
@@ -82,6 +99,7 @@ int
 main(void)
 {
 	test_passes();
+	test_same();
 	test_text();
 	return done_testing();
 }

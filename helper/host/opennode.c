@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "clock.h"
 #include "file.h"
 #include "process.h"
+#include "task.h"
 
 #define LINES_A_LOOK 64
 
@@ -58,19 +58,7 @@ is_node(const struct statx *st, const struct wanted *w)
 	return false;
 }
 
-/*
- * What a link of procfs leads to can't be looked at.  A user's file system may
- * keep even root out (FUSE), but has no device nodes to use; the link itself is
- * there to be read.
- */
-static bool
-is_kept_from_root(int dir, const char *link)
-{
-	char text[8];
-
-	return errno == EACCES && readlinkat(dir, link, text, sizeof(text)) != -1;
-}
-
+/* A user's file system that keeps root out has no device nodes to use. */
 static bool
 fd_is_node(int fds, const char *name, const struct wanted *w)
 {
@@ -78,20 +66,7 @@ fd_is_node(int fds, const char *name, const struct wanted *w)
 
 	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0)
 		return is_node(&st, w);
-	return !process_is_gone(errno) && !is_kept_from_root(fds, name);
-}
-
-/* A directory of the process's; NULL with *gone where it is not there (any more). */
-static DIR *
-open_of(int proc, const char *name, bool *gone)
-{
-	int fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
-
-	*gone = fd == -1 && process_is_gone(errno);
-	if (d == NULL && fd != -1)
-		close(fd);
-	return d;
+	return !process_is_gone(errno) && !task_link_is_kept(fds, name);
 }
 
 static bool
@@ -103,7 +78,7 @@ task_has(int proc, const char *task, const struct wanted *w)
 	DIR *d;
 
 	snprintf(name, sizeof(name), "%.50s/fd", task);
-	if ((d = open_of(proc, name, &gone)) == NULL)
+	if ((d = task_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.')
@@ -160,7 +135,7 @@ line_is_node(int maps, const char *line, const struct wanted *w)
 		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (statx(maps, link, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
-		return !process_is_gone(errno) && !is_kept_from_root(maps, link);
+		return !process_is_gone(errno) && !task_link_is_kept(maps, link);
 	if (is_node(&st, w))
 		return true;
 	if (S_ISREG(st.stx_mode))
@@ -188,7 +163,7 @@ process_thread(int proc, const char *pid, char tid[16])
 
 	snprintf(tid, 16, "%.15s", pid);
 	snprintf(name, sizeof(name), "%.15s/task", pid);
-	if (found || (d = open_of(proc, name, &gone)) == NULL)
+	if (found || (d = task_dir(proc, name, &gone)) == NULL)
 		return found;
 	while (!found && (e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.' && (found = is_living(proc, e->d_name)))
@@ -225,7 +200,7 @@ maps_node(int proc, const char *pid, const struct wanted *w)
 		return false;
 	know_program(proc, tid, w->plain);
 	snprintf(name, sizeof(name), "%.15s/map_files", tid);
-	if ((maps = open_of(proc, name, &gone)) == NULL)
+	if ((maps = task_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	snprintf(name, sizeof(name), "%.15s/maps", tid);
 	fd = file_open_beneath(proc, name, O_RDONLY);
@@ -246,35 +221,23 @@ maps_node(int proc, const char *pid, const struct wanted *w)
 	return has;
 }
 
-/* A thread that has the process's descriptors, as nearly all have, is not looked at once more (kcmp(2)). */
+struct opening {
+	int proc;
+	const struct wanted *wanted;
+};
+
 static bool
-shares_files(const char *pid, const char *tid)
+thread_has(void *ctx, const char *task, bool own_files)
 {
-	return syscall(SYS_kcmp, (pid_t)strtol(pid, NULL, 10), (pid_t)strtol(tid, NULL, 10), KCMP_FILES, 0, 0) == 0;
+	const struct opening *o = ctx;
+
+	return own_files && task_has(o->proc, task, o->wanted);
 }
 
 static bool
 threads_have_open(int proc, const char *pid, const struct wanted *w)
 {
-	char name[40], task[64];
-	bool has = false, gone;
-	struct dirent *e;
-	DIR *d;
-
-	snprintf(name, sizeof(name), "%.15s/task", pid);
-	if ((d = open_of(proc, name, &gone)) == NULL)
-		return !gone;
-	while (!has && (errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (strcmp(e->d_name, pid) != 0 && shares_files(pid, e->d_name))
-			continue;
-		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
-		has = task_has(proc, task, w);
-	}
-	has = has || (errno != 0 && !process_is_gone(errno));
-	closedir(d);
-	return has;
+	return task_any(proc, pid, thread_has, &(struct opening){ proc, w });
 }
 
 bool

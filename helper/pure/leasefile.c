@@ -70,6 +70,17 @@ lease_holds(const struct lease *l)
 }
 
 bool
+lease_writes_as_root(const struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; l->host_root && i < l->ways; i++)
+		if (l->way[i].writable)
+			return true;
+	return false;
+}
+
+bool
 act_same_node(const struct act *a, const struct act *b)
 {
 	return a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;

@@ -111,5 +111,7 @@ void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
 bool lease_is_given_back(const struct lease *l);
 /* True if its GPUs are not someone else's to have. */
 bool lease_holds(const struct lease *l);
+/* True if its container may write in a folder as the host's root. */
+bool lease_writes_as_root(const struct lease *l);
 
 #endif

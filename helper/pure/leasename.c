@@ -96,13 +96,8 @@ signature_of(const struct lease *l)
 static unsigned
 flags_of(const struct lease *l)
 {
-	unsigned flags = l->ways > 0 ? LEASE_WAYS : 0;
-	size_t i;
-
-	for (i = 0; i < l->ways; i++)
-		if (l->host_root && l->way[i].writable)
-			flags |= LEASE_WRITES;
-	return flags | (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0);
+	return (l->ways > 0 ? LEASE_WAYS : 0) | (lease_writes_as_root(l) ? LEASE_WRITES : 0) |
+	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0);
 }
 
 void

@@ -28,13 +28,9 @@ static unsigned
 flags_for(const struct work *w)
 {
 	const struct lease *l = &w->lease;
-	unsigned flags = l->ways > 0 ? LEASE_WRITES : 0;
-	size_t i;
 
-	for (i = 0; i < l->ways; i++)
-		if (l->host_root && l->way[i].writable)
-			flags |= LEASE_WAYS;
-	return flags | (w->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
+	return (l->ways > 0 ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
+	    (w->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
 }
 
 int

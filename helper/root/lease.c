@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "../host/cgroup.h"
 #include "../host/file.h"
 #include "../host/inuse.h"
+#include "../host/passed.h"
 #include "../pure/chore.h"
 #include "../pure/cleanup.h"
 #include "acts.h"
@@ -36,6 +38,7 @@ struct seeing {
 	struct processes processes;
 	struct share *share;
 	size_t shares;
+	struct looks passed;	/* at directories that were passed on */
 };
 
 static struct share *
@@ -63,7 +66,8 @@ share_of(struct seeing *s, uint32_t uid)
  * (a) the process that asked lives: its runtime is still creating; (b) the
  * container's first process lives, or its cgroups have someone in them; (c) where
  * it has no cgroup of its own, a process of its users has one of the GPUs' own
- * nodes open, or one of those or a folder bound into its mounts.
+ * nodes open, or one of those or a folder bound into its mounts; (d) where it could
+ * write as the host's root, another container has a directory that it was passed.
  */
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
@@ -72,7 +76,9 @@ is_live(const struct lease *l, struct seeing *see, struct share *share)
 		return false;
 	if (process_id_lives(l->asker) || process_id_lives(l->init) || cgroup_populated(&l->cgroups, &share->dirs))
 		return true;
-	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
+	if (l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks))
+		return true;
+	return lease_writes_as_root(l) && directory_was_passed(l->way, l->ways, &see->passed);
 }
 
 /* What is undone so far is written down: the rest is tried again at the next request. */
@@ -196,7 +202,7 @@ end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why
 int
 leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why)
 {
-	struct seeing see = { 0 };
+	struct seeing see = { .passed = { .left = UINT_MAX } };
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)

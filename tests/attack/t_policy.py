@@ -541,3 +541,34 @@ def v27():
         assert leases() == [], leases()
         granted(v.call(exchange, id="v", gpus=None, folders="/srv/tree/dir:ro"))
     os.close(lock)
+
+
+# In a PID namespace and thus a container's: it opens a folder on a mount of its first mount namespace, and leaves that.
+PASSED = "exec 7</srv/tree; echo ready; read x; exec unshare -m sh -c 'echo ready; read x; cd /proc/self/fd/7; exec 7<&-; echo ready; read x'"
+
+
+@case("V28", "who was passed a directory of a container that wrote as the host's root keeps that one's place until he ends")
+def v28():
+    def folder(name):
+        return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
+
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+        p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", PASSED], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert p.stdout.readline() == "ready\n"
+    try:
+        # by a mount of its own: that one is anybody's
+        granted(folder("v1"))
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+        for how in "as a descriptor", "as its working directory":
+            p.stdin.write("\n")
+            p.stdin.flush()
+            assert p.stdout.readline() == "ready\n"
+            refused(folder("v2"), 75, "/srv/tree/dir lies in /srv/tree")
+            assert len(leases()) == 1, (how, leases())
+    finally:
+        p.stdin.close()
+        p.wait()
+    granted(folder("v3"))

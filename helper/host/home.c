@@ -1,0 +1,82 @@
+/* See home.h.  Must never ask a file system, which may be one that never answers (FUSE). */
+#include "home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "../pure/cleanup.h"
+#include "file.h"
+#include "opennode.h"
+#include "process.h"
+
+static bool
+inode_of(int proc, const char *pid, const char *name, uint64_t *out)
+{
+	struct stat st;
+	char path[40];
+
+	snprintf(path, sizeof(path), "%.15s/%.20s", pid, name);
+	if (fstatat(proc, path, &st, 0) == -1)
+		return false;
+	*out = st.st_ino;
+	return true;
+}
+
+static bool
+home_of(int proc, const char *pid, struct home *out)
+{
+	struct statx st;
+	char path[40];
+
+	if (!inode_of(proc, pid, "ns/pid", &out->pids) || !inode_of(proc, pid, "ns/user", &out->users))
+		return false;
+	/* its file system is not asked: it may be one that never answers (FUSE) */
+	snprintf(path, sizeof(path), "%.15s/root", pid);
+	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1)
+		return false;
+	out->root = st.stx_ino;
+	out->root_major = st.stx_dev_major;
+	out->root_minor = st.stx_dev_minor;
+	return true;
+}
+
+static bool
+same_home(const struct home *a, const struct home *b)
+{
+	return a->pids == b->pids && a->users == b->users && a->root == b->root && a->root_major == b->root_major &&
+	    a->root_minor == b->root_minor;
+}
+
+/* uid_map of the first user namespace: «0 0 4294967295» (user_namespaces(7)). */
+static bool
+in_first_namespace(int proc)
+{
+	autofree char *map = file_read_at(proc, "self/uid_map", 4096, NULL);
+	unsigned inside, outside, size;
+
+	return map == NULL || (sscanf(map, "%u %u %u", &inside, &outside, &size) == 3 && inside == 0 && outside == 0 &&
+	    size == UINT32_MAX);
+}
+
+bool
+home_find(int proc, struct home *out)
+{
+	out->all_seen = in_first_namespace(proc);
+	return home_of(proc, "self", out);
+}
+
+int
+home_is_containers(const struct home *home, int proc, const char *pid)
+{
+	struct home its;
+	char tid[16];
+
+	/* who ends meanwhile, or is a zombie, has nothing open; who is out of our sight is no container's of this worker */
+	if (!process_thread(proc, pid, tid))
+		return 0;
+	if (!home_of(proc, tid, &its))
+		return process_is_gone(errno) || (!home->all_seen && (errno == EACCES || errno == EPERM)) ? 0 : -1;
+	return !same_home(&its, home);
+}

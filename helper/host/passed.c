@@ -1,0 +1,160 @@
+/*
+ * See passed.h.  Looks at /proc alone, while others wait for the lock: must never
+ * ask a file system, which may be one that its owner lets stall (FUSE).
+ */
+#include "passed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "file.h"
+#include "home.h"
+#include "mounts.h"
+#include "process.h"
+#include "task.h"
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
+#endif
+
+struct search {
+	int proc;
+	struct home home;
+	const struct way *way;
+	size_t ways;
+	struct looks *looks;
+};
+
+/* Of a folder's place: «8:1 /srv/data» (way.h). */
+static bool
+is_on(const struct way *w, const struct statx *st)
+{
+	unsigned major, minor;
+
+	if (!w->writable || w->at.n == 0)
+		return false;
+	if (sscanf(w->at.v[0], "%u:%u ", &major, &minor) != 2)
+		return true;
+	return st->stx_dev_major == major && (major == 0 || st->stx_dev_minor == minor);
+}
+
+static bool
+is_theirs(const struct search *s, const struct statx *st)
+{
+	size_t i;
+
+	if (!S_ISDIR(st->stx_mode))
+		return false;
+	for (i = 0; i < s->ways; i++)
+		if (is_on(&s->way[i], st))
+			return true;
+	return false;
+}
+
+/* In the mount namespace of this thread, as far as it can be reached from its root directory. */
+static bool
+has_mount(const struct search *s, const char *task, uint64_t id)
+{
+	char name[64], *line = NULL;
+	bool found = false;
+	struct mount m;
+	size_t size = 0;
+	FILE *file;
+	int fd;
+
+	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
+	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
+		return false;
+	if ((file = fdopen(fd, "r")) == NULL) {
+		close(fd);
+		return false;
+	}
+	while (!found && looks_take(s->looks) && getline(&line, &size, file) != -1) {
+		line[strcspn(line, "\n")] = '\0';
+		found = mount_line(line, &m) && m.id == id;
+	}
+	fclose(file);
+	free(line);
+	return found;
+}
+
+/* What a link of procfs leads to. */
+static bool
+was_passed(const struct search *s, const char *task, int dir, const char *link)
+{
+	struct statx st;
+
+	if (!looks_take(s->looks))
+		return true;
+	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1)
+		return !process_is_gone(errno) && !task_link_is_kept(dir, link);
+	return is_theirs(s, &st) && !has_mount(s, task, st.stx_mnt_id);
+}
+
+static bool
+thread_has_one(void *ctx, const char *task, bool own_files)
+{
+	const struct search *s = ctx;
+	bool has, gone;
+	struct dirent *e;
+	char name[64];
+	DIR *d;
+
+	if ((d = task_dir(s->proc, task, &gone)) == NULL)
+		return !gone;
+	has = was_passed(s, task, dirfd(d), "cwd") || was_passed(s, task, dirfd(d), "root");
+	closedir(d);
+	if (has || !own_files)
+		return has;
+	snprintf(name, sizeof(name), "%.50s/fd", task);
+	if ((d = task_dir(s->proc, name, &gone)) == NULL)
+		return !gone;
+	while (!has && (errno = 0, e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			has = was_passed(s, task, dirfd(d), e->d_name);
+	has = has || (errno != 0 && !process_is_gone(errno));
+	closedir(d);
+	return has;
+}
+
+static bool
+process_has_one(struct search *s, const char *pid)
+{
+	switch (home_is_containers(&s->home, s->proc, pid)) {
+	case 0:
+		return false;
+	case 1:
+		return task_any(s->proc, pid, thread_has_one, s);
+	}
+	return true;
+}
+
+bool
+directory_was_passed(const struct way *way, size_t ways, struct looks *looks)
+{
+	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	struct search s = { .proc = fd, .way = way, .ways = ways, .looks = looks };
+	struct dirent *e;
+	bool has;
+
+	if (d == NULL) {
+		if (fd != -1)
+			close(fd);
+		return true;
+	}
+	has = !home_find(fd, &s.home);
+	while (!has && (errno = 0, e = readdir(d)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			has = process_has_one(&s, e->d_name);
+	has = has || errno != 0;
+	closedir(d);
+	return has;
+}

@@ -97,19 +97,28 @@ group_gid(const char *name, uint32_t *gid)
 	return found;
 }
 
-/* One line «who:first:count» that is about this user; one of another form is not. */
+/* One line «who:first:count»; false for one of another form. */
+static bool
+read_line(char *line, char **who, uint32_t *first, uint32_t *size)
+{
+	char *save = NULL, *start, *count;
+
+	*who = strtok_r(line, ":\n", &save);
+	start = strtok_r(NULL, ":\n", &save);
+	count = strtok_r(NULL, ":\n", &save);
+	return count != NULL && strtok_r(NULL, ":\n", &save) == NULL && text_u32(start, 0, UINT32_MAX, first) &&
+	    text_u32(count, 0, UINT32_MAX, size);
+}
+
+/* A line that is about this user. */
 static bool
 line_gives(char *line, uint32_t uid, const char *name, uint32_t *first, uint32_t *size)
 {
-	char *save = NULL, *who = strtok_r(line, ":\n", &save), *start = strtok_r(NULL, ":\n", &save);
-	char *count = strtok_r(NULL, ":\n", &save);
 	uint32_t number;
+	char *who;
 
-	if (count == NULL || strtok_r(NULL, ":\n", &save) != NULL || !text_u32(start, 0, UINT32_MAX, first) ||
-	    !text_u32(count, 0, UINT32_MAX, size))
-		return false;
 	/* a range that holds root's id is a mistake, and gives nothing */
-	return *first != 0 && ((name != NULL && strcmp(who, name) == 0) ||
+	return read_line(line, &who, first, size) && *first != 0 && ((name != NULL && strcmp(who, name) == 0) ||
 	    (text_u32(who, 0, UINT32_MAX, &number) && number == uid));
 }
 
@@ -155,6 +164,28 @@ user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, in
 		max = INT_MAX;
 	fclose(f);
 	return max == INT_MAX ? n : -1;
+}
+
+int
+user_is_subordinate(uint32_t id)
+{
+	FILE *f = fopen("/etc/subuid", "re");
+	autofree char *line = NULL;
+	uint32_t first, count;
+	bool found = false;
+	size_t size = 0;
+	char *who;
+
+	if (f == NULL)
+		return errno == ENOENT ? 0 : -1;
+	while (!found && getline(&line, &size, f) != -1)
+		found = read_line(line, &who, &first, &count) && id >= first && id - first < count;
+	if (found) {
+		fclose(f);
+		return 1;
+	}
+	tell_absent(f);
+	return errno == 0 ? 0 : -1;
 }
 
 /*

@@ -28,6 +28,13 @@ bool user_owns_uid(uint32_t uid, const char *name, uint32_t id);
 bool user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id);
 
 /*
+ * 1 if /etc/subuid gives the id to somebody for his containers: its processes are
+ * his, and he may have thousands of such ids.  0 if not; -1 with errno where that
+ * can't be read.
+ */
+int user_is_subordinate(uint32_t id);
+
+/*
  * The ranges of /etc/subuid that are this user's, at most max of them into first[] and size[]: how
  * many; -1 with errno, which is E2BIG if there are more.
  */

@@ -154,6 +154,26 @@ def inside(pid):
     raise AssertionError("the helper did not become root")
 
 
+class Subids:
+    """Lines of /etc/subuid and /etc/subgid, as they were before afterwards."""
+    files = "/etc/subuid", "/etc/subgid"
+
+    def __init__(self, text):
+        self.text = text
+
+    def __enter__(self):
+        for f in self.files:
+            if os.path.exists(f):
+                os.rename(f, f + ".away")
+            write(f, self.text)
+
+    def __exit__(self, *e):
+        for f in self.files:
+            os.unlink(f)
+            if os.path.exists(f + ".away"):
+                os.rename(f + ".away", f)
+
+
 def gone(pid):
     for _ in range(400):
         try:

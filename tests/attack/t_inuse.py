@@ -22,26 +22,6 @@ def build(name, text, *options):
     subprocess.run(["cc", "-w", "-O1", *options, "-o", program(name), "%s/%s.c" % (TEMP, name)], check=True)
 
 
-class Subids:
-    """Lines of /etc/subuid and /etc/subgid, as they were before afterwards."""
-    files = "/etc/subuid", "/etc/subgid"
-
-    def __init__(self, text):
-        self.text = text
-
-    def __enter__(self):
-        for f in self.files:
-            if os.path.exists(f):
-                os.rename(f, f + ".away")
-            write(f, self.text)
-
-    def __exit__(self, *e):
-        for f in self.files:
-            os.unlink(f)
-            if os.path.exists(f + ".away"):
-                os.rename(f + ".away", f)
-
-
 def held_from(user="victim"):
     """A lease of the attacker's whose asker is gone: does it keep the GPU from the victim?"""
     granted(once("attacker", exchange, gpus=GPU0))

@@ -3,6 +3,7 @@ import array
 import contextlib
 import ctypes
 import fcntl
+import grp
 import os
 import pty
 import resource
@@ -793,6 +794,29 @@ def s13():
         os.kill(held_pids[3], signal.SIGKILL)
         assert gone(held_pids[3])
         granted(a.call(exchange, gpus=None, folders="/srv/ro"))
+
+
+def as_subordinate(uid, gid, *groups):
+    """In the asker, which is root: becomes an id of somebody's, in his groups, as a setuid program of that id makes him."""
+    os.setgroups(groups)
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+
+
+@case("S15", "a user's subordinate ids are not so many users more, each with helpers and leases of its own")
+def s15():
+    user = client.pwd.getpwnam("attacker")
+    group = grp.getgrnam("gpuhelper").gr_gid
+    with Subids("attacker:100000:65536\n"):
+        for uid, is_his in (100000, True), (165535, True), (165536, False):
+            with asker("root") as a:
+                a.call(as_subordinate, uid, user.pw_gid, group)
+                status, answer = a.call(exchange)
+                assert status != 0 and ("/etc/subuid" in answer.get("text", "")) == is_his, (uid, status, answer)
+                began = time.monotonic()
+                pid = a.call(hold)
+                # it does not wait for a request
+                assert not is_his or (gone(pid) and time.monotonic() - began < 1), uid
 
 
 def serve_files(fd):

@@ -32,15 +32,16 @@ unescape(char *s)
 bool
 mount_line(char *line, struct mount *out)
 {
-	char *save = NULL, *word[5];
+	char *save = NULL, *word[6];
 	size_t i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 6; i++)
 		if ((word[i] = strtok_r(i == 0 ? line : NULL, " ", &save)) == NULL)
 			return false;
 	unescape(word[3]);
 	unescape(word[4]);
-	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4] };
+	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4],
+	    strncmp(word[5], "rw", 2) == 0 };
 	return true;
 }
 

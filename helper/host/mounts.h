@@ -12,6 +12,7 @@ struct mount {
 	char *fs;		/* "major:minor" */
 	char *place;		/* what of the file system is mounted */
 	char *point;		/* where */
+	bool writable;		/* by the mount; the file system may be read-only all the same */
 };
 
 /* Takes the line apart, and changes it; false for what is none. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/mounts.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
@@ -106,6 +107,19 @@ rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
 			return true;
 	}
 	return false;
+}
+
+bool
+rootfs_is_in_a_volume(const char *path, const struct settings *settings)
+{
+	autofree char *above = strndup(path, (size_t)(path_last(path) - path));
+	autoclose int root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int parent = above != NULL ? open(above, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	uint64_t mount, around;
+
+	if (!is_beneath_volume(path, settings))
+		return false;
+	return root == -1 || parent == -1 || !mount_of(root, &mount) || !mount_of(parent, &around) || mount == around;
 }
 
 /*

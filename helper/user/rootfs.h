@@ -25,6 +25,12 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
+ * True if root.path is a directory like others in a volume, and no mount: a container
+ * that has the volume, too, and is the host's root, may write above it.
+ */
+bool rootfs_is_in_a_volume(const char *path, const struct settings *settings);
+
+/*
  * No mount of the request may be at, above or beneath what is granted: compared
  * as text and as the root filesystem's own links make it.
  */

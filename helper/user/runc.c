@@ -23,6 +23,7 @@
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
+#include "../host/writers.h"
 #include "../pure/cleanup.h"
 #include "../pure/secontext.h"
 #include "argv.h"
@@ -149,7 +150,8 @@ read_majors(struct making *m)
 static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
 {
-	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath);
+	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath) ||
+	    (rootfs_is_in_a_volume(m->rootpath, m->settings) && container_writes_above(m->rootfd, m->rootpath));
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)

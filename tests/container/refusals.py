@@ -166,6 +166,15 @@ for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], '
     ok(r.returncode == 0, tag + 'root.path in a directory of a task\'s, %s: created while nobody moves it' % text, b.errors())
     b.call('delete', '--force', b.id)
 refused('run, where a task may write above root.path', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+# nobody else may, by the modes; but root in a container that has the volume, too, and no user namespace
+for d in above, above + '/image':
+    os.chown(d, 0, 0)
+r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
+ok(r.returncode == 0, tag + 'run, where nobody may', r.stdout)
+writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && echo ready && read x' % above],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+writer.stdout.readline()
+refused('run, where a container has the volume to write in', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
 # the same in the moment before the runtime goes there
 real, SWAP = host.runtime, W + '/swap'
 write(SWAP, '''#!/bin/sh
@@ -175,7 +184,9 @@ cd "$OLDPWD"
 exec %s "$@"
 ''' % (above, W + '/secret', real))
 os.chmod(SWAP, 0o755)
-for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted')):
+for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted', MAXID), ([], 'the host\'s root', 0)):
+    for d in above, above + '/image':
+        os.chown(d, owner, owner)
     host.runtime = SWAP
     host.settings()
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
@@ -188,6 +199,8 @@ for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], '
     ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  nothing is left of it', leases())
     os.unlink(above + '/image')
     os.rename(above + '/away', above + '/image')
+writer.stdin.close()
+writer.wait()
 subprocess.call(['rm', '-rf', above, W + '/secret'])
 for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)

@@ -16,11 +16,13 @@ test_lines(void)
 {
 	char a[] = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
 	char b[] = "7 1 0:43 /a\\040b\\134c /x\\011y rw - tmpfs tmpfs rw", c[] = "36 35 98:0 /mnt1", d[] = "";
+	char e[] = "8 1 8:1 / /y ro,nosuid - ext4 /dev/sda1 rw";
 	struct mount m;
 
 	ok(mount_line(a, &m) && m.id == 36 && strcmp(m.fs, "98:0") == 0 && strcmp(m.place, "/mnt1") == 0 &&
-	    strcmp(m.point, "/mnt2") == 0, "the line that proc(5) has");
+	    strcmp(m.point, "/mnt2") == 0 && m.writable, "the line that proc(5) has");
 	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0, "what is escaped");
+	ok(mount_line(e, &m) && !m.writable, "read-only by the mount, whatever the file system is");
 	ok(!mount_line(c, &m) && !mount_line(d, &m), "no line");
 }
 

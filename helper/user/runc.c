@@ -24,6 +24,7 @@
 #include "../host/file.h"
 #include "../host/majors.h"
 #include "../host/writers.h"
+#include "../pure/annotation.h"
 #include "../pure/cleanup.h"
 #include "../pure/secontext.h"
 #include "argv.h"
@@ -163,6 +164,24 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	    m->command->verb);
 }
 
+/* What the runtime would take for an order of its engine's. */
+static int
+check_annotations(const struct spec *s, struct why *why)
+{
+	uint32_t k;
+
+	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
+		autofree char *key = doc_string(&s->doc, k);
+
+		if (key == NULL)
+			return refuse(why, WHY_DATA, "config.json: annotations: a key that is no text");
+		if (!annotation_is_allowed(key, geteuid() == 0 && !namespace_has_false_root()))
+			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where the container is to be or what to write, "
+			    "load or run, which no container may say of itself: leave it out", key);
+	}
+	return 0;
+}
+
 /* What holds for every container, whatever it asks for. */
 static int
 check_container(struct making *m, bool *asks)
@@ -176,7 +195,8 @@ check_container(struct making *m, bool *asks)
 	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
 		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
 		    "in gpuhelper.conf)");
-	if (rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
+	if (check_annotations(&m->spec, &m->why) == -1 ||
+	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1)
 		return -1;
 	return read_majors(m);

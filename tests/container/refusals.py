@@ -202,6 +202,16 @@ for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv
 writer.stdin.close()
 writer.wait()
 subprocess.call(['rm', '-rf', above, W + '/secret'])
+# what the runtime takes for an order of its engine's, from whoever may write annotations
+for key, value in (('run.oci.hooks.stdout', '/etc/gpuhelper/policy.d/00-mine.conf'), ('run.oci.hooks.stderr', W + '/hook'), ('run.oci.systemd.subgroup', '../../other'),
+                   ('run.oci.seccomp.plugins', W + '/plugin.so'), ('run.oci.unknown', '1'), ('org.systemd.property.Slice', "'user.slice'"),
+                   ('org.systemd.property.PIDs', '[@au [1]]'), ('org.criu.config', W + '/criu.conf'), ('run.oci.hooks.stdout\0', W + '/hook')):
+    for env, text in (([], 'a plain container'), (TRAIN, 'one that asks')):
+        refused('annotation %r of %s' % (key, text), 'annotation', bundle(env=env, edit=lambda s, k=key, v=value: s.update(annotations={'user': 'root', k: v})))
+ok(not os.path.exists('/etc/gpuhelper/policy.d/00-mine.conf') and not os.path.exists(W + '/hook'), tag + 'none of those files was written')
+for key, value in (('org.systemd.property.TimeoutStopUSec', 'uint64 1000'), ('run.oci.mount_context_type', 'rootcontext'), ('io.podman.annotations.init', 'FALSE')):
+    r = Bundle(host, env=[], edit=lambda s, k=key, v=value: (s.update(annotations={k: v}), s['process'].update(args=['/bin/true']))).run()
+    ok(r.returncode == 0, tag + 'annotation %s is left to the runtime' % key, r.stdout)
 for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
@@ -221,7 +231,13 @@ refused('a policy directory that others can write', 'may be written by others', 
 os.chmod(d, 0o755)
 os.chmod(d + '/t10.conf', 0o666)
 refused('a policy file that others can write', 'may be written by others', bundle())
+os.chmod(d + '/t10.conf', 0o744)
+refused('a policy file that is executable', 'is executable', bundle())
 os.chmod(d + '/t10.conf', 0o644)
+os.chmod('/etc/gpuhelper/gpuhelper.conf', 0o755)
+r = bundle().run()
+ok(r.returncode == 1 and 'is executable' in r.stdout, tag + 'refused: settings that are executable', r.stdout)
+os.chmod('/etc/gpuhelper/gpuhelper.conf', 0o644)
 os.chown(d + '/t10.conf', 1000, 0)
 refused("a policy file that is not root's", 'belongs to uid 1000', bundle())
 os.chown(d + '/t10.conf', 0, 0)

@@ -1,0 +1,54 @@
+/* See annotation.h. */
+#include "annotation.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct order {
+	const char *name;
+	bool users_only;	/* harmless where the container is a user's own */
+};
+
+/* How the container's scope is stopped, ordered and shown (systemd.unit(5), systemd.scope(5)). */
+static const struct order systemd[] = {
+	{ "After", false }, { "Before", false }, { "CollectMode", false }, { "DefaultDependencies", false },
+	{ "Description", false }, { "TimeoutStopSec", false }, { "TimeoutStopUSec", false }, { NULL, false },
+};
+
+static const struct order crun[] = {
+	{ "mount_context_type", false }, { "seccomp_fail_unknown_syscall", false },
+	/* its groups, which are root's, would be the container's */
+	{ "keep_original_groups", true }, { NULL, false },
+};
+
+static const struct {
+	const char *prefix;
+	const struct order *harmless;
+} families[] = {
+	{ "org.systemd.property.", systemd },	/* Slice, PIDs, DeviceAllow, … */
+	{ "run.oci.", crun },			/* files that root writes, libraries that it loads, other cgroups */
+	{ "org.criu.", NULL },			/* a file by which criu runs programs */
+	{ "krun.", NULL },			/* a virtual machine in the container's place */
+};
+
+static bool
+is_harmless(const struct order *o, const char *name, bool by_root)
+{
+	for (; o != NULL && o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return !o->users_only || !by_root;
+	return false;
+}
+
+bool
+annotation_is_allowed(const char *key, bool by_root)
+{
+	size_t i, len;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		len = strlen(families[i].prefix);
+		if (strncmp(key, families[i].prefix, len) == 0)
+			return is_harmless(families[i].harmless, key + len, by_root);
+	}
+	return true;
+}

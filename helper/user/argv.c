@@ -48,6 +48,16 @@ static const struct option execs[] = {
 	{ "ignore-paused", 0, false }, { "help", 'h', false }, { NULL, 0, false },
 };
 
+/* update: options may stand anywhere. */
+static const struct option updates[] = {
+	{ "resources", 'r', true }, { "blkio-weight", 0, true }, { "cpu-period", 0, true }, { "cpu-quota", 0, true },
+	{ "cpu-burst", 0, true }, { "cpu-rt-period", 0, true }, { "cpu-rt-runtime", 0, true }, { "cpu-share", 0, true },
+	{ "cpu-idle", 0, true }, { "cpuset-cpus", 0, true }, { "cpuset-mems", 0, true }, { "kernel-memory", 0, true },
+	{ "kernel-memory-tcp", 0, true }, { "memory", 0, true }, { "memory-reservation", 0, true },
+	{ "memory-swap", 0, true }, { "pids-limit", 0, true }, { "l3-cache-schema", 0, true },
+	{ "mem-bw-schema", 0, true }, { "help", 'h', false }, { NULL, 0, false },
+};
+
 static const char *const verbs[] = {
 	"create", "run", "restore", "start", "exec", "kill", "delete", "state", "list", "ps", "pause", "resume", "update",
 	"events", "spec", "checkpoint", "features", "help", "init", "version", "mounts", NULL,
@@ -285,6 +295,21 @@ is_exec_word(const char *name, enum exec_option *out)
 	return false;
 }
 
+/* «[CONTROLLER:]PATH», beneath the container's own cgroup: crun joins the two as they are. */
+static int
+check_cgroup(const char *value, struct why *why)
+{
+	const char *p;
+	size_t n;
+
+	for (p = value; *p != '\0'; p += n + (p[n] != '\0')) {
+		n = strcspn(p, "/:,");
+		if (n == 2 && strncmp(p, "..", 2) == 0)
+			return refuse(why, WHY_DENIED, "exec --cgroup %.200s leads out of the container's own cgroup", value);
+	}
+	return 0;
+}
+
 int
 argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why)
 {
@@ -303,6 +328,8 @@ argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word
 			continue;
 		if (w.option->value && w.value == NULL && i + 1 < argc)
 			w.value = argv[++i];
+		if (w.value != NULL && strcmp(w.option->name, "cgroup") == 0 && check_cgroup(w.value, why) == -1)
+			return -1;
 		if (w.value == NULL || !is_exec_word(w.option->name, &option))
 			continue;
 		if (n == EXEC_WORDS_MAX)
@@ -312,4 +339,28 @@ argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word
 	c->id_at = i < argc ? i : argc;
 	c->id = i < argc ? argv[i] : NULL;
 	return n;
+}
+
+int
+argv_parse_update(int argc, char *const *argv, const struct command *c, struct resources_word *word,
+    struct why *why)
+{
+	struct word w;
+	int i, at;
+
+	*word = (struct resources_word){ 0 };
+	for (i = c->verb_at + 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		at = i;
+		read_word(updates, argv[i], &w);
+		if (w.option == NULL)
+			continue;
+		if (w.option->value && w.value == NULL && i + 1 < argc)
+			w.value = argv[++i];
+		if (strcmp(w.option->name, "resources") != 0 || w.value == NULL)
+			continue;
+		if (word->value != NULL)
+			return refuse(why, WHY_USAGE, "update: more than one --resources");
+		*word = (struct resources_word){ at, i, w.value };
+	}
+	return 0;
 }

@@ -41,10 +41,21 @@ struct exec_word {
 };
 #define EXEC_WORDS_MAX 512
 
+/* update's --resources; «value» is NULL where there is none. */
+struct resources_word {
+	int at, value_at;	/* as above */
+	const char *value;
+};
+
 /*
  * exec's --process, --env and --console-socket in the order that they come, up to the container's
- * id, which it finds as well.  Returns their number, or -1 with *why.
+ * id, which it finds as well.  Returns their number, or -1 with *why: also for a --cgroup that
+ * leads out of the container's own.
  */
 int argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why);
+
+/* Finds update's --resources.  -1 with *why where there are several: which one counts is the runtime's affair. */
+int argv_parse_update(int argc, char *const *argv, const struct command *c, struct resources_word *word,
+    struct why *why);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "../pure/hash.h"
 #include "console.h"
 #include "lease.h"
+#include "memfile.h"
 #include "namespace.h"
 #include "process.h"
 
@@ -33,26 +33,6 @@ struct record {
 	char *line;		/* what to tell the user; NULL: nothing */
 	bool asks;		/* the container's lease is to know of the task */
 };
-
-static char *
-read_whole(int fd, size_t max, size_t *len)
-{
-	autobuf struct buf b = { 0 };
-	char part[16384];
-	ssize_t n;
-
-	while ((n = read(fd, part, sizeof(part))) != 0) {
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1 || b.len + (size_t)n > max) {
-			errno = n == -1 ? errno : EFBIG;
-			return NULL;
-		}
-		buf_add(&b, part, (size_t)n);
-	}
-	*len = b.len;
-	return buf_take(&b);
-}
 
 static int
 parse_record(const char *text, size_t len, struct record *r, struct why *why)
@@ -99,7 +79,7 @@ load_record(const struct command *c, struct record *r, struct why *why)
 			return 0;
 		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
 	}
-	if ((text = read_whole(fd, RECORD_MAX, &len)) == NULL)
+	if ((text = memfile_read(fd, RECORD_MAX, &len)) == NULL)
 		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
 }
@@ -138,28 +118,6 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 	return new;
 }
 
-/* A file of our memory that the runtime finds as /proc/self/fd/N, since it is this process. */
-static int
-in_memory(const char *text, size_t len, char path[40], struct why *why)
-{
-	int fd = memfd_create("process.json", 0);
-	ssize_t n;
-
-	if (fd == -1)
-		return refuse(why, WHY_AGAIN, "memfd_create: %s", strerror(errno));
-	while (len > 0) {
-		if ((n = write(fd, text, len)) == -1 && errno != EINTR) {
-			close(fd);
-			return refuse(why, WHY_AGAIN, "process.json: %s", strerror(errno));
-		}
-		text += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	(void)lseek(fd, 0, SEEK_SET);
-	snprintf(path, 40, "/proc/self/fd/%d", fd);
-	return 0;
-}
-
 /* Replaces the file that --process names; *path is left empty where it may stay. */
 static int
 replace_process(const char *file, const struct record *r, char path[40], struct why *why)
@@ -174,13 +132,13 @@ replace_process(const char *file, const struct record *r, char path[40], struct 
 	/* what can't be read the runtime will complain about in its own words */
 	if (fd == -1 || fstat(fd, &st) == -1 || S_ISDIR(st.st_mode))
 		return 0;
-	if ((text = read_whole(fd, PROCESS_MAX, &len)) == NULL)
+	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
 		return refuse(why, WHY_DATA, "process.json: %s", errno == EFBIG ? "is larger than 4 MiB" : strerror(errno));
 	new = compose_process(text, len, r, &newlen, why);
 	if (new == NULL)
 		ret = -1;
 	else if (!S_ISREG(st.st_mode) || newlen != len || memcmp(new, text, len) != 0)
-		ret = in_memory(new, newlen, path, why);
+		ret = memfile_make("process.json", new, newlen, path, why);
 	explicit_bzero(text, len);
 	return ret;
 }

@@ -39,6 +39,7 @@
 #include "rootfs.h"
 #include "runtime.h"
 #include "spec.h"
+#include "update.h"
 
 /* One container on its way. */
 struct making {
@@ -469,6 +470,8 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		}
 	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
 	    (argv = exec_prepare(argc, argv, c, runtime, settings.door, why)) == NULL)
+		return -1;
+	if (c->verb != NULL && strcmp(c->verb, "update") == 0 && update_prepare(argc, &argv, c, why) == -1)
 		return -1;
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;

@@ -38,8 +38,9 @@ def done():
 
 
 def sh(*argv, **kw):
-    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-                          stdin=subprocess.DEVNULL, timeout=60, **kw)
+    if 'input' not in kw:
+        kw.setdefault('stdin', subprocess.DEVNULL)
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', timeout=60, **kw)
 
 
 def write(path, text, mode=0o644):

@@ -331,4 +331,50 @@ os.chmod('/dev/nvidia0', 0o660)
 b = Bundle(host, env=ASK, args=['/bin/id'])
 r = b.run()
 ok(r.returncode == 0 and 44 in json.loads(b.config())['process']['user']['additionalGids'] and '44' in r.stdout, tag + 'a node of mode 0660: its group is added', r.stdout + str(b.errors()))
+b.delete()
+
+# a container's limits may change, what devices it may open may not; nor where its processes are
+b = Bundle(host, env=[], args=['/bin/sleep', '60'])
+b.start()
+LIMITS = W + '/limits.json'
+RULE = {'allow': True, 'type': 'c', 'major': 195, 'minor': 0, 'access': 'rwm'}
+
+
+def of_cgroup(controller, name):
+    for line in open('/proc/%d/cgroup' % int(open(b.dir + '/pid').read())):
+        _, controllers, path = line.strip().split(':', 2)
+        if host.cgroup != 'v1' and controllers == '':
+            return open('/sys/fs/cgroup/%s/%s' % (path, name)).read()
+        if host.cgroup == 'v1' and controller in controllers.split(','):
+            return open('/sys/fs/cgroup/%s/%s/%s' % (controller, path, name)).read()
+
+
+def may_open():
+    """By cgroup v1, which shows its rules."""
+    return '195:0 rwm' in of_cgroup('devices', 'devices.list')
+
+
+for n, (words, data) in enumerate(((('--resources', LIMITS), None), (('--resources=' + LIMITS,), None), (('-r', '-'), True))):
+    want = 1000 + n
+    # of cgroup v2 no controller may be there
+    text = json.dumps({'devices': [RULE], **({'pids': {'limit': want}} if host.cgroup == 'v1' else {})}).replace('"devices"', '"device\\u0073"' if n else '"devices"')
+    write(LIMITS, text)
+    r = b.call('update', *words, b.id, **({'input': text} if data else {}))
+    ok(r.returncode == 0 and (host.cgroup != 'v1' or of_cgroup('pids', 'pids.max').strip() == str(want)), tag + 'update %s: the limits are changed' % words[0], r.stdout)
+    ok(host.cgroup != 'v1' or not may_open(), tag + '  and the devices are not')
+    ok(open(LIMITS).read() == text, tag + '  nor is the file')
+for text, want in (('[]', 'is not an object'), ('{', 'update --resources'), (None, 'No such file')):
+    write(LIMITS, text) if text is not None else os.unlink(LIMITS)
+    r = b.call('update', '--resources', LIMITS, b.id)
+    ok(r.returncode == 1 and want in b.errors()[-1], tag + 'update with %s is refused' % (text or 'no file'), (r.stdout, b.errors()))
+write(LIMITS, json.dumps({'devices': [RULE]}))
+r = b.call('update', '--resources', LIMITS, '--resources', LIMITS, b.id)
+ok(r.returncode == 1 and 'more than one' in b.errors()[-1], tag + 'nor does a second one count')
+for path in ('..', '../..', 'a/../../x', 'devices:../x'):
+    r = b.call('exec', '--cgroup', path, b.id, '/bin/true')
+    ok(r.returncode == 1 and "leads out of the container's own cgroup" in b.errors()[-1], tag + 'exec --cgroup %s is refused' % path, r.stdout)
+if host.name == 'crun' and host.cgroup == 'v1':
+    sh(host.runtime, '--root', W + '/root', 'update', '--resources', LIMITS, b.id)
+    ok(may_open(), tag + 'control: crun by itself takes the devices')
+b.delete()
 done()

@@ -35,7 +35,7 @@ fd = os.open('/etc/passwd', os.O_RDONLY)
 B = '/run/containerd/io.containerd.runtime.v2.task/concourse/H'
 G = ['--root', '/run/containerd/runc/concourse', '--log', W + '/g.json', '--log-format', 'json']
 for argv in (['--version'], ['--help'], [], ['features'], G + ['start', 'H'], G + ['kill', 'H', '15'], G + ['kill', '--all', 'H', '9'],
-             G + ['ps', '--format', 'json', 'H'], G + ['pause', 'H'], G + ['resume', 'H'], G + ['update', '--resources=-', 'H'],
+             G + ['ps', '--format', 'json', 'H'], G + ['pause', 'H'], G + ['resume', 'H'], G + ['update', '--memory', '1000000', 'H'],
              G + ['delete', 'H'], G + ['delete', '--force', 'H'], ['state', 'H'], ['list'], ['--debug', '--systemd-cgroup', 'events', 'H'],
              G + ['exec', '--process', '/tmp/p', '--detach', '--pid-file', B + '/task.pid', 'H'], ['unheard-of', 'x']):
     direct, want = call([DUMP] + argv, cwd='/tmp', fds=(fd,), env={'DUMP_STATUS': '37'})

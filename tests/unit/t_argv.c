@@ -343,6 +343,77 @@ test_exec_many(void)
 	is_str(why.text, "exec: more than 512 options", "  which is said");
 }
 
+static void
+test_exec_cgroup(void)
+{
+	static const struct {
+		const char *path;
+		bool taken;
+	} t[] = {
+		{ "a", true }, { "a/b", true }, { "/a", true }, { "memory:a,cpu:b", true }, { "..a", true }, { "a..", true },
+		{ "...", true }, { "a/...", true }, { "", true }, { ".", true },
+		{ "..", false }, { "../a", false }, { "a/../../b", false }, { "a/..", false }, { "/..", false },
+		{ "memory:..", false }, { "memory:a,cpu:../b", false }, { "a//..", false },
+	};
+	struct exec_word words[4];
+	struct command c;
+	struct why why;
+	char joined[40];
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char *two[] = { (char[]){ "runc" }, (char[]){ "exec" }, (char[]){ "--cgroup" }, (char *)(uintptr_t)t[i].path,
+			(char[]){ "id" }, NULL };
+		char *one[] = { two[0], two[1], joined, two[4], NULL };
+
+		snprintf(joined, sizeof(joined), "--cgroup=%s", t[i].path);
+		ok(argv_parse(5, two, &c, &why) == 0 && (argv_parse_exec(5, two, &c, words, &why) == 0) == t[i].taken &&
+		    argv_parse(4, one, &c, &why) == 0 && (argv_parse_exec(4, one, &c, words, &why) == 0) == t[i].taken,
+		    "exec --cgroup %s is %s", t[i].path, t[i].taken ? "taken" : "refused");
+	}
+}
+
+static void
+test_update(void)
+{
+	static const struct {
+		const char *words[8], *value;
+		int ret, at, value_at;
+	} t[] = {
+		{ { "update", "id" }, NULL, 0, 0, 0 },
+		{ { "update", "--resources", "f", "id" }, "f", 0, 2, 3 },
+		{ { "update", "--resources=f", "id" }, "f", 0, 2, 2 },
+		{ { "update", "-r", "f", "id" }, "f", 0, 2, 3 },
+		{ { "update", "-rf", "id" }, "f", 0, 2, 2 },
+		{ { "update", "-r=f", "id" }, "f", 0, 2, 2 },
+		{ { "update", "-resources", "f", "id" }, "f", 0, 2, 3 },
+		{ { "update", "--res", "f", "id" }, "f", 0, 2, 3 },
+		{ { "update", "id", "--resources", "-" }, "-", 0, 3, 4 },
+		{ { "update", "--memory", "-r", "id", "-r", "f" }, "f", 0, 5, 6 },
+		{ { "update", "--memory=1", "--resources", "f", "id" }, "f", 0, 3, 4 },
+		{ { "update", "--", "-r", "f" }, NULL, 0, 0, 0 },
+		{ { "update", "-r", "f", "-r", "g", "id" }, NULL, -1, 0, 0 },
+		{ { "update", "-r", "f", "--resources=f", "id" }, NULL, -1, 0, 0 },
+	};
+	struct resources_word w;
+	struct command c;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char *argv[10] = { (char[]){ "crun" } };
+		int n = 1, ret;
+
+		for (; t[i].words[n - 1] != NULL; n++)
+			argv[n] = (char *)(uintptr_t)t[i].words[n - 1];
+		ret = argv_parse(n, argv, &c, &why) == -1 ? -2 : argv_parse_update(n, argv, &c, &w, &why);
+		if (!ok(ret == t[i].ret, "update, %zu: %s", i, ret == 0 ? "" : why.text) || ret == -1)
+			continue;
+		is_str(w.value, t[i].value, "  its resources");
+		ok(w.at == t[i].at && w.value_at == t[i].value_at, "  at their places");
+	}
+}
+
 int
 main(void)
 {
@@ -352,5 +423,7 @@ main(void)
 	test_makers();
 	test_exec();
 	test_exec_many();
+	test_exec_cgroup();
+	test_update();
 	return done_testing();
 }

@@ -26,21 +26,13 @@ struct process {
 	uint32_t owner, real;	/* of /proc/PID, the effective uid; the real one where that is root's */
 };
 
-static ino_t home;	/* 0: our own mount namespace is the one that we were started in */
-
-void
-inuse_at_home(ino_t ns)
-{
-	home = ns;
-}
-
 /* What a user's processes are searched for. */
 struct search {
 	int proc;
 	const struct lease *lease;
 	struct looks *looks;
 	char *root_fs, *root_place;	/* of our own root directory (mounts.h); only where there are folders */
-	ino_t *seen;		/* mount namespaces that have nothing of it; the first is the one that we come from */
+	ino_t *seen;		/* mount namespaces that have nothing of it; the first is our own */
 	size_t seens;
 };
 
@@ -268,9 +260,7 @@ any_uses(struct search *s, const struct processes *all)
 	struct stat ours;
 	size_t i;
 
-	if (home != 0)
-		s->seen[s->seens++] = home;
-	else if (fstatat(s->proc, "self/ns/mnt", &ours, 0) == 0)
+	if (fstatat(s->proc, "self/ns/mnt", &ours, 0) == 0)
 		s->seen[s->seens++] = ours.st_ino;
 	for (i = 0; i < all->n; i++)
 		if ((in_spans(s, all->v[i].owner) || in_spans(s, all->v[i].real)) && process_uses(s, all->v[i].pid))

@@ -3,7 +3,6 @@
 #define GPUHELPER_HOST_INUSE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "../pure/leasefile.h"
 #include "opennode.h"
@@ -26,11 +25,5 @@ void processes_free(struct processes *p);
  * no container's, and are on nobody's account.
  */
 bool lease_in_use(struct processes *all, const struct lease *l, struct looks *looks);
-
-/*
- * The mount namespace that this process was started in (the inode of ns/mnt), where it
- * has one of its own by now: what the host's own processes have counts as ours still.
- */
-void inuse_at_home(ino_t ns);
 
 #endif

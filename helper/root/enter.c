@@ -33,7 +33,6 @@
 #include "filter.h"
 #include "owncgroup.h"
 #include "timer.h"
-#include "view.h"
 
 /*
  * How long it lives at most.  What it waits for has an end of its own each: 2 s for
@@ -356,8 +355,6 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
 	make_own_cgroup(who->uid);
-	if (view_make_read_only(why) == -1)
-		return -1;
 	if (shed_capabilities(why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)

@@ -187,7 +187,9 @@ put_memory(struct program *p)
 static void
 put_special(struct program *p)
 {
+	static const uint32_t commands[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL };
 	unsigned short at = begin(p, SYS_ioctl);
+	size_t i;
 
 	/* who made a user namespace, and in which (peer.c) */
 	load(p, LOW(1));
@@ -195,6 +197,14 @@ put_special(struct program *p)
 	put(p, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
 	answer(p, REFUSE);
 	end(p, at, ALLOW);
+	/* no signals to others (F_SETOWN with O_ASYNC), no leases on files */
+	at = begin(p, SYS_fcntl);
+	load(p, LOW(1));
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		put(p, BPF_JMP | BPF_JEQ | BPF_K, commands[i], 0, 1);
+		answer(p, ALLOW);
+	}
+	end(p, at, REFUSE);
 	/* limits are looked at (sysconf(3)), not set */
 	at = begin(p, SYS_prlimit64);
 	need_equal(p, 0, 0, REFUSE);
@@ -241,7 +251,7 @@ static const long done[] = {
 	/* files, by descriptors and names */
 	SYS_read, SYS_pread64, SYS_readv, SYS_write, SYS_pwrite64, SYS_writev, SYS_close, SYS_lseek,
 	SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_getdents64, SYS_readlinkat,
-	SYS_faccessat, SYS_faccessat2, SYS_fcntl, SYS_flock, SYS_dup, SYS_fsync, SYS_fdatasync, SYS_utimensat,
+	SYS_faccessat, SYS_faccessat2, SYS_flock, SYS_dup, SYS_fsync, SYS_fdatasync, SYS_utimensat,
 	SYS_unlinkat, SYS_renameat2, SYS_umask, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_setxattr,
 	SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
 	/* whom it speaks to */

@@ -203,7 +203,7 @@ main(int argc, char **argv)
 	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))
 		return WHY_AGAIN;
 	json_set_alloc_funcs(must_have, free);
-	/* from /dev/urandom it would be, which is not to be opened any more (view.h) */
+	/* from a device it would be, and the helper opens none */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
 	status = serve(&peer);

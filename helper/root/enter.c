@@ -1,8 +1,8 @@
 /*
  * See enter.h.  Runs as uid 0 in whatever state the caller left the process:
  * may assume nothing, and must not touch the heap, the file system or a log
- * before the ids are settled, but for /dev/null, the places of crowd.h and what
- * it says below.  Until then the caller can stop or end it at any point: what is
+ * before the ids are settled, but for /dev/null, who the caller is by /etc/passwd and
+ * /etc/subuid, the places of crowd.h and what it says below.  Until then the caller can stop or end it at any point: what is
  * done by then must need no undoing.
  */
 #include "enter.h"
@@ -27,6 +27,7 @@
 
 #include "../host/file.h"
 #include "../host/majors.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
 #include "crowd.h"
@@ -305,6 +306,28 @@ shed_capabilities(struct why *why)
 	return 0;
 }
 
+/*
+ * Who is one of somebody's many ids would be counted as one user more, each time.  Before that one gets places of
+ * his own, and while this process is still his to end.
+ */
+static int
+check_own(uid_t uid, struct why *why)
+{
+	autofree char *name = user_name(uid);
+	int subordinate;
+
+	if (name != NULL)
+		return 0;
+	if (errno != 0)
+		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
+	if ((subordinate = user_is_subordinate(uid)) == -1)
+		return refuse(why, WHY_IO, "/etc/subuid: %s", strerror(errno));
+	if (subordinate == 1)
+		return refuse(why, WHY_DENIED, "uid %u is one that a user has for his containers (/etc/subuid): only the user "
+		    "himself can ask", uid);
+	return 0;
+}
+
 /* What the driver's nodes are; where that can't be read none can be made, as whoever would make one says. */
 static void
 find_nodes(struct filter_nodes *out)
@@ -345,6 +368,8 @@ enter(enum door door, struct starter *who, struct why *why)
 		return -1;
 	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
 	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
+		return -1;
+	if (door == DOOR_SETUID && check_own(who->uid, why) == -1)
 		return -1;
 	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
 	if (door == DOOR_SETUID && !crowd_admits(who->uid))

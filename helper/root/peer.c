@@ -142,26 +142,11 @@ check_uid(uid_t uid, struct why *why)
 	return 0;
 }
 
-/* Who is one of somebody's many ids would be counted as one user more, each time. */
-static int
-check_own(const struct peer *p, struct why *why)
-{
-	int subordinate = p->user == NULL ? user_is_subordinate(p->asker.uid) : 0;
-
-	if (subordinate == -1)
-		return refuse(why, WHY_IO, "/etc/subuid: %s", strerror(errno));
-	if (subordinate == 1)
-		return refuse(why, WHY_DENIED, "uid %u is one that a user has for his containers (/etc/subuid): only the user "
-		    "himself can ask", p->asker.uid);
-	return 0;
-}
-
 int
 peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 {
 	*p = (struct peer){ .asker = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
-	if (check_uid(s->uid, why) == -1 || find_asker(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1 ||
-	    check_own(p, why) == -1)
+	if (check_uid(s->uid, why) == -1 || find_asker(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
 		return -1;
 	return find_member(s, &p->asker.member, why) == -1 || find_enforced(p, &p->asker.enforced, why) == -1 ? -1 : 0;
 }

@@ -817,6 +817,8 @@ def s15():
                 pid = a.call(hold)
                 # it does not wait for a request
                 assert not is_his or (gone(pid) and time.monotonic() - began < 1), uid
+                # nor has it a place of its own: nobody would ever remove that
+                assert bool(glob.glob(RUN + "/locks/door-%d-*" % uid)) != is_his, uid
 
 
 def serve_files(fd):

@@ -42,7 +42,10 @@ is_on(const struct way *w, const struct statx *st)
 		return false;
 	if (sscanf(w->at.v[0], "%u:%u ", &major, &minor) != 2)
 		return true;
-	return st->stx_dev_major == major && (major == 0 || st->stx_dev_minor == minor);
+	/* the kernel's own files (pipes, memfd) have no number either, and no directories */
+	if (major == 0)
+		return st->stx_dev_major == 0 && S_ISDIR(st->stx_mode);
+	return st->stx_dev_major == major && st->stx_dev_minor == minor;
 }
 
 static bool
@@ -50,8 +53,6 @@ is_theirs(const struct search *s, const struct statx *st)
 {
 	size_t i;
 
-	if (!S_ISDIR(st->stx_mode))
-		return false;
 	for (i = 0; i < s->ways; i++)
 		if (is_on(&s->way[i], st))
 			return true;
@@ -124,12 +125,21 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 	return has;
 }
 
+/* Root of the host, an engine for one, has others' mounts open, and could do all of this anyway. */
+static bool
+is_roots(const struct search *s, const char *pid)
+{
+	struct stat st;
+
+	return fstatat(s->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1 ? process_is_gone(errno) : st.st_uid == 0;
+}
+
 static bool
 process_has_one(struct search *s, const char *pid)
 {
 	switch (home_is_containers(&s->home, s->proc, pid)) {
 	case 0:
-		return false;
+		return !is_roots(s, pid) && task_any(s->proc, pid, thread_has_one, s);
 	case 1:
 		return task_any(s->proc, pid, thread_has_one, s);
 	}
@@ -137,7 +147,7 @@ process_has_one(struct search *s, const char *pid)
 }
 
 bool
-directory_was_passed(const struct way *way, size_t ways, struct looks *looks)
+mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 {
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd != -1 ? fdopendir(fd) : NULL;

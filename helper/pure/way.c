@@ -32,6 +32,12 @@ way_passes(const struct way *w, const struct way *through)
 }
 
 bool
+way_lies_in(const struct way *w, const struct way *other)
+{
+	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && is_in(w->at.v[0], other->at.v[0]);
+}
+
+bool
 way_same(const struct way *a, const struct way *b)
 {
 	size_t i;

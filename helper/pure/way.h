@@ -23,6 +23,12 @@ struct way {
 /* True if the way leads through the folder of the other: by its path, or by places that bind mounts lead to. */
 bool way_passes(const struct way *w, const struct way *through);
 
+/*
+ * True if the folder lies in the other one, by its place: whoever may move it there
+ * makes its place another.
+ */
+bool way_lies_in(const struct way *w, const struct way *other);
+
 /* True if both say the same. */
 bool way_same(const struct way *a, const struct way *b);
 

@@ -38,7 +38,7 @@ struct seeing {
 	struct processes processes;
 	struct share *share;
 	size_t shares;
-	struct looks passed;	/* at directories that were passed on */
+	struct looks passed;	/* at what was passed on */
 };
 
 static struct share *
@@ -67,7 +67,7 @@ share_of(struct seeing *s, uint32_t uid)
  * container's first process lives, or its cgroups have someone in them; (c) where
  * it has no cgroup of its own, a process of its users has one of the GPUs' own
  * nodes open, or one of those or a folder bound into its mounts; (d) where it could
- * write as the host's root, another container has a directory that it was passed.
+ * write as the host's root, somebody has what is on its mount (host/passed.h).
  */
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
@@ -78,7 +78,7 @@ is_live(const struct lease *l, struct seeing *see, struct share *share)
 		return true;
 	if (l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks))
 		return true;
-	return lease_writes_as_root(l) && directory_was_passed(l->way, l->ways, &see->passed);
+	return lease_writes_as_root(l) && mount_was_passed(l->way, l->ways, &see->passed);
 }
 
 /* What is undone so far is written down: the rest is tried again at the next request. */

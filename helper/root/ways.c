@@ -135,6 +135,19 @@ find(const struct lease *one, const struct lease *writer, const struct way **thr
 	return NULL;
 }
 
+/* Folders of both, for writing as the host's root, of which one lies in the other: it could be moved elsewhere. */
+static const struct way *
+find_nested(const struct lease *a, const struct lease *b)
+{
+	size_t i, k;
+
+	for (i = 0; a->host_root && b->host_root && i < a->ways; i++)
+		for (k = 0; a->way[i].writable && k < b->ways; k++)
+			if (b->way[k].writable && (way_lies_in(&a->way[i], &b->way[k]) || way_lies_in(&b->way[k], &a->way[i])))
+				return &a->way[i];
+	return NULL;
+}
+
 int
 ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -155,6 +168,10 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 			return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
 			    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
 			    o->init.pid == 0 ? "is being given" : "has, as the host's root");
+		if ((w = find_nested(l, o)) != NULL)
+			return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write in as the host's root, or "
+			    "holds it: give one of them a user namespace, or try again when that one is gone", w->path,
+			    name_for(o, l));
 	}
 	return 0;
 }

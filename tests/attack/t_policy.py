@@ -572,3 +572,54 @@ def v28():
         p.stdin.close()
         p.wait()
     granted(folder("v3"))
+
+
+@case("V29", "of two folders that containers write in as the host's root, one in the other by a bind mount, only one is given")
+def v29():
+    os.mkdir("/srv/bound")
+    subprocess.run(["mount", "--bind", "/srv/tree/dir", "/srv/bound"], check=True)
+    try:
+        with etc():
+            write(POLICIES + "/10-bound.conf", 'identity = "caller";\ncallers = [ "root" ];\n'
+                  'folders = ( { path = "/srv/bound"; access = "rw"; }, { path = "/srv/tree"; access = "rw"; } );')
+            for first, second in ("/srv/bound", "/srv/tree"), ("/srv/tree", "/srv/bound"):
+                with asker("root") as x:
+                    granted(x.grant(id="x", folders=first + ":rw", **HOST_ROOT))
+                    refused(once("root", exchange, id="a", folders=second + ":rw", **HOST_ROOT), 75, second)
+                    granted(once("root", exchange, id="a", folders=first + ":rw", **HOST_ROOT))
+    finally:
+        subprocess.run(["umount", "/srv/bound"], check=True)
+        os.rmdir("/srv/bound")
+
+
+@case("V30", "nor is a directory forgotten that is parked in a process of the host, or a file of the same mount")
+def v30():
+    def folder(name):
+        return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
+    # a file counts where the file system has a number of its own
+    numbered = os.major(os.stat("/srv/tree").st_dev) != 0
+    for what, runs_as in (("/srv/tree", 65534), *([("/srv/tree/dir/data", 65534), ("/srv/tree/dir/data", None)] if numbered else [])):
+        write("/srv/tree/dir/data", "x")
+        mine, theirs = socket.socketpair()
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+            # opens it in a mount namespace of its own, sends it and ends
+            code = ("import os, socket, sys; s = socket.socket(fileno=%d); socket.send_fds(s, [b'x'], [os.open(%r, os.O_RDONLY)])"
+                    % (theirs.fileno(), what))
+            subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
+                           pass_fds=[theirs.fileno()], check=True)
+        _, (fd,), *_ = socket.recv_fds(mine, 1, 1)
+        p = subprocess.Popen(([] if runs_as else ["unshare", "-mp", "--fork", "--propagation", "private"]) + ["sleep", "60"], pass_fds=[fd],
+                             **({"user": runs_as} if runs_as else {}))
+        os.close(fd)
+        time.sleep(0.3)
+        try:
+            refused(folder("v"), 75, "/srv/tree/dir lies in /srv/tree")
+        finally:
+            subprocess.run(["pkill", "-9", "-P", str(p.pid)])
+            p.kill()
+            p.wait()
+            mine.close()
+            theirs.close()
+        granted(folder("v"))
+    os.unlink("/srv/tree/dir/data")

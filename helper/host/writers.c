@@ -1,7 +1,11 @@
-/* See writers.h.  Looks at /proc alone. */
+/*
+ * See writers.h.  Looks at /proc alone.  A process sees of its mount namespace what
+ * its root directory reaches, and each thread may have one of its own.
+ */
 #include "writers.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +18,8 @@
 #include "file.h"
 #include "home.h"
 #include "mounts.h"
+#include "process.h"
+#include "task.h"
 
 #define NAMESPACES_MAX 4096
 
@@ -21,41 +27,71 @@ struct search {
 	int proc;
 	struct home home;
 	char *fs, *place;	/* of the directory (mounts.h) */
-	ino_t *seen;		/* mount namespaces */
+	ino_t *seen;		/* mount namespaces that were seen from their own root directories */
 	size_t seens;
 };
 
+/* We are not to see it, or there is nothing to be seen any more. */
 static bool
-is_seen(struct search *s, const char *pid)
+is_out_of_sight(int error)
 {
-	char name[40];
-	struct stat ns;
-	size_t i;
-
-	snprintf(name, sizeof(name), "%.15s/ns/mnt", pid);
-	if (fstatat(s->proc, name, &ns, 0) == -1)
-		return true;
-	for (i = 0; i < s->seens; i++)
-		if (s->seen[i] == ns.st_ino)
-			return true;
-	if (s->seens < NAMESPACES_MAX)
-		s->seen[s->seens++] = ns.st_ino;
-	return false;
+	return process_is_gone(error) || error == EACCES || error == EPERM || error == EINVAL;
 }
 
 static bool
-mounts_above(const struct search *s, const char *pid)
+line_is_above(const struct search *s, char *line)
 {
-	autofree char *text = NULL;
-	char name[40], *line, *save = NULL;
 	struct mount m;
 
-	snprintf(name, sizeof(name), "%.15s/mountinfo", pid);
-	if ((text = file_read_at(s->proc, name, 16 << 20, NULL)) == NULL)
-		return false;
-	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
-		if (mount_line(line, &m) && m.writable && strcmp(m.fs, s->fs) == 0 && path_is_beneath(s->place, m.place))
-			return true;
+	line[strcspn(line, "\n")] = '\0';
+	return mount_line(line, &m) && m.writable && strcmp(m.fs, s->fs) == 0 && path_at_or_beneath(s->place, m.place);
+}
+
+static bool
+mounts_above(const struct search *s, const char *task)
+{
+	char name[64], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *file;
+	int fd;
+
+	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
+	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
+		return !is_out_of_sight(errno);
+	if ((file = fdopen(fd, "r")) == NULL) {
+		close(fd);
+		return true;
+	}
+	while (!found && (errno = 0, getline(&line, &size, file)) != -1)
+		found = line_is_above(s, line);
+	found = found || (errno != 0 && !is_out_of_sight(errno));
+	fclose(file);
+	free(line);
+	return found;
+}
+
+static bool
+thread_writes(void *ctx, const char *task, bool own_files)
+{
+	struct search *s = ctx;
+	char name[64], root[8];
+	struct stat ns;
+	size_t i;
+
+	(void)own_files;
+	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
+	if (fstatat(s->proc, name, &ns, 0) == -1)
+		return !is_out_of_sight(errno);
+	for (i = 0; i < s->seens; i++)
+		if (s->seen[i] == ns.st_ino)
+			return false;
+	if (mounts_above(s, task))
+		return true;
+	/* who is chrooted sees a part of the namespace, and speaks for no more */
+	snprintf(name, sizeof(name), "%.50s/root", task);
+	if (readlinkat(s->proc, name, root, sizeof(root)) == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
+		s->seen[s->seens++] = ns.st_ino;
 	return false;
 }
 
@@ -64,16 +100,19 @@ search(struct search *s, DIR *d)
 {
 	bool found = false;
 	struct dirent *e;
+	int theirs;
 
-	while (!found && (e = readdir(d)) != NULL)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && home_is_containers(&s->home, s->proc, e->d_name) == 1 &&
-		    !is_seen(s, e->d_name))
-			found = mounts_above(s, e->d_name);
-	return found;
+	while (!found && (errno = 0, e = readdir(d)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9') {
+			theirs = home_is_containers(&s->home, s->proc, e->d_name);
+			found = (theirs == -1 && !is_out_of_sight(errno)) ||
+			    (theirs == 1 && task_any(s->proc, e->d_name, thread_writes, s));
+		}
+	return found || errno != 0;
 }
 
 bool
-container_writes_above(int fd, const char *path)
+container_writes_in(int fd, const char *path)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = proc != -1 ? fdopendir(proc) : NULL;

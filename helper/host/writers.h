@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 /*
- * True if a process of a container (home.h) has a directory above the one that is
- * open as «fd» and was opened by the path, an absolute one without links, mounted to
- * write in; or where that can't be seen.  Processes that can't be looked at with this
- * process's rights are passed over: for a user, those of others.
+ * True if a process of a container (home.h) has the directory that is open as «fd» and
+ * was opened by the path, an absolute one without links, or one above it, mounted to
+ * write in; or where that can't be seen.  Processes that this one has no right to look
+ * at are passed over: for a user, those of others.
  */
-bool container_writes_above(int fd, const char *path);
+bool container_writes_in(int fd, const char *path);
 
 #endif

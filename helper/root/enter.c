@@ -1,9 +1,9 @@
 /*
  * See enter.h.  Runs as uid 0 in whatever state the caller left the process:
  * may assume nothing, and must not touch the heap, the file system or a log
- * before the ids are settled, but for /dev/null, who the caller is by /etc/passwd and
- * /etc/subuid, the places of crowd.h and what it says below.  Until then the caller can stop or end it at any point: what is
- * done by then must need no undoing.
+ * before the ids are settled, but for /dev/null, /etc/passwd and /etc/subuid,
+ * the places of crowd.h and what it says below.  Until then the caller can stop
+ * or end it at any point: what is done by then must need no undoing.
  */
 #include "enter.h"
 

@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../host/mounts.h"
 #include "../host/trust.h"
+#include "../host/writers.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
@@ -109,8 +110,24 @@ rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
 	return false;
 }
 
+/* Of the volumes that a path lies in, the directory that gpuhelper.conf names. */
+static bool
+is_mount_of_volumes(uint64_t mount, const char *path, const struct settings *settings)
+{
+	uint64_t other;
+	size_t i;
+
+	for (i = 0; i < settings->volumes.n; i++) {
+		autoclose int fd = open(settings->volumes.v[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (lies_beneath(path, settings->volumes.v[i]) && fd != -1 && mount_of(fd, &other) && other == mount)
+			return true;
+	}
+	return false;
+}
+
 bool
-rootfs_is_in_a_volume(const char *path, const struct settings *settings)
+rootfs_is_written_above(const char *path, const struct settings *settings)
 {
 	autofree char *above = strndup(path, (size_t)(path_last(path) - path));
 	autoclose int root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -119,7 +136,13 @@ rootfs_is_in_a_volume(const char *path, const struct settings *settings)
 
 	if (!is_beneath_volume(path, settings))
 		return false;
-	return root == -1 || parent == -1 || !mount_of(root, &mount) || !mount_of(parent, &around) || mount == around;
+	if (root == -1 || parent == -1 || !mount_of(root, &mount) || !mount_of(parent, &around))
+		return true;
+	if (mount != around && is_mount_of_volumes(around, path, settings))
+		return false;
+	if (above[1] != '\0')
+		above[strlen(above) - 1] = '\0';
+	return container_writes_in(parent, above);
 }
 
 /*

@@ -25,10 +25,11 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
- * True if root.path is a directory like others in a volume, and no mount: a container
- * that has the volume, too, and is the host's root, may write above it.
+ * True if a container has what is above root.path mounted to write in, and may have it
+ * lead elsewhere, as the host's root.  Looked for where that is in a volume, and not
+ * where an engine keeps a container's file system: mounted on the volumes' own.
  */
-bool rootfs_is_in_a_volume(const char *path, const struct settings *settings);
+bool rootfs_is_written_above(const char *path, const struct settings *settings);
 
 /*
  * No mount of the request may be at, above or beneath what is granted: compared

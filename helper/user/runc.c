@@ -23,7 +23,6 @@
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
-#include "../host/writers.h"
 #include "../pure/annotation.h"
 #include "../pure/cleanup.h"
 #include "../pure/secontext.h"
@@ -153,7 +152,7 @@ static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
 {
 	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath) ||
-	    (rootfs_is_in_a_volume(m->rootpath, m->settings) && container_writes_above(m->rootfd, m->rootpath));
+	    rootfs_is_written_above(m->rootpath, m->settings);
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)

@@ -171,10 +171,28 @@ for d in above, above + '/image':
     os.chown(d, 0, 0)
 r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
 ok(r.returncode == 0, tag + 'run, where nobody may', r.stdout)
+HIDES = {
+    'plain': 'echo ready && read x',
+    # a process that is chrooted sees nothing of its mount namespace
+    'behind one that is chrooted': 'mkdir -p /run/jail/bin && cp /bin/busybox /run/jail/bin/ && { sleep 60 & } && echo ready && exec chroot /run/jail /bin/busybox sleep 60',
+}
+# a volume is a mount, too, as overlay makes them
+sh('mount', '--bind', above, above)
+for how, script in HIDES.items():
+    writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && %s' % (above, script)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer.stdout.readline()
+    refused('run, where a container has the volume to write in, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+    # what is mounted on a directory of the volume can be moved with that
+    sh('mount', '--bind', inner, inner)
+    refused('the same, where root.path is a mount, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+    sh('umount', inner)
+    sh('pkill', '-9', '-P', str(writer.pid))
+    writer.wait()
+sh('umount', above)
 writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && echo ready && read x' % above],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 writer.stdout.readline()
-refused('run, where a container has the volume to write in', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
 # the same in the moment before the runtime goes there
 real, SWAP = host.runtime, W + '/swap'
 write(SWAP, '''#!/bin/sh

@@ -119,6 +119,17 @@ t "a link, a file, nothing" exactly 65 <<-E
 	unsafe: devices[0].containerEdits.deviceNodes[1].hostPath: $T/file is not a device
 	unsafe: devices[0].containerEdits.deviceNodes[2].hostPath: $T/none is not there
 E
+if mknod mem c 1 1 && mknod disk b 8 0 && mknod tty c 5 0; then
+	spec inside.json "\"deviceNodes\":[{\"path\":\"/dev/gpu-a\",\"hostPath\":\"$T/mem\"},{\"path\":\"/dev/gpu-b\",\"hostPath\":\"$T/disk\"},{\"path\":\"/dev/gpu-c\",\"hostPath\":\"$T/disk\",\"permissions\":\"none\"},{\"path\":\"/dev/gpu-d\",\"hostPath\":\"$T/tty\"}]"
+	run cdi validate --host inside.json
+	sed -i 's/^inside.json:1:[0-9]*: //' out
+	t "the host's memory and a disk by names that say nothing of it" exactly 65 <<-E
+		unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: $T/mem is 1:1 here, which is the host's memory
+		unsafe: devices[0].containerEdits.deviceNodes[1].hostPath: $T/disk is a block device here: access to a disk is access to all files on it
+	E
+else
+	skip "the host's memory and a disk by other names" "no node can be made here"
+fi
 spec mounts.json "\"mounts\":[{\"hostPath\":\"$T/link\",\"containerPath\":\"/x\"},{\"hostPath\":\"$T/file\",\"containerPath\":\"/y\"},{\"hostPath\":\"$T/dirlink/file\",\"containerPath\":\"/z\"}]"
 run cdi validate --host mounts.json
 t "a mount of a link, and through one that anyone may make" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&

@@ -33,8 +33,8 @@ static int
 add_named(struct cdi_group **v, size_t *n, struct why *why)
 {
 	/* disks and memory; engines that start what they are told to; passwords; who may become root */
-	static const char *const names[] = { "disk", "kmem", "docker", "lxd", "incus", "libvirt", "shadow", "sudo", "wheel",
-		"admin", NULL };
+	static const char *const names[] = { "disk", "kmem", "docker", "lxd", "incus", "incus-admin", "podman",
+		"containerd", "libvirt", "shadow", "staff", "sudo", "wheel", "admin", "gpuhelper", NULL };
 	struct cdi_group *g;
 	uint32_t gid;
 	size_t i;

@@ -215,6 +215,7 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 	const char *path = node_host_path(n), *key = path == n->path ? "path" : "hostPath", *list = "deviceNodes";
 	const char want = n->type == 'u' ? 'c' : n->type;
 	static struct walk w;
+	const char *what;
 	struct stat st;
 	struct why why;
 	char type;
@@ -234,6 +235,12 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
 		add_fault(l, n->line, n->column, list, i, key, "%.150s is %u:%u here, and the spec says %lld:%lld", path,
 		    major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
+	else if (type == 'b' && (n->permissions == NULL || strcmp(n->permissions, "none") != 0))
+		add_fault(l, n->line, n->column, list, i, key, "%.150s is a block device here: access to a disk is access to all "
+		    "files on it", path);
+	else if (type == 'c' && (what = cdi_host_device(type, major(st.st_rdev), minor(st.st_rdev))) != NULL)
+		add_fault(l, n->line, n->column, list, i, key, "%.150s is %u:%u here, which is %s", path, major(st.st_rdev),
+		    minor(st.st_rdev), what);
 }
 
 static void

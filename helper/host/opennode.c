@@ -163,11 +163,13 @@ process_thread(int proc, const char *pid, char tid[16])
 
 	snprintf(tid, 16, "%.15s", pid);
 	snprintf(name, sizeof(name), "%.15s/task", pid);
+	/* one whose threads can't be listed just now is not passed over: what is asked of it then fails, and is told */
 	if (found || (d = task_dir(proc, name, &gone)) == NULL)
-		return found;
-	while (!found && (e = readdir(d)) != NULL)
+		return found || !gone;
+	while (!found && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.' && (found = is_living(proc, e->d_name)))
 			snprintf(tid, 16, "%.15s", e->d_name);
+	found = found || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
 	return found;
 }

@@ -284,7 +284,7 @@ argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 static bool
 is_exec_word(const char *name, enum exec_option *out)
 {
-	static const char *const names[] = { "process", "env", "console-socket" };
+	static const char *const names[] = { "process", "env", "console-socket", "cap" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

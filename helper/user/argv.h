@@ -34,7 +34,7 @@ bool command_leaves_container(const struct command *c);
 
 /* A word of exec's options that matters to us. */
 struct exec_word {
-	enum exec_option { EXEC_PROCESS, EXEC_ENV, EXEC_CONSOLE } option;
+	enum exec_option { EXEC_PROCESS, EXEC_ENV, EXEC_CONSOLE, EXEC_CAP } option;
 	int at;			/* the word that has the option */
 	int value_at;		/* the word that has the value: the same, or the next */
 	const char *value;	/* points into it */
@@ -48,7 +48,7 @@ struct resources_word {
 };
 
 /*
- * exec's --process, --env and --console-socket in the order that they come, up to the container's
+ * exec's --process, --env, --console-socket and --cap in the order that they come, up to the container's
  * id, which it finds as well.  Returns their number, or -1 with *why: also for a --cgroup that
  * leads out of the container's own.
  */

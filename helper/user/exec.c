@@ -15,11 +15,13 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "capability.h"
 #include "console.h"
 #include "lease.h"
 #include "memfile.h"
 #include "namespace.h"
 #include "process.h"
+#include "runtime.h"
 
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
@@ -84,9 +86,9 @@ load_record(const struct command *c, struct record *r, struct why *why)
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
 }
 
-/* The new process.json; NULL with *why. */
+/* The new process.json; NULL with *why.  *strong is left alone unless it has capabilities that are. */
 static char *
-compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, struct why *why)
+compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, bool *strong, struct why *why)
 {
 	autoedits struct doc_edits e = { 0 };
 	autodoc struct doc d = { 0 };
@@ -110,6 +112,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 			return NULL;
 		}
 	}
+	*strong = *strong || capabilities_are_strong(&d, 0);
 	process_env(&d, 0, &r->env, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
 	process_label(&d, 0, "selinuxLabel", r->label, &e);
@@ -120,7 +123,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 
 /* Replaces the file that --process names; *path is left empty where it may stay. */
 static int
-replace_process(const char *file, const struct record *r, char path[40], struct why *why)
+replace_process(const char *file, const struct record *r, char path[MEMFILE_PATH], bool *strong, struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
 	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -134,7 +137,7 @@ replace_process(const char *file, const struct record *r, char path[40], struct 
 		return 0;
 	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
 		return refuse(why, WHY_DATA, "process.json: %s", errno == EFBIG ? "is larger than 4 MiB" : strerror(errno));
-	new = compose_process(text, len, r, &newlen, why);
+	new = compose_process(text, len, r, &newlen, strong, why);
 	if (new == NULL)
 		ret = -1;
 	else if (!S_ISREG(st.st_mode) || newlen != len || memcmp(new, text, len) != 0)
@@ -148,6 +151,7 @@ struct words {
 	char **v;
 	size_t n;
 	bool failed;
+	bool strong;		/* the new process is to have capabilities that are (capability.h) */
 };
 
 static void
@@ -207,12 +211,13 @@ rewrite_word(char *const *argv, const struct exec_word *e, const struct record *
 {
 	static const char *const names[] = { "--process", "--env", "--console-socket" };
 	bool taken_out = e->option == EXEC_ENV && process_env_is_taken_out(e->value);
-	char path[40] = "";
+	char path[MEMFILE_PATH] = "";
 	const char *value;
 	int i;
 
-	if (e->option == EXEC_PROCESS && replace_process(e->value, r, path, why) == -1)
+	if (e->option == EXEC_PROCESS && replace_process(e->value, r, path, &w->strong, why) == -1)
 		return -1;
+	w->strong = w->strong || (e->option == EXEC_CAP && capability_is_strong(e->value));
 	value = e->option == EXEC_CONSOLE ? console : path;
 	if (*value != '\0' || taken_out)
 		keep_letters(w, argv[e->at]);
@@ -269,6 +274,22 @@ tell(const struct exec_word *e, int n, const char *line, char console[CONSOLE_PA
 		console[0] = '\0';
 }
 
+/* A process that could undo the container's device rules: where «deny» is, only in a user namespace of its own. */
+static int
+check_power(char *const *argv, const struct command *c, const char *runtime, struct why *why)
+{
+	pid_t init = c->id != NULL ? runtime_first_process(runtime, argv, c->verb_at, c->id) : 0;
+	struct stat ours, theirs;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", init);
+	if (init != 0 && stat("/proc/self/ns/user", &ours) == 0 && stat(name, &theirs) == 0 && ours.st_ino != theirs.st_ino)
+		return 0;
+	return refuse(why, WHY_DENIED, "exec in container %s with capabilities like CAP_SYS_ADMIN, and not in a user "
+	    "namespace of its own: that is a privileged container, which this host does not allow (privileged = \"deny\" in "
+	    "gpuhelper.conf)", c->id != NULL ? c->id : "");
+}
+
 static void
 record_free(struct record *r)
 {
@@ -278,8 +299,8 @@ record_free(struct record *r)
 }
 
 char **
-exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime, enum door_setting door,
-    struct why *why)
+exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime,
+    const struct settings *settings, struct why *why)
 {
 	struct exec_word words[EXEC_WORDS_MAX];
 	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
@@ -287,7 +308,7 @@ exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime
 	struct words w = { 0 };
 	int n = argv_parse_exec(argc, argv, c, words, why);
 
-	if (n == -1 || load_record(c, &r, why) == -1 || (r.asks && lease_exec(c, door, line, why) == -1)) {
+	if (n == -1 || load_record(c, &r, why) == -1 || (r.asks && lease_exec(c, settings->door, line, why) == -1)) {
 		record_free(&r);
 		return NULL;
 	}
@@ -296,6 +317,11 @@ exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime
 	    rewrite(argc, argv, c, words, n, &r, runtime, console, &w, why) == -1 || w.failed) {
 		if (w.v == NULL || w.failed)
 			refuse_nomem(why);
+		free(w.v);
+		w.v = NULL;
+	}
+	if (w.v != NULL && w.strong && settings->privileged == PRIVILEGED_DENY &&
+	    check_power(argv, c, runtime, why) == -1) {
 		free(w.v);
 		w.v = NULL;
 	}

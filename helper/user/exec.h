@@ -11,9 +11,10 @@
  * instead, made of argv's own words and new ones: --process with a memfd in
  * place of FILE, --env without the token, --console-socket as console.h says.  It
  * lives until the process becomes the runtime, which has to follow at once: by then
- * the container's lease knows of it.  NULL with *why.
+ * the container's lease knows of it.  NULL with *why, also for capabilities that
+ * privileged = "deny" keeps from a container without a user namespace.
  */
-char **exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime, enum door_setting door,
-    struct why *why);
+char **exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime,
+    const struct settings *settings, struct why *why);
 
 #endif

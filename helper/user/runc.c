@@ -468,7 +468,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 			return -1;
 		}
 	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
-	    (argv = exec_prepare(argc, argv, c, runtime, settings.door, why)) == NULL)
+	    (argv = exec_prepare(argc, argv, c, runtime, &settings, why)) == NULL)
 		return -1;
 	if (c->verb != NULL && strcmp(c->verb, "update") == 0 && update_prepare(argc, &argv, c, why) == -1)
 		return -1;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -285,11 +286,10 @@ runtime_delete(const char *path, char *const *argv, int verb_at, const char *id)
 	free(words);
 }
 
-/* What «runtime features» prints, at most size - 1 bytes; false if it does not know the verb. */
+/* What the runtime prints, at most size - 1 bytes; false if it fails. */
 static bool
-read_features(const char *path, char *out, size_t size)
+read_output(const char *path, char *const *argv, char *out, size_t size)
 {
-	char features[] = "features", name[] = "runc", *const argv[] = { name, features, NULL };
 	struct pollfd p;
 	size_t have = 0;
 	int fds[2], st;
@@ -320,15 +320,37 @@ read_features(const char *path, char *out, size_t size)
 bool
 runtime_has_mount_option(const char *path, const char *option)
 {
+	char features[] = "features", name[] = "runc", *const argv[] = { name, features, NULL };
 	autofree char *text = malloc(65536);
 	autodoc struct doc d = { 0 };
 	struct why why;
 	uint32_t n;
 
-	if (text == NULL || !read_features(path, text, 65536) || doc_parse(&d, text, strlen(text), &why) == -1)
+	if (text == NULL || !read_output(path, argv, text, 65536) || doc_parse(&d, text, strlen(text), &why) == -1)
 		return false;
 	for (n = doc_first(&d, doc_get(&d, 0, "mountOptions")); n != DOC_NONE; n = doc_next(&d, n))
 		if (doc_equals(&d, n, option))
 			return true;
 	return false;
+}
+
+pid_t
+runtime_first_process(const char *path, char *const *argv, int verb_at, const char *id)
+{
+	autofree char *text = malloc(65536), *name = strdup(id);
+	autofree char **words = calloc((size_t)verb_at + 3, sizeof(*words));
+	autodoc struct doc d = { 0 };
+	char verb[] = "state";
+	struct why why;
+	int64_t pid;
+	int i;
+
+	if (text == NULL || name == NULL || words == NULL)
+		return 0;
+	for (i = 0; i < verb_at; i++)
+		words[i] = argv[i];
+	words[i++] = verb;
+	words[i] = name;
+	return read_output(path, words, text, 65536) && doc_parse(&d, text, strlen(text), &why) == 0 &&
+	    doc_i64(&d, doc_get(&d, 0, "pid"), &pid) && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }

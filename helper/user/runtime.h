@@ -3,6 +3,7 @@
 #define GPUHELPER_USER_RUNTIME_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "../pure/why.h"
 
@@ -36,6 +37,9 @@ int runtime_fork(int *status, bool bound, struct why *why);
 
 /* «RUNTIME … delete --force ID», with the words that stand before the verb in our own argv; says nothing. */
 void runtime_delete(const char *path, char *const *argv, int verb_at, const char *id);
+
+/* «RUNTIME … state ID»: the container's first process; 0 where the runtime does not say. */
+pid_t runtime_first_process(const char *path, char *const *argv, int verb_at, const char *id);
 
 /* True if the runtime says that it knows a mount option («runtime features», OCI features.md). */
 bool runtime_has_mount_option(const char *path, const char *option);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "capability.h"
 
 static int __attribute__((format(printf, 2, 3)))
 wrong(struct why *why, const char *fmt, ...)
@@ -239,8 +240,6 @@ read_rules(struct spec *s, struct why *why)
 	return 0;
 }
 
-static const char *const capability_sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient", NULL };
-
 /* crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN: only one spelling can be looked for. */
 static int
 check_capabilities(const struct spec *s, struct why *why)
@@ -268,28 +267,9 @@ check_capabilities(const struct spec *s, struct why *why)
 	return 0;
 }
 
-/* Capabilities with which a process in the host's user namespace can get around its device rules. */
-static bool
-has_capability(const struct spec *s, const char *const *names)
-{
-	uint32_t caps = doc_get(&s->doc, s->process, "capabilities"), list, n;
-	size_t i, k;
-
-	for (i = 0; capability_sets[i] != NULL; i++) {
-		list = doc_get(&s->doc, caps, capability_sets[i]);
-		for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n))
-			for (k = 0; names[k] != NULL; k++)
-				if (doc_equals(&s->doc, n, names[k]))
-					return true;
-	}
-	return false;
-}
-
 static int
 read_namespaces(struct spec *s, struct why *why)
 {
-	static const char *const strong[] = { "CAP_SYS_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH",
-		"CAP_SYS_PTRACE", "CAP_BPF", NULL };
 	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
 
 	if (check_capabilities(s, why) == -1)
@@ -300,7 +280,7 @@ read_namespaces(struct spec *s, struct why *why)
 		if (doc_equals(&s->doc, doc_get(&s->doc, n, "type"), "user"))
 			s->user_namespace = true;
 	}
-	s->privileged = !s->user_namespace && has_capability(s, strong);
+	s->privileged = !s->user_namespace && capabilities_are_strong(&s->doc, s->process);
 	return 0;
 }
 
@@ -537,7 +517,6 @@ read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *w
 static int
 read_process_user(const struct spec *s, struct request *r, struct why *why)
 {
-	static const char *const dac[] = { "CAP_DAC_OVERRIDE", NULL };
 	const struct doc *d = &s->doc;
 	uint32_t n;
 	int64_t gid;
@@ -549,7 +528,7 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 			return wrong(why, "process.user.additionalGids holds what is no id");
 		r->gid_list[r->gid_count++] = (uint32_t)gid;
 	}
-	r->dac_override = r->uid == 0 && has_capability(s, dac);
+	r->dac_override = r->uid == 0 && capabilities_have(d, s->process, "CAP_DAC_OVERRIDE");
 	return 0;
 }
 

@@ -163,6 +163,34 @@ host.settings('privileged = "deny";')
 b = Bundle(host, 'task-privileged')
 r = b.run()
 ok(r.returncode == 1 and 'privileged' in r.stdout, tag + 'privileged = "deny" refuses it', r.stdout)
+# nor does an exec make one of a container that is none
+WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_MKNOD']
+
+
+def as_root(spec, caps=WEAK):
+    spec['process']['capabilities'] = {k: caps for k in ('bounding', 'effective', 'permitted')}
+
+
+def process_file(b, caps):
+    write(b.dir + '/p.json', json.dumps({'args': ['/bin/true'], 'cwd': '/', 'env': ['PATH=/bin'], 'user': {'uid': 0, 'gid': 0}, 'terminal': False,
+                                         'capabilities': {k: caps for k in ('bounding', 'effective', 'permitted')}}))
+    return b.dir + '/p.json'
+
+
+for sample, denied in (('task-privileged', True), ('task', False)):
+    b = Bundle(host, sample, args=['/bin/sleep', '60'], edit=as_root)
+    b.start()
+    where = 'without a user namespace' if denied else 'with one of its own'
+    for words in (('--cap', 'CAP_SYS_ADMIN'), ('-c', 'CAP_SYS_PTRACE'), ('--cap=CAP_BPF',)):
+        r = b.call('exec', *words, b.id, '/bin/true')
+        ok((r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1]) if denied else r.returncode == 0, tag + 'exec %s, %s' % (' '.join(words), where), (r.stdout, b.errors()))
+    r = b.call('exec', '--process', process_file(b, WEAK + ['CAP_SYS_ADMIN']), b.id)
+    ok((r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1]) if denied else r.returncode == 0, tag + 'exec --process with CAP_SYS_ADMIN, %s' % where, (r.stdout, b.errors()))
+    r = b.call('exec', '--cap', 'CAP_KILL', b.id, '/bin/true')
+    ok(r.returncode == 0, tag + 'exec with other capabilities, %s' % where, r.stdout)
+    r = b.call('exec', '--process', process_file(b, WEAK), b.id)
+    ok(r.returncode == 0, tag + '  and by a file, %s' % where, r.stdout)
+    b.delete()
 host.settings('privileged = "allow";')
 b = Bundle(host, 'task-privileged', args=probe, edit=everything)
 r = b.run()

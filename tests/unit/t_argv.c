@@ -258,7 +258,7 @@ test_makers(void)
 static void
 test_exec(void)
 {
-	static const char *const names[] = { "process", "env", "console" };
+	static const char *const names[] = { "process", "env", "console", "cap" };
 	static const struct line t[] = {
 		{ "runc exec x sh", "id=x@2" },
 		{ "runc exec --process /p x", "id=x@4 process@2-3=/p" },
@@ -283,7 +283,7 @@ test_exec(void)
 		    "id=x@8 env@2-3=A=1 env@4-5=B=2 env@6-6=C=3 env@7-7=D=4" },
 		{ "crun exec -eA=1 -de B=2 x env", "id=x@5 env@2-2=A=1 env@3-4=B=2" },
 		{ "runc exec --cwd / --user 1000:6 -u 0 -g 6 --additional-gids 7 -c CAP_KILL --cap CAP_KILL x id",
-		    "id=x@16" },
+		    "id=x@16 cap@12-13=CAP_KILL cap@14-15=CAP_KILL" },
 		{ "runc exec --process-label l --apparmor a --preserve-fds 2 --cgroup c --no-new-privs --ignore-paused "
 		    "x", "id=x@12" },
 		{ "runc exec x sh --env A=1 -p /p", "id=x@2" },

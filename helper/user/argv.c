@@ -157,8 +157,11 @@ take_global(struct command *c, const struct option *o, const char *value)
 		c->log_json = value != NULL && strcmp(value, "json") == 0;
 	else if (strcmp(o->name, "systemd-cgroup") == 0)
 		c->systemd_cgroup = is_on(value);
-	else if (strcmp(o->name, "cgroup-manager") == 0)
+	else if (strcmp(o->name, "cgroup-manager") == 0) {
 		c->systemd_cgroup = value != NULL && strcmp(value, "systemd") == 0;
+		c->without_cgroup = c->without_cgroup || (value != NULL && strcmp(value, "disabled") == 0);
+	} else if (strcmp(o->name, "rootless") == 0)
+		c->without_cgroup = c->without_cgroup || (value != NULL && strcmp(value, "auto") != 0 && is_on(value));
 }
 
 /* Up to and with the verb; the index after it, or argc. */

@@ -12,6 +12,7 @@ struct command {
 	const char *log;	/* --log; NULL if not given */
 	bool log_json;		/* --log-format json */
 	bool systemd_cgroup;
+	bool without_cgroup;	/* --cgroup-manager disabled (crun), --rootless true (runc): its device rules may hold nowhere */
 	const char *bundle;	/* create, run, restore: --bundle; NULL: the current directory */
 	bool detach;		/* run, restore: --detach */
 	const char *id;		/* container id; NULL if none was given */

@@ -182,6 +182,16 @@ check_annotations(const struct spec *s, struct why *why)
 	return 0;
 }
 
+/* Of root's containers nobody looks whether a node may be opened but the device cgroup. */
+static int
+check_cgroup(const struct command *c, struct why *why)
+{
+	if (!c->without_cgroup || geteuid() != 0 || namespace_has_false_root())
+		return 0;
+	return refuse(why, WHY_DENIED, "%s with --cgroup-manager=disabled or --rootless=true makes a container that may open "
+	    "every device: leave the option out, or run as a user", c->verb);
+}
+
 /* What holds for every container, whatever it asks for. */
 static int
 check_container(struct making *m, bool *asks)
@@ -195,7 +205,7 @@ check_container(struct making *m, bool *asks)
 	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
 		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
 		    "in gpuhelper.conf)");
-	if (check_annotations(&m->spec, &m->why) == -1 ||
+	if (check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1)
 		return -1;

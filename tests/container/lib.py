@@ -116,6 +116,10 @@ def able_host():
     return host, tag
 
 
+# of containers, and of their cgroups, which others on this machine see
+UNIQUE = os.urandom(3).hex()
+
+
 class Bundle:
     """A bundle made from a sample, changed by edit(spec)."""
     count = 0
@@ -123,7 +127,7 @@ class Bundle:
     def __init__(self, host, sample='task', env=(), args=None, edit=None, raw=None):
         Bundle.count += 1
         self.host = host
-        self.id = 'c%d-%d' % (os.getpid(), Bundle.count)
+        self.id = 'c%s-%d' % (UNIQUE, Bundle.count)
         self.dir = '%s/b/%s' % (W, self.id)
         os.makedirs(self.dir)
         self.log = self.dir + '/log.json'

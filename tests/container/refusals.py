@@ -351,6 +351,16 @@ r = b.run()
 ok(r.returncode == 0 and 44 in json.loads(b.config())['process']['user']['additionalGids'] and '44' in r.stdout, tag + 'a node of mode 0660: its group is added', r.stdout + str(b.errors()))
 b.delete()
 
+# without a device cgroup a node that the container makes opens
+for words in (('--cgroup-manager', 'disabled'), ('--cgroup-manager=disabled',), ('--rootless', 'true'), ('--rootless=1',)):
+    b = Bundle(host, env=[], args=['/bin/true'])
+    r = b.call('run', '--bundle', b.dir, b.id, globals=words)
+    ok(r.returncode == 1 and 'may open every device' in r.stdout, tag + '%s is refused to root' % ' '.join(words), r.stdout)
+if host.name == 'runc':
+    b = Bundle(host, env=[], args=['/bin/true'])
+    r = b.call('run', '--bundle', b.dir, b.id, globals=('--rootless', 'auto'))
+    ok(r.returncode == 0, tag + '--rootless auto is not', r.stdout)
+
 # a container's limits may change, what devices it may open may not; nor where its processes are
 b = Bundle(host, env=[], args=['/bin/sleep', '60'])
 b.start()

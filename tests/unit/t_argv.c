@@ -38,6 +38,8 @@ describe(const struct command *c)
 		buf_printf(&b, " log=%s%s", c->log, c->log_json ? "(json)" : "");
 	if (c->systemd_cgroup)
 		buf_puts(&b, " systemd");
+	if (c->without_cgroup)
+		buf_puts(&b, " without-cgroup");
 	if (c->bundle != NULL)
 		buf_printf(&b, " bundle=%s", c->bundle);
 	if (c->detach)
@@ -165,7 +167,12 @@ test_spellings(void)
 		{ "runc -root=/r -log=/l -log-format=text create -b /b x", "create root=/r log=/l bundle=/b id=x" },
 		{ "runc --root /1 --root /2 create -b /b x", "create root=/2 bundle=/b id=x" },
 		{ "runc --rootless auto --criu /c --log-level debug create -b /b x", "create bundle=/b id=x" },
-		{ "runc --rootless=true create -b /b x", "create bundle=/b id=x" },
+		{ "runc --rootless=true create -b /b x", "create without-cgroup bundle=/b id=x" },
+		{ "runc --rootless 1 create -b /b x", "create without-cgroup bundle=/b id=x" },
+		{ "runc --rootless=false create -b /b x", "create bundle=/b id=x" },
+		{ "crun --cgroup-manager disabled create -b /b x", "create without-cgroup bundle=/b id=x" },
+		{ "crun --cgroup-manager=disabled --cgroup-manager=cgroupfs create -b /b x",
+		    "create without-cgroup bundle=/b id=x" },
 		{ "runc --debug=true --systemd-cgroup=true create -b /b x", "create systemd bundle=/b id=x" },
 		{ "runc --systemd-cgroup=false create -b /b x", "create bundle=/b id=x" },
 		{ "runc --systemd-cgroup --systemd-cgroup=F create -b /b x", "create bundle=/b id=x" },

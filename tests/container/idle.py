@@ -388,7 +388,7 @@ since = len(audit())
 crowd = [Bundle(host, env=TRAIN) for _ in range(3)]
 host.policies(t10=POLICY % 60)
 host.settings('first_exec = 2; left_behind = 1;')
-wrong, served_tasks, killed, without = [], 0, 0, 0
+wrong, served_tasks, killed, without, orphans = [], 0, 0, 0, 0
 
 
 def life(b, rounds, seed):
@@ -425,9 +425,26 @@ def life(b, rounds, seed):
         time.sleep(rnd.random() * 0.1)
 
 
+def end_orphans(name):
+    """
+    A runtime that is killed while it creates can leave the container's first process behind and no record of it: nobody
+    can delete that, and its lease lasts as long as it lives.  How many there were.
+    """
+    pids = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if any(line.rstrip().endswith('/garden/' + name) for line in open('/proc/%s/cgroup' % pid)):
+                pids.append(int(pid))
+        except OSError:
+            pass
+    for pid in pids:
+        os.kill(pid, 9)
+    return len(pids)
+
+
 def askers(rounds, seed):
     """Others who want the GPU; some give up half-way, by force."""
-    global killed
+    global killed, orphans
     rnd = random.Random(seed)
     for _ in range(rounds):
         b = asks()
@@ -446,6 +463,8 @@ def askers(rounds, seed):
             if HAS_NOT in r.stdout and 'gpuhelper: GPU' in r.stdout:
                 wrong.append(('lost it', b.id, r.stdout))
         b.delete()
+        if b.p.returncode == -9:
+            orphans += end_orphans(b.id)
 
 
 for b in crowd:
@@ -457,7 +476,7 @@ for t in threads:
     t.start()
 for t in threads:
     t.join()
-print('# %d tasks with the GPU, %d without, %d kills, in %.0f s' % (served_tasks, without, killed, time.time() - begin), flush=True)
+print('# %d tasks with the GPU, %d without, %d kills, %d orphans, in %.0f s' % (served_tasks, without, killed, orphans, time.time() - begin), flush=True)
 ok(not wrong, tag + '%d rounds of tasks, kills and requests: nobody loses what he has, nobody has what another has' % (ROUNDS // 4 * 4), wrong[:5])
 ok(now_one_after_another(), tag + 'and never two with the GPU', [(x['event'], x['container']) for x in audit()[since:]])
 b = asks()

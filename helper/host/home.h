@@ -19,7 +19,7 @@ bool home_find(int proc, struct home *out);
 /*
  * 1 if the process (PID beneath «proc») is a container's: it has a PID or user
  * namespace, or a root directory, that is not the home's.  0 if not, or if it is gone;
- * -1 where that can't be seen.
+ * -1 with errno where that can't be seen.
  */
 int home_is_containers(const struct home *home, int proc, const char *pid);
 

@@ -148,56 +148,42 @@ mount_is_folder(const struct search *s, const struct mount *m)
 
 /* What one mount namespace has. */
 struct finding {
+	const struct search *search;
 	bool node, folder;
 	bool copy;		/* it has our root directory: it is a copy of ours */
+	bool unseen;
 };
 
-static void
-look_at_line(const struct search *s, char *line, struct finding *f)
+/* True where it has one of the nodes, or no more may be looked at. */
+static bool
+look_at_mount(void *ctx, struct mount *m)
 {
-	struct mount m;
+	struct finding *f = ctx;
+	const struct search *s = f->search;
 	char *gone;
 
-	if (!mount_line(line, &m))
-		return;
+	if ((f->unseen = !looks_take(s->looks)))
+		return true;
 	/* of what was removed since */
-	if ((gone = strstr(m.place, "//deleted")) != NULL)
+	if ((gone = strstr(m->place, "//deleted")) != NULL)
 		*gone = '\0';
-	f->node = f->node || mount_is_node(s, &m);
+	f->node = mount_is_node(s, m);
 	if (s->lease->folders == 0)
-		return;
-	f->folder = f->folder || mount_is_folder(s, &m);
-	f->copy = f->copy || (strcmp(m.point, "/") == 0 && strcmp(m.fs, s->root_fs) == 0 &&
-	    strcmp(m.place, s->root_place) == 0);
+		return f->node;
+	f->folder = f->folder || mount_is_folder(s, m);
+	f->copy = f->copy || (strcmp(m->point, "/") == 0 && strcmp(m->fs, s->root_fs) == 0 &&
+	    strcmp(m->place, s->root_place) == 0);
+	return f->node;
 }
 
-/* Line by line, for the kernel may take long over each: a user can have very many. */
 static bool
 mounts_bind(const struct search *s, const char *task)
 {
-	char name[64], *line = NULL;
-	struct finding f = { 0 };
-	bool unseen = false;
-	size_t size = 0;
-	FILE *file;
-	int fd;
+	struct finding f = { .search = s };
 
-	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
-	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
-		return !process_is_gone(errno) && errno != EINVAL;	/* a zombie has none */
-	if ((file = fdopen(fd, "r")) == NULL) {
-		close(fd);
+	if (mounts_any(s->proc, task, look_at_mount, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
 		return true;
-	}
-	while (!f.node && !unseen && (errno = 0, getline(&line, &size, file)) != -1) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!(unseen = !looks_take(s->looks)))
-			look_at_line(s, line, &f);
-	}
-	unseen = unseen || (errno != 0 && !process_is_gone(errno) && errno != EINVAL);
-	fclose(file);
-	free(line);
-	return unseen || f.node || (f.folder && !f.copy);
+	return f.unseen || f.node || (f.folder && !f.copy);
 }
 
 /* Its mount namespace has one of the nodes bound into it. */

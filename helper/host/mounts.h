@@ -18,6 +18,17 @@ struct mount {
 /* Takes the line apart, and changes it; false for what is none. */
 bool mount_line(char *line, struct mount *out);
 
+/* Looks at one mount, whose texts it may change; true ends the search. */
+typedef bool mount_test(void *ctx, struct mount *m);
+
+/*
+ * Shows the test the mounts that a thread (PID/task/TID beneath «proc») reaches from its
+ * root directory.  Line by line, for a user can have very many, and the kernel may
+ * take long over each.  1 if the test was true of one, 0 if of none; -1 with errno where
+ * they can't be seen: EINVAL is a zombie's.
+ */
+int mounts_any(int proc, const char *task, mount_test *test, void *ctx);
+
 /*
  * True if something is mounted beneath the directory (strictly); «first» gets one
  * such place.  True as well, with "?", where that can't be seen.

@@ -8,13 +8,11 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
-#include "file.h"
 #include "home.h"
 #include "mounts.h"
 #include "process.h"
@@ -59,31 +57,30 @@ is_theirs(const struct search *s, const struct statx *st)
 	return false;
 }
 
+struct wanted {
+	struct looks *looks;
+	uint64_t id;
+	bool found;
+};
+
+static bool
+is_wanted(void *ctx, struct mount *m)
+{
+	struct wanted *w = ctx;
+
+	if (!looks_take(w->looks))
+		return true;
+	w->found = m->id == w->id;
+	return w->found;
+}
+
 /* In the mount namespace of this thread, as far as it can be reached from its root directory. */
 static bool
 has_mount(const struct search *s, const char *task, uint64_t id)
 {
-	char name[64], *line = NULL;
-	bool found = false;
-	struct mount m;
-	size_t size = 0;
-	FILE *file;
-	int fd;
+	struct wanted w = { .looks = s->looks, .id = id };
 
-	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
-	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
-		return false;
-	if ((file = fdopen(fd, "r")) == NULL) {
-		close(fd);
-		return false;
-	}
-	while (!found && looks_take(s->looks) && getline(&line, &size, file) != -1) {
-		line[strcspn(line, "\n")] = '\0';
-		found = mount_line(line, &m) && m.id == id;
-	}
-	fclose(file);
-	free(line);
-	return found;
+	return mounts_any(s->proc, task, is_wanted, &w) == 1 && w.found;
 }
 
 /* What a link of procfs leads to. */

@@ -15,7 +15,6 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
-#include "file.h"
 #include "home.h"
 #include "mounts.h"
 #include "process.h"
@@ -39,36 +38,19 @@ is_out_of_sight(int error)
 }
 
 static bool
-line_is_above(const struct search *s, char *line)
+is_above(void *ctx, struct mount *m)
 {
-	struct mount m;
+	const struct search *s = ctx;
 
-	line[strcspn(line, "\n")] = '\0';
-	return mount_line(line, &m) && m.writable && strcmp(m.fs, s->fs) == 0 && path_at_or_beneath(s->place, m.place);
+	return m->writable && strcmp(m->fs, s->fs) == 0 && path_at_or_beneath(s->place, m->place);
 }
 
 static bool
-mounts_above(const struct search *s, const char *task)
+mounts_above(struct search *s, const char *task)
 {
-	char name[64], *line = NULL;
-	bool found = false;
-	size_t size = 0;
-	FILE *file;
-	int fd;
+	int found = mounts_any(s->proc, task, is_above, s);
 
-	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
-	if ((fd = file_open_beneath(s->proc, name, O_RDONLY)) == -1)
-		return !is_out_of_sight(errno);
-	if ((file = fdopen(fd, "r")) == NULL) {
-		close(fd);
-		return true;
-	}
-	while (!found && (errno = 0, getline(&line, &size, file)) != -1)
-		found = line_is_above(s, line);
-	found = found || (errno != 0 && !is_out_of_sight(errno));
-	fclose(file);
-	free(line);
-	return found;
+	return found == 1 || (found == -1 && !is_out_of_sight(errno));
 }
 
 static bool

@@ -278,13 +278,19 @@ bind_token(struct work *w, struct traces *t)
 }
 
 static int
+look_at_folders(struct work *w, struct edits *e, struct lease *l)
+{
+	return folders_resolve(&w->decision.grant, &w->subject, e, &w->why) == -1 ? -1 :
+	    ways_note(e, &w->uids, l, &w->why);
+}
+
+static int
 find_folders(struct work *w)
 {
 	int ret;
 
 	end_after(FIND_MS);
-	ret = folders_resolve(&w->decision.grant, &w->subject, &w->edits, &w->why) == -1 ||
-	    ways_note(&w->edits, &w->uids, &w->lease, &w->why) == -1 ||
+	ret = look_at_folders(w, &w->edits, &w->lease) == -1 ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	return ret;
@@ -305,8 +311,7 @@ find_folders_again(struct work *w)
 	if (w->lease.ways == 0)
 		return 0;
 	end_after(FIND_MS);
-	ret = folders_resolve(&w->decision.grant, &w->subject, &edits, &w->why) == -1 ||
-	    ways_note(&edits, &w->uids, &l, &w->why) == -1 ? -1 : 0;
+	ret = look_at_folders(w, &edits, &l);
 	end_after(0);
 	for (i = 0; ret == 0 && i < w->lease.ways; i++)
 		if (i >= l.ways || !way_same(&w->lease.way[i], &l.way[i]))

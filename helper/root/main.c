@@ -203,7 +203,7 @@ main(int argc, char **argv)
 	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))
 		return WHY_AGAIN;
 	json_set_alloc_funcs(must_have, free);
-	/* from a device it would be, and the helper opens none */
+	/* jansson would read /dev/urandom, and the helper opens no device */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
 	status = serve(&peer);

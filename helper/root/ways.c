@@ -135,7 +135,7 @@ find(const struct lease *one, const struct lease *writer, const struct way **thr
 	return NULL;
 }
 
-/* Folders of both, for writing as the host's root, of which one lies in the other: it could be moved elsewhere. */
+/* Folders of both, for writing as the host's root, of which one lies in the other: who writes in that could move it. */
 static const struct way *
 find_nested(const struct lease *a, const struct lease *b)
 {

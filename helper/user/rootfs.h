@@ -25,9 +25,9 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
- * True if a container has what is above root.path mounted to write in, and may have it
- * lead elsewhere, as the host's root.  Looked for where that is in a volume, and not
- * where an engine keeps a container's file system: mounted on the volumes' own.
+ * True if a container has the directory above root.path mounted to write in: as the
+ * host's root it could have root.path lead elsewhere.  False outside of volumes, and
+ * for a mount on the volumes' own file system, which is how engines keep images.
  */
 bool rootfs_is_written_above(const char *path, const struct settings *settings);
 

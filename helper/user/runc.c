@@ -164,6 +164,12 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	    m->command->verb);
 }
 
+static bool
+is_hosts_root(void)
+{
+	return geteuid() == 0 && !namespace_has_false_root();
+}
+
 /* What the runtime would take for an order of its engine's. */
 static int
 check_annotations(const struct spec *s, struct why *why)
@@ -175,18 +181,18 @@ check_annotations(const struct spec *s, struct why *why)
 
 		if (key == NULL)
 			return refuse(why, WHY_DATA, "config.json: annotations: a key that is no text");
-		if (!annotation_is_allowed(key, geteuid() == 0 && !namespace_has_false_root()))
+		if (!annotation_is_allowed(key, is_hosts_root()))
 			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where the container is to be or what to write, "
 			    "load or run, which no container may say of itself: leave it out", key);
 	}
 	return 0;
 }
 
-/* Of root's containers nobody looks whether a node may be opened but the device cgroup. */
+/* The device cgroup alone keeps containers of root's from opening a node. */
 static int
 check_cgroup(const struct command *c, struct why *why)
 {
-	if (!c->without_cgroup || geteuid() != 0 || namespace_has_false_root())
+	if (!c->without_cgroup || !is_hosts_root())
 		return 0;
 	return refuse(why, WHY_DENIED, "%s with --cgroup-manager=disabled or --rootless=true makes a container that may open "
 	    "every device: leave the option out, or run as a user", c->verb);

@@ -143,6 +143,10 @@ group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driv
 group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
+for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
+	r=${c%%:*} v=${c##*:} m=${c#*:}
+	group "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
+done
 rounds=500
 [ $long = no ] || rounds=4000
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do

@@ -10,18 +10,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "file.h"
+#include "process.h"
+#include "spaces.h"
 
 #define CANDIDATES_MAX 128
 #define DEPTH_MAX 16
+#define ANCESTORS_MAX 64
 
 /* What the candidates are made from. */
 struct search {
 	const char *path, *id;		/* the caller's */
+	bool elsewhere;			/* the caller's paths begin in a cgroup namespace of its own */
 	struct strlist *out;
 	struct why *why;
 };
@@ -98,10 +103,11 @@ static int
 add_places(const struct search *s, const char *hierarchy, const char *own)
 {
 	const char *path = *s->path != '\0' ? s->path : s->id;
-	autofree char *parent = strdup(own);
+	autofree char *base = strdup(own);
+	unsigned up;
 	char *last;
 
-	if (parent == NULL)
+	if (base == NULL)
 		return refuse_nomem(s->why);
 	/* a runtime without systemd takes the same text for a path */
 	if (strchr(path, ':') != NULL && add_scope(s, hierarchy, own) == -1)
@@ -109,11 +115,17 @@ add_places(const struct search *s, const char *hierarchy, const char *own)
 	if (add(s, hierarchy, "/", path) == -1)
 		return -1;
 	/* a cgroup beyond the root of our cgroup namespace has no name here */
-	if (*path == '/' || text_starts(own, "/.."))
+	if ((*path == '/' && !s->elsewhere) || text_starts(own, "/.."))
 		return 0;
-	if ((last = strrchr(parent, '/')) != NULL)
-		last[last == parent] = '\0';
-	return add(s, hierarchy, own, path) == -1 || add(s, hierarchy, parent, path) == -1 ? -1 : 0;
+	/* from its own cgroup, or the one above; the root of its namespace is one of all that are above */
+	for (up = 0; up < 2 || s->elsewhere; up++) {
+		if (add(s, hierarchy, base, path) == -1)
+			return -1;
+		if ((last = strrchr(base, '/')) == NULL || base[1] == '\0')
+			break;
+		last[last == base] = '\0';
+	}
+	return 0;
 }
 
 /* One line of /proc/PID/cgroup. */
@@ -129,14 +141,31 @@ add_line(const struct search *s, const char *controllers, const char *own)
 }
 
 int
+cgroup_check_scope(const char *path, struct why *why)
+{
+	const char *prefix = strchr(path, ':'), *name = prefix != NULL ? strchr(prefix + 1, ':') : NULL;
+	autofree char *slice = strndup(path, prefix != NULL ? (size_t)(prefix - path) : 0);
+
+	if (slice == NULL)
+		return refuse_nomem(why);
+	if (name != NULL && name != prefix + 1 && name[1] != '\0' && strchr(name + 1, ':') == NULL &&
+	    strchr(path, '/') == NULL && is_slice(slice) && !is_slice(name + 1))
+		return 0;
+	return refuse(why, WHY_DATA, "linux.cgroupsPath %.200s is not of the form SLICE.slice:PREFIX:NAME: with systemd's "
+	    "cgroups, runtimes differ in what they make of it, and what is granted could not be followed", path);
+}
+
+int
 cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why)
 {
-	const struct search s = { cgroups_path, id, out, why };
+	struct search s = { .path = cgroups_path, .id = id, .out = out, .why = why };
 	autofree char *text = NULL;
 	struct cgroup_line line;
 	char name[40], *rest;
+	uint64_t its, ours;
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
+	s.elsewhere = space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
 	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
 	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL)
 		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
@@ -281,17 +310,37 @@ cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out)
 	return !each_dir(dirs, left, collect_pids, out);
 }
 
-/* Is this process in the directory, and nobody else? */
+/* Has the process made this one, or is it that itself?  One that is gone is in nobody's way. */
 static bool
-is_alone_in(int root, const char *dir, pid_t pid)
+descends(pid_t pid, pid_t from)
+{
+	unsigned steps;
+
+	for (steps = 0; pid != from && pid > 1 && steps < ANCESTORS_MAX; steps++)
+		if ((pid = process_parent(pid)) == -1)
+			return process_is_gone(errno);
+	return pid == from;
+}
+
+/* Is this process in the directory, and nobody else but who descends from it? */
+static bool
+has_for_itself(int root, const char *dir, pid_t pid)
 {
 	autoclose int fd = file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY);
 	autofree char *procs = NULL;
-	char line[16];
+	struct pids in = { 0 };
+	bool is_in = false, others = false;
+	size_t i;
 
-	snprintf(line, sizeof(line), "%d\n", pid);
-	return fd != -1 && is_cgroup(fd) && (procs = file_read_at(fd, "cgroup.procs", 1 << 20, NULL)) != NULL &&
-	    strcmp(procs, line) == 0;
+	if (fd == -1 || !is_cgroup(fd) || (procs = file_read_at(fd, "cgroup.procs", 1 << 20, NULL)) == NULL)
+		return false;
+	others = !add_pids(procs, &in);
+	for (i = 0; !others && i < in.n; i++) {
+		is_in = is_in || in.v[i] == pid;
+		others = !descends(in.v[i], pid);
+	}
+	free(in.v);
+	return is_in && !others;
 }
 
 /* Where the hierarchy of such a line is mounted by custom: v2 at the top, or beside v1. */
@@ -308,40 +357,95 @@ add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out
 		buf_printf(&b, "%s%s", tops[i], *tops[i] != '\0' ? line->path : line->path + 1);
 		if (b.failed)
 			return false;
-		if (*b.p != '\0' && is_alone_in(root, b.p, pid))
+		if (*b.p != '\0' && has_for_itself(root, b.p, pid))
 			return strlist_add(out, b.p, SIZE_MAX);
 	}
 	return true;
 }
 
+/* Is it the hierarchy of the device rules?  As runtimes tell which of the two versions they have before them. */
+static bool
+has_rules(int root, const struct cgroup_line *line)
+{
+	struct statfs fs;
+	const bool unified = fstatfs(root, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+
+	return unified ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
+}
+
+/* /proc/PID/cgroup, which the caller frees; NULL with errno. */
+static char *
+lines_of(int pid)
+{
+	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[40];
+
+	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
+	return slash != -1 ? file_read_at(slash, name, 65536, NULL) : NULL;
+}
+
 bool
 cgroup_own(int pid, struct strlist *out, size_t *gate)
 {
-	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
+	autofree char *text = lines_of(pid);
 	struct cgroup_line line;
-	char name[40], *rest;
-	struct statfs fs;
-	bool unified;
+	char *rest = text;
 	size_t had;
 
 	*gate = SIZE_MAX;
-	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
-	if (slash == -1 || root == -1 || (text = file_read_at(slash, name, 65536, NULL)) == NULL)
+	if (root == -1 || text == NULL)
 		return false;
-	/* as runtimes tell which of the two they have before them */
-	unified = fstatfs(root, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
-	rest = text;
 	while (cgroup_line_next(&rest, &line)) {
 		had = out->n;
 		/* a cgroup beyond the root of our cgroup namespace has no name here, and the root is everybody's */
 		if (!text_starts(line.path, "/..") && strcmp(line.path, "/") != 0 && !add_own(root, pid, &line, out))
 			return false;
-		if (out->n > had && (unified ? *line.controllers == '\0' : cgroup_line_has(line.controllers, "devices")))
+		if (out->n > had && has_rules(root, &line))
 			*gate = had;
 	}
 	return true;
+}
+
+/* Is the process listed in this directory? */
+static bool
+lists(int root, const char *dir, pid_t pid)
+{
+	autoclose int fd = file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY);
+	autofree char *procs = NULL;
+	struct pids in = { 0 };
+	bool found = false;
+	size_t i;
+
+	if (fd == -1 || !is_cgroup(fd) || (procs = file_read_at(fd, "cgroup.procs", 16 << 20, NULL)) == NULL)
+		return false;
+	if (add_pids(procs, &in))
+		for (i = 0; !found && i < in.n; i++)
+			found = in.v[i] == pid;
+	free(in.v);
+	return found;
+}
+
+bool
+cgroup_is_shown(int pid)
+{
+	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = lines_of(pid);
+	struct cgroup_line line;
+	char *rest = text;
+
+	if (root == -1 || text == NULL)
+		return false;
+	while (cgroup_line_next(&rest, &line)) {
+		autobuf struct buf dir = { 0 };
+
+		if (!has_rules(root, &line))
+			continue;
+		/* «devices/», and for v2 no name at all */
+		buf_printf(&dir, "%s%s", line.controllers, *line.controllers != '\0' ? line.path : line.path + 1);
+		return !text_starts(line.path, "/..") && !dir.failed && lists(root, *dir.p != '\0' ? dir.p : ".", pid);
+	}
+	return false;
 }
 
 char *

@@ -19,8 +19,21 @@
 int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
 
 /*
- * The directories, likewise, in which process «pid» is and nobody else, as the
- * kernel shows them.  *gate gets its index among them of the one that holds the
+ * Checks that every runtime makes the same scope of systemd's of this path
+ * («system.slice:docker:ID»).  -1 with *why if not.
+ */
+int cgroup_check_scope(const char *path, struct why *why);
+
+/*
+ * True if /sys/fs/cgroup shows process «pid» in the very cgroup of which its
+ * /proc/PID/cgroup speaks, in the hierarchy that has the device rules: then the
+ * paths of other processes mean there what they say.
+ */
+bool cgroup_is_shown(int pid);
+
+/*
+ * The directories, likewise, in which process «pid» is and nobody else but who descends
+ * from it, as the kernel shows them.  *gate gets its index among them of the one that holds the
  * process to device rules (v1's «devices», else v2), or SIZE_MAX.  False: no
  * memory, or it can't be seen (errno).
  */

@@ -74,7 +74,7 @@ read_children(pid_t parent, struct pids *out)
 }
 
 bool
-container_find_init(pid_t parent, pid_t besides, struct process_id *out)
+container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids)
 {
 	struct status of_parent, st;
 	struct pids children = { 0 };
@@ -101,6 +101,7 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out)
 	else if (own != 1)
 		return false;
 	out->pid = init;
+	*own_pids = own == 1;
 	return process_start(init, &out->start) && process_parent(init) == parent;
 }
 
@@ -180,11 +181,11 @@ container_see(const struct lease *l, struct sight *out)
 }
 
 bool
-container_is_ruled(const char *gate)
+container_is_ruled(const char *gate, const struct devmajors *majors)
 {
 	autofree char *list = cgroup_device_list(gate);
 
-	return list != NULL ? *list != 'a' : errno == ENOENT;
+	return list != NULL ? !devlist_is_wide(list, majors) : errno == ENOENT;
 }
 
 bool

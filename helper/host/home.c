@@ -10,19 +10,7 @@
 #include "file.h"
 #include "opennode.h"
 #include "process.h"
-
-static bool
-inode_of(int proc, const char *pid, const char *name, uint64_t *out)
-{
-	struct stat st;
-	char path[40];
-
-	snprintf(path, sizeof(path), "%.15s/%.20s", pid, name);
-	if (fstatat(proc, path, &st, 0) == -1)
-		return false;
-	*out = st.st_ino;
-	return true;
-}
+#include "spaces.h"
 
 static bool
 home_of(int proc, const char *pid, struct home *out)
@@ -30,7 +18,7 @@ home_of(int proc, const char *pid, struct home *out)
 	struct statx st;
 	char path[40];
 
-	if (!inode_of(proc, pid, "ns/pid", &out->pids) || !inode_of(proc, pid, "ns/user", &out->users))
+	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
 		return false;
 	/* its file system is not asked: it may be one that never answers (FUSE) */
 	snprintf(path, sizeof(path), "%.15s/root", pid);

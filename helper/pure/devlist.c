@@ -5,44 +5,68 @@
 
 #include "text.h"
 
+/* A line taken apart. */
+struct line {
+	char type;
+	bool any_major, any_minor;
+	uint32_t major, minor;
+	bool opens;		/* it is about reading or writing, and not only about making nodes */
+};
+
 /* «*» or a number, up to «end». */
 static bool
-covers(const char *s, char end, uint32_t n, const char **rest, bool *bad)
+read_number(const char **at, char end, bool *any, uint32_t *n)
 {
-	const char *stop = strchr(s, end);
+	const char *s = *at, *stop = strchr(s, end);
 	char number[16];
-	uint32_t is;
 
-	if (stop == NULL || stop == s || (size_t)(stop - s) >= sizeof(number)) {
-		*bad = true;
+	if (stop == NULL || stop == s || (size_t)(stop - s) >= sizeof(number))
 		return false;
-	}
-	*rest = stop + 1;
-	if (*s == '*' && stop == s + 1)
-		return true;
+	*at = stop + 1;
+	*any = *s == '*' && stop == s + 1;
 	memcpy(number, s, (size_t)(stop - s));
 	number[stop - s] = '\0';
-	*bad = *bad || !text_u32(number, 0, UINT32_MAX, &is);
-	return !*bad && is == n;
+	return *any || text_u32(number, 0, UINT32_MAX, n);
 }
 
-/* «c 195:0 rw», «c *:* m», «a *:* rwm». */
+/* «c 195:0 rw», «c *:* m», «a *:* rwm»; false for what is none. */
 static bool
-line_allows(const char *line, uint32_t major, uint32_t minor)
+read_line(const char *s, struct line *out)
 {
-	const char *access = line, *at;
-	bool bad = false, is_major, is_minor;
 	size_t n;
 
-	if (strchr("abc", *line) == NULL || line[1] != ' ')
-		return true;
-	if (*line == 'b')
+	*out = (struct line){ .type = *s };
+	if (strchr("abc", *s) == NULL || s[1] != ' ')
 		return false;
-	is_major = covers(line + 2, ':', major, &at, &bad);
-	is_minor = !bad && covers(at, ' ', minor, &access, &bad);
-	n = strcspn(access, "\n");
-	bad = bad || n == 0 || strspn(access, "rwm") != n;
-	return bad || (is_major && is_minor && strcspn(access, "rw") < n);
+	/* of block devices nobody asks */
+	if (*s == 'b')
+		return true;
+	s += 2;
+	if (!read_number(&s, ':', &out->any_major, &out->major) || !read_number(&s, ' ', &out->any_minor, &out->minor))
+		return false;
+	n = strcspn(s, "\n");
+	out->opens = strcspn(s, "rw") < n;
+	return n > 0 && strspn(s, "rwm") == n;
+}
+
+static bool
+line_allows(const char *text, uint32_t major, uint32_t minor)
+{
+	struct line l;
+
+	if (!read_line(text, &l))
+		return true;
+	return l.type != 'b' && l.opens && (l.any_major || l.major == major) && (l.any_minor || l.minor == minor);
+}
+
+static bool
+line_is_wide(const char *text, const struct devmajors *majors)
+{
+	struct line l;
+
+	if (!read_line(text, &l) || l.type == 'a')
+		return true;
+	return l.type != 'b' && l.opens && (l.any_major || (l.any_minor && devmajors_is_gpu(majors, l.major)));
 }
 
 bool
@@ -52,6 +76,17 @@ devlist_allows(const char *list, uint32_t major, uint32_t minor)
 
 	for (line = list; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n')
 		if (*line != '\n' && line_allows(line, major, minor))
+			return true;
+	return false;
+}
+
+bool
+devlist_is_wide(const char *list, const struct devmajors *majors)
+{
+	const char *line;
+
+	for (line = list; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n')
+		if (*line != '\n' && line_is_wide(line, majors))
 			return true;
 	return false;
 }

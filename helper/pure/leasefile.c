@@ -200,14 +200,15 @@ lease_encode(const struct lease *l)
 	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
 		whole = false;
 	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
-	    "s:s, s:o*, s:o*, s:s*}",
+	    "s:s, s:o*, s:o*, s:s*, s:o, s:o, s:b, s:b}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
 	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
 	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
 	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
 	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state),
 	    "pausing", pausing, "planned", l->planned ? json_true() : NULL,
-	    "label", l->label[0] != '\0' ? l->label : NULL);
+	    "label", l->label[0] != '\0' ? l->label : NULL, "pids", pack_u64(l->pids), "mounts", pack_u64(l->mounts),
+	    "own_pids", l->own_pids, "privileged", l->privileged);
 	if (!whole) {
 		json_decref(j);
 		j = NULL;
@@ -367,6 +368,18 @@ read_ways(const json_t *j, struct lease *l)
 	return json_is_boolean(host_root) && read_list(j, "ways", read_way, l);
 }
 
+/* Where its processes are; one that was written before an upgrade does not know. */
+static bool
+read_place(const json_t *j, struct lease *l)
+{
+	if (json_object_get(j, "pids") == NULL)
+		return true;
+	l->own_pids = json_is_true(json_object_get(j, "own_pids"));
+	l->privileged = json_is_true(json_object_get(j, "privileged"));
+	return get_u64(j, "pids", &l->pids) && get_u64(j, "mounts", &l->mounts) &&
+	    json_is_boolean(json_object_get(j, "own_pids")) && json_is_boolean(json_object_get(j, "privileged"));
+}
+
 /* Of version 2. */
 static bool
 read_draining(const json_t *j, struct lease *l)
@@ -411,7 +424,7 @@ read_lease(const json_t *j, struct lease *l)
 	    (version == 1 || read_list(j, "acts", read_act, l)) &&
 	    /* one that was written before an upgrade has none */
 	    (json_object_get(j, "folders") == NULL || read_list(j, "folders", read_folder, l)) &&
-	    (version < VERSION || read_ways(j, l));
+	    (version < VERSION || (read_ways(j, l) && read_place(j, l)));
 }
 
 int

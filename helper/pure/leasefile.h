@@ -59,6 +59,9 @@ struct lease {
 	uint32_t uid;
 	struct process_id asker;	/* the process that asked */
 	struct process_id init;	/* the container's first process, once it is there */
+	bool own_pids;		/* it is process 1 of a PID namespace: when it ends, everyone in the container does */
+	uint64_t mounts;	/* where it is not: the mount namespace (inode) of its own that it is in; 0: none */
+	uint64_t pids;		/* the PID namespace (inode) that all numbers of processes here are of; 0: not known */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
@@ -72,6 +75,7 @@ struct lease {
 	size_t users;
 	struct held_folder *folder;	/* where SELinux is on */
 	size_t folders;
+	bool privileged;	/* it can undo its own device rules */
 	bool host_root;		/* the host's root is in the container: it has no user namespace */
 	struct way *way;	/* to its folders; once it is made, to those that it may write in as the host's root */
 	size_t ways;

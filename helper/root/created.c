@@ -3,6 +3,8 @@
  * now root sees for itself.  Believes the kernel's word for who is whose child,
  * and in which cgroup, and nothing of the request but the container's name.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,43 +12,96 @@
 #include "../host/cgroup.h"
 #include "../host/clock.h"
 #include "../host/container.h"
+#include "../host/file.h"
+#include "../host/majors.h"
+#include "../host/spaces.h"
+#include "../pure/cleanup.h"
 #include "grant.h"
 #include "lease.h"
 #include "owncgroup.h"
 #include "ways.h"
 
+/*
+ * Root's containers are granted what their device rules let them open: they have to be
+ * held by some.  Who is privileged can change his own anyway.
+ */
+static int
+check_rules(const struct lease *l, const char *gate, bool ruled, struct why *why)
+{
+	if (gate == NULL)
+		return refuse(why, WHY_DENIED, "container %s: the runtime put it into no cgroup of its own for devices, so that "
+		    "it could open every GPU (was it told to use none?)", l->id);
+	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: by /sys/fs/cgroup/%s/devices.list it may "
+	    "open GPUs that it was not granted", l->id, gate);
+}
+
+/* Of its access, which ends before it does, only what is its own and can be seen can be ended. */
+static int
+note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct devmajors majors = { 0 };
+	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
+
+	*ruled = ret == 0 && container_is_ruled(gate, &majors);
+	devmajors_free(&majors);
+	if (ret == 0 && l->pauses && (l->pausing.gate = strdup(gate)) == NULL)
+		return refuse_nomem(why);
+	return ret;
+}
+
 /* What it is in by itself; where that is nothing (rootless), the guesses stay. */
 static int
 find_cgroups(struct lease *l, struct why *why)
 {
+	const bool enforced = l->users == 0;
 	struct strlist own = { 0 };
+	const char *at = NULL;
+	bool ruled = false;
 	size_t gate;
+	int ret = 0;
 
-	if (!cgroup_own(l->init.pid, &own, &gate)) {
+	if (!cgroup_own(l->init.pid, &own, &gate))
+		ret = refuse(why, WHY_IO, "/proc/%d/cgroup: the container's cgroups can't be seen", l->init.pid);
+	else if (gate != SIZE_MAX)
+		ret = note_gate(l, at = own.v[gate], &ruled, why);
+	if (ret == 0 && enforced)
+		ret = check_rules(l, at, ruled, why);
+	l->pauses = l->pauses && ruled;
+	if (ret == -1 || own.n == 0) {
 		strlist_free(&own);
-		return refuse(why, WHY_IO, "/proc/%d/cgroup: the container's cgroups can't be seen", l->init.pid);
+		return ret;
 	}
-	if (gate != SIZE_MAX && l->pauses && (l->pausing.gate = strdup(own.v[gate])) == NULL) {
-		strlist_free(&own);
-		return refuse_nomem(why);
-	}
-	/* nobody's access can be ended where device rules are not its own, nor seen to be where v1 has everything allowed */
-	if (gate == SIZE_MAX || !container_is_ruled(own.v[gate]))
-		l->pauses = false;
-	if (own.n == 0)
-		return 0;
 	strlist_free(&l->cgroups);
 	l->cgroups = own;
+	return 0;
+}
+
+/*
+ * Who shares a PID namespace with others may leave processes behind that go on in another cgroup, and then only
+ * their mounts tell whose they are.
+ */
+static int
+find_mounts(const struct peer *p, struct lease *l, struct why *why)
+{
+	uint64_t its, engines;
+
+	if (l->own_pids)
+		return 0;
+	if (!space_of(l->init.pid, "mnt", &its) || !space_of(p->pid, "mnt", &engines))
+		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", l->init.pid, strerror(errno));
+	if (its != engines)
+		l->mounts = its;
 	return 0;
 }
 
 static int
 adopt(const struct peer *p, const struct leases *ls, struct lease *l, struct why *why)
 {
-	if (!container_find_init(p->pid, getpid(), &l->init))
+	if (!container_find_init(p->pid, getpid(), &l->init, &l->own_pids))
 		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told (is PID %d the one that "
 		    "started the runtime?)", l->id, p->pid);
-	if (find_cgroups(l, why) == -1)
+	if (find_cgroups(l, why) == -1 || find_mounts(p, l, why) == -1)
 		return -1;
 	ways_settle(l);
 	l->pausing.created = clock_ms();

@@ -16,6 +16,7 @@
 #include "../host/cgroup.h"
 #include "../host/file.h"
 #include "../host/folders.h"
+#include "../host/spaces.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/procmask.h"
@@ -168,6 +169,19 @@ fill_pausing(struct work *w)
 		.left_behind = s->left_behind, .uid = r->uid, .gid = r->gid, .who = identity_pack(&w->known.id) };
 }
 
+/* Where rules for devices hold, the cgroups that the runtime is going to name must be those that are seen from here. */
+static int
+check_place(pid_t asker, const struct request *r, struct why *why)
+{
+	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
+		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
+		    "could not be followed without");
+	if (r->systemd_cgroup && cgroup_check_scope(r->cgroups_path, why) == -1)
+		return -1;
+	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
+	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
+}
+
 static int
 fill_lease(struct work *w)
 {
@@ -192,9 +206,11 @@ fill_lease(struct work *w)
 	fill_pausing(w);
 	if (fill_users(w) == -1)
 		return -1;
-	if (w->peer->asker.enforced && r->systemd_cgroup && r->cgroups_path[0] == '\0')
-		return refuse(&w->why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
-		    "could not be followed without");
+	l->privileged = r->privileged;
+	if (!space_of(getpid(), "pid", &l->pids))
+		return refuse(&w->why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
+	if (w->peer->asker.enforced && check_place(w->peer->pid, r, &w->why) == -1)
+		return -1;
 	if (cgroup_candidates(w->peer->pid, r->cgroups_path, r->id, &l->cgroups, &w->why) == -1)
 		return -1;
 	/* its end is seen by its cgroup: that has to be there, and its own */

@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../host/inuse.h"
 #include "../host/passed.h"
+#include "../host/spaces.h"
 #include "../pure/chore.h"
 #include "../pure/cleanup.h"
 #include "acts.h"
@@ -35,6 +36,7 @@ struct share {
 };
 struct seeing {
 	char boot[40];
+	uint64_t pids;		/* the PID namespace that is seen from here (inode) */
 	struct processes processes;
 	struct share *share;
 	size_t shares;
@@ -63,9 +65,26 @@ share_of(struct seeing *s, uint32_t uid)
 }
 
 /*
- * (a) the process that asked lives: its runtime is still creating; (b) the
- * container's first process lives, or its cgroups have someone in them; (c) where
- * it has no cgroup of its own, a process of its users has one of the GPUs' own
+ * Its numbers of processes are of another PID namespace: who is there can't be told from here, but that
+ * someone is; and who sees all processes sees that nobody is.
+ */
+static bool
+lives_elsewhere(const struct lease *l, const struct seeing *see)
+{
+	return see->pids != SPACE_FIRST_PIDS || space_is_inhabited("pid", l->pids);
+}
+
+/* Somebody is left of it, wherever he went: when the first process of a PID namespace ends, all others do. */
+static bool
+is_inhabited(const struct lease *l, struct share *share)
+{
+	return process_id_lives(l->init) || cgroup_populated(&l->cgroups, &share->dirs) ||
+	    (l->mounts != 0 && space_is_inhabited("mnt", l->mounts));
+}
+
+/*
+ * (a) the process that asked lives: its runtime is still creating; (b) somebody is in
+ * the container; (c) where it has no cgroup of its own, a process of its users has one of the GPUs' own
  * nodes open, or one of those or a folder bound into its mounts; (d) where it could
  * write as the host's root, somebody has what is on its mount (host/passed.h).
  */
@@ -74,7 +93,9 @@ is_live(const struct lease *l, struct seeing *see, struct share *share)
 {
 	if (strcmp(l->boot, see->boot) != 0)
 		return false;
-	if (process_id_lives(l->asker) || process_id_lives(l->init) || cgroup_populated(&l->cgroups, &share->dirs))
+	if (l->pids != 0 && l->pids != see->pids)
+		return lives_elsewhere(l, see);
+	if (process_id_lives(l->asker) || is_inhabited(l, share))
 		return true;
 	if (l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks))
 		return true;
@@ -206,8 +227,8 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)
-		ret = boot_id(see.boot) ? end_those_over(ls, &see, audit, why) :
-		    refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
+		ret = boot_id(see.boot) && space_of(getpid(), "pid", &see.pids) ? end_those_over(ls, &see, audit, why) :
+		    refuse(why, WHY_IO, "/proc: the boot's id and the PID namespace: %s", strerror(errno));
 	processes_free(&see.processes);
 	free(see.share);
 	return ret;

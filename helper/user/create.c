@@ -11,7 +11,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "../host/cgroup.h"
 #include "../host/container.h"
+#include "gate.h"
 #include "lease.h"
 #include "runtime.h"
 
@@ -20,12 +22,13 @@ static int
 check_root(const struct creation *c, struct why *why)
 {
 	struct process_id init;
+	bool own_pids;
 	struct stat st;
 	char name[40];
 
 	if (c->root == NULL)
 		return 0;
-	if (!container_find_init(getpid(), 0, &init))
+	if (!container_find_init(getpid(), 0, &init, &own_pids))
 		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its root directory can't "
 		    "be seen", c->command->id);
 	snprintf(name, sizeof(name), "/proc/%d/root", init.pid);
@@ -35,6 +38,31 @@ check_root(const struct creation *c, struct why *why)
 		return refuse(why, WHY_DENIED, "container %s: root.path led elsewhere when the runtime went there: someone may "
 		    "write above it", c->command->id);
 	return 0;
+}
+
+/* What the helper can't see: with cgroup v2, which rules there are. */
+static int
+check_rules(const struct creation *c, struct why *why)
+{
+	autostrlist struct strlist own = { 0 };
+	struct process_id init;
+	bool own_pids;
+	size_t gate;
+
+	if (!c->ruled)
+		return 0;
+	if (!container_find_init(getpid(), 0, &init, &own_pids) || !cgroup_own(init.pid, &own, &gate))
+		return refuse(why, WHY_IO, "container %s: which cgroups it is in can't be seen", c->command->id);
+	/* that it has one is the helper's to see */
+	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
+}
+
+/* What is wrong with it is known before anyone can start it. */
+static int
+check_created(const struct creation *c, struct why *why)
+{
+	return check_root(c, why) == -1 || check_rules(c, why) == -1 ||
+	    (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
 }
 
 int
@@ -49,7 +77,7 @@ create_container(const struct creation *c, struct why *why)
 	case -1:
 		return -1;
 	}
-	if (status != 0 || (check_root(c, why) == 0 && (!c->leased || lease_show(c->command, c->door, why) == 0)))
+	if (status != 0 || check_created(c, why) == 0)
 		exit(status);
 	/* one that nobody follows would keep its GPU, or lose it to another while it uses it */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);

@@ -13,6 +13,7 @@ struct creation {
 	const char *runtime;
 	char *const *argv;
 	bool leased;			/* it was granted something: the helper is shown it */
+	bool ruled;			/* its device rules are to hold */
 	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
 };
 

@@ -224,3 +224,19 @@ gate_open(const char *cgroup, const struct devnum *node, size_t nodes, struct wh
 {
 	return change(false, cgroup, node, nodes, why);
 }
+
+int
+gate_is_ruled(const char *cgroup, struct why *why)
+{
+	autoclose int dir = open_cgroup(cgroup, why);
+	uint32_t id[PROGRAMS_MAX], n;
+
+	if (dir == -1)
+		return -1;
+	if (!is_v2(dir))
+		return 0;
+	if (query(dir, id, &n) == -1)
+		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
+	return n > 0 ? 0 : refuse(why, WHY_DENIED, "/sys/fs/cgroup/%s has no device rules: who is in there could open every "
+	    "GPU", cgroup);
+}

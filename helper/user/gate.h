@@ -20,4 +20,10 @@ int gate_shut(const char *cgroup, const struct devnum *node, size_t nodes, struc
 /* They may again, as far as gate_shut() was the only thing against it.  -1 with *why. */
 int gate_open(const char *cgroup, const struct devnum *node, size_t nodes, struct why *why);
 
+/*
+ * Sees that the cgroup has device rules, where it is one of version 2: those are programs,
+ * which only root may ask the kernel for.  -1 with *why.
+ */
+int gate_is_ruled(const char *cgroup, struct why *why);
+
 #endif

@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../host/cgroup.h"
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
@@ -64,6 +65,7 @@ struct making {
 /* What is left to know of it when the runtime has made it. */
 struct made {
 	bool granted;
+	bool ruled;			/* it is one of root's, whose device rules are to hold */
 	bool unguarded;			/* its root directory has to be looked at once more */
 	struct stat root;
 };
@@ -198,6 +200,25 @@ check_cgroup(const struct command *c, struct why *why)
 	    "every device: leave the option out, or run as a user", c->verb);
 }
 
+/*
+ * In a cgroup that has someone in it already, the runtime would write this container's device rules for both: a
+ * container with a GPU there would lose it, and keep the lease.
+ */
+static int
+check_cgroup_is_free(const struct making *m, struct why *why)
+{
+	const struct request *r = &m->request;
+	autostrlist struct strlist places = { 0 };
+	unsigned dirs = CGROUP_DIRS;
+
+	if (!is_hosts_root())
+		return 0;
+	if (cgroup_candidates(getpid(), r->cgroups_path, r->id, &places, why) == -1)
+		return -1;
+	return !cgroup_populated(&places, &dirs) ? 0 : refuse(why, WHY_DATA, "the container's cgroup %s has processes in it "
+	    "already: it must have one of its own", *r->cgroups_path ? r->cgroups_path : r->id);
+}
+
 /* What holds for every container, whatever it asks for. */
 static int
 check_container(struct making *m, bool *asks)
@@ -212,6 +233,7 @@ check_container(struct making *m, bool *asks)
 		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
 		    "in gpuhelper.conf)");
 	if (check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
+	    check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1)
 		return -1;
@@ -430,6 +452,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	*why = m.why;
 	made->granted = m.granted;
+	made->ruled = m.granted && !m.spec.privileged && is_hosts_root();
 	making_free(&m);
 	return ret;
 }
@@ -492,7 +515,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		return -1;
 	/* where the runtime stays as long as the container does, the process that asked is the one that becomes it */
 	if (command_leaves_container(c) && (made.granted || made.unguarded)) {
-		const struct creation creation = { c, settings.door, runtime, argv, made.granted,
+		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled,
 			made.unguarded ? &made.root : NULL };
 
 		if (create_container(&creation, why) == -1)

@@ -487,23 +487,38 @@ def v24():
         os.unlink("/srv/tree/elsewhere")
 
 
+def remove_cgroup(place):
+    """Once who was in there is gone."""
+    for _ in range(200):
+        try:
+            return os.rmdir(place)
+        except OSError:
+            time.sleep(0.01)
+    os.rmdir(place)
+
+
 def make_container(name):
-    """In the asker: what a runtime leaves behind, and the helper is shown."""
+    """In the asker: what a runtime leaves behind in a cgroup of its own, and the helper is shown."""
     p = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return exchange(verb="created", id=name, gpus=None)[0], p.pid
+    place = "/sys/fs/cgroup/devices/gpuhelper-attack-%d" % p.pid
+    os.mkdir(place)
+    write(place + "/devices.deny", "a")
+    write(place + "/cgroup.procs", str(p.pid))
+    return exchange(verb="created", id=name, gpus=None)[0], p.pid, place
 
 
 @case("V25", "nor does the host's root get what lies above a folder that another one writes in: it could move that away")
 def v25():
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree/dir:rw", **HOST_ROOT))
-        status, init = a.call(make_container, "a")
+        status, init, place = a.call(make_container, "a")
         try:
             assert status == 0
             refused(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir", "has, as the host's root")
             granted(once("root", exchange, id="b", folders="/srv/tree:ro", **HOST_ROOT))
         finally:
             os.kill(init, 9)
+            remove_cgroup(place)
 
 
 @case("V26", "what is mounted beneath a folder is not written in along with it by the host's root")

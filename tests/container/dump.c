@@ -1,8 +1,8 @@
 /*
  * Stands in for the runtime below the wrapper, to see just what reaches it:
  * prints argv, environment, directory, descriptors, PDEATHSIG and ignored
- * signals to the file named by DUMP_TO.  With DUMP_LEAVES a process is left
- * behind, as a container's first one is.  (What real runtimes then do is for the
+ * signals to the file named by DUMP_TO.  With DUMP_LEAVES, a cgroup.procs, a process
+ * is left behind in there, as a container's first one is.  (What real runtimes then do is for the
  * other tests.)
  */
 #include <dirent.h>
@@ -22,7 +22,7 @@ main(int argc, char **argv)
 	char cwd[4096], link[4096], path[64];
 	struct sigaction sa;
 	struct dirent *e;
-	int sig = 0, i;
+	int sig = 0, leaves = 0, i;
 	ssize_t n;
 	FILE *f;
 	DIR *d;
@@ -50,13 +50,17 @@ main(int argc, char **argv)
 		fprintf(f, "fd %s %s\n", e->d_name, link);
 	}
 	fclose(f);
-	if (getenv("DUMP_LEAVES") != NULL && fork() == 0) {
+	if (getenv("DUMP_LEAVES") != NULL && (leaves = fork()) == 0) {
 		setsid();
 		close(0);
 		close(1);
 		close(2);
 		sleep(3);
 		_exit(0);
+	}
+	if (leaves > 0 && (f = fopen(getenv("DUMP_LEAVES"), "w")) != NULL) {
+		fprintf(f, "%d", leaves);
+		fclose(f);
 	}
 	if (getenv("DUMP_SLEEP") != NULL)
 		pause();

@@ -98,7 +98,8 @@ ok(p.wait(timeout=10) == 128 + 15, 'run: SIGTERM reaches the runtime, its end is
 # an engine that ignores SIGCHLD: grants are made and taken back all the same, and the runtime finds it ignored
 host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; } );\n')
 b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1'])
-p, got = call([WRAPPER, 'create', '--bundle', b.dir, b.id], {'DUMP_LEAVES': '1'}, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+place = device_cgroup('garden/' + b.id)
+p, got = call([WRAPPER, 'create', '--bundle', b.dir, b.id], {'DUMP_LEAVES': place + '/cgroup.procs'}, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 ok(p.returncode == 0 and got and 'ignored %d' % signal.SIGCHLD in got and 'nvidia0' in b.config(), 'SIGCHLD ignored: a grant is made, and stays ignored for the runtime', (p.stdout, got))
 
 # which runtime

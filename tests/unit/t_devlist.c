@@ -3,6 +3,8 @@
 #include "rnd.h"
 #include "tap.h"
 
+/* «char» devices of a host with NVIDIA's driver. */
+#define DEVICES "Character devices:\n  1 mem\n195 nvidia\n226 drm\n510 nvidia-uvm\n\nBlock devices:\n  8 sd\n"
 #define MAJOR 195U
 #define MINOR 0U
 
@@ -119,9 +121,34 @@ test_random(void)
 	is_int(wrong, 0, "and each is read as it was made");
 }
 
+/* Which lists keep nobody from any GPU. */
+static void
+test_wide(void)
+{
+	static const struct {
+		const char *list;
+		bool wide;
+	} all[] = {
+		{ "", false }, { RUNC, false }, { RUNC "c 195:0 rw\nc 195:255 rw\n", false }, { "c 1:* rw\n", false },
+		{ "b 195:* rw\n", false }, { "b *:* rwm\n", false }, { "c 195:* m\n", false }, { "c *:* m\n", false },
+		{ "a *:* rwm\n", true }, { "c *:* rw\n", true }, { "c *:0 r\n", true }, { "c 195:* r\n", true },
+		{ "c 226:* w\n", true }, { RUNC "c 510:* rw", true }, { "c 4294967297:* rw\n", true }, { "c 195:*x rw\n", true },
+		{ "c 195:* x\n", true }, { "c 195:0\n", true }, { "x\n", true }, { "c 1:3 rwm\nc 195:* rw\n", true },
+	};
+	struct devmajors m = { 0 };
+	struct why why;
+	size_t i;
+
+	is_int(devmajors_parse(DEVICES, &m, &why), 0, "the majors of a host");
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		ok(devlist_is_wide(all[i].list, &m) == all[i].wide, "%s: %.60s", all[i].wide ? "wide" : "not wide", all[i].list);
+	devmajors_free(&m);
+}
+
 int
 main(void)
 {
+	test_wide();
 	test_lists();
 	test_random();
 	return done_testing();

@@ -1,0 +1,31 @@
+/*
+ * Namespaces of processes (namespaces(7)), as /proc shows them: which one a
+ * process is in, and whether anyone is in one.
+ */
+#ifndef GPUHELPER_HOST_SPACES_H
+#define GPUHELPER_HOST_SPACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The PID namespace that the kernel starts with (PROC_PID_INIT_INO of include/linux/proc_ns.h). */
+#define SPACE_FIRST_PIDS 0xeffffffcU
+
+/*
+ * The inode of a namespace: «kind» is its name in /proc/PID/ns, «pid» a name
+ * beneath the directory «proc» ("self", "12", "12/task/13").  False (errno) where
+ * it can't be seen.
+ */
+bool space_find(int proc, const char *pid, const char *kind, uint64_t *inode);
+
+/* The same, of a process by its number. */
+bool space_of(pid_t pid, const char *kind, uint64_t *inode);
+
+/*
+ * True if a process, or a thread of one, is in this namespace; or where that
+ * can't be seen.  Takes a look at every thread there is: not for what is asked often.
+ */
+bool space_is_inhabited(const char *kind, uint64_t inode);
+
+#endif

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""A lease follows its container: namespaces of the engine's, containers that are elsewhere, or go elsewhere.
+
+usage: where.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+What is in the runtime's stead here (a script that gives it an option) is in place of an option that the wrapper
+does not see.  What a container with CAP_SYS_ADMIN could do to its own cgroup the test does for it.
+"""
+import glob, json, os, shutil, signal, subprocess, time
+from lib import *
+
+host, tag = able_host()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
+host.policies(t10='''
+pipeline = "ml/train";
+identity = "claim";
+gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "exclusive"; } );
+''' % GPU0)
+OWN = 'where-' + UNIQUE
+
+
+def hierarchies():
+    """The directories at which cgroups are mounted here, and that nothing covers."""
+    all = [l.split()[4] for l in open('/proc/self/mountinfo') if l.split(' - ')[1].split()[0] in ('cgroup', 'cgroup2')]
+    return [d for d in sorted(set(all)) if os.path.ismount(d)]
+
+
+def move(pid, name):
+    """Has a process go to a cgroup of that name, everywhere."""
+    for d in hierarchies():
+        os.makedirs('%s/%s' % (d, name), exist_ok=True)
+        for f in 'cpuset.cpus', 'cpuset.mems':
+            if os.path.exists('%s/%s/%s' % (d, name, f)) and not open('%s/%s/%s' % (d, name, f)).read().strip():
+                open('%s/%s/%s' % (d, name, f), 'w').write(open('%s/%s' % (d, f)).read())
+        open('%s/%s/cgroup.procs' % (d, name), 'w').write(str(pid))
+
+
+def remove(name):
+    for d in hierarchies():
+        for p in sorted(glob.glob('%s/%s/**/' % (d, name), recursive=True), reverse=True):
+            for _ in range(100):
+                try:
+                    os.rmdir(p)
+                    break
+                except OSError:
+                    time.sleep(0.02)
+
+
+def look():
+    """Root's timer."""
+    r = sh('gpuhelperctl', 'reap')
+    assert r.returncode == 0, r.stdout
+
+
+def gpu_is_free():
+    """A second container that asks for the GPU; gone when it is known."""
+    b = Bundle(host, env=TRAIN, args=['/bin/true'])
+    r = b.run()
+    return r.returncode == 0, r.stdout
+
+
+def wait_for(what, seconds=10):
+    end = time.time() + seconds
+    while not what() and time.time() < end:
+        time.sleep(0.05)
+    return what()
+
+
+def gone(pid):
+    try:
+        return open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] in 'ZX'
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+# the ordinary ways: both leave a container whose place root has seen
+for words in ['create'], ['run', '--detach']:
+    b = Bundle(host, env=TRAIN, args=['/bin/sh', '-c', 'sleep 100 & sleep 101'])
+    r = subprocess.run([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', *words, '--bundle', b.dir,
+                        '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=60)
+    ok(r.returncode == 0, tag + '%s: a container is made' % words[0], b.errors())
+    pid = int(open(b.dir + '/pid').read())
+    lease = json.load(open('/run/gpuhelper/leases/' + leases()[0]))
+    ok(lease['init'] == pid and lease['own_pids'] and all(b.id in c for c in lease['cgroups']),
+       tag + '%s: its lease knows its first process, and its cgroups' % words[0], lease)
+    free, out = gpu_is_free()
+    ok(not free and 'are free' in out, tag + '%s: nobody else gets its GPU' % words[0], out)
+    b.delete()
+    ok(leases() == [], tag + '%s: its lease ends with it' % words[0], leases())
+
+# another container's cgroup
+b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+pid = b.start()
+place = [l.split(':', 2)[2].strip() for l in open('/proc/%d/cgroup' % pid) if b.id in l][0]
+
+
+def in_its_cgroup(spec):
+    spec['linux']['cgroupsPath'] = place
+
+
+plain = Bundle(host, args=['/bin/true'], edit=in_its_cgroup)
+r = plain.run()
+ok(r.returncode != 0 and 'has processes in it already' in r.stdout,
+   tag + "a plain container is not put into a leased one's cgroup", r.stdout)
+r = b.exec(': < /dev/nvidia0')
+ok('No such device' in r.stdout, tag + 'which keeps its GPU', r.stdout)
+
+# moved away, by itself
+move(pid, OWN + '/away')
+look()
+free, out = gpu_is_free()
+ok(not free and leases(), tag + 'a container that moved into another cgroup keeps its lease', out)
+b.delete()
+wait_for(lambda: gone(pid))
+look()
+ok(leases() == [], tag + 'and it ends with the container', leases())
+remove(OWN)
+
+
+# without a PID namespace of its own: the first process ends, another one is elsewhere by then
+def without_pids(spec):
+    spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'pid']
+    for m in spec['mounts']:
+        if m['type'] == 'proc':     # as engines do it
+            m.update(type='bind', source='/proc', options=['rbind'])
+    spec['linux']['maskedPaths'] = spec['linux']['readonlyPaths'] = []
+
+
+b = Bundle(host, env=TRAIN, args=['/bin/sh', '-c', 'sleep 1234 & sleep 101'], edit=without_pids)
+pid = b.start()
+other = [0]
+
+
+def find_other():
+    for p in glob.glob('/proc/[0-9]*/cmdline'):
+        try:
+            if open(p).read() == 'sleep\x001234\x00' and \
+                    os.readlink(os.path.dirname(p) + '/ns/mnt') == os.readlink('/proc/%d/ns/mnt' % pid):
+                other[0] = int(p.split('/')[2])
+        except OSError:
+            pass
+    return other[0]
+
+
+wait_for(find_other)
+lease = json.load(open('/run/gpuhelper/leases/' + leases()[0]))
+ok(other[0] and lease['init'] == pid and not lease['own_pids'],
+   tag + 'a container without a PID namespace: its lease knows that', lease)
+move(other[0], OWN + '/away')
+os.kill(pid, signal.SIGKILL)
+wait_for(lambda: gone(pid))
+for p in glob.glob('/proc/[0-9]*/cgroup'):      # what the first process left in the container's cgroup (sleep 101)
+    try:
+        if b.id in open(p).read() and p.split('/')[2] != str(other[0]):
+            os.kill(int(p.split('/')[2]), signal.SIGKILL)
+    except OSError:
+        pass
+time.sleep(0.2)
+look()
+free, out = gpu_is_free()
+ok(not free and leases(), tag + 'a process of it that went elsewhere keeps the lease', out)
+os.kill(other[0], signal.SIGKILL)
+wait_for(lambda: gone(other[0]))
+b.delete()
+look()
+ok(leases() == [], tag + 'and the lease ends with that process', leases())
+remove(OWN)
+
+# an engine in a cgroup namespace: its paths begin elsewhere
+b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+
+
+def enter_own():
+    move(os.getpid(), OWN + '/engine')
+
+
+r = subprocess.run(['unshare', '--cgroup', WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create',
+                    '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=60, preexec_fn=enter_own)
+ok(r.returncode != 0 and 'cgroup namespace' in str(b.errors()) and leases() == [],
+   tag + 'an engine in a cgroup namespace whose /sys/fs/cgroup is not its own is refused, with the reason', b.errors())
+b.delete()
+remove(OWN)
+
+# an engine in namespaces of its own, with a /sys/fs/cgroup of its own: what it holds is held for all
+ENGINE = r'''
+set -e
+mount -t proc proc /proc
+for f in driver devices; do mount --rbind /run/own-proc/$f /proc/$f; done
+awk '{ for (i = 7; i <= NF && $i != "-"; i++); if ($(i+1) ~ /^cgroup2?$/) print $5, $(i+1), $(i+3) }' /proc/self/mountinfo |
+sort -u -k1,1 | while read -r at type options; do
+	mountpoint -q $at || continue
+	umount -l $at
+	if [ $type = cgroup2 ]; then mount -t cgroup2 cgroup2 $at
+	else mount -t cgroup -o "${options#rw,}" cgroup $at; fi
+done
+"$@" </dev/null >/dev/null 2>&1 && echo made || echo refused
+sleep 1000
+'''
+os.makedirs('/run/own-proc/driver', exist_ok=True)
+write('/run/own-proc/devices', '')
+sh('mount', '--rbind', '/proc/driver', '/run/own-proc/driver')
+sh('mount', '--bind', '/proc/devices', '/run/own-proc/devices')
+b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+engine = subprocess.Popen(['unshare', '--pid', '--fork', '--kill-child', '--mount', '--cgroup', 'sh', '-c', ENGINE, 'sh', WRAPPER, '--root',
+                           W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, b.id],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=enter_own)
+said = engine.stdout.readline().strip()
+ok(said == 'made' and leases(), tag + 'an engine in PID and cgroup namespaces of its own has a container with a GPU', said + str(b.errors()))
+look()
+free, out = gpu_is_free()
+ok(not free and leases(), tag + 'who asks outside of them does not get that GPU', out)
+engine.kill()
+engine.wait()
+remove(OWN)
+# only who sees all processes sees that they are gone; this sandbox is in a PID namespace itself
+look()
+first = os.stat('/proc/self/ns/pid').st_ino == 0xeffffffc
+ok((leases() == []) == first, tag + 'which nobody but the first PID namespace can see to be gone', leases())
+for f in glob.glob('/run/gpuhelper/leases/*'):
+    os.unlink(f)
+
+# a runtime that uses no cgroup for devices
+if host.name == 'crun':
+    script = '#!/bin/sh\nexec %s --cgroup-manager=disabled "$@"\n' % host.runtime
+else:
+    script = None
+if script:
+    old = host.runtime
+    host.runtime = write('/opt/odd/runtime', script, 0o755)
+    host.settings()
+    b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+    r = b.create()
+    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of cgroups is no container',
+       b.errors())
+    ok(sh(old, '--root', W + '/root', 'state', b.id).returncode != 0 and wait_for(lambda: (look(), leases() == [])[1]),
+       tag + 'it is gone, and its lease', leases())
+    host.runtime = old
+    host.settings()
+else:
+    skip(tag + 'a container outside of cgroups is no container', 'runc has no option to make one')
+
+# scopes of systemd's of which runtimes make different names
+for path in 'system.slice::x', ':x', 'system.slice:x', 'a.slice:b:c:d', 'system.slice:b:', 'system.slice:b:c.slice', '/garden/x':
+    def scope(spec, path=path):
+        spec['linux']['cgroupsPath'] = path
+    b = Bundle(host, env=TRAIN, args=['/bin/true'], edit=scope)
+    r = b.call('run', '--bundle', b.dir, b.id, globals=('--systemd-cgroup',))
+    ok(r.returncode != 0 and 'SLICE.slice:PREFIX:NAME' in r.stdout and leases() == [],
+       tag + 'with systemd, cgroupsPath %s is refused' % path, r.stdout)
+done()

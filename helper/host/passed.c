@@ -8,14 +8,19 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "containers.h"
+#include "file.h"
 #include "home.h"
 #include "mounts.h"
 #include "process.h"
+#include "spaces.h"
 #include "task.h"
 
 #ifndef STATX_MNT_ID
@@ -83,6 +88,35 @@ has_mount(const struct search *s, const char *task, uint64_t id)
 	return mounts_any(s->proc, task, is_wanted, &w) == 1 && w.found;
 }
 
+/* A mount namespace that someone keeps («mnt:[4026531841]») and nobody is in: its mounts can't be seen. */
+static bool
+is_left_namespace(const char *name)
+{
+	unsigned long long inode;
+
+	return sscanf(name, "mnt:[%llu]", &inode) == 1 && !space_is_inhabited("mnt", inode);
+}
+
+/*
+ * Some descriptors keep others, which are nowhere to be seen: a Unix socket those that are on their way to it
+ * (scm_fds, Linux 5.13), io_uring those that were registered with it (UserFiles).
+ */
+static bool
+keeps_others(const struct search *s, const char *task, const char *fd, const char *leads_to)
+{
+	const bool socket = text_starts(leads_to, "socket:");
+	const char *word = socket ? "scm_fds:" : "UserFiles:";
+	autofree char *text = NULL;
+	char name[80], *at;
+
+	if (!socket && strcmp(leads_to, "anon_inode:[io_uring]") != 0)
+		return false;
+	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
+	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
+		return !process_is_gone(errno);
+	return (at = strstr(text, word)) != NULL && strtoul(at + strlen(word), NULL, 10) > 0;
+}
+
 /* What a link of procfs leads to. */
 static bool
 was_passed(const struct search *s, const char *task, int dir, const char *link)
@@ -94,6 +128,18 @@ was_passed(const struct search *s, const char *task, int dir, const char *link)
 	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1)
 		return !process_is_gone(errno) && !task_link_is_kept(dir, link);
 	return is_theirs(s, &st) && !has_mount(s, task, st.stx_mnt_id);
+}
+
+static bool
+fd_keeps_others(const struct search *s, const char *task, int dir, const char *fd)
+{
+	char leads_to[32];
+	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
+
+	if (n == -1)
+		return !process_is_gone(errno);
+	leads_to[n] = '\0';
+	return is_left_namespace(leads_to) || keeps_others(s, task, fd, leads_to);
 }
 
 static bool
@@ -116,7 +162,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.')
-			has = was_passed(s, task, dirfd(d), e->d_name);
+			has = was_passed(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
 	has = has || (errno != 0 && !process_is_gone(errno));
 	closedir(d);
 	return has;
@@ -143,6 +189,27 @@ process_has_one(struct search *s, const char *pid)
 	return true;
 }
 
+/* Of a folder, or of something in it: a container can have made it of the mount that it had, and left it to another. */
+static bool
+is_in_one(void *ctx, struct mount *m)
+{
+	const struct search *s = ctx;
+	const char *at;
+	size_t i, n;
+
+	if (!looks_take(s->looks) || is_left_namespace(m->place))
+		return true;
+	for (i = 0; m->writable && i < s->ways; i++) {
+		if (!s->way[i].writable || s->way[i].at.n == 0)
+			continue;
+		at = s->way[i].at.v[0];
+		n = strcspn(at, " ");
+		if (strlen(m->fs) == n && strncmp(m->fs, at, n) == 0 && path_at_or_beneath(m->place, at + n + 1))
+			return true;
+	}
+	return false;
+}
+
 bool
 mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 {
@@ -157,7 +224,7 @@ mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 			close(fd);
 		return true;
 	}
-	has = !home_find(fd, &s.home);
+	has = containers_mount_any(is_in_one, &s) || !home_find(fd, &s.home);
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			has = process_has_one(&s, e->d_name);

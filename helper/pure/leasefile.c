@@ -81,6 +81,33 @@ lease_writes_as_root(const struct lease *l)
 }
 
 bool
+lease_has_way(const struct lease *l, const struct way *w)
+{
+	size_t i;
+
+	for (i = 0; i < l->ways; i++)
+		if (way_same(&l->way[i], w))
+			return true;
+	return false;
+}
+
+void
+lease_keep_ways(struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->folders; i++)
+		held_folder_free(&l->folder[i]);
+	strlist_free(&l->cgroups);
+	pausing_free(&l->pausing);
+	l->folders = l->gpus = l->nodes = l->users = 0;
+	l->label[0] = '\0';
+	l->pauses = l->planned = false;
+	l->mounts = 0;
+	l->state = LEASE_PASSED_ON;
+}
+
+bool
 act_same_node(const struct act *a, const struct act *b)
 {
 	return a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;

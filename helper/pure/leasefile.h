@@ -117,5 +117,9 @@ bool lease_is_given_back(const struct lease *l);
 bool lease_holds(const struct lease *l);
 /* True if its container may write in a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
+/* True if one of its ways is the same. */
+bool lease_has_way(const struct lease *l, const struct way *w);
+/* Makes it one that holds its ways alone (LEASE_PASSED_ON). */
+void lease_keep_ways(struct lease *l);
 
 #endif

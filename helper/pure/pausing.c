@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-static const char *const states[] = { "held", "draining", "giving-back", "given-back", "coming-back" };
+static const char *const states[] = { "held", "draining", "giving-back", "given-back", "coming-back", "passed-on" };
 
 const char *
 lease_state_name(enum lease_state s)
@@ -212,6 +212,7 @@ turn_of_exec(enum lease_state s, const struct pausing *p, bool giver_lives, int6
 	case LEASE_HELD:
 		return p->shut ? EXEC_OPENS : EXEC_GOES_ON;
 	case LEASE_DRAINING:
+	case LEASE_PASSED_ON:
 		break;
 	}
 	return EXEC_GOES_ON;

@@ -39,6 +39,7 @@ enum lease_state {
 	LEASE_GIVING_BACK,	/* a process takes the container's access to its nodes away (pausing.giver) */
 	LEASE_GIVEN_BACK,	/* its GPUs are free; the container is there */
 	LEASE_COMING_BACK,	/* a process that starts a task there (pausing.giver) is having them again */
+	LEASE_PASSED_ON,	/* the container is gone, and someone may have what it passed on of its folders: no more is held */
 };
 const char *lease_state_name(enum lease_state s);
 /* False for no such name. */

@@ -85,21 +85,39 @@ is_inhabited(const struct lease *l, struct share *share)
 /*
  * (a) the process that asked lives: its runtime is still creating; (b) somebody is in
  * the container; (c) where it has no cgroup of its own, a process of its users has one of the GPUs' own
- * nodes open, or one of those or a folder bound into its mounts; (d) where it could
- * write as the host's root, somebody has what is on its mount (host/passed.h).
+ * nodes open, or one of those or a folder bound into its mounts.
  */
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
 {
-	if (strcmp(l->boot, see->boot) != 0)
-		return false;
 	if (l->pids != 0 && l->pids != see->pids)
 		return lives_elsewhere(l, see);
 	if (process_id_lives(l->asker) || is_inhabited(l, share))
 		return true;
-	if (l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks))
-		return true;
-	return lease_writes_as_root(l) && mount_was_passed(l->way, l->ways, &see->passed);
+	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
+}
+
+/* Another lease, which lasts, holds the same folders: when that one ends, it is seen what was passed on of them. */
+static bool
+is_covered(const struct leases *ls, const struct lease *l)
+{
+	size_t i, k;
+
+	for (i = 0; i < ls->n; i++) {
+		for (k = 0; ls->v[i] != l && !ls->v[i]->over && ls->v[i]->host_root && k < l->ways; k++)
+			if (l->way[k].writable && !lease_has_way(ls->v[i], &l->way[k]))
+				break;
+		if (k == l->ways)
+			return true;
+	}
+	return false;
+}
+
+/* Where it could write as the host's root, somebody has what is on its mount (host/passed.h). */
+static bool
+is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *see)
+{
+	return lease_writes_as_root(l) && !is_covered(ls, l) && mount_was_passed(l->way, l->ways, &see->passed);
 }
 
 /* What is undone so far is written down: the rest is tried again at the next request. */
@@ -180,6 +198,24 @@ drain(struct leases *ls, struct lease *l)
 	keep_rest(ls, l);
 }
 
+/*
+ * The container is gone: nobody waits for its GPUs any longer than he must because of what it passed on of its
+ * folders.  Those are held on.
+ */
+static void
+keep_ways(struct leases *ls, struct lease *l, int audit)
+{
+	struct why stuck;
+
+	if (undo(ls, l, &stuck) == -1)
+		return;
+	audit_lease(audit, "end", l);
+	if (exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 || remove_gate_lock(l, &stuck) == -1)
+		return;
+	lease_keep_ways(l);
+	(void)leases_write(ls, l, &stuck);
+}
+
 /* One that is over: undone, told of, removed; what can't be undone stays, and holds what it held. */
 static bool
 end_one(struct leases *ls, struct lease *l, int audit)
@@ -189,8 +225,30 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	if (undo(ls, l, &stuck) == -1)
 		return false;
 	/* told of before it is gone: better twice than never */
-	audit_lease(audit, "end", l);
+	if (l->state != LEASE_PASSED_ON)
+		audit_lease(audit, "end", l);
 	return remove_files(ls, l, &stuck) == 0;
+}
+
+/* What becomes of one.  True: it is there no more. */
+static bool
+end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share *share, int audit)
+{
+	const bool same_boot = strcmp(l->boot, see->boot) == 0;
+	const bool live = same_boot && l->state != LEASE_PASSED_ON && is_live(l, see, share);
+	const bool passed_on = same_boot && !live && is_passed_on(ls, l, see);
+
+	l->over = !live && !passed_on;
+	l->judged = true;
+	if (audit == -1)
+		return false;
+	if (l->over)
+		return end_one(ls, l, audit);
+	if (passed_on && l->state != LEASE_PASSED_ON)
+		keep_ways(ls, l, audit);
+	else if (l->state == LEASE_DRAINING)
+		drain(ls, l);
+	return false;
 }
 
 /* To end one may bring others in, at the end of the list: they are judged as well. */
@@ -207,15 +265,9 @@ end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why
 			continue;
 		if ((share = share_of(see, l->uid)) == NULL)
 			return refuse_nomem(why);
-		l->over = !is_live(l, see, share);
-		l->judged = true;
-		if (audit == -1)
-			continue;
-		if (l->over && end_one(ls, l, audit))
+		if (end_if_over(ls, l, see, share, audit))
 			/* another one is there now */
 			leases_forget(ls, --i);
-		else if (!l->over && l->state == LEASE_DRAINING)
-			drain(ls, l);
 	}
 	return 0;
 }

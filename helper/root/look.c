@@ -67,7 +67,7 @@ drain(const struct peer *p, const struct request *r, int audit, struct leases *l
 {
 	struct lease *l = leases_find(ls, p->asker.uid, r->runtime_root, r->id);
 
-	if (l == NULL || l->state == LEASE_DRAINING || lease_is_given_back(l))
+	if (l == NULL || l->state == LEASE_DRAINING || l->state == LEASE_PASSED_ON || lease_is_given_back(l))
 		return 0;
 	if (leases_drain(ls, l, &reply->why) == -1)
 		return -1;

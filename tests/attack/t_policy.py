@@ -1,6 +1,9 @@
 """What root wrote, or seems to have written: policies, folders, device nodes."""
 import contextlib
+import ctypes
 import fcntl
+import glob
+import json
 import os
 import socket
 import subprocess
@@ -587,6 +590,122 @@ def v28():
         p.stdin.close()
         p.wait()
     granted(folder("v3"))
+
+
+HOST_FOLDERS = dict(HOST_ROOT, folders="/srv/tree:rw")
+
+
+def beneath(name):
+    return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
+
+
+def states():
+    return sorted(json.loads(read(f))["state"] for f in glob.glob(RUN + "/leases/*"))
+
+
+@contextlib.contextmanager
+def passing(program, *options):
+    """A container of the host's root, of its own mounts and processes, that has a folder and a GPU; it goes, and what it passed on is left.
+
+    The program runs there: it says ready when it has passed it on, and ends when its input does.
+    """
+    with asker("root") as a:
+        granted(a.grant(id="a", **dict(HOST_FOLDERS, gpus="2")))
+        p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", *options, "python3", "-I", "-c", program], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        said = p.stdout.readline()
+    try:
+        assert said == "ready\n", said
+        yield p
+    finally:
+        p.stdin.close()
+        p.wait()
+
+
+IN_RING = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open("/srv/tree", os.O_RDONLY)
+ring = libc.syscall(425, 4, (ctypes.c_char * 120)())
+assert ring >= 0 and libc.syscall(427, ring, 2, (ctypes.c_int * 1)(fd), 1) == 0, ctypes.get_errno()
+os.close(fd)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+IN_FLIGHT = """
+import os, socket, sys
+mine, theirs = socket.socketpair()
+fd = os.open("/srv/tree", os.O_RDONLY)
+socket.send_fds(mine, [b"x"], [fd])
+os.close(fd)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+# the mount is made in user and mount namespaces beneath the container's, which then is gone
+IN_MOUNTS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.unshare(0x10020000) == 0, ctypes.get_errno()
+assert libc.mount(b"/srv/tree", b"/mnt", None, 4096, None) == 0, ctypes.get_errno()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def passed_on(program):
+    """It holds the folders, and neither the GPUs nor anything once it is gone."""
+    with passing(program):
+        refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
+        assert states() == ["passed-on"], states()
+        granted(once("victim", exchange, id="g", gpus="2"))
+    granted(beneath("w"))
+    assert "passed-on" not in states(), states()
+# likewise, and nobody is in there any more: it is kept by a descriptor
+LEFT_EMPTY = """
+import ctypes, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+mine, theirs = socket.socketpair()
+if os.fork() == 0:
+    assert libc.unshare(0x10020000) == 0, ctypes.get_errno()
+    assert libc.mount(b"/srv/tree", b"/mnt", None, 4096, None) == 0, ctypes.get_errno()
+    socket.send_fds(theirs, [b"x"], [os.open("/proc/self/ns/mnt", os.O_RDONLY)])
+    os._exit(0)
+_, kept, *_ = socket.recv_fds(mine, 1, 1)
+os.wait()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@case("V31", "a descriptor that is on its way through a socket holds the folders; and the GPUs are free for others meanwhile")
+def v31():
+    passed_on(IN_FLIGHT)
+
+
+@case("V34", "so does one that io_uring keeps")
+def v34():
+    # the kernel may know none (ENOSYS), or let nobody have one (kernel.io_uring_disabled)
+    ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
+    if ring < 0:
+        raise Skip("no io_uring here: %s" % os.strerror(ctypes.get_errno()))
+    os.close(ring)
+    passed_on(IN_RING)
+
+
+@case("V32", "so does a mount that the container made in a user namespace of its own, for as long as it is there")
+def v32():
+    passed_on(IN_MOUNTS)
+    passed_on(LEFT_EMPTY)
+
+
+@case("V33", "one lease holds what several containers passed on of the same folder")
+def v33():
+    with passing(IN_FLIGHT):
+        for n in range(5):
+            granted(once("root", exchange, id="b%d" % n, **HOST_FOLDERS))
+        refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
+        assert states() == ["passed-on"], states()
+    granted(beneath("w"))
 
 
 @case("V29", "of two folders that containers write in as the host's root, one in the other by a bind mount, only one is given")

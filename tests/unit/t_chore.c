@@ -258,7 +258,7 @@ test_stands(void)
 	struct case_of c;
 
 	for (kind = CHORE_SHUT; kind <= CHORE_STOP; kind++)
-		for (state = LEASE_HELD; state <= LEASE_COMING_BACK; state++)
+		for (state = LEASE_HELD; state <= LEASE_PASSED_ON; state++)
 			for (by = 0; by < 5; by++)
 				for (giver = 0; giver < 5; giver++)
 					for (execs = 0; execs <= 3; execs++)

@@ -127,7 +127,7 @@ static void
 test_states(void)
 {
 	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_GIVEN_BACK,
-		LEASE_COMING_BACK };
+		LEASE_COMING_BACK, LEASE_PASSED_ON };
 	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back" };
 	enum lease_state named = LEASE_HELD;
 	struct lease a, b;

@@ -128,7 +128,8 @@ test_states(void)
 {
 	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_GIVEN_BACK,
 		LEASE_COMING_BACK, LEASE_PASSED_ON };
-	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back" };
+	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back",
+		"passed-on" };
 	enum lease_state named = LEASE_HELD;
 	struct lease a, b;
 	struct why why;
@@ -154,6 +155,28 @@ test_states(void)
 	}
 	ok(!lease_state_named("Held", &named) && !lease_state_named("", &named) && !lease_state_named("held ", &named),
 	    "other words are no names");
+}
+
+/* Of one whose container passed its folders on, nothing is left but the ways to them. */
+static void
+test_passed_on(void)
+{
+	struct lease a, b = { 0 };
+	struct why why;
+	char *text;
+	size_t ways;
+
+	fill(&a);
+	ways = a.ways;
+	lease_keep_ways(&a);
+	text = lease_encode(&a);
+	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == LEASE_PASSED_ON, "passed on, there and back");
+	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && !b.pauses &&
+	    !b.planned && b.mounts == 0, "it holds nothing");
+	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])), "but its ways");
+	free(text);
+	lease_free(&a);
+	lease_free(&b);
 }
 
 /* A container whose process 1 does not pause has nothing of all that. */
@@ -480,6 +503,7 @@ main(void)
 	test_unwritable();
 	test_round_trip();
 	test_states();
+	test_passed_on();
 	test_without_tasks();
 	test_refused();
 	test_first_version();

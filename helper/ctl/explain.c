@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../host/driverfiles.h"
+#include "../host/drivernodes.h"
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/users.h"
@@ -186,15 +186,18 @@ look_at_driver(struct inquiry *q)
 	struct edits edits = { 0 };
 	struct why why;
 	size_t i, k;
+	bool works;
 
 	for (i = 0; i < g->gpus; i++)
 		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.wants < 64; k++)
 			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
-	if (driver_files(&question, &edits, &used, &why) == -1 || driver_nodes(&question, &nodes, &why) == -1)
+	works = driver_files(&question, &edits, &used, &why) == 0 && driver_nodes(&question, &nodes, &why) == 0;
+	if (!works)
 		note(q, "the grant would fail on this host, as this user sees it: %s", why.text);
-	else
-		for (i = 0; i < used.n; i++)
-			note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits.mounts);
+	for (i = 0; works && i < used.n; i++)
+		note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits.mounts);
+	for (i = 0; works && i < nodes.n; i++)
+		note(q, "the CDI spec has a node beside the GPU's own: %s", nodes.v[i].path);
 	edits_free(&edits);
 }
 

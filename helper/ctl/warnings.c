@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 
 #include "../host/cdigpus.h"
-#include "../host/driverfiles.h"
+#include "../host/drivernodes.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../host/folders.h"
 #include "../host/selinux.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/furthernode.h"
 #include "../pure/path.h"
 
 #define NAMES_SHOWN 3		/* of overlapping files in one warning */
@@ -202,6 +203,15 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	edits_free(&edits);
 }
 
+/* Nodes that lead to other hosts. */
+static void
+warn_nodes(struct checked *c, const struct gpu_rule *r)
+{
+	if ((r->nodes & (FURTHER_INFINIBAND | FURTHER_IMEX)) != 0)
+		fault_add(&c->faults, r->nodes_line, true, "nodes: what other hosts offer by InfiniBand or IMEX is open to these "
+		    "containers as far as the fabric lets this host; no policy holds that");
+}
+
 static void
 warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv, const struct cdi_registry *specs)
 {
@@ -212,6 +222,7 @@ warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *
 		r = &c->policy.gpu[i];
 		warn_driver(c, r, inv);
 		warn_driver_files(c, r, s, inv, specs);
+		warn_nodes(c, r);
 		for (k = 0; k < r->devices.n; k++)
 			if (strcmp(r->devices.v[k], "all") != 0)
 				warn_gpu(c, r, r->devices.v[k], s, inv);

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "../pure/cdigpu.h"
 #include "../pure/nvlibs.h"
@@ -55,9 +53,8 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 	    w->gpu->pci, vendor, vendor);
 }
 
-/* The spec's device that is this GPU; *e NULL: none, and none is needed.  -1 with *why. */
-static int
-find_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
+int
+driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
 {
 	const char *name = gpu_rule_cdi_name(w->rule, cdi_same_gpu(q->inventory, w->gpu));
 
@@ -328,7 +325,7 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 	for (i = 0; i < q->wants; i++) {
 		struct part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
 
-		if (find_entry(q, &q->want[i], &e, why) == -1)
+		if (driver_entry(q, &q->want[i], &e, why) == -1)
 			return -1;
 		if (e == NULL)
 			continue;
@@ -339,143 +336,6 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 			return -1;
 		if (!p.again && !strlist_add(used, e->file->path, SIZE_MAX))
 			return refuse_nomem(why);
-	}
-	return 0;
-}
-
-static bool
-has_node(const struct driver_nodes *l, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].path, path) == 0)
-			return true;
-	return false;
-}
-
-/* «r», «rw», «rwm»: the container is given reading and writing, as every node that we know. */
-static bool
-is_plain_access(const struct cdi_devnode *n)
-{
-	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
-}
-
-/* Nodes by which a GPU or a part of one is used, or made: NVIDIA's own, those of DRM, accel and kfd, MIG's. */
-static bool
-opens_gpus(const struct devmajors *m, uint32_t major)
-{
-	static const char *const names[] = { "nvidia", "nvidia-frontend", "nvidia-caps", "kfd", "drm", "accel", NULL };
-	size_t i, k;
-
-	for (i = 0; i < m->n; i++)
-		for (k = 0; names[k] != NULL; k++)
-			if (m->v[i].type == 'c' && m->v[i].major == major && strcmp(m->v[i].name, names[k]) == 0)
-				return true;
-	return false;
-}
-
-/* A card node of the GPU, which is no part of another one.  Linux numbers cards anew each time that it starts. */
-static bool
-is_own_card(const struct inventory *inv, const struct gpu *g, const struct gpu_node *n)
-{
-	char link[64], target[PATH_MAX], part[16];
-	ssize_t len;
-
-	gpu_part(inv, g, part);
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", n->major, n->minor);
-	if (part[0] != '\0' || !text_starts(n->path, "/dev/dri/") || (len = readlink(link, target, sizeof(target) - 1)) <= 0)
-		return false;
-	target[len] = '\0';
-	return strchr(target, '/') != NULL && strcmp(path_last(target), g->pci) == 0;
-}
-
-/* What a mistake in a spec, or one that was right before the host was last started, must not give. */
-static int
-check_numbers(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, struct why *why)
-{
-	const char *what = cdi_host_device('c', n->major, n->minor);
-
-	if (what != NULL)
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is %s", f->path, n->path, n->major, n->minor, what);
-	if (opens_gpus(&q->inventory->majors, n->major) && !is_own_card(q->inventory, w->gpu, n))
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is a GPU's, or is for changing them, and none of GPU "
-		    "%s's: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
-	return 0;
-}
-
-/* A node by the numbers that it has: device.c holds the pinned node to them. */
-static int
-number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
-{
-	const char *path = n->path;
-	char real[PATH_MAX];
-	struct stat st;
-	struct why inner;
-	bool roots;
-
-	if (strcmp(cdi_node_source(n), path) != 0)
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime makes it by the "
-		    "one name or the other: leave hostPath out", f->path, cdi_node_source(n), path);
-	if (!is_plain_access(n) || strlen(path) >= sizeof(out->path))
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s: permissions other than rw, or a path longer than %zu bytes",
-		    f->path, path, sizeof(out->path) - 1);
-	if (cdi_find_source(path, real, &st, &roots, &inner) == -1)
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s", f->path, inner.text);
-	if (!S_ISCHR(st.st_mode))
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is not a character device", f->path, path);
-	if (n->major.set && n->major.v != 0 &&
-	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is %u:%u here, and the spec says %lld:%lld: renew the spec",
-		    f->path, path, major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
-	*out = (struct gpu_node){ .major = major(st.st_rdev), .minor = minor(st.st_rdev) };
-	snprintf(out->path, sizeof(out->path), "%s", path);
-	return 0;
-}
-
-static int
-add_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
-{
-	struct gpu_node node;
-	const char *path;
-	size_t i;
-
-	for (i = 0; i < e->nodes; i++) {
-		path = cdi_node_source(&e->node[i]);
-		if (gpu_has_node(q->inventory, w->gpu, path) || has_node(out, path) ||
-		    (e->node[i].permissions != NULL && strcmp(e->node[i].permissions, "none") == 0))
-			continue;
-		if (gpu_of_node(q->inventory, path) != NULL)
-			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
-			    f->path, path, gpu_of_node(q->inventory, path)->pci);
-		if (number_node(f, &e->node[i], &node, why) == -1 || check_numbers(q, w, f, &node, why) == -1)
-			return -1;
-		if (out->n == GPU_NODES_MAX)
-			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,
-			    GPU_NODES_MAX);
-		out->v[out->n++] = node;
-	}
-	return 0;
-}
-
-int
-driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why)
-{
-	const struct cdi_entry *e;
-	size_t i;
-
-	for (i = 0; i < q->wants; i++) {
-		const struct driver_want *w = &q->want[i];
-
-		if (w->rule->kind == NULL)
-			continue;
-		if (find_entry(q, w, &e, why) == -1)
-			return -1;
-		if (e != NULL && (add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
-		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
-			return -1;
 	}
 	return 0;
 }

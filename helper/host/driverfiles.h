@@ -29,12 +29,6 @@ struct driver_question {
 	size_t wants;
 };
 
-/* Nodes that a spec has and gpu.h's tables have not, for rules of a CDI kind. */
-struct driver_nodes {
-	struct gpu_node v[GPU_NODES_MAX];
-	size_t n;
-};
-
 /*
  * Adds mounts, variables and (cdi_hooks = "allow") hooks to *out, and the paths
  * of the specs to *used.  What *out has already is not overridden: a variable
@@ -44,12 +38,9 @@ struct driver_nodes {
  */
 int driver_files(const struct driver_question *q, struct edits *out, struct strlist *used, struct why *why);
 
-/*
- * Likewise the nodes.  Who may use one is not the spec's to say (its fileMode,
- * uid and additionalGids are left alone): root/device.c sees to that for these as
- * for all others.  Looks at nodes, opens none.
- */
-int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
+/* The spec's device that is this GPU; *e NULL: none, and none is needed.  -1 with *why. */
+int driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e,
+    struct why *why);
 
 /*
  * The version of the NVIDIA driver that a library belongs to, by its file's name

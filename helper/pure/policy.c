@@ -13,6 +13,7 @@
 #include "cdigpu.h"
 #include "cleanup.h"
 #include "folderrule.h"
+#include "furthernode.h"
 #include "mig.h"
 #include "secontext.h"
 #include "vendorenv.h"
@@ -240,6 +241,26 @@ read_wait(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_nodes(config_setting_t *s, void *out, struct faults *f)
+{
+	autostrlist struct strlist names = { 0 };
+	struct gpu_rule *r = out;
+	unsigned bit;
+	size_t i;
+
+	conf_strings(s, &names, f);
+	r->nodes_line = conf_line(s);
+	if (names.n == 0)
+		fault_add(f, conf_line(s), false, "nodes is empty: leave it out for none");
+	for (i = 0; i < names.n; i++) {
+		if (further_word_parse(names.v[i], &bit))
+			r->nodes |= bit;
+		else
+			fault_add(f, conf_line(s), false, "unknown nodes \"%s\": gdrdrv, nvidia-fs, imex or infiniband", names.v[i]);
+	}
+}
+
+static void
 read_capabilities(config_setting_t *s, void *out, struct faults *f)
 {
 	struct gpu_rule *r = out;
@@ -285,6 +306,7 @@ static const struct conf_key gpu_keys[] = {
 	{ "capabilities", read_capabilities },
 	{ "mig", read_mig },
 	{ "mps", read_mps },
+	{ "nodes", read_nodes },
 	{ NULL, NULL },
 };
 
@@ -314,6 +336,9 @@ check_gpu_rule(const struct gpu_rule *r, struct faults *f)
 		fault_add(f, r->line, false, "mig goes with vendor = \"nvidia\"");
 	if (r->mps && !nvidia)
 		fault_add(f, r->line, false, "mps goes with vendor = \"nvidia\"");
+	if (r->nodes_line != 0 && r->kind == NULL)
+		fault_add(f, r->nodes_line, false, "nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): it is by a CDI "
+		    "spec that they come");
 }
 
 /* A list of groups: ( { ... }, { ... } ); false if it is none. */

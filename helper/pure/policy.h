@@ -32,6 +32,8 @@ struct gpu_rule {
 	unsigned wait;			/* seconds */
 	unsigned capabilities;		/* of enum gpu_capability */
 	bool whole_mig;			/* GPUs with MIG instances are given as a whole, and not by instances */
+	unsigned nodes;			/* of enum further_word: nodes of other drivers, where a CDI device has them */
+	unsigned nodes_line;
 	bool mps;			/* the control socket of CUDA's Multi-Process Service comes along */
 };
 

@@ -7,7 +7,7 @@
 
 #include "../host/access.h"
 #include "../host/decide.h"
-#include "../host/driverfiles.h"
+#include "../host/drivernodes.h"
 #include "../host/identity.h"
 #include "allot.h"
 #include "label.h"

@@ -221,24 +221,47 @@ refused('a device that no spec has', 'nvidia.com/gpu', 'gpuhelperctl cdi list')
 policy('vendor = "acme.com/gpu";')
 refused('a kind that no spec has', 'acme.com/gpu')
 
-# nodes that a spec brings besides
+# nodes that a spec brings besides.  SIMULATED: where sysfs says whose a node is, and that such drivers are loaded
+def drivers(text):
+    devices = open('/proc/devices').read()
+    write('/proc/devices', devices.replace('\nBlock', text + '\nBlock'), 0o444)
+
+
+def in_sysfs(major, minor, pci='', place=''):
+    here = '/sys/dev/char/%d:%d' % (major, minor)
+    if pci:
+        os.makedirs(here)
+        os.symlink('../../../' + pci, here + '/device')
+    else:
+        os.symlink('../../devices/' + place, here)
+
+
+def without_sysfs(s):
+    """A user namespace may mount a sysfs only where one is to be seen that nothing covers."""
+    s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/sys')]
+
+
+sh('mount', '-t', 'tmpfs', 'char', '/sys/dev/char')
+drivers('240 acme\n')
 os.mknod('/dev/gpu-extra', 0o20666, os.makedev(240, 7))
 os.mknod('/dev/gpu-closed', 0o20600, os.makedev(240, 8))
+in_sysfs(240, 7, pci='0000:3b:00.0')
+in_sysfs(240, 8, pci='0000:3b:00.0')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-extra')], edits={'env': ['A=1']})
 policy('vendor = "acme.com/card";')
-b = Fresh(host, env=TRAIN)
+b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('ls -l /dev; (: < /dev/gpu-extra); (: < /dev/nvidia0)').stdout
-ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node is opened, too", r)
+ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node that is the same PCI device's is opened, too", r)
 b.delete()
 policy('vendor = "nvidia";')
-b = Fresh(host, env=TRAIN)
+b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'but not for a rule of a plain vendor: files are all that it takes of a spec')
 b.delete()
 policy('vendor = "acme.com/card";')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-closed')], edits={'env': ['A=1']})
-b = Fresh(host, env=TRAIN)
+b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('(: < /dev/gpu-closed)').stdout + sh('getfacl', '-cn', '/dev/gpu-closed').stdout
 ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'one that is closed to all by an ACL entry of the lease', r)
@@ -257,28 +280,19 @@ two = dict(kind='acme.com/card', devices=[device('a', '/dev/nvidia0', '/dev/gpu-
 spec(edits={'env': ['A=1']}, **two)
 for name in 'b', 'a':
     policy('vendor = "acme.com/card"; devices = [ "%s" ];' % name)
-    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /dev; env'])
+    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /dev; env'], edit=without_sysfs)
     r = b.run().stdout
     ok('IS=' + name in r and ('gpu-extra' in r) == (name == 'a'), tag + 'one GPU by two names of a kind: the nodes and variables of %s, which the rule names' % name, r)
 
-# nodes of GPUs that are not among those known by their vendor's ways.  SIMULATED: where sysfs says whose a card is
-sh('mount', '-t', 'tmpfs', 'char', '/sys/dev/char')
+# nodes of GPUs that are not among those known by their vendor's ways
 os.makedirs('/dev/dri', exist_ok=True)
 os.makedirs('/dev/nvidia-caps', exist_ok=True)
 for n, pci in enumerate(('0000:3b:00.0', '0000:af:00.0', '0000:03:00.0')):
     os.mknod('/dev/dri/card%d' % n, 0o20666, os.makedev(226, n))
-    os.makedirs('/sys/dev/char/226:%d' % n)
-    os.symlink('../../../' + pci, '/sys/dev/char/226:%d/device' % n)
+    in_sysfs(226, n, pci=pci)
 os.mknod('/dev/dri/card3', 0o20666, os.makedev(226, 3))
 os.mknod('/dev/nvidia7', 0o20666, os.makedev(195, 7))
 os.mknod('/dev/nvidia-caps/nvidia-cap1', 0o20444, os.makedev(235, 1))
-
-
-def without_sysfs(s):
-    """A user namespace may mount a sysfs only where one is to be seen that nothing covers."""
-    s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/sys')]
-
-
 policy('vendor = "acme.com/card"; devices = [ "x" ];')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/dri/card0')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
@@ -290,6 +304,66 @@ for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 
         spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', *([node] if where == 'device' else []))],
              edits={'env': ['A=1'], 'deviceNodes': [{'path': node}] if where == 'spec' else []})
         refused('a further node of the %s: %s' % (where, what), node, '0000:3b:00.0', edit=without_sysfs)
+
+# nodes of other drivers: none by itself, a few by the policy's word
+WORDED = {'/dev/gdrdrv': (237, 0, 'gdrdrv'), '/dev/nvidia-fs0': (238, 0, 'nvidia-fs'), '/dev/nvidia-caps-imex-channels/channel0': (236, 0, 'imex'),
+          '/dev/infiniband/uverbs0': (231, 192, 'infiniband'), '/dev/infiniband/rdma_cm': (10, 59, 'infiniband')}
+OTHERS = {'/dev/vfio/12': (511, 12), '/dev/nvidia-nvlink': (234, 0), '/dev/ng0n1': (239, 0), '/dev/gpu-bsg': (248, 0), '/dev/gpu-input': (13, 64),
+          '/dev/hidraw0': (243, 0), '/dev/gpu-uinput': (10, 223), '/dev/kvm': (10, 232), '/dev/infiniband/umad0': (231, 0), '/dev/infiniband/alias': (231, 193),
+          '/dev/tpm1': (252, 65536), '/dev/i2c-0': (89, 0), '/dev/nobody': (253, 0)}
+drivers(''.join('%d %s\n' % d for d in ((13, 'input'), (89, 'i2c'), (231, 'infiniband_mad'), (231, 'infiniband_verbs'), (237, 'gdrdrv'), (238, 'nvidia-fs'),
+                                        (239, 'nvme-generic'), (243, 'hidraw'), (248, 'bsg'), (252, 'tpm'), (511, 'vfio'))))
+for path, (major, minor) in [(p, v[:2]) for p, v in list(WORDED.items()) + list(OTHERS.items())]:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.mknod(path, 0o20666, os.makedev(major, minor))
+in_sysfs(231, 192, place='pci0000:00/0000:17:00.0/infiniband_verbs/uverbs0')
+in_sysfs(231, 0, place='pci0000:00/0000:17:00.0/infiniband_mad/umad0')
+in_sysfs(10, 59, place='virtual/misc/rdma_cm')
+in_sysfs(10, 232, place='virtual/misc/kvm')
+in_sysfs(511, 12, place='virtual/vfio/12')
+ALL = 'nodes = [ "gdrdrv", "nvidia-fs", "infiniband", "imex" ];'
+
+
+def further(node):
+    spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', node)], edits={'env': ['A=1']})
+
+
+for node, (major, minor, word) in WORDED.items():
+    further(node)
+    policy('vendor = "acme.com/card";')
+    refused('a further node of another driver: ' + node, node, '/etc/cdi/nvidia.json', 'nodes = [ "%s" ]' % word, edit=without_sysfs)
+    policy('vendor = "acme.com/card"; %s' % ALL.replace('"%s"' % word, '"gdrdrv"' if word != 'gdrdrv' else '"imex"'))
+    refused('  nor by other words', node, 'nodes = [ "%s" ]' % word, edit=without_sysfs)
+    policy('vendor = "acme.com/card"; nodes = [ "%s" ];' % word)
+    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < ' + node], edit=without_sysfs)
+    r = b.run()
+    ok('No such device' in r.stdout or (major == 10 and 'not permitted' not in r.stdout and 'gpuhelper' not in r.stdout), tag + '  it is opened by the word %s' % word, r.stdout)
+policy('vendor = "acme.com/card"; ' + ALL)
+for node in OTHERS:
+    further(node)
+    refused('no policy gives ' + node, node, '/etc/cdi/nvidia.json', edit=without_sysfs)
+further('/dev/vfio/12')
+refused('  and it is said whose it is', '/dev/vfio/12 (511:12)', 'driver vfio', 'GPU 0000:3b:00.0', 'no policy', edit=without_sysfs)
+further('/dev/vfio/12')
+r, c = sh(*EXPLAIN), sh(CTL, 'check')
+ok('would fail' in r.stdout and 'driver vfio' in r.stdout and 'driver vfio' in c.stdout, tag + '  so do explain and check', r.stdout + c.stdout)
+further('/dev/gdrdrv')
+ok('nodes: what other hosts offer by InfiniBand' in c.stdout, tag + 'check: what the fabric lets in is not held by a policy', c.stdout)
+r = sh(*EXPLAIN)
+ok(r.returncode == 0 and '/dev/gdrdrv' in r.stdout and 'would fail' not in r.stdout, tag + 'explain: which further nodes it would get', r.stdout)
+os.mknod('/dev/nvidia-modeset-alias', 0o20666, os.makedev(195, 254))
+os.mknod('/dev/uvm', 0o20666, os.makedev(510, 0))
+further('/dev/uvm')
+policy('vendor = "acme.com/card";')
+b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < /dev/uvm'], edit=without_sysfs)
+r = b.run()
+ok('No such device' in r.stdout, tag + "a further node of the GPU's driver that is no GPU", r.stdout)
+further('/dev/nvidia-modeset-alias')
+for caps in 'compute', 'display':
+    policy('vendor = "acme.com/card"; capabilities = [ "%s" ];' % caps)
+    b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev'], edit=without_sysfs)
+    r = b.run()
+    ok(r.returncode == 0 and ('nvidia-modeset-alias' in r.stdout) == (caps == 'display'), tag + '  nvidia-modeset for what displays alone: ' + caps, r.stdout)
 sh('umount', '/sys/dev/char')
 os.mknod('/dev/memory', 0o20666, os.makedev(1, 1))
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/memory')], edits={'env': ['A=1']})

@@ -53,7 +53,8 @@ check_policy(const struct policy *p)
 	must(p->jobs.n > 0 || !p->has_jobs);
 	for (i = 0; i < p->gpus; i++)
 		must(p->gpu[i].has_vendor && p->gpu[i].count >= 1 && p->gpu[i].count <= 64 && p->gpu[i].wait <= 86400 &&
-		    (p->gpu[i].share_limit == 0 || p->gpu[i].sharing == SHARING_SHARED));
+		    (p->gpu[i].share_limit == 0 || p->gpu[i].sharing == SHARING_SHARED) &&
+		    (p->gpu[i].nodes == 0 || p->gpu[i].kind != NULL));
 	for (i = 0; i < p->env.n; i++)
 		must(strchr(p->env.v[i], '=') != NULL && strncmp(p->env.v[i], "GPUHELPER_", 10) != 0);
 	check_folders(p);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "pure/cleanup.h"
+#include "pure/furthernode.h"
 #include "pure/policy.h"
 #include "pure/settings.h"
 #include "tap.h"
@@ -472,6 +473,12 @@ test_gpu_types(void)
 		    "\"all\"" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; mps = true; } );"),
 		    "2: mps goes with vendor = \"nvidia\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia\";\n nodes = [ \"gdrdrv\" ]; } );"),
+		    "3: nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): it is by a CDI spec that they come" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ \"vfio\", \"imex\" ]; } );"),
+		    "2: unknown nodes \"vfio\": gdrdrv, nvidia-fs, imex or infiniband" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ ]; } );"),
+		    "2: nodes is empty: leave it out for none" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ devices = [ \"MIG-0d5b2d8e\" ]; vendor = \"nvidia\"; } );"),
 		    "2: \"MIG-0d5b2d8e\"" NO_GPU },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ } );"),
@@ -617,7 +624,7 @@ test_policy_read(void)
 	    " count = 64; sharing = \"shared\"; share_limit = 1024; wait = 86400; capabilities = [ \"video\", \"ngx\" "
 	    "]; },\n"
 	    " { vendor = \"intel\"; devices = ( \"all\" ); },\n"
-	    "\n { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
+	    " { vendor = \"a.b/c\"; nodes = [ \"imex\", \"gdrdrv\" ]; }, { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
 	    "} );\n"
 	    "folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n"
 	    " { path = \"/srv/o?t*\"; access = \"rw\"; target = \"/out\"; submounts = true;\n"
@@ -639,7 +646,7 @@ test_policy_read(void)
 	    "instance_vars");
 	is_str(identity_name(p.identity), "claim", "identity");
 	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0, "callers");
-	if (is_int(p.gpus, 3, "gpus")) {
+	if (is_int(p.gpus, 4, "gpus")) {
 		ok(p.gpu[0].vendor == GPU_NVIDIA && p.gpu[0].devices.n == 3 && p.gpu[0].count == 64 &&
 		    p.gpu[0].sharing == SHARING_SHARED && p.gpu[0].share_limit == 1024 && p.gpu[0].wait == 86400 &&
 		    p.gpu[0].capabilities == (GPU_CAP_VIDEO | GPU_CAP_NGX) && p.gpu[0].line == 4,
@@ -648,7 +655,9 @@ test_policy_read(void)
 		    p.gpu[1].share_limit == 0 && p.gpu[1].wait == 0 &&
 		    p.gpu[1].capabilities == (GPU_CAP_COMPUTE | GPU_CAP_UTILITY),
 		    "the defaults: one GPU, exclusive, to compute");
-		ok(p.gpu[2].vendor == GPU_AMD && p.gpu[2].line == 8, "each with its line");
+		ok(p.gpu[3].vendor == GPU_AMD && p.gpu[3].line == 7, "each with its line");
+		ok(p.gpu[2].nodes == (FURTHER_IMEX | FURTHER_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[3].nodes == 0,
+		    "nodes of other drivers");
 	}
 	if (is_int(p.folders, 2, "folders")) {
 		ok(!p.folder[0].writable && p.folder[0].subfolders && !p.folder[0].submounts &&

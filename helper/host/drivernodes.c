@@ -1,0 +1,191 @@
+/*
+ * See drivernodes.h.  Assumes specs that are root's; a mistake in one, or one that
+ * was right before the host was last started, must not give another GPU or another
+ * device of the host.  Opens nothing: lstat(2) and readlink(2).
+ */
+#include "drivernodes.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../pure/cdigpu.h"
+#include "../pure/furthernode.h"
+#include "../pure/path.h"
+#include "cdihost.h"
+
+static bool
+has_node(const struct driver_nodes *l, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* «r», «rw», «rwm»: the container is given reading and writing, as every node that we know. */
+static bool
+is_plain_access(const struct cdi_devnode *n)
+{
+	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
+}
+
+/* The last «parts» parts of where a link of sysfs leads to; "" where there is none, or it is too long. */
+static void
+read_place(const char *link, unsigned parts, char *out, size_t size)
+{
+	char target[PATH_MAX], *p;
+	ssize_t len = readlink(link, target, sizeof(target) - 1);
+
+	out[0] = '\0';
+	if (len <= 0)
+		return;
+	target[len] = '\0';
+	for (p = target + len; p > target && parts > 0; p--)
+		parts -= p[-1] == '/';
+	/* the whole of it is no path from elsewhere, and no place */
+	if (parts == 0 && strlen(p + 1) < size)
+		memcpy(out, p + 1, strlen(p + 1) + 1);
+}
+
+static struct further_node
+look_at_number(const struct gpu_node *n)
+{
+	struct further_node f = { .major = n->major, .minor = n->minor };
+	char link[64], parent[32];
+
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u", n->major, n->minor);
+	read_place(link, 2, f.place, sizeof(f.place));
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", n->major, n->minor);
+	read_place(link, 1, parent, sizeof(parent));
+	if (!pci_address_normalise(parent, f.pci))
+		f.pci[0] = '\0';
+	return f;
+}
+
+/* 1: it is left out. */
+static int
+check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+    const struct gpu_node *n, struct why *why)
+{
+	const struct devmajors *m = &q->inventory->majors;
+	const struct further_node node = look_at_number(n);
+	const char *driver = further_driver(m, n->major);
+	char part[16];
+	unsigned word;
+
+	gpu_part(q->inventory, w->gpu, part);
+	switch (further_judge(m, w->gpu, part, &node, &word)) {
+	case FURTHER_OF_GPU:
+		return 0;
+	case FURTHER_DISPLAYS:
+		return (w->rule->capabilities & (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)) != 0 ? 0 : 1;
+	case FURTHER_BY_WORD:
+		return (w->rule->nodes & word) != 0 ? 0 :
+		    refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s: a policy's gpus entry gives it "
+		    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, further_word_name(word));
+	case FURTHER_OF_GPUS:
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is a GPU's, or is for changing them, and none of GPU "
+		    "%s's: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
+	case FURTHER_UNKNOWN:
+		break;
+	}
+	return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of %s%s and none of GPU %s's: no policy can give it, "
+	    "take it out of the spec", f->path, n->path, n->major, n->minor,
+	    driver[0] != '\0' ? "driver " : "no driver that is loaded", driver, w->gpu->pci);
+}
+
+/* What is the host's memory or console is told so, whichever driver has it. */
+static int
+check_number(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+    const struct gpu_node *n, struct why *why)
+{
+	const char *what = cdi_host_device('c', n->major, n->minor);
+
+	if (what != NULL)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is %s", f->path, n->path, n->major, n->minor, what);
+	return check_driver(q, w, f, n, why);
+}
+
+/* A node by the numbers that it has: device.c holds the pinned node to them. */
+static int
+number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
+{
+	const char *path = n->path;
+	char real[PATH_MAX];
+	struct stat st;
+	struct why inner;
+	bool roots;
+
+	if (strcmp(cdi_node_source(n), path) != 0)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime makes it by the "
+		    "one name or the other: leave hostPath out", f->path, cdi_node_source(n), path);
+	if (!is_plain_access(n) || strlen(path) >= sizeof(out->path))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s: permissions other than rw, or a path longer than %zu bytes",
+		    f->path, path, sizeof(out->path) - 1);
+	if (cdi_find_source(path, real, &st, &roots, &inner) == -1)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s", f->path, inner.text);
+	if (!S_ISCHR(st.st_mode))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is not a character device", f->path, path);
+	if (n->major.set && n->major.v != 0 &&
+	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is %u:%u here, and the spec says %lld:%lld: renew the spec",
+		    f->path, path, major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
+	*out = (struct gpu_node){ .major = major(st.st_rdev), .minor = minor(st.st_rdev) };
+	snprintf(out->path, sizeof(out->path), "%s", path);
+	return 0;
+}
+
+static int
+add_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+    const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
+{
+	struct gpu_node node;
+	const char *path;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < e->nodes; i++) {
+		path = cdi_node_source(&e->node[i]);
+		if (gpu_has_node(q->inventory, w->gpu, path) || has_node(out, path) ||
+		    (e->node[i].permissions != NULL && strcmp(e->node[i].permissions, "none") == 0))
+			continue;
+		if (gpu_of_node(q->inventory, path) != NULL)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
+			    f->path, path, gpu_of_node(q->inventory, path)->pci);
+		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, why)) == -1)
+			return -1;
+		if (ret == 1)
+			continue;
+		if (out->n == GPU_NODES_MAX)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,
+			    GPU_NODES_MAX);
+		out->v[out->n++] = node;
+	}
+	return 0;
+}
+
+int
+driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why)
+{
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < q->wants; i++) {
+		const struct driver_want *w = &q->want[i];
+
+		if (w->rule->kind == NULL)
+			continue;
+		if (driver_entry(q, w, &e, why) == -1)
+			return -1;
+		if (e != NULL && (add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
+			return -1;
+	}
+	return 0;
+}

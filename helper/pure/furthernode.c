@@ -1,0 +1,175 @@
+/* See furthernode.h.  Drivers by their names in /proc/devices and in sysfs, which are the kernel's own words. */
+#include "furthernode.h"
+
+#include <string.h>
+
+#define NVIDIA_MAJOR 195
+#define DRM_MAJOR 226
+#define ACCEL_MAJOR 261
+#define MODESET_MINOR 254	/* NVIDIA's nv-chardev-numbers.h; 0 to 247 are GPUs */
+#define CONTROL_MINOR 255
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+static const struct { const char *name; unsigned bit; } words[] = {
+	{ "gdrdrv", FURTHER_GDRDRV }, { "nvidia-fs", FURTHER_NVIDIA_FS }, { "imex", FURTHER_IMEX },
+	{ "infiniband", FURTHER_INFINIBAND },
+};
+
+bool
+further_word_parse(const char *name, unsigned *bit)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (strcmp(words[i].name, name) == 0) {
+			*bit = words[i].bit;
+			return true;
+		}
+	return false;
+}
+
+const char *
+further_word_name(unsigned bit)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (words[i].bit == bit)
+			return words[i].name;
+	return "";
+}
+
+const char *
+further_driver(const struct devmajors *m, uint32_t major)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->v[i].type == 'c' && m->v[i].major == major)
+			return m->v[i].name;
+	return "";
+}
+
+static bool
+is_among(const char *name, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(name, *list) == 0)
+			return true;
+	return false;
+}
+
+/* Does the driver have the major to itself?  Some share one, by ranges of minors: 231 is of three of InfiniBand's. */
+static bool
+is_major_of(const struct devmajors *m, uint32_t major, const char *name)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].type != 'c' || m->v[i].major != major)
+			continue;
+		if (strcmp(m->v[i].name, name) != 0)
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+static bool
+has_major(const struct devmajors *m, uint32_t major, const char *const *names)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->v[i].type == 'c' && m->v[i].major == major && is_among(m->v[i].name, names))
+			return true;
+	return false;
+}
+
+/* Nodes by which a GPU or a part of one is used, or made: NVIDIA's own, those of DRM, accel and kfd, MIG's. */
+static bool
+opens_gpus(const struct devmajors *m, uint32_t major)
+{
+	static const char *const names[] = { "nvidia", "nvidia-frontend", "nvidiactl", "nvidia-caps", "kfd", "drm", "accel",
+		NULL };
+
+	return major == NVIDIA_MAJOR || major == DRM_MAJOR || major == ACCEL_MAJOR || has_major(m, major, names);
+}
+
+/* What NVIDIA's driver has for all of its GPUs alike, by whatever name. */
+static enum further_kind
+judge_nvidia(const struct devmajors *m, const struct further_node *n)
+{
+	static const char *const driver[] = { "nvidia", "nvidia-frontend", NULL };
+
+	if (is_major_of(m, n->major, "nvidia-uvm"))
+		return FURTHER_OF_GPU;
+	if (!has_major(m, n->major, driver))
+		return FURTHER_UNKNOWN;
+	return n->minor == MODESET_MINOR ? FURTHER_DISPLAYS : n->minor == CONTROL_MINOR ? FURTHER_OF_GPU : FURTHER_UNKNOWN;
+}
+
+static unsigned
+word_for(const struct devmajors *m, const struct further_node *n)
+{
+	if (is_major_of(m, n->major, "gdrdrv"))
+		return FURTHER_GDRDRV;
+	if (is_major_of(m, n->major, "nvidia-fs"))
+		return FURTHER_NVIDIA_FS;
+	if (is_major_of(m, n->major, "nvidia-caps-imex-channels"))
+		return FURTHER_IMEX;
+	/* its numbers are shared with umad's, and rdma_cm is one of many of «misc» */
+	if (text_starts(n->place, "infiniband_verbs/uverbs") || strcmp(n->place, "misc/rdma_cm") == 0)
+		return FURTHER_INFINIBAND;
+	return 0;
+}
+
+enum further_kind
+further_judge(const struct devmajors *m, const struct gpu *g, const char *part, const struct further_node *n,
+    unsigned *word)
+{
+	enum further_kind kind = FURTHER_UNKNOWN;
+	unsigned bit;
+
+	/* parts of one GPU have its PCI address in common */
+	if (part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0)
+		return FURTHER_OF_GPU;
+	if (g->vendor == GPU_NVIDIA)
+		kind = judge_nvidia(m, n);
+	if (kind != FURTHER_UNKNOWN)
+		return kind;
+	if (opens_gpus(m, n->major))
+		return FURTHER_OF_GPUS;
+	if ((bit = word_for(m, n)) == 0)
+		return FURTHER_UNKNOWN;
+	*word = bit;
+	return FURTHER_BY_WORD;
+}
+
+bool
+further_path_known(const char *path, unsigned *word)
+{
+	static const struct { const char *name; bool numbered; unsigned word; } known[] = {
+		{ "/dev/nvidia", true, 0 }, { "/dev/nvidiactl", false, 0 }, { "/dev/nvidia-modeset", false, 0 },
+		{ "/dev/nvidia-uvm", false, 0 }, { "/dev/nvidia-uvm-tools", false, 0 },
+		{ "/dev/nvidia-caps/nvidia-cap", true, 0 }, { "/dev/kfd", false, 0 },
+		{ "/dev/dri/card", true, 0 }, { "/dev/dri/renderD", true, 0 }, { "/dev/accel/accel", true, 0 },
+		{ "/dev/gdrdrv", false, FURTHER_GDRDRV }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS },
+		{ "/dev/nvidia-caps-imex-channels/channel", true, FURTHER_IMEX },
+		{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND }, { "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND },
+	};
+	uint32_t number;
+	size_t i, n;
+
+	for (i = 0; i < COUNT(known); i++) {
+		n = strlen(known[i].name);
+		if (strncmp(path, known[i].name, n) != 0 ||
+		    !(known[i].numbered ? text_u32(path + n, 0, UINT32_MAX, &number) : path[n] == '\0'))
+			continue;
+		*word = known[i].word;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,125 @@
+/* pure/furthernode.c: which nodes beside its GPU's a CDI device may have, by the kernel's word for their drivers. */
+#include "pure/furthernode.h"
+#include "tap.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+#define OWN "0000:3b:00.0"
+#define OTHER "0000:af:00.0"
+
+static struct devmajors majors;
+
+static void
+test_judge(void)
+{
+	static const struct {
+		const char *what;
+		enum gpu_vendor vendor;
+		const char *part;
+		struct further_node n;
+		enum further_kind kind;
+		unsigned word;
+	} t[] = {
+		{ "the same PCI device's card", GPU_NVIDIA, "", { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPU, 0 },
+		{ "the same PCI device's node of a driver that nobody knows", GPU_AMD, "", { 240, 7, OWN, "acme/x" }, FURTHER_OF_GPU, 0 },
+		{ "another one's card", GPU_NVIDIA, "", { 226, 0, OTHER, "drm/card0" }, FURTHER_OF_GPUS, 0 },
+		{ "another one's node of a driver that nobody knows", GPU_AMD, "", { 240, 7, OTHER, "acme/x" }, FURTHER_UNKNOWN, 0 },
+		{ "a card of which sysfs says nothing", GPU_NVIDIA, "", { 226, 0, "", "" }, FURTHER_OF_GPUS, 0 },
+		{ "a card for a part of a GPU", GPU_NVIDIA, "1:0", { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPUS, 0 },
+		{ "whatever else of the PCI device for a part of it", GPU_AMD, "3", { 240, 7, OWN, "acme/x" }, FURTHER_UNKNOWN, 0 },
+		{ "a GPU of NVIDIA's", GPU_NVIDIA, "", { 195, 7, "", "" }, FURTHER_OF_GPUS, 0 },
+		{ "the last of them", GPU_NVIDIA, "", { 195, 247, "", "" }, FURTHER_OF_GPUS, 0 },
+		{ "nvidiactl", GPU_NVIDIA, "", { 195, 255, "", "" }, FURTHER_OF_GPU, 0 },
+		{ "nvidiactl for an AMD GPU", GPU_AMD, "", { 195, 255, "", "" }, FURTHER_OF_GPUS, 0 },
+		{ "nvidia-modeset", GPU_NVIDIA, "", { 195, 254, "", "" }, FURTHER_DISPLAYS, 0 },
+		{ "nvidia-uvm", GPU_NVIDIA, "1:0", { 510, 0, "", "" }, FURTHER_OF_GPU, 0 },
+		{ "nvidia-uvm for an Intel GPU", GPU_INTEL, "", { 510, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "what changes MIG instances", GPU_NVIDIA, "", { 235, 1, "", "" }, FURTHER_OF_GPUS, 0 },
+		{ "kfd by another name", GPU_AMD, "", { 236, 0, "", "kfd/kfd" }, FURTHER_OF_GPUS, 0 },
+		{ "an accelerator", GPU_INTEL, "", { 261, 3, OTHER, "accel/accel3" }, FURTHER_OF_GPUS, 0 },
+		{ "NVLink", GPU_NVIDIA, "", { 234, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "NVSwitch", GPU_NVIDIA, "", { 239, 255, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "a GPU in VFIO's hands", GPU_NVIDIA, "", { 511, 12, "", "vfio/12" }, FURTHER_UNKNOWN, 0 },
+		{ "a number without a driver", GPU_NVIDIA, "", { 400, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "the number of a block driver", GPU_NVIDIA, "", { 8, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "GDRCopy", GPU_NVIDIA, "", { 237, 0, "", "gdrdrv/gdrdrv" }, FURTHER_BY_WORD, FURTHER_GDRDRV },
+		{ "GPUDirect Storage", GPU_NVIDIA, "", { 238, 3, "", "" }, FURTHER_BY_WORD, FURTHER_NVIDIA_FS },
+		{ "an IMEX channel", GPU_NVIDIA, "", { 233, 9, "", "" }, FURTHER_BY_WORD, FURTHER_IMEX },
+		{ "verbs", GPU_AMD, "", { 231, 192, OTHER, "infiniband_verbs/uverbs0" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
+		{ "verbs of a major of their own", GPU_AMD, "", { 244, 0, OTHER, "infiniband_verbs/uverbs32" }, FURTHER_BY_WORD,
+		    FURTHER_INFINIBAND },
+		{ "umad, which manages the fabric", GPU_NVIDIA, "", { 231, 0, OTHER, "infiniband_mad/umad0" }, FURTHER_UNKNOWN, 0 },
+		{ "of the verbs' major, without a place in sysfs", GPU_NVIDIA, "", { 231, 192, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "rdma_cm", GPU_NVIDIA, "", { 10, 59, "", "misc/rdma_cm" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
+		{ "another of misc", GPU_NVIDIA, "", { 10, 232, "", "misc/kvm" }, FURTHER_UNKNOWN, 0 },
+		{ "one whose name begins so", GPU_NVIDIA, "", { 10, 60, "", "misc/rdma_cm2" }, FURTHER_UNKNOWN, 0 },
+		{ "a major that GDRCopy shares", GPU_NVIDIA, "", { 242, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		const struct gpu g = { .vendor = t[i].vendor, .pci = OWN };
+		unsigned word = 0;
+
+		is_int(further_judge(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
+		is_int(word, t[i].word, "  by which word");
+	}
+}
+
+static void
+test_words(void)
+{
+	static const char *const names[] = { "gdrdrv", "nvidia-fs", "imex", "infiniband" };
+	unsigned bit, all = 0;
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++)
+		if (ok(further_word_parse(names[i], &bit), "the word %s", names[i])) {
+			is_str(further_word_name(bit), names[i], "  and back");
+			ok((all & bit) == 0, "  by a bit of its own");
+			all |= bit;
+		}
+	ok(!further_word_parse("vfio", &bit) && !further_word_parse("", &bit) && !further_word_parse("GDRDRV", &bit), "no others");
+	is_str(further_driver(&majors, 511), "vfio", "a driver's name");
+	is_str(further_driver(&majors, 8), "", "not that of a block driver");
+}
+
+static void
+test_paths(void)
+{
+	static const char *const none[] = { "/dev/nvidia", "/dev/nvidia0x", "/dev/nvidia00", "/dev/nvidia-nvlink", "/dev/nvidia-nvswitchctl",
+		"/dev/vfio/12", "/dev/st0", "/dev/sr0", "/dev/pmem0", "/dev/dax0.0", "/dev/kvm", "/dev/tpm0", "/dev/ipmi0", "/dev/i2c-0",
+		"/dev/char/195:0", "/dev/fd/3", "/dev/infiniband/umad0", "/dev/infiniband/issm0", "/dev/dri", "/dev/dri/by-path/x",
+		"/dev/dri/card", "/dev/accel/accel_controlD0", "/vendor/dev/nvidia0", "nvidia0", "" };
+	static const struct { const char *path; unsigned word; } known[] = {
+		{ "/dev/nvidia0", 0 }, { "/dev/nvidia247", 0 }, { "/dev/nvidiactl", 0 }, { "/dev/nvidia-modeset", 0 },
+		{ "/dev/nvidia-uvm", 0 }, { "/dev/nvidia-uvm-tools", 0 }, { "/dev/nvidia-caps/nvidia-cap21", 0 }, { "/dev/kfd", 0 },
+		{ "/dev/dri/card0", 0 }, { "/dev/dri/renderD128", 0 }, { "/dev/accel/accel0", 0 }, { "/dev/gdrdrv", FURTHER_GDRDRV },
+		{ "/dev/nvidia-fs15", FURTHER_NVIDIA_FS }, { "/dev/nvidia-caps-imex-channels/channel0", FURTHER_IMEX },
+		{ "/dev/infiniband/uverbs0", FURTHER_INFINIBAND }, { "/dev/infiniband/rdma_cm", FURTHER_INFINIBAND },
+	};
+	unsigned word;
+	size_t i;
+
+	for (i = 0; i < COUNT(none); i++)
+		ok(!further_path_known(none[i], &word), "not known by its path: %s", none[i]);
+	for (i = 0; i < COUNT(known); i++)
+		ok(further_path_known(known[i].path, &word) && word == known[i].word, "known by its path: %s", known[i].path);
+}
+
+int
+main(void)
+{
+	static const char devices[] = "Character devices:\n 10 misc\n195 nvidia\n195 nvidia-modeset\n195 nvidiactl\n226 drm\n"
+	    "231 infiniband_mad\n231 infiniband_verbs\n233 nvidia-caps-imex-channels\n234 nvidia-nvlink\n235 nvidia-caps\n236 kfd\n"
+	    "237 gdrdrv\n238 nvidia-fs\n239 nvidia-nvswitch\n240 acme\n242 gdrdrv\n242 acme\n244 infiniband_verbs\n261 accel\n510 nvidia-uvm\n"
+	    "511 vfio\n\nBlock devices:\n  8 sd\n";
+	struct why why;
+
+	if (!ok(devmajors_parse(devices, &majors, &why) == 0, "drivers: %s", why.text))
+		return done_testing();
+	test_judge();
+	test_words();
+	test_paths();
+	devmajors_free(&majors);
+	return done_testing();
+}

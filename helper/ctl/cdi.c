@@ -42,7 +42,7 @@ cdi_fault_json(const char *file, const struct cdi_fault *v)
 	}
 	if (v->path[0] != '\0')
 		put_text(j, "path", v->path);
-	put_text(j, "kind", v->layer == CDI_UNSAFE ? "unsafe" : "invalid");
+	put_text(j, "kind", cdi_layer_name(v->layer));
 	put_text(j, "message", v->text);
 	return j;
 }
@@ -71,8 +71,8 @@ put_faults(struct validating *v, const char *file, struct cdi_faults *f)
 		}
 		json_array_append_new(v->findings, cdi_fault_json(file, &f->v[i]));
 	}
-	if (!v->o->json && f->invalid + f->unsafe > f->n)
-		say("%s: and %zu more", file, f->invalid + f->unsafe - f->n);
+	if (!v->o->json && f->invalid + f->unsafe + f->warnings > f->n)
+		say("%s: and %zu more", file, f->invalid + f->unsafe + f->warnings - f->n);
 }
 
 /* Is it in one of the directories that specs are used from?  Then it is judged as it would be there. */
@@ -137,6 +137,7 @@ validate_file(struct validating *v, const char *file, struct why *why)
 		cdi_judge_groups(&s, v->group, v->groups, &f);
 		if (v->o->host || live != NULL)
 			cdi_check_host(&s, &f);
+		cdi_warn(&s, &f);
 	}
 	if (live != NULL)
 		check_trust(live, file, &f);

@@ -114,6 +114,12 @@ struct cdi_group {
 /* Adds to *f, as CDI_UNSAFE, what of the spec's additionalGids is among these groups. */
 void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
+/*
+ * Adds to *f, as CDI_WARNING, nodes of no known GPU driver and hooks that are no known vendor's, but for what *f has
+ * something worse of.  For a spec that cdi_parse() took.
+ */
+void cdi_warn(const struct cdi_spec *s, struct cdi_faults *f);
+
 /* By a file's name: what ends in .json is JSON, in .yaml YAML, exactly so.  False: neither. */
 bool cdi_format_of(const char *name, enum cdi_format *format);
 

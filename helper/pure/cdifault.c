@@ -18,6 +18,7 @@ cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t co
 
 	f->invalid += layer == CDI_INVALID;
 	f->unsafe += layer == CDI_UNSAFE;
+	f->warnings += layer == CDI_WARNING;
 	if (f->n >= CDI_FAULTS_MAX)
 		return;
 	if ((v = reallocarray(f->v, f->n + 1, sizeof(*v))) == NULL) {
@@ -54,6 +55,14 @@ cdi_faults_sort(struct cdi_faults *f)
 	}
 }
 
+const char *
+cdi_layer_name(enum cdi_layer layer)
+{
+	static const char *const names[] = { [CDI_INVALID] = "invalid", [CDI_UNSAFE] = "unsafe", [CDI_WARNING] = "warning" };
+
+	return names[layer];
+}
+
 void
 cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
 {
@@ -61,8 +70,8 @@ cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
 
 	if (v->line != 0)
 		snprintf(place, sizeof(place), "%u:%u: ", v->line, v->column);
-	snprintf(out, size, "%s%s%s%s%s", place, v->layer == CDI_UNSAFE ? "unsafe: " : "", v->path,
-	    v->path[0] != '\0' ? ": " : "", v->text);
+	snprintf(out, size, "%s%s%s%s%s%s", place, v->layer != CDI_INVALID ? cdi_layer_name(v->layer) : "",
+	    v->layer != CDI_INVALID ? ": " : "", v->path, v->path[0] != '\0' ? ": " : "", v->text);
 }
 
 int

@@ -1,9 +1,10 @@
 /*
  * What is wrong with a CDI spec: all of it, each with its place in the text.
  *
- * Two kinds are told apart.  CDI_INVALID: no reader of CDI should take it.
+ * Three kinds are told apart.  CDI_INVALID: no reader of CDI should take it.
  * CDI_UNSAFE: the specification and its reference library take it, but who acts
- * on it with more rights than the container's user must not.
+ * on it with more rights than the container's user must not.  CDI_WARNING: all may
+ * take it, and a person should look at it first.
  */
 #ifndef GPUHELPER_PURE_CDIFAULT_H
 #define GPUHELPER_PURE_CDIFAULT_H
@@ -16,7 +17,7 @@
 
 #define CDI_FAULTS_MAX 200	/* of one file; more are only counted */
 
-enum cdi_layer { CDI_INVALID, CDI_UNSAFE };
+enum cdi_layer { CDI_INVALID, CDI_UNSAFE, CDI_WARNING };
 
 struct cdi_fault {
 	enum cdi_layer layer;
@@ -28,7 +29,7 @@ struct cdi_fault {
 struct cdi_faults {
 	struct cdi_fault *v;
 	size_t n;			/* of those in v */
-	size_t invalid, unsafe;		/* of all */
+	size_t invalid, unsafe, warnings;	/* of all */
 	bool starved;			/* memory ran short: what was read can't be believed */
 };
 
@@ -36,6 +37,8 @@ void cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* In the order of their places; those of one place as they were found. */
 void cdi_faults_sort(struct cdi_faults *f);
+/* "invalid", "unsafe", "warning" */
+const char *cdi_layer_name(enum cdi_layer layer);
 /* «line:column: unsafe: path: text», what there is of it. */
 void cdi_fault_line(const struct cdi_fault *v, char *out, size_t size);
 /* The first of this layer, after «file:», with WHY_DATA; returns -1. */

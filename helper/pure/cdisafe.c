@@ -313,14 +313,16 @@ void
 cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 {
 	static const char *const interpreters[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "csh", "tcsh", "fish",
-		"busybox", "env", "perl", "ruby", "lua", "awk", "php", "node", "nsenter", "unshare", "chroot", "sudo", "su", NULL };
+		"busybox", "env", "perl", "ruby", "lua", "awk", "mawk", "gawk", "nawk", "php", "node", "nsenter", "unshare", "chroot",
+		"sudo", "su", "setpriv", "runuser", "timeout", "nohup", "nice", "setsid", "xargs", "find", NULL };
 	static const char *const anyones[] = { "/tmp", "/var/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
 	const char *name;
 	size_t i;
 
 	if (h->path != NULL && h->path[0] != '\0' && path_ok(r, n, "path", h->path)) {
 		name = path_last(h->path);
-		if (is_among(name, interpreters) || text_starts(name, "python"))
+		if (is_among(name, interpreters) || text_starts(name, "python") || text_starts(name, "ld-linux") ||
+		    text_starts(name, "ld-musl") || strcmp(name, "ld.so") == 0)
 			cdi_unsafe(r, n, "path", "%.40s runs whatever its arguments say", name);
 		for (i = 0; anyones[i] != NULL; i++)
 			if (path_at_or_beneath(h->path, anyones[i]))

@@ -29,7 +29,7 @@ check_faults(const struct cdi_faults *f, const char *text, size_t len)
 
 	for (k = 0; k < len; k++)
 		lines += text[k] == '\n' || text[k] == '\r' || text[k] == '\x85' || text[k] == '\xa8' || text[k] == '\xa9';
-	must(f->n <= CDI_FAULTS_MAX && f->n <= f->invalid + f->unsafe);
+	must(f->n <= CDI_FAULTS_MAX && f->n <= f->invalid + f->unsafe + f->warnings);
 	for (i = 0; i < f->n; i++) {
 		must(f->v[i].line <= lines && (f->v[i].line == 0 || f->v[i].column >= 1) && f->v[i].column <= len + 1);
 		must(f->v[i].text[0] != '\0' && text_is_utf8(f->v[i].text, strlen(f->v[i].text)));
@@ -117,7 +117,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	text = (const char *)data + 1;
 	read = cdi_parse(&s, data[0] & 1 ? CDI_YAML : CDI_JSON, text, size - 1, &f);
-	must(read == (f.invalid == 0) && !f.starved);
+	must(read == (f.invalid == 0) && !f.starved && f.warnings == 0);
+	if (read)
+		cdi_warn(&s, &f);
 	cdi_faults_sort(&f);
 	check_faults(&f, text, size - 1);
 	if (read) {

@@ -1,0 +1,152 @@
+/*
+ * What of a valid spec its reader should look at before a host uses it: nodes of no
+ * GPU driver that is known here, and hooks that are no vendor's known ones.  Lists of
+ * what is known, for what is bad has too many names.  A helper takes the spec all the
+ * same: it judges nodes by their numbers (furthernode.h), and runs hooks only where
+ * gpuhelper.conf says so.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cdi.h"
+#include "cdigpu.h"
+#include "furthernode.h"
+#include "path.h"
+#include "text.h"
+
+struct warning {
+	struct cdi_faults *f;
+	const char *at;		/* "devices[0].containerEdits" */
+};
+
+static bool
+is_among(const char *s, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(s, *list) == 0)
+			return true;
+	return false;
+}
+
+/* Has worse been said of this element, or of a member of it? */
+static bool
+is_told(const struct cdi_faults *f, const char *path)
+{
+	const size_t len = strlen(path);
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (f->v[i].layer != CDI_WARNING && strncmp(f->v[i].path, path, len) == 0 &&
+		    (f->v[i].path[len] == '.' || f->v[i].path[len] == '\0'))
+			return true;
+	return false;
+}
+
+static void
+warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
+{
+	char path[128];
+	unsigned word;
+
+	snprintf(path, sizeof(path), "%s.deviceNodes[%zu]", w->at, i);
+	/* one that nothing may be done with is no way to anything */
+	if ((n->permissions != NULL && strcmp(n->permissions, "none") == 0) || is_told(w->f, path))
+		return;
+	if (!further_path_known(cdi_node_source(n), &word))
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of no GPU driver that gpuhelper knows: see what "
+		    "it opens; a grant refuses it where it is not the GPU's own PCI device", cdi_node_source(n));
+	else if (word != 0)
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is given only by a policy that says nodes = "
+		    "[ \"%s\" ]", cdi_node_source(n), further_word_name(word));
+}
+
+static void
+warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
+{
+	char path[128];
+	unsigned word;
+
+	snprintf(path, sizeof(path), "%s.mounts[%zu]", w->at, i);
+	if (!path_is_beneath(m->host_path, "/dev") || path_is_beneath(m->host_path, "/dev/dri/by-path") ||
+	    further_path_known(m->host_path, &word) || is_told(w->f, path))
+		return;
+	cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is of no GPU driver that gpuhelper knows: an engine "
+	    "that mounts it may open it, too", m->host_path);
+}
+
+/* An ldconfig that is not the host's own would be a program like any other. */
+static bool
+names_program(const struct cdi_hook *h)
+{
+	static const char *const own[] = { "/sbin/ldconfig", "/sbin/ldconfig.real", "/usr/sbin/ldconfig",
+		"/usr/sbin/ldconfig.real", NULL };
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < h->args.n; i++) {
+		if (!text_starts(h->args.v[i], "--ldconfig-path"))
+			continue;
+		value = strchr(h->args.v[i], '=');
+		value = value != NULL ? value + 1 : i + 1 < h->args.n ? h->args.v[i + 1] : "";
+		/* «@» says that it is the host's and not the image's */
+		if (*value != '@' || !is_among(value + 1, own))
+			return true;
+	}
+	return false;
+}
+
+/* Programs of NVIDIA's and AMD's tool kits, by their names and what they are told to do. */
+static bool
+is_known_hook(const struct cdi_hook *h)
+{
+	static const char *const nvidia[] = { "create-symlinks", "update-ldcache", "enable-cuda-compat", "chmod",
+		"disable-device-node-modification", "update-application-profile", NULL };
+	const char *name = path_last(h->path);
+	const char *one = h->args.n > 1 ? h->args.v[1] : "", *two = h->args.n > 2 ? h->args.v[2] : "";
+
+	if (!path_is_beneath(h->path, "/usr") || names_program(h))
+		return false;
+	if (strcmp(name, "nvidia-cdi-hook") == 0)
+		return is_among(one, nvidia);
+	if (strcmp(name, "nvidia-ctk") == 0)
+		return strcmp(one, "hook") == 0 && is_among(two, nvidia);
+	return strcmp(name, "amd-ctk") == 0 && strcmp(one, "gpu-tracker") == 0;
+}
+
+static void
+warn_hook(const struct warning *w, size_t i, const struct cdi_hook *h)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s.hooks[%zu]", w->at, i);
+	if (!is_known_hook(h) && !is_told(w->f, path))
+		cdi_fault(w->f, CDI_WARNING, h->line, h->column, path, "%.80s%s%.40s is no hook of NVIDIA's or AMD's tools: engines "
+		    "run it as root, so see what it does", h->path, h->args.n > 1 ? " " : "", h->args.n > 1 ? h->args.v[1] : "");
+}
+
+static void
+warn_edits(struct cdi_faults *f, const char *at, const struct cdi_edits *e)
+{
+	const struct warning w = { f, at };
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		warn_node(&w, i, &e->node[i]);
+	for (i = 0; i < e->mounts; i++)
+		warn_mount(&w, i, &e->mount[i]);
+	for (i = 0; i < e->hooks; i++)
+		warn_hook(&w, i, &e->hook[i]);
+}
+
+void
+cdi_warn(const struct cdi_spec *s, struct cdi_faults *f)
+{
+	char at[64];
+	size_t i;
+
+	for (i = 0; i < s->devices; i++) {
+		snprintf(at, sizeof(at), "devices[%zu].containerEdits", i);
+		warn_edits(f, at, &s->device[i].edits);
+	}
+	warn_edits(f, "containerEdits", &s->edits);
+}

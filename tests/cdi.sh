@@ -299,6 +299,8 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	t "what is unsafe is not used" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] && grep -q "^gpuhelperctl: /run/cdi/devnode-mem.json:11:25: unsafe: " err' - "$st"
 	live 'chmod 664 /etc/cdi/null.json' "$ctl" cdi list
 	t "a file that a group can change is not read" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: may be written by others than root" err' - "$st"
+	live 'chmod 700 /etc/cdi/null.json' "$ctl" cdi list
+	t "nor one that is executable: a hook's output, by crun's option, is so" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: is executable" err' - "$st"
 	live 'chown 1000 /run/cdi' "$ctl" cdi list
 	t "nor a directory of somebody else's" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=d  /etc/cdi/null.json" ] && grep -q "/run/cdi belongs to uid 1000" err' - "$st"
 	live 'cp other.json /etc/cdi/z.json; chmod 666 /etc/cdi/z.json' "$ctl" cdi validate /etc/cdi/null.json /etc/cdi/z.json

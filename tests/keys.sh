@@ -582,8 +582,10 @@ if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /etc 2>/dev/null; then
 	t "a full disk leaves the old keys, and nothing else" [ "$st $(cat out | tr '\n' ' ')$(cat err)" = "0 74 ci.json gpuhelperctl: /etc/gpuhelper/keys/ci.json can't be written: No space left on device" ]
 	in_etc "$imp good.json >/dev/null && chmod 666 /etc/gpuhelper/keys/ci.json && \"\$ctl\" keys show"
 	t "show: keys that others could have changed" complains 78 "may be written by others than root"
+	in_etc "$imp good.json >/dev/null && chmod 744 /etc/gpuhelper/keys/ci.json && \"\$ctl\" keys show"
+	t "show: keys that a hook's output may be" complains 78 "/etc/gpuhelper/keys/ci.json is executable"
 else
-	for i in "/etc/gpuhelper" "others' directory" link settings "full disk" show; do skip "$i" "not root"; done
+	for i in "/etc/gpuhelper" "others' directory" link settings "full disk" show executable; do skip "$i" "not root"; done
 fi
 
 echo "# issuers that take their time"

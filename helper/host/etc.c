@@ -7,22 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../pure/cleanup.h"
 #include "file.h"
 #include "trust.h"
-
-int
-etc_check_mode(int dirfd, const char *name, const char *shown, struct why *why)
-{
-	struct stat st;
-
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)
-		return 0;
-	return refuse(why, WHY_CONFIG, "%s is executable, which no file of settings is: see who wrote it, then chmod -x",
-	    shown);
-}
 
 int
 settings_load(const char *dir, bool strict, struct settings *s, struct faults *f, char **text_out, struct why *why)
@@ -43,8 +31,6 @@ settings_load(const char *dir, bool strict, struct settings *s, struct faults *f
 	snprintf(shown, sizeof(shown), "%s/gpuhelper.conf", dir);
 	if ((found = trust_find_text(fd, "gpuhelper.conf", shown, CONF_MAX, strict, &text, &len, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;
-	if (strict && etc_check_mode(fd, "gpuhelper.conf", shown, why) == -1)
-		return -1;
 	settings_free(s);
 	if (settings_parse(text, len, s, f))
 		return 0;
@@ -105,8 +91,7 @@ load_one(int dirfd, const char *dir, char *name, bool strict, struct policy_file
 	char shown[1400];
 
 	snprintf(shown, sizeof(shown), "%s/policy.d/%s", dir, name);
-	if ((strict && etc_check_mode(dirfd, name, shown, why) == -1) ||
-	    (p->text = trust_read(dirfd, name, shown, CONF_MAX, strict, &p->len, why)) == NULL)
+	if ((p->text = trust_read(dirfd, name, shown, CONF_MAX, strict, &p->len, why)) == NULL)
 		return -1;
 	if ((p->name = strdup(name)) == NULL) {
 		free(p->text);

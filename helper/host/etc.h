@@ -18,13 +18,6 @@
  */
 int settings_load(const char *dir, bool strict, struct settings *s, struct faults *f, char **text, struct why *why);
 
-/*
- * Refuses a file of settings that somebody may execute: a program that was made to
- * write there has made it (a hook's output, by a runtime's option).  «shown» is its
- * name in messages.
- */
-int etc_check_mode(int dirfd, const char *name, const char *shown, struct why *why);
-
 /* The policy files of DIR/policy.d (*.conf, not hidden), in byte order of their names; not parsed yet. */
 struct policy_files {
 	struct policy_file {

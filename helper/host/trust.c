@@ -150,6 +150,12 @@ check_file(int fd, const char *shown, bool strict, struct stat *st, struct why *
 	}
 	if (strict && trust_check(fd, shown, why) == -1)
 		return refused(why);
+	/* a runtime that is told to keep a hook's output (crun's run.oci.hooks.stdout) makes root's files, and so */
+	if (strict && (st->st_mode & 0111) != 0) {
+		refuse(why, WHY_CONFIG, "%s is executable, and no file that gpuhelper reads is: see who wrote it, then chmod -x it",
+		    shown);
+		return TRUST_REFUSED;
+	}
 	if (strict && st->st_nlink != 1) {
 		refuse(why, WHY_CONFIG, "%s has %lu links: it must have one", shown, (unsigned long)st->st_nlink);
 		return TRUST_REFUSED;

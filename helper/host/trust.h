@@ -33,9 +33,9 @@ enum trust_found {
 enum trust_found trust_find_dir(const char *path, bool strict, int *fd, struct why *why);
 
 /*
- * Reads a regular file in such a directory: one link, root's (where strict), at
- * most max bytes, unchanged while it was read.  «shown» is its name in
- * messages.  The caller frees *text, which is NULL where none was found.
+ * Reads a regular file in such a directory: at most max bytes, unchanged while it
+ * was read; where strict, of one link, root's, and executable for no one.  «shown» is
+ * its name in messages.  The caller frees *text, which is NULL where none was found.
  */
 enum trust_found trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool strict, char **text,
     size_t *len, struct why *why);

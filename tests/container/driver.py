@@ -384,6 +384,8 @@ refused("a mount of the host's control by another name", '/srv/by-another-name/s
 policy()
 spec(mode=0o666)
 refused('a spec that others can change', '/etc/cdi/nvidia.json', 'written by others')
+spec(mode=0o744)
+refused('one that is executable', '/etc/cdi/nvidia.json', 'is executable')
 spec()
 os.chown('/etc/cdi', MAXID, 0)
 refused("a directory that is not root's", '/etc/cdi')

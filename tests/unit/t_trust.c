@@ -123,6 +123,8 @@ check_texts(void)
 	finds_text("file", true, TRUST_FOUND, WHY_NONE, "a file of root's");
 	finds_text("twice", true, TRUST_REFUSED, WHY_CONFIG, "one with two links");
 	finds_text("twice", false, TRUST_FOUND, WHY_NONE, "which is no matter either");
+	finds_text("program", true, TRUST_REFUSED, WHY_CONFIG, "one that its owner may execute");
+	finds_text("program", false, TRUST_FOUND, WHY_NONE, "nor is that");
 }
 
 /* While it is read. */
@@ -187,7 +189,7 @@ nothing(void)
 static void
 tidy(void)
 {
-	static const char *const files[] = { "file", "open", "twice", "second", "large", "link", "filelink" };
+	static const char *const files[] = { "file", "open", "twice", "second", "program", "large", "link", "filelink" };
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -207,6 +209,7 @@ main(void)
 	put("file", "text", 0644);
 	put("open", "text", 0666);
 	put("twice", "text", 0644);
+	put("program", "text", 0700);
 	put("large", "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789+",
 	    0644);
 	if (linkat(dir, "twice", dir, "second", 0) == -1)

@@ -203,6 +203,36 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	edits_free(&edits);
 }
 
+/* The first spec that has a file beneath the folder mounted; NULL: none. */
+static const struct cdi_file *
+spec_with_files_in(const struct cdi_registry *specs, const char *folder)
+{
+	size_t i, k;
+
+	for (i = 0; i < specs->files; i++)
+		for (k = 0; specs->file[i].usable && k < specs->file[i].spec.edits.mounts; k++)
+			if (path_is_beneath(specs->file[i].spec.edits.mount[k].host_path, folder))
+				return &specs->file[i];
+	return NULL;
+}
+
+/* A folder to write in that holds files which a spec has mounted into other containers. */
+static void
+warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
+{
+	const struct folder_rule *r;
+	const struct cdi_file *f;
+	size_t i;
+
+	for (i = 0; i < c->policy.folders; i++) {
+		r = &c->policy.folder[i];
+		if (r->writable && (f = spec_with_files_in(specs, r->path)) != NULL)
+			fault_add(&c->faults, r->line, true, "folder %.120s holds the driver's files of %.120s: who writes there changes "
+			    "the driver of others, who get none while a container without a user namespace has the folder", r->path,
+			    f->path);
+	}
+}
+
 /* Nodes that lead to other hosts. */
 static void
 warn_nodes(struct checked *c, const struct gpu_rule *r)
@@ -428,8 +458,10 @@ warn_about(struct check_set *s)
 		warn_nesting(s, c);
 		warn_folders(c);
 		warn_selinux(c);
-		if (looked)
+		if (looked) {
 			warn_gpus(c, s, &inv, &specs);
+			warn_driver_folders(c, &specs);
+		}
 	}
 	if (s->settings_at != SIZE_MAX)
 		warn_settings(s);

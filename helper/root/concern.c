@@ -28,8 +28,10 @@ static unsigned
 flags_for(const struct work *w)
 {
 	const struct lease *l = &w->lease;
+	/* which of the driver's files come along is known once the GPUs are picked */
+	const bool ways = l->ways > 0 || w->decision.grant.gpus > 0;
 
-	return (l->ways > 0 ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
+	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
 	    (w->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
 }
 

@@ -309,12 +309,14 @@ find_folders(struct work *w)
 	ret = look_at_folders(w, &w->edits, &w->lease) == -1 ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
+	w->folder_ways = w->lease.ways;
 	return ret;
 }
 
 /*
  * Until the lease was there, who had a folder on the way for writing could still put a link on it, and be
  * gone.  Since then nobody gets such a folder (ways.h): what is found now is what the runtime will find.
+ * The driver's files were looked at under the lock, when the leases had been read: they stay what they were found.
  */
 static int
 find_folders_again(struct work *w)
@@ -324,12 +326,12 @@ find_folders_again(struct work *w)
 	size_t i;
 	int ret;
 
-	if (w->lease.ways == 0)
+	if (w->folder_ways == 0)
 		return 0;
 	end_after(FIND_MS);
 	ret = look_at_folders(w, &edits, &l);
 	end_after(0);
-	for (i = 0; ret == 0 && i < w->lease.ways; i++)
+	for (i = 0; ret == 0 && i < w->folder_ways; i++)
 		if (i >= l.ways || !way_same(&w->lease.way[i], &l.way[i]))
 			ret = refuse(&w->why, WHY_AGAIN, "folder %s is not any more where it was a moment ago: try again",
 			    w->lease.way[i].path);

@@ -190,7 +190,8 @@ plan_nodes(struct work *w, struct leases *ls)
 static int
 plan(struct work *w, struct leases *ls)
 {
-	return add_driver(w) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
+	return add_driver(w) == -1 || ways_note_driver(&w->edits, &w->lease, &w->why) == -1 ||
+	    ways_admit(ls, &w->lease, &w->why) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
 	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
 }
 

@@ -1,6 +1,6 @@
 /*
- * See ways.h.  Opens directories with O_PATH by paths that policies name and
- * folders.c has found root's; reads nothing in them.
+ * See ways.h.  Opens directories with O_PATH by paths that policies or CDI specs name and
+ * folders.c or driverfiles.c has found root's; reads nothing in them.
  */
 #include "ways.h"
 
@@ -21,7 +21,7 @@
 static int
 refuse_unseen(const char *path, struct why *why)
 {
-	return refuse(why, WHY_IO, "folder %s: the file systems on the way there can't be seen: %s", path, strerror(errno));
+	return refuse(why, WHY_IO, "%s: the file systems on the way there can't be seen: %s", path, strerror(errno));
 }
 
 static int
@@ -49,11 +49,11 @@ look_at(struct way *w, int root, const char *path, uint64_t *mount, int *fd, str
 	return -1;
 }
 
-/* The folder itself, and of the directories above it the last one on each mount. */
+/* The directory itself, and of those above it the first, and the last one on each mount. */
 static int
-add_places(struct way *w, int root, struct why *why)
+add_places(struct way *w, const char *dir, int root, struct why *why)
 {
-	autofree char *path = strdup(w->path);
+	autofree char *path = strdup(dir);
 	uint64_t mount, last = 0;
 	size_t len, n;
 	int fd, ret = 0;
@@ -91,11 +91,68 @@ note_one(const struct edit_mount *m, int root, struct lease *l, struct why *why)
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), which a container that is the host's root "
 		    "can't have for writing: give it a user namespace, or the folder without submounts", m->source, first);
 	}
-	if (add_places(&w, root, why) == -1) {
+	if (add_places(&w, w.path, root, why) == -1) {
 		way_free(&w);
 		return -1;
 	}
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+}
+
+/* Is there a way to a file of the same directory, from this one of the lease's ways on? */
+static bool
+has_directory(const struct lease *l, size_t from, const char *file, size_t len)
+{
+	size_t i;
+
+	for (i = from; i < l->ways; i++)
+		if (strncmp(l->way[i].path, file, len) == 0 && strchr(l->way[i].path + len, '/') == NULL)
+			return true;
+	return false;
+}
+
+/* One way stands for all files of a directory, of which a driver has a hundred: they share every step of it. */
+static int
+note_file(const char *file, size_t from, int root, struct lease *l, struct why *why)
+{
+	const size_t len = (size_t)(path_last(file) - file);	/* with the slash */
+	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
+	struct way w = { .path = strdup(file) };
+
+	if (dir == NULL || w.path == NULL) {
+		way_free(&w);
+		return refuse_nomem(why);
+	}
+	if (has_directory(l, from, file, len)) {
+		way_free(&w);
+		return 0;
+	}
+	/* a file has a place of its own, which nobody writes in, and its directory is the first above */
+	if (add_places(&w, dir, root, why) == -1 ||
+	    (!strlist_add(&w.at, w.at.v[0], SIZE_MAX) && refuse_nomem(why) == -1)) {
+		way_free(&w);
+		return -1;
+	}
+	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+}
+
+int
+ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
+{
+	const size_t from = l->ways;
+	autoclose int root = -1;
+	size_t i;
+
+	if (e->mounts == 0 && e->hooks == 0)
+		return 0;
+	if ((root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	for (i = 0; i < e->mounts; i++)
+		if (e->mount[i].driver && note_file(e->mount[i].source, from, root, l, why) == -1)
+			return -1;
+	for (i = 0; i < e->hooks; i++)
+		if (note_file(e->hook[i].path, from, root, l, why) == -1)
+			return -1;
+	return 0;
 }
 
 int
@@ -160,7 +217,7 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 		if (strcmp(o->key, l->key) == 0)
 			continue;
 		if ((w = find(l, o, &through)) != NULL)
-			return refuse(why, WHY_AGAIN, "folder %s lies in %s, which container %s may write in as the host's root, and "
+			return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write in as the host's root, and "
 			    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
 			    through->path, name_for(o, l));
 		/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */

@@ -32,6 +32,7 @@ struct work {
 	struct edits edits;
 	struct label label;
 	struct lease lease;
+	size_t folder_ways;		/* of lease.way, the first: those to folders */
 	bool look_first;		/* for strays: another GPU may be had */
 	bool met_stray;			/* what was picked is not to be had */
 	struct strays strays;

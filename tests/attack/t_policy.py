@@ -5,6 +5,7 @@ import fcntl
 import glob
 import json
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -757,3 +758,49 @@ def v30():
             theirs.close()
         granted(folder("v"))
     os.unlink("/srv/tree/dir/data")
+
+
+@contextlib.contextmanager
+def driver_in_tree():
+    """A CDI spec whose driver's files lie beneath the folder that policies give."""
+    os.makedirs("/etc/cdi", exist_ok=True)
+    os.makedirs("/srv/tree/dir/gpu")
+    for name in "libcuda.so.1", "libother.so.1":
+        write("/srv/tree/dir/gpu/" + name, "x")
+    mounts = ", ".join('{"hostPath": "/srv/tree/dir/gpu/%s", "containerPath": "/usr/lib64/%s", "options": ["ro", "nosuid", "nodev", "bind"]}' % (n, n)
+                       for n in ("libcuda.so.1", "libother.so.1"))
+    write("/etc/cdi/tree.json", '{"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [%s], "containerEdits": {"mounts": [%s]}}' % (", ".join(
+        '{"name": "%d", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia%d"}]}}' % (n, n) for n in (0, 1)), mounts))
+    try:
+        yield
+    finally:
+        os.unlink("/etc/cdi/tree.json")
+        shutil.rmtree("/srv/tree/dir/gpu")
+
+
+@case("V31", "nor are the driver's files, by a CDI spec, in a folder that a container may write in as the host's root")
+def v31():
+    with driver_in_tree():
+        answer = granted(once("victim", exchange, gpus="1", folders="none"))
+        assert any(m["hostPath"] == "/srv/tree/dir/gpu/libcuda.so.1" for m in answer["containerEdits"]["mounts"]), answer
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+            refused(once("victim", exchange, gpus="1", folders="none"), 75, "/srv/tree/dir/gpu/libcuda.so.1 lies in /srv/tree", "of another user")
+            assert len(leases()) == 1, leases()
+            refused(once("root", exchange, id="b", **dict(IN_NAMESPACE, gpus="1")), 75, "lies in /srv/tree", "container a")
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree:ro", **HOST_ROOT))
+            granted(once("victim", exchange, gpus="1", folders="none"))
+        granted(once("victim", exchange, gpus="1", folders="none"))
+        # the folder of the one container's is no matter to its own driver
+        granted(once("root", exchange, id="c", folders="/srv/tree:rw", **dict(HOST_ROOT, gpus="1")))
+
+
+@case("V32", "while they are being mounted, nobody gets the folder above for writing as the host's root")
+def v32():
+    with driver_in_tree():
+        with asker("victim") as v:
+            granted(v.grant(id="v", gpus="1", folders="none"))
+            refused(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir/gpu/libcuda.so.1", "is being given")
+            granted(once("root", exchange, id="a", folders="/srv/tree:ro", **HOST_ROOT))
+        granted(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT))

@@ -412,6 +412,13 @@ for bad, words in (({'type': 'tmpfs'}, 'type tmpfs'), ({'options': ['bind', 'z']
 spec(edits={'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libcuda.so.1')})
 refused('two files for one place', DEBIAN + '/libcuda.so.1')
 
+# a folder to write in above the driver's files (attack/t_policy.py, V31: what a container could do by it)
+spec()
+policy(rest='folders = ( { path = "%s"; access = "rw"; } );' % os.path.dirname(DRIVER))
+r = sh(CTL, 'check')
+ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
+policy()
+
 # the directory of MPS, in one that is everyone's but sticky.  SIMULATED: in /srv, for /tmp is the machine's
 os.makedirs('/srv/nvidia-mps')
 os.chmod('/srv', 0o1777)

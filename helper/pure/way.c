@@ -6,8 +6,6 @@
 
 #include "path.h"
 
-#define PLACES_MAX 256
-
 /* The same directory, or one in it, in one file system. */
 static bool
 is_in(const char *place, const char *dir)
@@ -76,7 +74,7 @@ way_unpack(const json_t *j, struct way *w)
 	for (i = 0; good && i < json_array_size(at); i++) {
 		const char *place = json_string_value(json_array_get(at, i));
 
-		good = place != NULL && strstr(place, " /") != NULL && strlist_add(&w->at, place, PLACES_MAX);
+		good = place != NULL && strstr(place, " /") != NULL && strlist_add(&w->at, place, SIZE_MAX);
 	}
 	if (good && (w->path = strdup(path)) != NULL)
 		return true;

@@ -16,8 +16,6 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
-#define PLACES_MAX 256
-
 static int
 refuse_unseen(const char *path, struct why *why)
 {
@@ -33,7 +31,7 @@ add_place(struct way *w, int fd, const char *path, struct why *why)
 		return refuse_unseen(w->path, why);
 	if (asprintf(&text, "%s %s", fs, place) == -1)
 		text = NULL;
-	return text != NULL && strlist_add(&w->at, text, PLACES_MAX) ? 0 : refuse_nomem(why);
+	return text != NULL && strlist_add(&w->at, text, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
 /* One directory on the way, and which mount it is on. */

@@ -118,6 +118,28 @@ test_text(void)
 	}
 }
 
+/* Of two places that differ far behind, one is not the other. */
+static void
+test_long(void)
+{
+	char one[400], other[400];
+	const char *const at[] = { one, NULL }, *const beside[] = { other, NULL };
+	struct way w, o, back = { 0 };
+	json_t *j;
+
+	snprintf(one, sizeof(one), "8:1 /srv/%0300d/a", 7);
+	snprintf(other, sizeof(other), "8:1 /srv/%0300d/b", 7);
+	w = way_of("/srv/x", at);
+	o = way_of("/srv/x", beside);
+	j = way_pack(&w);
+	ok(j != NULL && way_unpack(j, &back) && way_same(&w, &back), "a place of 300 bytes comes back whole");
+	ok(!way_same(&back, &o), "  and is not its neighbour");
+	json_decref(j);
+	way_free(&w);
+	way_free(&o);
+	way_free(&back);
+}
+
 int
 main(void)
 {
@@ -125,5 +147,6 @@ main(void)
 	test_lies_in();
 	test_same();
 	test_text();
+	test_long();
 	return done_testing();
 }

@@ -139,6 +139,10 @@ for m in rootless rootful; do
 done
 group mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
 group vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
+for c in runc:keep:v1 crun:v1:v1; do
+	r=${c%%:*} m=${c#*:}
+	group "ctkspec-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/ctkspec.py" "$r" v1
+done
 group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"

@@ -19,32 +19,11 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/elflib.h"
+#include "../pure/loaderdirs.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
 
 static const char *const file_options[] = { "bind", "ro", "nosuid", "nodev", "rprivate", NULL };
-
-/* Where the loader looks without a cache, by machine; glibc's defaults in images like Debian's and like RHEL's. */
-static const struct loader_dirs {
-	unsigned machine, bits;
-	const char *dir[2];
-} loaders[] = {
-	{ EM_X86_64, 64, { "/usr/lib/x86_64-linux-gnu", "/usr/lib64" } },
-	{ EM_AARCH64, 64, { "/usr/lib/aarch64-linux-gnu", "/usr/lib64" } },
-	{ EM_386, 32, { "/usr/lib/i386-linux-gnu", "/usr/lib" } },
-	{ EM_ARM, 32, { "/usr/lib/arm-linux-gnueabihf", "/usr/lib" } },
-};
-
-static const struct loader_dirs *
-loader_of(unsigned machine, unsigned bits)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
-		if (loaders[i].machine == machine && loaders[i].bits == bits)
-			return &loaders[i];
-	return NULL;
-}
 
 static bool
 is_roots(const struct generating *g, int fd, const char *real)
@@ -166,7 +145,7 @@ gen_library(const struct generating *g, struct host_libraries *l, const char *pa
 		complain(WHY_NONE, "%s %s: it is left out", real, bad.text);
 		return 0;
 	}
-	if (loader_of(elf.machine, elf.bits) == NULL) {
+	if (loader_dirs(elf.machine, elf.bits) == NULL) {
 		complain(WHY_NONE, "%s is for a machine that is not known here (ELF %u, %u bits): it is left out", real, elf.machine,
 		    elf.bits);
 		return 0;
@@ -204,21 +183,19 @@ in_order(const void *a, const void *b)
 int
 gen_mount_libraries(struct generating *g, struct host_libraries *l, bool vendor_names, struct why *why)
 {
-	const struct loader_dirs *loader;
 	const struct host_library *lib;
-	const char *other;
-	size_t i, k;
+	const char *const *dir, *other;
+	size_t i;
 
 	if (l->n > 1)
 		qsort(l->v, l->n, sizeof(*l->v), in_order);
 	for (i = 0; i < l->n; i++) {
 		lib = &l->v[i];
-		loader = loader_of(lib->machine, lib->bits);
 		other = vendor_names ? nvlib_other_name(lib->soname) : NULL;
-		for (k = 0; k < 2; k++)
-			if (!mount_as(g, lib, loader->dir[k], lib->soname) ||
-			    (vendor_names && !mount_as(g, lib, loader->dir[k], path_last(lib->real))) ||
-			    (other != NULL && !mount_as(g, lib, loader->dir[k], other)))
+		for (dir = loader_dirs(lib->machine, lib->bits); *dir != NULL; dir++)
+			if (!mount_as(g, lib, *dir, lib->soname) ||
+			    (vendor_names && !mount_as(g, lib, *dir, path_last(lib->real))) ||
+			    (other != NULL && !mount_as(g, lib, *dir, other)))
 				return refuse_nomem(why);
 	}
 	return 0;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "../host/cdigpus.h"
+#include "../host/drivernames.h"
 #include "../host/drivernodes.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
@@ -189,6 +190,7 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	struct edits edits = { 0 };
+	const char *unnamed;
 	struct why why;
 	size_t i;
 
@@ -200,6 +202,9 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	else if (want.gpu == NULL && r->kind != NULL)
 		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi names a GPU of this host as this rule "
 		    "does%s%.200s", inv->cdi_problem[0] != '\0' ? ", and one can't be used: " : "", inv->cdi_problem);
+	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
+		fault_add(&c->faults, r->line, true, "containers get %s, which they don't find: no loader looks into its directory, "
+		    "and the spec's hooks are not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
 	edits_free(&edits);
 }
 

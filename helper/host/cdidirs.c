@@ -112,7 +112,8 @@ read_file(struct loading *l, int dirfd, const char *name, struct cdi_file *v)
 		return refuse(l->why, WHY_IO, "CDI specs: %s: the files up to this one have more than %d MiB", v->path,
 		    CDI_BYTES_MAX / 1024 / 1024);
 	cdi_format_of(name, &format);
-	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) && !(l->trusted && v->faults.unsafe > 0);
+	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) &&
+	    !(l->trusted && v->faults.unsafe > v->faults.unsafe_hooks);
 	return v->faults.starved ? -1 : 0;
 }
 

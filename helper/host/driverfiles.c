@@ -22,6 +22,7 @@
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
 #include "cdihost.h"
+#include "drivernames.h"
 #include "mounts.h"
 
 #define DRIVER_MOUNTS_MAX 1024
@@ -275,6 +276,9 @@ add_hook(const struct part *p, const struct cdi_hook *h)
 	struct why why;
 	bool roots;
 
+	if (p->file->faults.unsafe_hooks > 0)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s has hooks that are not safe to run, and gpuhelper.conf says cdi_hooks "
+		    "= \"allow\": see gpuhelperctl cdi validate %s", p->file->path, p->file->path);
 	if (cdi_find_source(h->path, real, &st, &roots, &why) == -1)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: hook %s", p->file->path, why.text);
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0 || !roots)
@@ -298,6 +302,7 @@ static int
 add_edits(const struct part *p, const struct cdi_edits *e)
 {
 	const bool hooks = p->q->settings->cdi_hooks && !(p->again && e == &p->file->spec.edits);
+	const size_t first = p->out->mounts;
 	size_t i;
 
 	if (p->vendor == GPU_NVIDIA && check_version(p, e) == -1)
@@ -305,6 +310,9 @@ add_edits(const struct part *p, const struct cdi_edits *e)
 	for (i = 0; i < e->mounts; i++)
 		if (add_mount(p, e, &e->mount[i]) == -1)
 			return -1;
+	/* hooks that are run do it their own way */
+	if (p->vendor == GPU_NVIDIA && !p->q->settings->cdi_hooks && !driver_names_add(e, first, p->out))
+		return refuse_nomem(p->why);
 	for (i = 0; i < e->env.n; i++)
 		if (!is_request(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);

@@ -30,6 +30,7 @@ struct cdi_faults {
 	struct cdi_fault *v;
 	size_t n;			/* of those in v */
 	size_t invalid, unsafe, warnings;	/* of all */
+	size_t unsafe_hooks;		/* of the unsafe ones, those about hooks: who runs none need not mind */
 	bool starved;			/* memory ran short: what was read can't be believed */
 };
 

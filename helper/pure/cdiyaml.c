@@ -9,6 +9,7 @@
 #include <yaml.h>
 
 #include "cditree.h"
+#include "text.h"
 
 struct building {
 	struct cdit *t;
@@ -165,6 +166,11 @@ cdit_yaml(struct cdit *t, const char *text, size_t len, struct cdi_faults *f)
 	}
 	/* said, so that it looks for no other encoding */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	/* a byte order mark is then ours to pass over (YAML 1.2, 5.2) */
+	if (text_starts(text, "\xef\xbb\xbf")) {
+		text += 3;
+		len -= 3;
+	}
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	while (good && !end) {
 		if (!yaml_parser_parse(&parser, &event)) {

@@ -6,6 +6,7 @@
  */
 #include "nvlibs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "text.h"
@@ -19,67 +20,68 @@
 struct nvlib {
 	const char *stem;	/* what stands before ".so" */
 	unsigned capabilities;
+	const char *number;	/* what stands behind ".so." in its SONAME; NULL: the driver's version */
 	const char *other;	/* nvlib_other_name() */
 };
 
 static const struct nvlib libs[] = {
-	{ "libcuda", COMPUTE, "libcuda.so" },		/* many programs load it by this name */
-	{ "libcudadebugger", COMPUTE, NULL },
-	{ "libnvidia-opencl", COMPUTE, NULL },
-	{ "libnvidia-ptxjitcompiler", COMPUTE, NULL },
-	{ "libnvidia-fatbinaryloader", COMPUTE, NULL },
-	{ "libnvidia-compiler", COMPUTE, NULL },
-	{ "libnvidia-nvvm", COMPUTE, NULL },
-	{ "libnvidia-nvvm70", COMPUTE, NULL },
-	{ "libnvidia-pkcs11", COMPUTE, NULL },
-	{ "libnvidia-pkcs11-openssl3", COMPUTE, NULL },
-	{ "libnvidia-tileiras", COMPUTE, NULL },
+	{ "libcuda", COMPUTE, "1", "libcuda.so" },		/* many programs load it by this name */
+	{ "libcudadebugger", COMPUTE, "1", NULL },
+	{ "libnvidia-opencl", COMPUTE, "1", NULL },
+	{ "libnvidia-ptxjitcompiler", COMPUTE, "1", NULL },
+	{ "libnvidia-fatbinaryloader", COMPUTE, NULL, NULL },
+	{ "libnvidia-compiler", COMPUTE, NULL, NULL },
+	{ "libnvidia-nvvm", COMPUTE, "4", NULL },
+	{ "libnvidia-nvvm70", COMPUTE, "4", NULL },
+	{ "libnvidia-pkcs11", COMPUTE, NULL, NULL },
+	{ "libnvidia-pkcs11-openssl3", COMPUTE, NULL, NULL },
+	{ "libnvidia-tileiras", COMPUTE, NULL, NULL },
 	/* libnvidia-container has these two under compute; OpenGL and Vulkan load them as well */
-	{ "libnvidia-gpucomp", COMPUTE | SHOW, NULL },
-	{ "libnvidia-allocator", COMPUTE | SHOW, "gbm/nvidia-drm_gbm.so" },
-	{ "libnvidia-ml", UTILITY, NULL },
-	{ "libnvidia-cfg", UTILITY, NULL },
-	{ "libnvidia-nscq", UTILITY, NULL },
-	{ "libnvsdm", UTILITY, NULL },
-	{ "libnvidia-sandboxutils", UTILITY, NULL },
-	{ "libvdpau_nvidia", VIDEO, NULL },
-	{ "libnvidia-encode", VIDEO, NULL },
-	{ "libnvidia-opticalflow", VIDEO, "libnvidia-opticalflow.so" },
-	{ "libnvcuvid", VIDEO, NULL },
-	{ "libnvidia-ngx", NGX, NULL },
-	{ "libnvidia-eglcore", SHOW, NULL },
-	{ "libnvidia-glcore", SHOW, NULL },
-	{ "libnvidia-tls", SHOW, NULL },
-	{ "libnvidia-glsi", SHOW, NULL },
-	{ "libnvidia-fbc", SHOW, NULL },
-	{ "libnvidia-ifr", SHOW, NULL },
-	{ "libnvidia-rtcore", SHOW, NULL },
-	{ "libnvoptix", SHOW, NULL },
-	{ "libGLX_nvidia", SHOW, "libGLX_indirect.so.0" },
-	{ "libEGL_nvidia", SHOW, NULL },
-	{ "libGLESv2_nvidia", SHOW, NULL },
-	{ "libGLESv1_CM_nvidia", SHOW, NULL },
-	{ "libnvidia-glvkspirv", SHOW, NULL },
-	{ "libnvidia-cbl", SHOW, NULL },
-	{ "libnvidia-api", SHOW, NULL },
-	{ "libnvidia-present", SHOW, NULL },
-	{ "libnvidia-vksc-core", SHOW, NULL },
-	{ "libnvidia-vulkan-producer", SHOW, "libnvidia-vulkan-producer.so" },
-	{ "libnvidia-egl-gbm", SHOW, NULL },
-	{ "libnvidia-egl-wayland", SHOW, NULL },
-	{ "libnvidia-egl-wayland2", SHOW, NULL },
-	{ "libnvidia-egl-xcb", SHOW, NULL },
-	{ "libnvidia-egl-xlib", SHOW, NULL },
+	{ "libnvidia-gpucomp", COMPUTE | SHOW, NULL, NULL },
+	{ "libnvidia-allocator", COMPUTE | SHOW, "1", "gbm/nvidia-drm_gbm.so" },
+	{ "libnvidia-ml", UTILITY, "1", NULL },
+	{ "libnvidia-cfg", UTILITY, "1", NULL },
+	{ "libnvidia-nscq", UTILITY, "2", NULL },
+	{ "libnvsdm", UTILITY, "1", NULL },
+	{ "libnvidia-sandboxutils", UTILITY, "1", NULL },
+	{ "libvdpau_nvidia", VIDEO, "1", NULL },
+	{ "libnvidia-encode", VIDEO, "1", NULL },
+	{ "libnvidia-opticalflow", VIDEO, "1", "libnvidia-opticalflow.so" },
+	{ "libnvcuvid", VIDEO, "1", NULL },
+	{ "libnvidia-ngx", NGX, "1", NULL },
+	{ "libnvidia-eglcore", SHOW, NULL, NULL },
+	{ "libnvidia-glcore", SHOW, NULL, NULL },
+	{ "libnvidia-tls", SHOW, NULL, NULL },
+	{ "libnvidia-glsi", SHOW, NULL, NULL },
+	{ "libnvidia-fbc", SHOW, "1", NULL },
+	{ "libnvidia-ifr", SHOW, "1", NULL },
+	{ "libnvidia-rtcore", SHOW, NULL, NULL },
+	{ "libnvoptix", SHOW, "1", NULL },
+	{ "libGLX_nvidia", SHOW, "0", "libGLX_indirect.so.0" },
+	{ "libEGL_nvidia", SHOW, "0", NULL },
+	{ "libGLESv2_nvidia", SHOW, "2", NULL },
+	{ "libGLESv1_CM_nvidia", SHOW, "1", NULL },
+	{ "libnvidia-glvkspirv", SHOW, NULL, NULL },
+	{ "libnvidia-cbl", SHOW, NULL, NULL },
+	{ "libnvidia-api", SHOW, "1", NULL },
+	{ "libnvidia-present", SHOW, NULL, NULL },
+	{ "libnvidia-vksc-core", SHOW, "1", NULL },
+	{ "libnvidia-vulkan-producer", SHOW, NULL, "libnvidia-vulkan-producer.so" },
+	{ "libnvidia-egl-gbm", SHOW, "1", NULL },
+	{ "libnvidia-egl-wayland", SHOW, "1", NULL },
+	{ "libnvidia-egl-wayland2", SHOW, "1", NULL },
+	{ "libnvidia-egl-xcb", SHOW, "1", NULL },
+	{ "libnvidia-egl-xlib", SHOW, "1", NULL },
 	/* before there was libglvnd, the vendor's own; later the image's, which has no driver's version in its name */
-	{ "libGL", SHOW, NULL },
-	{ "libEGL", SHOW, NULL },
-	{ "libGLESv1_CM", SHOW, NULL },
-	{ "libGLESv2", SHOW, NULL },
-	{ "libnvidia-gtk2", GPU_CAP_DISPLAY, NULL },
-	{ "libnvidia-gtk3", GPU_CAP_DISPLAY, NULL },
-	{ "libnvidia-wayland-client", GPU_CAP_DISPLAY, NULL },
-	{ "libnvidia-wfb", GPU_CAP_DISPLAY, NULL },
-	{ "libglxserver_nvidia", GPU_CAP_DISPLAY, "libglxserver_nvidia.so" },
+	{ "libGL", SHOW, "1", NULL },
+	{ "libEGL", SHOW, "1", NULL },
+	{ "libGLESv1_CM", SHOW, "1", NULL },
+	{ "libGLESv2", SHOW, "2", NULL },
+	{ "libnvidia-gtk2", GPU_CAP_DISPLAY, NULL, NULL },
+	{ "libnvidia-gtk3", GPU_CAP_DISPLAY, NULL, NULL },
+	{ "libnvidia-wayland-client", GPU_CAP_DISPLAY, NULL, NULL },
+	{ "libnvidia-wfb", GPU_CAP_DISPLAY, NULL, NULL },
+	{ "libglxserver_nvidia", GPU_CAP_DISPLAY, NULL, "libglxserver_nvidia.so" },
 };
 
 /* By the last part of the path. */
@@ -153,6 +155,19 @@ nvlib_other_name(const char *basename)
 	const struct nvlib *l = find_lib(basename);
 
 	return l != NULL ? l->other : NULL;
+}
+
+bool
+nvlib_soname(const char *basename, char out[64])
+{
+	const struct nvlib *l = find_lib(basename);
+	int n;
+
+	if (l == NULL)
+		return false;
+	n = l->number != NULL && !nvlib_own_version(basename) ? snprintf(out, 64, "%s.so.%s", l->stem, l->number) :
+	    snprintf(out, 64, "%s", basename);
+	return n > 0 && n < 64;
 }
 
 /* …/nvidia/VERSION/gsp_ga10x.bin */

@@ -59,4 +59,11 @@ bool nvidia_version_parse(const char *text, char out[32]);
  */
 const char *nvlib_other_name(const char *basename);
 
+/*
+ * The name that programs and other libraries load it by (SONAME), where it is
+ * one of the driver's of 64 bits, as its releases from 390 to 580 have them:
+ * "libcuda.so.1" for "libcuda.so.580.95.05".  False: none that is known.
+ */
+bool nvlib_soname(const char *basename, char out[64]);
+
 #endif

@@ -69,41 +69,6 @@ def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind
                                        **more)), mode)
 
 
-def glibc_image(path, rhel=False):
-    """An image with a C library and a program that loads the driver, and nothing of a driver in it."""
-    busybox_rootfs(path, MAXID)
-    c = write(W + '/prog.c', r'''#include <dlfcn.h>
-#include <stdio.h>
-int main(int n, char **v) {
-	for (v++; n-- > 1; v++) {
-		void *l = dlopen(*v, RTLD_NOW);
-		const char *(*f)(void) = l != NULL ? (const char *(*)(void))dlsym(l, "driver_says") : NULL;
-		printf("%s: %s\n", *v, f != NULL ? f() : dlerror());
-	}
-}''')
-    subprocess.check_call(['cc', '-o', path + '/bin/prog', c])
-    for lib in re.findall(r'(/\S+)', sh('ldd', path + '/bin/prog').stdout):
-        data, to = open(lib, 'rb').read(), lib
-        if rhel:
-            to = '/lib64/' + os.path.basename(lib)
-            old, new = b'/lib/x86_64-linux-gnu/\0', b'/lib64//./././././././\0'
-            assert len(old) == len(new) and ('ld-linux' not in lib or data.count(old) > 1)
-            data = data.replace(old, new)
-        os.makedirs(path + os.path.dirname(to), exist_ok=True)
-        with open(path + to, 'wb') as f:
-            f.write(data)
-        os.chmod(path + to, 0o755)
-
-
-class Fresh(Bundle):
-    """With an image of its own: the places that a runtime makes for mounts would be seen by the next container."""
-    def __init__(self, host, edit=lambda s: None, image=None, **kw):
-        if image is None:
-            image = '%s/vol/image%d' % (W, Bundle.count)
-            subprocess.check_call(['cp', '-a', W + '/vol/glibc', image])
-        super().__init__(host, edit=lambda s: [edit(s), s['root'].update(path=image)], **kw)
-
-
 def refused(name, *words, **kw):
     """The container is not made, with these words in its one line, and nothing is left of the try."""
     before, b = leases(), Fresh(host, env=kw.pop('env', TRAIN), args=['/bin/true'], **kw)
@@ -150,12 +115,14 @@ ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'chec
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
 r = b.run().stdout
 ok('libcuda.so.1: cuda ' + VERSION in r and 'libnvidia-ml.so.1: ml' in r, tag + "a loader with RHEL's directories finds it, too", r)
-spec(edits={'mounts': [m for m in mounts(cuda, 'libcuda.so.1') if RHEL not in m['containerPath']]})
+# a library whose other names nobody knows is only where the spec mounts it
+unknown = shutil.copy(cuda, DRIVER + '/libmakers-own.so.1')
+spec(edits={'mounts': [m for m in mounts(unknown, 'libmakers-own.so.1') if RHEL not in m['containerPath']]})
 shutil.rmtree(W + '/vol/glibc-rhel')
 glibc_image(W + '/vol/glibc-rhel', rhel=True)
-b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1'])
+b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libmakers-own.so.1'])
 r = b.run().stdout
-ok('libcuda.so.1: libcuda.so.1: cannot open' in r, tag + "and does not look in Debian's", r)
+ok('libmakers-own.so.1: libmakers-own.so.1: cannot open' in r, tag + "and does not look in Debian's", r)
 spec()
 
 policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')

@@ -186,6 +186,41 @@ class Bundle:
         return [j['msg'] for j in map(json.loads, open(self.log)) if j['level'] == 'error']
 
 
+def glibc_image(path, rhel=False):
+    """An image with a C library and a program that loads the driver, and nothing of a driver in it."""
+    busybox_rootfs(path, MAXID)
+    c = write(W + '/prog.c', r'''#include <dlfcn.h>
+#include <stdio.h>
+int main(int n, char **v) {
+	for (v++; n-- > 1; v++) {
+		void *l = dlopen(*v, RTLD_NOW);
+		const char *(*f)(void) = l != NULL ? (const char *(*)(void))dlsym(l, "driver_says") : NULL;
+		printf("%s: %s\n", *v, f != NULL ? f() : dlerror());
+	}
+}''')
+    subprocess.check_call(['cc', '-o', path + '/bin/prog', c])
+    for lib in re.findall(r'(/\S+)', sh('ldd', path + '/bin/prog').stdout):
+        data, to = open(lib, 'rb').read(), lib
+        if rhel:
+            to = '/lib64/' + os.path.basename(lib)
+            old, new = b'/lib/x86_64-linux-gnu/\0', b'/lib64//./././././././\0'
+            assert len(old) == len(new) and ('ld-linux' not in lib or data.count(old) > 1)
+            data = data.replace(old, new)
+        os.makedirs(path + os.path.dirname(to), exist_ok=True)
+        with open(path + to, 'wb') as f:
+            f.write(data)
+        os.chmod(path + to, 0o755)
+
+
+class Fresh(Bundle):
+    """With an image of its own: the places that a runtime makes for mounts would be seen by the next container."""
+    def __init__(self, host, edit=lambda s: None, image=None, **kw):
+        if image is None:
+            image = '%s/vol/image%d' % (W, Bundle.count)
+            subprocess.check_call(['cp', '-a', W + '/vol/glibc', image])
+        super().__init__(host, edit=lambda s: [edit(s), s['root'].update(path=image)], **kw)
+
+
 def missing_caps(bounding):
     names = ('CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE '
              'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT '

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Specs as nvidia-ctk writes them, 1.14 to 1.20: what a container's own loader finds of the driver, with no hook run.
+
+usage: ctkspec.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The specs are put together here in the tool kit's form (pkg/nvcdi, internal/discover/hooks.go): it is not installed, nor are
+its hooks.  The GPUs and the driver's libraries are SIMULATED, as in driver.py.
+"""
+import json, os, re, shutil, subprocess
+from lib import *
+
+host, tag = able_host()
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
+VERSION = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
+DEBIAN = '/usr/lib/x86_64-linux-gnu'
+# what programs load, and what stands behind ".so." in the SONAME
+LIBRARIES = {'libcuda': '1', 'libnvidia-ml': '1', 'libnvidia-ptxjitcompiler': '1', 'libnvidia-opencl': '1', 'libnvidia-cfg': '1',
+             'libnvidia-allocator': '1', 'libnvidia-nvvm': '4', 'libnvidia-gpucomp': VERSION}
+NAMES = ['%s.so.%s' % l for l in LIBRARIES.items()] + ['libcuda.so']
+OPTIONS = ['ro', 'nosuid', 'nodev', 'rbind', 'rprivate']
+
+
+def make_library(stem, number, path):
+    c = write(W + '/lib.c', 'const char *driver_says(void); const char *driver_says(void) { return "%s"; }\n' % stem)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.check_call(['cc', '-shared', '-fPIC', '-Wl,-soname,%s.so.%s' % (stem, number), '-o', path, c])
+
+
+def ctk_edits(where, form):
+    """The edits for every container, with the libraries in that directory of host and container."""
+    files = ['%s/%s.so.%s' % (where, stem, VERSION) for stem in LIBRARIES]
+    ctk = form == '1.14'
+    path = '/usr/bin/nvidia-ctk' if ctk else '/usr/bin/nvidia-cdi-hook'
+
+    def hook(*args):
+        h = {'hookName': 'createContainer', 'path': path, 'args': [os.path.basename(path)] + ['hook'] * ctk + list(args)}
+        return h if ctk else dict(h, env=['NVIDIA_CTK_DEBUG=false'])
+    hooks = [hook('create-symlinks', '--link', 'libcuda.so.1::%s/libcuda.so' % where, '--link',
+                  '../libnvidia-allocator.so.1::%s/gbm/nvidia-drm_gbm.so' % where),
+             hook('update-ldcache', '--folder', where)]
+    if form != '1.14':
+        hooks += [hook('enable-cuda-compat', '--host-driver-version=' + VERSION)]
+    if form == '1.20':
+        hooks += [hook('disable-device-node-modification'), hook('update-application-profile')]
+    edits = {'env': ['NVIDIA_VISIBLE_DEVICES=void'], 'deviceNodes': [{'path': '/dev/nvidiactl'}, {'path': '/dev/nvidia-uvm'}],
+             'mounts': [{'hostPath': f, 'containerPath': f, 'options': OPTIONS} for f in files]}
+    return edits if form == 'disable-hook=all' else dict(edits, hooks=hooks)
+
+
+def block(value, indent=''):
+    """YAML as the tool kit's."""
+    if isinstance(value, dict):
+        return ''.join('%s%s:%s' % (indent, k, '\n' + block(v, indent + '    ') if isinstance(v, (dict, list)) else ' %s\n' % json.dumps(v))
+                       for k, v in value.items())
+    return ''.join('%s-\n%s' % (indent, block(v, indent + '    ')) if isinstance(v, (dict, list)) else '%s- %s\n' % (indent, json.dumps(v))
+                   for v in value)
+
+
+def spec(edits, yaml, bom=False):
+    for d in '/etc/cdi', '/run/cdi':
+        shutil.rmtree(d, ignore_errors=True)
+    s = {'cdiVersion': '0.5.0', 'kind': 'nvidia.com/gpu', 'containerEdits': edits,
+         'devices': [{'name': str(n), 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia%d' % n}]}} for n in (0, 1)]}
+    return write('/etc/cdi/nvidia.' + ('yaml' if yaml else 'json'), '\ufeff' * bom + ('---\n' + block(s) if yaml else json.dumps(s)))
+
+
+def lacks(image):
+    """The names that a container's loader does not find, or None where there is no container."""
+    b = Fresh(host, env=TRAIN, image=image, args=['/bin/prog'] + NAMES)
+    r = b.run()
+    found = dict(re.findall(r'(?m)^(\S+\.so\S*): (.*)', r.stdout))
+    return [n for n in NAMES if found.get(n) != n.split('.so')[0]], r.stdout
+
+
+host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; capabilities = [ "compute", "utility" ]; } );\n')
+for stem, number in LIBRARIES.items():
+    make_library(stem, number, '%s/%s.so.%s' % (DEBIAN, stem, VERSION))
+    make_library(stem, number, '/opt/driver/lib/%s.so.%s' % (stem, VERSION))
+glibc_image(W + '/vol/glibc')
+glibc_image(W + '/vol/glibc-rhel', rhel=True)
+for form in '1.14', '1.17', '1.20', 'disable-hook=all':
+    for yaml in False, True:
+        spec(ctk_edits(DEBIAN, form), yaml)
+        for image in None, W + '/vol/glibc-rhel':
+            missing, said = lacks(image)
+            ok(missing == [], tag + "a spec of %s in %s: an image like %s's loads %d names" %
+               (form, 'YAML' if yaml else 'JSON', 'RHEL' if image else 'Debian', len(NAMES)), said)
+spec(ctk_edits(DEBIAN, '1.17'), True, bom=True)
+missing, said = lacks(None)
+ok(missing == [], tag + 'YAML with a byte order mark is read', said)
+
+# a folder that no loader looks into: what is known by its name is found all the same, and check says what is not
+write('/opt/driver/lib/libmakers-own.so.1', 'no library, and none that is known', 0o644)
+edits = ctk_edits('/opt/driver/lib', '1.17')
+edits['mounts'].append({'hostPath': '/opt/driver/lib/libmakers-own.so.1', 'containerPath': '/opt/driver/lib/libmakers-own.so.1', 'options': OPTIONS})
+spec(edits, True)
+missing, said = lacks(None)
+ok(missing == [], tag + 'libraries in a directory of their own are found', said)
+r = sh('/usr/sbin/gpuhelperctl', 'check')
+ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks into its directory' in r.stdout and 'cdi generate' in r.stdout,
+   tag + 'check says which one is not, and what to run', r.stdout)
+
+# hooks that are not run are no reason to refuse a spec; ones that would be, are
+host.settings('cdi_hooks = "allow";')
+spec(ctk_edits(DEBIAN, '1.14'), False)
+missing, said = lacks(None)
+ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment is not run', said)
+done()

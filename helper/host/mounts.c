@@ -41,8 +41,32 @@ mount_line(char *line, struct mount *out)
 	unescape(word[3]);
 	unescape(word[4]);
 	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4],
-	    strncmp(word[5], "rw", 2) == 0 };
+	    strncmp(word[5], "rw", 2) == 0, word[5], save };
 	return true;
+}
+
+bool
+mount_has_option(const struct mount *m, const char *name)
+{
+	const char *o = m->options;
+	size_t n;
+
+	for (; *o != '\0'; o += n, o += *o == ',')
+		if ((n = strcspn(o, ",")) == strlen(name) && strncmp(o, name, n) == 0)
+			return true;
+	return false;
+}
+
+const char *
+mount_type(struct mount *m)
+{
+	char *word = m->rest != NULL ? strtok_r(m->rest, " ", &m->rest) : NULL;
+
+	/* optional fields end with a «-» */
+	while (word != NULL && strcmp(word, "-") != 0)
+		word = strtok_r(NULL, " ", &m->rest);
+	word = word != NULL ? strtok_r(NULL, " ", &m->rest) : NULL;
+	return word != NULL ? word : "";
 }
 
 int
@@ -87,22 +111,45 @@ own_table(void)
 	return root == -1 ? NULL : file_read_at(root, name, 16 << 20, NULL);
 }
 
-bool
-mounts_beneath(const char *dir, char *first, size_t size)
+int
+mounts_own(mount_test *test, void *ctx)
 {
 	autofree char *text = own_table();
 	char *line, *lines = NULL;
 	struct mount m;
 
-	snprintf(first, size, "?");
 	if (text == NULL)
-		return true;
+		return -1;
 	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines))
-		if (mount_line(line, &m) && path_is_beneath(m.point, dir)) {
-			snprintf(first, size, "%s", m.point);
-			return true;
-		}
-	return false;
+		if (mount_line(line, &m) && test(ctx, &m))
+			return 1;
+	return 0;
+}
+
+struct beneath {
+	const char *dir;
+	char *first;
+	size_t size;
+};
+
+static bool
+is_beneath(void *ctx, struct mount *m)
+{
+	const struct beneath *b = ctx;
+
+	if (!path_is_beneath(m->point, b->dir))
+		return false;
+	snprintf(b->first, b->size, "%s", m->point);
+	return true;
+}
+
+bool
+mounts_beneath(const char *dir, char *first, size_t size)
+{
+	struct beneath b = { dir, first, size };
+
+	snprintf(first, size, "?");
+	return mounts_own(is_beneath, &b) != 0;
 }
 
 /* What comes of a path on this mount, in the file system that is mounted; NULL with errno. */

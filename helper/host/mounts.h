@@ -13,10 +13,16 @@ struct mount {
 	char *place;		/* what of the file system is mounted */
 	char *point;		/* where */
 	bool writable;		/* by the mount; the file system may be read-only all the same */
+	char *options;		/* the mount's own, "rw,nodev" */
+	char *rest;		/* of the line: see mount_type() */
 };
 
 /* Takes the line apart, and changes it; false for what is none. */
 bool mount_line(char *line, struct mount *out);
+
+bool mount_has_option(const struct mount *m, const char *name);
+/* The kind of file system, "tmpfs"; "" where the line does not say.  To be asked once: it takes the line apart. */
+const char *mount_type(struct mount *m);
 
 /* Looks at one mount, whose texts it may change; true ends the search. */
 typedef bool mount_test(void *ctx, struct mount *m);
@@ -28,6 +34,9 @@ typedef bool mount_test(void *ctx, struct mount *m);
  * they can't be seen: EINVAL is a zombie's.
  */
 int mounts_any(int proc, const char *task, mount_test *test, void *ctx);
+
+/* The same for the mounts that this process reaches; the test may take its time. */
+int mounts_own(mount_test *test, void *ctx);
 
 /*
  * True if something is mounted beneath the directory (strictly); «first» gets one

@@ -21,6 +21,12 @@ bool path_is_beneath(const char *path, const char *dir);	/* strictly beneath */
 bool path_at_or_beneath(const char *path, const char *dir);
 bool path_related(const char *a, const char *b);		/* equal, or one beneath the other */
 
+/*
+ * Any path without empty, "." and ".." components, from "/" on: as NVIDIA's runtime compares
+ * destinations (Go's filepath.Clean()).  "/" becomes "".  The caller frees; NULL: no memory.
+ */
+char *path_cleaned(const char *path);
+
 /* Number of components: "/" 0, "/srv" 1. */
 unsigned path_depth(const char *path);
 

@@ -76,36 +76,11 @@ is_gpu_node(const struct composing *c, const char *path)
 	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && devmajors_is_gpu(c->majors, major(st.st_rdev));
 }
 
-/* A destination without empty, "." and ".." components, as NVIDIA's runtime compares it (Go's filepath.Clean()). */
-static char *
-cleaned(const char *path)
-{
-	char *out = malloc(strlen(path) + 2);
-	size_t n, o = 0;
-
-	for (; out != NULL; path += n) {
-		path += strspn(path, "/");
-		if ((n = strcspn(path, "/")) == 0)
-			break;
-		if (n == 2 && strncmp(path, "..", n) == 0) {
-			while (o > 0 && out[--o] != '/')
-				;
-		} else if (n != 1 || *path != '.') {
-			out[o++] = '/';
-			memcpy(out + o, path, n);
-			o += n;
-		}
-	}
-	if (out != NULL)
-		out[o] = '\0';
-	return out;
-}
-
 /* What an NVIDIA runtime reads as a request by volume (by text, so «...devicesall» is one), and host nodes of GPUs. */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
 {
-	autofree char *target = cleaned(m->target);
+	autofree char *target = path_cleaned(m->target);
 
 	if (target == NULL) {
 		c->edits.failed = true;

@@ -16,6 +16,7 @@ test_lines(void)
 {
 	char a[] = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
 	char b[] = "7 1 0:43 /a\\040b\\134c /x\\011y rw - tmpfs tmpfs rw", c[] = "36 35 98:0 /mnt1", d[] = "";
+	char f[] = "7 1 0:43 /a /x rw master:1 propagate_from:2 - tmpfs - rw", g[] = "7 1 0:43 /a /x rw master:1";
 	char e[] = "8 1 8:1 / /y ro,nosuid - ext4 /dev/sda1 rw";
 	struct mount m;
 
@@ -23,6 +24,13 @@ test_lines(void)
 	    strcmp(m.point, "/mnt2") == 0 && m.writable, "the line that proc(5) has");
 	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0, "what is escaped");
 	ok(mount_line(e, &m) && !m.writable, "read-only by the mount, whatever the file system is");
+	ok(!mount_has_option(&m, "nodev") && !mount_has_option(&m, "suid") && mount_has_option(&m, "nosuid") && mount_has_option(&m, "ro"),
+	    "its options");
+	is_str(mount_type(&m), "ext4", "its type, without optional fields");
+	ok(mount_line(f, &m), "a line with two of them");
+	is_str(mount_type(&m), "tmpfs", "its type");
+	ok(mount_line(g, &m), "a line that ends early");
+	is_str(mount_type(&m), "", "its type");
 	ok(!mount_line(c, &m) && !mount_line(d, &m), "no line");
 }
 

@@ -126,6 +126,10 @@ group refusals-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container
 group refusals-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" runc v2
 group refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/refusals.py" crun v1
 group refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
+group privileged-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/privileged.py" runc v1
+group privileged-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" runc v2
+group privileged-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/privileged.py" crun v1
+group privileged-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" crun v2
 group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
 group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
 group rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc

@@ -701,7 +701,7 @@ t "a root that is the host's is told" sh -c '[ $1 = 0 ] && grep -q "^note: gpuhe
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CAP_SYS_ADMIN"]}'
 echo 'privileged = "deny";' >"$d/gpuhelper.conf"
 explain --bundle "$T/b" --user nobody
-t "a privileged one is refused where they are denied" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf)'
+t "a privileged one is refused where they are denied" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace'
 rm "$d/gpuhelper.conf"
 esc=$(printf '\\u001b[31m')
 bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""

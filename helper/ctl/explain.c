@@ -85,7 +85,10 @@ read_bundle(struct inquiry *q)
 	if (bundle_open(q->options->bundle, &q->bundle, &q->why) == -1 ||
 	    spec_parse(&q->spec, q->bundle.text, q->bundle.len, &q->why) == -1)
 		return -1;
-	return spec_request(&q->spec, &q->request, &q->asks, &q->why);
+	q->spec.bundle = q->bundle.path;
+	if (spec_request(&q->spec, &q->request, &q->asks, &q->why) == -1)
+		return -1;
+	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, q->privilege, &q->why);
 }
 
 static int
@@ -244,8 +247,7 @@ static int
 judge(struct inquiry *q, bool proven)
 {
 	if (q->request.privileged && q->settings.privileged == PRIVILEGED_DENY)
-		return refuse(&q->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
-		    "in gpuhelper.conf)");
+		return privilege_refuse(q->privilege, &q->why);
 	if (!q->asks && !q->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
 		return refuse(&q->why, WHY_DENIED, "the container asks for nothing: it brings no GPUHELPER_TOKEN, "

@@ -5,6 +5,7 @@
 #include "../host/decide.h"
 #include "../host/identity.h"
 #include "../user/bundle.h"
+#include "../user/privilege.h"
 #include "../user/spec.h"
 #include "ctl.h"
 
@@ -29,6 +30,7 @@ struct inquiry {
 	struct bundle bundle;		/* with --bundle, else empty */
 	struct spec spec;
 	struct request request;
+	char privilege[PRIVILEGE_MAX];	/* what makes the container privileged, or "" */
 	bool asks;			/* for a token, GPUs or folders */
 	struct asker asker;
 	char *user;			/* asker borrows from it */

@@ -2,6 +2,7 @@
 #include "capability.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../pure/cleanup.h"
@@ -27,6 +28,14 @@ capability_is_strong(const char *name)
 bool
 capabilities_are_strong(const struct doc *d, uint32_t process)
 {
+	char name[1];
+
+	return capabilities_name_strong(d, process, name, sizeof(name));
+}
+
+bool
+capabilities_name_strong(const struct doc *d, uint32_t process, char *first, size_t size)
+{
 	uint32_t caps = doc_get(d, process, "capabilities"), n;
 	size_t i;
 
@@ -34,8 +43,10 @@ capabilities_are_strong(const struct doc *d, uint32_t process)
 		for (n = doc_first(d, doc_get(d, caps, capability_sets[i])); n != DOC_NONE; n = doc_next(d, n)) {
 			autofree char *name = doc_string(d, n);
 
-			if (name == NULL || capability_is_strong(name))
-				return true;
+			if (name != NULL && !capability_is_strong(name))
+				continue;
+			snprintf(first, size, "%s", name != NULL ? name : "a capability that is no text");
+			return true;
 		}
 	return false;
 }

@@ -14,6 +14,9 @@ bool capability_is_strong(const char *name);
 /* True if one in any of the process's sets is, or is no text. */
 bool capabilities_are_strong(const struct doc *d, uint32_t process);
 
+/* The same; *name gets that one, cut at «size». */
+bool capabilities_name_strong(const struct doc *d, uint32_t process, char *name, size_t size);
+
 /* True if one in any of the process's sets has this name. */
 bool capabilities_have(const struct doc *d, uint32_t process, const char *name);
 

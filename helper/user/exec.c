@@ -283,7 +283,8 @@ check_power(char *const *argv, const struct command *c, const char *runtime, str
 	char name[40];
 
 	snprintf(name, sizeof(name), "/proc/%d/ns/user", init);
-	if (init != 0 && stat("/proc/self/ns/user", &ours) == 0 && stat(name, &theirs) == 0 && ours.st_ino != theirs.st_ino)
+	if (init != 0 && stat("/proc/self/ns/user", &ours) == 0 && stat(name, &theirs) == 0 && ours.st_ino != theirs.st_ino &&
+	    (namespace_has_false_root() || geteuid() != 0 || !namespace_has_our_root(init)))
 		return 0;
 	return refuse(why, WHY_DENIED, "exec in container %s with capabilities like CAP_SYS_ADMIN, and not in a user "
 	    "namespace of its own: that is a privileged container, which this host does not allow (privileged = \"deny\" in "

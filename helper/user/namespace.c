@@ -19,23 +19,33 @@
 static bool false_root;
 
 static char *
-read_map(void)
+read_map(pid_t pid)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char name[40];
 
-	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
+	snprintf(name, sizeof(name), "proc/%d/uid_map", pid);
 	return root != -1 ? file_read_at(root, name, 16384, NULL) : NULL;
 }
 
 bool
 namespace_is_own(void)
 {
-	autofree char *map = read_map();
+	autofree char *map = read_map(getpid());
 	unsigned inside, outside, count;
 
 	return map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 || outside != 0 ||
 	    count != UINT32_MAX;
+}
+
+bool
+namespace_has_our_root(pid_t pid)
+{
+	autofree char *text = read_map(pid);
+	struct idmap map = { 0 };
+	uint32_t inside;
+
+	return text == NULL || !idmap_parse(text, &map) || idmap_in(&map, 0, &inside);
 }
 
 void
@@ -57,7 +67,7 @@ namespace_has_false_root(void)
 uint32_t
 namespace_outer_uid(void)
 {
-	autofree char *text = read_map();
+	autofree char *text = read_map(getpid());
 	struct idmap map = { 0 };
 	uint32_t outer;
 

@@ -4,9 +4,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* True unless all ids are the host's.  True too where that can't be seen. */
 bool namespace_is_own(void);
+
+/* True if a process's user namespace has an id for this one's uid 0.  True too where that can't be seen. */
+bool namespace_has_our_root(pid_t pid);
 
 /*
  * To be called first.  In a namespace that has no name for the host's root, what

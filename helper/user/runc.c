@@ -30,11 +30,13 @@
 #include "argv.h"
 #include "ask.h"
 #include "bundle.h"
+#include "capability.h"
 #include "compose.h"
 #include "create.h"
 #include "exec.h"
 #include "lease.h"
 #include "namespace.h"
+#include "privilege.h"
 #include "report.h"
 #include "rootfs.h"
 #include "runtime.h"
@@ -219,20 +221,29 @@ check_cgroup_is_free(const struct making *m, struct why *why)
 	    "already: it must have one of its own", *r->cgroups_path ? r->cgroups_path : r->id);
 }
 
+static int
+check_privilege(struct making *m)
+{
+	char what[PRIVILEGE_MAX];
+
+	if (privilege_find(&m->spec, &m->request, is_hosts_root(), what, &m->why) == -1)
+		return -1;
+	if (!m->request.privileged || m->settings->privileged != PRIVILEGED_DENY)
+		return 0;
+	return privilege_refuse(what, &m->why);
+}
+
 /* What holds for every container, whatever it asks for. */
 static int
 check_container(struct making *m, bool *asks)
 {
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
 	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1 ||
-	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1 ||
-	    find_placeholder(m) == -1 ||
-	    note_allocation(m) == -1)
+	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
 		return -1;
-	if (m->spec.privileged && m->settings->privileged == PRIVILEGED_DENY)
-		return refuse(&m->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
-		    "in gpuhelper.conf)");
-	if (check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
+	m->spec.bundle = m->bundle.path;
+	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
+	    check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
 	    check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1)
@@ -342,6 +353,13 @@ ask_for_grant(struct making *m)
 	return check_submounts(m) == -1 || suit_crun(m) == -1 ? -1 : bind_nodes(m);
 }
 
+/* What has such capabilities was made to do what container_t may not. */
+static bool
+keeps_its_domain(const struct spec *s)
+{
+	return !s->user_namespace && capabilities_are_strong(&s->doc, s->process);
+}
+
 /*
  * selinux.plain: a container that its engine gave no label would run in the
  * runtime's own domain.  Categories are drawn as engines draw them, from half a
@@ -353,7 +371,7 @@ label_plain(struct making *m)
 	char level[32], label[96], mount[96];
 	uint32_t random;
 
-	if (m->granted || !m->settings->plain_container || m->spec.label != NULL || m->spec.privileged ||
+	if (m->granted || !m->settings->plain_container || m->spec.label != NULL || keeps_its_domain(&m->spec) ||
 	    access("/sys/fs/selinux/enforce", F_OK) == -1)
 		return 0;
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
@@ -369,7 +387,7 @@ label_plain(struct making *m)
 static int
 write_config(struct making *m)
 {
-	bool hide = !(m->spec.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
+	bool hide = !(m->request.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
 
 	if (label_plain(m) == -1)
 		return -1;
@@ -452,7 +470,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	*why = m.why;
 	made->granted = m.granted;
-	made->ruled = m.granted && !m.spec.privileged && is_hosts_root();
+	made->ruled = m.granted && !m.request.privileged && is_hosts_root();
 	making_free(&m);
 	return ret;
 }

@@ -31,8 +31,8 @@ exact_keys(const struct doc *d, uint32_t obj, struct why *why)
 	static const char *const known[] = { "ociVersion", "process", "root", "mounts", "linux", "annotations", "hooks",
 		"env", "user", "capabilities", "additionalGids", "uid", "gid", "path", "destination", "source", "type",
 		"options", "devices", "resources", "cgroupsPath", "uidMappings", "gidMappings", "namespaces", "maskedPaths",
-		"allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective", "permitted",
-		"inheritable", "ambient", "selinuxLabel", "mountLabel", NULL };
+		"readonlyPaths", "allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective",
+		"permitted", "inheritable", "ambient", "selinuxLabel", "mountLabel", NULL };
 	uint32_t k;
 	size_t i;
 
@@ -280,7 +280,6 @@ read_namespaces(struct spec *s, struct why *why)
 		if (doc_equals(&s->doc, doc_get(&s->doc, n, "type"), "user"))
 			s->user_namespace = true;
 	}
-	s->privileged = !s->user_namespace && capabilities_are_strong(&s->doc, s->process);
 	return 0;
 }
 
@@ -396,6 +395,14 @@ spec_free(struct spec *s)
 	strlist_free(&s->env_text);
 	doc_free(&s->doc);
 	*s = (struct spec){ 0 };
+}
+
+bool
+spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX])
+{
+	bool from_bundle = path[0] != '/' && s->bundle != NULL;
+
+	return snprintf(out, PATH_MAX, "%s%s%s", from_bundle ? s->bundle : "", from_bundle ? "/" : "", path) < PATH_MAX;
 }
 
 const struct spec_mount *
@@ -549,7 +556,6 @@ spec_request(const struct spec *s, struct request *r, bool *asks, struct why *wh
 	if (read_idmap(s, "uidMappings", &r->uids, why) == -1 || read_idmap(s, "gidMappings", &r->gids, why) == -1 ||
 	    read_process_user(s, r, why) == -1)
 		return -1;
-	r->privileged = s->privileged;
 	if ((s->label != NULL && (r->label = strdup(s->label)) == NULL) ||
 	    (s->mount_label != NULL && (r->mount_label = strdup(s->mount_label)) == NULL))
 		return refuse_nomem(why);

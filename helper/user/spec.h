@@ -5,6 +5,8 @@
 #ifndef GPUHELPER_USER_SPEC_H
 #define GPUHELPER_USER_SPEC_H
 
+#include <limits.h>
+
 #include "../pure/devrules.h"
 #include "../pure/doc.h"
 #include "../pure/request.h"
@@ -25,6 +27,7 @@ struct spec_device {
 
 struct spec {
 	struct doc doc;
+	const char *bundle;		/* the caller's: where relative paths of the host begin; NULL: right here */
 	/* nodes; DOC_NONE where absent */
 	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations, hooks;
 	struct strlist env_text;	/* one for each element of env */
@@ -39,7 +42,6 @@ struct spec {
 	char *cgroups_path;		/* "" if absent */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has one of its own */
-	bool privileged;		/* could undo what its device rules say */
 	unsigned major;			/* of ociVersion; 0: none, or not a number */
 };
 
@@ -55,6 +57,9 @@ void spec_free(struct spec *s);
  * ociVersion are refused.
  */
 int spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why);
+
+/* A path of the host as the runtime takes it, from the bundle.  False for one that is too long for anyone to open. */
+bool spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX]);
 
 /* The one bind mount with that very destination; NULL: none, or several. */
 const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);

@@ -168,7 +168,12 @@ WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_MKNOD']
 
 
 def as_root(spec, caps=WEAK):
+    """Root of the host's, but otherwise an ordinary container."""
     spec['process']['capabilities'] = {k: caps for k in ('bounding', 'effective', 'permitted')}
+    spec['linux']['readonlyPaths'] = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+    for m in spec['mounts']:
+        if m['destination'] in ('/sys', '/sys/fs/cgroup') and 'ro' not in m['options']:
+            m['options'].append('ro')
 
 
 def process_file(b, caps):
@@ -191,6 +196,21 @@ for sample, denied in (('task-privileged', True), ('task', False)):
     r = b.call('exec', '--process', process_file(b, WEAK), b.id)
     ok(r.returncode == 0, tag + '  and by a file, %s' % where, r.stdout)
     b.delete()
+
+
+def hosts_ids(spec):
+    as_root(spec)
+    spec['root']['path'] = host.priv_rootfs
+    spec['linux'].update({k: [{'containerID': 0, 'hostID': 0, 'size': 65536}] for k in ('uidMappings', 'gidMappings')})
+
+
+b = Bundle(host, args=['/bin/sleep', '60'], edit=hosts_ids)
+b.start()
+r = b.call('exec', '--cap', 'CAP_SYS_ADMIN', b.id, '/bin/true')
+ok(r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1], tag + 'exec --cap CAP_SYS_ADMIN, with a user namespace whose root is the host\'s', (r.stdout, b.errors()))
+r = b.call('exec', '--cap', 'CAP_KILL', b.id, '/bin/true')
+ok(r.returncode == 0, tag + '  and with other capabilities', r.stdout)
+b.delete()
 host.settings('privileged = "allow";')
 b = Bundle(host, 'task-privileged', args=probe, edit=everything)
 r = b.run()

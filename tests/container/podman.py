@@ -106,6 +106,30 @@ else:
     ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'as one of /etc/subuid')
 nothing_left('when it is over')
 
+# where privileged containers are refused, those that podman makes by itself are none
+write('/etc/gpuhelper/gpuhelper.conf', text + 'privileged = "deny";\n')
+HOSTS_NET = ['--network', 'host']
+r = podman('pod', 'create', '--name', 'pod', '--network', 'none', '--infra-image', 'image', '--infra-command', '/bin/sleep 1000')
+pod = ['--pod', 'pod'] if r.returncode == 0 else None
+for options, name in ((), 'a container'), (['--cgroupns', 'host'], 'one in the host\'s cgroup namespace'), (['--read-only'], 'one whose root is read-only'), (HOSTS_NET, 'one in the host\'s network'), (['--init'], 'one with an init'), (pod, 'one in a pod'):
+    if options is None:
+        skip(tag + 'privileged = "deny": one in a pod', 'podman says: ' + r.stdout.strip().replace('\n', ' '))
+        continue
+    if options == ['--init'] and not (shutil.which('catatonit') or os.path.exists('/usr/libexec/podman/catatonit')):
+        continue
+    for ask in ([], ASK) if options in ((), pod) else ([],):
+        r = podman('run', '--rm', *([] if options in (pod, HOSTS_NET) else ['--network', 'none']), *options, *ask, 'image', '/bin/sh', '-c', 'echo ran')
+        ok('ran' in r.stdout, tag + 'privileged = "deny": %s runs%s' % (name, ', granted' if ask else ''), r.stdout)
+made = [(['--privileged'], 'CAP_'), (['--cap-add', 'SYS_PTRACE'], 'CAP_SYS_PTRACE'), (['--pid', 'host'], 'PID namespace')]
+if not rootless:
+    made += [(['--security-opt', 'unmask=ALL'], 'may write /proc/sys'), (['-v', '/proc:/x:ro'], "the host's proc"), (['-v', '/sys/fs:/x:ro'], 'cgroup'),
+             (['-v', '/sys/kernel:/x'], 'may write in /x (sysfs)')]
+for options, what in made:
+    r = run(*options, script='echo ran')
+    ok('ran' not in r.stdout and 'privileged = "deny"' in r.stdout and what in r.stdout, tag + 'it refuses podman run %s' % ' '.join(options), r.stdout)
+podman('pod', 'rm', '--force', 'pod')
+write('/etc/gpuhelper/gpuhelper.conf', text)
+
 r = podman('run', '--detach', '--name', 'long', '--network', 'none', *ASK, 'image', '/bin/sleep', '1000')
 ok(r.returncode == 0 and len(leases()) == 1 and json.load(open('/run/gpuhelper/leases/' + leases()[0]))['uid'] == UID,
    tag + "a detached container holds its lease, in its user's name", r.stdout)

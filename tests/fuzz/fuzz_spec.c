@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../helper/user/compose.h"
+#include "../../helper/user/privilege.h"
 #include "../unit/devmodel.h"
 #include "fuzz.h"
 
@@ -101,6 +102,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct edits grant = { 0 };
 	struct why why = { 0 };
 	struct spec s;
+	char what[PRIVILEGE_MAX];
 	bool asks, granted, hide;
 	size_t len;
 	char *text;
@@ -113,7 +115,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_grant(&grant);
 	if (spec_parse(&s, (const char *)data + 1, size - 1, &why) == 0) {
 		if (spec_request(&s, &r, &asks, &why) == 0)
-			must(r.cgroups_path != NULL && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX);
+			must(r.cgroups_path != NULL && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
+			    (privilege_find(&s, &r, !granted, what, &why) == -1 || r.privileged == (what[0] != '\0')));
 		(void)compose_check_mounts(&s, &why);
 		must((text = compose(&s, &host, granted ? &grant : NULL, hide, &len, &why)) != NULL);
 		check_result(&s, text, len, granted ? &grant : NULL, hide);

@@ -3,6 +3,7 @@
  * nothing a runtime would read differently from us gets through.
  */
 #include "pure/cleanup.h"
+#include "user/privilege.h"
 #include "user/spec.h"
 #include "fixture.h"
 #include "tap.h"
@@ -254,7 +255,7 @@ test_nulls(void)
 	    "\"cgroupsPath\":null,"
 	    "\"namespaces\":null}}", &why), "null stands for what is absent: %s", why.text);
 	ok(s.env_text.n == 0 && s.mount_count == 0 && s.device_count == 0 && s.rule_count == 0 && s.root_path == NULL &&
-	    strcmp(s.cgroups_path, "") == 0 && s.major == 0 && !s.user_namespace && !s.privileged,
+	    strcmp(s.cgroups_path, "") == 0 && s.major == 0 && !s.user_namespace,
 	    "and is read as such");
 	spec_free(&s);
 	ok(parses(&s, "{\"process\":{},\"linux\":{\"resources\":{\"devices\":null}}}", &why), "of the rules, too");
@@ -338,41 +339,6 @@ test_version(void)
 		snprintf(text, sizeof(text), "{\"ociVersion\":\"%s\",\"process\":{},\"linux\":{}}", t[i].version);
 		ok(parses(&s, text, &why) && s.major == t[i].major, "ociVersion \"%s\" is %u", t[i].version,
 		    t[i].major);
-	}
-}
-
-static void
-test_privileged(void)
-{
-#define WITH_CAP(set, cap, ns) "{\"process\":{\"capabilities\":{\"" set "\":[\"CAP_KILL\",\"" cap "\"]}}," \
-    "\"linux\":{\"namespaces\":[" \
-    ns "]}}"
-	static const struct {
-		const char *text;
-		bool privileged;
-	} t[] = {
-		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "{\"type\":\"pid\"}"), true },
-		{ WITH_CAP("effective", "CAP_SYS_MODULE", ""), true },
-		{ WITH_CAP("permitted", "CAP_SYS_RAWIO", ""), true },
-		{ WITH_CAP("inheritable", "CAP_DAC_READ_SEARCH", ""), true },
-		{ WITH_CAP("ambient", "CAP_SYS_PTRACE", ""), true },
-		{ WITH_CAP("bounding", "CAP_BPF", ""), true },
-		{ WITH_CAP("bounding", "CAP_SYS_\\u0041DMIN", ""), true },
-		{ WITH_CAP("bounding", "CAP_MKNOD", ""), false },
-		{ WITH_CAP("bounding", "CAP_DAC_OVERRIDE", ""), false },
-		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "{\"type\":\"user\"}"), false },
-		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "{\"type\":\"User\"}"), true },
-		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "\"user\",{},{\"type\":\"u\\u0073er\",\"path\":\"/x\"}"),
-		    false },
-	};
-	struct why why;
-	size_t i;
-
-	for (i = 0; i < COUNT(t); i++) {
-		autospec struct spec s;
-
-		ok(parses(&s, t[i].text, &why) && s.privileged == t[i].privileged, "%s: %s %s", t[i].text,
-		    t[i].privileged ? "could undo its rules" : "could not", why.text);
 	}
 }
 
@@ -601,6 +567,7 @@ test_fixtures(const char *dir)
 		    "dac", false, 0 },
 	};
 	const char *text;
+	char what[PRIVILEGE_MAX];
 	struct why why;
 	size_t i, len;
 
@@ -615,7 +582,8 @@ test_fixtures(const char *dir)
 		if (!ok(spec_parse(&s, text, len, &why) == 0 && spec_request(&s, &r, &asks, &why) == 0, "%s: %s",
 		    t[i].name, why.text))
 			continue;
-		ok(!asks && s.major == 1 && s.privileged == t[i].privileged, "  is what a worker writes");
+		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, what, &why) == 0 &&
+		    r.privileged == t[i].privileged, "  is what a worker writes");
 		is_str(ids = describe_ids(&r), t[i].ids, "  with its ids");
 		if (t[i].says != NULL)
 			is_str(says = describe(&r, asks), t[i].says, "  and no claims");
@@ -649,7 +617,6 @@ main(int argc, char **argv)
 	test_nulls();
 	test_read();
 	test_version();
-	test_privileged();
 	test_request();
 	test_ids();
 	test_many_ids();

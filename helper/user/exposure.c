@@ -1,0 +1,197 @@
+/*
+ * See exposure.h.  By user ids alone, without any capability, the host's root sets
+ * /proc/sys/kernel/core_pattern (which names a program that the kernel runs), writes to PCI devices by /proc/bus and
+ * sysfs, and moves processes between cgroups.  What maskedPaths hide besides
+ * needs a capability that makes a container privileged anyway (capability.h).
+ */
+#include "exposure.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "../host/file.h"
+#include "../host/mounts.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+/* File systems in which the kernel itself is set, by mount's names for them and statfs(2)'s numbers. */
+static const struct kernel_fs {
+	const char *type;
+	uint32_t magic;
+} kernel_fs[] = {
+	{ "proc", 0x9fa0 }, { "sysfs", 0x62656572 }, { "cgroup", 0x27e0eb }, { "cgroup2", 0x63677270 },
+	{ "debugfs", 0x64626720 }, { "tracefs", 0x74726163 }, { "configfs", 0x62656570 }, { "securityfs", 0x73636673 },
+	{ "bpf", 0xcafe4a11 }, { "binfmt_misc", 0x42494e4d }, { "efivarfs", 0xde5e81e4 },
+};
+#define COUNT (sizeof(kernel_fs) / sizeof(kernel_fs[0]))
+
+struct looking {
+	const struct spec *s;
+	bool cgroup_namespace;
+	const struct spec_mount *mount;
+	const char *source;		/* resolved, while the mounts beneath are looked at */
+	bool failed;			/* a list of paths could not be read */
+	char *what;
+	size_t size;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+found(struct looking *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(l->what, l->size, fmt, ap);
+	va_end(ap);
+	return 1;
+}
+
+static const struct kernel_fs *
+by_type(const char *type)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT; i++)
+		if (strcmp(kernel_fs[i].type, type) == 0)
+			return &kernel_fs[i];
+	return NULL;
+}
+
+/* Runtimes go by the last word of such a pair, and not all by the same: one that says «write» is believed. */
+static bool
+is_readonly(const struct spec_mount *m)
+{
+	return (strlist_has(&m->options, "ro") || strlist_has(&m->options, "rro")) && !strlist_has(&m->options, "rw") &&
+	    !strlist_has(&m->options, "rrw");
+}
+
+/* Is this path, or the whole of the mount that it is in, read-only or masked in the container? */
+static bool
+is_listed(struct looking *l, const char *key, const char *mount, const char *path)
+{
+	const struct doc *d = &l->s->doc;
+	uint32_t list = doc_get(d, l->s->linux, key), n;
+
+	if (!doc_is(d, list, DOC_ARRAY))
+		return false;
+	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
+		autofree char *given = doc_string(d, n), *clean = given != NULL ? path_cleaned(given) : NULL;
+
+		if (clean == NULL)
+			l->failed = l->failed || doc_is(d, n, DOC_STRING);
+		else if (strcmp(clean, mount) == 0 || strcmp(clean, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int
+look_at_proc(struct looking *l, const char *target)
+{
+	static const char *const settings[] = { "sys", "sysrq-trigger", "bus", NULL };
+	size_t i;
+
+	for (i = 0; settings[i] != NULL; i++) {
+		autofree char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", target, settings[i]) == -1) {
+			path = NULL;
+			return -1;
+		}
+		if (!is_listed(l, "readonlyPaths", target, path) && !is_listed(l, "maskedPaths", target, path))
+			return found(l, "may write %.120s, which linux.readonlyPaths does not list: list it there", path);
+	}
+	return 0;
+}
+
+/* A file system that the runtime mounts by its name. */
+static int
+look_at_type(struct looking *l, const char *target)
+{
+	const char *type = l->mount->type != NULL ? l->mount->type : "";
+
+	if (by_type(type) == NULL || is_readonly(l->mount))
+		return 0;
+	if (strcmp(type, "proc") == 0)
+		return look_at_proc(l, target);
+	if (!text_starts(type, "cgroup"))
+		return found(l, "may write in %.120s (%s): mount it read-only", target, type);
+	return l->cgroup_namespace ? 0 : found(l, "may write in %.120s (%s): mount it read-only, or give it a cgroup "
+	    "namespace of its own", target, type);
+}
+
+/* /proc has a way into every process of the host's, be it read-only. */
+static int
+look_at_host_fs(struct looking *l, const char *target, const char *type, bool is_directory)
+{
+	if (strcmp(type, "proc") == 0 && (is_directory || !is_readonly(l->mount)))
+		return found(l, "has the host's proc at %.120s: leave that mount out", target);
+	return is_readonly(l->mount) ? 0 : found(l, "may write in %.120s (%s): mount it read-only", target, type);
+}
+
+/* A mount that a recursive bind brings along: only «rro» makes such ones read-only. */
+static bool
+is_brought(void *ctx, struct mount *m)
+{
+	struct looking *l = ctx;
+	const struct kernel_fs *fs;
+	bool kept = strlist_has(&l->mount->options, "rro") && is_readonly(l->mount);
+
+	if (!path_is_beneath(m->point, l->source) || (fs = by_type(mount_type(m))) == NULL ||
+	    (strcmp(fs->type, "proc") != 0 && (kept || !m->writable)))
+		return false;
+	return found(l, "has the host's %s with the mount of %.60s at %.60s, by %.60s: leave that mount out, or its «rbind»",
+	    fs->type, l->source, l->mount->target, m->point) == 1;
+}
+
+static int
+look_at_bind(struct looking *l, const char *target)
+{
+	char source[PATH_MAX], real[PATH_MAX];
+	autoclose int fd = l->mount->source != NULL && spec_host_path(l->s, l->mount->source, source) ?
+	    open(source, O_PATH | O_CLOEXEC) : -1;
+	struct statfs fs;
+	struct stat st;
+	size_t i;
+
+	/* what is not there can't be mounted either */
+	if (fd == -1 || fstatfs(fd, &fs) == -1 || fstat(fd, &st) == -1)
+		return 0;
+	for (i = 0; i < COUNT; i++)
+		if ((uint32_t)fs.f_type == kernel_fs[i].magic &&
+		    look_at_host_fs(l, target, kernel_fs[i].type, S_ISDIR(st.st_mode)) == 1)
+			return 1;
+	if (!strlist_has(&l->mount->options, "rbind") || realpath(source, real) == NULL)
+		return 0;
+	l->source = real;
+	return mounts_own(is_brought, l) == 1;
+}
+
+int
+exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why)
+{
+	struct looking l = { .s = s, .cgroup_namespace = cgroup_namespace, .what = what, .size = size };
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < s->mount_count; i++) {
+		autofree char *target = path_cleaned(s->mount[i].target);
+
+		l.mount = &s->mount[i];
+		if (target == NULL)
+			ret = -1;
+		else if (strlist_has(&l.mount->options, "remount") && !is_readonly(l.mount))
+			ret = found(&l, "may have what is mounted at %.120s changed by «remount»: leave that mount out", target);
+		else
+			ret = l.mount->bind ? look_at_bind(&l, target) : look_at_type(&l, target);
+	}
+	if (ret != -1 && l.failed)
+		return refuse(why, WHY_DATA, "config.json: linux.readonlyPaths and linux.maskedPaths can't be read: a NUL in a "
+		    "path, or too little memory");
+	return ret == -1 ? refuse_nomem(why) : ret;
+}

@@ -1,0 +1,132 @@
+/*
+ * See privilege.h.  A user namespace holds where it is the container's own, and has no id for the
+ * host's root.  One of another container's does not: its capabilities reach that container's processes.
+ */
+#include "privilege.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "capability.h"
+#include "exposure.h"
+
+enum kind { PID, MOUNT, CGROUP, USER, KINDS };
+
+static const struct {
+	const char *type, *name;
+} kinds[KINDS] = { { "pid", "PID" }, { "mount", "mount" }, { "cgroup", "cgroup" }, { "user", "user" } };
+
+struct namespaces {
+	bool own[KINDS];		/* a new one */
+	char *joined[KINDS];		/* one that is there, by its path; NULL: none */
+};
+
+static void
+namespaces_free(struct namespaces *n)
+{
+	size_t i;
+
+	for (i = 0; i < KINDS; i++)
+		free(n->joined[i]);
+}
+
+/* Runtimes take a path of "" for none. */
+static int
+read_namespace(const struct doc *d, uint32_t entry, struct namespaces *out, struct why *why)
+{
+	uint32_t type = doc_get(d, entry, "type"), path = doc_get(d, entry, "path");
+	autofree char *text = doc_is(d, path, DOC_STRING) ? doc_string(d, path) : NULL;
+	size_t i;
+
+	for (i = 0; i < KINDS && !doc_equals(d, type, kinds[i].type); i++)
+		;
+	if (i == KINDS)
+		return 0;
+	if (text == NULL && path != DOC_NONE && !doc_is(d, path, DOC_NULL))
+		return refuse(why, WHY_DATA, "config.json: linux.namespaces: the path of the %s namespace is not a string (without "
+		    "a NUL)", kinds[i].name);
+	if (text == NULL || *text == '\0') {
+		out->own[i] = true;
+	} else if (out->joined[i] == NULL) {
+		out->joined[i] = text;
+		text = NULL;
+	}
+	return 0;
+}
+
+static int
+read_namespaces(const struct spec *s, struct namespaces *out, struct why *why)
+{
+	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
+
+	for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n))
+		if (read_namespace(&s->doc, n, out, why) == -1)
+			return -1;
+	return 0;
+}
+
+/* A runtime that is given no ids for it takes its own: crun. */
+static bool
+is_held(const struct namespaces *n, const struct request *r, bool hosts_root)
+{
+	uint32_t inside;
+
+	return n->own[USER] && n->joined[USER] == NULL &&
+	    !(hosts_root && (r->uids.n == 0 || idmap_in(&r->uids, 0, &inside)));
+}
+
+/* 1 with a piece of a line, or 0. */
+static int
+look_at_namespaces(const struct namespaces *n, char what[PRIVILEGE_MAX])
+{
+	size_t i;
+
+	for (i = 0; i < KINDS; i++) {
+		if (n->joined[i] != NULL)
+			snprintf(what, PRIVILEGE_MAX, "joins the %s namespace %.100s: give it one of its own", kinds[i].name, n->joined[i]);
+		else if (!n->own[i] && (i == PID || i == MOUNT))
+			snprintf(what, PRIVILEGE_MAX, "has no %s namespace of its own: give it one", kinds[i].name);
+		else
+			continue;
+		return 1;
+	}
+	return 0;
+}
+
+static int
+look_at_capabilities(const struct spec *s, char what[PRIVILEGE_MAX])
+{
+	char name[60];
+
+	if (!capabilities_name_strong(&s->doc, s->process, name, sizeof(name)))
+		return 0;
+	snprintf(what, PRIVILEGE_MAX, "has %s: leave that out", name);
+	return 1;
+}
+
+int
+privilege_find(const struct spec *s, struct request *r, bool hosts_root, char what[PRIVILEGE_MAX], struct why *why)
+{
+	struct namespaces n = { 0 };
+	int ret = read_namespaces(s, &n, why);
+
+	what[0] = '\0';
+	r->privileged = false;
+	if (ret == 0 && !is_held(&n, r, hosts_root)) {
+		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1;
+		if (ret == 0 && hosts_root)
+			ret = exposure_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
+	}
+	namespaces_free(&n);
+	r->privileged = ret == 1;
+	return ret == -1 ? -1 : 0;
+}
+
+int
+privilege_refuse(const char *what, struct why *why)
+{
+	return refuse(why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" in "
+	    "gpuhelper.conf), and this one is: it %s, or give it a user namespace", what);
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""What makes a container privileged: refused by privileged = "deny", plain and granted; what engines make by default is not.
+
+usage: privileged.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import json, os, shutil
+from lib import *
+
+host, tag = able_host()
+ASK = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
+host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\n'
+                  'gpus = ( { vendor = "nvidia"; count = 1; sharing = "shared"; share_limit = 9; } );\n')
+host.settings('privileged = "deny";')
+READONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+MASKED = ['/proc/acpi', '/proc/asound', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list', '/proc/timer_stats',
+          '/proc/sched_debug', '/sys/firmware', '/proc/scsi']
+
+
+def of(kind, file=None, pid=None):
+    return {'type': kind, 'path': '/proc/%s/ns/%s' % (pid or pause, file or kind)}
+
+
+def rootful(spec):
+    """As docker, podman and containerd make one without a user namespace: default capabilities, a /proc/sys that is read-only."""
+    for key in 'uidMappings', 'gidMappings':
+        del spec['linux'][key]
+    spec['root']['path'] = host.priv_rootfs
+    spec['linux'].update(readonlyPaths=list(READONLY), maskedPaths=list(MASKED))
+    namespaces(spec, user=None)
+
+
+def namespaces(spec, **changes):
+    """kind=None: without; kind={...}: that one."""
+    kept = [n for n in spec['linux']['namespaces'] if n['type'] not in changes]
+    spec['linux']['namespaces'] = kept + [n for n in changes.values() if n]
+
+
+def mount_at(spec, target):
+    return next(m for m in spec['mounts'] if m['destination'] == target)
+
+
+def writable(spec, target):
+    m = mount_at(spec, target)
+    m['options'] = [o for o in m.get('options', []) if o != 'ro']
+
+
+def bind(spec, source, target, *options, kind='bind'):
+    spec['mounts'].append({'destination': target, 'type': kind, 'source': source, 'options': list(options)})
+
+
+def both(edit, sample='task', before=rootful):
+    def change(spec):
+        before(spec)
+        edit(spec)
+    for env, kind in ([], 'plain'), (ASK, 'granted'):
+        yield Bundle(host, sample, env=env, args=['/bin/true'], edit=change), kind
+
+
+def refused(name, edit, what, remedy, before=rootful):
+    for b, kind in both(edit, before=before):
+        seen = len(audit())
+        r = b.run()
+        lines, new = r.stdout.strip().splitlines(), audit()[seen:]
+        ok(r.returncode == 1 and len(lines) == 1 and 'privileged = "deny"' in r.stdout and what in r.stdout and remedy in r.stdout and
+           [a['event'] for a in new] == ['refuse'] and leases() == [] and b.config() == b.text,
+           tag + 'refused, %s: %s' % (kind, name), (r.stdout, b.errors(), new, leases()))
+        b.delete()
+
+
+def runs(name, edit, sample='task', before=rootful):
+    for b, kind in both(edit, sample, before):
+        r = b.run()
+        ok(r.returncode == 0, tag + 'runs, %s: %s' % (kind, name), (r.stdout, b.errors()))
+        b.delete()
+
+
+def nothing(spec):
+    pass
+
+
+# other containers: a pod's, and one with a user namespace
+pods, others = Bundle(host, args=['/bin/sleep', '1000'], edit=rootful), Bundle(host, args=['/bin/sleep', '1000'])
+pause, other = pods.start(), others.start()
+
+# what engines make
+for sample in 'task', 'get', 'put', 'check':
+    runs('a %s of Concourse' % sample, nothing, sample, before=nothing)
+runs('a container of docker\'s, with a cgroup namespace', nothing)
+runs('one without, whose cgroups are read-only', lambda s: namespaces(s, cgroup=None))
+runs('one of a pod, which has the network, IPC and host name of its pause container', lambda s: namespaces(s, network=of('network', 'net'), ipc=of('ipc'), uts=of('uts')))
+runs('one that shares the host\'s network', lambda s: (namespaces(s, network=None), bind(s, '/etc/hosts', '/etc/hosts', 'bind', 'ro')))
+runs('a systemd in it: cgroups to write in, in a cgroup namespace', lambda s: writable(s, '/sys/fs/cgroup'))
+runs('a /proc that is read-only as a whole', lambda s: (s['linux'].update(readonlyPaths=[]), mount_at(s, '/proc')['options'].append('ro')))
+runs('a folder of the host\'s, recursive', lambda s: bind(s, W + '/vol', '/vol', 'rbind', 'rw'))
+runs('the host\'s sysfs, read-only', lambda s: bind(s, '/sys/class', '/host/class', 'bind', 'ro'))
+os.makedirs(W + '/spec')
+sh(host.runtime, 'spec', cwd=W + '/spec')
+samples = {'%s spec' % host.name: open(W + '/spec/config.json').read()}
+if shutil.which('ctr'):
+    samples['ctr oci spec'] = sh('ctr', 'oci', 'spec').stdout
+else:
+    skip(tag + 'runs: what «ctr oci spec» writes', 'there is no ctr: sh tests/deps.sh check')
+for writer, sample in samples.items():
+    def written(spec):
+        spec.clear()
+        spec.update(json.loads(sample))
+        spec['root'] = {'path': host.priv_rootfs}
+        spec['process'].update(terminal=False, args=['/bin/true'])
+        spec['linux']['cgroupsPath'] = '/garden/%s-spec' % UNIQUE
+        if host.name == 'crun':
+            spec['ociVersion'] = '1.0.2'
+
+    b = Bundle(host, edit=written)
+    r = b.run()
+    ok(r.returncode == 0, tag + 'runs: what «%s» writes' % writer, (r.stdout, b.errors()))
+
+# capabilities, as before
+refused('CAP_SYS_ADMIN', lambda s: [c.append('CAP_SYS_ADMIN') for c in [s['process']['capabilities']['bounding']]], 'CAP_SYS_ADMIN', 'leave')
+
+# namespaces
+refused('no PID namespace', lambda s: namespaces(s, pid=None), 'no PID namespace of its own', 'give it one')
+refused('the PID namespace of another container (shareProcessNamespace)', lambda s: namespaces(s, pid=of('pid')), 'joins the PID namespace /proc/%s/ns/pid' % pause, 'give it one')
+refused('the host\'s PID namespace by its path', lambda s: namespaces(s, pid={'type': 'pid', 'path': '/proc/1/ns/pid'}), 'joins the PID namespace', 'give it one')
+refused('the mount namespace of another container', lambda s: namespaces(s, mount=of('mount', 'mnt')), 'joins the mount namespace', 'give it one')
+refused('no mount namespace', lambda s: namespaces(s, mount=None), 'no mount namespace of its own', 'give it one')
+refused('the cgroup namespace of another container', lambda s: namespaces(s, cgroup=of('cgroup')), 'joins the cgroup namespace', 'give it one')
+refused('the user namespace of another container', lambda s: namespaces(s, user=of('user', pid=other)), 'joins the user namespace', 'give it one')
+refused('a user namespace in which root is the host\'s', lambda s: (namespaces(s, user={'type': 'user'}), namespaces(s, pid=None),
+        s['linux'].update({k: [{'containerID': 0, 'hostID': 0, 'size': 65536}] for k in ('uidMappings', 'gidMappings')})), 'no PID namespace', 'give it one')
+refused('a user namespace without ids', lambda s: (namespaces(s, user={'type': 'user'}), s['linux'].update(readonlyPaths=[])), '/proc/sys', 'linux.readonlyPaths')
+
+# cgroups
+refused('cgroups to write in, without a cgroup namespace', lambda s: (namespaces(s, cgroup=None), writable(s, '/sys/fs/cgroup')), 'may write in /sys/fs/cgroup (cgroup', 'read-only')
+refused('«rw» after «ro»', lambda s: (namespaces(s, cgroup=None), mount_at(s, '/sys/fs/cgroup')['options'].append('rw')), '/sys/fs/cgroup', 'read-only')
+refused('a second mount of them elsewhere', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/cg', 'nosuid', kind='cgroup')), 'may write in /cg', 'read-only')
+refused('the host\'s cgroups, bound', lambda s: bind(s, '/sys/fs/cgroup' + ('' if host.cgroup == 'v2' else '/pids'), '/cg', 'bind', 'rw'), 'may write in /cg', 'read-only')
+refused('the host\'s cgroups beneath a directory that is bound', lambda s: bind(s, '/sys/fs', '/fs', 'rbind', 'ro'), '/sys/fs/cgroup', 'leave')
+refused('a mount made writable by another', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/sys/fs/cgroup', 'remount', 'rw', kind='cgroup')), 'remount', 'leave')
+
+# /proc and /sys
+for path in '/proc/sys', '/proc/sysrq-trigger', '/proc/bus':
+    refused('%s to write in' % path, lambda s, p=path: s['linux']['readonlyPaths'].remove(p), 'may write %s' % path, 'linux.readonlyPaths')
+refused('no readonlyPaths', lambda s: s['linux'].pop('readonlyPaths'), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('readonlyPaths beside it', lambda s: s['linux'].update(readonlyPaths=['/proc/sysx', '/proc/sys/net', '/', '/proc/bus', '/proc/sysrq-trigger']), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('a second /proc', lambda s: bind(s, 'proc', '/tmp/../proc2/', kind='proc'), 'may write /proc2/sys', 'linux.readonlyPaths')
+refused('the host\'s /proc', lambda s: bind(s, '/proc', '/host/proc', 'rbind', 'ro'), "the host's proc", 'leave')
+refused('a part of it to write in', lambda s: bind(s, '/proc/sys/kernel', '/k', 'bind'), "the host's proc", 'leave')
+refused('a sysfs to write in', lambda s: writable(s, '/sys'), 'may write in /sys (sysfs)', 'read-only')
+refused('the host\'s sysfs, bound', lambda s: bind(s, '/sys/kernel', '/k', 'bind'), 'may write in /k (sysfs)', 'read-only')
+runs('a user namespace of its own holds all of these', lambda s: (s['linux'].pop('readonlyPaths', None), writable(s, '/sys')), before=nothing)
+
+# that it is so: what a container could do, where it is not refused
+host.settings()
+granted = Bundle(host, env=ASK, args=['/bin/sleep', '100'], edit=rootful)
+pid = granted.start()
+
+
+# opened to write, and not written
+MAY_WRITE = '(: >>/proc/sys/kernel/core_pattern) 2>/dev/null && echo able'
+
+
+def able(edit, script):
+    b = Bundle(host, args=['/bin/sh', '-c', script], edit=lambda s: (rootful(s), edit(s)))
+    r = b.run()
+    b.delete()
+    return r.stdout.strip()
+
+
+ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container may not write core_pattern')
+ok(able(lambda s: (s['linux'].pop('readonlyPaths'), s['process'].update(capabilities={})), MAY_WRITE) == 'able',
+   tag + 'control: without readonlyPaths it may, without any capability')
+r = able(lambda s: namespaces(s, pid=None), 'ls /proc/%d/root/dev' % pid)
+ok('nvidia0' in r, tag + 'control: without a PID namespace it has another one\'s /dev', r)
+granted.delete()
+pods.delete()
+others.delete()
+done()

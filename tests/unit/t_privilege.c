@@ -1,0 +1,236 @@
+/*
+ * user/privilege.c and user/exposure.c: which containers are privileged, and by what; and that
+ * what engines make by default is not.  Bind mounts are of this machine's own /proc and /sys.
+ */
+#include "pure/cleanup.h"
+#include "user/privilege.h"
+#include "tap.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+#define PROC "{\"destination\":\"/proc\",\"type\":\"proc\",\"source\":\"proc\"}"
+#define SYS(options) "{\"destination\":\"/sys\",\"type\":\"sysfs\",\"source\":\"sysfs\",\"options\":[" options "]}"
+#define CGROUP(type, options) "{\"destination\":\"/sys/fs/cgroup\",\"type\":\"" type "\",\"source\":\"cgroup\"," \
+    "\"options\":[" options "]}"
+#define BIND(source, options) "{\"destination\":\"/x/../b/\",\"type\":\"bind\",\"source\":\"" source "\"," \
+    "\"options\":[\"bind\"" options "]}"
+#define MOUNTS PROC "," SYS("\"nosuid\",\"ro\"") "," CGROUP("cgroup", "\"ro\"")
+#define NS(kind) "{\"type\":\"" kind "\"}"
+#define JOIN(kind) "{\"type\":\"" kind "\",\"path\":\"/proc/7/ns/x\"}"
+#define SPACES NS("pid") "," NS("mount") "," NS("network")
+#define READONLY "\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/sysrq-trigger\""
+#define MAPPED(host) ",\"uidMappings\":[{\"containerID\":0,\"hostID\":" host ",\"size\":1000}]"
+#define CAPS(set, caps) "\"capabilities\":{\"" set "\":[" caps "]}"
+
+#define SPEC(process, mounts, spaces, readonly, linux) "{\"ociVersion\":\"1.0.0\",\"process\":{" process "}," \
+    "\"mounts\":[" mounts "],\"linux\":{\"namespaces\":[" spaces "],\"readonlyPaths\":[" readonly "]" linux "}}"
+#define WITH_CAP(set, cap, ns) SPEC(CAPS(set, "\"CAP_KILL\",\"" cap "\""), MOUNTS, SPACES "," ns, READONLY, "")
+#define WITH_SPACES(spaces) SPEC("", MOUNTS, spaces, READONLY, "")
+#define WITH_MOUNT(mount, spaces) SPEC("", MOUNTS "," mount, spaces, READONLY, "")
+
+static struct why why;
+
+/* What makes it privileged, or "" or, in brackets, why it can't be read. */
+static const char *
+judge(const char *text, bool hosts_root)
+{
+	static char what[PRIVILEGE_MAX];
+	autorequest struct request r = { 0 };
+	autospec struct spec s;
+	bool asks;
+
+	why = (struct why){ 0 };
+	if (spec_parse(&s, text, strlen(text), &why) == -1 || spec_request(&s, &r, &asks, &why) == -1 ||
+	    privilege_find(&s, &r, hosts_root, what, &why) == -1)
+		return why.text;
+	ok(r.privileged == (what[0] != '\0'), "  the request says the same");
+	return what;
+}
+
+static void
+test_capabilities(void)
+{
+	static const struct {
+		const char *text, *what;
+	} t[] = {
+		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", NS("ipc")), "has CAP_SYS_ADMIN: leave that out" },
+		{ WITH_CAP("effective", "CAP_SYS_MODULE", NS("ipc")), "has CAP_SYS_MODULE: leave that out" },
+		{ WITH_CAP("permitted", "CAP_SYS_RAWIO", NS("ipc")), "has CAP_SYS_RAWIO: leave that out" },
+		{ WITH_CAP("inheritable", "CAP_DAC_READ_SEARCH", NS("ipc")), "has CAP_DAC_READ_SEARCH: leave that out" },
+		{ WITH_CAP("ambient", "CAP_SYS_PTRACE", NS("ipc")), "has CAP_SYS_PTRACE: leave that out" },
+		{ WITH_CAP("bounding", "CAP_BPF", NS("ipc")), "has CAP_BPF: leave that out" },
+		{ WITH_CAP("bounding", "CAP_SYS_\\u0041DMIN", NS("ipc")), "has CAP_SYS_ADMIN: leave that out" },
+		{ WITH_CAP("bounding", "CAP_MKNOD", NS("ipc")), "" },
+		{ WITH_CAP("bounding", "CAP_DAC_OVERRIDE", NS("ipc")), "" },
+		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", NS("user")), "" },
+		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", NS("User")), "has CAP_SYS_ADMIN: leave that out" },
+		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "\"user\",{},{\"type\":\"u\\u0073er\",\"path\":\"\"}"), "" },
+		{ WITH_CAP("bounding", "CAP_SYS_ADMIN", "\"user\",{},{\"type\":\"u\\u0073er\",\"path\":\"/x\"}"),
+		    "has CAP_SYS_ADMIN: leave that out" },
+	};
+	size_t i;
+
+	/* a user's runtime, whose namespaces need no ids here */
+	for (i = 0; i < COUNT(t); i++)
+		is_str(judge(t[i].text, false), t[i].what, "%.150s", t[i].text);
+}
+
+static void
+test_namespaces(void)
+{
+#define NO_PID "has no PID namespace of its own: give it one"
+	static const struct {
+		const char *spaces, *what;
+	} t[] = {
+		{ SPACES, "" },
+		{ SPACES "," NS("cgroup"), "" },
+		{ SPACES "," JOIN("ipc") "," JOIN("uts") "," JOIN("network") "," JOIN("time"), "" },
+		{ NS("mount"), NO_PID }, { NS("mount") "," NS("Pid"), NO_PID }, { NS("mount") ",\"pid\",{\"type\":1}", NO_PID },
+		{ NS("mount") "," JOIN("pid"), "joins the PID namespace /proc/7/ns/x: give it one of its own" },
+		{ SPACES "," JOIN("pid"), "joins the PID namespace /proc/7/ns/x: give it one of its own" },
+		{ NS("mount") ",{\"type\":\"pid\",\"path\":\"\"}", "" }, { NS("mount") ",{\"type\":\"pid\",\"path\":null}", "" },
+		{ NS("mount") ",{\"type\":\"pid\",\"path\":7}", "config.json: linux.namespaces: the path of the PID namespace is "
+		    "not a string (without a NUL)" },
+		{ NS("pid"), "has no mount namespace of its own: give it one" },
+		{ NS("pid") "," JOIN("mount"), "joins the mount namespace /proc/7/ns/x: give it one of its own" },
+		{ SPACES "," JOIN("cgroup"), "joins the cgroup namespace /proc/7/ns/x: give it one of its own" },
+		{ SPACES "," JOIN("user"), "joins the user namespace /proc/7/ns/x: give it one of its own" },
+		{ SPACES "," NS("user") "," JOIN("user"), "joins the user namespace /proc/7/ns/x: give it one of its own" },
+	};
+	char text[4096];
+	size_t i;
+	int root;
+
+	for (i = 0; i < COUNT(t); i++)
+		for (root = 0; root < 2; root++) {
+			snprintf(text, sizeof(text), WITH_SPACES("%s"), t[i].spaces);
+			is_str(judge(text, root), t[i].what, "%s (%s)", t[i].spaces, root ? "the host's root" : "a user");
+		}
+}
+
+/* A user namespace holds only by the ids that it has. */
+static void
+test_ids(void)
+{
+#define IDS(linux) SPEC(CAPS("bounding", "\"CAP_SYS_ADMIN\""), SYS("") "," CGROUP("cgroup", ""), NS("user"), "", linux)
+	static const struct {
+		const char *text;
+		bool root, user;	/* privileged, where uid 0 is the host's, and where not */
+	} t[] = {
+		{ IDS(MAPPED("100000")), false, false }, { IDS(MAPPED("1")), false, false }, { IDS(MAPPED("4294966000")), false, false },
+		{ IDS(MAPPED("0")), true, false },
+		/* crun then takes its own id */
+		{ IDS(""), true, false },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		ok((*judge(t[i].text, true) != '\0') == t[i].root, "%s %s", t[i].text, why.text);
+		ok((*judge(t[i].text, false) != '\0') == t[i].user, "  of a user %s", why.text);
+	}
+}
+
+static void
+test_mounts(void)
+{
+#define WRITES(at) "may write in " at ": mount it read-only"
+#define CGROUPS(at) WRITES(at) ", or give it a cgroup namespace of its own"
+	static const struct {
+		const char *mount, *spaces, *what;
+	} t[] = {
+		{ CGROUP("cgroup", ""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
+		{ CGROUP("cgroup2", "\"nosuid\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup2)") },
+		{ CGROUP("cgroup", "\"ro\",\"rw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
+		{ CGROUP("cgroup", "\"rro\",\"rrw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
+		{ CGROUP("cgroup", "\"rro\""), SPACES, "" },
+		{ CGROUP("cgroup", ""), SPACES "," NS("cgroup"), "" },
+		{ CGROUP("cgroup2", "\"rw\""), SPACES "," NS("cgroup"), "" },
+		{ SYS(""), SPACES "," NS("cgroup"), WRITES("/sys (sysfs)") },
+		{ "{\"destination\":\"/d\",\"type\":\"debugfs\"}", SPACES, WRITES("/d (debugfs)") },
+		{ "{\"destination\":\"/d\",\"type\":\"tmpfs\"}", SPACES, "" },
+		{ "{\"destination\":\"/d\",\"type\":\"proc\"}", SPACES, "may write /d/sys, which linux.readonlyPaths does not list: "
+		    "list it there" },
+		{ "{\"destination\":\"/d\",\"type\":\"proc\",\"options\":[\"ro\"]}", SPACES, "" },
+		{ "{\"destination\":\"/sys\",\"type\":\"none\",\"options\":[\"remount\",\"rw\"]}", SPACES,
+		    "may have what is mounted at /sys changed by «remount»: leave that mount out" },
+		{ "{\"destination\":\"/tmp\",\"type\":\"tmpfs\",\"options\":[\"remount\",\"ro\"]}", SPACES, "" },
+		/* bound from this machine */
+		{ BIND("/proc", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },
+		{ BIND("/proc/self/../1", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },
+		{ BIND("/proc/cpuinfo", ",\"ro\""), SPACES, "" },
+		{ BIND("/proc/cpuinfo", ""), SPACES, "has the host's proc at /b: leave that mount out" },
+		{ BIND("/sys/kernel", ""), SPACES, WRITES("/b (sysfs)") },
+		{ BIND("/sys/kernel", ",\"rw\",\"ro\""), SPACES, WRITES("/b (sysfs)") },
+		{ BIND("/sys/kernel", ",\"ro\""), SPACES, "" },
+		{ BIND("/usr", ""), SPACES, "" }, { BIND("/usr", ",\"rbind\""), SPACES, "" },
+		{ BIND("/nowhere", ""), SPACES, "" },
+		{ "{\"destination\":\"/b\",\"type\":\"bind\"}", SPACES, "" },
+	};
+	char text[4096];
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		snprintf(text, sizeof(text), WITH_MOUNT("%s", "%s"), t[i].mount, t[i].spaces);
+		is_str(judge(text, true), t[i].what, "%s", t[i].mount);
+		is_str(judge(text, false), "", "  of a user");
+		snprintf(text, sizeof(text), SPEC("", "%s", "%s", "", "%s"), t[i].mount, NS("user"), MAPPED("7"));
+		is_str(judge(text, true), "", "  in a user namespace");
+	}
+}
+
+/* Everything of /proc that can be written by uid alone has to be listed, by its one name. */
+static void
+test_readonly(void)
+{
+#define MAY(path) "may write " path ", which linux.readonlyPaths does not list: list it there"
+	static const struct {
+		const char *readonly, *linux, *what;
+	} t[] = {
+		{ READONLY, "", "" },
+		{ "\"/proc\"", "", "" },
+		{ "", "", MAY("/proc/sys") },
+		{ "\"/\"", "", MAY("/proc/sys") },
+		{ "\"/proc/sys/kernel\",\"/proc/sysx\",\"/proc/bus\",\"/proc/sysrq-trigger\"", "", MAY("/proc/sys") },
+		{ "\"/proc/sys\",\"/proc/bus\"", "", MAY("/proc/sysrq-trigger") },
+		{ "\"/proc/sys\",\"/proc/sysrq-trigger\"", "", MAY("/proc/bus") },
+		{ "1,null,\"/proc//sys/\",\"/proc/x/../bus\",\"/proc/sysrq-trigger/.\"", "", "" },
+		{ "\"/proc/sys\"", ",\"maskedPaths\":[\"/proc/sysrq-trigger\",\"/proc/bus\"]", "" },
+		{ "", ",\"maskedPaths\":[\"/proc\"]", "" },
+		{ "\"/proc/sys\\u0000\"", "", "config.json: linux.readonlyPaths and linux.maskedPaths can't be read: a NUL in a path, or "
+		    "too little memory" },
+		{ "", ",\"ReadonlyPaths\":[" READONLY "]", "config.json: the key \"ReadonlyPaths\" must be spelt \"readonlyPaths\"" },
+	};
+	char text[4096];
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		snprintf(text, sizeof(text), SPEC("", MOUNTS, SPACES, "%s", "%s"), t[i].readonly, t[i].linux);
+		is_str(judge(text, true), t[i].what, "%s", t[i].readonly);
+	}
+	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"namespaces\":[" SPACES "]}}", true), MAY("/proc/sys"), "no list");
+	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"readonlyPaths\":{\"/proc\":1},\"namespaces\":[" SPACES "]}}", true),
+	    MAY("/proc/sys"), "what is no list");
+	is_str(judge("{\"process\":{},\"linux\":{\"namespaces\":[" SPACES "]}}", true), "", "no /proc");
+}
+
+static void
+test_refusal(void)
+{
+	struct why line = { 0 };
+
+	ok(privilege_refuse("has CAP_X: leave that out", &line) == -1 && line.code == WHY_DENIED, "the refusal");
+	is_str(line.text, "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf), and this "
+	    "one is: it has CAP_X: leave that out, or give it a user namespace", "  says what to do");
+}
+
+int
+main(void)
+{
+	test_capabilities();
+	test_namespaces();
+	test_ids();
+	test_mounts();
+	test_readonly();
+	test_refusal();
+	return done_testing();
+}

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/docbuild.h"
 #include "../pure/path.h"
+#include "nodes.h"
 #include "process.h"
 
 struct composing {
@@ -68,14 +68,6 @@ compose_annotations(struct composing *c)
 		drop(&l);
 }
 
-static bool
-is_gpu_node(const struct composing *c, const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && devmajors_is_gpu(c->majors, major(st.st_rdev));
-}
-
 /* What an NVIDIA runtime reads as a request by volume (by text, so «...devicesall» is one), and host nodes of GPUs. */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
@@ -88,7 +80,7 @@ is_leak(struct composing *c, const struct spec_mount *m)
 	}
 	return text_starts(target, "/run/nvidia-container-devices") ||
 	    text_starts(target, "/var/run/nvidia-container-devices") ||
-	    (c->hide && m->bind && m->source != NULL && is_gpu_node(c, m->source));
+	    (c->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(c->s, c->majors, m->source)));
 }
 
 static void
@@ -184,7 +176,7 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 	 * numbers say.
 	 */
 	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
-	    is_gpu_node(c, v->path);
+	    node_is_gpu(c->s, c->majors, v->path);
 }
 
 static void
@@ -446,20 +438,15 @@ climbs(const char *path)
 }
 
 static int
-check_source(const char *source, const char *target, struct why *why)
+check_source(const struct spec *s, const char *source, const char *target, struct why *why)
 {
-	autofree char *real = NULL;
+	char path[PATH_MAX], real[PATH_MAX];
 
-	/* beneath the bundle, which is the engine's own, unless it climbs out of it */
-	if (source[0] != '/') {
-		if (!climbs(source))
-			return 0;
+	if (source[0] != '/' && climbs(source))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
 		    source, target);
-	}
 	/* what can't be resolved can't be mounted either; runc will say so */
-	real = realpath(source, NULL);
-	if (is_ours(source) || (real != NULL && is_ours(real)))
+	if (spec_host_path(s, source, path) && (is_ours(path) || (realpath(path, real) != NULL && is_ours(real))))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
 		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
 	return 0;
@@ -467,7 +454,7 @@ check_source(const char *source, const char *target, struct why *why)
 
 /* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
 static int
-check_overlay(const char *option, const char *target, struct why *why)
+check_overlay(const struct spec *s, const char *option, const char *target, struct why *why)
 {
 	autofree char *piece = malloc(strlen(option) + 1);
 	bool value = false, is_source = false;
@@ -489,7 +476,7 @@ check_overlay(const char *option, const char *target, struct why *why)
 		if (!value)
 			is_source = text_starts(piece, "lowerdir") || text_starts(piece, "upperdir") ||
 			    text_starts(piece, "workdir") || text_starts(piece, "datadir");
-		else if (is_source && o > 0 && check_source(piece, target, why) == -1)
+		else if (is_source && o > 0 && check_source(s, piece, target, why) == -1)
 			return -1;
 		if (*p == '\0')
 			return 0;
@@ -506,10 +493,10 @@ compose_check_mounts(const struct spec *s, struct why *why)
 
 	for (i = 0; i < s->mount_count; i++) {
 		m = &s->mount[i];
-		if (m->bind && m->source != NULL && check_source(m->source, m->target, why) == -1)
+		if (m->bind && m->source != NULL && check_source(s, m->source, m->target, why) == -1)
 			return -1;
 		for (k = 0; k < m->options.n; k++)
-			if (check_overlay(m->options.v[k], m->target, why) == -1)
+			if (check_overlay(s, m->options.v[k], m->target, why) == -1)
 				return -1;
 	}
 	return 0;

@@ -36,6 +36,7 @@
 #include "exec.h"
 #include "lease.h"
 #include "namespace.h"
+#include "nodes.h"
 #include "privilege.h"
 #include "report.h"
 #include "rootfs.h"
@@ -221,6 +222,20 @@ check_cgroup_is_free(const struct making *m, struct why *why)
 	    "already: it must have one of its own", *r->cgroups_path ? r->cgroups_path : r->id);
 }
 
+/* A runtime in a user namespace, or of a user, sets no device rules. */
+static bool
+has_device_cgroup(void)
+{
+	return geteuid() == 0 && !namespace_is_own();
+}
+
+/* Whatever a container has of GPUs that was not granted is taken away from it. */
+static bool
+hides_gpus(const struct making *m)
+{
+	return !(m->request.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
+}
+
 static int
 check_privilege(struct making *m)
 {
@@ -246,9 +261,9 @@ check_container(struct making *m, bool *asks)
 	    check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
 	    check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
-	    compose_check_mounts(&m->spec, &m->why) == -1)
+	    compose_check_mounts(&m->spec, &m->why) == -1 || read_majors(m) == -1)
 		return -1;
-	return read_majors(m);
+	return hides_gpus(m) && !has_device_cgroup() ? nodes_check_mounts(&m->spec, &m->majors, &m->why) : 0;
 }
 
 /* Recursive read-only mounts need a runtime and a kernel that know them, or submounts would stay writable. */
@@ -323,7 +338,7 @@ bind_nodes(struct making *m)
 	size_t i;
 
 	/* in a user namespace crun 1.8 binds nodes that it made elsewhere, which then have no label that lets anyone in */
-	if (geteuid() == 0 && !namespace_is_own() && !(e->label != NULL && m->spec.user_namespace && is_crun(m)))
+	if (has_device_cgroup() && !(e->label != NULL && m->spec.user_namespace && is_crun(m)))
 		return 0;
 	e->nodes_bound = true;
 	for (i = 0; i < e->nodes; i++)
@@ -387,11 +402,9 @@ label_plain(struct making *m)
 static int
 write_config(struct making *m)
 {
-	bool hide = !(m->request.privileged && m->settings->privileged == PRIVILEGED_ALLOW);
-
 	if (label_plain(m) == -1)
 		return -1;
-	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hide, &m->len, &m->why);
+	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m), &m->len, &m->why);
 	if (m->text == NULL)
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
@@ -470,7 +483,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	*why = m.why;
 	made->granted = m.granted;
-	made->ruled = m.granted && !m.request.privileged && is_hosts_root();
+	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
 	making_free(&m);
 	return ret;
 }

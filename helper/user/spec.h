@@ -16,6 +16,7 @@ struct spec_mount {
 	char *target, *source, *type;	/* source, type: NULL if absent */
 	struct strlist options;
 	bool bind;
+	bool taken_out;			/* brings nothing but GPUs' nodes (nodes.h) */
 };
 
 struct spec_device {

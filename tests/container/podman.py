@@ -129,6 +129,10 @@ for options, what in made:
     ok('ran' not in r.stdout and 'privileged = "deny"' in r.stdout and what in r.stdout, tag + 'it refuses podman run %s' % ' '.join(options), r.stdout)
 podman('pod', 'rm', '--force', 'pod')
 write('/etc/gpuhelper/gpuhelper.conf', text)
+for source in ['/dev', '/dev/nvidia9'] if rootless else []:
+    r = run('-v', source + ':/x', script='ls /x; echo ran')
+    ok(('no device cgroup' in r.stdout and 'ran' not in r.stdout) if source == '/dev' else ('No such file' in r.stdout and 'ran' in r.stdout),
+       tag + '-v %s is %s' % (source, 'refused' if source == '/dev' else 'left out'), r.stdout)
 
 r = podman('run', '--detach', '--name', 'long', '--network', 'none', *ASK, 'image', '/bin/sleep', '1000')
 ok(r.returncode == 0 and len(leases()) == 1 and json.load(open('/run/gpuhelper/leases/' + leases()[0]))['uid'] == UID,

@@ -33,6 +33,9 @@ os.chmod('/srv/data', 0o755)
 sh('setfacl', '-m', 'u:300006:rwx', '/srv/data')
 
 
+# before any user's mount namespace is made
+os.makedirs(W + '/held/dev')
+sh('mount', '--bind', '/dev', W + '/held/dev')
 spaces = {}     # a process in each user's user namespace
 
 
@@ -56,7 +59,7 @@ def as_user(user):
 class Rootless:
     count = 0
 
-    def __init__(self, user='worker', inside=0, env=('GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'), args=('/bin/sleep', '60')):
+    def __init__(self, user='worker', inside=0, env=('GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'), args=('/bin/sleep', '60'), mounts=()):
         Rootless.count += 1
         p = pwd.getpwnam(user)
         first = 300000 if user == 'worker' else 400000
@@ -85,6 +88,7 @@ class Rootless:
         spec['root']['readonly'] = False
         spec['linux'].pop('resources', None)
         spec['linux'].pop('cgroupsPath', None)
+        spec['mounts'] += [{'destination': target, 'type': 'bind', 'source': source, 'options': [how]} for source, target, how in mounts]
         write(self.dir + '/config.json', json.dumps(spec))
         sh('chown', '-R', '%d:%d' % (p.pw_uid, p.pw_gid), self.dir + '/config.json')
 
@@ -151,6 +155,40 @@ for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
     r = c.delete()
     ok(r.returncode == 0 and entries() == [] and leases() == [], 'deleted: no entry, no lease', (r.stdout, entries(), leases()))
+
+# by a mount of a plain container's: no device cgroup is in its way, and NVIDIA's nodes are everybody's by default
+mode = os.stat(NODE).st_mode & 0o777
+os.chmod(NODE, 0o666)
+os.makedirs('/dev/dri/by-path')
+os.mknod('/dev/dri/renderD128', 0o20666, os.makedev(226, 128))
+os.symlink('../renderD128', '/dev/dri/by-path/pci-0000:3b:00.0-render')
+
+
+def plain(source, how, script, link=None):
+    c = Rootless(env=(), args=('/bin/sh', '-c', script), mounts=[(source, '/x', how)])
+    if link:
+        os.symlink(link, c.dir + '/link')
+    # not in the bundle: it is the runtime that goes there
+    return c.as_user(WRAPPER, '--root', c.home + '/root', 'run', '--bundle', c.dir, c.id, cwd='/')
+
+
+for source, link, text in ((NODE, None, 'a node'), ('link', NODE, 'a link in the bundle to a node'), ('/dev/dri', None, 'a directory of nodes'),
+                           ('link', '/dev/dri', 'a link in the bundle to it')):
+    for how in 'bind', 'rbind':
+        r = plain(source, how, 'ls /x; echo ran', link)
+        ok(r.returncode == 0 and 'No such file' in r.stdout and 'ran' in r.stdout, 'plain, %s of %s: without it' % (how, text), r.stdout)
+for source, how, link, text in (('/dev', 'bind', None, '/dev'), ('/dev', 'rbind', None, '/dev'), (W + '/held', 'rbind', None, 'a directory with /dev beneath'),
+                                ('link', 'rbind', '/dev', 'a link in the bundle to /dev')):
+    r = plain(source, how, 'head -c 4 /x/nvidia9 /x/dev/nvidia9 | /bin/busybox wc -c', link)
+    ok(r.returncode == 1 and 'no device cgroup' in r.stdout and 'gpuhelper: the mount of %s at /x' % source in r.stdout, 'plain, %s of %s: refused' % (how, text), r.stdout)
+r = plain('link', 'bind', 'ls /x', '/run/gpuhelper')
+ok(r.returncode == 1 and '/run/gpuhelper' in r.stdout and "gpuhelper's settings or state" in r.stdout, "plain, a link in the bundle to gpuhelper's own state: refused", r.stdout)
+for source, how, text in (('/dev/tty', 'bind', 'another node'), ('/usr', 'rbind', "the host's /usr"),
+                          ('/dev/shm', 'rbind', '/dev/shm')):
+    r = plain(source, how, 'test -e /x && echo ran')
+    ok(r.returncode == 0 and 'ran' in r.stdout, 'plain, %s of %s: is mounted' % (how, text), r.stdout)
+sh('rm', '-r', '/dev/dri')
+os.chmod(NODE, mode)
 
 # nobody else
 c = Rootless()

@@ -8,6 +8,8 @@
 
 #include "pure/cleanup.h"
 #include "user/compose.h"
+#include "user/nodes.h"
+#include "user/privilege.h"
 #include "user/process.h"
 #include "fixture.h"
 #include "nomem.h"
@@ -653,14 +655,16 @@ everything(struct why *why)
 {
 	autorequest struct request r = { 0 };
 	autospec struct spec s;
+	char what[PRIVILEGE_MAX];
 	size_t len;
 	bool asks = false;
 
 	*why = (struct why){ 0 };
 	if (spec_parse(&s, full, strlen(full), why) == -1 || spec_request(&s, &r, &asks, why) == -1 ||
-	    compose_check_mounts(&s, why) == -1)
+	    privilege_find(&s, &r, false, what, why) == -1 || compose_check_mounts(&s, why) == -1 ||
+	    nodes_check_mounts(&s, &host, why) == -1)
 		return NULL;
-	if (!asks || r.uids.n != 1 || r.gid_count != 1) {
+	if (r.privileged || !asks || r.uids.n != 1 || r.gid_count != 1) {
 		refuse(why, WHY_NONE, "read wrongly");
 		return NULL;
 	}

@@ -50,6 +50,14 @@ work_free(struct work *w)
 		close(w->audit);
 }
 
+bool
+work_has_placeholder(const struct work *w)
+{
+	const char *init = w->request->init_path;
+
+	return init != NULL && strlist_has(&w->settings.placeholder_init, init);
+}
+
 /* Who is it, and how is that known? */
 static int
 identify(struct work *w)
@@ -161,8 +169,8 @@ fill_pausing(struct work *w)
 	const struct settings *s = &w->settings;
 	struct lease *l = &w->lease;
 
-	l->pauses = s->idle != IDLE_KEEP && r->init_path != NULL && strlist_has(&s->placeholder_init, r->init_path) &&
-	    w->peer->asker.enforced && !r->systemd_cgroup && !r->privileged && w->decision.grant.gpus > 0;
+	l->pauses = s->idle != IDLE_KEEP && work_has_placeholder(w) && w->peer->asker.enforced && !r->systemd_cgroup &&
+	    !r->privileged && w->decision.grant.gpus > 0;
 	if (!l->pauses)
 		return;
 	l->pausing = (struct pausing){ .program = r->init_file, .idle = s->idle, .first_exec = s->first_exec,

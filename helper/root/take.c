@@ -319,10 +319,9 @@ open_planned(struct work *w, struct leases *ls)
 static int
 record_for_execs(struct work *w)
 {
-	const bool pauses = w->request->init_path != NULL && w->lease.gpus > 0 &&
-	    strlist_has(&w->settings.placeholder_init, w->request->init_path);
+	const bool tells = w->lease.gpus > 0 && work_has_placeholder(w);
 
-	if (exec_record_write(w->peer, &w->lease, &w->edits, pauses, &w->why) == -1)
+	if (exec_record_write(w->peer, &w->lease, &w->edits, tells, &w->why) == -1)
 		return -1;
 	if (process_id_lives(w->lease.asker))
 		return 0;

@@ -52,4 +52,7 @@ struct work {
 
 void work_free(struct work *w);
 
+/* The container's first process is to be a program that only pauses, by what root's settings name. */
+bool work_has_placeholder(const struct work *w);
+
 #endif

@@ -17,6 +17,7 @@
 #include "../pure/hash.h"
 #include "capability.h"
 #include "console.h"
+#include "exactkeys.h"
 #include "lease.h"
 #include "memfile.h"
 #include "namespace.h"
@@ -103,6 +104,10 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 		refuse(why, WHY_DATA, "process.json: it is not an object");
 		return NULL;
 	}
+	if (exact_keys(&d, 0, "process.json", why) == -1 ||
+	    exact_keys(&d, doc_get(&d, 0, "capabilities"), "process.json", why) == -1 ||
+	    exact_keys(&d, doc_get(&d, 0, "user"), "process.json", why) == -1)
+		return NULL;
 	env = doc_get(&d, 0, "env");
 	for (n = doc_first(&d, env); n != DOC_NONE; n = doc_next(&d, n)) {
 		autofree char *entry = doc_string(&d, n);

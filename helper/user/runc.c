@@ -39,6 +39,7 @@
 #include "nodes.h"
 #include "privilege.h"
 #include "report.h"
+#include "resources.h"
 #include "rootfs.h"
 #include "runtime.h"
 #include "spec.h"
@@ -258,8 +259,9 @@ check_container(struct making *m, bool *asks)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
-	    check_cgroup(m->command, &m->why) == -1 || check_annotations(&m->spec, &m->why) == -1 ||
-	    check_cgroup_is_free(m, &m->why) == -1 ||
+	    check_cgroup(m->command, &m->why) == -1 ||
+	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
+	    check_annotations(&m->spec, &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1 || read_majors(m) == -1)
 		return -1;

@@ -8,6 +8,7 @@
 
 #include "../pure/cleanup.h"
 #include "capability.h"
+#include "exactkeys.h"
 
 static int __attribute__((format(printf, 2, 3)))
 wrong(struct why *why, const char *fmt, ...)
@@ -21,38 +22,6 @@ wrong(struct why *why, const char *fmt, ...)
 	return refuse(why, WHY_DATA, "config.json: %s", place);
 }
 
-/*
- * runc's JSON reader takes «Linux» for «linux» (Go's encoding/json folds case,
- * and U+017F to s, U+212A to k).  What it would read and we would not is refused.
- */
-static int
-exact_keys(const struct doc *d, uint32_t obj, struct why *why)
-{
-	static const char *const known[] = { "ociVersion", "process", "root", "mounts", "linux", "annotations", "hooks",
-		"env", "user", "capabilities", "additionalGids", "uid", "gid", "path", "destination", "source", "type",
-		"options", "devices", "resources", "cgroupsPath", "uidMappings", "gidMappings", "namespaces", "maskedPaths",
-		"readonlyPaths", "allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective",
-		"permitted", "inheritable", "ambient", "selinuxLabel", "mountLabel", NULL };
-	uint32_t k;
-	size_t i;
-
-	if (!doc_is(d, obj, DOC_OBJECT))
-		return 0;
-	for (k = doc_first(d, obj); k != DOC_NONE; k = doc_next(d, k)) {
-		autofree char *name = doc_string(d, k);
-
-		for (i = 0; name != NULL && name[i] != '\0' && (unsigned char)name[i] < 0x80; i++)
-			;
-		if (name == NULL || name[i] != '\0')
-			return wrong(why, "the key \"%.60s\" is not plain ASCII", name != NULL ? name : "(with a NUL)");
-		for (i = 0; known[i] != NULL && strcasecmp(known[i], name) != 0; i++)
-			;
-		if (known[i] != NULL && strcmp(known[i], name) != 0)
-			return wrong(why, "the key \"%s\" must be spelt \"%s\"", name, known[i]);
-	}
-	return 0;
-}
-
 /* A member that must be of this kind if it is there.  null counts as absent, as in Go. */
 static int
 part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, const char *place, uint32_t *out,
@@ -62,7 +31,7 @@ part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, con
 
 	*out = doc_get(d, obj, key);
 	if (doc_is(d, *out, DOC_OBJECT) && kind == DOC_OBJECT && strcmp(key, "annotations") != 0)
-		return exact_keys(d, *out, why);
+		return exact_keys(d, *out, "config.json", why);
 	if (*out == DOC_NONE || doc_is(d, *out, kind))
 		return 0;
 	if (doc_is(d, *out, DOC_NULL) && (kind == DOC_OBJECT || kind == DOC_ARRAY || kind == DOC_STRING))
@@ -128,7 +97,7 @@ read_mounts(struct spec *s, struct why *why)
 		m->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
 			return wrong(why, "%s is not an object", place);
-		if (exact_keys(d, n, why) == -1 || text_part(d, n, "destination", place, &m->target, why) == -1 ||
+		if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "destination", place, &m->target, why) == -1 ||
 		    text_part(d, n, "source", place, &m->source, why) == -1 ||
 		    text_part(d, n, "type", place, &m->type, why) == -1 ||
 		    part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
@@ -176,7 +145,7 @@ read_devices(struct spec *s, struct why *why)
 		v->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
 			return wrong(why, "%s is not an object", place);
-		if (exact_keys(d, n, why) == -1 || text_part(d, n, "path", place, &v->path, why) == -1 ||
+		if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "path", place, &v->path, why) == -1 ||
 		    text_part(d, n, "type", place, &type, why) == -1 ||
 		    number_part(d, n, "major", place, &v->major, why) == -1)
 			return -1;
@@ -200,7 +169,7 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
 		return wrong(why, "%s.allow is neither true nor false", place);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, why) == -1 || text_part(d, n, "type", place, &type, why) == -1 ||
+	if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "type", place, &type, why) == -1 ||
 	    text_part(d, n, "access", place, &access, why) == -1 ||
 	    number_part(d, n, "major", place, &r->major, why) == -1 ||
 	    number_part(d, n, "minor", place, &r->minor, why) == -1)
@@ -275,7 +244,7 @@ read_namespaces(struct spec *s, struct why *why)
 	if (check_capabilities(s, why) == -1)
 		return -1;
 	for (n = doc_first(&s->doc, list); n != DOC_NONE; n = doc_next(&s->doc, n)) {
-		if (exact_keys(&s->doc, n, why) == -1)
+		if (exact_keys(&s->doc, n, "config.json", why) == -1)
 			return -1;
 		if (doc_equals(&s->doc, doc_get(&s->doc, n, "type"), "user"))
 			s->user_namespace = true;
@@ -331,7 +300,7 @@ find_parts(struct spec *s, struct why *why)
 
 	if (!doc_is(d, root, DOC_OBJECT))
 		return wrong(why, "it is not an object");
-	if (exact_keys(d, root, why) == -1 || read_version(s, root, why) == -1 ||
+	if (exact_keys(d, root, "config.json", why) == -1 || read_version(s, root, why) == -1 ||
 	    part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
 	    part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
 	    part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
@@ -505,7 +474,7 @@ read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *w
 	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
 		int64_t size;
 
-		if (exact_keys(d, n, why) == -1)
+		if (exact_keys(d, n, "config.json", why) == -1)
 			return -1;
 		if (m->n == IDMAP_MAX)
 			return wrong(why, "linux.%s has more than %d entries", key, IDMAP_MAX);

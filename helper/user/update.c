@@ -10,7 +10,9 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/doc.h"
+#include "exactkeys.h"
 #include "memfile.h"
+#include "resources.h"
 
 #define RESOURCES_MAX (1024 * 1024)
 
@@ -31,6 +33,8 @@ without_devices(const char *text, size_t len, struct why *why)
 		refuse(why, WHY_DATA, "update --resources: it is not an object");
 		return NULL;
 	}
+	if (exact_keys(&d, 0, "update --resources", why) == -1 || resources_check(&d, 0, why) == -1)
+		return NULL;
 	doc_list_begin(&l, '{');
 	for (k = doc_first(&d, 0); k != DOC_NONE; k = doc_next(&d, k))
 		if (!doc_equals(&d, k, "devices"))

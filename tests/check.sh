@@ -118,6 +118,7 @@ group doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py
 group door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
 group door sh tests/attack/socket.sh
 group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
+group verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
 group grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
 group grants-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" runc v2
 group grants-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/grants.py" crun v1

@@ -1,13 +1,12 @@
-/* The command line of runc and crun, as far as we have to understand it. */
+/* What a command line of runc or crun asks for, as far as we have to understand it. */
 #ifndef GPUHELPER_USER_ARGV_H
 #define GPUHELPER_USER_ARGV_H
 
-#include <stdbool.h>
-
-#include "../pure/why.h"
+#include "reading.h"
 
 struct command {
 	const char *verb;	/* "create", …; NULL where there is none (--version, --help) */
+	enum kind kind;
 	const char *root;	/* --root; NULL if not given */
 	const char *log;	/* --log; NULL if not given */
 	bool log_json;		/* --log-format json */
@@ -15,48 +14,31 @@ struct command {
 	bool without_cgroup;	/* --cgroup-manager disabled (crun), --rootless true (runc): its device rules may hold nowhere */
 	const char *bundle;	/* create, run, restore: --bundle; NULL: the current directory */
 	bool detach;		/* run, restore: --detach */
-	const char *id;		/* container id; NULL if none was given */
+	bool no_pivot;		/* create, run, restore: --no-pivot */
+	bool from_image;	/* restore */
+	const char *id;		/* container id; NULL if none was given: then the runtime makes nothing either */
 	int verb_at;		/* its place in argv, argc if there is none */
 	int id_at;		/* likewise */
+	struct reading line;	/* all options, for exec.c and update.c */
 };
 
 /*
- * Reads argv (borrowing from it).  Understands «--x V», «--x=V», «-x V»,
- * «-x=V» (Go's flag package), «-bV» and abbreviated long options (argp).  -1
- * where it can't be told which container or which bundle is meant.
+ * Reads argv (borrowing from it) by the table of verbs.h.  -1 with *why for what
+ * is refused whatever the settings say, and where it can't be told what is meant; then
+ * where messages go is known all the same, as far as it was read.
  */
 int argv_parse(int argc, char *const *argv, struct command *c, struct why *why);
 
-/* The verbs that make a container out of a bundle. */
+/* It makes a container out of a bundle. */
 bool command_makes_container(const struct command *c);
 
-/* Those of them after which the runtime ends and the container is there. */
+/* And then the runtime ends and the container is there. */
 bool command_leaves_container(const struct command *c);
 
-/* A word of exec's options that matters to us. */
-struct exec_word {
-	enum exec_option { EXEC_PROCESS, EXEC_ENV, EXEC_CONSOLE, EXEC_CAP } option;
-	int at;			/* the word that has the option */
-	int value_at;		/* the word that has the value: the same, or the next */
-	const char *value;	/* points into it */
-};
-#define EXEC_WORDS_MAX 512
-
-/* update's --resources; «value» is NULL where there is none. */
-struct resources_word {
-	int at, value_at;	/* as above */
-	const char *value;
-};
-
 /*
- * exec's --process, --env, --console-socket and --cap in the order that they come, up to the container's
- * id, which it finds as well.  Returns their number, or -1 with *why: also for a --cgroup that
- * leads out of the container's own.
+ * The next of its options after the verb with this role, from the word numbered *from on;
+ * *from is then the number after it.  NULL: there is none.
  */
-int argv_parse_exec(int argc, char *const *argv, struct command *c, struct exec_word *words, struct why *why);
-
-/* Finds update's --resources.  -1 with *why where there are several: which one counts is the runtime's affair. */
-int argv_parse_update(int argc, char *const *argv, const struct command *c, struct resources_word *word,
-    struct why *why);
+const struct word *command_next(const struct command *c, enum role role, int *from);
 
 #endif

@@ -151,12 +151,40 @@ replace_process(const char *file, const struct record *r, char path[MEMFILE_PATH
 	return ret;
 }
 
+/* What becomes of the words: paths[i] of a new process.json for the i-th, "" where it stays. */
+struct plan {
+	char (*paths)[MEMFILE_PATH];
+	bool has_process;
+	bool strong;		/* the new process is to have capabilities that are (capability.h) */
+};
+
+/* Everything about the process that its options say, before anything is done for it. */
+static int
+make_plan(const struct command *c, const struct record *r, struct plan *p, struct why *why)
+{
+	const struct word *w;
+	int i;
+
+	if ((p->paths = calloc((size_t)c->line.words + 1, sizeof(*p->paths))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < c->line.words; i++) {
+		w = &c->line.word[i];
+		if (w->option->role == ROLE_CAP)
+			p->strong = p->strong || capability_is_strong(w->value);
+		if (w->option->role != ROLE_PROCESS)
+			continue;
+		p->has_process = true;
+		if (replace_process(w->value, r, p->paths[i], &p->strong, why) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 /* The words of the new command line. */
 struct words {
 	char **v;
 	size_t n;
 	bool failed;
-	bool strong;		/* the new process is to have capabilities that are (capability.h) */
 };
 
 static void
@@ -195,87 +223,115 @@ add_record(struct words *w, const struct record *r, const char *env_option, cons
 	}
 }
 
+/* The form of --env that is used, where one is. */
+static const char *
+env_form(char *const *argv, const struct command *c)
+{
+	const struct word *w;
+	int from = 0;
+
+	while ((w = command_next(c, ROLE_ENV, &from)) != NULL)
+		if (text_starts(argv[w->at], "-e") && !text_starts(argv[w->at], "-env"))
+			return "-e";
+	return "--env";
+}
+
 /* crun takes several letters in one word («-dp FILE»): those before the last are options of their own. */
 static void
-keep_letters(struct words *w, const char *word)
+keep_letters(struct words *to, const char *word, char last)
 {
 	char letters[16];
-	size_t n = strcspn(word, "pe");
+	size_t n = 0;
 
-	if (word[0] != '-' || word[1] == '-' || n < 2 || n >= sizeof(letters) || text_starts(word, "-process") ||
-	    text_starts(word, "-env"))
+	while (last != 0 && word[1] != '-' && word[n] != '\0' && word[n] != last)
+		n++;
+	if (n < 2 || n >= sizeof(letters))
 		return;
 	snprintf(letters, sizeof(letters), "%.*s", (int)n, word);
-	add_word(w, letters);
+	add_word(to, letters);
 }
 
-/* One of exec's options: with a new value, as it is, or not at all. */
-static int
-rewrite_word(char *const *argv, const struct exec_word *e, const struct record *r, const char *console, struct words *w,
-    struct why *why)
+/* The new value of an option; "" to leave it out, NULL to leave it as it is. */
+static const char *
+new_value(const struct word *w, const char *path, const struct record *r, const char *console)
 {
-	static const char *const names[] = { "--process", "--env", "--console-socket" };
-	bool taken_out = e->option == EXEC_ENV && process_env_is_taken_out(e->value);
-	char path[MEMFILE_PATH] = "";
-	const char *value;
+	switch (w->option->role) {
+	case ROLE_PROCESS:
+		return *path != '\0' ? path : NULL;
+	case ROLE_CONSOLE:
+		return *console != '\0' ? console : NULL;
+	case ROLE_LABEL:
+		return r->label;
+	case ROLE_ENV:
+		return process_env_is_taken_out(w->value) ? "" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* The words of argv from «at» on that one word of the table is: all of them, where it has several letters. */
+static int
+rewrite_word(char *const *argv, const struct word *w, const char *value, struct words *to)
+{
+	char name[64];
 	int i;
 
-	if (e->option == EXEC_PROCESS && replace_process(e->value, r, path, &w->strong, why) == -1)
-		return -1;
-	w->strong = w->strong || (e->option == EXEC_CAP && capability_is_strong(e->value));
-	value = e->option == EXEC_CONSOLE ? console : path;
-	if (*value != '\0' || taken_out)
-		keep_letters(w, argv[e->at]);
+	if (value == NULL) {
+		for (i = w->at; i <= w->value_at; i++)
+			add_word(to, argv[i]);
+		return w->value_at;
+	}
+	keep_letters(to, argv[w->at], w->option->letter);
 	if (*value != '\0') {
-		add_word(w, names[e->option]);
-		add_word(w, value);
-	} else if (!taken_out)
-		for (i = e->at; i <= e->value_at; i++)
-			add_word(w, argv[i]);
-	return 0;
+		snprintf(name, sizeof(name), "--%s", w->option->name);
+		add_word(to, name);
+		add_word(to, value);
+	}
+	return w->value_at;
 }
 
+/* Where options may still be added: before the container's id, and before a «--» that ends them. */
 static int
-rewrite(int argc, char *const *argv, const struct command *c, const struct exec_word *e, int n, const struct record *r,
-    const char *runtime, const char *console, struct words *w, struct why *why)
+options_end(char *const *argv, const struct command *c)
 {
-	const char *env_option = "--env";
-	bool has_process = false;
-	int i, k = 0;
+	int last = c->line.words > 0 ? c->line.word[c->line.words - 1].value_at : 0, before = c->id_at - 1;
 
-	for (i = 0; i < n; i++) {
-		has_process = has_process || e[i].option == EXEC_PROCESS;
-		if (e[i].option == EXEC_ENV && text_starts(argv[e[i].at], "-e") && !text_starts(argv[e[i].at], "-env"))
-			env_option = "-e";
-	}
+	return before > last && before > c->verb_at && strcmp(argv[before], "--") == 0 ? before : c->id_at;
+}
+
+static void
+rewrite(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+    const char *runtime, const char *console, struct words *to)
+{
+	int i, k = c->line.globals, end = options_end(argv, c);
+
 	for (i = 0; i < argc; i++) {
-		if (i == c->id_at && !has_process)
-			add_record(w, r, env_option, runtime);
-		if (k == n || i != e[k].at) {
-			add_word(w, argv[i]);
-			continue;
-		}
-		if (rewrite_word(argv, &e[k], r, console, w, why) == -1)
-			return -1;
-		i = e[k++].value_at;
+		if (i == end && !p->has_process)
+			add_record(to, r, env_form(argv, c), runtime);
+		/* of several letters in one word the last has the value */
+		while (k < c->line.words && (c->line.word[k].at < i || (k + 1 < c->line.words && c->line.word[k].at == i &&
+		    c->line.word[k + 1].at == i)))
+			k++;
+		if (k == c->line.words || c->line.word[k].at != i)
+			add_word(to, argv[i]);
+		else
+			i = rewrite_word(argv, &c->line.word[k], new_value(&c->line.word[k], p->paths[k], r, console), to);
 	}
-	return 0;
 }
 
 /* Before the task's own output; where that can't be it begins without. */
 static void
-tell(const struct exec_word *e, int n, const char *line, char console[CONSOLE_PATH_MAX])
+tell(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
 {
-	int i;
+	const struct word *w;
+	int from = 0;
 
 	console[0] = '\0';
 	if (line == NULL || *line == '\0')
 		return;
-	for (i = 0; i < n && e[i].option != EXEC_CONSOLE; i++)
-		;
-	if (i == n)
+	if ((w = command_next(c, ROLE_CONSOLE, &from)) == NULL)
 		dprintf(STDERR_FILENO, "gpuhelper: %s\n", line);
-	else if (!console_tell(e[i].value, line, console))
+	else if (!console_tell(w->value, line, console))
 		console[0] = '\0';
 }
 
@@ -304,33 +360,40 @@ record_free(struct record *r)
 	free(r->line);
 }
 
-char **
-exec_prepare(int argc, char *const *argv, struct command *c, const char *runtime,
-    const struct settings *settings, struct why *why)
+/* The lease hears of the process, once all that could refuse it has been looked at. */
+static char **
+begin(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+    const char *runtime, enum door_setting door, struct why *why)
 {
-	struct exec_word words[EXEC_WORDS_MAX];
 	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
-	struct record r = { 0 };
 	struct words w = { 0 };
-	int n = argv_parse_exec(argc, argv, c, words, why);
 
-	if (n == -1 || load_record(c, &r, why) == -1 || (r.asks && lease_exec(c, settings->door, line, why) == -1)) {
-		record_free(&r);
+	if (r->asks && lease_exec(c, door, line, why) == -1)
+		return NULL;
+	tell(c, r->asks ? line : r->line, console);
+	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
+	if (w.v != NULL)
+		rewrite(argc, argv, c, p, r, runtime, console, &w);
+	if (w.v == NULL || w.failed) {
+		refuse_nomem(why);
+		free(w.v);
 		return NULL;
 	}
-	tell(words, n, r.asks ? line : r.line, console);
-	if ((w.v = calloc((size_t)argc + 2 * (r.env.n + r.gids) + 2 * (size_t)n + 2, sizeof(*w.v))) == NULL ||
-	    rewrite(argc, argv, c, words, n, &r, runtime, console, &w, why) == -1 || w.failed) {
-		if (w.v == NULL || w.failed)
-			refuse_nomem(why);
-		free(w.v);
-		w.v = NULL;
-	}
-	if (w.v != NULL && w.strong && settings->privileged == PRIVILEGED_DENY &&
-	    check_power(argv, c, runtime, why) == -1) {
-		free(w.v);
-		w.v = NULL;
-	}
-	record_free(&r);
 	return w.v;
+}
+
+char **
+exec_prepare(int argc, char *const *argv, const struct command *c, const char *runtime,
+    const struct settings *settings, struct why *why)
+{
+	struct record r = { 0 };
+	struct plan p = { 0 };
+	char **words = NULL;
+
+	if (load_record(c, &r, why) == 0 && make_plan(c, &r, &p, why) == 0 &&
+	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_power(argv, c, runtime, why) == 0))
+		words = begin(argc, argv, c, &p, &r, runtime, settings->door, why);
+	record_free(&r);
+	free(p.paths);
+	return words;
 }

@@ -254,8 +254,9 @@ static int
 check_container(struct making *m, bool *asks)
 {
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
-	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1 ||
-	    spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
+	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1)
+		return -1;
+	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
@@ -539,10 +540,10 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		case -1:
 			return -1;
 		}
-	if (c->verb != NULL && strcmp(c->verb, "exec") == 0 &&
+	if (c->kind == KIND_EXEC && c->id != NULL &&
 	    (argv = exec_prepare(argc, argv, c, runtime, &settings, why)) == NULL)
 		return -1;
-	if (c->verb != NULL && strcmp(c->verb, "update") == 0 && update_prepare(argc, &argv, c, why) == -1)
+	if (c->kind == KIND_LIMITS && update_prepare(argc, &argv, c, why) == -1)
 		return -1;
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;
@@ -560,11 +561,13 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 int
 main(int argc, char **argv)
 {
-	struct command command = { 0 };
+	static struct command command;
 	struct why why = { 0 };
 
 	if (argc < 1)
 		return 1;
+	if (argc == 2 && strcmp(argv[1], "--gpuhelper-options") == 0)
+		return verbs_show(STDOUT_FILENO) ? 0 : 1;
 	if (argc == 2 && strcmp(argv[1], "--gpuhelper-version") == 0) {
 		dprintf(STDOUT_FILENO, "gpuhelper-runc %s\n", GPUHELPER_VERSION);
 		return 0;

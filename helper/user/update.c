@@ -61,7 +61,7 @@ replace_resources(const char *file, char path[MEMFILE_PATH], struct why *why)
 
 /* argv with another file where --resources names one, which the caller frees; NULL: no memory. */
 static char **
-with_resources(int argc, char *const *argv, const struct resources_word *w, const char *path)
+with_resources(int argc, char *const *argv, const struct word *w, const char *path)
 {
 	char **to = calloc((size_t)argc + 3, sizeof(*to)), *option = strdup("--resources"), *file = strdup(path);
 	int i, n = 0;
@@ -87,16 +87,17 @@ with_resources(int argc, char *const *argv, const struct resources_word *w, cons
 int
 update_prepare(int argc, char *const **argv, const struct command *c, struct why *why)
 {
-	struct resources_word w = { 0 };
+	const struct word *w;
 	char path[MEMFILE_PATH], **to;
+	int from = 0;
 
-	if (argv_parse_update(argc, *argv, c, &w, why) == -1)
-		return -1;
-	if (w.value == NULL)
+	if ((w = command_next(c, ROLE_RESOURCES, &from)) == NULL)
 		return 0;
-	if (replace_resources(w.value, path, why) == -1)
+	if (command_next(c, ROLE_RESOURCES, &from) != NULL)
+		return refuse(why, WHY_USAGE, "update: more than one --resources");
+	if (replace_resources(w->value, path, why) == -1)
 		return -1;
-	if ((to = with_resources(argc, *argv, &w, path)) == NULL)
+	if ((to = with_resources(argc, *argv, w, path)) == NULL)
 		return refuse_nomem(why);
 	*argv = to;
 	return 0;

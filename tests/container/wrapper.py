@@ -3,7 +3,7 @@
 
 usage: wrapper.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import ctypes, json, os, signal, subprocess, sys, time
+import ctypes, hashlib, json, os, signal, subprocess, sys, time
 from lib import *
 
 host = Host('runc', 'v1')
@@ -37,7 +37,8 @@ G = ['--root', '/run/containerd/runc/concourse', '--log', W + '/g.json', '--log-
 for argv in (['--version'], ['--help'], [], ['features'], G + ['start', 'H'], G + ['kill', 'H', '15'], G + ['kill', '--all', 'H', '9'],
              G + ['ps', '--format', 'json', 'H'], G + ['pause', 'H'], G + ['resume', 'H'], G + ['update', '--memory', '1000000', 'H'],
              G + ['delete', 'H'], G + ['delete', '--force', 'H'], ['state', 'H'], ['list'], ['--debug', '--systemd-cgroup', 'events', 'H'],
-             G + ['exec', '--process', '/tmp/p', '--detach', '--pid-file', B + '/task.pid', 'H'], ['unheard-of', 'x']):
+             G + ['exec', '--process', '/tmp/p', '--detach', '--pid-file', B + '/task.pid', 'H'],
+             ['create', '--help'], ['exec', '-h'], ['help', 'create'], G + ['kill', '--unheard-of', 'H', '9'], G + ['delete', '--unheard-of=1', 'H']):
     direct, want = call([DUMP] + argv, cwd='/tmp', fds=(fd,), env={'DUMP_STATUS': '37'})
     ours, got = call([WRAPPER] + argv, cwd='/tmp', fds=(fd,), env={'DUMP_STATUS': '37'})
     got = got and ['arg ' + DUMP if l == 'arg ' + WRAPPER else l for l in got]
@@ -65,10 +66,35 @@ os.chdir(b.dir)
 p, got = call([WRAPPER, 'run', '-d', b.id], cwd=b.dir)
 ok(p.returncode == 0 and 'void' in b.config(), 'without --bundle, the current directory is the bundle', p.stdout)
 os.chdir('/')
-for words in (['--bundle', '{}'], ['--bundle={}'], ['-b', '{}'], ['-b={}'], ['-bundle', '{}'], ['-b{}']):
+for words in (['--bundle', '{}'], ['--bundle={}'], ['-b', '{}'], ['-bundle', '{}'], ['-b{}']):
     b = Bundle(host)
     p, got = call([WRAPPER, 'create'] + [w.format(b.dir) for w in words] + [b.id])
     ok(p.returncode == 0 and 'NVIDIA_VISIBLE_DEVICES=void' in b.config(), 'create ' + ' '.join(words), p.stdout)
+for words in (['-b={}'], ['-bundle={}']):
+    b = Bundle(host)
+    p, got = call([WRAPPER, 'create'] + [w.format(b.dir) for w in words] + [b.id])
+    ok(p.returncode == 1 and got is None and 'one thing to runc and another one to crun' in p.stdout, 'create %s: runc and crun differ, it is refused' % words[0], p.stdout)
+for words, says in ((['unheard-of', 'x'], 'unheard-of is no verb'), (['--unheard-of', 'kill', 'x', '9'], 'option --unheard-of is none'),
+                    (['create', '--unheard-of', '--bundle', '/b', 'x'], 'create: option --unheard-of is none'), (['init'], 'init is no verb'),
+                    (['mounts', 'add', 'x', '/f'], 'mounts is not supported'), (['exec', '--unheard-of', 'x', 'sh'], 'exec: option --unheard-of is none')):
+    log = W + '/said.json'
+    p, got = call([WRAPPER, '--log', log, '--log-format', 'json'] + words)
+    ok(p.returncode == 1 and got is None and says in p.stdout and says in open(log).read(), 'refused, and said in the log: ' + ' '.join(words), p.stdout)
+    os.unlink(log)
+# what exec's words say, for a container that was granted something with a label
+record = '/run/gpuhelper/exec/0/' + hashlib.sha256(b'/r\0x').hexdigest()
+write(record, '{"version":1,"env":["A=1"],"groups":[7],"label":"u:r:t:s0:c1,c2","asks":false}')
+for words, want in ((['--process-label', 'u:r:spc_t:s0', 'x', 'sh', '-c', '--process-label z'],
+                     ['--process-label', 'u:r:t:s0:c1,c2', '--env', 'A=1', '--additional-gids', '7', 'x', 'sh', '-c', '--process-label z']),
+                    (['--process-label=u:r:spc_t:s0', '-e', 'GPUHELPER_TOKEN=t', '-e', 'B=2', 'x', 'sh'],
+                     ['--process-label', 'u:r:t:s0:c1,c2', '-e', 'B=2', '-e', 'A=1', '--additional-gids', '7', 'x', 'sh']),
+                    (['-dtx', '-deGPUHELPER_TOKEN=t', '-deB=2', 'x', 'sh'], ['-dtx', '-d', '-deB=2', '--env', 'A=1', '--additional-gids', '7', 'x', 'sh']),
+                    (['-d', '--', 'x', 'sh'], ['-d', '--env', 'A=1', '--additional-gids', '7', '--', 'x', 'sh']),
+                    (['--cwd', '--', 'x', 'sh'], ['--cwd', '--', '--env', 'A=1', '--additional-gids', '7', 'x', 'sh'])):
+    p, got = call([WRAPPER, '--root', '/r', 'exec'] + words)
+    got = [l[4:] for l in got or [] if l.startswith('arg ')][4:]
+    ok(got == want, 'exec ' + ' '.join(words), (p.stdout, got))
+os.unlink(record)
 b = Bundle(host)
 p, got = call([WRAPPER, 'restore', '--bundle', b.dir, '--image-path', '/tmp', b.id])
 ok(p.returncode == 0 and 'NVIDIA_VISIBLE_DEVICES=void' in b.config(), 'restore makes a container too', p.stdout)

@@ -1,0 +1,336 @@
+/*
+ * See reading.h.  runc: Go's flag package and urfave/cli 1.22, which lets options
+ * of most verbs follow the operands.  crun: argp in order, with abbreviations and
+ * several letters in a word.  Must refuse what a runtime might take otherwise
+ * than it is read here: a create that slips through gets every device its spec names.
+ */
+#include "reading.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum fault {
+	FAULT_NONE, FAULT_OPTION, FAULT_VALUE, FAULT_NO_VALUE, FAULT_VERB, FAULT_NO_OPERAND, FAULT_OPERAND, FAULT_MANY,
+};
+
+struct reader {
+	enum runtimes runtime;
+	int argc, i;			/* i: the word that is read */
+	char *const *argv;
+	const struct option *options;
+	struct reading *r;
+	enum fault fault;
+	int fault_at;
+};
+
+static bool
+fail(struct reader *d, enum fault fault)
+{
+	d->fault = fault;
+	d->fault_at = d->i;
+	return false;
+}
+
+static bool
+add(struct reader *d, const struct option *o, int at, const char *value)
+{
+	struct reading *r = d->r;
+
+	if (r->words == READING_WORDS_MAX)
+		return fail(d, FAULT_MANY);
+	r->word[r->words++] = (struct word){ o, at, d->i, value };
+	return true;
+}
+
+/* With the value from the next word. */
+static bool
+add_next(struct reader *d, const struct option *o)
+{
+	int at = d->i;
+
+	if (at + 1 == d->argc)
+		return fail(d, FAULT_VALUE);
+	d->i++;
+	return add(d, o, at, d->argv[d->i]);
+}
+
+static bool
+is_option(const char *word)
+{
+	return word[0] == '-' && word[1] != '\0';
+}
+
+static bool
+has_name(const struct option *o, const char *name, size_t len)
+{
+	return o->name != NULL && strlen(o->name) == len && strncmp(o->name, name, len) == 0;
+}
+
+static const struct option *
+find_letter(const struct reader *d, char letter)
+{
+	const struct option *o;
+
+	for (o = d->options; !option_is_last(o); o++)
+		if ((o->runtimes & d->runtime) != 0 && o->letter != 0 && o->letter == letter)
+			return o;
+	return NULL;
+}
+
+/* One or two dashes mean the same to Go, and no name is shortened. */
+static bool
+take_go(struct reader *d)
+{
+	const char *word = d->argv[d->i], *name = word + 1 + (word[1] == '-'), *equals = strchr(name, '=');
+	size_t len = equals != NULL ? (size_t)(equals - name) : strlen(name);
+	const struct option *o, *found = len == 1 ? find_letter(d, *name) : NULL;
+
+	for (o = d->options; found == NULL && !option_is_last(o); o++)
+		if ((o->runtimes & d->runtime) != 0 && has_name(o, name, len))
+			found = o;
+	if (found == NULL)
+		return fail(d, FAULT_OPTION);
+	if (found->takes == TAKES_NONE || equals != NULL)
+		return add(d, found, d->i, equals != NULL ? equals + 1 : NULL);
+	return add_next(d, found);
+}
+
+/* The option that a long name means: itself, else the only one that it abbreviates. */
+static const struct option *
+find_long(const struct reader *d, const char *name, size_t len)
+{
+	const struct option *o, *found = NULL;
+	bool several = false;
+
+	for (o = d->options; !option_is_last(o); o++) {
+		if ((o->runtimes & d->runtime) == 0 || o->name == NULL || strncmp(o->name, name, len) != 0)
+			continue;
+		if (has_name(o, name, len))
+			return o;
+		several = found != NULL;
+		found = o;
+	}
+	return several ? NULL : found;
+}
+
+static bool
+take_long(struct reader *d)
+{
+	const char *name = d->argv[d->i] + 2, *equals = strchr(name, '=');
+	const struct option *o = find_long(d, name, equals != NULL ? (size_t)(equals - name) : strlen(name));
+
+	if (o == NULL)
+		return fail(d, FAULT_OPTION);
+	if (o->takes == TAKES_NONE && equals != NULL)
+		return fail(d, FAULT_NO_VALUE);
+	if (o->takes == TAKES_VALUE && equals == NULL)
+		return add_next(d, o);
+	return add(d, o, d->i, equals != NULL ? equals + 1 : NULL);
+}
+
+/* Several letters in one word, the last of them with a value perhaps. */
+static bool
+take_letters(struct reader *d)
+{
+	const char *p = d->argv[d->i] + 1;
+	const struct option *o;
+
+	for (; *p != '\0'; p++) {
+		if ((o = find_letter(d, *p)) == NULL)
+			return fail(d, FAULT_OPTION);
+		if (o->takes == TAKES_VALUE && p[1] == '\0')
+			return add_next(d, o);
+		if (o->takes != TAKES_NONE)
+			return add(d, o, d->i, p[1] != '\0' ? p + 1 : NULL);
+		if (!add(d, o, d->i, NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool
+take(struct reader *d)
+{
+	if (d->runtime == RUNC)
+		return take_go(d);
+	return d->argv[d->i][1] == '-' ? take_long(d) : take_letters(d);
+}
+
+/* Options up to the verb, and the verb. */
+static bool
+read_globals(struct reader *d)
+{
+	const struct runtime_verb *v;
+
+	d->options = verbs_globals;
+	for (d->i = 1; d->i < d->argc && is_option(d->argv[d->i]); d->i++) {
+		if (strcmp(d->argv[d->i], "--") == 0) {
+			d->i++;
+			break;
+		}
+		if (!take(d))
+			return false;
+	}
+	d->r->globals = d->r->words;
+	d->r->verb_at = d->i;
+	if (d->i == d->argc)
+		return true;
+	for (v = verbs_all; v->name != NULL; v++)
+		if ((v->runtimes & d->runtime) != 0 && strcmp(v->name, d->argv[d->i]) == 0) {
+			d->r->verb = v;
+			return true;
+		}
+	return fail(d, FAULT_VERB);
+}
+
+static bool
+wants_help(const struct reading *r)
+{
+	int i;
+
+	for (i = r->globals; i < r->words; i++)
+		if (r->word[i].option->role == ROLE_HELP)
+			return true;
+	return false;
+}
+
+/* What stands after the verb. */
+static bool
+read_verb(struct reader *d)
+{
+	const struct runtime_verb *v = d->r->verb;
+	const struct operands *may = d->runtime == RUNC ? &v->of_runc : &v->of_crun;
+	bool words_only = false;
+	int operands = 0;
+
+	d->options = v->options;
+	for (d->i = d->r->verb_at + 1; d->i < d->argc; d->i++) {
+		if (!words_only && strcmp(d->argv[d->i], "--") == 0) {
+			words_only = true;
+			continue;
+		}
+		if (!words_only && is_option(d->argv[d->i])) {
+			if (!take(d))
+				return false;
+			continue;
+		}
+		if (operands++ == 0)
+			d->r->id_at = d->i;
+		if (operands > may->most)
+			return fail(d, FAULT_OPERAND);
+		words_only = words_only || v->in_order || d->runtime == CRUN;
+	}
+	return operands >= may->least || wants_help(d->r) || fail(d, FAULT_NO_OPERAND);
+}
+
+static bool
+read_as(struct reader *d, enum runtimes runtime, int argc, char *const *argv, struct reading *r)
+{
+	*d = (struct reader){ .runtime = runtime, .argc = argc, .argv = argv, .r = r };
+	r->verb = NULL;
+	r->verb_at = r->id_at = argc;
+	r->globals = r->words = 0;
+	if (read_globals(d) && (r->verb == NULL || read_verb(d)))
+		return true;
+	if (r->verb == NULL)
+		r->globals = r->words;
+	return false;
+}
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+are_alike(const struct reading *a, const struct reading *b)
+{
+	int i;
+
+	if (a->verb != b->verb || a->verb_at != b->verb_at || a->id_at != b->id_at || a->words != b->words)
+		return false;
+	for (i = 0; i < a->words; i++) {
+		const struct word *x = &a->word[i], *y = &b->word[i];
+
+		/* one option may be two of the table, for what it takes or for its letter */
+		if (x->at != y->at || x->value_at != y->value_at || !is_same(x->option->name, y->option->name) ||
+		    (x->option->name == NULL && x->option != y->option) || !is_same(x->value, y->value))
+			return false;
+	}
+	return true;
+}
+
+static int
+refuse_line(const struct reader *d, struct why *why)
+{
+	const char *verb = d->r->verb != NULL ? d->r->verb->name : "", *after = *verb != '\0' ? ": " : "";
+	const char *word = d->fault_at < d->argc ? d->argv[d->fault_at] : "";
+
+	switch (d->fault) {
+	case FAULT_VALUE:
+		return refuse(why, WHY_USAGE, "%s%soption %.200s needs a value", verb, after, word);
+	case FAULT_NO_VALUE:
+		return refuse(why, WHY_USAGE, "%s%soption %.200s takes no value", verb, after, word);
+	case FAULT_NO_OPERAND:
+		return refuse(why, WHY_USAGE, "%s: no container id", verb);
+	case FAULT_OPERAND:
+		return refuse(why, WHY_USAGE, "%s: %.200s is one word too many", verb, word);
+	case FAULT_MANY:
+		return refuse(why, WHY_USAGE, "%s%smore than %d options", verb, after, READING_WORDS_MAX);
+	case FAULT_VERB:
+		return refuse(why, WHY_USAGE, "%.200s is no verb of " VERBS_KNOWN ", and another one might change what a "
+		    "container may open", word);
+	default:
+		return refuse(why, WHY_USAGE, "%s%soption %.200s is none that " VERBS_KNOWN " take there, and might change what a "
+		    "container may open", verb, after, word);
+	}
+}
+
+static bool
+may_pass(const struct reading *r)
+{
+	return r->verb != NULL && r->verb->kind == KIND_PASSED;
+}
+
+/* A line that is not understood changes nothing where its verb is one that does not, to each runtime that sees one. */
+static int
+pass_or_refuse(int argc, struct reading *r, const struct reading *other)
+{
+	if ((r->verb != NULL && !may_pass(r)) || (other->verb != NULL && !may_pass(other)) ||
+	    (r->verb == NULL && other->verb == NULL))
+		return -1;
+	if (!may_pass(r))
+		memcpy(r, other, sizeof(*r));
+	r->words = r->globals;
+	r->id_at = argc;
+	return 0;
+}
+
+int
+reading_make(int argc, char *const *argv, struct reading *r, struct why *why)
+{
+	struct reading as_crun;
+	struct reader runc, crun;
+	bool a = read_as(&runc, RUNC, argc, argv, r), b = read_as(&crun, CRUN, argc, argv, &as_crun);
+
+	if (a && b) {
+		if (are_alike(r, &as_crun))
+			return 0;
+		refuse(why, WHY_USAGE, "this command line means one thing to runc and another one to crun: write options as "
+		    "«--name VALUE», before the container's id");
+		return pass_or_refuse(argc, r, &as_crun);
+	}
+	if (b)
+		memcpy(r, &as_crun, sizeof(*r));
+	if (a || b)
+		return 0;
+	/* the one that understood more of it knows better what is wrong */
+	b = crun.fault_at > runc.fault_at || (crun.fault_at == runc.fault_at && runc.fault == FAULT_OPTION);
+	refuse_line(b ? &crun : &runc, why);
+	if (pass_or_refuse(argc, r, &as_crun) == 0)
+		return 0;
+	if (b)
+		memcpy(r, &as_crun, sizeof(*r));
+	return -1;
+}

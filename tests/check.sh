@@ -131,6 +131,10 @@ group privileged-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/contain
 group privileged-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" runc v2
 group privileged-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/privileged.py" crun v1
 group privileged-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" crun v2
+group options-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/options.py" runc v1
+group options-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" runc v2
+group options-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/options.py" crun v1
+group options-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" crun v2
 group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
 group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
 group rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc

@@ -88,7 +88,7 @@ read_bundle(struct inquiry *q)
 	q->spec.bundle = q->bundle.path;
 	if (spec_request(&q->spec, &q->request, &q->asks, &q->why) == -1)
 		return -1;
-	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, q->privilege, &q->why);
+	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, false, q->privilege, &q->why);
 }
 
 static int

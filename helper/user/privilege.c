@@ -106,8 +106,22 @@ look_at_capabilities(const struct spec *s, char what[PRIVILEGE_MAX])
 	return 1;
 }
 
+/*
+ * Without pivot_root(2) the host's mounts stay beneath the container's.  With a
+ * whole /proc among them, which crun 1.8 leaves, the kernel lets a user namespace
+ * mount a new one, where /proc/sys is the host's and not read-only.
+ */
+static int
+look_at_pivot(bool no_pivot, char what[PRIVILEGE_MAX])
+{
+	if (no_pivot)
+		snprintf(what, PRIVILEGE_MAX, "is made with --no-pivot: leave that out");
+	return no_pivot;
+}
+
 int
-privilege_find(const struct spec *s, struct request *r, bool hosts_root, char what[PRIVILEGE_MAX], struct why *why)
+privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no_pivot, char what[PRIVILEGE_MAX],
+    struct why *why)
 {
 	struct namespaces n = { 0 };
 	int ret = read_namespaces(s, &n, why);
@@ -115,7 +129,8 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, char wh
 	what[0] = '\0';
 	r->privileged = false;
 	if (ret == 0 && !is_held(&n, r, hosts_root)) {
-		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1;
+		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1 ||
+		    look_at_pivot(no_pivot, what) == 1;
 		if (ret == 0 && hosts_root)
 			ret = exposure_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
 	}

@@ -37,6 +37,7 @@
 #include "lease.h"
 #include "namespace.h"
 #include "nodes.h"
+#include "permit.h"
 #include "privilege.h"
 #include "report.h"
 #include "resources.h"
@@ -194,16 +195,6 @@ check_annotations(const struct spec *s, struct why *why)
 	return 0;
 }
 
-/* The device cgroup alone keeps containers of root's from opening a node. */
-static int
-check_cgroup(const struct command *c, struct why *why)
-{
-	if (!c->without_cgroup || !is_hosts_root())
-		return 0;
-	return refuse(why, WHY_DENIED, "%s with --cgroup-manager=disabled or --rootless=true makes a container that may open "
-	    "every device: leave the option out, or run as a user", c->verb);
-}
-
 /*
  * In a cgroup that has someone in it already, the runtime would write this container's device rules for both: a
  * container with a GPU there would lose it, and keep the lease.
@@ -242,7 +233,7 @@ check_privilege(struct making *m)
 {
 	char what[PRIVILEGE_MAX];
 
-	if (privilege_find(&m->spec, &m->request, is_hosts_root(), what, &m->why) == -1)
+	if (privilege_find(&m->spec, &m->request, is_hosts_root(), m->command->no_pivot, what, &m->why) == -1)
 		return -1;
 	if (!m->request.privileged || m->settings->privileged != PRIVILEGED_DENY)
 		return 0;
@@ -260,7 +251,7 @@ check_container(struct making *m, bool *asks)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
-	    check_cgroup(m->command, &m->why) == -1 ||
+	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
 	    check_annotations(&m->spec, &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||

@@ -661,7 +661,7 @@ everything(struct why *why)
 
 	*why = (struct why){ 0 };
 	if (spec_parse(&s, full, strlen(full), why) == -1 || spec_request(&s, &r, &asks, why) == -1 ||
-	    privilege_find(&s, &r, false, what, why) == -1 || compose_check_mounts(&s, why) == -1 ||
+	    privilege_find(&s, &r, false, false, what, why) == -1 || compose_check_mounts(&s, why) == -1 ||
 	    nodes_check_mounts(&s, &host, why) == -1)
 		return NULL;
 	if (r.privileged || !asks || r.uids.n != 1 || r.gid_count != 1) {

@@ -582,7 +582,7 @@ test_fixtures(const char *dir)
 		if (!ok(spec_parse(&s, text, len, &why) == 0 && spec_request(&s, &r, &asks, &why) == 0, "%s: %s",
 		    t[i].name, why.text))
 			continue;
-		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, what, &why) == 0 &&
+		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, false, what, &why) == 0 &&
 		    r.privileged == t[i].privileged, "  is what a worker writes");
 		is_str(ids = describe_ids(&r), t[i].ids, "  with its ids");
 		if (t[i].says != NULL)

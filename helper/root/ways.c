@@ -108,6 +108,13 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 	return false;
 }
 
+/* A file has a place of its own, in which nobody writes; its directory is the first one above. */
+static bool
+repeat_first(struct way *w)
+{
+	return w->at.n > 0 && w->at.v != NULL && strlist_add(&w->at, w->at.v[0], SIZE_MAX);
+}
+
 /* One way stands for all files of a directory, of which a driver has a hundred: they share every step of it. */
 static int
 note_file(const char *file, size_t from, int root, struct lease *l, struct why *why)
@@ -124,11 +131,13 @@ note_file(const char *file, size_t from, int root, struct lease *l, struct why *
 		way_free(&w);
 		return 0;
 	}
-	/* a file has a place of its own, which nobody writes in, and its directory is the first above */
-	if (add_places(&w, dir, root, why) == -1 ||
-	    (!strlist_add(&w.at, w.at.v[0], SIZE_MAX) && refuse_nomem(why) == -1)) {
+	if (add_places(&w, dir, root, why) == -1) {
 		way_free(&w);
 		return -1;
+	}
+	if (!repeat_first(&w)) {
+		way_free(&w);
+		return refuse_nomem(why);
 	}
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }

@@ -1,4 +1,4 @@
-# gpuhelper: no configure step.  make; make check; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc
+# gpuhelper: no configure step.  make; make check; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -57,7 +57,7 @@ mains := helper/root/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-vm check-unit install selinux install-selinux clean dist
+.PHONY: all check check-vm unit install uninstall selinux install-selinux clean dist
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -99,42 +99,25 @@ check:
 check-vm:
 	sh tests/check.sh vm
 
-# a sanitizer build would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
+# a sanitizer build is not installed: it would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
+places = B='$(B)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' RUNSTATE='$(RUNSTATE)' \
+    LOCALSTATE='$(LOCALSTATE)' LIBEXECDIR='$(LIBEXECDIR)' BINDIR='$(BINDIR)' SBINDIR='$(SBINDIR)' MANDIR='$(MANDIR)' \
+    LIBDIR='$(LIBDIR)' SETUID='$(SETUID)' SAN='$(SAN)' SEMODULE='$(SEMODULE)' FORCE='$(FORCE)'
 install: all
-	@test -z "$(SAN)" || { echo "make install: not with SAN=$(SAN)" >&2; exit 1; }
-	install -d -m 0755 $(DESTDIR)$(LIBEXECDIR)/gpuhelper $(DESTDIR)$(BINDIR) $(DESTDIR)$(SBINDIR) \
-	    $(DESTDIR)$(SYSCONFDIR)/gpuhelper/policy.d $(DESTDIR)$(SYSCONFDIR)/gpuhelper/keys \
-	    $(DESTDIR)$(LIBDIR)/sysusers.d $(DESTDIR)$(LIBDIR)/tmpfiles.d $(DESTDIR)$(LIBDIR)/systemd/system \
-	    $(DESTDIR)$(LIBDIR)/udev/rules.d \
-	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
-	install -m 0755 $(B)/gpuhelper-runc $(DESTDIR)$(BINDIR)/gpuhelper-runc
-	install -m 0755 $(B)/gpuhelperctl $(DESTDIR)$(SBINDIR)/gpuhelperctl
-	install -m 0644 policy.d/*.conf.example $(DESTDIR)$(SYSCONFDIR)/gpuhelper/policy.d/
-	install -m 0644 policy.d/gpuhelper.conf $(DESTDIR)$(SYSCONFDIR)/gpuhelper/gpuhelper.conf.example
-	install -m 0644 helper/systemd/gpuhelper.sysusers $(DESTDIR)$(LIBDIR)/sysusers.d/gpuhelper.conf
-	install -m 0644 helper/systemd/gpuhelper.tmpfiles $(DESTDIR)$(LIBDIR)/tmpfiles.d/gpuhelper.conf
-	for u in -keys.service -keys.timer -reap.service -reap.timer -cdi.service -cdi.path .socket @.service; do \
-	    sed -e 's|/usr/sbin/|$(SBINDIR)/|; s|/etc/gpuhelper|$(SYSCONFDIR)/gpuhelper|; s|/usr/libexec/|$(LIBEXECDIR)/|' \
-	        -e 's|/run/gpuhelper|$(RUNSTATE)/gpuhelper|g; s|/var/l|$(LOCALSTATE)/l|g' helper/systemd/gpuhelper$$u \
-	        >$(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper$$u && \
-	    chmod 0644 $(DESTDIR)$(LIBDIR)/systemd/system/gpuhelper$$u || exit 1; done
-	for r in 60-gpuhelper.rules 61-gpuhelper-cdi.rules; do \
-	    sed 's|/usr/sbin/|$(SBINDIR)/|' udev/$$r >$(DESTDIR)$(LIBDIR)/udev/rules.d/$$r && \
-	    chmod 0644 $(DESTDIR)$(LIBDIR)/udev/rules.d/$$r || exit 1; done
-	install -d -m 0755 $(DESTDIR)$(PREFIX)/share/doc/gpuhelper
-	install -m 0644 udev/*.example $(DESTDIR)$(PREFIX)/share/doc/gpuhelper/
-	for s in 1 5 8; do for m in helper/man/*.$$s; do test ! -e $$m || install -m 0644 $$m $(DESTDIR)$(MANDIR)/man$$s/; done; done
-	install -m 0755 $(B)/gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper
-	@# into a package's tree (DESTDIR) the mode goes as it is; the package sets owner and group
-	@if [ "$(SETUID)" = no ]; then chmod 0755 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
-	elif [ "$$(id -u)" = 0 ] && getent group gpuhelper >/dev/null; then \
-	    chown root:gpuhelper $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper && \
-	    chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
-	elif [ -n "$(DESTDIR)" ]; then chmod 4750 $(DESTDIR)$(LIBEXECDIR)/gpuhelper/gpuhelper; \
-	else echo "make install: there is no group gpuhelper (groupadd --system gpuhelper): helper left without the setuid bit" >&2; exit 1; fi
-	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
-	    install -d -m 0755 $(RUNSTATE)/gpuhelper && install -d -m 0750 -g gpuhelper $(LOCALSTATE)/log/gpuhelper && \
-	    install -d -m 0700 $(LOCALSTATE)/lib/gpuhelper; fi
+	$(Q)$(places) sh helper/install.sh install
+# the link in the worker's way, then everything but what is the administrator's; FORCE=yes: while containers hold GPUs, too
+FORCE ?= no
+uninstall:
+	$(Q)$(places) sh helper/install.sh uninstall
+
+# all that is needed to build, install and test, and nothing that was built
+dist_dir := gpuhelper-$(VERSION)
+dist:
+	@mkdir -p $(B)
+	$(Q)tar -cf $(B)/$(dist_dir).tar --exclude=__pycache__ --exclude='*.o' --exclude='*~' --exclude='.*.sw?' --sort=name --owner=0 --group=0 --numeric-owner \
+	    --transform 's|^|$(dist_dir)/|S' LICENSE Makefile README.md SECURITY.md .gitignore helper policy.d selinux tests udev
+	$(Q)gzip -nf $(B)/$(dist_dir).tar
+	@echo $(B)/$(dist_dir).tar.gz
 
 # Policy modules, for the policy that this machine has: selinux-policy-devel's Makefile (Debian: selinux-policy-dev).
 # Its m4 loops where a name is both a tunable and an interface, hence the limit.
@@ -171,4 +154,4 @@ install-selinux: selinux
 clean:
 	rm -rf build
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(wildcard $(B)/helper/*/*.d $(B)/unit/*.d)

@@ -55,9 +55,15 @@ tap() { # tap NAME COMMAND...: one test that is the command's success
 	if "$@"; then echo "ok - $t"; else echo "not ok - $t"; fi
 }
 
+unpack_tarball() {
+	make -s dist && rm -rf build/dist && mkdir build/dist && tar -xzf build/gpuhelper-*.tar.gz -C build/dist --strip-components=1
+}
+
 build_all() {
-	tap "gcc, warnings are errors" make -j"$jobs" WERROR=-Werror
-	tap "clang, warnings are errors" make -j"$jobs" CC=clang B=build/clang WERROR=-Werror build/clang/gpuhelper build/clang/gpuhelper-runc build/clang/gpuhelperctl
+	# -B: what was compiled before had its warnings then
+	tap "gcc, warnings are errors" make -B -j"$jobs" WERROR=-Werror
+	tap "make dist makes a tarball" unpack_tarball
+	tap "which builds: clang, warnings are errors" make -C build/dist -j"$jobs" CC=clang WERROR=-Werror
 	tap "gcc with address and undefined behaviour sanitizers" make -j"$jobs" SAN=address,undefined B=build/san
 	tap "unit tests" make -j"$jobs" unit
 	tap "unit tests with sanitizers" make -j"$jobs" SAN=address,undefined B=build/san unit
@@ -103,6 +109,7 @@ sandboxed() { # sandboxed GPU CGROUP COMMAND...
 }
 
 group build build_all
+group install sandboxed none keep sh "$here/tests/install.sh"
 group unit units build
 group unit-sanitized units build/san
 group rooms sh tests/rooms.sh

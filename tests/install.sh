@@ -1,0 +1,160 @@
+#!/bin/sh
+# make install, make uninstall, on a host of its own (tests/lib/sandbox.sh, which has installed once already).  TAP.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-$here/build}
+T=$(mktemp -d)
+trap 'umount "$T/small" 2>/dev/null; rm -rf "$T"' EXIT
+. "$here/tests/lib/tap.sh"
+
+W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
+run_make() { make -s -C "$here" B="$build" "$@" >"$T/out" 2>"$T/err"; st=$?; }
+says() { grep -q -e "$1" "$T/out" "$T/err"; }
+# every file beneath a directory with its mode, owner and content
+shot() { find "$@" ! -type d -printf '%p %l %m %u %g\n' | sort; find "$@" -type f -exec cksum {} + | sort; }
+
+echo "# an upgrade under running workers"
+# watch.py WRAPPER HELPER OUT: looks, over and over, at the wrapper as LookPath does, and at all that lies beside the helper
+cat >"$T/watch.py" <<'END'
+import hashlib, os, signal, stat, sys
+wrapper, helper, out = sys.argv[1:]
+place = os.path.dirname(helper)
+content = lambda fd: hashlib.sha256(os.pread(fd, 1 << 26, 0)).hexdigest()
+whole = {p: content(os.open(p, os.O_RDONLY)) for p in (wrapper, helper)}
+group = os.stat(helper).st_gid
+bad, files, known, end = set(), set(), set(), []
+looks = 0
+signal.signal(signal.SIGTERM, lambda *a: end.append(1))
+open(out + '.ready', 'w').close()
+
+
+def look(path, judge):
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    st = os.fstat(fd)
+    state = st.st_ino, st.st_ctime_ns, st.st_size, st.st_mode
+    if state not in known:
+        judge(path, st, fd)
+        # unless it changed while it was read
+        if os.fstat(fd).st_ctime_ns == st.st_ctime_ns:
+            known.add(state)
+    os.close(fd)
+    return True
+
+
+def judge_wrapper(path, st, fd):
+    files.add(st.st_ino)
+    if not st.st_mode & 0o111 or content(fd) != whole[wrapper]:
+        bad.add('the wrapper is half written, or can not be executed')
+
+
+def judge_bit(path, st, fd):
+    if st.st_mode & stat.S_ISUID and ((st.st_uid, st.st_gid, st.st_mode & 0o7777) != (0, group, 0o4750) or content(fd) != whole[helper]):
+        bad.add('%s has the setuid bit, and owner %d:%d, mode %o or another content' % (path, st.st_uid, st.st_gid, st.st_mode))
+
+
+while not end:
+    looks += 1
+    if not look(wrapper, judge_wrapper):
+        bad.add('the wrapper is missing')
+    for n in os.listdir(place):
+        look(os.path.join(place, n), judge_bit)
+    if not os.path.exists(helper):
+        bad.add('the helper is missing')
+with open(out, 'w') as f:
+    f.write(''.join(b + '\n' for b in sorted(bad)))
+with open(out + '.looks', 'w') as f:
+    f.write('%d %d\n' % (looks, len(files)))
+END
+calls='unlink unlinkat write copy_file_range fchmod fchmodat chmod fchown fchownat chown rename renameat renameat2'
+# a machine that is slow, at whatever can make a file, write it, or change what it is
+slow="strace -f -qq -o /dev/null --seccomp-bpf -e trace=$(echo "$calls" | tr ' ' ,) -e inject=$(echo "$calls" | tr ' ' ,):delay_exit=3000"
+shot /etc/gpuhelper >"$T/before"
+python3 "$T/watch.py" $W $H "$T/seen" &
+watcher=$!
+while [ ! -e "$T/seen.ready" ]; do sleep 0.05; done
+for i in 1 2; do run_make install; [ "$st" = 0 ] || break; done
+$slow make -s -C "$here" B="$build" install >"$T/out" 2>"$T/err" || st=1
+t "make install" [ "$st" = 0 ]
+kill $watcher
+wait $watcher
+read -r looks files <"$T/seen.looks"
+echo "# $looks looks at the wrapper, which was $files files"
+t "and the new one was seen" [ "$files" -ge 2 -a "$looks" -ge 100 ]
+cp "$T/seen" "$T/out"
+t "meanwhile the wrapper is never missing, nor half written, and no file has the bit without its owner and content" [ ! -s "$T/seen" ]
+t "no file is left under another name" [ -z "$(find /usr /etc -name '*.new~')" ]
+t "the helper is 4750 root:gpuhelper" [ "$(stat -c '%a %U %G' $H)" = "4750 root gpuhelper" ]
+shot /etc/gpuhelper >"$T/after"
+t "an upgrade of the same version changes nothing" cmp -s "$T/before" "$T/after"
+
+echo "# what the administrator wrote stays"
+echo 'privileged = "deny";' >/etc/gpuhelper/gpuhelper.conf
+echo 'identity = "caller";' >/etc/gpuhelper/policy.d/10-all.conf
+echo '{}' >/etc/gpuhelper/keys/ci.json
+chmod 0700 /etc/gpuhelper/policy.d
+echo '{"event":"grant"}' >/var/log/gpuhelper/audit.jsonl
+shot /etc/gpuhelper /var/log/gpuhelper >"$T/before"
+run_make install
+shot /etc/gpuhelper /var/log/gpuhelper >"$T/after"
+t "an upgrade leaves settings, policies, keys and the audit log alone" cmp -s "$T/before" "$T/after"
+t "and the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
+
+echo "# where it can't be"
+groupdel gpuhelper
+run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
+t "without the group it fails" [ "$st" != 0 ]
+t "and says which" says 'there is no group gpuhelper: groupadd --system gpuhelper'
+t "before anything is copied" [ ! -e /opt/other ]
+groupadd --system gpuhelper
+mkdir "$T/small"
+# large enough for one version, and not for two
+size=1000000
+for f in gpuhelper gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
+mount -t tmpfs -o size=$size small "$T/small"
+run_make install DESTDIR="$T/small"
+t "into a file system that is just large enough" [ "$st" = 0 ]
+shot "$T/small" >"$T/before"
+run_make install DESTDIR="$T/small"
+t "an upgrade there fails" [ "$st" != 0 ]
+shot "$T/small" >"$T/after"
+t "and changes nothing" cmp -s "$T/before" "$T/after"
+run_make install DESTDIR="$T/tree" SETUID=no
+t "SETUID=no: 0755" [ "$(stat -c %a "$T/tree$H")" = 755 ]
+run_make install DESTDIR="$T/other" PREFIX=/opt/g SYSCONFDIR=/opt/g/etc RUNSTATE=/var/r LOCALSTATE=/srv/v
+t "other places are named in units and rules" sh -c "! grep -rE '/usr/sbin/gpuhelper|/usr/libexec/|[^/a-z]/etc/gpuhelper|/var/lib|/var/log|[ =\"-]/run/gpuhelper' '$T/other/opt/g/lib' >'$T/out'"
+
+echo "# make uninstall"
+groupdel gpuhelper; groupadd --system gpuhelper; run_make install
+mkdir -p /opt/containerd/bin /run/gpuhelper/leases
+ln -s $W /opt/containerd/bin/runc
+ln -s ../../bin/gpuhelper-runc /usr/local/sbin/runc
+ln -s /bin/true /usr/local/bin/crun
+# a lease that no helper knows an end of: it can't be read
+echo '?' >/run/gpuhelper/leases/held
+run_make uninstall
+t "while a container holds something it fails" [ "$st" != 0 ]
+t "and says so" says 'leases that are not over: 1 (gpuhelperctl status)'
+t "the links are gone by then" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
+t "the helper is not" [ -u $H ]
+t "another's link stays" [ -L /usr/local/bin/crun ]
+rm /run/gpuhelper/leases/held
+echo "keep = no" >>/etc/gpuhelper/policy.d/10-all.conf
+run_make uninstall
+t "it succeeds when none does" [ "$st" = 0 ]
+find /usr /etc /run /var/lib /opt/containerd ! -type d -name '*gpuhelper*' | sort >"$T/err"
+find /etc/gpuhelper ! -type d | sort >"$T/stayed"
+t "no file of that name is left, but gpuhelper.conf" [ "$(cat "$T/err")" = /etc/gpuhelper/gpuhelper.conf ]
+t "but the administrator's" [ "$(cat "$T/stayed" | xargs)" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
+t "the audit log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
+: >"$T/err"
+for f in $(cat "$T/stayed") /var/log/gpuhelper/audit.jsonl "group gpuhelper stays"; do says "$f" || echo "$f" >>"$T/err"; done
+t "each of which is said" [ ! -s "$T/err" ]
+run_make uninstall
+t "a second time is no error" [ "$st" = 0 ]
+run_make install
+t "and it can be installed again" [ "$st" = 0 -a -u $H ]
+echo "1..$n"
+[ $bad = 0 ]

@@ -14,7 +14,8 @@ D=$DESTDIR
 config=$SYSCONFDIR/gpuhelper
 helper=$LIBEXECDIR/gpuhelper/gpuhelper
 wrapper=$BINDIR/gpuhelper-runc
-units="$LIBDIR/systemd/system"
+units=$LIBDIR/systemd/system
+rotation=$SYSCONFDIR/logrotate.d/gpuhelper	# the administrator's, once it is there
 
 fail() { echo "make $what: $*" >&2; exit 1; }
 say() { echo "make $what: $*"; }
@@ -30,6 +31,7 @@ files() {
 	for f in helper/systemd/*.service helper/systemd/*.timer helper/systemd/*.path helper/systemd/*.socket; do
 		echo "0644 $f $units/${f##*/}"
 	done
+	echo "0644 helper/systemd/gpuhelper.logrotate $rotation"
 	for f in udev/*.rules; do echo "0644 $f $LIBDIR/udev/rules.d/${f##*/}"; done
 	for f in udev/*.example; do echo "0644 $f $PREFIX/share/doc/gpuhelper/${f##*/}"; done
 	for f in helper/man/*.[158]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
@@ -64,6 +66,19 @@ copy() {
 	# the label that the name has, before the name has the file
 	if [ -z "$D" ] && [ -e /sys/fs/selinux/enforce ] && label=$(matchpathcon -n "$3" 2>/dev/null); then
 		chcon "$label" "$new"
+	fi
+}
+
+# is_ours: nobody has changed the rotation
+is_ours() { places helper/systemd/gpuhelper.logrotate | cmp -s - "$D$rotation"; }
+
+# put TARGET: the new file in the place of the old
+put() {
+	if [ "$1" = "$rotation" ] && [ -e "$D$1" ]; then
+		is_ours || say "$D$1 was changed, and stays as it is (this version's: helper/systemd/gpuhelper.logrotate)"
+		rm -f "$D$(new_name "$1")"
+	else
+		mv -fT "$D$(new_name "$1")" "$D$1"
 	fi
 }
 
@@ -102,7 +117,7 @@ install_all() {
 	files | while read -r mode from to; do copy "$mode" "$from" "$to"; done
 	[ "$SETUID" = no ] || set_bit
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
-	files | while read -r mode from to; do mv -fT "$D$(new_name "$to")" "$D$to"; done
+	files | while read -r mode from to; do put "$to"; done
 }
 
 # links NAME...: those that are links to the wrapper
@@ -159,7 +174,7 @@ stays() {
 }
 
 say_what_stays() {
-	left=$(stays "$config" "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper")
+	left=$(stays "$config" "$rotation" "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper")
 	[ -z "$left" ] || { say "these stay: settings, policies, the audit log, which tokens were used:"; echo "$left" | sed 's/^/    /'; }
 	[ -n "$D" ] || ! has_group || say "the group gpuhelper stays (groupdel gpuhelper)"
 	[ -n "$D" ] || say "an engine whose own settings name $wrapper makes no containers until they name another runtime"
@@ -171,7 +186,10 @@ uninstall_all() {
 	end_leases
 	stop_units
 	remove_modules
-	files | while read -r mode from to; do rm -f "$D$to" "$D$(new_name "$to")"; done
+	files | while read -r mode from to; do
+		[ "$to" = "$rotation" ] && ! is_ours || rm -f "$D$to"
+		rm -f "$D$(new_name "$to")"
+	done
 	[ -n "$D" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload || :
 	[ -n "$D" ] || rm -rf "$RUNSTATE/gpuhelper"
 	directories | while read -r d; do rmdir "$D$d" 2>/dev/null || :; done

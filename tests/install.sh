@@ -96,10 +96,13 @@ echo 'identity = "caller";' >/etc/gpuhelper/policy.d/10-all.conf
 echo '{}' >/etc/gpuhelper/keys/ci.json
 chmod 0700 /etc/gpuhelper/policy.d
 echo '{"event":"grant"}' >/var/log/gpuhelper/audit.jsonl
-shot /etc/gpuhelper /var/log/gpuhelper >"$T/before"
+cp /etc/logrotate.d/gpuhelper "$T/rotation"
+sed -i 's/rotate 400/rotate 4000/' /etc/logrotate.d/gpuhelper
+shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/before"
 run_make install
-shot /etc/gpuhelper /var/log/gpuhelper >"$T/after"
-t "an upgrade leaves settings, policies, keys and the audit log alone" cmp -s "$T/before" "$T/after"
+shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/after"
+t "a rotation that was changed stays, which is said" says '/etc/logrotate.d/gpuhelper was changed'
+t "an upgrade leaves settings, policies, keys, the rotation and the audit log alone" cmp -s "$T/before" "$T/after"
 t "and the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
 
 echo "# where it can't be"
@@ -146,13 +149,18 @@ run_make uninstall
 t "it succeeds when none does" [ "$st" = 0 ]
 find /usr /etc /run /var/lib /opt/containerd ! -type d -name '*gpuhelper*' | sort >"$T/err"
 find /etc/gpuhelper ! -type d | sort >"$T/stayed"
-t "no file of that name is left, but gpuhelper.conf" [ "$(cat "$T/err")" = /etc/gpuhelper/gpuhelper.conf ]
-t "but the administrator's" [ "$(cat "$T/stayed" | xargs)" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
+t "no file of that name is left, but of what was changed" [ "$(xargs <"$T/err")" = "/etc/gpuhelper/gpuhelper.conf /etc/logrotate.d/gpuhelper" ]
+t "but the administrator's" [ "$(xargs <"$T/stayed")" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
 t "the audit log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
 : >"$T/err"
 for f in $(cat "$T/stayed") /var/log/gpuhelper/audit.jsonl "group gpuhelper stays"; do says "$f" || echo "$f" >>"$T/err"; done
 t "each of which is said" [ ! -s "$T/err" ]
 run_make uninstall
+t "the rotation stays where it was changed" [ -e /etc/logrotate.d/gpuhelper ]
+t "which is said" says '    /etc/logrotate.d/gpuhelper$'
+cp "$T/rotation" /etc/logrotate.d/gpuhelper
+run_make uninstall
+t "and goes where it was not" [ ! -e /etc/logrotate.d/gpuhelper ]
 t "a second time is no error" [ "$st" = 0 ]
 run_make install
 t "and it can be installed again" [ "$st" = 0 -a -u $H ]

@@ -76,7 +76,7 @@ ctl_doctor(const struct options *o)
 {
 	static void (*const steps[])(struct doctor *) = { doctor_wrapper, doctor_runtime, doctor_group, doctor_door,
 		doctor_policies, doctor_keys, doctor_gpus, doctor_cdi, doctor_units, doctor_selinux, doctor_audit,
-		doctor_cgroups };
+		doctor_state, doctor_cgroups };
 	struct doctor d = { .options = o, .checks = json_array() };
 	struct why why;
 	size_t i;

@@ -39,6 +39,7 @@ void doctor_cdi(struct doctor *d);
 void doctor_units(struct doctor *d);
 void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
+void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
 
 /*

@@ -1,12 +1,10 @@
-/* See doctor.h: GPUs and their nodes, CDI specs, units and the udev rule, SELinux, the audit log, cgroups. */
-#include <errno.h>
+/* See doctor.h: GPUs and their nodes, CDI specs, units and the udev rule, SELinux, cgroups. */
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -20,7 +18,6 @@
 #include "doctor.h"
 
 #define UNITS "/etc/systemd/system/"
-#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
 static char *
 read_root(const char *path, size_t max)
@@ -211,29 +208,6 @@ doctor_selinux(struct doctor *d)
 	if (devices != NULL && devices[0] == '1')
 		doctor_say(d, FINDING_WARN, "selinux", "setsebool -P container_use_devices off",
 		    "container_use_devices lets every container use every device");
-}
-
-void
-doctor_audit(struct doctor *d)
-{
-	struct statvfs fs;
-	struct stat st;
-
-	if (stat(GPUHELPER_LOGDIR, &st) == -1) {
-		doctor_say(d, errno == EACCES ? FINDING_WARN : FINDING_FAIL, "audit",
-		    "systemd-tmpfiles --create " GPUHELPER_LIBDIR "/tmpfiles.d/gpuhelper.conf",
-		    "%s: %s: without it nothing is granted", GPUHELPER_LOGDIR, strerror(errno));
-		return;
-	}
-	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		doctor_say(d, FINDING_FAIL, "audit", "chown root:gpuhelper " GPUHELPER_LOGDIR " && chmod 0750 " GPUHELPER_LOGDIR,
-		    "%s is not root's alone (uid %u, mode %04o)", GPUHELPER_LOGDIR, st.st_uid, st.st_mode & 07777U);
-	else if (statvfs(GPUHELPER_LOGDIR, &fs) == 0 && fs.f_blocks > 0 && (fs.f_bavail * 100 / fs.f_blocks < 1 ||
-	    (fs.f_flag & ST_RDONLY) != 0))
-		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: what can't be written down is not granted",
-		    GPUHELPER_LOGDIR, (fs.f_flag & ST_RDONLY) != 0 ? "is mounted read-only" : "is full to the last 1 %");
-	else
-		doctor_say(d, FINDING_OK, "audit", NULL, "%s", LOG);
 }
 
 bool

@@ -9,6 +9,7 @@ import os
 import pwd
 import re
 import resource
+import shutil
 import signal
 import socket
 import struct
@@ -954,6 +955,44 @@ def g6():
         counted.set()
         data = new_lines(lambda: (granted(once("attacker", exchange, id="x" * 250, gpus=None, folders="/srv/ro")), client.look()))
         assert b'"end"' in data and len(data) <= counted.get()["bytes"][GRANT], (len(data), counted.get())
+
+
+def rotate():
+    """As the day's timer has it, by the file that is installed."""
+    state = "/run/rotated"
+    with open(state, "w") as f:        # yesterday, or logrotate waits for a day to be over
+        f.write('logrotate state -- version 2\n"%s" 2020-1-1-0:0:0\n' % LOG)
+    r = subprocess.run(["logrotate", "-v", "-s", state, "/etc/logrotate.d/gpuhelper"], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True)
+    assert r.returncode == 0 and "error" not in r.stdout, r.stdout
+    return [p for p in glob.glob(LOG + "-*") if not p.endswith(".gz")]
+
+
+def is_roots(path):
+    st = os.stat(path)
+    return st.st_uid == 0 and st.st_gid == grp.getgrnam("gpuhelper").gr_gid and st.st_mode & 0o7777 == 0o640
+
+
+@case("G9", "rotated by logrotate: no record is lost, the new log is root's as the old was, and the quota counts on")
+def g9():
+    if not shutil.which("logrotate"):
+        raise Skip("there is no logrotate: sh tests/deps.sh check")
+    with kept(os.path.dirname(LOG)), Counted("attacker") as counted:
+        counted.set(total=(16 * MIB - 1, 0, 0))
+        once("root", exchange, id="before")
+        halfway = Helper().ask(id="halfway")
+        assert halfway.kind() == "grant", halfway.answer
+        refusals(1)
+        old, = rotate()
+        assert not os.path.exists(LOG) and is_roots(old), os.listdir(os.path.dirname(LOG))
+        halfway.close()
+        halfway.wait()
+        assert is_roots(LOG)
+        refusals(2)
+        events = [[(r["event"], r.get("container")) for r in map(json.loads, read(p).splitlines())] for p in (old, LOG)]
+        for wanted in ("grant", "before"), ("end", "before"), ("grant", "halfway"), ("refuse", "g"):
+            assert wanted in events[0], (wanted, events)
+        assert events[1] == [("undo", "halfway"), ("quota", None)] and counted.get()["left_out"] == 2, events
 
 
 @case("G8", "who looks, asks for the status or has nodes mended without end is refused after 600 times a minute", 40)

@@ -79,7 +79,7 @@ def changed(path, text=None, mode=None, owner=None):
 
 checks = {c['check'] for c in is_well('a host that is well, as the worker: nothing but ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'cdi', 'udev',
-              'units', 'selinux', 'audit', 'cgroups'}, 'every step has its line', checks)
+              'units', 'selinux', 'audit', 'state', 'cgroups'}, 'every step has its line', checks)
 is_well('as root', 'root')
 is_well('as root, of the worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
@@ -166,6 +166,32 @@ with changed('/var/log/gpuhelper'):
 with changed('/var/log/gpuhelper', mode=0o770):
     status, j = doctor()
     ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'one that a group may write', found(j, 'fail'))
+LOG = '/var/log/gpuhelper/audit.jsonl'
+worker = pwd.getpwnam('worker').pw_uid
+with changed(LOG, ''):
+    os.chmod(LOG, 0o640)
+    is_well('a log of root\'s', 'root')
+    os.chown(LOG, worker, -1)
+    says('a log of another\'s', 'fail', 'audit', [LOG, 'uid %d' % worker], 'chown root:gpuhelper ' + LOG, 'root')
+    os.chown(LOG, 0, -1)
+    os.chmod(LOG, 0o660)
+    says('a log that a group may write', 'fail', 'audit', [LOG, '0660'], 'chmod 0640 ' + LOG, 'root')
+for d in '/run/gpuhelper', '/var/lib/gpuhelper':
+    for how in {'owner': worker}, {'mode': 0o777}:
+        with changed(d, **how):
+            status, j = doctor('root')
+            bad = [c for c in found(j, 'fail') if c['check'] == 'state']
+            ok(status == 78 and len(bad) == 1 and d in bad[0]['text'] and bad[0]['mend'].startswith('chown root:root %s && ' % d),
+               '%s: %s' % (d, how), j)
+for d, check in ('/var/log/gpuhelper', 'audit'), ('/run/gpuhelper', 'state'), ('/var/lib/gpuhelper', 'state'):
+    for how, option in ('space', 'size=64k'), ('files', 'nr_inodes=1'):
+        sh('mount', '-t', 'tmpfs', '-o', 'mode=755,' + option, 'small', d)
+        if how == 'space':
+            write(d + '/much', 'x' * 65536)
+        status, j = doctor('root')
+        bad = [c for c in found(j, 'fail') if c['check'] == check]
+        ok(status == 78 and len(bad) == 1 and d in bad[0]['text'] and 'full' in bad[0]['text'], 'no more %s in %s' % (how, d), j)
+        sh('umount', d)
 with changed('/etc/gpuhelper/gpuhelper.conf', CONF):
     says('no device cgroup for the worker', 'warn', 'cgroups', ['exclusive GPUs are refused'], 'unenforced = "allow"')
     is_well('and one for root', 'root')

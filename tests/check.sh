@@ -114,6 +114,7 @@ group unit units build
 group unit-sanitized units build/san
 group rooms sh tests/rooms.sh
 group analysis static_analysis
+group arm64 sh tests/arm64.sh
 group manuals manuals
 group gpuhelperctl sh tests/ctl.sh
 group cdi sh tests/cdi.sh

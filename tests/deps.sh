@@ -9,8 +9,8 @@ demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
 systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio zstd
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils"
-# a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh
-[ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross"
+# a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
+[ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 case ${1:-check} in
 build) want=$build ;;
 demo) want=$demo ;;

@@ -329,7 +329,10 @@ check_time(const char *begin, const char *piece, const char *end, const char *wh
 	buf_puts(&b, end);
 	start = clock();
 	faults = policy_faults(b.p, b.len, &good);
-	ok(clock() - start < CLOCKS_PER_SEC / 20, "%s: judged within 50 ms (%.50s)", what, faults);
+	if (emulated())
+		skip(what, "an emulator's time says nothing");
+	else
+		ok(clock() - start < CLOCKS_PER_SEC / 20, "%s: judged within 50 ms (%.50s)", what, faults);
 	free(faults);
 }
 

@@ -141,8 +141,11 @@ test_real(void)
 	struct elf_library e;
 	struct why why;
 
-	ok(fd != -1 && elf_library_read(&src, &e, &why) == 0 && e.bits == sizeof(void *) * 8 && e.soname[0] == '\0',
-	    "this program, which is linked as a library is");
+	if (emulated())
+		skip("this program, which is linked as a library is", "its name is the emulator's");
+	else
+		ok(fd != -1 && elf_library_read(&src, &e, &why) == 0 && e.bits == sizeof(void *) * 8 && e.soname[0] == '\0',
+		    "this program, which is linked as a library is");
 	close(fd);
 }
 

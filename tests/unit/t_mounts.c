@@ -69,6 +69,10 @@ int
 main(void)
 {
 	test_lines();
-	test_place();
+	/* qemu 7.2 says that statx(2) told the mount, and doesn't hand it on */
+	if (emulated())
+		skip("places of directories", "qemu-user tells no mounts");
+	else
+		test_place();
 	return done_testing();
 }

@@ -8,7 +8,7 @@
  *
  * A description alone is text, one with arguments (seven at most) is printf's.
  * Each check returns whether it held.  skip_all() is for what this machine can't
- * run, skip() for one check.
+ * run, skip() for one check.  emulated(): another machine's program, by qemu-user (tests/arm64.sh).
  */
 #ifndef GPUHELPER_TESTS_TAP_H
 #define GPUHELPER_TESTS_TAP_H
@@ -94,6 +94,12 @@ tap_str(const char *file, int line, const char *got, const char *want, const cha
 	if (!held)
 		printf("#   got: %s\n#  want: %s\n", got ? got : "(null)", want ? want : "(null)");
 	return held;
+}
+
+static inline bool
+emulated(void)
+{
+	return getenv("TESTS_EMULATED") != NULL;
 }
 
 static inline void

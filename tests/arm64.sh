@@ -1,0 +1,55 @@
+#!/bin/sh
+# arm64: cross-compiled, warnings being errors, and the unit tests run by qemu-user.  An architecture whose system calls
+# the filter does not know does not compile.  TAP.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here" || exit 2
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+. "$here/tests/lib/tap.sh"
+
+for a in x86_64 aarch64 riscv; do unknown="${unknown:-} -U__${a}__ -U__$a"; done
+# what the C library's headers of such a machine would want besides
+mkdir "$T/gnu" && : >"$T/gnu/stubs-32.h"
+# shellcheck disable=SC2086
+gcc -std=c11 -D_GNU_SOURCE -I"$T" -fsyntax-only $unknown helper/root/filter.c >"$T/out" 2>"$T/err"
+st=$?
+t "an architecture without a filter of system calls is refused" [ $st != 0 ]
+t "and the compiler says why" grep -q 'error.*no filter of system calls' "$T/err"
+
+for p in qemu-aarch64-static aarch64-linux-gnu-gcc; do
+	command -v $p >/dev/null || { skip "arm64" "there is no $p: sh tests/deps.sh check"; echo "1..$n"; [ $bad = 0 ]; exit; }
+done
+root=$(sh tests/lib/root.sh unpack arm64 this libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev \
+    nettle-dev libgmp-dev libcurl4-openssl-dev libyaml-dev 2>"$T/err") || {
+	[ $? = 3 ] || { fail "the packages of arm64"; exit 1; }
+	skip "arm64" "$(tail -n 1 "$T/err")"
+	echo "1..$n"
+	[ $bad = 0 ]
+	exit
+}
+
+# what the emulator is run for: the C library of the root, and paths that are the machine's own (qemu's -L changes «/»)
+emulator="qemu-aarch64-static $root/lib/ld-linux-aarch64.so.1 --library-path $root/lib/aarch64-linux-gnu:$root/usr/lib/aarch64-linux-gnu"
+
+PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig:$root/usr/share/pkgconfig \
+    make -s -j"$(nproc)" CC="aarch64-linux-gnu-gcc --sysroot=$root" AR=aarch64-linux-gnu-ar B=build/arm64 WERROR=-Werror all unit \
+    >"$T/out" 2>"$T/err"
+st=$?
+t "it is compiled, warnings are errors" [ $st = 0 ]
+t "for arm64" sh -c "file build/arm64/gpuhelper build/arm64/gpuhelper-runc | grep -c 'ARM aarch64' | grep -qx 2"
+cat >"$T/unit" <<END
+TESTS_DIR=tests TESTS_EMULATED=1 $emulator "\$1" >"$T/\${1##*/}.tap" 2>&1
+echo \$? >"$T/\${1##*/}.status"
+END
+find build/arm64/unit -name 't_*' ! -name '*.d' | sort | xargs -P "$(nproc)" -n 1 sh "$T/unit"
+for u in "$T"/*.tap; do
+	grep -A 3 '^not ok' "$u" >"$T/out"
+	t "$(basename "$u" .tap): $(grep -c '^ok' "$u") tests" [ "$(cat "${u%tap}status")" = 0 ]
+	grep '# SKIP' "$u" | sed 's/^/# /'
+done
+# shellcheck disable=SC2086
+$emulator build/arm64/gpuhelperctl --version >"$T/out" 2>"$T/err"
+t "gpuhelperctl runs" grep -q '^gpuhelperctl ' "$T/out"
+echo "1..$n"
+[ $bad = 0 ]

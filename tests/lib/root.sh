@@ -1,0 +1,57 @@
+#!/bin/sh
+# A root directory of Debian's packages, for another machine or another release than this one's.
+#
+#   root.sh unpack|install ARCHITECTURE SUITE PACKAGE...	prints its path; makes it if it is not there yet
+#
+# unpack: the packages' files alone (mmdebstrap's chrootless mode: no script runs, nothing is mounted), to compile and
+# emulate with.  install: with their scripts run, to chroot into.
+# From the mirrors of this machine's apt.  Kept where vm/image.sh keeps its disks, by a hash of what it is
+# made of; image.sh removes what was of no use for a month.
+#
+# Exit status 3: it can't be made here, with the reason as one line on standard error.
+set -eu
+umask 022
+how=$1 arch=$2 suite=$3
+shift 3
+cache=${GPUHELPER_VM_CACHE:-${XDG_CACHE_HOME:-/var/cache}/gpuhelper-vm}
+
+cant() { echo "$*" >&2; exit 3; }
+
+command -v mmdebstrap >/dev/null || cant "mmdebstrap is missing: sh tests/deps.sh check"
+. /etc/os-release
+[ "$ID" = debian ] || cant "the packages are Debian's, and this machine is $ID"
+[ "$suite" != this ] || suite=$VERSION_CODENAME
+# this release's own sources, by the other's name
+sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    awk -v s="$VERSION_CODENAME" -v to="$suite" '$3 == s || index($3, s "-") == 1 { $3 = to substr($3, length(s) + 1); print }' | sort -u)
+[ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"
+
+key=$({ cat "$0"; echo "$how $arch $suite" "$sources" "$@"; } | sha256sum | cut -c1-16)
+root=$cache/$suite-$arch-$key
+mkdir -p "$cache"
+exec 9>"$cache/lock-$arch-$suite"
+flock 9
+if [ -d "$root" ]; then
+	touch "$root"
+	echo "$root"
+	exit 0
+fi
+new=$cache/new-$arch-$suite
+rm -rf "$new"
+trap 'rm -rf "$new" "$new.list"' EXIT
+trap 'exit 129' HUP INT TERM
+echo "$sources" >"$new.list"
+case $how in
+unpack) mode=chrootless variant=extract ;;
+install) mode=root variant=essential ;;
+*) echo "usage: root.sh unpack|install ARCHITECTURE SUITE PACKAGE..." >&2; exit 2 ;;
+esac
+packages=$(echo "$@" | tr ' ' ,)
+set --
+for d in doc man locale info; do set -- "$@" --dpkgopt="path-exclude=/usr/share/$d/*"; done
+mmdebstrap --mode=$mode --variant=$variant --architectures="$arch" --aptopt='APT::Install-Recommends "false"' "$@" \
+    --include="$packages" "$suite" "$new" "$new.list" >"$new.log" 2>&1 ||
+    cant "mmdebstrap can't make a root of $suite for $arch ($new.log): $(grep '^E:' "$new.log" | head -n 1)"
+rm -rf "$new/var/cache/apt" "$new/var/lib/apt/lists"
+mv "$new" "$root"
+echo "$root"

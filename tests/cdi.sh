@@ -1,10 +1,11 @@
 #!/bin/sh
 # gpuhelperctl cdi: specs judged, listed and injected.  sh tests/cdi.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# fixtures/cdi: good, bad and dirs are what the reference library (pkg/cdi of container-device-interface 1.1.0) takes and
+# fixtures/cdi: good, bad and dirs are what the reference library (pkg/cdi of container-device-interface $reference) takes and
 # refuses, golden is what it makes of a config.json; unsafe is what a helper of root's must not take, whatever the
 # library does.  Golden cases need root, for a /dev of their own.
 set -u
+reference=1.1.1		# 1.1.0 makes four of the golden cases otherwise
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
 fix=$here/tests/fixtures/cdi
@@ -316,6 +317,7 @@ fi
 
 echo "# inject"
 if [ "$(id -u)" = 0 ] && unshare -m sh "$fix/devnodes.sh" true 2>/dev/null; then
+	echo "# golden cases: made by container-device-interface $reference"
 	unshare -m sh "$fix/devnodes.sh" python3 "$here/tests/lib/cdigolden.py" "$ctl" "$fix" >golden 2>golden.err
 	while read -r name rest; do
 		case $rest in ok) pass "golden $name" ;; *) echo "# $rest"; : >out; : >err; fail "golden $name" ;; esac

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_CTL_DOCTOR_H
 #define GPUHELPER_CTL_DOCTOR_H
 
+#include "../pure/gpu.h"
 #include "../pure/settings.h"
 #include "../user/door.h"
 #include "ctl.h"
@@ -41,6 +42,8 @@ void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
 void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
+/* Of doctor_gpus(), where there are NVIDIA GPUs: whether systemd can find their nodes by number. */
+void doctor_links(struct doctor *d, const struct inventory *inv);
 
 /*
  * Whether a device cgroup holds containers of this user's runtimes on this host

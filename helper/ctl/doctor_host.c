@@ -81,8 +81,10 @@ doctor_gpus(struct doctor *d)
 	else
 		doctor_say(d, FINDING_WARN, "gpus", NULL, "none to give: nvidia: %s; amd: %s; intel: %s", inv.absent[GPU_NVIDIA],
 		    inv.absent[GPU_AMD], inv.absent[GPU_INTEL]);
-	if (nvidia)
+	if (nvidia) {
 		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
+		doctor_links(d, &inv);
+	}
 	inventory_free(&inv);
 }
 

@@ -296,6 +296,8 @@ compose(struct program *p, const struct filter_nodes *nodes)
 #endif
 	put_nodes(p, nodes);
 	put_owners(p, nodes);
+	if (nodes->links)
+		end(p, begin(p, SYS_symlinkat), ALLOW);
 	put_memory(p);
 	put_special(p);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);

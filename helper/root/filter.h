@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_FILTER_H
 #define GPUHELPER_ROOT_FILTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,11 +10,15 @@
 
 #define FILTER_MAJORS_MAX 16
 
-/* What nodes may be made, and to whom they are given then: the driver's own numbers. */
+/*
+ * What nodes may be made, and to whom they are given then: the driver's own numbers.
+ * And whether links to them may be made, which is for containers of root's alone (charlink.h).
+ */
 struct filter_nodes {
 	uint32_t major[FILTER_MAJORS_MAX];
 	size_t majors;
 	uint32_t uid, gid;
+	bool links;
 };
 
 /*

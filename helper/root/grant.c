@@ -22,6 +22,7 @@
 #include "../pure/procmask.h"
 #include "audit.h"
 #include "binding.h"
+#include "charlink.h"
 #include "owncgroup.h"
 #include "take.h"
 #include "timer.h"
@@ -370,6 +371,8 @@ carry_out(struct work *w, struct traces *t)
 		grant_undo(w->peer, w->request, t);
 		return -1;
 	}
+	if (w->peer->asker.enforced && w->request->systemd_cgroup)
+		charlink_nodes(&w->edits);
 	return 0;
 }
 

@@ -505,3 +505,41 @@ def n14():
                 client.look()
                 for p in ALL:
                     os.chown(p, 0, 0)
+
+
+@case("N15", "links in /dev/char: for root's containers of systemd's alone, in a directory of root's, nothing in their place is touched")
+def n15():
+    def ask(user="root", systemd=True):
+        granted(once(user, exchange, gpus=GPU0, systemd_cgroup=systemd, cgroups_path="system.slice:gpuhelper:attack",
+                     **({"uids": None, "gids": None, "uid": 0} if user == "root" else {})))
+        client.look()
+        return sorted(os.listdir("/dev/char")) if os.path.isdir("/dev/char") else None
+
+    ours = sorted("%d:%d" % (os.major(r), os.minor(r)) for r in (os.stat(p).st_rdev for p in ALL if p != "/dev/nvidia1"))
+    elsewhere = TEMP + "/scratch/char"
+    assert not os.path.lexists("/dev/char"), "the sandbox has a /dev/char"
+    try:
+        assert ask() is None, "/dev/char is not the helper's to make"
+        os.mkdir("/dev/char", 0o755)
+        assert ask(systemd=False) == ask("attacker") == []
+        got = ask()
+        assert set(ours) <= set(got) and "195:1" not in got, (got, ours)
+        for name in got:
+            assert os.readlink("/dev/char/" + name).startswith("../nvidia"), name
+            assert os.stat("/dev/char/" + name).st_rdev == os.makedev(*map(int, name.split(":"))), name
+            os.unlink("/dev/char/" + name)
+        write("/dev/char/195:0", "")
+        os.symlink("/nowhere", "/dev/char/195:255")
+        assert set(ours) <= set(ask()) and os.path.isfile("/dev/char/195:0") and os.readlink("/dev/char/195:255") == "/nowhere"
+        subprocess.run(["rm", "-r", "/dev/char"], check=True)
+        for mode, owner in (0o777, 0), (0o755, uid("attacker")):
+            os.mkdir("/dev/char")
+            os.chmod("/dev/char", mode)
+            os.chown("/dev/char", owner, 0)
+            assert ask() == [], (mode, owner)
+            os.rmdir("/dev/char")
+        os.mkdir(elsewhere, 0o755)
+        os.symlink(elsewhere, "/dev/char")
+        assert ask() == []
+    finally:
+        subprocess.run(["rm", "-rf", "/dev/char", elsewhere], check=True)

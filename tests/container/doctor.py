@@ -78,7 +78,7 @@ def changed(path, text=None, mode=None, owner=None):
 
 
 checks = {c['check'] for c in is_well('a host that is well, as the worker: nothing but ok, exit status 0')['checks']}
-ok(checks == {'wrapper', 'engine', 'runtime', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'cdi', 'udev',
+ok(checks == {'wrapper', 'engine', 'runtime', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi', 'udev',
               'units', 'selinux', 'audit', 'state', 'cgroups'}, 'every step has its line', checks)
 is_well('as root', 'root')
 is_well('as root, of the worker', 'root', ['--user', 'worker'])
@@ -154,6 +154,33 @@ else:
         is_well('a CDI spec of the loaded driver (%s)' % version)
     with changed('/etc/cdi/nvidia.json', SPEC % ('111.22.33', '111.22.33')):
         says('a CDI spec of another driver', 'fail', 'cdi', ['111.22.33', version, 'is loaded'], 'cdi generate')
+# systemd's way to a device by its number; systemd does not run in here, so what says that it does is made
+os.makedirs('/run/systemd/system')
+for missing in 'all', 'one', 'one is another device':
+    with contextlib.ExitStack() as stack:
+        if missing != 'all':
+            os.mkdir('/dev/char')
+            stack.callback(shutil.rmtree, '/dev/char')
+            for node in ['nvidia0', 'nvidia1', 'nvidiactl', 'nvidia-uvm', 'nvidia-uvm-tools', 'nvidia-modeset']:
+                if os.path.exists('/dev/' + node) and (missing == 'one is another device' or node != 'nvidia1'):
+                    rdev = os.stat('/dev/' + node).st_rdev
+                    os.symlink('../' + node, '/dev/char/%d:%d' % (os.major(rdev), os.minor(rdev)))
+        if missing == 'one is another device':
+            is_well('links of /dev/char to all nodes', 'root')
+            os.unlink('/dev/char/195:1')
+            os.symlink('../null', '/dev/char/195:1')
+        says('links of /dev/char: %s missing' % missing, 'warn', 'links', ['/dev/char/195:1', 'systemctl daemon-reload'],
+             'ln -sfn ../nvidia1 /dev/char/195:1', 'root')
+        status, j = doctor('root')
+        text = found(j, 'warn')[0]
+        ok(('195:0' in text['text']) == (missing == 'all') and ('nvidia0' in text['mend']) == (missing == 'all'), 'and of no other', text)
+        is_well('no links are needed for a user without a device cgroup')
+        if missing == 'one':
+            status, j = doctor('root')
+            sh('sh', '-c', found(j, 'warn')[0]['mend'])
+            is_well('the command that it says mends it', 'root')
+os.rmdir('/run/systemd/system')
+os.rmdir('/run/systemd')
 with changed('/etc/cdi/nvidia.json', '{'):
     says('a CDI spec that does not parse', 'warn', 'cdi', ['/etc/cdi/nvidia.json is not used'], 'cdi validate')
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):

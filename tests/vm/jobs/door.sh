@@ -1,6 +1,6 @@
 #!/bin/sh
 # The socket door as real systemd opens it: gpuhelper.socket and gpuhelper@.service as they are installed, no setuid bit.
-# files: fixtures/sysroot/nvidia-2gpu
+# files: fixtures/sysroot/nvidia-2gpu vm/guest/reload.sh
 # programs: vm/crowd.c
 #
 # NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh.  What is simulated lies over /proc, and is not to be seen in the
@@ -116,6 +116,7 @@ end_program /job/hold
 wait $holder
 no_entry() { gpuhelperctl reap && ! entry && [ ! -e /dev/nvidia-uvm ]; }
 t "the lease's end shuts it, and removes what was made" soon no_entry
+. /job/reload.sh
 rm -r /etc/systemd/system/gpuhelper@.service.d
 systemctl daemon-reload
 sed -i 's|/job/hold|/bin/true|' /etc/gpuhelper/gpuhelper.conf

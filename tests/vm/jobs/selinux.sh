@@ -280,6 +280,12 @@ t "and nothing is left" is "$(label /dev/nvidia0) $(ls /run/gpuhelper/leases)" "
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 t "where the runtime makes the nodes it is enough" run a
 t "they have the label of the container's own files" says a 'label=system_u:system_r:container_t:s0:c.*' nvidia0=may
+config a 0 '"GPUHELPER_GPUS=1"' '' '"cgroupsPath":"system.slice:gpu:a",' '' "$PROBE"
+printf '#!/bin/sh\nexec gpuhelper-runc --systemd-cgroup "$@"\n' >"$T/systemd-cgroup"
+chmod 755 "$T/systemd-cgroup"
+t "a container of systemd's cgroups" run a "$T/systemd-cgroup"
+t "has the link of its node, labelled as the others there" like "$(readlink /dev/char/195:0) $(label /dev/char/195:0)" \
+    '../nvidia0 [a-z_]*:object_r:device_t:s0'
 policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );

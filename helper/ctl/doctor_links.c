@@ -1,0 +1,70 @@
+/* See doctor.h: the links of /dev/char, by which systemd is told of a device's number.  Opens no device. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../pure/gpu.h"
+#include "../user/namespace.h"
+#include "doctor.h"
+
+/* The nodes without a link, and the commands that make theirs: the two halves of the line. */
+struct links {
+	struct buf missing, mend;
+	size_t there;
+};
+
+/* A node that is not there needs none: whoever makes the node makes the link, too. */
+static void
+look_at_link(const struct gpu_node *n, struct links *out)
+{
+	char link[48];
+	struct stat st;
+
+	if (!text_starts(n->path, "/dev/nvidia") || stat(n->path, &st) == -1 || st.st_rdev != makedev(n->major, n->minor))
+		return;
+	snprintf(link, sizeof(link), "/dev/char/%u:%u", n->major, n->minor);
+	if (stat(link, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(n->major, n->minor)) {
+		out->there++;
+		return;
+	}
+	buf_printf(&out->missing, "%s%s", out->missing.len > 0 ? ", " : "", link);
+	buf_printf(&out->mend, "%sln -sfn ../%s %s", out->mend.len > 0 ? " && " : "", n->path + strlen("/dev/"), link);
+}
+
+static void
+tell(struct doctor *d, const struct links *l)
+{
+	if (l->missing.failed || l->mend.failed)
+		doctor_say(d, FINDING_WARN, "links", NULL, "out of memory");
+	else if (l->missing.len > 0)
+		doctor_say(d, FINDING_WARN, "links", l->mend.p, "%s missing: a container of runc --systemd-cgroup loses "
+		    "such a node at systemctl daemon-reload, unless a grant makes the link first; "
+		    "71-gpuhelper-links.rules.example makes them at boot, and this now", l->missing.p);
+	else
+		doctor_say(d, FINDING_OK, "links", NULL, "/dev/char has those of %zu NVIDIA nodes", l->there);
+}
+
+void
+doctor_links(struct doctor *d, const struct inventory *inv)
+{
+	struct links l = { .there = 0 };
+	struct stat st;
+	size_t i, k;
+
+	/* sd_booted(3); and a user's own systemd has no device cgroups to give */
+	if (lstat("/run/systemd/system", &st) == -1 || !S_ISDIR(st.st_mode) || d->uid != 0 || namespace_is_own()) {
+		doctor_say(d, FINDING_OK, "links", NULL, "none needed in /dev/char: %s", d->uid != 0 || namespace_is_own() ?
+		    "no device cgroup of systemd's holds this user's containers" : "systemd does not run here");
+		return;
+	}
+	for (i = 0; i < inv->gpus; i++)
+		for (k = 0; k < inv->gpu[i].nodes; k++)
+			look_at_link(&inv->gpu[i].node[k], &l);
+	for (k = 0; k < inv->commons[GPU_NVIDIA]; k++)
+		look_at_link(&inv->common[GPU_NVIDIA][k], &l);
+	tell(d, &l);
+	buf_free(&l.missing);
+	buf_free(&l.mend);
+}

@@ -8,41 +8,58 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "state.h"
 
-/* 1: taken, and left open for good; 0: someone has it; -1: it can't be had at all. */
+/* 1: taken, and left open for good; 0: someone has it; -1 with errno: it can't be had at all. */
 static int
 take_place(int locks, uid_t uid, unsigned number)
 {
 	char name[32];
-	int fd, taken;
+	int fd, saved;
 
 	snprintf(name, sizeof(name), "door-%u-%u", uid, number);
 	if ((fd = openat(locks, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return 1;
-	taken = errno == EWOULDBLOCK ? 0 : -1;
+	saved = errno;
 	close(fd);
-	return taken;
+	errno = saved;
+	return saved == EWOULDBLOCK ? 0 : -1;
 }
 
-bool
-crowd_admits(uid_t uid)
+static int
+refuse_uncounted(uid_t uid, enum why_code code, const char *cause, struct why *why)
+{
+	return refuse(why, code, GPUHELPER_RUNDIR "/locks/door-%u-0: how many helpers uid %u has can't be counted: %.160s",
+	    uid, uid, cause);
+}
+
+/*
+ * Where not even the first place can be had, nobody but root is heard, whatever he is about to ask.  No lease is lost
+ * by that: what a user asks ends none that root's timer would not end, and would wait for a lock in the same directory.
+ */
+int
+crowd_enter(uid_t uid, struct why *why)
 {
 	autoclose int locks = -1;
-	struct why ignored;
+	struct why cause;
 	unsigned i;
 	int taken = 0;
 
-	/* what keeps us from counting is said by what follows, which needs these files more */
-	if (uid == 0 || (locks = state_dir("locks", &ignored)) == -1)
-		return true;
+	if (uid == 0)
+		return 0;
+	if ((locks = state_dir("locks", &cause)) == -1)
+		return refuse_uncounted(uid, cause.code, cause.text, why);
 	for (i = 0; i < CROWD_MAX && taken == 0; i++)
 		taken = take_place(locks, uid, i);
-	return taken != 0;
+	if (taken == 1)
+		return 0;
+	/* a place that can't be made is one less */
+	return i > 1 ? 1 : refuse_uncounted(uid, WHY_IO, strerror(errno), why);
 }

@@ -366,6 +366,7 @@ int
 enter(enum door door, struct starter *who, struct why *why)
 {
 	struct filter_nodes nodes;
+	int crowded;
 
 	*who = (struct starter){ 0 };
 	(void)umask(077);
@@ -385,8 +386,8 @@ enter(enum door door, struct starter *who, struct why *why)
 	if (door == DOOR_SETUID && check_own(who->uid, why) == -1)
 		return -1;
 	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
-	if (door == DOOR_SETUID && !crowd_admits(who->uid))
-		return 1;
+	if (door == DOOR_SETUID && (crowded = crowd_enter(who->uid, why)) != 0)
+		return crowded;
 	if (become_root(why) == -1)
 		return -1;
 	if (chdir("/") == -1)

@@ -376,10 +376,20 @@ carry_out(struct work *w, struct traces *t)
 	return 0;
 }
 
+/* One that is not in the log says why not, but where its user has used up his room there. */
+static void
+refuse_on_record(struct work *w, struct why *why)
+{
+	const struct why told = *why;
+
+	if (record(w, "refuse", &told) == -1 && w->why.code != WHY_AGAIN)
+		refuse(why, told.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", told.text, w->why.text);
+}
+
 static void
 answer_refusal(struct work *w, struct reply *reply)
 {
-	const struct why why = w->why;
+	struct why why = w->why;
 
 	/* busy is no decision yet: the wrapper asks again as long as the policy says */
 	if (w->waits) {
@@ -390,7 +400,7 @@ answer_refusal(struct work *w, struct reply *reply)
 		w->chores = (struct chores){ 0 };
 	} else {
 		reply->kind = REPLY_REFUSED;
-		(void)record(w, "refuse", &why);
+		refuse_on_record(w, &why);
 	}
 	reply->why = why;
 }

@@ -38,12 +38,12 @@ look_and(after_look *after, const struct concern *c, const struct peer *p, const
 
 /* At all of a user's, root at all: as often as there is a limit to. */
 static void
-look_around(after_look *after, const struct peer *p, const struct request *r, struct reply *reply)
+look_around(after_look *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
 {
 	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
 	*reply = (struct reply){ .kind = REPLY_REFUSED };
-	if (rate_look(p->asker.uid, time(NULL), &reply->why) == 0)
+	if (rate_look(p->asker.uid, time(NULL), uncounted, &reply->why) == 0)
 		look_and(after, &c, p, r, reply);
 }
 
@@ -93,7 +93,7 @@ allow_again(const struct peer *p, const struct request *r, int audit, struct lea
 void
 look(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_around(take_idle, p, r, reply);
+	look_around(take_idle, true, p, r, reply);
 }
 
 void
@@ -111,5 +111,5 @@ release(const struct peer *p, const struct request *r, struct reply *reply)
 void
 reapply(const struct peer *p, struct reply *reply)
 {
-	look_around(allow_again, p, NULL, reply);
+	look_around(allow_again, false, p, NULL, reply);
 }

@@ -200,8 +200,8 @@ main(int argc, char **argv)
 	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(&starter, &peer, &why) :
 	    peer_of_starter(&starter, &peer, &why)) == -1)
 		return complain(&why);
-	if (door == DOOR_SOCKET && !crowd_admits(peer.asker.uid))
-		return WHY_AGAIN;
+	if (door == DOOR_SOCKET && (entered = crowd_enter(peer.asker.uid, &why)) != 0)
+		return entered == 1 ? WHY_AGAIN : complain(&why);
 	json_set_alloc_funcs(must_have, free);
 	/* jansson would read /dev/urandom, and the helper opens no device */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)

@@ -3,9 +3,11 @@
  * of his is counted and written: a caller can stop a helper at any moment (by its
  * cgroup), and without a lock all that are stopped between reading and writing would
  * count as one.  The lock is only ever waited for by helpers of the same user.
+ * Must never take what can't be counted for nothing.
  */
 #include "rate.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,33 +35,71 @@ static const struct {
 	[RATE_GRANT] = { "grants", 3000, 256, 2048 },
 };
 
-static void
+/* A file that is new, or of another version, counts from nothing.  -1 with errno: it can't be read. */
+static int
 read_count(int fd, struct rate_count *c)
 {
-	if (pread(fd, c, sizeof(*c), 0) != (ssize_t)sizeof(*c))
+	const ssize_t n = pread(fd, c, sizeof(*c), 0);
+
+	if (n != (ssize_t)sizeof(*c))
 		*c = (struct rate_count){ 0 };
+	return n == -1 ? -1 : 0;
 }
 
-static void
+/* -1 with errno. */
+static int
 write_count(int fd, const struct rate_count *c)
 {
-	(void)!pwrite(fd, c, sizeof(*c), 0);
+	const ssize_t n = pwrite(fd, c, sizeof(*c), 0);
+
+	if (n >= 0 && n != (ssize_t)sizeof(*c))
+		errno = ENOSPC;
+	return n == (ssize_t)sizeof(*c) ? 0 : -1;
+}
+
+static int
+refuse_uncounted(uint32_t uid, enum why_code code, const char *cause, struct why *why)
+{
+	return refuse(why, code, GPUHELPER_RUNDIR "/rate/%u: what uid %u asks for can't be counted: %.160s", uid, uid, cause);
+}
+
+static int
+save(struct rate *r, struct why *why)
+{
+	return write_count(r->fd, &r->count) == 0 ? 0 : refuse_uncounted(r->uid, WHY_IO, strerror(errno), why);
+}
+
+/* The file, locked.  -1 with *why. */
+static int
+take(struct rate *r, struct why *why)
+{
+	struct why cause = { 0 };
+	autoclose int dir = state_dir("rate", &cause);
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", r->uid);
+	if (dir != -1 && (r->fd = state_lock(dir, name, &cause)) != -1) {
+		if (read_count(r->fd, &r->count) == 0)
+			return 0;
+		refuse(&cause, WHY_IO, "%s", strerror(errno));
+		rate_close(r);
+	}
+	if (cause.code != WHY_AGAIN)
+		return refuse_uncounted(r->uid, cause.code, cause.text, why);
+	*why = cause;
+	return -1;
 }
 
 int
 rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why)
 {
-	autoclose int dir = -1;
 	struct rate_count *c = &r->count;
-	char name[16];
 
 	*r = (struct rate){ .fd = -1, .uid = uid };
 	if (uid == 0)
 		return 0;
-	snprintf(name, sizeof(name), "%u", uid);
-	if ((dir = state_dir("rate", why)) == -1 || (r->fd = state_lock(dir, name, why)) == -1)
-		return dir != -1 && why->code == WHY_AGAIN ? -1 : 0;
-	read_count(r->fd, c);
+	if (take(r, why) == -1)
+		return -1;
 	if (c->day != now / DAY)
 		*c = (struct rate_count){ .day = now / DAY, .left_out = c->left_out };
 	if (c->minute != now / 60) {
@@ -87,6 +127,7 @@ int
 rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
 {
 	struct rate_count *c = &r->count;
+	struct why uncounted;
 	int ret = 0;
 
 	if (r->fd == -1)
@@ -102,7 +143,10 @@ rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
 		c->left_out = 0;
 	} else if (c->left_out < UINT32_MAX)
 		c->left_out++;
-	write_count(r->fd, c);
+	if (save(r, &uncounted) == -1 && ret == 0) {
+		*why = uncounted;
+		ret = -1;
+	}
 	return ret;
 }
 
@@ -115,19 +159,19 @@ rate_close(struct rate *r)
 }
 
 int
-rate_look(uint32_t uid, int64_t now, struct why *why)
+rate_look(uint32_t uid, int64_t now, bool uncounted, struct why *why)
 {
 	struct rate r;
 	int ret = 0;
 
 	if (rate_open(uid, now, &r, why) == -1)
-		return -1;
+		return uncounted && why->code != WHY_AGAIN ? 0 : -1;
 	if (r.fd != -1 && r.count.looks >= LOOKS_A_MINUTE)
 		ret = refuse(why, WHY_AGAIN, "uid %u has looked at its leases more than %d times in a minute: try again later", uid,
 		    LOOKS_A_MINUTE);
 	else if (r.fd != -1) {
 		r.count.looks++;
-		write_count(r.fd, &r.count);
+		ret = save(&r, why) == -1 && !uncounted ? -1 : 0;
 	}
 	rate_close(&r);
 	return ret;
@@ -143,12 +187,12 @@ tell_one(int dir, const char *name, int64_t today, void (*tell)(void *ctx, uint3
 	/* who has it locked comes to tell it himself */
 	if (fd == -1 || !text_u64(name, UINT32_MAX, &uid) || flock(fd, LOCK_EX | LOCK_NB) == -1)
 		return;
-	read_count(fd, &c);
-	if (c.left_out == 0 || c.day >= today)
+	if (read_count(fd, &c) == -1 || c.left_out == 0 || c.day >= today)
 		return;
 	tell(ctx, (uint32_t)uid, c.left_out);
 	c.left_out = 0;
-	write_count(fd, &c);
+	/* told twice is better than never */
+	(void)write_count(fd, &c);
 }
 
 void

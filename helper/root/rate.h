@@ -31,7 +31,7 @@ struct rate_count {
 
 /* One user's count in hand, for one record.  rate_close() when it is written. */
 struct rate {
-	int fd;				/* the file, locked; -1: nothing is counted */
+	int fd;				/* the file, locked; -1: root's, who is not counted */
 	uint32_t uid;
 	uint32_t untold;		/* records that were left out: this one is to tell of them */
 	bool used_up;			/* by this record: the day's quota is */
@@ -39,22 +39,25 @@ struct rate {
 };
 
 /*
- * Takes the count of a user.  -1 with *why (WHY_AGAIN) where another helper of
- * his has it for too long; one that can't be had for another reason counts
- * nothing, and holds nothing back.
+ * Takes the count of a user.  -1 with *why: WHY_AGAIN where another helper of his
+ * has it for too long, something else where it can't be had.
  */
 int rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why);
 
-/* Counts a record of so many bytes, before it is written.  -1 with *why (WHY_AGAIN): it must not be. */
+/*
+ * Counts a record of so many bytes, before it is written.  -1 with *why: it must not be, for there were too
+ * many (WHY_AGAIN), or the count can't be written.
+ */
 int rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why);
 void rate_close(struct rate *r);
 
 /*
  * Counts a look at what there is (VERB_LOOK, VERB_STATUS, VERB_REAPPLY), which is
- * written down nowhere, and takes time that others wait for.  -1 with *why
- * (WHY_AGAIN): there were too many in this minute.
+ * written down nowhere, and takes time that others wait for.  -1 with *why: there
+ * were too many in this minute (WHY_AGAIN), or it can't be counted.  With «uncounted»
+ * the latter is no matter: a look that ends leases had better be once too often.
  */
-int rate_look(uint32_t uid, int64_t now, struct why *why);
+int rate_look(uint32_t uid, int64_t now, bool uncounted, struct why *why);
 
 /* Calls tell() for each user of whom records were left out before today, and none has told of; it has, then. */
 void rate_tell_left_out(int64_t now, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx);

@@ -130,9 +130,11 @@ state_touch(int dir, const char *name, struct why *why)
 int
 state_lock(int dir, const char *name, struct why *why)
 {
-	const char *slash = strrchr(name, '/'), *shown = slash != NULL ? slash + 1 : name;
+	const char *slash = strrchr(name, '/');
+	char shown[128];
 	int fd, ret, saved;
 
+	snprintf(shown, sizeof(shown), "%s%s", slash != NULL ? "" : ".../", slash != NULL ? slash + 1 : name);
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(errno));

@@ -95,6 +95,20 @@ def without(*paths):
 
 
 @contextlib.contextmanager
+def spoilt(*paths):
+    """In here a directory that is not empty lies in place of each, which nobody can write, nor replace with a file."""
+    for p in paths:
+        os.rename(p, p + ".away") if os.path.lexists(p) else None
+        os.makedirs(p + "/x")
+    try:
+        yield
+    finally:
+        for p in paths:
+            shutil.rmtree(p)
+            os.rename(p + ".away", p) if os.path.lexists(p + ".away") else None
+
+
+@contextlib.contextmanager
 def asker(user):
     a = client.Asker(user)
     try:

@@ -1028,6 +1028,46 @@ def many_refusals(count):
     return [h.result()[0] for h in helpers]
 
 
+@case("G9", "where a user's records can't be counted he is granted nothing, and told so; what ends his leases goes on", 40)
+def g9():
+    uid = pwd.getpwnam("attacker").pw_uid
+    count, gone = "%s/rate/%d" % (RUN, uid), {"verb": "look", "gpus": None}
+    with asker("attacker") as a:
+        granted(a.grant(id="g9", gpus=GPU0))
+        with spoilt(count):
+            new = new_lines(lambda: refused(once("attacker", exchange, gpus=GPU1), 74, count, "can't be counted"))
+            assert b'"grant"' not in new and len(leases()) == 1, (new, leases())
+            # a refusal is not in the log, and says so
+            refused(once("attacker", exchange, gpus="9"), 77, "9 GPUs asked for", LOG, count)
+            refused(once("attacker", exchange, verb="plain", gpus=None), 74, count)
+            for verb in "status", "reapply":
+                refused(once("attacker", exchange, verb=verb, gpus=None), 74, count)
+            assert once("attacker", exchange, **gone)[1]["reply"] == "noted" and len(leases()) == 1
+            granted(once("victim", exchange, gpus=GPU1))
+            granted(once("root", exchange, gpus=GPU1))
+            a.end()
+            assert once("attacker", exchange, **gone)[1]["reply"] == "noted"
+            assert [l for l in leases() if l["uid"] == uid] == [], leases()
+    # one that can be opened, and not be written (a full file system: no byte of a new file is to be had)
+    if not os.path.exists(count):
+        granted(once("attacker", exchange))
+    with nearly_full(RUN + "/rate"):
+        refused(once("attacker", exchange), 74, count, "can't be counted")
+        assert once("attacker", exchange, **gone)[1]["reply"] == "noted"
+        granted(once("root", exchange))
+
+
+@contextlib.contextmanager
+def nearly_full(path):
+    """A file system of one page lies on this directory, and something else has the page."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=700", "full", path], check=True)
+    try:
+        write(path + "/all", "x" * 4096)
+        yield
+    finally:
+        subprocess.run(["umount", path], check=True)
+
+
 @case("G7", "of many helpers at once each is counted", 40)
 def g7():
     with Counted("attacker") as counted, asker("attacker") as a:

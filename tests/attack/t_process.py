@@ -796,6 +796,30 @@ def s13():
         granted(a.call(exchange, gpus=None, folders="/srv/ro"))
 
 
+@case("S16", "where a user's helpers can't be counted he is heard once at a time or not at all, and others and root are", 30)
+def s16():
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    places = ["%s/locks/door-%d-%d" % (RUN, uid, i) for i in range(16)]
+    with asker("attacker") as a:
+        granted(a.grant(gpus="1"))
+        with spoilt(*places):
+            refused(once("attacker", exchange, gpus=None, folders="/srv/ro"), 74, places[0], "can't be counted")
+            granted(once("victim", exchange, gpus="1"))
+            client.look()
+            # his lease lasts as long as his container
+            assert len(leases()) == 1, leases()
+            a.end()
+            client.look()
+            assert leases() == [], leases()
+    with spoilt(*places[1:]), asker("attacker") as a:
+        inside(a.call(hold))
+        assert once("attacker", exchange) == (75, {}), "a second one, which is not counted"
+    with without(RUN + "/locks"):
+        write(RUN + "/locks", "")
+        refused(once("attacker", exchange), 74, "/locks", "can't be counted")
+        client.look()
+
+
 def as_subordinate(uid, gid, *groups):
     """In the asker, which is root: becomes an id of somebody's, in his groups, as a setuid program of that id makes him."""
     os.setgroups(groups)

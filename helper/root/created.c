@@ -105,7 +105,8 @@ adopt(const struct peer *p, const struct leases *ls, struct lease *l, struct why
 		return -1;
 	ways_settle(l);
 	l->pausing.created = clock_ms();
-	return leases_write(ls, l, why);
+	/* the name of a cgroup is its maker's to choose */
+	return leases_write_more(ls, l, why);
 }
 
 void

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/cgroup.h"
@@ -314,6 +315,27 @@ leases_write(const struct leases *ls, struct lease *l, struct why *why)
 	ret = state_write(ls->dir, l->name, text, 0600, why);
 	free(text);
 	return ret;
+}
+
+int
+leases_write_more(const struct leases *ls, struct lease *l, struct why *why)
+{
+	autofree char *text = NULL;
+	struct tally t;
+	struct stat st;
+
+	/* root's size is nobody's to limit */
+	if (l->uid == 0)
+		return leases_write(ls, l, why);
+	if ((text = lease_encode(l)) == NULL)
+		return refuse_nomem(why);
+	leases_tally(ls, l->uid, &t);
+	if (l->name[0] != '\0' && fstatat(ls->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		t.bytes -= (uint64_t)st.st_size;
+	if (!tally_has_room(&t, strlen(text)))
+		return refuse(why, WHY_AGAIN, "container %s: what is written down of this user's containers would take up more than "
+		    "%d MiB, for its cgroup or its nodes have long names: that is the most", l->id, LEASES_MIB_PER_USER);
+	return leases_write(ls, l, why);
 }
 
 static int

@@ -70,6 +70,12 @@ int leases_admit(const struct leases *ls, const struct lease *l, struct why *why
  * came to do more since than that says.
  */
 int leases_write(const struct leases *ls, struct lease *l, struct why *why);
+/*
+ * The same for a lease that has come to say more than when it was admitted (nodes,
+ * acts, the container's cgroup).  -1 with *why (WHY_AGAIN), too, where its user may
+ * not have so many bytes: what is in the file stays.
+ */
+int leases_write_more(const struct leases *ls, struct lease *l, struct why *why);
 /* Undoes what was done for it, and removes it with its exec record.  -1 with *why: it stays, with what is left. */
 int leases_remove(struct leases *ls, struct lease *l, struct why *why);
 

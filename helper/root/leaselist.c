@@ -129,9 +129,15 @@ leases_tally(const struct leases *ls, uint32_t uid, struct tally *out)
 }
 
 bool
+tally_has_room(const struct tally *t, size_t bytes)
+{
+	return t->bytes + bytes <= (uint64_t)LEASES_MIB_PER_USER << 20;
+}
+
+bool
 tally_is_full(const struct tally *t, uint32_t uid, size_t bytes)
 {
-	return t->own >= LEASES_PER_USER || (uid != 0 && t->bytes + bytes > (uint64_t)LEASES_MIB_PER_USER << 20);
+	return t->own >= LEASES_PER_USER || (uid != 0 && !tally_has_room(t, bytes));
 }
 
 /* Reading. */

@@ -14,6 +14,8 @@ struct tally {
 	uint64_t bytes;
 };
 void leases_tally(const struct leases *ls, uint32_t uid, struct tally *out);
+/* May what he has take up so many bytes more? */
+bool tally_has_room(const struct tally *t, size_t bytes);
 /* May he have no other, one of so many bytes?  Root's size is nobody's to limit. */
 bool tally_is_full(const struct tally *t, uint32_t uid, size_t bytes);
 

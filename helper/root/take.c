@@ -184,7 +184,7 @@ plan_nodes(struct work *w, struct leases *ls)
 	    each_node(w, &view, add_if_there) == -1)
 		return -1;
 	w->lease.planned = w->lease.acts > 0;
-	return leases_write(ls, &w->lease, &w->why);
+	return leases_write_more(ls, &w->lease, &w->why);
 }
 
 static int
@@ -302,7 +302,7 @@ make_nodes(struct work *w, struct leases *ls)
 	if (acts_make_nodes(ls, &w->lease, &birth, &w->why) == -1 || concern_read_nodes(w, ls) == -1)
 		return -1;
 	w->edits.nodes = w->edits.gids = 0;
-	return each_node(w, &view, device_add) == -1 ? -1 : leases_write(ls, &w->lease, &w->why);
+	return each_node(w, &view, device_add) == -1 ? -1 : leases_write_more(ls, &w->lease, &w->why);
 }
 
 int

@@ -607,6 +607,53 @@ def l24():
             copies.remove()
 
 
+def spawn_held():
+    """In the asker: a child that is to be the container's first process."""
+    held.append(subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return held[-1].pid
+
+
+@case("L27", "a lease does not outgrow what its user may have by the name of the cgroup that the container came to be in", 40)
+def l27():
+    uid = pwd.getpwnam("attacker").pw_uid
+    folder = {"gpus": None, "folders": "/srv/ro"}
+    # six bytes each where it is written down
+    deep = "gpuhelper-attack-%d" % os.getpid() + ("/" + "\x01" * 200) * 12
+
+    def show(a, name):
+        pid = a.call(spawn_held)
+        with open(cgroup.dirs[-1] + "/cgroup.procs", "w") as f:
+            f.write(str(pid))
+        try:
+            return a.call(exchange, verb="created", id=name, gpus=None)
+        finally:
+            os.kill(pid, 9)
+
+    def taken():
+        return sum(os.path.getsize(p) for p in glob.glob(RUN + "/leases/*-%d-*" % uid))
+
+    with Cgroup(deep) as cgroup, asker("attacker") as a, asker("attacker") as b:
+        cgroup.p.kill()
+        cgroup.p.wait()
+        granted(a.grant(id="one", **folder))
+        before = taken()
+        answer = show(a, "one")
+        assert answer[1].get("reply") == "noted" and taken() > before + 6 * 2300, (answer, before, taken())
+        granted(b.grant(id="two", **folder))
+        copies = Copies("two", b.pid)
+        try:
+            for n in range(62):
+                copies.plant(uid, n, 32 * 1024)
+            while taken() < (2 << 20) - 12000:
+                copies.plant(uid, len(copies.paths), 4096)
+            before = taken()
+            assert before < 2 << 20, before
+            refused(show(b, "two"), 75, "2 MiB")
+            assert taken() == before, "%d and %d bytes" % (before, taken())
+        finally:
+            copies.remove()
+
+
 @case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid

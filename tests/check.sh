@@ -120,6 +120,7 @@ group gpuhelperctl sh tests/ctl.sh
 group cdi sh tests/cdi.sh
 group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
 group keys sh tests/keys.sh
+group sandbox sh tests/sandbox.sh
 group attack-cases python3 tests/attack/cases.py
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
 group doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"

@@ -4,6 +4,7 @@ A case is a function that asserts.  What may have changed is looked at from outs
 of /etc/gpuhelper, and the rights of the GPUs' nodes have to be what they were before the first case.
 """
 import contextlib
+import fcntl
 import glob
 import hashlib
 import json
@@ -23,6 +24,8 @@ RUN, ETC, LOG = "/run/gpuhelper", "/etc/gpuhelper", "/var/log/gpuhelper/audit.js
 POLICIES = ETC + "/policy.d"
 GPU0, GPU1 = "0000:3b:00.0", "0000:af:00.0"
 SECONDS = 10
+# of cgroups, which others on this machine see (lib/sandbox.sh)
+CGROUP = "gpuhelper-attack-" + os.environ["SANDBOX_ID"]
 
 cases = []
 
@@ -31,9 +34,10 @@ class Skip(Exception):
     pass
 
 
-def case(name, text, seconds=SECONDS):
+def case(name, text, seconds=SECONDS, shares=None):
+    """shares: what turn() the case has among those of other runs; None: it shares nothing that another could spoil."""
     def add(function):
-        cases.append((name, text, function, seconds))
+        cases.append((name, text, function, seconds, shares))
         return function
     return add
 
@@ -76,6 +80,21 @@ def kept(path):
 
 def etc():
     return kept(ETC)
+
+
+TURNS = [os.open("/tmp/.gpuhelper-attack-%s" % n, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600) for n in ("next", "now")]
+
+
+@contextlib.contextmanager
+def turn(kind):
+    """Among the tests that run on this machine: a case of LOCK_EX does to what they share what no case of LOCK_SH can bear."""
+    fcntl.flock(TURNS[0], fcntl.LOCK_EX)
+    fcntl.flock(TURNS[1], kind)
+    fcntl.flock(TURNS[0], fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(TURNS[1], fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
@@ -248,8 +267,11 @@ def run(only=()):
     todo = [c for c in cases if not only or c[0] in only]
     print("1..%d" % len(todo), flush=True)
     failed = 0
-    for number, (name, text, function, seconds) in enumerate(todo, 1):
+    for number, (name, text, function, seconds, shares) in enumerate(todo, 1):
         trouble, skip, began = [], "", time.monotonic()
+        stack = contextlib.ExitStack()
+        if shares is not None:
+            stack.enter_context(turn(shares))
         # what the case before had written counts against no one (rate.h)
         for path in glob.glob(RUN + "/rate/*"):
             os.unlink(path)
@@ -280,6 +302,7 @@ def run(only=()):
                 if not any(line.startswith(path + " ") for line in before):
                     os.rmdir(path)
         signal.alarm(0)
+        stack.close()
         failed += bool(trouble)
         print("%sok %d - %s %s%s" % ("not " if trouble else "", number, name, text, skip), flush=True)
         for line in trouble[:12]:

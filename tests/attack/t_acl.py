@@ -111,12 +111,12 @@ def a2():
             assert entry(300006) != [] and entry("attacker") == []
         # root may have what root's range gives, and what Concourse maps its containers' root to
         with asker("root") as a:
-            granted(a.grant(gpus=GPU0, cgroups_path="/gpuhelper-acl", **mapped(4294967294)))
+            granted(a.grant(gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(4294967294)))
             assert entry(4294967294) != []
         client.look()
-        refused(once("root", exchange, gpus=GPU0, cgroups_path="/gpuhelper-acl", **mapped(uid("victim"))), 77, "does not let")
+        refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(uid("victim"))), 77, "does not let")
         # for a container without a user namespace runc makes a node of its own: an entry would be for nothing
-        refused(once("root", exchange, gpus=GPU0, cgroups_path="/gpuhelper-acl", uids=None, gids=None, uid=600000), 77,
+        refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, uids=None, gids=None, uid=600000), 77,
                 "does not let")
 
 
@@ -463,13 +463,13 @@ def n12():
 
 
 # A container with a cgroup of its own, which is gone when the lease is over: ENOENT is the last that the kernel said by then
-CGROUP = {"cgroups_path": "/gpuhelper-acl", **mapped(600000)}
+IN_CGROUP = {"cgroups_path": "/" + CGROUP, **mapped(600000)}
 
 
 @case("N13", "a /dev that others may write: what can't be undone there keeps its lease, until it can be")
 def n13():
     old = os.stat("/dev")
-    for user, ident, fields in ("attacker", uid("attacker"), {}), ("root", 600000, CGROUP):
+    for user, ident, fields in ("attacker", uid("attacker"), {}), ("root", 600000, IN_CGROUP):
         for spoil in lambda: os.chmod("/dev", 0o777), lambda: os.chown("/dev", uid("attacker"), 0):
             with Closed(), without("/dev/nvidiactl"):
                 with asker(user) as a:
@@ -490,7 +490,7 @@ def n13():
 
 @case("N14", "root's own group is given to no container, though it would open the node")
 def n14():
-    plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/gpuhelper-acl"}
+    plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/" + CGROUP}
     with Closed(0o660):
         for group, given in (pwd.getpwnam("attacker").pw_gid, True), (0, False):
             for p in ALL:
@@ -510,7 +510,7 @@ def n14():
 @case("N15", "links in /dev/char: for root's containers of systemd's alone, in a directory of root's, nothing in their place is touched")
 def n15():
     def ask(user="root", systemd=True):
-        granted(once(user, exchange, gpus=GPU0, systemd_cgroup=systemd, cgroups_path="system.slice:gpuhelper:attack",
+        granted(once(user, exchange, gpus=GPU0, systemd_cgroup=systemd, cgroups_path="system.slice:gpuhelper:" + CGROUP,
                      **({"uids": None, "gids": None, "uid": 0} if user == "root" else {})))
         client.look()
         return sorted(os.listdir("/dev/char")) if os.path.isdir("/dev/char") else None

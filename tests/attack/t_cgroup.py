@@ -1,5 +1,6 @@
 """A caller who owns the cgroup that his helper starts in: he can freeze, kill or starve it there, and no one else."""
 import contextlib
+import fcntl
 import os
 import random
 import select
@@ -8,6 +9,7 @@ import subprocess
 import time
 
 import client
+import harness
 from client import Helper, exchange, once
 from harness import *
 from t_lease import planted
@@ -18,6 +20,11 @@ V1 = "freezer", "memory", "pids", "cpu"
 HIERARCHIES = "", *V1
 MOST = 2.0		# seconds that one user may hold up another
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
+
+
+def case(*args, shares=fcntl.LOCK_SH):
+    """The helper's own cgroup is one for the whole machine, and X18 spoils it for a moment."""
+    return harness.case(*args, shares=shares)
 
 
 def membership(pid="self"):
@@ -51,7 +58,7 @@ class Owned:
     """A cgroup of the attacker's in each of these hierarchies, and one in it for his helper."""
 
     def __init__(self, *controllers):
-        self.parents = [top(c) + "/gpuhelper-attack" for c in controllers]
+        self.parents = [top(c) + "/" + CGROUP for c in controllers]
         self.dirs = [p + "/helper" for p in self.parents]
 
     def __enter__(self):
@@ -418,7 +425,7 @@ def x16():
             granted(a.grant(**FOLDER))
 
 
-@case("X16b", "nor may a cgroup above it, or one file of it, be someone else's or writable for others")
+@case("X16b", "nor may a cgroup above it, or one file of it, be someone else's or writable for others", 40)
 def x16b():
     def spoil(path, mode=None, user=None, back=(0o644, 0)):
         with Owned(c) as o, asker("attacker") as a:
@@ -450,7 +457,7 @@ def x16b():
 def x17():
     for c in tops():
         with contextlib.ExitStack() as stack:
-            d = top(c) + "/gpuhelper-attack"
+            d = top(c) + "/" + CGROUP
             os.mkdir(d)
             stack.callback(os.rmdir, d)
             low, high, root = [stack.enter_context(asker(u)) for u in ("attacker", "attacker", "root")]
@@ -459,7 +466,7 @@ def x17():
             for a in low, root:
                 write_raw(d + "/cgroup.procs", str(a.pid))
             with mounted("-t", "tmpfs", "none", "/sys/fs/cgroup"):
-                refused(low.grant(**FOLDER), 77, "is not mounted", "/gpuhelper-attack")
+                refused(low.grant(**FOLDER), 77, "is not mounted", "/" + CGROUP)
                 granted(high.grant(**FOLDER))
                 granted(root.grant(cgroups_path="/x", **FOLDER))
 
@@ -467,20 +474,20 @@ def x17():
 @case("X17b", "another part of the hierarchy is mounted there: a cgroup of the same name is not taken for the caller's")
 def x17b():
     for c in tops():
-        other = top(c) + "/gpuhelper-other"
+        other = top(c) + "/other-" + CGROUP
         owned = Owned(c)
         with owned, asker("attacker") as a:
             owned.put(a.pid)
-            os.makedirs(other + "/gpuhelper-attack")
+            os.makedirs(other + "/" + CGROUP)
             try:
                 with mounted("--bind", "-o", "ro", other, top(c)):
                     refused(a.grant(**FOLDER), 77, "can't leave", "is not the cgroup that")
             finally:
-                os.rmdir(other + "/gpuhelper-attack")
+                os.rmdir(other + "/" + CGROUP)
                 os.rmdir(other)
 
 
-@case("X18", "what root makes in it is his business; it is made anew; one that is not root's alone takes no one in")
+@case("X18", "what root makes in it is his business; it is made anew; one that is not root's alone takes no one in", shares=fcntl.LOCK_EX)
 def x18():
     for c in tops():
         own = top(c) + OWN
@@ -516,8 +523,8 @@ def x18():
 
 @case("X19", "plain files that look like a cgroup with someone in it are none: they hold up no grant and keep no lease")
 def x19():
-    fields = {"cgroups_path": "/gpuhelper-plain", "uids": None, "gids": None}
-    places = ["/sys/fs/cgroup/gpuhelper-plain"] + ["/sys/fs/cgroup/%s/gpuhelper-plain" % c for c in membership() if c]
+    fields = {"cgroups_path": "/plain-" + CGROUP, "uids": None, "gids": None}
+    places = ["/sys/fs/cgroup/plain-" + CGROUP] + ["/sys/fs/cgroup/%s/plain-%s" % (c, CGROUP) for c in membership() if c]
     tried = 0
     for place in places:
         if not os.path.isdir(os.path.dirname(place)):

@@ -438,15 +438,11 @@ def grant_into(path, cgroup, systemd=False):
 @case("L15", "every spelling of a cgroup that the runtime would take keeps the lease, or is refused")
 def l15():
     kept_ones = 0
-    for path, real in ("/gpuhelper-attack/x", "gpuhelper-attack/x"), ("/gpuhelper-attack/x/", "gpuhelper-attack/x"), \
-            ("//gpuhelper-attack//x", "gpuhelper-attack/x"), ("/../gpuhelper-attack/x", "gpuhelper-attack/x"), \
-            ("/gpuhelper-attack/./x", "gpuhelper-attack/x"), ("/gpuhelper-attack:b:c", "gpuhelper-attack:b:c"), \
-            ("system.slice:gpuhelper-attack:x", "system.slice/gpuhelper-attack-x.scope"), \
-            ("-.slice:gpuhelper:attack", "gpuhelper-attack.scope"), \
-            ("/gpuhelper-attack" + "/y" * 600, None), ("gpuhelper-attack/x", "gpuhelper-attack/x"):
-        c = Cgroup(real or "gpuhelper-attack")
-        if real and real.startswith("system.slice") and os.path.isdir(c.top + "/system.slice"):
-            c.dirs = c.dirs[1:]
+    # N and S: names that no other test on this machine has
+    for spelling in ("/N/x", "N/x"), ("/N/x/", "N/x"), ("//N//x", "N/x"), ("/../N/x", "N/x"), ("/N/./x", "N/x"), ("/N:b:c", "N:b:c"), \
+            ("S.slice:N:x", "S.slice/N-x.scope"), ("-.slice:gpuhelper:N", "gpuhelper-N.scope"), ("/N" + "/y" * 600, None), ("N/x", "N/x"):
+        path, real = [p and p.replace("N", CGROUP).replace("S", "attack" + os.environ["SANDBOX_ID"]) for p in spelling]
+        c = Cgroup(real or CGROUP)
         try:
             status, answer = grant_into(path, c)
             if status == 0:
@@ -471,9 +467,9 @@ def v1_hierarchy():
 @case("L15b", "deep in a tree of cgroups: still populated")
 def l15b():
     for depth in 10, 40:
-        c = Cgroup("gpuhelper-attack" + "/d" * depth, v1_hierarchy())
+        c = Cgroup(CGROUP + "/d" * depth, v1_hierarchy())
         try:
-            granted(grant_into("/gpuhelper-attack", c))
+            granted(grant_into("/" + CGROUP, c))
             refused(once("victim", exchange), *BUSY)
         finally:
             if hasattr(c, "p"):
@@ -482,8 +478,8 @@ def l15b():
 
 @case("L16", "a cgroup that others live in already is no container's: it would keep the GPU for ever")
 def l16():
-    with Cgroup("gpuhelper-attack"):
-        for path, ident in ("/gpuhelper-attack", "a"), ("", "gpuhelper-attack"):
+    with Cgroup(CGROUP):
+        for path, ident in ("/" + CGROUP, "a"), ("", CGROUP):
             refused(once("root", exchange, cgroups_path=path, id=ident), 65, "cgroup")
 
 
@@ -618,7 +614,7 @@ def l27():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
     # six bytes each where it is written down
-    deep = "gpuhelper-attack-%d" % os.getpid() + ("/" + "\x01" * 200) * 12
+    deep = CGROUP + ("/" + "\x01" * 200) * 12
 
     def show(a, name):
         pid = a.call(spawn_held)

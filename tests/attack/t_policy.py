@@ -475,20 +475,22 @@ while True:
 """
 
 
-@case("V24", "root in a container exchanges a folder and a link as fast as it can: never a grant of that folder")
+@case("V24", "root in a container exchanges a folder and a link as fast as it can: never a grant of that folder", 60)
 def v24():
-    with asker("root") as a:
-        granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
-        with background("python3", "-c", EXCHANGE) as p:
-            p.stdout.readline()
-            for n in range(100):
-                status, answer = once("victim", exchange, id="v%d" % n, gpus=None, folders="/srv/tree/dir:ro")
-                assert status != 0, answer
-    if os.path.islink("/srv/tree/dir"):
-        os.unlink("/srv/tree/dir")
-        os.rename("/srv/tree/elsewhere", "/srv/tree/dir")
-    else:
-        os.unlink("/srv/tree/elsewhere")
+    try:
+        with asker("root") as a:
+            granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+            with background("python3", "-c", EXCHANGE) as p:
+                p.stdout.readline()
+                for n in range(100):
+                    status, answer = once("victim", exchange, id="v%d" % n, gpus=None, folders="/srv/tree/dir:ro")
+                    assert status != 0, answer
+    finally:
+        if os.path.islink("/srv/tree/dir"):
+            os.unlink("/srv/tree/dir")
+            os.rename("/srv/tree/elsewhere", "/srv/tree/dir")
+        else:
+            os.unlink("/srv/tree/elsewhere")
 
 
 def remove_cgroup(place):

@@ -589,10 +589,10 @@ def cgroup2():
     raise Skip("no cgroup2 here")
 
 
-@case("S5", "a helper that waits for the lock, or holds it, can't be frozen by the owner of its cgroup")
+@case("S5", "a helper that waits for the lock, or holds it, can't be frozen by the owner of its cgroup", shares=fcntl.LOCK_SH)
 def s5():
     lock = os.open(RUN + "/lock", os.O_RDWR)
-    d = cgroup2() + "/gpuhelper-attack"
+    d = cgroup2() + "/" + CGROUP
     uid = client.pwd.getpwnam("attacker").pw_uid
     os.mkdir(d)
     try:

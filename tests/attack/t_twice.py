@@ -174,10 +174,10 @@ def w7():
         with log_full():
             for n in range(20):
                 assert a.grant(id="x%d" % n, gpus="1", **mapped(uid("attacker")))[0] != 0
-        count = Counted("attacker")
-        for n in range(20):
-            count.set(written=(0, 0, 3000))
-            refused(a.grant(id="z%d" % n, gpus="1", **mapped(uid("attacker"))), 75, "in a minute")
+        with Counted("attacker") as count:
+            for n in range(20):
+                count.set(written=(0, 0, 3000))
+                refused(a.grant(id="z%d" % n, gpus="1", **mapped(uid("attacker"))), 75, "in a minute")
         assert not p.stdout.read(), "the node was opened"
         subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
         # what is granted does open it

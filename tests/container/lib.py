@@ -116,8 +116,8 @@ def able_host():
     return host, tag
 
 
-# of containers, and of their cgroups, which others on this machine see
-UNIQUE = os.urandom(3).hex()
+# of containers, and of their cgroups, which others on this machine see (lib/sandbox.sh)
+UNIQUE = os.environ.get('SANDBOX_ID') or os.urandom(3).hex()
 
 
 class Bundle:

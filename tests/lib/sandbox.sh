@@ -10,6 +10,10 @@
 # --kit installs from a folder of binaries (tests/gpu/kit.sh makes one) where there is nothing to build with.
 # --gpu host takes the nodes of the machine's own GPUs along.
 # --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
+#
+# Several may run at once: cgroups, processes' owners and the network are the machine's.  So a test names its cgroups by
+# SANDBOX_ID, which names the process that ends last, and users have uids that no other sandbox has.  What a sandbox that
+# was killed left in the cgroups the next one removes.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 gpu=none cgroup=keep build=$here/build kit=
@@ -28,7 +32,32 @@ done
 context=
 [ ! -e /sys/fs/selinux/enforce ] || context=,context=system_u:object_r:proc_t:s0
 
+# whose numbers processes have here: a machine's PID namespaces may share its cgroups
+namespace=n$(readlink /proc/self/ns/pid | tr -dc 0-9)
+# sandbox_id PID: the process, when it started
+sandbox_id() {
+	start=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20)
+	echo "ghtest$1x$start$namespace"
+}
+# cgroups of sandboxes whose process is gone; who was frozen there could not die
+clean_cgroups() {
+	find /sys/fs/cgroup -depth -type d -name "*ghtest[0-9]*$namespace*" 2>/dev/null | while IFS= read -r d; do
+		id=$(printf '%s\n' "${d##*/}" | sed -n 's/.*\(ghtest[0-9]*x[0-9]*n[0-9]*\).*/\1/p') pid=${id#ghtest}
+		if [ -z "$id" ] || [ "$(sandbox_id "${pid%%x*}")" = "$id" ]; then continue; fi
+		find "$d" -name cgroup.freeze -exec sh -c 'echo 0 >"$1"' - {} \; -o \
+		    -name freezer.state -exec sh -c 'echo THAWED >"$1"' - {} \; 2>/dev/null || :
+		for i in 1 2 3 4 5; do
+			if [ ! -d "$d" ]; then break; fi
+			if [ $i != 1 ]; then sleep 0.2; fi
+			find "$d" -depth -type d -exec rmdir {} \; 2>/dev/null || :
+		done
+	done
+}
+
 if [ "${SANDBOX_STAGE:-}" != 2 ]; then
+	clean_cgroups
+	SANDBOX_ID=$(sandbox_id $$)
+	export SANDBOX_ID
 	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --fork --kill-child --mount-proc -- sh "$0" \
 	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" --kit "$kit" -- "$@"
 fi
@@ -117,6 +146,11 @@ v2)	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
 		mount -t cgroup2 cgroup2 /sys/fs/cgroup
 	fi ;;
 esac
+
+# whose processes are counted (RLIMIT_NPROC) is told by uids
+first=${SANDBOX_ID#ghtest}
+first=$((20000 + ${first%x*} * 16 % 38992))
+[ ! -e /etc/login.defs ] || sed -i "s/^\([UG]ID_MIN\).*/\1 $first/" /etc/login.defs
 
 getent group gpuhelper >/dev/null || groupadd --system gpuhelper
 if [ -z "$kit" ]; then

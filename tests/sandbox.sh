@@ -1,0 +1,51 @@
+#!/bin/sh
+# lib/sandbox.sh beside itself: two at a time share no name, and what one that was killed left in the cgroups is removed by
+# the next one, though somebody is frozen in there.  TAP.  As root.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+T=$(mktemp -d)
+. "$here/lib/tap.sh"
+soon() { i=0; until "$@"; do i=$((i + 1)); [ $i -lt 200 ] || return 1; sleep 0.05; done; }
+
+top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+# v1's freezer is where there are both
+[ -e /sys/fs/cgroup/freezer/cgroup.procs ] && top=/sys/fs/cgroup/freezer
+# in the sandbox: a cgroup as a test makes one, with a process in it that is frozen; then nothing more
+cat >"$T/inside" <<'END'
+d=$2/gpuhelper-attack-$SANDBOX_ID
+useradd somebody
+mkdir -p "$d/deep" || exit
+sleep 1000 &
+echo $! >"$d/deep/cgroup.procs" || exit
+if [ -e "$d/deep/freezer.state" ]; then echo FROZEN >"$d/deep/freezer.state"; else echo 1 >"$d/deep/cgroup.freeze"; fi
+echo "$d $(id -u somebody)" >"$1"
+wait
+END
+start() { sh "$here/lib/sandbox.sh" -- sh "$T/inside" "$T/$1" "$top" >"$T/log-$1" 2>&1 & eval "pid_$1=$!"; }
+if ! mkdir "$top/gpuhelper-sandbox-$$" 2>/dev/null; then
+	echo "1..0 # SKIP no cgroups here in which a directory can be made"
+	exit 0
+fi
+rmdir "$top/gpuhelper-sandbox-$$"
+
+start a
+start b
+t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
+read -r a uid_a <"$T/a"
+read -r b uid_b <"$T/b"
+t "have cgroups of different names" test "$a" != "$b"
+t "and users of different uids" test "$uid_a" != "$uid_b"
+# shellcheck disable=SC2154
+kill -KILL "$pid_a"
+wait "$pid_a" 2>/dev/null
+t "one that is killed leaves its cgroups" test -d "$a/deep"
+t "the next one starts" sh "$here/lib/sandbox.sh" -- true
+t "and has removed them" test ! -e "$a"
+t "but not those of one that lives" test -d "$b/deep"
+# shellcheck disable=SC2154
+kill -KILL "$pid_b"
+wait "$pid_b" 2>/dev/null
+t "nor then for long" sh -c 'sh "$1/lib/sandbox.sh" -- true && [ ! -e "$2" ]' - "$here" "$b"
+rm -rf "$T"
+echo "1..$n"
+[ $bad = 0 ]

@@ -12,6 +12,7 @@ struct search {
 	struct inventory inventory;
 	bool has_specs;
 	struct cdi_registry specs;
+	const char *misses;	/* what of the container a policy for its pipeline is not for; NULL: there is none */
 	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
 };
 
@@ -59,8 +60,11 @@ judge(struct search *s, const struct policy *p, struct why *why)
 	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
 	enum verdict v;
 
-	if (!policy_covers(p, q->who, q->id, why))
+	if (!policy_covers(p, q->who, q->id, why)) {
+		if (s->misses == NULL)
+			s->misses = policy_misses(p, q->who, q->id);
 		return VERDICT_OTHER;
+	}
 	if (gives && find_gpus(s, policy_vendors(p) | 1U << GPU_NVIDIA, why) == -1)
 		return VERDICT_LACKS;
 	grant_free(&d->grant);
@@ -109,19 +113,22 @@ judge_file(struct search *s, const struct policy_file *f)
 	return false;
 }
 
+/* Who is told of each policy already is explain. */
 static void
-say_nothing_covers(const struct question *q, struct why *why)
+say_nothing_covers(const struct search *s, struct why *why)
 {
+	const struct question *q = s->q;
 	const char *user = q->who->user != NULL ? q->who->user : "(without a name)";
 
 	if (q->files->n == 0)
 		refuse(why, WHY_DENIED, "no policy: there is no *.conf file in policy.d");
 	else if (q->id->kind == IDENTITY_CALLER)
 		refuse(why, WHY_DENIED, "no policy covers a container of user %s that proves no pipeline: pass "
-		    "GPUHELPER_TOKEN, or see gpuhelperctl explain", user);
+		    "GPUHELPER_TOKEN%s", user, s->trace == NULL ? ", or see gpuhelperctl explain" : "");
 	else
-		refuse(why, WHY_DENIED, "no policy covers pipeline %s/%s (by %s) for user %s: see gpuhelperctl explain",
-		    q->id->team, q->id->pipeline, identity_name(q->id->kind), user);
+		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s",
+		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", q->id->team, q->id->pipeline,
+		    identity_name(q->id->kind), user, s->trace == NULL ? ": see gpuhelperctl explain" : "");
 }
 
 void
@@ -131,9 +138,10 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 	size_t i;
 
 	*out = (struct decision){ .verdict = VERDICT_OTHER };
-	say_nothing_covers(q, &out->why);
 	for (i = 0; i < q->files->n && !judge_file(&s, &q->files->v[i]); i++)
 		;
+	if (out->verdict != VERDICT_GRANT && out->why.code == WHY_NONE)
+		say_nothing_covers(&s, &out->why);
 	inventory_free(&s.inventory);
 	cdi_registry_free(&s.specs);
 }

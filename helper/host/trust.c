@@ -163,6 +163,16 @@ check_file(int fd, const char *shown, bool strict, struct stat *st, struct why *
 	return TRUST_FOUND;
 }
 
+static void
+refuse_read(const char *shown, const struct stat *st, size_t max, int error, struct why *why)
+{
+	if (error == EFBIG)
+		refuse(why, WHY_CONFIG, "%s: is too large: it has %lld bytes, and at most %zu are read", shown,
+		    (long long)st->st_size, max);
+	else
+		refuse(why, WHY_IO, "%s: %s", shown, strerror(error));
+}
+
 enum trust_found
 trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool strict, char **text, size_t *len,
     struct why *why)
@@ -180,8 +190,7 @@ trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool
 		if (errno == ENOMEM)
 			refuse_nomem(why);
 		else
-			refuse(why, errno == EFBIG ? WHY_CONFIG : WHY_IO, "%s: %s", shown,
-			    errno == EFBIG ? "is too large" : strerror(errno));
+			refuse_read(shown, &before, max, errno, why);
 		return refused(why);
 	}
 	if (fstat(fd, &after) == -1 || after.st_size != before.st_size ||

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8		/* of brackets */
-#define SETTINGS_MAX 2048	/* libconfig 1.5 takes time quadratic in these */
+#include "conflook.h"
 
 void
 fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
@@ -53,142 +52,13 @@ faults_refuse(const struct faults *f, const char *file, struct why *why)
 	return refuse_nomem(why);
 }
 
-/* The text before libconfig sees it. */
-struct look {
-	const char *p, *end;
-	unsigned line, depth, settings;
-	struct faults *f;
-};
-
-static bool
-is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-	    c == '*';
-}
-
-static void
-look_comment(struct look *l)
-{
-	unsigned from = l->line;
-
-	if (l->p[0] == '#' || l->p[1] == '/') {
-		while (l->p < l->end && *l->p != '\n')
-			l->p++;
-		return;
-	}
-	for (l->p += 2; l->end - l->p >= 2; l->p++) {
-		if (l->p[0] == '*' && l->p[1] == '/') {
-			l->p += 2;
-			return;
-		}
-		l->line += *l->p == '\n';
-	}
-	l->p = l->end;
-	fault_add(l->f, from, false, "this comment has no end");
-}
-
-static void
-look_string(struct look *l)
-{
-	for (l->p++; l->p < l->end && *l->p != '"'; l->p++) {
-		if ((unsigned char)*l->p < 0x20) {
-			fault_add(l->f, l->line, false, "a string must end on its line and hold no control byte");
-			l->line += *l->p == '\n';
-		}
-		if (*l->p != '\\')
-			continue;
-		l->p++;
-		if (l->p >= l->end)
-			break;
-		if (*l->p != '\\' && *l->p != '"')
-			fault_add(l->f, l->line, false, "in a string, a backslash may only stand before \\ or \"");
-	}
-	if (l->p >= l->end)
-		fault_add(l->f, l->line, false, "this string has no end");
-	else
-		l->p++;
-}
-
-static void
-look_number(struct look *l)
-{
-	const char *from = l->p;
-	bool plain = true;
-
-	while (l->p < l->end && (is_name(*l->p) || *l->p == '.' || *l->p == '+'))
-		l->p++;
-	for (const char *p = from; p < l->p; p++)
-		plain = plain && *p >= '0' && *p <= '9';
-	if (!plain || l->p - from > 9)
-		fault_add(l->f, l->line, false, "\"%.*s\" is not a plain number of at most nine digits",
-		    (int)(l->p - from > 40 ? 40 : l->p - from), from);
-}
-
-static void
-look_mark(struct look *l)
-{
-	switch (*l->p) {
-	case '\n':
-		l->line++;
-		break;
-	case '{': case '[': case '(':
-		if (++l->depth == DEPTH_MAX + 1)
-			fault_add(l->f, l->line, false, "nested deeper than %d brackets", DEPTH_MAX);
-		break;
-	case '}': case ']': case ')':
-		l->depth -= l->depth > 0;
-		break;
-	case '=': case ':':
-		if (++l->settings == SETTINGS_MAX + 1)
-			fault_add(l->f, l->line, false, "more than %d settings in one file", SETTINGS_MAX);
-		break;
-	case '@':
-		fault_add(l->f, l->line, false, "@include is not allowed: every file stands for itself");
-		break;
-	case ' ': case '\t': case '\r': case ';': case ',':
-		break;
-	default:
-		fault_add(l->f, l->line, false, "unexpected character \"%.1s\"", (unsigned char)*l->p < 0x80 ? l->p : "?");
-	}
-	l->p++;
-}
-
-static void
-look_over(const char *text, size_t len, struct faults *f)
-{
-	struct look l = { .p = text, .end = text + len, .line = 1, .f = f };
-
-	if (len > CONF_MAX) {
-		fault_add(f, 0, false, "larger than %d bytes", CONF_MAX);
-		return;
-	}
-	if (memchr(text, '\0', len) != NULL || !text_is_utf8(text, len)) {
-		fault_add(f, 0, false, "not UTF-8 text");
-		return;
-	}
-	while (l.p < l.end && f->errors < 20) {
-		if (*l.p == '#' || (*l.p == '/' && l.end - l.p > 1 && (l.p[1] == '/' || l.p[1] == '*')))
-			look_comment(&l);
-		else if (*l.p == '"')
-			look_string(&l);
-		else if ((*l.p >= '0' && *l.p <= '9') || *l.p == '-' || *l.p == '+' || *l.p == '.')
-			look_number(&l);
-		else if (is_name(*l.p))
-			while (l.p < l.end && is_name(*l.p))
-				l.p++;
-		else
-			look_mark(&l);
-	}
-}
-
 bool
 conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
 {
 	autobuf struct buf whole = { 0 };
 
 	config_init(cfg);
-	look_over(text, len, f);
+	conf_look_over(text, len, f);
 	if (f->errors > 0)
 		return false;
 	/* libconfig 1.5 takes a comment for one only if its line ends */
@@ -221,7 +91,8 @@ find_key(const struct conf_key *keys, const char *name)
 	return NULL;
 }
 
-static void
+/* Returns the key that was probably meant; NULL: nobody knows. */
+static const struct conf_key *
 unknown_key(const config_setting_t *s, const struct conf_key *keys, struct faults *f)
 {
 	const char *names[33], *near;
@@ -235,26 +106,39 @@ unknown_key(const config_setting_t *s, const struct conf_key *keys, struct fault
 		fault_add(f, conf_line(s), false, "unknown key \"%s\"; did you mean \"%s\"?", config_setting_name(s), near);
 	else
 		fault_add(f, conf_line(s), false, "unknown key \"%s\"", config_setting_name(s));
+	return near != NULL ? find_key(keys, near) : NULL;
 }
 
-void
+uint32_t
 conf_group(config_setting_t *group, const struct conf_key *keys, void *out, struct faults *f)
 {
 	const struct conf_key *key;
+	uint32_t there = 0;
 	config_setting_t *s;
 	int i;
 
 	if (config_setting_type(group) != CONFIG_TYPE_GROUP) {
 		fault_add(f, conf_line(group), false, "expected a group: { key = value; ... }");
-		return;
+		return UINT32_MAX;
 	}
 	for (i = 0; i < config_setting_length(group); i++) {
 		s = config_setting_get_elem(group, (unsigned)i);
 		if ((key = find_key(keys, config_setting_name(s))) == NULL)
-			unknown_key(s, keys, f);
+			key = unknown_key(s, keys, f);
 		else
 			key->read(s, out, f);
+		if (key != NULL)
+			there |= 1U << (key - keys);
 	}
+	return there;
+}
+
+bool
+conf_there(const struct conf_key *keys, uint32_t there, const char *name)
+{
+	const struct conf_key *key = find_key(keys, name);
+
+	return key != NULL && (there & 1U << (key - keys)) != 0;
 }
 
 /* The name that a fault speaks of: an element of a list has none, its list has. */
@@ -290,6 +174,19 @@ conf_string(config_setting_t *s, char **out, struct faults *f)
 	*out = copy;
 }
 
+bool
+conf_groups(config_setting_t *s, int max, struct faults *f)
+{
+	if (config_setting_type(s) != CONFIG_TYPE_LIST)
+		fault_add(f, conf_line(s), false, "%s must be a list of groups: ( { ... }, { ... } )", name_of(s));
+	else if (config_setting_length(s) > max)
+		fault_add(f, conf_line(s), false, "%s has %d entries: at most %d are read", name_of(s),
+		    config_setting_length(s), max);
+	else
+		return true;
+	return false;
+}
+
 void
 conf_bool(config_setting_t *s, bool *out, struct faults *f)
 {
@@ -310,16 +207,19 @@ conf_number(config_setting_t *s, unsigned min, unsigned max, unsigned *out, stru
 		*out = (unsigned)v;
 }
 
-void
+/* Of wrong entries the first is told: the others are wrong for the same reason. */
+bool
 conf_strings(config_setting_t *s, struct strlist *out, struct faults *f)
 {
 	int i, type = config_setting_type(s);
+	const size_t errors = f->errors;
 
 	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
-		fault_add(f, conf_line(s), false, "%s must be a list of strings: [ \"...\" ]", name_of(s));
-		return;
+		fault_add(f, conf_line(s), false, "%s must be a list of strings: [ \"%.60s\" ]", name_of(s),
+		    type == CONFIG_TYPE_STRING ? config_setting_get_string(s) : "...");
+		return false;
 	}
-	for (i = 0; i < config_setting_length(s); i++) {
+	for (i = 0; i < config_setting_length(s) && f->errors == errors; i++) {
 		char *text = NULL;
 
 		conf_string(config_setting_get_elem(s, (unsigned)i), &text, f);
@@ -327,10 +227,22 @@ conf_strings(config_setting_t *s, struct strlist *out, struct faults *f)
 			fault_add(f, conf_line(s), false, "out of memory");
 		free(text);
 	}
+	return f->errors == errors;
+}
+
+/* What is probably meant by a text that is none of the words; NULL: nobody knows. */
+static const char *
+meant(const char *text, const char *const *words, const struct conf_alias *aliases)
+{
+	for (; aliases != NULL && aliases->text != NULL; aliases++)
+		if (strcasecmp(aliases->text, text) == 0)
+			return aliases->word;
+	return text_nearest(text, words);
 }
 
 void
-conf_word(config_setting_t *s, const char *const *words, unsigned *out, struct faults *f)
+conf_word_or(config_setting_t *s, const char *const *words, const struct conf_alias *aliases, unsigned *out,
+    struct faults *f)
 {
 	const char *text = config_setting_type(s) == CONFIG_TYPE_STRING ? config_setting_get_string(s) : NULL;
 	autobuf struct buf all = { 0 };
@@ -344,9 +256,15 @@ conf_word(config_setting_t *s, const char *const *words, unsigned *out, struct f
 		}
 		buf_printf(&all, "%s\"%s\"", i ? ", " : "", words[i]);
 	}
-	near = text != NULL ? text_nearest(text, words) : NULL;
+	near = text != NULL ? meant(text, words, aliases) : NULL;
 	if (near != NULL)
 		fault_add(f, conf_line(s), false, "%s = \"%s\" is unknown; did you mean \"%s\"?", name_of(s), text, near);
 	else
 		fault_add(f, conf_line(s), false, "%s must be one of %s", name_of(s), all.failed ? "the known words" : all.p);
+}
+
+void
+conf_word(config_setting_t *s, const char *const *words, unsigned *out, struct faults *f)
+{
+	conf_word_or(s, words, NULL, out, f);
 }

@@ -17,9 +17,11 @@ static void
 read_access(config_setting_t *s, void *out, struct faults *f)
 {
 	static const char *const words[] = { "ro", "rw", NULL };
+	static const struct conf_alias aliases[] = { { "readonly", "ro" }, { "read-only", "ro" }, { "read", "ro" },
+		{ "r", "ro" }, { "readwrite", "rw" }, { "read-write", "rw" }, { "write", "rw" }, { "w", "rw" }, { NULL, NULL } };
 	unsigned i = 0;
 
-	conf_word(s, words, &i, f);
+	conf_word_or(s, words, aliases, &i, f);
 	((struct folder_rule *)out)->writable = i == 1;
 }
 
@@ -77,7 +79,7 @@ could_reach(const char *path, const char *place)
 
 /* What may never be given out, nor be covered in a container. */
 static void
-check_folder(const struct folder_rule *r, struct faults *f)
+check_folder(const struct folder_rule *r, uint32_t there, struct faults *f)
 {
 	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
 	static const char *const ours[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, NULL };
@@ -86,15 +88,18 @@ check_folder(const struct folder_rule *r, struct faults *f)
 	size_t i;
 
 	if (r->path == NULL) {
-		fault_add(f, r->line, false, "a folders entry needs a path");
+		if (!conf_there(folder_keys, there, "path"))
+			fault_add(f, r->line, false, "a folders entry needs a path");
 		return;
 	}
 	if (path_check(r->path, &why) == -1 || path_check(target, &why) == -1) {
 		fault_add(f, r->line, false, "%s", why.text);
 		return;
 	}
-	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0)
+	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0) {
 		fault_add(f, r->line, false, "\"/\" can't be given out or covered");
+		return;
+	}
 	for (i = 0; never_given[i] != NULL; i++)
 		if (path_at_or_beneath(r->path, never_given[i]) || glob_match(r->path, never_given[i]) ||
 		    path_at_or_beneath(target, never_given[i]))
@@ -137,8 +142,7 @@ void
 folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f)
 {
 	r->line = conf_line(s);
-	conf_group(s, folder_keys, r, f);
-	check_folder(r, f);
+	check_folder(r, conf_group(s, folder_keys, r, f), f);
 	check_relabel(r, f);
 }
 

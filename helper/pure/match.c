@@ -4,6 +4,7 @@
  */
 #include "match.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,9 +40,25 @@ covers_job(const struct policy *p, const struct identity *id, struct why *why)
 	return false;
 }
 
+/* A value as a person would write it, as far as one line has room. */
+static void
+describe(const json_t *j, char out[80])
+{
+	if (j == NULL)
+		snprintf(out, 80, "not there");
+	else if (json_is_string(j))
+		snprintf(out, 80, "\"%.60s\"", json_string_value(j));
+	else if (json_is_integer(j))
+		snprintf(out, 80, "%lld", (long long)json_integer_value(j));
+	else
+		snprintf(out, 80, "%s", json_is_true(j) ? "true" : json_is_false(j) ? "false" : json_is_null(j) ? "null" :
+		    json_is_array(j) ? "a list" : json_is_object(j) ? "a group" : "a number");
+}
+
 static bool
 covers_instance(const struct policy *p, const struct identity *id, struct why *why)
 {
+	char is[80], must[80];
 	const char *name;
 	json_t *want;
 
@@ -50,14 +67,17 @@ covers_instance(const struct policy *p, const struct identity *id, struct why *w
 	json_object_foreach(p->instance_vars, name, want) {
 		if (json_equal(want, json_object_get(id->instance_vars, name)))
 			continue;
-		refuse(why, WHY_DENIED, "%s: instance variable \"%s\" differs", p->name, name);
+		describe(json_object_get(id->instance_vars, name), is);
+		describe(want, must);
+		refuse(why, WHY_DENIED, "%s: instance variable \"%.80s\" is %s, and the policy is for %s", p->name, name, is, must);
 		return false;
 	}
 	return true;
 }
 
-bool
-policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+/* But for the job and the instance variables. */
+static bool
+covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
 {
 	if (!covers_caller(p, who, why))
 		return false;
@@ -80,7 +100,26 @@ policy_covers(const struct policy *p, const struct asker *who, const struct iden
 		refuse(why, WHY_DENIED, "%s: it is for pipeline %s/%s", p->name, p->team, p->pipeline);
 		return false;
 	}
-	return covers_job(p, id, why) && covers_instance(p, id, why);
+	return true;
+}
+
+bool
+policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+{
+	return covers_pipeline(p, who, id, why) && (p->identity == IDENTITY_CALLER ||
+	    (covers_job(p, id, why) && covers_instance(p, id, why)));
+}
+
+const char *
+policy_misses(const struct policy *p, const struct asker *who, const struct identity *id)
+{
+	struct why ignored;
+
+	if (p->identity == IDENTITY_CALLER || !covers_pipeline(p, who, id, &ignored))
+		return NULL;
+	if (!covers_job(p, id, &ignored))
+		return "this job";
+	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
 }
 
 unsigned

@@ -61,6 +61,12 @@ enum verdict {
 bool policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why);
 
 /*
+ * Of a policy that is about this caller and this pipeline, and still does not cover the container: what of it the policy is
+ * not for; else NULL.
+ */
+const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id);
+
+/*
  * For a policy that covers: VERDICT_GRANT with *out filled, or VERDICT_LACKS
  * with *why.  Free or busy GPUs play no part.  grant_free() in either case.
  */

@@ -18,7 +18,8 @@
 #include "secontext.h"
 #include "vendorenv.h"
 
-#define RULES_MAX 64
+#define GPU_RULES_MAX 64
+#define FOLDER_RULES_MAX 4096
 
 const char *
 identity_name(enum identity_kind k)
@@ -58,8 +59,7 @@ read_jobs(config_setting_t *s, void *out, struct faults *f)
 	struct policy *p = out;
 
 	p->has_jobs = true;
-	conf_strings(s, &p->jobs, f);
-	if (p->jobs.n == 0)
+	if (conf_strings(s, &p->jobs, f) && p->jobs.n == 0)
 		fault_add(f, conf_line(s), false, "jobs is empty: leave it out for every job");
 }
 
@@ -205,9 +205,8 @@ read_devices(config_setting_t *s, void *out, struct faults *f)
 {
 	struct gpu_rule *r = out;
 
-	conf_strings(s, &r->devices, f);
 	r->devices_line = conf_line(s);
-	if (r->devices.n == 0)
+	if (conf_strings(s, &r->devices, f) && r->devices.n == 0)
 		fault_add(f, conf_line(s), false, "devices is empty: leave it out for every GPU");
 }
 
@@ -312,13 +311,13 @@ static const struct conf_key gpu_keys[] = {
 
 /* What only the whole rule can show. */
 static void
-check_gpu_rule(const struct gpu_rule *r, struct faults *f)
+check_gpu_rule(const struct gpu_rule *r, uint32_t there, struct faults *f)
 {
 	const bool nvidia = r->vendor == GPU_NVIDIA || r->kind != NULL || !r->has_vendor;
 	const char *name;
 	size_t i;
 
-	if (!r->has_vendor)
+	if (!conf_there(gpu_keys, there, "vendor"))
 		fault_add(f, r->line, false, "a gpus entry needs a vendor: nvidia, amd, intel, or a CDI kind "
 		    "(\"nvidia.com/gpu\")");
 	for (i = 0; i < r->devices.n; i++) {
@@ -341,19 +340,6 @@ check_gpu_rule(const struct gpu_rule *r, struct faults *f)
 		    "spec that they come");
 }
 
-/* A list of groups: ( { ... }, { ... } ); false if it is none. */
-static bool
-is_rules(config_setting_t *s, struct faults *f)
-{
-	int type = config_setting_type(s);
-
-	if (type == CONFIG_TYPE_LIST && config_setting_length(s) <= RULES_MAX)
-		return true;
-	fault_add(f, conf_line(s), false, "%s must be a list of at most %d groups: ( { ... }, { ... } )",
-	    config_setting_name(s), RULES_MAX);
-	return false;
-}
-
 static void
 read_gpus(config_setting_t *s, void *out, struct faults *f)
 {
@@ -362,7 +348,7 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 	struct gpu_rule *r;
 	int i;
 
-	if (!is_rules(s, f))
+	if (!conf_groups(s, GPU_RULES_MAX, f))
 		return;
 	if ((p->gpu = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL) {
 		fault_add(f, conf_line(s), false, "out of memory");
@@ -373,8 +359,7 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 		r = &p->gpu[p->gpus++];
 		*r = (struct gpu_rule){ .line = conf_line(e), .count = 1,
 			.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY };
-		conf_group(e, gpu_keys, r, f);
-		check_gpu_rule(r, f);
+		check_gpu_rule(r, conf_group(e, gpu_keys, r, f), f);
 	}
 }
 
@@ -386,7 +371,7 @@ read_folders(config_setting_t *s, void *out, struct faults *f)
 	config_setting_t *e;
 	int i;
 
-	if (!is_rules(s, f))
+	if (!conf_groups(s, FOLDER_RULES_MAX, f))
 		return;
 	if ((p->folder = calloc((size_t)config_setting_length(s) + 1, sizeof(*r))) == NULL) {
 		fault_add(f, conf_line(s), false, "out of memory");
@@ -490,26 +475,30 @@ static const struct conf_key policy_keys[] = {
 
 /* What only the whole file can show. */
 static void
-check_policy(const struct policy *p, struct faults *f)
+check_policy(const struct policy *p, uint32_t there, struct faults *f)
 {
+	const bool unsure = f->errors > 0 && conf_there(policy_keys, there, "identity");
+	const bool gives = conf_there(policy_keys, there, "gpus") || conf_there(policy_keys, there, "folders");
+
 	if (p->identity == IDENTITY_CALLER) {
 		if (p->pipeline != NULL || p->has_jobs || p->instance_vars != NULL)
 			fault_add(f, 0, false, "identity = \"caller\" knows no pipeline: leave pipeline, jobs and "
 			    "instance_vars out, or ask for a token");
-		if (!p->has_callers)
+		if (!conf_there(policy_keys, there, "callers"))
 			fault_add(f, 0, true, "identity = \"caller\" without callers covers every container of every "
 			    "member of group gpuhelper, and of root");
-	} else if (p->pipeline == NULL)
+	} else if (!conf_there(policy_keys, there, "pipeline") && !unsure)
 		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
 	if (p->issuer != NULL && p->identity != IDENTITY_TOKEN)
 		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
-	if (p->gpus == 0 && p->folders == 0)
+	if (p->gpus == 0 && p->folders == 0 && !(f->errors > 0 && gives))
 		fault_add(f, 0, true, "this policy gives nothing: neither gpus nor folders");
 }
 
 bool
 policy_parse(const char *name, const char *text, size_t len, struct policy *p, struct faults *f)
 {
+	uint32_t there;
 	config_t cfg;
 
 	*p = (struct policy){ .identity = IDENTITY_TOKEN };
@@ -518,8 +507,8 @@ policy_parse(const char *name, const char *text, size_t len, struct policy *p, s
 		return false;
 	}
 	if (conf_parse(&cfg, text, len, f)) {
-		conf_group(config_root_setting(&cfg), policy_keys, p, f);
-		check_policy(p, f);
+		there = conf_group(config_root_setting(&cfg), policy_keys, p, f);
+		check_policy(p, there, f);
 	}
 	config_destroy(&cfg);
 	return f->errors == 0;

@@ -210,6 +210,22 @@ unpack_shut(const json_t *j, struct request *r, struct why *why)
 	return 0;
 }
 
+/* In our words: jansson's are others in each version. */
+static int
+refuse_form(const json_error_t *err, struct why *why)
+{
+	switch (json_error_code(err)) {
+	case json_error_item_not_found:
+		return refuse(why, WHY_DATA, "request: a member is missing");
+	case json_error_wrong_type:
+		return refuse(why, WHY_DATA, "request: a member is of the wrong type");
+	case json_error_end_of_input_expected:
+		return refuse(why, WHY_DATA, "request: a member too many");
+	default:
+		return refuse(why, WHY_DATA, "request: is malformed");
+	}
+}
+
 static int
 unpack(json_t *j, struct request *r, struct why *why)
 {
@@ -230,7 +246,7 @@ unpack(json_t *j, struct request *r, struct why *why)
 	    "init_file", &file, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
 	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
 	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount) == -1)
-		return refuse(why, WHY_DATA, "request: %s", err.text);
+		return refuse_form(&err, why);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i]) == 0)
 			break;

@@ -287,14 +287,15 @@ static const struct conf_key issuer_keys[] = {
 };
 
 static void
-check_issuer(const struct settings *c, const struct issuer_setting *i, struct faults *f)
+check_issuer(const struct settings *c, const struct issuer_setting *i, uint32_t there, struct faults *f)
 {
 	const struct issuer_setting *other;
 
-	if (i->url == NULL || i->audience == NULL || i->keys == NULL) {
+	if (!conf_there(issuer_keys, there, "url") || !conf_there(issuer_keys, there, "audience") ||
+	    !conf_there(issuer_keys, there, "keys"))
 		fault_add(f, i->line, false, "an issuers entry needs url, audience and keys");
+	if (i->url == NULL)
 		return;
-	}
 	for (other = c->issuer; other < i; other++)
 		if (other->url != NULL && strcmp(other->url, i->url) == 0)
 			fault_add(f, i->line, false, "issuer %s stands here twice", i->url);
@@ -308,10 +309,8 @@ read_issuers(config_setting_t *s, void *out, struct faults *f)
 	config_setting_t *e;
 	int k, n = config_setting_length(s);
 
-	if (config_setting_type(s) != CONFIG_TYPE_LIST || n > ISSUERS_MAX) {
-		fault_add(f, conf_line(s), false, "issuers must be a list of at most %d groups: ( { ... }, { ... } )", ISSUERS_MAX);
+	if (!conf_groups(s, ISSUERS_MAX, f))
 		return;
-	}
 	if ((c->issuer = calloc((size_t)n + 1, sizeof(*c->issuer))) == NULL) {
 		fault_add(f, conf_line(s), false, "out of memory");
 		return;
@@ -321,8 +320,7 @@ read_issuers(config_setting_t *s, void *out, struct faults *f)
 		i = &c->issuer[c->issuers++];
 		*i = (struct issuer_setting){ .line = conf_line(e), .max_age = TOKEN_MAX_AGE,
 			.keys_max_age = KEYS_MAX_AGE };
-		conf_group(e, issuer_keys, i, f);
-		check_issuer(c, i, f);
+		check_issuer(c, i, conf_group(e, issuer_keys, i, f), f);
 	}
 }
 

@@ -147,7 +147,17 @@ text_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) between a and b; words longer than 31 bytes count as far. */
+/* ASCII alone: no locale. */
+static bool
+same_letter(char a, char b)
+{
+	return (a >= 'A' && a <= 'Z' ? a + 32 : a) == (b >= 'A' && b <= 'Z' ? b + 32 : b);
+}
+
+/*
+ * Edits (insert, delete, replace, swap of neighbours) between a and b, whatever their case; words longer than 31 bytes
+ * count as far.
+ */
 static unsigned
 distance(const char *a, const char *b)
 {
@@ -162,12 +172,12 @@ distance(const char *a, const char *b)
 		d[0][j] = (unsigned)j;
 	for (i = 1; i <= la; i++)
 		for (j = 1; j <= lb; j++) {
-			best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			best = d[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]);
 			if (d[i - 1][j] + 1 < best)
 				best = d[i - 1][j] + 1;
 			if (d[i][j - 1] + 1 < best)
 				best = d[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
 			    d[i - 2][j - 2] + 1 < best)
 				best = d[i - 2][j - 2] + 1;
 			d[i][j] = best;

@@ -30,7 +30,10 @@ void text_time(int64_t seconds, char out[32]);
 /* True if s begins with prefix. */
 bool text_starts(const char *s, const char *prefix);
 
-/* Of «known» (ends with NULL) the word nearest to «word», if that could be a slip of the finger for it; else NULL. */
+/*
+ * Of «known» (ends with NULL) the word nearest to «word», if that could be a slip of the finger for it, whatever its
+ * case; else NULL.
+ */
 const char *text_nearest(const char *word, const char *const *known);
 
 /* A growing list of owned strings. */

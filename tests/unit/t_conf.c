@@ -82,6 +82,7 @@ check_refused(const struct wrong *t, size_t n, bool settings)
 }
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+#define NO_QUOTE "a double quote (\") is missing on this line: a string begins and ends on one line"
 
 /* Texts that libconfig takes and that may not mean what they say, or the other way round. */
 static void
@@ -97,52 +98,106 @@ test_text_refused(void)
 		{ TEXT(P "identity = @include \"x\";\n"), "2: @include is not allowed: every file stands for itself" },
 		{ TEXT(P "/* \"*/ @include \"x.conf\" // \"\n"),
 		    "2: @include is not allowed: every file stands for itself" },
-		{ TEXT(P "jobs = [ \"a\0\" ];"), "0: not UTF-8 text" },
-		{ TEXT(P "\0"), "0: not UTF-8 text" },
-		{ TEXT(P "jobs = [ \"\xff\" ];"), "0: not UTF-8 text" },
-		{ TEXT(P "# \xe9\n"), "0: not UTF-8 text" },
-		{ TEXT("\xef\xbb\xbf" P), "1: unexpected character \"?\"\n1: unexpected character \"?\"\n"
-		    "1: unexpected character \"?\"" },
-		{ TEXT(P "jobs = [ \"a\nb\" ];"), "2: a string must end on its line and hold no control byte" },
-		{ TEXT(P "jobs = [ \"a\tb\" ];"), "2: a string must end on its line and hold no control byte" },
-		{ TEXT(P "\njobs = [ \"a\r\" ];"), "3: a string must end on its line and hold no control byte" },
-		{ TEXT(P "jobs = [ \"a"), "2: this string has no end" },
-		{ TEXT(P "jobs = [ \"a\\"), "2: this string has no end" },
-		{ TEXT(P "jobs = [ \"a\\\""), "2: this string has no end" },
+		{ TEXT(P "jobs = [ \"a\0\" ];"), "2: not text: this line has a NUL byte" },
+		{ TEXT(P "\n\0"), "3: not text: this line has a NUL byte" },
+		{ TEXT(P "jobs = [ \"\xff\" ];"), "2: not UTF-8 text: save the file as UTF-8" },
+		{ TEXT(P "# \xe9\n"), "2: not UTF-8 text: save the file as UTF-8" },
+		{ TEXT("\xef\xbb\xbf" P), "1: the file begins with a byte order mark (U+FEFF): save it as UTF-8 "
+		    "without one" },
+		{ TEXT(P "jobs = [ \"a\nb\" ];"), "2: " NO_QUOTE },
+		{ TEXT(P "jobs = [ \"a\tb\" ];"), "2: a string may hold no control byte (there is a tab in this one)" },
+		{ TEXT(P "\njobs = [ \"a\r\" ];"), "3: a string may hold no control byte" },
+		{ TEXT(P "jobs = [ \"a\r\n ];"), "2: " NO_QUOTE },
+		{ TEXT(P "jobs = [ \"a"), "2: " NO_QUOTE },
+		{ TEXT(P "jobs = [ \"a\\"), "2: " NO_QUOTE },
+		{ TEXT(P "jobs = [ \"a\\\""), "2: " NO_QUOTE },
 		{ TEXT(P "jobs = [ \"a\\x00b\" ];"), "2: in a string, a backslash may only stand before \\ or \"" },
-		{ TEXT(P "jobs = [ \"\\n\", \"\\t\" ];"), "2: in a string, a backslash may only stand before \\ or \"\n"
-		    "2: in a string, a backslash may only stand before \\ or \"" },
-		{ TEXT(P "jobs = [ \"a\\\nb\" ];"), "2: in a string, a backslash may only stand before \\ or \"" },
+		{ TEXT(P "jobs = [ \"\\n\", \"\\t\" ];"), "2: in a string, a backslash may only stand before \\ or \"" },
+		{ TEXT(P "jobs = [ \"a\\\nb\" ];"), "2: " NO_QUOTE },
 		{ TEXT(P "a = 4294967296;"), "2: \"4294967296\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1234567890;"), "2: \"1234567890\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 0xFF;"), "2: \"0xFF\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1.5;"), "2: \"1.5\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = .5;"), "2: \".5\" is not a plain number of at most nine digits" },
-		{ TEXT(P "a = -1;"), "2: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = -1234567890;"), "2: \"-1234567890\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = --1;"), "2: \"--1\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = 010;"), "2: \"010\" begins with a 0: some take it for an octal number" },
+		{ TEXT(P "a = -00;"), "2: \"-00\" begins with a 0: some take it for an octal number" },
 		{ TEXT(P "a = +1;"), "2: \"+1\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1e9;"), "2: \"1e9\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1E+9;"), "2: \"1E+9\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1L;"), "2: \"1L\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = 1$;"), "2: unexpected character \"$\"" },
-		{ TEXT(P "a = 'x';"), "2: unexpected character \"'\"\n2: unexpected character \"'\"" },
-		{ TEXT(P "\x7f\x1b\v\f"), "2: unexpected character \"?\"\n2: unexpected character \"?\"\n"
-		    "2: unexpected character \"?\"\n2: unexpected character \"?\"" },
-		{ TEXT(P "a = \xc3\xa4;"), "2: unexpected character \"?\"\n2: unexpected character \"?\"" },
-		{ TEXT(P "/ comment\n"), "2: unexpected character \"/\"" },
+		{ TEXT(P "a = 'x';"), "2: unexpected character \"'\": a string stands in double quotes" },
+		{ TEXT(P "\x7f\x1b\v\f"), "2: unexpected character \"?\"" },
+		{ TEXT(P "a = \xc3\xa4;"), "2: unexpected character \"\xc3\xa4\" (U+00E4)" },
+		{ TEXT(P "/ comment\n"), "2: unexpected character \"/\": a string stands in double quotes" },
 		{ TEXT(P "jobs = [[[[[[[[[]]]]]]]]];"), "2: nested deeper than 8 brackets" },
 		{ TEXT(P "} ) ] a = [[[[[[[[[]]]]]]]]];"), "2: nested deeper than 8 brackets" },
 		{ TEXT(P "a = 1e; b = -;\n\nc = 0x;"), "2: \"1e\" is not a plain number of at most nine digits\n"
-		    "2: \"-\" is not a plain number of at most nine digits\n4: \"0x\" is not a plain number of at most "
-		    "nine digits" },
+		    "4: \"0x\" is not a plain number of at most nine digits" },
+		{ TEXT(P "a = -;\n"), "2: \"-\" is not a plain number of at most nine digits" },
 		{ TEXT(P "jobs = [ \"a\" \n;"), "3: syntax error" },
 		{ TEXT(P "jobs = [ \"a\" ]; }\n"), "2: syntax error" },
-		{ TEXT(P "jobs = [ \"a\", ];\n"), "2: syntax error" },
+		{ TEXT(P "jobs = [ \"a\", ];\n"), "2: a list ends without a comma: take the one before \"]\" out" },
+		{ TEXT(P "jobs = ( \"a\", /* \"b\" */ # c\n );\n"), "3: a list ends without a comma: take the one before \")\" out" },
 		{ TEXT(P "jobs\n"), "3: syntax error" },
-		{ TEXT(P "jobs = [ \"a\" ];\njobs = [ \"b\" ];\n"), "3: duplicate setting name" },
+		{ TEXT(P "jobs = [ \"a\" ];\njobs = [ \"b\" ];\n"), "3: \"jobs\" is set twice: line 2 has it, too" },
 		{ TEXT(P "jobs = [ \"a\", 1 ];\n"), "2: mismatched element type in array" },
 	};
 
 	check_refused(t, COUNT(t), false);
+}
+
+/* One mistake is one line, and that says which it was. */
+static void
+test_one_a_cause(void)
+{
+	static const struct wrong t[] = {
+		{ TEXT("pipeline = \"a/b;\njobs = [ \"x\", \"y\" ];\ncallers = [ \"me\" ];\nfolders = ( { path = \"/srv/x\"; } );\n"),
+		    "1: " NO_QUOTE },
+		{ TEXT("pipeline = a/b\";\njobs = [ \"x\", \"y\" ];\nfolders = ( { path = \"/srv/x\"; } );\n"), "1: " NO_QUOTE },
+		{ TEXT("jobs = [ \"x, \"y\" ];\npipeline = \"a/b\";\n"), "1: " NO_QUOTE },
+		{ TEXT("a = 1e;\njobs = [ \"x ];\nb = 1e;\n"), "1: \"1e\" is not a plain number of at most nine digits\n2: " NO_QUOTE },
+		{ TEXT("pipeline = \xe2\x80\x9c" "a/b\xe2\x80\x9d;\njobs = [ \xe2\x80\x9cx\xe2\x80\x9d, \"y\xe2\x80\x9d ];\nenv = 1;\n"),
+		    "1: \"\xe2\x80\x9c\" (U+201C) is no double quote: write \"; 1 more line has such" },
+		{ TEXT(P "\xc2\xa0jobs\xc2\xa0= [ \"x\" ];\n\xc2\xa0# y\n\xc2\xa0\n"),
+		    "2: a no-break space (U+00A0): write a plain space; 2 more lines have such" },
+		{ TEXT(P "jobs =\xe2\x80\x83[ \"x\" ];\n"), "2: a space that is no plain one (U+2003): write a plain space" },
+		{ TEXT(P "jobs = \xe2\x80\x8b[ \"x\" ];\n\xef\xbb\xbf\n"),
+		    "2: a character that can't be seen (U+200B): take it out; 1 more line has such" },
+		{ TEXT("\xef\xbb\xbf" "a = 1e;\n"), "1: the file begins with a byte order mark (U+FEFF): save it as UTF-8 "
+		    "without one\n1: \"1e\" is not a plain number of at most nine digits" },
+		{ TEXT("pipeline = a/b;\nfolders = ( { path = /srv/x; } );\n"),
+		    "1: unexpected character \"/\": a string stands in double quotes\n"
+		    "2: unexpected character \"/\": a string stands in double quotes" },
+		{ TEXT(P "env = { A = \"1\";\n B = \"2\";\n\n A = \"1\"; };\n"), "5: \"A\" is set twice: line 2 has it, too" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; path = \"/srv/y\";")), "2: \"path\" is set twice: line 2 has it, too" },
+		{ TEXT("pipelin = \"a/b\";\nfolder = ( { path = \"/srv/x\"; } );\n"),
+		    "1: unknown key \"pipelin\"; did you mean \"pipeline\"?\n2: unknown key \"folder\"; did you mean \"folders\"?" },
+		{ TEXT("identity = \"caler\";\ncalers = [ \"me\" ];\ngpus = 1;\n"),
+		    "1: identity = \"caler\" is unknown; did you mean \"caller\"?\n2: unknown key \"calers\"; did you mean \"callers\"?\n"
+		    "3: gpus must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT(IN_FOLDER("paht = \"/srv/x\";")), "2: unknown key \"paht\"; did you mean \"path\"?" },
+		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"readonly\";")), "2: access = \"readonly\" is unknown; did you mean \"ro\"?" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"Read-Write\";")),
+		    "2: access = \"Read-Write\" is unknown; did you mean \"rw\"?" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"NVIDIA\"; } );\n"),
+		    "2: vendor = \"NVIDIA\" is unknown; did you mean \"nvidia\"?" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendr = \"amd\"; } );\n"), "2: unknown key \"vendr\"; did you mean \"vendor\"?" },
+		{ TEXT(IN_GPU("devices = \"0\";")), "2: devices must be a list of strings: [ \"0\" ]" },
+		{ TEXT(IN_GPU("devices = [ 0, 1, 2 ];")), "2: devices must be a string in double quotes" },
+		{ TEXT(IN_GPU("wait = -5;")), "2: wait must be a number from 0 to 86400" },
+	};
+	static const struct wrong settings[] = {
+		{ TEXT("max_wait = -5;"), "1: max_wait must be a number from 0 to 86400" },
+		{ TEXT("issuers = (\n { url = 1; audience = \"g\"; keys = \"/k\"; },\n { ulr = \"https://a\"; audience = \"g\"; keys = \"/k\"; } );"),
+		    "2: url must be a string in double quotes\n3: unknown key \"ulr\"; did you mean \"url\"?" },
+	};
+
+	check_refused(t, COUNT(t), false);
+	check_refused(settings, COUNT(settings), true);
 }
 
 /* Texts that look dangerous and are not, and those of other editors. */
@@ -171,7 +226,7 @@ test_text_taken(void)
 		{ TEXT(P "jobs = [ \"\xc3\xa4\" ]; # \xe2\x82\xac\n"), "UTF-8" },
 		{ TEXT(P "instance_vars = { a = { b = { c = { d = { e = { f = [ \"x\" ]; }; }; }; }; }; };\n"),
 		    "eight brackets" },
-		{ TEXT(P "instance_vars = { a = 0; b = 007; c = 999999999; d = TRUE; };\n"), "plain numbers" },
+		{ TEXT(P "instance_vars = { a = 0; b = 7; c = 999999999; d = TRUE; };\n"), "plain numbers" },
 	};
 	size_t i;
 
@@ -195,8 +250,7 @@ test_lines(void)
 		    "7: unknown key \"jbos\"; did you mean \"jobs\"?" },
 		{ TEXT("pipeline = \"a/b\";\ngpus = (\n  {\n    vendor = \"amd\";\n    device = [ \"0\" ];\n  }\n);\n"),
 		    "5: unknown key \"device\"; did you mean \"devices\"?" },
-		{ TEXT("pipeline = \"a/b\";\nfolders = (\n  { path = \"/srv/x\"; },\n  { paht = \"/srv/x\"; }\n);\n"),
-		    "4: unknown key \"paht\"; did you mean \"path\"?\n4: a folders entry needs a path" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = (\n  { path = \"/srv/x\"; },\n  { paht = \"/srv/x\"; }\n);\n"), "4: unknown key \"paht\"; did you mean \"path\"?" },
 		{ TEXT(P "\n\nselinux = {\n tpye = \"x\"; };\n"), "5: unknown key \"tpye\"; did you mean \"type\"?" },
 		{ TEXT(P "nothing_like_it = 1;"), "2: unknown key \"nothing_like_it\"" },
 		{ TEXT(P "Jobs = [ \"a\" ];"), "2: unknown key \"Jobs\"; did you mean \"jobs\"?" },
@@ -213,8 +267,7 @@ test_all_faults(void)
 		    "90000; },\n"
 		    " { vendor = \"amd\"; share_limit = 2; } );\nfolders = (\n { path = \"srv\"; },\n { access = \"w\";"
 		    " } );\n"
-		    "unknown = 1;\n"),
-		    "1: pipeline must be \"TEAM/PIPELINE\"; \"train\" is not\n"
+		    "unknown = 1;\n"), "1: pipeline must be \"TEAM/PIPELINE\"; \"train\" is not\n"
 		    "2: jobs is empty: leave it out for every job\n"
 		    "3: identity = \"tokens\" is unknown; did you mean \"token\"?\n"
 		    "5: count must be a number from 1 to 64\n"
@@ -224,8 +277,7 @@ test_all_faults(void)
 		    "8: path \"srv\" is not absolute\n"
 		    "9: access = \"w\" is unknown; did you mean \"rw\"?\n"
 		    "9: a folders entry needs a path\n"
-		    "10: unknown key \"unknown\"\n"
-		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+		    "10: unknown key \"unknown\"" },
 	};
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;
@@ -269,16 +321,40 @@ test_many_faults(void)
 		fault_add(&f, 1, false, "x");
 	ok(f.n == 1000 && f.errors == 1001, "a thousand faults are kept, and all are counted");
 	buf_puts(&b, "pipeline = \"a/b\"; folders = ( { path = \"/srv/0\"; }");
-	for (i = 1; i < 64; i++)
+	for (i = 1; i < 4096; i++)
 		buf_printf(&b, ", { path = \"/srv/%d\"; }", i);
 	buf_puts(&b, ");");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "64 rules in a list: %s", faults);
+	ok(good, "4096 folders in a list: %s", faults);
 	free(faults);
 	b.len -= 2;
 	buf_puts(&b, ", { path = \"/srv/x\"; } );");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strncmp(faults, "1: folders must be a list of at most 64 groups", 46) == 0, "one more is refused");
+	is_str(faults, "1: folders has 4097 entries: at most 4096 are read", "one more is refused");
+	ok(!good, "  whatever else it says");
+	free(faults);
+}
+
+/* GPUs are not as many. */
+static void
+test_many_gpus(void)
+{
+	autobuf struct buf b = { 0 };
+	char *faults;
+	bool good;
+	int i;
+
+	buf_puts(&b, "pipeline = \"a/b\"; gpus = ( { vendor = \"amd\"; }");
+	for (i = 1; i < 64; i++)
+		buf_puts(&b, ", { vendor = \"amd\"; }");
+	buf_puts(&b, ");");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(good, "64 rules for GPUs: %s", faults);
+	free(faults);
+	b.len -= 2;
+	buf_puts(&b, ", { vendor = \"amd\"; } );");
+	faults = policy_faults(b.p, b.len, &good);
+	is_str(faults, "1: gpus has 65 entries: at most 64 are read", "one more is refused");
 	free(faults);
 }
 
@@ -294,23 +370,38 @@ test_sizes(void)
 	while (b.len < CONF_MAX)
 		buf_puts(&b, "x");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "64 KiB: %s", faults);
+	ok(good, "as large as a file may be: %s", faults);
 	free(faults);
 	buf_puts(&b, "x");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strcmp(faults, "0: larger than 65536 bytes") == 0, "one byte more is refused");
+	ok(!good && strcmp(faults, "0: has 262145 bytes: at most 262144 are read") == 0, "one byte more is refused");
 	free(faults);
 	buf_free(&b);
 	buf_puts(&b, P "instance_vars = {\n");
-	for (i = 4; i < 2048; i++)
+	for (i = 0; i < 2048; i++)
 		buf_printf(&b, "v%d=%d\n", i, i);
 	buf_puts(&b, "}; ");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "2048 settings are taken: %.60s", faults);
+	ok(good, "2048 settings in a group are taken: %.60s", faults);
 	free(faults);
-	buf_puts(&b, "jobs = [ \"x\" ];");
+	b.len -= 3;
+	buf_puts(&b, "x = 1; };");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strcmp(faults, "2047: more than 2048 settings in one file") == 0, "2049 are refused: %.60s",
+	ok(!good && strcmp(faults, "2051: more than 2048 settings in one group") == 0, "2049 are refused: %.60s",
+	    faults);
+	free(faults);
+	buf_free(&b);
+	buf_puts(&b, "pipeline = \"a/b\"; folders = (\n");
+	for (i = 0; i < 4095; i++)
+		buf_printf(&b, "%s{path=\"/x/%04d\";access=\"ro\";submounts=false;relabel=\"no\"}", i ? ",\n" : "", i);
+	buf_puts(&b, ");\n");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(good, "many settings in many groups are taken: %.60s", faults);
+	free(faults);
+	b.len -= 3;
+	buf_puts(&b, ",{path=\"/y\";access=\"ro\";submounts=false;}, { access = \"ro\"; } );");
+	faults = policy_faults(b.p, b.len, &good);
+	ok(!good && strncmp(faults, "4096: more than 16384 settings in one file", 42) == 0, "but not without end: %.60s",
 	    faults);
 	free(faults);
 }
@@ -340,7 +431,7 @@ static void
 test_time(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
-	skip("how long files of 64 KiB take", "a sanitizer takes longer");
+	skip("how long files of 256 KiB take", "a sanitizer takes longer");
 	return;
 #endif
 	check_time("", "a=1 ", "", "settings without end");
@@ -363,45 +454,29 @@ static void
 test_policy_types(void)
 {
 	static const struct wrong t[] = {
-		{ TEXT(P "jobs = \"fit\";"), "2: jobs must be a list of strings: [ \"...\" ]\n"
-		    "2: jobs is empty: leave it out for every job" },
-		{ TEXT(P "jobs = [ 1, 2 ];"), "2: jobs must be a string in double quotes\n2: jobs must be a string in "
-		    "double quotes\n"
-		    "2: jobs is empty: leave it out for every job" },
+		{ TEXT(P "jobs = \"fit\";"), "2: jobs must be a list of strings: [ \"fit\" ]" },
+		{ TEXT(P "jobs = [ 1, 2 ];"), "2: jobs must be a string in double quotes" },
 		{ TEXT(P "jobs = [ \"a\", \"\" ];"), "2: jobs is empty" },
-		{ TEXT(P "jobs = { };"), "2: jobs must be a list of strings: [ \"...\" ]\n"
-		    "2: jobs is empty: leave it out for every job" },
-		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = 1;"),
-		    "2: pipeline must be a string in double quotes\n"
-		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
-		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"/b\";"),
-		    "2: pipeline must be \"TEAM/PIPELINE\"; \"/b\" "
-		    "is not\n0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
-		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"a/\";"),
-		    "2: pipeline must be \"TEAM/PIPELINE\"; \"a/\" "
-		    "is not\n0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
+		{ TEXT(P "jobs = { };"), "2: jobs must be a list of strings: [ \"...\" ]" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = 1;"), "2: pipeline must be a string in double quotes" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"/b\";"), "2: pipeline must be \"TEAM/PIPELINE\"; \"/b\" is not" },
+		{ TEXT("folders = ( { path = \"/srv/x\"; } );\npipeline = \"a/\";"), "2: pipeline must be \"TEAM/PIPELINE\"; \"a/\" is not" },
 		{ TEXT(P "instance_vars = [ 1 ];"), "2: instance_vars must be a group: { name = value; ... }" },
 		{ TEXT(P "instance_vars = \"main\";"), "2: instance_vars must be a group: { name = value; ... }" },
 		{ TEXT(P "identity = true;"), "2: identity must be one of \"token\", \"caller\", \"claim\"" },
-		{ TEXT(P "identity = \"cLAIM!\";"), "2: identity must be one of \"token\", \"caller\", \"claim\"" },
+		{ TEXT(P "identity = \"cLAIM!\";"), "2: identity = \"cLAIM!\" is unknown; did you mean \"claim\"?" },
 		{ TEXT(P "issuer = [ \"https://ci\" ];"), "2: issuer must be a string in double quotes" },
-		{ TEXT(P "callers = \"me\";"), "2: callers must be a list of strings: [ \"...\" ]" },
+		{ TEXT(P "callers = \"me\";"), "2: callers must be a list of strings: [ \"me\" ]" },
 		{ TEXT(P "callers = [ \"me\", \"7\", \"8\" ];"), "2: callers are names of users, \"7\" is a number\n"
 		    "2: callers are names of users, \"8\" is a number" },
 		{ TEXT(P "callers = [ \"0\" ];"), "2: callers are names of users, \"0\" is a number" },
 		{ TEXT(P "callers = [ \"4294967295\", \"me\" ];"),
 		    "2: callers are names of users, \"4294967295\" is a number" },
-		{ TEXT(P "gpus = [ ];"), "2: gpus must be a list of at most 64 groups: ( { ... }, { ... } )" },
-		{ TEXT(P "gpus = { vendor = \"amd\"; };"),
-		    "2: gpus must be a list of at most 64 groups: ( { ... }, { ... } )" },
-		{ TEXT(P "gpus = ( \"amd\" );"), "2: expected a group: { key = value; ... }\n"
-		    "2: a gpus entry needs a vendor: nvidia, amd, intel, or a CDI "
-		    "kind (\"nvidia.com/gpu\")" },
-		{ TEXT("pipeline = \"a/b\";\nfolders = \"/srv\";"),
-		    "2: folders must be a list of at most 64 groups: ( { ... }, "
-		    "{ ... } )\n0: warning: this policy gives nothing: neither gpus nor folders" },
-		{ TEXT("pipeline = \"a/b\";\nfolders = ( \"/srv\" );"), "2: expected a group: { key = value; ... }\n"
-		    "2: a folders entry needs a path" },
+		{ TEXT(P "gpus = [ ];"), "2: gpus must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT(P "gpus = { vendor = \"amd\"; };"), "2: gpus must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT(P "gpus = ( \"amd\" );"), "2: expected a group: { key = value; ... }" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = \"/srv\";"), "2: folders must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT("pipeline = \"a/b\";\nfolders = ( \"/srv\" );"), "2: expected a group: { key = value; ... }" },
 		{ TEXT(P "selinux = \"x\";"), "2: expected a group: { key = value; ... }" },
 		{ TEXT(P "selinux = { type = 1; level = [ ]; };"), "2: type must be a string in double quotes\n"
 		    "2: level must be a string in double quotes" },
@@ -441,17 +516,14 @@ test_gpu_types(void)
 		{ TEXT(IN_GPU("share_limit = 4;")), "2: share_limit goes with sharing = \"shared\"" },
 		{ TEXT(IN_GPU("wait = 86401;")), "2: wait must be a number from 0 to 86400" },
 		{ TEXT(IN_GPU("wait = \"1m\";")), "2: wait must be a number from 0 to 86400" },
-		{ TEXT(IN_GPU("capabilities = \"compute\";")),
-		    "2: capabilities must be a list of strings: [ \"...\" ]" },
+		{ TEXT(IN_GPU("capabilities = \"compute\";")), "2: capabilities must be a list of strings: [ \"compute\" ]" },
 		{ TEXT(IN_GPU("capabilities = [ \"compute\", \"Utility\" ];")),
 		    "2: unknown capability \"Utility\": compute, utility, "
 		    "graphics, video, display, ngx, compat32 or all" },
 		{ TEXT(IN_GPU("capabilities = [ 1 ];")), "2: capabilities must be a string in double quotes" },
-		{ TEXT(IN_GPU("devices = \"all\";")), "2: devices must be a list of strings: [ \"...\" ]\n"
-		    "2: devices is empty: leave it out for every GPU" },
+		{ TEXT(IN_GPU("devices = \"all\";")), "2: devices must be a list of strings: [ \"all\" ]" },
 		{ TEXT(IN_GPU("devices = [ ];")), "2: devices is empty: leave it out for every GPU" },
-		{ TEXT(IN_GPU("devices = [ 0 ];")), "2: devices must be a string in double quotes\n"
-		    "2: devices is empty: leave it out for every GPU" },
+		{ TEXT(IN_GPU("devices = [ 0 ];")), "2: devices must be a string in double quotes" },
 		{ TEXT(IN_GPU("devices = [ \"*\" ];")), "2: \"*\"" NO_GPU },
 		{ TEXT(IN_GPU("devices = [ \"4096\", \"00\", \"-1\" ];")), "2: \"4096\"" NO_GPU "\n2: \"00\"" NO_GPU
 		    "\n2: \"-1\"" NO_GPU },
@@ -463,10 +535,8 @@ test_gpu_types(void)
 		{ TEXT(IN_GPU("devices = [ \"0x\", \"0xg\", \"0x11112222333344445\" ];")), "2: \"0x\"" NO_GPU
 		    "\n2: \"0xg\"" NO_GPU
 		    "\n2: \"0x11112222333344445\"" NO_GPU },
-		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"AMD\"; } );"),
-		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
-		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = 1; } );"),
-		    "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"AMD\"; } );"), "2: vendor = \"AMD\" is unknown; did you mean \"amd\"?" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = 1; } );"), "2: vendor must be one of \"nvidia\", \"amd\", \"intel\"" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/\"; } );"),
 		    "2: vendor \"nvidia.com/\" is no kind of CDI devices: \"vendor.com/class\"" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu=0\"; } );"),
@@ -500,9 +570,8 @@ test_folder_types(void)
 {
 	static const struct wrong t[] = {
 		{ TEXT(IN_FOLDER("access = \"ro\";")), "2: a folders entry needs a path" },
-		{ TEXT(IN_FOLDER("path = 1;")), "2: path must be a string in double quotes\n2: a folders entry needs a "
-		    "path" },
-		{ TEXT(IN_FOLDER("path = \"\";")), "2: path is empty\n2: a folders entry needs a path" },
+		{ TEXT(IN_FOLDER("path = 1;")), "2: path must be a string in double quotes" },
+		{ TEXT(IN_FOLDER("path = \"\";")), "2: path is empty" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = 1;")), "2: access must be one of \"ro\", \"rw\"" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"rx\";")),
 		    "2: access = \"rx\" is unknown; did you mean \"ro\"?" },
@@ -541,9 +610,7 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/etc/gpuhelper/keys\"; target = \"/x\";")), OURS("/etc/gpuhelper") },
 		{ TEXT(IN_FOLDER("path = \"/run\";")), OURS("/run/gpuhelper") },
 		{ TEXT(IN_FOLDER("path = \"/run/gpuhelper\";")), OURS("/run/gpuhelper") },
-		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered\n" OURS("/etc/gpuhelper")
-		    "\n"
-		    OURS("/run/gpuhelper") },
+		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered" },
 		{ TEXT(IN_FOLDER("path = \"/srv/*/x\";")), "2: * and ? are for the last component of a path" },
 		{ TEXT(IN_FOLDER("path = \"/sr?/x*\";")), "2: * and ? are for the last component of a path" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/y*\";")), "2: target is one path, without * and ?" },
@@ -695,7 +762,7 @@ test_settings_types(void)
 		{ TEXT("\nruntime = 1;"), "2: runtime must be a string in double quotes" },
 		{ TEXT("runtime = \"runc\";"), "1: path \"runc\" is not absolute" },
 		{ TEXT("runtime = \"/usr/../runc\";"), "1: path \"/usr/../runc\" has a \".\" or \"..\" in it" },
-		{ TEXT("volumes = \"/srv\";"), "1: volumes must be a list of strings: [ \"...\" ]" },
+		{ TEXT("volumes = \"/srv\";"), "1: volumes must be a list of strings: [ \"/srv\" ]" },
 		{ TEXT("volumes = [ \"srv\", \"/\" ];"), "1: path \"srv\" is not absolute\n"
 		    "1: volumes: \"/\" would let a task take the host for its root" },
 		{ TEXT("volumes = [ 1 ];"), "1: volumes must be a string in double quotes" },
@@ -709,7 +776,7 @@ test_settings_types(void)
 		{ TEXT("unenforced = true;"), "1: unenforced must be one of \"deny\", \"allow\"" },
 		{ TEXT("max_wait = 86401;"), "1: max_wait must be a number from 0 to 86400" },
 		{ TEXT("max_wait = \"4m\";"), "1: max_wait must be a number from 0 to 86400" },
-		{ TEXT("placeholder_init = \"/tmp/gdn-init\";"), "1: placeholder_init must be a list of strings: [ \"...\" ]" },
+		{ TEXT("placeholder_init = \"/tmp/gdn-init\";"), "1: placeholder_init must be a list of strings: [ \"/tmp/gdn-init\" ]" },
 		{ TEXT("placeholder_init = [ \"gdn-init\" ];"), "1: path \"gdn-init\" is not absolute" },
 		{ TEXT("placeholder_init = [ \"/a\",\n\"/tmp/../b\", \"/c/\" ];"),
 		    "1: path \"/tmp/../b\" has a \".\" or \"..\" in it\n"
@@ -721,9 +788,9 @@ test_settings_types(void)
 		{ TEXT("first_exec = 0;"), "1: first_exec must be a number from 1 to 86400" },
 		{ TEXT("first_exec = 86401;"), "1: first_exec must be a number from 1 to 86400" },
 		{ TEXT("first_exec = \"30\";"), "1: first_exec must be a number from 1 to 86400" },
-		{ TEXT("first_exec = -1;"), "1: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT("first_exec = -1;"), "1: first_exec must be a number from 1 to 86400" },
 		{ TEXT("left_behind = 86401;"), "1: left_behind must be a number from 0 to 86400" },
-		{ TEXT("left_behind = -1;"), "1: \"-1\" is not a plain number of at most nine digits" },
+		{ TEXT("left_behind = -1;"), "1: left_behind must be a number from 0 to 86400" },
 		{ TEXT("left_behind = 4294967295;"), "1: \"4294967295\" is not a plain number of at most nine digits" },
 		{ TEXT("left_behind = true;"), "1: left_behind must be a number from 0 to 86400" },
 		{ TEXT("left_behind = [ 1 ];"), "1: left_behind must be a number from 0 to 86400" },
@@ -740,7 +807,7 @@ test_settings_types(void)
 		    "3: unknown key \"max_wiat\"; did you mean \"max_wait\"?" },
 		{ TEXT("pipeline = \"a/b\";"), "1: unknown key \"pipeline\"" },
 		{ TEXT("@include \"/etc/passwd\"\n"), "1: @include is not allowed: every file stands for itself" },
-		{ TEXT("max_wait = 1;\nmax_wait = 2;"), "2: duplicate setting name" },
+		{ TEXT("max_wait = 1;\nmax_wait = 2;"), "2: \"max_wait\" is set twice: line 1 has it, too" },
 	};
 
 	check_refused(t, COUNT(t), true);
@@ -754,10 +821,9 @@ static void
 test_issuers(void)
 {
 	static const struct wrong t[] = {
-		{ TEXT("issuers = [ ];"), "1: issuers must be a list of at most 32 groups: ( { ... }, { ... } )" },
-		{ TEXT("issuers = { };"), "1: issuers must be a list of at most 32 groups: ( { ... }, { ... } )" },
-		{ TEXT("issuers = ( 1 );"), "1: expected a group: { key = value; ... }\n"
-		    "1: an issuers entry needs url, audience and keys" },
+		{ TEXT("issuers = [ ];"), "1: issuers must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT("issuers = { };"), "1: issuers must be a list of groups: ( { ... }, { ... } )" },
+		{ TEXT("issuers = ( 1 );"), "1: expected a group: { key = value; ... }" },
 		{ TEXT(ISSUER("")), NEEDS },
 		{ TEXT(ISSUER("url = \"https://x\"; audience = \"gpu\";")), NEEDS },
 		{ TEXT(ISSUER("url = \"https://x\"; keys = \"/k\";")), NEEDS },
@@ -791,7 +857,7 @@ test_issuers(void)
 	settings_free(&s);
 	b.len -= 2;
 	buf_puts(&b, ",{} );");
-	ok(!settings_parse(b.p, b.len, &s, &f) && strncmp(f.v[0].text, "issuers must be a list of at most 32", 36) == 0,
+	ok(!settings_parse(b.p, b.len, &s, &f) && strcmp(f.v[0].text, "issuers has 33 entries: at most 32 are read") == 0,
 	    "one more is refused");
 	settings_free(&s);
 	faults_free(&f);
@@ -936,10 +1002,12 @@ int
 main(int argc, char **argv)
 {
 	test_text_refused();
+	test_one_a_cause();
 	test_text_taken();
 	test_lines();
 	test_all_faults();
 	test_many_faults();
+	test_many_gpus();
 	test_sizes();
 	test_time();
 	test_policy_types();

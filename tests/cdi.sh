@@ -19,21 +19,21 @@ spec() { printf '{"cdiVersion":"0.6.0","kind":"v.com/c","devices":[{"name":"%s",
 
 echo "# the command line"
 run cdi
-t "no word" complains 64 "cdi needs validate, list, inject or generate (see gpuhelperctl --help)"
+t "no word" complains 64 "cdi needs validate, list, inject or generate (see gpuhelperctl help cdi)"
 run cdi validat x
-t "a slip" complains 64 'unknown command "cdi validat"; did you mean "validate"?'
+t "a slip" complains 64 'unknown command "cdi validat"; did you mean "cdi validate"?'
 run cdi validate
-t "validate without a file" complains 64 "cdi validate needs a file (see gpuhelperctl --help)"
+t "validate without a file" complains 64 "cdi validate needs FILE|- ... (see gpuhelperctl help cdi validate)"
 run cdi inject x.json
-t "inject without a device" complains 64 "cdi inject needs --device (see gpuhelperctl --help)"
+t "inject without a device" complains 64 "cdi inject needs --device NAME (see gpuhelperctl help cdi inject)"
 run cdi inject --device v.com/c=d
-t "inject without a file" complains 64 "cdi inject needs one config.json (see gpuhelperctl --help)"
+t "inject without a file" complains 64 "cdi inject needs CONFIG.json|- (see gpuhelperctl help cdi inject)"
 run cdi list --device v.com/c=d
-t "list of a device" complains 64 "--device is for cdi inject (see gpuhelperctl --help)"
+t "list of a device" complains 64 "cdi list has no option --device (see gpuhelperctl help cdi list)"
 run cdi list x
-t "list of a word" complains 64 'cdi list takes no "x" (see gpuhelperctl --help)'
+t "list of a word" complains 64 'cdi list takes no "x" (see gpuhelperctl help cdi list)'
 run check --spec-dirs x
-t "--spec-dirs elsewhere" complains 64 "check has no option --spec-dirs (see gpuhelperctl --help)"
+t "--spec-dirs elsewhere" complains 64 "check has no option --spec-dirs (see gpuhelperctl help check)"
 
 tells() { grep -qF -e "$1" "$T/out"; }
 # warned N: accepted, with so many warnings and nothing else

@@ -51,13 +51,13 @@ gen() { run cdi generate --root "$T/$1" ${2+"$2"} ${3+"$3"} ${4+"$4"}; }
 
 echo "# the command line"
 run cdi generate x
-t "a word" complains 64 'cdi generate takes no "x" (see gpuhelperctl --help)'
+t "a word" complains 64 'cdi generate takes no "x" (see gpuhelperctl help cdi generate)'
 run cdi generate --vendor nvida
 t "no such vendor" complains 64 '"nvida" is none of nvidia, amd and intel'
 run cdi list --vendor nvidia
-t "an option of another word" complains 64 "--vendor is for cdi generate (see gpuhelperctl --help)"
+t "an option of another word" complains 64 "cdi list has no option --vendor (see gpuhelperctl help cdi list)"
 run cdi generate --spec-dirs x
-t "another word's option" complains 64 "--spec-dirs is not for cdi generate (see gpuhelperctl --help)"
+t "another word's option" complains 64 "cdi generate has no option --spec-dirs (see gpuhelperctl help cdi generate)"
 run cdi generate --root "$T/nowhere"
 t "no such host" complains 74 "$T/nowhere: No such file or directory"
 host empty empty

@@ -8,10 +8,25 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
 
 hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
-# json EXPRESSION: holds of the document j
-json() { python3 -m json.tool <"$T/out" >/dev/null && python3 -c 'import json, sys
-j = json.load(open(sys.argv[1]))
-sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
+# json EXPRESSION: holds of the document j, and each of its members is in the manual
+cat >schema.py <<'E'
+import json, re, sys
+text = open(sys.argv[1]).read().split('\n.Sh JSON\n')[1].split('\n.Sh ')[0]
+known = set(re.findall(r'"([a-zA-Z_]+)"', text.replace('\\(dq', '"')))
+free = 'common', 'absent', 'annotations', 'instance_vars'   # whose members have names of their own
+def look(j):
+    if isinstance(j, dict):
+        for k in j:
+            assert k in known, 'the manual has no "%s"' % k
+            for v in j[k].values() if k in free else [j[k]]:
+                look(v)
+    for v in j if isinstance(j, list) else []:
+        look(v)
+j = json.load(open('out'))
+look(j)
+sys.exit(not eval(sys.argv[2]))
+E
+json() { (cd "$T" && python3 schema.py "$here/helper/man/gpuhelperctl.8" "$1"); }
 
 # tree NAME: a new configuration directory, $d
 tree() { d=$T/$1; rm -rf "$d"; mkdir -p "$d/policy.d"; }
@@ -24,7 +39,7 @@ echo "# the command line"
 run --version
 t "--version" exits 0 "gpuhelperctl $(sed -n 's/^VERSION *:= *//p' "$here/Makefile")"
 run --help
-t "--help" exits 0 "usage: gpuhelperctl [--config-dir DIR] [--json] COMMAND [...]"
+t "--help" exits 0 "usage: gpuhelperctl COMMAND [OPTION ...] [...]"
 run
 t "no command" complains 64 "no command (see gpuhelperctl --help)"
 run chek
@@ -38,11 +53,58 @@ t "an unknown letter" complains 64 'unknown option "-x" (see gpuhelperctl --help
 run explain --bundle
 t "an option without its value" complains 64 'option "--bundle" needs a value'
 run check --json=yes
-t "a value for an option that has none" is 64
+t "a value for an option that has none" complains 64 'option "--json" takes no value'
+run -V
+t "-V" exits 0 "gpuhelperctl $(sed -n 's/^VERSION *:= *//p' "$here/Makefile")"
+run version
+t "version" exits 0 "gpuhelperctl $(sed -n 's/^VERSION *:= *//p' "$here/Makefile")"
+run help
+cp out before
+run --help
+t "help says what --help says" cmp -s before out
+run help keys import
+cp out before
+run keys import --help
+t "a subcommand's --help is its own" sh -c '[ $1 = 0 ] && cmp -s before out && grep -q "^usage: gpuhelperctl keys import .*--issuer URL FILE|-$" out && ! grep -q "keys fetch" out' - "$st"
+run keys --help
+t "a group's is that of each of its subcommands" [ "$(grep -o '^usage: gpuhelperctl keys [a-z]*' out | wc -l)" = 4 ]
+run help frobnicate
+t "help for what there is not" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
+run help keys frob
+t "nor in a group" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
+cp "$here/helper/man/gpuhelperctl.8" man.8
+run help --json
+t "help names what the manual names" python3 -c 'import json, re, sys
+man = open("man.8").read()
+synopsis, text = man.split(".Sh DESCRIPTION")
+for c in json.load(open("out"))["commands"]:
+    form = [f for f in synopsis.split("\n.Nm\n") if "\n.Cm %s\n" % c["name"] in "\n" + f + "\n"]
+    assert form, c["name"]
+    for o in c["options"]:
+        assert any("Fl -" + o["name"] in f or "letter" in o and "Fl " + o["letter"] in f for f in form), (c["name"], o["name"])
+        assert "Fl -" + o["name"] in text, o["name"]
+    named = set(re.findall(r"Fl -([a-z-]+)", "".join(form)))
+    assert named <= {o["name"] for o in c["options"]}, (c["name"], named)'
+for c in status reap reapply doctor "cdi list"; do
+	run $c --config-dir /
+	t "--config-dir for $c, which does not read it" complains 64 "$c has no option --config-dir (see gpuhelperctl help $c)"
+done
+run check --config-dir / /etc
+t "--config-dir beside what is judged in its place" complains 64 "check: --config-dir is for what is judged where nothing is named: leave one of the two out"
+# one document, whatever is wrong
+for c in "--json" "chek --json" "check --json --frob" "check --jsn --json" "explain --bundle --json" "devices x --json" "keys --json" \
+	"explain --json" "explain --json --at 1" "explain --json --bundle b --gpus 1" "status --json" "reap --json" "reap -n --json" \
+	"reapply --json" "cdi list --json --spec-dirs /nowhere" "cdi validate --json /nowhere" "cdi inject --json --device v.com/c=d /nowhere" \
+	"cdi generate --json --root /nowhere" "cdi generate --json --vendor x" "keys fetch --json --config-dir /nowhere" \
+	"keys import --json --config-dir /nowhere --issuer x -" "doctor --json --user no-such-user" "devices --json" "doctor --json" \
+	"help --json" "help --json nothing" "version --json" "--version --json" "check --json --config-dir /nowhere" "check --json /nowhere"; do
+	run $c </dev/null
+	t "nothing but JSON: $c" json "isinstance(j, dict) and ('error' not in j or j['code'] == $st) and ($st != 64 or 'error' in j)"
+done
 run devices -v
-t "an option of another command" complains 64 "devices has no option --verbose (see gpuhelperctl --help)"
+t "an option of another command" complains 64 "devices has no option --verbose (see gpuhelperctl help devices)"
 run devices nvidia
-t "a word too many" complains 64 'devices takes no "nvidia" (see gpuhelperctl --help)'
+t "a word too many" complains 64 'devices takes no "nvidia" (see gpuhelperctl help devices)'
 tree order
 run --config-dir "$d" check -v
 cp out before
@@ -204,6 +266,19 @@ t "-v says what was read" exactly 0 <<-E
 	$d/policy.d/10-a.conf: read: ml/train, identity claim; rules for gpus 0, for folders 1
 	$d/policy.d/10-a.conf:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
 	errors: 0, warnings: 1
+E
+cp out before
+check --strict -v
+t "--strict: a warning fails" sh -c '[ "$1" = 78 ] && cmp -s before out' - "$st"
+check --strict --json
+t "--strict as JSON" json "$st == 78 and not j['ok'] and j['errors'] == 0 and j['warnings'] == 1"
+"$ctl" check - <"$d/policy.d/10-a.conf" >out 2>err; st=$?
+t "a policy on standard input" exactly 0 <<-E
+	standard input:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+E
+printf 'pipeline = "a/b;\njobs = [ "x" ];\n' | "$ctl" check - >out 2>err; st=$?
+t "a broken one there" exactly 78 <<-'E'
+	standard input:1: a double quote (") is missing on this line: a string begins and ends on one line
 E
 tree caller
 policy 10-a.conf <<-'E'
@@ -383,6 +458,9 @@ shot "$d" >before
 check -v; check --json
 shot "$d" >after
 t "check leaves no trace" cmp -s before after
+tree quiet
+check --strict
+t "--strict: nothing is nothing" silent
 for f in "$here"/policy.d/*.conf.example; do
 	tree example
 	cp "$f" "$d/policy.d/$(basename "$f" .example)"
@@ -697,6 +775,18 @@ t "a token whose signature is another's" sh -c '[ $1 = 77 ] && grep -q "^token, 
 rm "$T/keys.json"
 explain --bundle "$T/b" --user root
 t "no keys" sh -c '[ $1 = 78 ] && grep -q "no keys of issuer https://ci.example" err' - "$st"
+echo '{"keys":[]}' >keys.json
+explain --bundle "$T/b" --user root
+t "keys that can't be used" is 78
+run keys show --config-dir "$d"
+t "nor shown" is 78
+run keys show --config-dir "$d" --json
+t "nor as JSON" json "$st == 78 and j['issuers'][0]['code'] == 78 and j['issuers'][0]['file'] == '$T/keys.json'"
+run keys import --config-dir "$d" --issuer https://ci.example keys.json
+t "nor taken" is 65
+rm "$T/keys.json"
+run keys show --config-dir "$d"
+t "and that there are none is the same" is 78
 rm "$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
 explain --bundle "$T/b" --user nobody

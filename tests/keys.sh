@@ -498,17 +498,15 @@ fi
 
 echo "# the command line"
 run keys
-t "no verb" complains 64 "keys: fetch, show or import"
+t "no verb" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
 run keys frob
-t "an unknown one" complains 64 "keys: fetch, show or import"
+t "an unknown one" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
 run keys show x
-t "a word too many" complains 64 "usage: gpuhelperctl keys show [--json]"
+t "a word too many" complains 64 'keys show takes no "x" (see gpuhelperctl help keys show)'
 run keys import good.json
-t "import without --issuer" complains 64 "usage: gpuhelperctl keys import --issuer URL FILE|-"
-run keys fetch --json
-t "fetch has no --json" complains 64 "usage: gpuhelperctl keys fetch"
+t "import without --issuer" complains 64 "keys import needs --issuer URL (see gpuhelperctl help keys import)"
 run keys place
-t "place without --from" complains 64 "usage: gpuhelperctl keys place --from DIR"
+t "place without --from" complains 64 "keys place needs --from DIR (see gpuhelperctl help keys place)"
 run check --cacert x
 t "an option of keys" complains 64 "check has no option --cacert"
 
@@ -539,6 +537,8 @@ touch -d '2 hours ago' dropped/b.json
 place
 t "the second step places them" exits 0 "$base/a: 2 keys in $d/keys/a.json"
 t "as they are" cmp -s dropped/a.json "$d/keys/a.json"
+run keys place --config-dir "$d" --from "$T/dropped" --json
+t "and says so as JSON" json "$st == 0 and j['issuers'][0]['issuer'] == '$base/a' and j['issuers'][0]['file'] == '$d/keys/a.json' and len(j['issuers'][0]['keys']) == 2"
 t "as old as they are" [ "$(stat -c %Y dropped/b.json)" = "$(stat -c %Y "$d/keys/b.json")" ]
 touch -d 'tomorrow' dropped/b.json; place
 t "never younger" [ "$(stat -c %Y "$d/keys/b.json")" -le "$(date +%s)" ]
@@ -554,6 +554,8 @@ rm dropped/b.json; mkfifo dropped/b.json; hostile "a pipe" "is not a regular fil
 rm dropped/b.json; mkdir dropped/b.json; hostile "a directory" "is not a regular file"
 rmdir dropped/b.json; { cat full; echo; } >dropped/b.json; hostile "more than 256 KiB" "is too large"
 echo x >dropped/b.json; hostile "no JWKS" "dropped/b.json: "
+run keys place --config-dir "$d" --from "$T/dropped" --json
+t "one that fails beside one that does not, as JSON" json "$st == 74 and 'keys' in j['issuers'][0] and j['issuers'][1]['code'] == 74 and 'dropped/b.json' in j['issuers'][1]['error'] and j['issuers'][1]['issuer'] == '$base/b'"
 rm -r dropped/b.json; ln -s dropped linked
 run keys place --config-dir "$d" --from "$T/linked"
 t "a directory that is a link" is 74

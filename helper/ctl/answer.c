@@ -108,14 +108,15 @@ policies_json(const struct inquiry *q)
 }
 
 static json_t *
-gpu_json(const struct gpu *g)
+gpu_json(const struct inventory *inv, const struct gpu *g)
 {
 	json_t *j = json_object();
+	char part[16];
 
 	json_object_set_new(j, "rank", json_integer(g->rank));
 	put_text(j, "pci", g->pci);
-	if (g->partition != 0)
-		json_object_set_new(j, "partition", json_integer(g->partition));
+	gpu_part(inv, g, part);
+	put_text(j, "part", part);
 	if (g->uuid[0] != '\0')
 		put_text(j, "uuid", g->uuid);
 	put_text(j, "model", g->model);
@@ -123,14 +124,14 @@ gpu_json(const struct gpu *g)
 }
 
 static json_t *
-want_json(const struct gpu_want *w)
+want_json(const struct inventory *inv, const struct gpu_want *w)
 {
 	const bool shared = w->rule->sharing == SHARING_SHARED;
 	json_t *j = json_object(), *list = json_array();
 	size_t i;
 
 	for (i = 0; i < w->n; i++)
-		json_array_append_new(list, gpu_json(w->candidate[i]));
+		json_array_append_new(list, gpu_json(inv, w->candidate[i]));
 	json_object_set_new(j, "count", json_integer(w->count));
 	put_text(j, "vendor", gpu_rule_vendor(w->rule));
 	json_object_set_new(j, "line", json_integer(w->rule->line));
@@ -175,7 +176,7 @@ gives_json(const struct inquiry *q)
 	size_t i;
 
 	for (i = 0; i < g->gpus; i++)
-		json_array_append_new(gpus, want_json(&g->gpu[i]));
+		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
 	return json_pack("{s:o, s:o, s:o, s:I}", "gpus", gpus, "folders", folders, "env", env_names(&q->decision.policy),

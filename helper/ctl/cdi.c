@@ -147,8 +147,8 @@ validate_file(struct validating *v, const char *file, struct why *why)
 	return 0;
 }
 
-static int
-cdi_validate(const struct options *o)
+int
+ctl_cdi_validate(const struct options *o)
 {
 	struct validating v = { .o = o };
 	struct why why;
@@ -158,7 +158,7 @@ cdi_validate(const struct options *o)
 	if (cdi_groups_of_host(&v.group, &v.groups, &why) == -1)
 		return give_up(o, &why);
 	v.findings = json_array();
-	for (i = 1, ret = 0; ret == 0 && i < o->args; i++)
+	for (i = 0, ret = 0; ret == 0 && i < o->args; i++)
 		ret = validate_file(&v, o->arg[i], &why);
 	free(v.group);
 	if (ret == -1) {
@@ -210,8 +210,8 @@ merge(const struct options *o, const struct cdi_registry *r, struct cdi_merged *
 	return unknown.len == 0 ? 0 : refuse(why, WHY_ABSENT, "no such CDI devices: %s", unknown.p);
 }
 
-static int
-cdi_inject(const struct options *o)
+int
+ctl_cdi_inject(const struct options *o)
 {
 	autocdiregistry struct cdi_registry r = { 0 };
 	autofree char *config = NULL, *out = NULL, *dirs = NULL;
@@ -219,9 +219,7 @@ cdi_inject(const struct options *o)
 	struct why why;
 	size_t len;
 
-	if (o->devices == 0)
-		return complain(WHY_USAGE, "cdi inject needs --device (see gpuhelperctl --help)");
-	if ((config = ctl_read_input(o->arg[1], CONFIG_MAX, &len, &why)) == NULL ||
+	if ((config = ctl_read_input(o->arg[0], CONFIG_MAX, &len, &why)) == NULL ||
 	    (dirs = cdi_spec_dirs(o->spec_dirs != NULL ? o->spec_dirs : CDI_DIRS, &why)) == NULL ||
 	    cdi_registry_load(dirs, false, &r, &why) == -1)
 		return give_up(o, &why);
@@ -235,49 +233,4 @@ cdi_inject(const struct options *o)
 	fwrite(out, 1, len, stdout);
 	putchar('\n');
 	return 0;
-}
-
-/* Options of one word of these; -1: none is out of place, else the exit status. */
-static int
-check_options(const struct options *o, const char *word)
-{
-	const bool generates = strcmp(word, "generate") == 0;
-	const struct { const char *name, *word; bool given; } own[] = {
-		{ "--device", "inject", o->devices > 0 }, { "--host", "validate", o->host },
-		{ "--vendor", "generate", o->vendor != NULL }, { "--output", "generate", o->output != NULL },
-		{ "--root", "generate", o->root != NULL }, { "--rocm-libs", "generate", o->rocm_libs },
-		{ "--mps", "generate", o->mps },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (own[i].given && strcmp(word, own[i].word) != 0)
-			return complain(WHY_USAGE, "%s is for cdi %s (see gpuhelperctl --help)", own[i].name, own[i].word);
-	if (o->spec_dirs != NULL && (generates || strcmp(word, "validate") == 0))
-		return complain(WHY_USAGE, "--spec-dirs is not for cdi %s (see gpuhelperctl --help)", word);
-	return -1;
-}
-
-int
-ctl_cdi(const struct options *o)
-{
-	static const char *const words[] = { "validate", "list", "inject", "generate", NULL };
-	const char *word = o->args > 0 ? o->arg[0] : "", *near;
-	int status = check_options(o, word);
-
-	if (status != -1)
-		return status;
-	if (strcmp(word, "validate") == 0)
-		return o->args > 1 ? cdi_validate(o) : complain(WHY_USAGE, "cdi validate needs a file (see gpuhelperctl --help)");
-	if (strcmp(word, "inject") == 0)
-		return o->args == 2 ? cdi_inject(o) : complain(WHY_USAGE, "cdi inject needs one config.json (see gpuhelperctl "
-		    "--help)");
-	if (strcmp(word, "list") == 0 || strcmp(word, "generate") == 0) {
-		if (o->args > 1)
-			return complain(WHY_USAGE, "cdi %s takes no \"%s\" (see gpuhelperctl --help)", word, o->arg[1]);
-		return *word == 'l' ? cdi_list(o) : cdi_generate(o);
-	}
-	if (*word != '\0' && (near = text_nearest(word, words)) != NULL)
-		return complain(WHY_USAGE, "unknown command \"cdi %s\"; did you mean \"%s\"?", word, near);
-	return complain(WHY_USAGE, "cdi needs validate, list, inject or generate (see gpuhelperctl --help)");
 }

@@ -17,7 +17,4 @@ char *cdi_spec_dirs(const char *given, struct why *why);
 /* On stderr, what is wrong with any of it; returns whether anything was.  Unsafe specs only where asked for. */
 bool cdi_say_problems(const struct cdi_registry *r, bool unsafe);
 
-int cdi_list(const struct options *o);
-int cdi_generate(const struct options *o);
-
 #endif

@@ -124,7 +124,7 @@ print_json(const struct cdi_registry *r)
 }
 
 int
-cdi_list(const struct options *o)
+ctl_cdi_list(const struct options *o)
 {
 	autocdiregistry struct cdi_registry r = { 0 };
 	autofree char *dirs = NULL;

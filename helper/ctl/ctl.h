@@ -12,7 +12,8 @@
 /* The command line, read; all strings are argv's. */
 struct options {
 	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
-	bool json, verbose, dry_run;
+	bool elsewhere;			/* it was given */
+	bool json, verbose, strict, dry_run;
 	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
@@ -29,12 +30,19 @@ struct options {
 int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
 int ctl_devices(const struct options *o);
-int ctl_keys(const struct options *o);
+int ctl_keys_fetch(const struct options *o);
+int ctl_keys_show(const struct options *o);
+int ctl_keys_import(const struct options *o);
+int ctl_keys_place(const struct options *o);
 int ctl_status(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
-int ctl_cdi(const struct options *o);
+int ctl_cdi_validate(const struct options *o);
+int ctl_cdi_list(const struct options *o);
+int ctl_cdi_inject(const struct options *o);
+int ctl_cdi_generate(const struct options *o);
 int ctl_doctor(const struct options *o);
+int ctl_version(const struct options *o);
 
 /* 0 if the helper can be asked, and answers. */
 int ctl_helper_answers(struct why *why);
@@ -70,6 +78,10 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int complain(enum why_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for a reason that is the end of a subcommand: with --json, stdout gets it as an object too. */
 int give_up(const struct options *o, const struct why *why);
+/* The same for a wrong command line. */
+int misuse(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* {"error", "code"}, which is all that a program gets of a failure; the caller prints or keeps it. */
+json_t *error_json(const struct why *why);
 
 /* Adds a string made printable; nothing for NULL. */
 void put_text(json_t *object, const char *key, const char *text);

@@ -113,14 +113,14 @@ static json_t *
 gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
 	json_t *j = json_object();
+	char part[16];
 
 	put_text(j, "vendor", gpu_vendor_name(g->vendor));
 	if (g->unusable[0] == '\0')
 		json_object_set_new(j, "rank", json_integer(g->rank));
 	put_text(j, "pci", g->pci);
-	json_object_set_new(j, "partition", json_integer(g->partition));
-	if (g->part[0] != '\0')
-		put_text(j, "mig_instance", g->part);
+	gpu_part(inv, g, part);
+	put_text(j, "part", part);
 	if (g->mig)
 		json_object_set_new(j, "mig", json_true());
 	if (g->uuid[0] != '\0')
@@ -187,7 +187,7 @@ static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
 	const char *why = why_not(g, settings);
-	char rank[16], part[40] = "";
+	char rank[16], name[16], part[40] = "";
 
 	if (g->part[0] != '\0') {
 		say("  MIG instance %s:%s", g->uuid[0] != '\0' ? g->uuid : g->pci, g->part);
@@ -196,8 +196,9 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 		return;
 	}
 	snprintf(rank, sizeof(rank), "%u", g->rank);
-	if (g->partition != 0)
-		snprintf(part, sizeof(part), " partition %u", g->partition);
+	gpu_part(inv, g, name);
+	if (name[0] != '\0')
+		snprintf(part, sizeof(part), " part %s", name);
 	say("%s %s  %s%s  %s  %s%s", gpu_vendor_name(g->vendor), g->unusable[0] != '\0' ? "-" : rank,
 	    g->pci[0] != '\0' ? g->pci : "(no address)", part, g->uuid[0] != '\0' ? g->uuid :
 	    "(no UUID)", g->model[0] != '\0' ? g->model : "(unknown model)", g->integrated ? ", integrated" : "");

@@ -290,18 +290,18 @@ check_usage(const struct options *o, enum identity_kind *kind)
 
 	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
 	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
-		return complain(WHY_USAGE, "explain: --bundle says all but the user: leave the other options out");
+		return misuse(o, "explain: --bundle says all but the user: leave the other options out");
 	if (read_kind(o, kind) == -1)
-		return complain(WHY_USAGE, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
+		return misuse(o, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
 	if (o->token_file != NULL || o->at != NULL)
 		return token_usage(o);
 	if (o->bundle != NULL)
 		return 0;
 	if (o->pipeline == NULL && *kind != IDENTITY_CALLER)
-		return complain(WHY_USAGE, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or "
+		return misuse(o, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or "
 		    "--identity caller");
 	if (o->pipeline != NULL && (slash == NULL || slash == o->pipeline || slash[1] == '\0'))
-		return complain(WHY_USAGE, "explain: --pipeline must be TEAM/PIPELINE, \"%s\" is not", o->pipeline);
+		return misuse(o, "explain: --pipeline must be TEAM/PIPELINE, \"%s\" is not", o->pipeline);
 	return 0;
 }
 

@@ -89,13 +89,13 @@ token_usage(const struct options *o)
 	int64_t at;
 
 	if (o->token_file == NULL)
-		return complain(WHY_USAGE, "explain: --at goes with --token-file");
+		return misuse(o, "explain: --at goes with --token-file");
 	if (o->bundle != NULL)
-		return complain(WHY_USAGE, "explain: a bundle has its own token: say --bundle or --token-file");
+		return misuse(o, "explain: a bundle has its own token: say --bundle or --token-file");
 	if (o->identity != NULL && strcmp(o->identity, "token") != 0)
-		return complain(WHY_USAGE, "explain: with --token-file the identity is token");
+		return misuse(o, "explain: with --token-file the identity is token");
 	if (o->at != NULL && !read_time(o->at, &at))
-		return complain(WHY_USAGE, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, "
+		return misuse(o, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, "
 		    "\"%s\" is not", o->at);
 	return 0;
 }

@@ -276,9 +276,9 @@ judge(const char *text, struct why *why)
 
 static int
 generate(const struct options *o, const struct gpu_source *host, const struct inventory *inv, enum gpu_vendor vendor,
-    const struct drm_nodes *drm, struct why *why)
+    const struct drm_nodes *drm, json_t *files, struct why *why)
 {
-	struct generating g = { .o = o, .host = *host, .live = o->root == NULL, .inv = inv, .vendor = vendor };
+	struct generating g = { .o = o, .files = files, .host = *host, .live = o->root == NULL, .inv = inv, .vendor = vendor };
 	autofree char *text = NULL;
 	char kind[32];
 	int ret = -1;
@@ -298,11 +298,22 @@ generate(const struct options *o, const struct gpu_source *host, const struct in
 	return ret;
 }
 
+static json_t *
+failure_json(enum gpu_vendor vendor, const struct why *why)
+{
+	json_t *j = error_json(why);
+
+	put_text(j, "vendor", gpu_vendor_name(vendor));
+	return j;
+}
+
 /* Every vendor that is asked for, or that is here; the first that fails has the status. */
 static int
 generate_all(const struct options *o, const struct gpu_source *host, const struct inventory *inv, unsigned vendors)
 {
 	autonodes struct drm_nodes drm = { 0 };
+	const bool prints = o->output == NULL || strcmp(o->output, "-") == 0;
+	json_t *files = NULL;
 	struct why why;
 	unsigned v, here = 0;
 	int status = 0;
@@ -318,20 +329,27 @@ generate_all(const struct options *o, const struct gpu_source *host, const struc
 		return give_up(o, &why);
 	}
 	if ((here & (here - 1)) != 0 && !gen_many(o))
-		return complain(WHY_USAGE, "there are GPUs of several vendors, and a spec has one kind: say --vendor, or --output "
+		return misuse(o, "there are GPUs of several vendors, and a spec has one kind: say --vendor, or --output "
 		    "DIRECTORY/");
 	if ((here & 1U << GPU_AMD) != 0 && gpus_drm_nodes(host, &drm, &why) == -1)
 		return give_up(o, &why);
+	files = o->json && !prints ? json_array() : NULL;
 	for (v = 0; v < GPU_VENDORS; v++)
-		if ((here & 1U << v) != 0 && generate(o, host, inv, (enum gpu_vendor)v, &drm, &why) == -1) {
-			give_up(o, &why);
+		if ((here & 1U << v) != 0 && generate(o, host, inv, (enum gpu_vendor)v, &drm, files, &why) == -1) {
+			if (files != NULL) {
+				complain(why.code, "%s", why.text);
+				json_array_append_new(files, failure_json((enum gpu_vendor)v, &why));
+			} else
+				give_up(o, &why);
 			status = status != 0 ? status : (int)why.code;
 		}
+	if (files != NULL)
+		put_out(json_pack("{s:b, s:o}", "ok", status == 0, "files", files));
 	return status;
 }
 
 int
-cdi_generate(const struct options *o)
+ctl_cdi_generate(const struct options *o)
 {
 	autoclose int root = open(o->root != NULL ? o->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct gpu_source host = { .root = root, .udev = o->root == NULL };
@@ -343,7 +361,7 @@ cdi_generate(const struct options *o)
 
 	if (o->vendor != NULL) {
 		if (!gpu_vendor_parse(o->vendor, &vendor))
-			return complain(WHY_USAGE, "\"%s\" is none of nvidia, amd and intel", o->vendor);
+			return misuse(o, "\"%s\" is none of nvidia, amd and intel", o->vendor);
 		vendors = 1U << vendor;
 	}
 	if (root == -1) {

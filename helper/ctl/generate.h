@@ -18,6 +18,7 @@ struct generating {
 	enum gpu_vendor vendor;
 	struct cdi_spec spec;
 	struct strlist told;		/* nodes of which something was told */
+	json_t *files;			/* with --json, and where files are written: what became of each; else NULL */
 };
 
 /* A shared library of the host. */

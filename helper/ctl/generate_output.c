@@ -143,6 +143,25 @@ is_unchanged(int dir, const char *name, const char *text)
 	    (st.st_uid == 0 || st.st_uid == geteuid());
 }
 
+static void
+tell_written(const struct generating *g, const char *path, bool changed)
+{
+	const struct cdi_spec *s = &g->spec;
+	json_t *j;
+
+	if (g->files == NULL && changed)
+		say("%s: %s, %zu devices, %zu mounts", path, s->kind, s->devices, s->edits.mounts);
+	else if (g->files == NULL)
+		say("%s: %s, nothing has changed", path, s->kind);
+	else {
+		j = json_pack("{s:s, s:b, s:I, s:I}", "kind", s->kind, "changed", changed, "devices", (json_int_t)s->devices,
+		    "mounts", (json_int_t)s->edits.mounts);
+		put_text(j, "vendor", gpu_vendor_name(g->vendor));
+		put_text(j, "file", path);
+		json_array_append_new(g->files, j);
+	}
+}
+
 int
 gen_output(const struct generating *g, const char *text, struct why *why)
 {
@@ -164,11 +183,11 @@ gen_output(const struct generating *g, const char *text, struct why *why)
 	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)
 		return -1;
 	if (is_unchanged(fd, name, text)) {
-		say("%s: %s, nothing has changed", path.p, g->spec.kind);
+		tell_written(g, path.p, false);
 		return 0;
 	}
 	if (ctl_write_file(fd, name, path.p, text, strlen(text), NULL, why) == -1)
 		return -1;
-	say("%s: %s, %zu devices, %zu mounts", path.p, g->spec.kind, g->spec.devices, g->spec.edits.mounts);
+	tell_written(g, path.p, true);
 	return 0;
 }

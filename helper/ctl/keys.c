@@ -34,30 +34,34 @@ check_names(const struct keys_conf *c, struct why *why)
 	return 0;
 }
 
+static int
+refuse_file(const char *name, struct why *why)
+{
+	refuse_within(why, strcmp(name, "-") == 0 ? "standard input" : name);
+	why->code = WHY_DATA;
+	return -1;
+}
+
 /* import: keys that came another way. */
 static int
-keys_import(const struct options *o, const struct keys_conf *c)
+keys_import(const struct options *o, const struct keys_conf *c, struct why *why)
 {
 	autofree char *text = NULL;
 	autojwks struct jwks *keys = NULL;
 	const struct issuer_setting *s;
 	const int64_t now = time(NULL);
-	struct why why;
 	size_t len;
 
-	if ((s = keys_issuer(c, o->issuer, &why)) == NULL ||
-	    (text = ctl_read_input(o->arg[1], JWKS_MAX, &len, &why)) == NULL)
-		return complain(why.code, "%s", why.text);
-	if (jwks_parse(text, len, now, &keys, &why) == -1)
-		return complain(WHY_DATA, "%s: %s", o->arg[1], why.text);
-	if (keys_place(s, c->strict, keys, text, len, &why) == -1)
-		return complain(why.code, "%s", why.text);
-	return 0;
+	if ((s = keys_issuer(c, o->issuer, why)) == NULL || (text = ctl_read_input(o->arg[0], JWKS_MAX, &len, why)) == NULL)
+		return -1;
+	if (jwks_parse(text, len, now, &keys, why) == -1)
+		return refuse_file(o->arg[0], why);
+	return keys_place(c, s, keys, text, len, why);
 }
 
 /* 1: the issuer's download left nothing. */
 static int
-place_issuer(const char *from, int dir, const struct issuer_setting *s, bool strict, struct why *why)
+place_issuer(const char *from, int dir, const struct issuer_setting *s, const struct keys_conf *c, struct why *why)
 {
 	const char *name = path_last(s->keys);
 	const int64_t now = time(NULL);
@@ -77,23 +81,22 @@ place_issuer(const char *from, int dir, const struct issuer_setting *s, bool str
 	fetched = fetched < now ? fetched : now;
 	if (jwks_parse(text, len, fetched, &keys, why) == -1)
 		return refuse_within(why, shown);
-	return keys_place(s, strict, keys, text, len, why);
+	return keys_place(c, s, keys, text, len, why);
 }
 
 /* place: the second step of gpuhelper-keys.service, which is root's. */
 static int
-keys_place_all(const struct options *o, const struct keys_conf *c)
+keys_place_all(const struct options *o, const struct keys_conf *c, struct why *why)
 {
 	autoclose int dir = open(o->from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int status = 0;
-	struct why why;
 	size_t i;
 
 	if (dir == -1)
-		return complain(WHY_IO, "%s: %s", o->from, strerror(errno));
+		return refuse(why, WHY_IO, "%s: %s", o->from, strerror(errno));
 	for (i = 0; i < c->settings.issuers; i++)
-		if (place_issuer(o->from, dir, &c->settings.issuer[i], c->strict, &why) == -1)
-			status = complain(WHY_IO, "%.200s: %s", c->settings.issuer[i].url, why.text);
+		if (place_issuer(o->from, dir, &c->settings.issuer[i], c, why) == -1)
+			status = keys_failed(c, &c->settings.issuer[i], why);
 	return status;
 }
 
@@ -129,20 +132,6 @@ load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why
 	return jwks_parse(text, len, mtime, keys, why) == -1 ? refuse_within(why, s->keys) : 0;
 }
 
-static json_t *
-key_json(const struct jwk *k)
-{
-	json_t *j = json_object();
-
-	put_text(j, "kid", jwk_kid(k));
-	put_text(j, "alg", jwk_alg(k));
-	if (jwk_bits(k) != 0)
-		json_object_set_new(j, "bits", json_integer(jwk_bits(k)));
-	json_object_set_new(j, "usable", json_boolean(jwk_unusable(k) == NULL));
-	put_text(j, "reason", jwk_unusable(k));
-	return j;
-}
-
 static void
 say_key(const struct jwk *k)
 {
@@ -160,7 +149,6 @@ show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, j
 {
 	const int64_t age = time(NULL) - jwks_fetched(keys);
 	const bool stale = s->keys_max_age > 0 && age > s->keys_max_age;
-	json_t *list = json_array();
 	char ago[32], when[32];
 	size_t i;
 
@@ -169,14 +157,11 @@ show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, j
 	put_text(j, "fetched", when);
 	json_object_set_new(j, "age", json_integer(age));
 	json_object_set_new(j, "stale", json_boolean(stale));
-	json_object_set_new(j, "keys", list);
+	json_object_set_new(j, "keys", keys_json(keys));
 	if (!quiet)
 		say("%s: %s, fetched %s ago (%s)", s->url, s->keys, ago, when);
-	for (i = 0; i < jwks_count(keys); i++) {
-		json_array_append_new(list, key_json(jwks_at(keys, i)));
-		if (!quiet)
-			say_key(jwks_at(keys, i));
-	}
+	for (i = 0; i < jwks_count(keys) && !quiet; i++)
+		say_key(jwks_at(keys, i));
 	say_ago(s->keys_max_age, ago);
 	if (stale && !quiet)
 		say("  warning: keys_max_age is %s: tokens of this issuer are refused until its keys are fetched again",
@@ -185,20 +170,21 @@ show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, j
 }
 
 static int
-keys_show(const struct options *o, const struct keys_conf *c)
+keys_show(const struct options *o, const struct keys_conf *c, struct why *unused)
 {
-	json_t *list = json_array();
 	int status = 0, here;
 	size_t i;
 
+	(void)unused;
 	if (c->settings.issuers == 0 && !o->json)
 		say("gpuhelper.conf names no issuers whose tokens to take");
 	for (i = 0; i < c->settings.issuers; i++) {
 		const struct issuer_setting *s = &c->settings.issuer[i];
 		autojwks struct jwks *keys = NULL;
-		json_t *j = json_object();
 		struct why why;
+		json_t *j;
 
+		j = json_object();
 		put_text(j, "issuer", s->url);
 		put_text(j, "audience", s->audience);
 		put_text(j, "file", s->keys);
@@ -206,74 +192,61 @@ keys_show(const struct options *o, const struct keys_conf *c)
 		if (load(s, c->strict, &keys, &why) == 0) {
 			here = show_keys(s, keys, o->json, j);
 		} else {
+			/* whatever is wrong with the file: it is not as it should be */
+			why.code = why.code == WHY_IO ? WHY_IO : WHY_CONFIG;
 			put_text(j, "error", why.text);
+			json_object_set_new(j, "code", json_integer(why.code));
 			here = o->json ? (int)why.code : complain(why.code, "%s: %s", s->url, why.text);
 		}
 		status = here != 0 ? here : status;
-		json_array_append_new(list, j);
+		json_array_append_new(c->told, j);
 	}
-	if (o->json)
-		put_out(json_pack("{s:o}", "issuers", list));
-	else
-		json_decref(list);
 	return status;
 }
 
-/* The command line. */
+typedef int keys_verb(const struct options *o, const struct keys_conf *c, struct why *why);
 
-enum { OUTPUT_DIR = 1 << 0, CACERT = 1 << 1, ISSUER = 1 << 2, FROM = 1 << 3, JSON = 1 << 4 };
-
-static const struct verb {
-	const char *name;
-	unsigned takes, needs;	/* options */
-	size_t least, most;	/* words after the verb */
-	const char *usage;
-	int (*run)(const struct options *, const struct keys_conf *);
-} verbs[] = {
-	{ "fetch", OUTPUT_DIR | CACERT, 0, 0, 1, "[--output-dir DIR] [--cacert FILE] [ISSUER_URL]", keys_fetch },
-	{ "show", JSON, 0, 0, 0, "[--json]", keys_show },
-	{ "import", ISSUER, ISSUER, 1, 1, "--issuer URL FILE|-", keys_import },
-	{ "place", FROM, FROM, 0, 0, "--from DIR", keys_place_all },
-};
-#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static unsigned
-given(const struct options *o)
-{
-	return (o->output_dir != NULL ? OUTPUT_DIR : 0U) | (o->cacert != NULL ? CACERT : 0U) |
-	    (o->issuer != NULL ? ISSUER : 0U) | (o->from != NULL ? FROM : 0U) | (o->json ? JSON : 0U);
-}
-
+/* Prints what was told in the end; what could not be begun is told as any failure. */
 static int
-run(const struct verb *v, const struct options *o)
+with_conf(const struct options *o, keys_verb *run, bool writes)
 {
-	struct keys_conf c = { 0 };
+	struct keys_conf c = { .told = o->json ? json_array() : NULL };
 	autofree char *dir = NULL;
+	int status = -1;
 	struct why why;
-	int status;
 
-	if (ctl_config_dir(o->config_dir, &dir, &c.strict, &why) == -1 ||
-	    settings_load(dir, c.strict, &c.settings, NULL, NULL, &why) == -1 ||
-	    (v->run != keys_show && check_names(&c, &why) == -1))
+	if (ctl_config_dir(o->config_dir, &dir, &c.strict, &why) == 0 &&
+	    settings_load(dir, c.strict, &c.settings, NULL, NULL, &why) == 0 && (!writes || check_names(&c, &why) == 0))
+		status = run(o, &c, &why);
+	if (status == -1)
 		status = give_up(o, &why);
-	else
-		status = v->run(o, &c);
+	else if (c.told != NULL)
+		put_out(json_pack("{s:O}", "issuers", c.told));
+	json_decref(c.told);
 	settings_free(&c.settings);
 	return status;
 }
 
 int
-ctl_keys(const struct options *o)
+ctl_keys_fetch(const struct options *o)
 {
-	const struct verb *v;
+	return with_conf(o, keys_fetch, true);
+}
 
-	for (v = verbs; v < verbs + VERBS; v++) {
-		if (o->args == 0 || strcmp(o->arg[0], v->name) != 0)
-			continue;
-		if ((given(o) & ~v->takes) != 0 || (given(o) & v->needs) != v->needs || o->args - 1 < v->least ||
-		    o->args - 1 > v->most)
-			return complain(WHY_USAGE, "usage: gpuhelperctl keys %s %s", v->name, v->usage);
-		return run(v, o);
-	}
-	return complain(WHY_USAGE, "keys: fetch, show or import (see gpuhelperctl --help)");
+int
+ctl_keys_show(const struct options *o)
+{
+	return with_conf(o, keys_show, false);
+}
+
+int
+ctl_keys_import(const struct options *o)
+{
+	return with_conf(o, keys_import, true);
+}
+
+int
+ctl_keys_place(const struct options *o)
+{
+	return with_conf(o, keys_place_all, true);
 }

@@ -15,6 +15,7 @@
 struct keys_conf {
 	struct settings settings;
 	bool strict;
+	json_t *told;		/* with --json: what became of each issuer; else NULL */
 };
 
 /* The issuer of this URL; NULL with *why where there is none. */
@@ -37,15 +38,22 @@ int keys_write(int dir, const char *name, const char *shown, const char *text, s
     struct why *why);
 
 /* The same at the issuer's own place, with a line that says so; «keys» is the text, parsed. */
-int keys_place(const struct issuer_setting *s, bool strict, const struct jwks *keys, const char *text, size_t len,
-    struct why *why);
-/* That line. */
-void keys_say(const struct issuer_setting *s, const struct jwks *keys, const char *where);
+int keys_place(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *text,
+    size_t len, struct why *why);
+/* That line, or what stands for it in JSON. */
+void keys_say(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *where);
+/* The same where it failed; returns the exit status. */
+int keys_failed(const struct keys_conf *c, const struct issuer_setting *s, const struct why *why);
+/* The keys as a list, for JSON. */
+json_t *keys_json(const struct jwks *keys);
 
 /* The directory of the issuer's file; what came of opening it. */
 enum trust_found keys_open_dir(const struct issuer_setting *s, bool strict, int *dir, struct why *why);
 
-/* The subcommand; the issuers' files have names of their own.  Returns the exit status. */
-int keys_fetch(const struct options *o, const struct keys_conf *c);
+/*
+ * The subcommand; the issuers' files have names of their own.  Returns the exit status; -1 with *why: nothing was
+ * done.
+ */
+int keys_fetch(const struct options *o, const struct keys_conf *c, struct why *why);
 
 #endif

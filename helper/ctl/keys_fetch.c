@@ -93,51 +93,50 @@ fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *
 	if (jwks_parse(text, len, now, &keys, why) == -1)
 		return refuse_within(why, uri);
 	if (f->out == -1)
-		return keys_place(s, f->conf->strict, keys, text, len, why);
+		return keys_place(f->conf, s, keys, text, len, why);
 	if (asprintf(&shown, "%s/%s", f->options->output_dir, path_last(s->keys)) == -1) {
 		shown = NULL;
 		return refuse_nomem(why);
 	}
 	if (keys_write(f->out, path_last(s->keys), shown, text, len, now, why) == -1)
 		return -1;
-	keys_say(s, keys, shown);
+	keys_say(f->conf, s, keys, shown);
 	return 0;
 }
 
 /* All of them, or the one that is asked for; one that fails keeps no other from being fetched. */
 static int
-fetch(const struct fetch *f)
+fetch(const struct fetch *f, struct why *why)
 {
 	const struct settings *settings = &f->conf->settings;
-	const char *only = f->options->args > 1 ? f->options->arg[1] : NULL;
+	const char *only = f->options->args > 0 ? f->options->arg[0] : NULL;
 	int status = 0;
-	struct why why;
 	size_t i;
 
-	if (only != NULL && keys_issuer(f->conf, only, &why) == NULL)
-		return complain(why.code, "%s", why.text);
-	if (settings->issuers == 0)
+	if (only != NULL && keys_issuer(f->conf, only, why) == NULL)
+		return -1;
+	if (settings->issuers == 0 && f->conf->told == NULL)
 		say("gpuhelper.conf names no issuers: there is nothing to fetch");
 	for (i = 0; i < settings->issuers; i++) {
 		if (only != NULL && strcmp(settings->issuer[i].url, only) != 0)
 			continue;
-		if (fetch_issuer(f, &settings->issuer[i], &why) == -1)
-			status = complain(WHY_IO, "%.200s: %s", settings->issuer[i].url, why.text);
+		if (fetch_issuer(f, &settings->issuer[i], why) == -1)
+			status = keys_failed(f->conf, &settings->issuer[i], why);
 	}
 	return status;
 }
 
 int
-keys_fetch(const struct options *o, const struct keys_conf *c)
+keys_fetch(const struct options *o, const struct keys_conf *c, struct why *why)
 {
 	autoclose int out = -1;
 	int status;
 
 	if (o->output_dir != NULL && (out = open(o->output_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return complain(WHY_IO, "%s: %s", o->output_dir, strerror(errno));
+		return refuse(why, WHY_IO, "%s: %s", o->output_dir, strerror(errno));
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return complain(WHY_BUG, "libcurl can't be used: %.80s", curl_version());
-	status = fetch(&(struct fetch){ .options = o, .conf = c, .out = out });
+		return refuse(why, WHY_BUG, "libcurl can't be used: %.80s", curl_version());
+	status = fetch(&(struct fetch){ .options = o, .conf = c, .out = out }, why);
 	curl_global_cleanup();
 	return status;
 }

@@ -69,21 +69,71 @@ keys_write(int dir, const char *name, const char *shown, const char *text, size_
 	return ctl_write_file(dir, name, shown, text, len, &modified, why);
 }
 
-void
-keys_say(const struct issuer_setting *s, const struct jwks *keys, const char *where)
+static json_t *
+key_json(const struct jwk *k)
 {
-	say("%s: %zu key%s in %s", s->url, jwks_count(keys), jwks_count(keys) == 1 ? "" : "s", where);
+	json_t *j = json_object();
+
+	put_text(j, "kid", jwk_kid(k));
+	put_text(j, "alg", jwk_alg(k));
+	if (jwk_bits(k) != 0)
+		json_object_set_new(j, "bits", json_integer(jwk_bits(k)));
+	json_object_set_new(j, "usable", json_boolean(jwk_unusable(k) == NULL));
+	put_text(j, "reason", jwk_unusable(k));
+	return j;
+}
+
+json_t *
+keys_json(const struct jwks *keys)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < jwks_count(keys); i++)
+		json_array_append_new(list, key_json(jwks_at(keys, i)));
+	return list;
+}
+
+void
+keys_say(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *where)
+{
+	json_t *j;
+
+	if (c->told == NULL) {
+		say("%s: %zu key%s in %s", s->url, jwks_count(keys), jwks_count(keys) == 1 ? "" : "s", where);
+		return;
+	}
+	j = json_object();
+	put_text(j, "issuer", s->url);
+	put_text(j, "file", where);
+	json_object_set_new(j, "keys", keys_json(keys));
+	json_array_append_new(c->told, j);
 }
 
 int
-keys_place(const struct issuer_setting *s, bool strict, const struct jwks *keys, const char *text, size_t len,
-    struct why *why)
+keys_failed(const struct keys_conf *c, const struct issuer_setting *s, const struct why *why)
+{
+	struct why told = *why;
+	json_t *j;
+
+	told.code = WHY_IO;
+	if (c->told != NULL) {
+		j = error_json(&told);
+		put_text(j, "issuer", s->url);
+		json_array_append_new(c->told, j);
+	}
+	return complain(told.code, "%.200s: %s", s->url, told.text);
+}
+
+int
+keys_place(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *text,
+    size_t len, struct why *why)
 {
 	autoclose int dir = -1;
 
-	if (keys_open_dir(s, strict, &dir, why) != TRUST_FOUND ||
+	if (keys_open_dir(s, c->strict, &dir, why) != TRUST_FOUND ||
 	    keys_write(dir, path_last(s->keys), s->keys, text, len, jwks_fetched(keys), why) == -1)
 		return -1;
-	keys_say(s, keys, s->keys);
+	keys_say(c, s, keys, s->keys);
 	return 0;
 }

@@ -54,12 +54,34 @@ complain(enum why_code code, const char *fmt, ...)
 	return (int)code;
 }
 
+json_t *
+error_json(const struct why *why)
+{
+	json_t *j = json_object();
+
+	put_text(j, "error", why->text);
+	json_object_set_new(j, "code", json_integer(why->code));
+	return j;
+}
+
 int
 give_up(const struct options *o, const struct why *why)
 {
 	if (o->json)
-		put_out(json_pack("{s:s, s:i}", "error", why->text, "code", (int)why->code));
+		put_out(error_json(why));
 	return complain(why->code, "%s", why->text);
+}
+
+int
+misuse(const struct options *o, const char *fmt, ...)
+{
+	struct why why = { .code = WHY_USAGE };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof(why.text), fmt, ap);
+	va_end(ap);
+	return give_up(o, &why);
 }
 
 void

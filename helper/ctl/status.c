@@ -147,44 +147,22 @@ ctl_status(const struct options *o)
 	return 0;
 }
 
-/* What reap would end: the leases that status calls over, or idle. */
-static int
-list_over(const struct options *o)
+/* What reap ends: the leases that status calls over, or idle.  A new reference; NULL with *why. */
+static json_t *
+leases_over(struct why *why)
 {
 	struct reply reply = { 0 };
-	struct why why = { 0 };
-	json_t *over = json_array();
-	const json_t *l;
+	json_t *over = NULL, *l;
 	size_t i;
 
-	if (ask_helper(VERB_STATUS, &reply, &why) == -1) {
-		reply_free(&reply);
-		json_decref(over);
-		return give_up(o, &why);
+	if (ask_helper(VERB_STATUS, &reply, why) == 0) {
+		over = json_array();
+		json_array_foreach(json_object_get(reply.status, "leases"), i, l)
+			if (strcmp(text_of(l, "state"), "over") == 0 || strcmp(text_of(l, "state"), "idle") == 0)
+				json_array_append(over, l);
 	}
-	json_array_foreach(json_object_get(reply.status, "leases"), i, l) {
-		if (strcmp(text_of(l, "state"), "over") != 0 && strcmp(text_of(l, "state"), "idle") != 0)
-			continue;
-		json_array_append(over, json_array_get(json_object_get(reply.status, "leases"), i));
-		if (!o->json)
-			say_lease(l);
-	}
-	if (o->json)
-		put_out(json_incref(over));
-	json_decref(over);
 	reply_free(&reply);
-	return 0;
-}
-
-static int
-tell_helper(enum verb verb, const struct options *o)
-{
-	struct reply reply = { 0 };
-	struct why why = { 0 };
-	int ret = ask_helper(verb, &reply, &why);
-
-	reply_free(&reply);
-	return ret == -1 ? give_up(o, &why) : 0;
+	return over;
 }
 
 /*
@@ -216,19 +194,40 @@ reap(struct request *r, struct why *why)
 int
 ctl_reap(const struct options *o)
 {
+	/* without these it says nothing, and needs none */
+	const bool names = o->dry_run || o->json;
+	json_t *over = NULL, *l;
 	struct why why = { 0 };
 	struct request r;
-	int ret;
+	int ret = 0;
+	size_t i;
 
-	if (o->dry_run)
-		return list_over(o);
-	ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
-	request_free(&r);
+	if (names && (over = leases_over(&why)) == NULL)
+		return give_up(o, &why);
+	if (!o->dry_run) {
+		ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
+		request_free(&r);
+	}
+	if (ret == 0 && o->json)
+		put_out(json_pack("{s:b, s:O}", "dry_run", o->dry_run, "over", over));
+	else if (ret == 0)
+		json_array_foreach(over, i, l)
+			say_lease(l);
+	json_decref(over);
 	return ret == -1 ? give_up(o, &why) : 0;
 }
 
 int
 ctl_reapply(const struct options *o)
 {
-	return tell_helper(VERB_REAPPLY, o);
+	struct reply reply = { 0 };
+	struct why why = { 0 };
+	int ret = ask_helper(VERB_REAPPLY, &reply, &why);
+
+	reply_free(&reply);
+	if (ret == -1)
+		return give_up(o, &why);
+	if (o->json)
+		put_out(json_pack("{s:b}", "ok", true));
+	return 0;
 }

@@ -266,7 +266,7 @@ first_odd(struct look *l, enum odd kind, uint32_t c, unsigned n)
 		LOOK_FAULT(l, "a space that is no plain one (U+%04X): write a plain space", c);
 }
 
-/* Not ASCII, and not in a string or a comment.  Of each kind the first is told, and on how many lines there are more. */
+/* Not ASCII, in no string or comment.  Of each kind the first is told, and on how many lines there are more. */
 static void
 look_odd(struct look *l)
 {

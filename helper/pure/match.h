@@ -61,8 +61,8 @@ enum verdict {
 bool policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why);
 
 /*
- * Of a policy that is about this caller and this pipeline, and still does not cover the container: what of it the policy is
- * not for; else NULL.
+ * Of a policy that is about this caller and this pipeline, and still does not cover the container: what of it the
+ * policy is not for; else NULL.
  */
 const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id);
 

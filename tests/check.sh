@@ -164,6 +164,7 @@ done
 group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
+group folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}

@@ -156,6 +156,7 @@ is_mps_dir(const char *real, const struct stat *st)
 static int
 find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
 {
+	automounts struct mount_table *mounts = NULL;
 	char beneath[1100], renewal[200];
 	const char *control;
 	struct why why;
@@ -178,7 +179,8 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 	if (!roots && !is_mps_dir(real, st))
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s can be changed by others than root: see ls -ld of it and of "
 		    "each directory above it", p->file->path, m->host_path);
-	if (S_ISDIR(st->st_mode) && mounts_beneath(real, beneath, sizeof(beneath)))
+	mounts = S_ISDIR(st->st_mode) ? mounts_read() : NULL;
+	if (S_ISDIR(st->st_mode) && mounts_beneath(mounts, real, beneath, sizeof(beneath)))
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s has a mount beneath it (%s), which would come along writable",
 		    p->file->path, m->host_path, beneath);
 	return 0;

@@ -19,7 +19,11 @@
 #include "mounts.h"
 #include "trust.h"
 
-#define FOLDERS_MAX 256
+/* Whose they are to be, and the mounts as they were when the first was looked at. */
+struct look {
+	const struct subject *subject;
+	struct mount_table *mounts;
+};
 
 /* The command that would let the subject in. */
 static int
@@ -60,8 +64,9 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 		out->mount[i] = out->mount[--out->mounts];
 		break;
 	}
-	if (out->mounts >= FOLDERS_MAX)
-		return refuse(why, WHY_CONFIG, "more than %d folders for one container", FOLDERS_MAX);
+	if (out->mounts >= CONTAINER_FOLDERS_MAX)
+		return refuse(why, WHY_CONFIG, "more than %d folders for one container: name those that it needs in "
+		    "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX);
 	if (!edits_add_mount(out, path, target, w->submounts ? (w->writable ? deep_rw : deep_ro) :
 	    (w->writable ? plain_rw : plain_ro)))
 		return refuse_nomem(why);
@@ -75,11 +80,11 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
  * can't be had without them there.
  */
 static int
-check_beneath(const struct folder_want *w, const char *path, const struct subject *s, struct why *why)
+check_beneath(const struct folder_want *w, const char *path, const struct look *l, struct why *why)
 {
 	char first[1100];
 
-	if (w->submounts || s->uids->identity || !mounts_beneath(path, first, sizeof(first)))
+	if (w->submounts || l->subject->uids->identity || !mounts_beneath(l->mounts, path, first, sizeof(first)))
 		return 0;
 	return refuse(why, WHY_CONFIG, "folder %s has a mount beneath it (%s), which a container in a user namespace can't "
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);
@@ -87,7 +92,7 @@ check_beneath(const struct folder_want *w, const char *path, const struct subjec
 
 /* One folder whose parent is open and trusted. */
 static int
-resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct subject *s,
+resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
     struct edits *out, struct why *why)
 {
 	autoclose int fd = file_open_beneath(parent, path_last(path), O_PATH);
@@ -98,9 +103,9 @@ resolve_one(int parent, const struct folder_want *w, const char *path, const cha
 		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
 	if (fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode))
 		return refuse(why, WHY_DENIED, "folder %s: is not a directory", path);
-	if (!access_allowed(fd, s, w->writable ? R_OK | W_OK | X_OK : R_OK | X_OK))
-		return refuse_access(path, s, w->writable, why);
-	if (check_beneath(w, path, s, why) == -1)
+	if (!access_allowed(fd, l->subject, w->writable ? R_OK | W_OK | X_OK : R_OK | X_OK))
+		return refuse_access(path, l->subject, w->writable, why);
+	if (check_beneath(w, path, l, why) == -1)
 		return -1;
 	return add_mount(w, path, target, out, why);
 }
@@ -119,7 +124,7 @@ is_dir(int parent, const char *name)
 
 /* The folders in «dir» that a pattern names. */
 static int
-resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct subject *s, struct edits *out,
+resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct look *l, struct edits *out,
     struct why *why)
 {
 	struct dirent *e;
@@ -146,7 +151,7 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 		} else if (path_check(path, why) == -1) {
 			ret = -1;
 		} else
-			ret = resolve_one(parent, w, path, target, s, out, why);
+			ret = resolve_one(parent, w, path, target, l, out, why);
 	}
 	/* a folder too few is a grant, too, and not the one that was asked for */
 	if (ret == 0 && errno != 0)
@@ -188,7 +193,7 @@ check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 }
 
 static int
-resolve(const struct folder_want *w, const struct subject *s, struct edits *out, struct why *why)
+resolve(const struct folder_want *w, const struct look *l, struct edits *out, struct why *why)
 {
 	autofree char *dir = NULL;
 	autoclose int parent = -1;
@@ -201,20 +206,22 @@ resolve(const struct folder_want *w, const struct subject *s, struct edits *out,
 		dir[strlen(dir) - 1] = '\0';
 	if ((found = trust_find_dir(dir, true, &parent, &inner)) != TRUST_FOUND)
 		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
-	if (w->base != NULL && check_way(w, s, why) == -1)
+	if (w->base != NULL && check_way(w, l->subject, why) == -1)
 		return -1;
 	if (glob_is(w->path))
-		return resolve_pattern(parent, dir, w, s, out, why);
-	return resolve_one(parent, w, w->path, w->target, s, out, why);
+		return resolve_pattern(parent, dir, w, l, out, why);
+	return resolve_one(parent, w, w->path, w->target, l, out, why);
 }
 
 int
 folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why)
 {
+	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
+	const struct look look = { .subject = s, .mounts = mounts };
 	size_t i;
 
 	for (i = 0; i < g->folders; i++)
-		if (resolve(&g->folder[i], s, out, why) == -1)
+		if (resolve(&g->folder[i], &look, out, why) == -1)
 			return -1;
 	edits_sort_mounts(out);
 	return 0;

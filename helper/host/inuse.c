@@ -260,12 +260,13 @@ lease_in_use(struct processes *all, const struct lease *l, struct looks *looks)
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct search s = { .proc = proc, .lease = l, .looks = looks, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
+	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;
 	bool uses = true;
 
 	if (!all->read)
 		read_processes(all);
 	if (!all->failed && proc != -1 && root != -1 && s.seen != NULL &&
-	    (l->folders == 0 || mounts_place(root, "/", &s.root_fs, &s.root_place)))
+	    (l->folders == 0 || mounts_place(mounts, root, "/", &s.root_fs, &s.root_place)))
 		uses = any_uses(&s, all);
 	free(s.seen);
 	free(s.root_fs);

@@ -99,57 +99,114 @@ mounts_any(int proc, const char *task, mount_test *test, void *ctx)
 	return found ? 1 : saved != 0 ? -1 : 0;
 }
 
-/* Our own table, which the caller frees. */
-static char *
-own_table(void)
+struct mount_table {
+	char *text;		/* of which the mounts' texts are pieces */
+	struct mount *v;	/* by their ids */
+	const char **point;	/* where they are, in the order of bytes */
+	size_t n;
+};
+
+static int
+by_id(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct mount *)a)->id, y = ((const struct mount *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void
+mounts_free(struct mount_table **t)
+{
+	if (*t == NULL)
+		return;
+	free((*t)->text);
+	free((*t)->v);
+	free((*t)->point);
+	free(*t);
+	*t = NULL;
+}
+
+static bool
+take_lines(struct mount_table *t)
+{
+	char *line, *lines = NULL;
+	size_t i, most = 1;
+
+	for (line = t->text; *line != '\0'; line++)
+		most += *line == '\n';
+	if ((t->v = calloc(most, sizeof(*t->v))) == NULL || (t->point = calloc(most, sizeof(*t->point))) == NULL)
+		return false;
+	for (line = strtok_r(t->text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines))
+		t->n += mount_line(line, &t->v[t->n]);
+	for (i = 0; i < t->n; i++)
+		t->point[i] = t->v[i].point;
+	if (t->n > 1) {
+		qsort(t->v, t->n, sizeof(*t->v), by_id);
+		qsort(t->point, t->n, sizeof(*t->point), by_text);
+	}
+	return true;
+}
+
+struct mount_table *
+mounts_read(void)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct mount_table *t = calloc(1, sizeof(*t));
 	char name[40];
 
 	/* not «self», which is a link */
 	snprintf(name, sizeof(name), "proc/%d/mountinfo", getpid());
-	return root == -1 ? NULL : file_read_at(root, name, 16 << 20, NULL);
+	if (t == NULL || root == -1 || (t->text = file_read_at(root, name, 16 << 20, NULL)) == NULL || !take_lines(t))
+		mounts_free(&t);
+	return t;
 }
 
 int
 mounts_own(mount_test *test, void *ctx)
 {
-	autofree char *text = own_table();
-	char *line, *lines = NULL;
+	automounts struct mount_table *t = mounts_read();
 	struct mount m;
+	size_t i;
 
-	if (text == NULL)
+	if (t == NULL)
 		return -1;
-	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines))
-		if (mount_line(line, &m) && test(ctx, &m))
+	for (i = 0; i < t->n; i++) {
+		m = t->v[i];
+		if (test(ctx, &m))
 			return 1;
+	}
 	return 0;
 }
 
-struct beneath {
-	const char *dir;
-	char *first;
-	size_t size;
-};
-
-static bool
-is_beneath(void *ctx, struct mount *m)
-{
-	const struct beneath *b = ctx;
-
-	if (!path_is_beneath(m->point, b->dir))
-		return false;
-	snprintf(b->first, b->size, "%s", m->point);
-	return true;
-}
-
 bool
-mounts_beneath(const char *dir, char *first, size_t size)
+mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t size)
 {
-	struct beneath b = { dir, first, size };
+	const size_t n = strlen(dir);
+	size_t low = 0, high = t != NULL ? t->n : 0, at;
 
 	snprintf(first, size, "?");
-	return mounts_own(is_beneath, &b) != 0;
+	if (t == NULL)
+		return true;
+	/* the first that does not come before the directory: those beneath it follow, among others that begin like it */
+	while (low < high) {
+		at = low + (high - low) / 2;
+		if (strcmp(t->point[at], dir) < 0)
+			low = at + 1;
+		else
+			high = at;
+	}
+	for (; low < t->n && strncmp(t->point[low], dir, n) == 0; low++)
+		if (path_is_beneath(t->point[low], dir)) {
+			snprintf(first, size, "%s", t->point[low]);
+			return true;
+		}
+	return false;
 }
 
 /* What comes of a path on this mount, in the file system that is mounted; NULL with errno. */
@@ -195,23 +252,17 @@ mount_of(int fd, uint64_t *id)
 }
 
 bool
-mounts_place(int fd, const char *path, char **fs, char **place)
+mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place)
 {
-	autofree char *text = own_table();
-	char *line, *lines = NULL;
-	struct mount m;
-	uint64_t id;
+	struct mount is = { 0 };
+	const struct mount *m;
 
 	*fs = *place = NULL;
 	errno = ESTALE;
-	if (text == NULL || !mount_of(fd, &id))
+	if (t == NULL || !mount_of(fd, &is.id) || t->n == 0 ||
+	    (m = bsearch(&is, t->v, t->n, sizeof(*t->v), by_id)) == NULL)
 		return false;
-	for (line = strtok_r(text, "\n", &lines); line != NULL; line = strtok_r(NULL, "\n", &lines)) {
-		if (!mount_line(line, &m) || m.id != id)
-			continue;
-		*place = place_on(&m, path);
-		*fs = *place != NULL ? strdup(m.fs) : NULL;
-		return *fs != NULL;
-	}
-	return false;
+	*place = place_on(m, path);
+	*fs = *place != NULL ? strdup(m->fs) : NULL;
+	return *fs != NULL;
 }

@@ -39,10 +39,20 @@ int mounts_any(int proc, const char *task, mount_test *test, void *ctx);
 int mounts_own(mount_test *test, void *ctx);
 
 /*
+ * Our own table, as it is when it is read: once for many folders, where each line
+ * of a worker's thousands is to be read once.  NULL with errno where that can't be seen,
+ * which the two below take for an answer.
+ */
+struct mount_table;
+struct mount_table *mounts_read(void);
+void mounts_free(struct mount_table **t);
+#define automounts __attribute__((cleanup(mounts_free)))
+
+/*
  * True if something is mounted beneath the directory (strictly); «first» gets one
  * such place.  True as well, with "?", where that can't be seen.
  */
-bool mounts_beneath(const char *dir, char *first, size_t size);
+bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t size);
 
 /*
  * The id of the mount that the descriptor (O_PATH, too) is on, without asking the
@@ -56,6 +66,6 @@ bool mount_of(int fd, uint64_t *id);
  * «path», an absolute one without links, and as what: *fs, "major:minor", and *place,
  * a path in there.  The caller frees both, in either case; false with errno.
  */
-bool mounts_place(int fd, const char *path, char **fs, char **place);
+bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place);
 
 #endif

@@ -22,8 +22,9 @@ is_above(void *ctx, struct mount *m)
 bool
 container_writes_in(int fd, const char *path)
 {
+	automounts struct mount_table *mounts = mounts_read();
 	struct directory d = { 0 };
-	bool found = !mounts_place(fd, path, &d.fs, &d.place) || containers_mount_any(is_above, &d);
+	bool found = !mounts_place(mounts, fd, path, &d.fs, &d.place) || containers_mount_any(is_above, &d);
 
 	free(d.fs);
 	free(d.place);

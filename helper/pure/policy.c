@@ -491,6 +491,9 @@ check_policy(const struct policy *p, uint32_t there, struct faults *f)
 		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
 	if (p->issuer != NULL && p->identity != IDENTITY_TOKEN)
 		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
+	if (p->folders > CONTAINER_FOLDERS_MAX)
+		fault_add(f, 0, true, "this policy lists %zu folders, and one container gets at most %d: it must ask for those that "
+		    "it needs (GPUHELPER_FOLDERS)", p->folders, CONTAINER_FOLDERS_MAX);
 	if (p->gpus == 0 && p->folders == 0 && !(f->errors > 0 && gives))
 		fault_add(f, 0, true, "this policy gives nothing: neither gpus nor folders");
 }

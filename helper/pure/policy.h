@@ -37,6 +37,9 @@ struct gpu_rule {
 	bool mps;			/* the control socket of CUDA's Multi-Process Service comes along */
 };
 
+/* Folders that one container gets: what is written down of them, and looked at for each, has an end. */
+#define CONTAINER_FOLDERS_MAX 1024
+
 struct folder_rule {
 	unsigned line;
 	char *path;			/* the last component may have * and ? */

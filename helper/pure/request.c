@@ -13,11 +13,13 @@
 #include "cleanup.h"
 #include "mig.h"
 #include "path.h"
+#include "policy.h"
 #include "strictjson.h"
 #include "wire.h"
 
 #define ID_MAX 255		/* a file name's: runtimes make directories of them */
 #define PATH_MAX_ASKED 1024
+#define GPUS_ASKED_MAX 256
 
 static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply",
 	"created", "exec" };
@@ -273,7 +275,7 @@ unpack(json_t *j, struct request *r, struct why *why)
 	    copy_text(&r->job, job, 1024, "job", why) == -1 ||
 	    copy_text(&r->instance_vars, vars, 65536, "instance_vars", why) == -1 ||
 	    copy_text(&r->gpus, gpus, 16384, "gpus", why) == -1 ||
-	    copy_text(&r->folders, folders, 65536, "folders", why) == -1 ||
+	    copy_text(&r->folders, folders, 131072, "folders", why) == -1 ||
 	    copy_text(&r->cuda_visible, cuda, 4096, "cuda_visible", why) == -1 ||
 	    copy_text(&r->rocr_visible, rocr, 4096, "rocr_visible", why) == -1 ||
 	    copy_text(&r->label, label, 1024, "label", why) == -1 ||
@@ -410,8 +412,8 @@ ask_one_folder(const char *word, struct ask *a, struct why *why)
 
 /* Each word between commas. */
 static int
-each_word(const char *text, const char *name, int (*fn)(const char *, struct ask *, struct why *), struct ask *a,
-    struct why *why)
+each_word(const char *text, const char *name, unsigned most, int (*fn)(const char *, struct ask *, struct why *),
+    struct ask *a, struct why *why)
 {
 	const char *p = text, *end;
 	unsigned words = 0;
@@ -424,8 +426,8 @@ each_word(const char *text, const char *name, int (*fn)(const char *, struct ask
 		end = strchrnul(p, ',');
 		if (end == p)
 			return refuse(why, WHY_DATA, "%s is empty or has an empty entry: say \"none\" for none", name);
-		if (++words > 256)
-			return refuse(why, WHY_DATA, "%s has more than 256 entries", name);
+		if (++words > most)
+			return refuse(why, WHY_DATA, "%s has more than %u entries", name, most);
 		if ((word = strndup(p, (size_t)(end - p))) == NULL)
 			return refuse_nomem(why);
 		if (fn(word, a, why) == -1)
@@ -439,11 +441,11 @@ int
 ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why)
 {
 	*out = (struct ask){ .everything = gpus == NULL && folders == NULL };
-	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", ask_gpu, out, why) == -1)
+	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_ASKED_MAX, ask_gpu, out, why) == -1)
 		return -1;
 	if (out->all_gpus && (out->counts > 0 || out->gpu_ids.n > 0))
 		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" stands alone");
-	if (folders != NULL && each_word(folders, "GPUHELPER_FOLDERS", ask_one_folder, out, why) == -1)
+	if (folders != NULL && each_word(folders, "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX, ask_one_folder, out, why) == -1)
 		return -1;
 	if (out->all_folders && out->folders > 0)
 		return refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: \"all\" stands alone");

@@ -206,7 +206,8 @@ check_once(const struct held_folder *f, const struct lease *l, struct why *why)
 
 /* Which it is, for whoever comes next. */
 static int
-hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct lease *lease, struct why *why)
+hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
+    struct lease *lease, struct why *why)
 {
 	struct held_folder f = { .relabel = m->relabel };
 
@@ -214,7 +215,7 @@ hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct le
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_place(fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
+	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
 		held_folder_free(&f);
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
 	}
@@ -229,6 +230,7 @@ hold_folder(const struct label *l, const struct edit_mount *m, int fd, struct le
 int
 label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
 {
+	automounts struct mount_table *mounts = l->state != SELINUX_ABSENT && e->mounts > 0 ? mounts_read() : NULL;
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct edit_mount *m;
 	size_t i;
@@ -239,7 +241,7 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 		/* what it names was found by folders.c, and no one but root can have it name another since */
 		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
 			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, fd, lease, why) == -1) {
+		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1) {
 			close(fd);
 			return -1;
 		}

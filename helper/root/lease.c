@@ -360,6 +360,9 @@ leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i]->key, l->key) == 0)
 			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
+	if (strlen(text) > LEASE_TEXT_MAX)
+		return refuse(why, WHY_CONFIG, "what is to be written down of this container's %zu folders takes up %zu KiB, and %d "
+		    "are the most: ask for fewer (GPUHELPER_FOLDERS)", l->ways, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
 	leases_tally(ls, l->uid, &t);
 	return t.all >= LEASES_MAX || tally_is_full(&t, l->uid, strlen(text)) ? refuse_more(&t, why) : 0;
 }

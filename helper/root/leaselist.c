@@ -18,8 +18,7 @@
 #include "state.h"
 
 #define FILES_MAX (1 << 20)
-#define LEASE_FILE_MAX (1 << 20)
-#define LEASE_ROOM (64 << 10)	/* more than a lease has: a policy may list hundreds of folders */
+#define LEASE_ROOM (256 << 10)	/* more than most leases have, of a thousand folders too */
 
 static int
 by_text(const void *a, const void *b)

@@ -16,6 +16,12 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
+/* By what all of a container's folders are looked at. */
+struct look {
+	int root;
+	struct mount_table *mounts;
+};
+
 static int
 refuse_unseen(const char *path, struct why *why)
 {
@@ -23,11 +29,11 @@ refuse_unseen(const char *path, struct why *why)
 }
 
 static int
-add_place(struct way *w, int fd, const char *path, struct why *why)
+add_place(struct way *w, const struct look *l, int fd, const char *path, struct why *why)
 {
 	autofree char *fs = NULL, *place = NULL, *text = NULL;
 
-	if (!mounts_place(fd, path, &fs, &place))
+	if (!mounts_place(l->mounts, fd, path, &fs, &place))
 		return refuse_unseen(w->path, why);
 	if (asprintf(&text, "%s %s", fs, place) == -1)
 		text = NULL;
@@ -49,7 +55,7 @@ look_at(struct way *w, int root, const char *path, uint64_t *mount, int *fd, str
 
 /* The directory itself, and of those above it the first, and the last one on each mount. */
 static int
-add_places(struct way *w, const char *dir, int root, struct why *why)
+add_places(struct way *w, const char *dir, const struct look *l, struct why *why)
 {
 	autofree char *path = strdup(dir);
 	uint64_t mount, last = 0;
@@ -59,10 +65,10 @@ add_places(struct way *w, const char *dir, int root, struct why *why)
 	if (path == NULL)
 		return refuse_nomem(why);
 	for (n = 0, len = strlen(path); ret == 0 && len > 0; n++) {
-		if (look_at(w, root, path, &mount, &fd, why) == -1)
+		if (look_at(w, l->root, path, &mount, &fd, why) == -1)
 			return -1;
 		if (n <= 1 || mount != last)
-			ret = add_place(w, fd, path, why);
+			ret = add_place(w, l, fd, path, why);
 		close(fd);
 		last = mount;
 		/* one up; above "/" there is nothing */
@@ -75,7 +81,7 @@ add_places(struct way *w, const char *dir, int root, struct why *why)
 }
 
 static int
-note_one(const struct edit_mount *m, int root, struct lease *l, struct why *why)
+note_one(const struct edit_mount *m, const struct look *look, struct lease *l, struct why *why)
 {
 	struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
 	char first[1100];
@@ -84,12 +90,12 @@ note_one(const struct edit_mount *m, int root, struct lease *l, struct why *why)
 		return refuse_nomem(why);
 	/* what is mounted beneath could be reached by other paths, which nobody would know to lead through it */
 	if (l->host_root && w.writable && strlist_has(&m->options, "rbind") &&
-	    mounts_beneath(m->source, first, sizeof(first))) {
+	    mounts_beneath(look->mounts, m->source, first, sizeof(first))) {
 		way_free(&w);
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), which a container that is the host's root "
 		    "can't have for writing: give it a user namespace, or the folder without submounts", m->source, first);
 	}
-	if (add_places(&w, w.path, root, why) == -1) {
+	if (add_places(&w, w.path, look, why) == -1) {
 		way_free(&w);
 		return -1;
 	}
@@ -117,7 +123,7 @@ repeat_first(struct way *w)
 
 /* One way stands for all files of a directory, of which a driver has a hundred: they share every step of it. */
 static int
-note_file(const char *file, size_t from, int root, struct lease *l, struct why *why)
+note_file(const char *file, size_t from, const struct look *look, struct lease *l, struct why *why)
 {
 	const size_t len = (size_t)(path_last(file) - file);	/* with the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
@@ -131,7 +137,7 @@ note_file(const char *file, size_t from, int root, struct lease *l, struct why *
 		way_free(&w);
 		return 0;
 	}
-	if (add_places(&w, dir, root, why) == -1) {
+	if (add_places(&w, dir, look, why) == -1) {
 		way_free(&w);
 		return -1;
 	}
@@ -146,18 +152,21 @@ int
 ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 {
 	const size_t from = l->ways;
+	automounts struct mount_table *mounts = NULL;
 	autoclose int root = -1;
+	struct look look;
 	size_t i;
 
 	if (e->mounts == 0 && e->hooks == 0)
 		return 0;
 	if ((root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	look = (struct look){ root, mounts = mounts_read() };
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].driver && note_file(e->mount[i].source, from, root, l, why) == -1)
+		if (e->mount[i].driver && note_file(e->mount[i].source, from, &look, l, why) == -1)
 			return -1;
 	for (i = 0; i < e->hooks; i++)
-		if (note_file(e->hook[i].path, from, root, l, why) == -1)
+		if (note_file(e->hook[i].path, from, &look, l, why) == -1)
 			return -1;
 	return 0;
 }
@@ -166,6 +175,8 @@ int
 ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	automounts struct mount_table *mounts = e->mounts > 0 ? mounts_read() : NULL;
+	const struct look look = { .root = root, .mounts = mounts };
 	uint32_t inside;
 	size_t i;
 
@@ -173,7 +184,7 @@ ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, stru
 	if (root == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	for (i = 0; i < e->mounts; i++)
-		if (note_one(&e->mount[i], root, l, why) == -1)
+		if (note_one(&e->mount[i], &look, l, why) == -1)
 			return -1;
 	return 0;
 }

@@ -40,6 +40,8 @@ test_place(void)
 	char dir[] = "/tmp/t_mounts.XXXXXX", path[64];
 	autofree char *root_fs = NULL, *root = NULL, *fs = NULL, *place = NULL, *beneath_fs = NULL, *beneath = NULL;
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY), fd = -1, sub = -1, proc = open("/proc", O_PATH | O_DIRECTORY);
+	automounts struct mount_table *mounts = mounts_read();
+	char first[64];
 	size_t n;
 
 	ok(mkdtemp(dir) != NULL, "a directory");
@@ -47,8 +49,8 @@ test_place(void)
 	(void)mkdir(path, 0755);
 	fd = open(dir, O_PATH | O_DIRECTORY);
 	sub = open(path, O_PATH | O_DIRECTORY);
-	if (!ok(mounts_place(slash, "/", &root_fs, &root) && mounts_place(fd, dir, &fs, &place) &&
-	    mounts_place(sub, path, &beneath_fs, &beneath), "places of three directories"))
+	if (!ok(mounts_place(mounts, slash, "/", &root_fs, &root) && mounts_place(mounts, fd, dir, &fs, &place) &&
+	    mounts_place(mounts, sub, path, &beneath_fs, &beneath), "places of three directories"))
 		return;
 	ok(root[0] == '/', "the root directory's: %s %s", root_fs, root);
 	n = strlen(place);
@@ -56,11 +58,17 @@ test_place(void)
 	    "one beneath lies beneath: %s", beneath);
 	free(fs);
 	free(place);
-	if (ok(mounts_place(proc, "/proc", &fs, &place), "/proc"))
+	if (ok(mounts_place(mounts, proc, "/proc", &fs, &place), "/proc"))
 		ok(strcmp(fs, root_fs) != 0, "is of another file system: %s", fs);
 	free(fs);
 	free(place);
-	ok(!mounts_place(proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL, "a path that is not of the descriptor's mount");
+	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL, "a path that is not of the descriptor's mount");
+	ok(!mounts_place(NULL, proc, "/proc", &fs, &place), "nor where there is no table");
+	ok(mounts_beneath(mounts, "/", first, sizeof(first)) && first[0] == '/' && first[1] != '\0', "beneath / is something: %s",
+	    first);
+	ok(!mounts_beneath(mounts, "/proc/1/no-such-directory", first, sizeof(first)) &&
+	    !mounts_beneath(mounts, "/pro", first, sizeof(first)), "beneath what is no directory, or begins like one, is nothing");
+	ok(mounts_beneath(NULL, dir, first, sizeof(first)) && strcmp(first, "?") == 0, "without a table there may be something");
 	(void)rmdir(path);
 	(void)rmdir(dir);
 }

@@ -283,7 +283,7 @@ test_long(void)
 		{ "id", 255 }, { "runtime_root", 1024 }, { "cgroups_path", 1024 }, { "token", 16384 },
 		    { "team", 1024 },
 		{ "pipeline", 1024 }, { "job", 1024 }, { "instance_vars", 65536 }, { "gpus", 16384 },
-		    { "folders", 65536 }, { "label", 1024 }, { "mount_label", 1024 },
+		    { "folders", 131072 }, { "label", 1024 }, { "mount_label", 1024 },
 		{ "init_path", 4096 }, { "reason", 2048 }, { "cuda_visible", 4096 }, { "rocr_visible", 4096 },
 	};
 	struct why why;
@@ -564,12 +564,12 @@ test_ask_many(void)
 	struct ask a;
 	int i;
 
-	for (i = 0; i < 256; i++)
+	for (i = 0; i < 1024; i++)
 		buf_printf(&b, "%s/srv/%d", i ? "," : "", i);
-	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 256, "256 folders");
+	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 1024, "1024 folders");
 	ask_free(&a);
 	buf_puts(&b, ",/srv/x");
-	ok(ask_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 256 entries") == 0,
+	ok(ask_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 1024 entries") == 0,
 	    "one more is refused");
 	ask_free(&a);
 }

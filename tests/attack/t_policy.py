@@ -267,8 +267,8 @@ def v8():
     for p in "/srv/" + "a" * 256, "/srv/tree" + "/a" * 600, "/" + "a" * 60000, "/srv/tree/" + "a" * 255:
         answer = once("attacker", exchange, gpus=None, folders=p)
         assert answer[0] in (65, 69, 77) and len(answer[1]["text"]) < 512, (p[:20], answer)
-    folder(",".join(["/srv/rw"] * 300), 65, "256")
-    folder("/srv/rw:" + "x" * 70000, 65, "longer than")
+    folder(",".join(["/srv/rw"] * 1100), 65, "1024")
+    folder("/srv/rw:" + "x" * 140000, 65, "longer than")
 
 
 @case("V9", "newline, comma, colon, backslash, space in a name add no mount option")

@@ -454,6 +454,11 @@ run check "$T/loose/30-z.conf" "$d/policy.d/11.conf"
 t "files that are named are judged together, in the order of their names" exactly 0 <<-E
 	$T/loose/30-z.conf:1: warning: overlaps 11.conf: for the containers that both cover, what is refused there may be granted here
 E
+tree crowd
+{ echo 'pipeline = "ml/train"; folders = ('; for i in $(seq 1100); do echo "{ path = \"$T/no/$i\"; },"; done; echo '{ path = "/usr"; } );'; } | policy 10-a.conf
+{ cat "$d/policy.d/10-a.conf"; echo 'env = { A = "1"; };'; } | sed 's/no/neither/' | policy 20-b.conf
+run check --json "$d/policy.d"
+t "a thousand folders that are not there hide no other warning" json "$st == 0 and [f for f in j['findings'] if 'overlaps 10-a.conf' in f['message']] and j['warnings'] == 2203"
 shot "$d" >before
 check -v; check --json
 shot "$d" >after

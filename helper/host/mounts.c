@@ -32,7 +32,7 @@ unescape(char *s)
 bool
 mount_line(char *line, struct mount *out)
 {
-	char *save = NULL, *word[6];
+	char *save = NULL, *word[6] = { NULL };
 	size_t i;
 
 	for (i = 0; i < 6; i++)

@@ -11,6 +11,8 @@
 
 #include "conflook.h"
 
+#define FAULTS_MAX 10000	/* that are kept: one for each of a policy's folders, and more */
+
 void
 fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
 {
@@ -19,7 +21,7 @@ fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
 	va_list ap;
 
 	f->errors += !warning;
-	if (f->n >= 1000 || (v = reallocarray(f->v, f->n + 1, sizeof(*v))) == NULL)
+	if (f->n >= FAULTS_MAX || (v = reallocarray(f->v, f->n + 1, sizeof(*v))) == NULL)
 		return;
 	f->v = v;
 	va_start(ap, fmt);

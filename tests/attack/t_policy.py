@@ -680,8 +680,8 @@ sys.stdin.read()
 """
 
 
-@case("V31", "a descriptor that is on its way through a socket holds the folders; and the GPUs are free for others meanwhile")
-def v31():
+@case("V33", "a descriptor that is on its way through a socket holds the folders; and the GPUs are free for others meanwhile")
+def v33():
     passed_on(IN_FLIGHT)
 
 
@@ -695,14 +695,14 @@ def v34():
     passed_on(IN_RING)
 
 
-@case("V32", "so does a mount that the container made in a user namespace of its own, for as long as it is there")
-def v32():
+@case("V35", "so does a mount that the container made in a user namespace of its own, for as long as it is there")
+def v35():
     passed_on(IN_MOUNTS)
     passed_on(LEFT_EMPTY)
 
 
-@case("V33", "one lease holds what several containers passed on of the same folder")
-def v33():
+@case("V36", "one lease holds what several containers passed on of the same folder")
+def v36():
     with passing(IN_FLIGHT):
         for n in range(5):
             granted(once("root", exchange, id="b%d" % n, **HOST_FOLDERS))

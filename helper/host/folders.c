@@ -16,6 +16,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "file.h"
+#include "mountpoint.h"
 #include "mounts.h"
 #include "trust.h"
 
@@ -224,7 +225,7 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 		if (resolve(&g->folder[i], &look, out, why) == -1)
 			return -1;
 	edits_sort_mounts(out);
-	return 0;
+	return mountpoints_check(out, why);
 }
 
 int

@@ -13,6 +13,8 @@ os.makedirs('/srv/datasets/deep')
 os.makedirs('/srv/open/inner')
 os.makedirs('/srv/rw')
 os.makedirs('/srv/locked')
+for d in 'one', 'two', 'inner':
+    os.makedirs('/srv/' + d)
 os.makedirs('/srvx/datasets') if not os.path.isdir('/srvx') else None
 os.chown('/srv/rw', MAXID, MAXID)
 os.chmod('/srv/open', 0o777)
@@ -25,7 +27,9 @@ gpus = ( { vendor = "nvidia"; count = 1; devices = [ "%s" ]; } );
 folders = ( { path = "/srv/datasets"; access = "ro"; subfolders = true; },
             { path = "/srv/rw"; access = "rw"; }, { path = "/srv/locked"; access = "rw"; },
             { path = "/srv/link"; access = "ro"; }, { path = "/srv/file"; access = "ro"; },
-            { path = "/srv/open/inner"; access = "ro"; }, { path = "/srv/gone"; access = "ro"; } );
+            { path = "/srv/open/inner"; access = "ro"; }, { path = "/srv/gone"; access = "ro"; },
+            { path = "/srv/one"; target = "/data"; }, { path = "/srv/two"; target = "/data"; },
+            { path = "/srv/inner"; target = "/srv/datasets/new"; } );
 ''' % GPU0
 host.policies(t10=POLICY)
 
@@ -98,6 +102,9 @@ for name, env, want in (
         ('a folder that is not there', ['GPUHELPER_FOLDERS=/srv/gone'], 'No such file'),
         ('a folder beneath one that others may write', ['GPUHELPER_FOLDERS=/srv/open/inner'], 'may be written by others'),
         ('a writable folder that gives the ids no write', ['GPUHELPER_FOLDERS=/srv/locked'], 'setfacl -m u:%d:rwx /srv/locked' % MAXID),
+        ('two folders at one place', ['GPUHELPER_FOLDERS=/srv/one,/srv/two'], 'would both be at /data in the container'),
+        ('a folder in another one that is read-only', ['GPUHELPER_FOLDERS=/srv/datasets,/srv/inner'],
+         'folder /srv/inner would be at /srv/datasets/new in the container, where /srv/datasets is read-only and has no directory new'),
         ('a GPU that does not exist', ['GPUHELPER_GPUS=GPU-99999999-0000-0000-0000-000000000000'], 'no GPU "GPU-99999999'),
         ('a GPU that the policy does not give', ['GPUHELPER_GPUS=' + GPU1], 'does not give GPU'),
         ('more GPUs than the policy gives', ['GPUHELPER_GPUS=2'], '2 GPUs asked for, and it gives a container at most 1'),
@@ -280,6 +287,11 @@ ok(r.returncode == 1 and 'gpuhelper.conf:2' in r.stdout and {p: v for p, v in sn
 host.settings()
 
 # the command that a refusal names makes it work
+os.mkdir('/srv/datasets/new')
+b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/inner'], args=['/bin/ls', '/srv/datasets'])
+r = b.run()
+ok(r.returncode == 0 and 'new' in r.stdout.split(), tag + 'what that refusal says helps', r.stdout + str(b.errors()))
+os.rmdir('/srv/datasets/new')
 r = sh('setfacl', '-m', 'u:%d:rwx' % MAXID, '/srv/locked')
 if r.returncode != 0:
     skip(tag + 'the setfacl command of the refusal helps', 'setfacl: ' + r.stdout.strip())

@@ -1,0 +1,93 @@
+/*
+ * See mountpoint.h.  What lies in a source may be anyone's: no link in it is
+ * followed, and no file system that is mounted in it is asked for anything, unless the
+ * policy brings that mount along.
+ */
+#include "mountpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "file.h"
+#include "mounts.h"
+
+/* The mount that the target will lie in: the deepest of those before it in the order. */
+static const struct edit_mount *
+mount_around(const struct edits *e, size_t at)
+{
+	size_t i;
+
+	for (i = at; i > 0; i--)
+		if (path_is_beneath(e->mount[at].target, e->mount[i - 1].target))
+			return &e->mount[i - 1];
+	return NULL;
+}
+
+/* Does the directory show the same mount as the other one, so that a bind mount without submounts has it? */
+static bool
+is_same_mount(int fd, int other)
+{
+	uint64_t a, b;
+
+	return mount_of(fd, &a) && mount_of(other, &b) && a == b;
+}
+
+/* Is there a directory of this relative path, as the mount of «source» will show it? */
+static bool
+has_dir(int source, const char *path, bool submounts)
+{
+	autofree char *copy = strdup(path);
+	char *part, *save = NULL, *next;
+	int dir = -1, fd = -1;
+
+	for (part = copy != NULL ? strtok_r(copy, "/", &save) : NULL; part != NULL; part = next) {
+		next = strtok_r(NULL, "/", &save);
+		fd = file_open_beneath(dir != -1 ? dir : source, part, O_PATH | O_DIRECTORY);
+		if (dir != -1)
+			close(dir);
+		/* of the last one, what it is mounted on counts, and that is a directory, too */
+		if (fd != -1 && next != NULL && !submounts && !is_same_mount(fd, source)) {
+			close(fd);
+			fd = -1;
+		}
+		if ((dir = fd) == -1)
+			return false;
+	}
+	if (fd != -1)
+		close(fd);
+	return fd != -1;
+}
+
+static int
+check(const struct edit_mount *in, const struct edit_mount *around, struct why *why)
+{
+	const char *rest = in->target + strlen(around->target) + 1;
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int source = root != -1 ? file_open_beneath(root, around->source + 1, O_PATH | O_DIRECTORY) : -1;
+
+	if (source == -1)
+		return refuse(why, WHY_IO, "folder %s: %s", around->source, strerror(errno));
+	if (has_dir(source, rest, strlist_has(&around->options, "rbind")))
+		return 0;
+	return refuse(why, WHY_CONFIG, "folder %s would be at %s in the container, where %s is read-only and has no directory "
+	    "%s: mkdir -p %s/%s, or another target in the policy", in->source, in->target, around->source, rest,
+	    around->source, rest);
+}
+
+int
+mountpoints_check(const struct edits *e, struct why *why)
+{
+	const struct edit_mount *around;
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		around = mount_around(e, i);
+		if (around != NULL && strlist_has(&around->options, "ro") && check(&e->mount[i], around, why) == -1)
+			return -1;
+	}
+	return 0;
+}

@@ -484,19 +484,20 @@ echo "# explain"
 tree explain
 policy 10-pr.conf <<-'E'
 	pipeline = "ml/pr";
-	folders = ( { path = "/usr"; } );
+	folders = ( { path = "/var/tmp"; } );
 E
 policy 20-train.conf <<-'E'
 	pipeline = "ml/train";
 	jobs = [ "fit", "eval-*" ];
-	folders = ( { path = "/usr"; } );
+	folders = ( { path = "/var/tmp"; } );
 E
 policy 30-all.conf <<-'E'
 	pipeline = "ml/*";
-	folders = ( { path = "/usr"; access = "rw"; target = "/there"; }, { path = "/opt/*"; } );
+	folders = ( { path = "/var/tmp"; access = "rw"; target = "/there"; }, { path = "/usr/*"; } );
 	env = { A_NAME = "its-value"; OTHER = "x"; };
 E
 note='note: that a token proves the pipeline is taken as given, but gpuhelper.conf names no issuers whose tokens to take'
+judged='note: folders are judged for root of a container with a user namespace, uid 4294967294 here (--bundle judges another)'
 leases='not looked at: leases (whether the GPUs are free or busy)'
 nodes="not looked at: access (whether the container's user may open the GPUs' nodes)
 not looked at: SELinux (whether its policy lets the container use them)"
@@ -509,23 +510,25 @@ t "the first that gives all decides" exactly 0 <<-E
 	20-train.conf: decides: it covers the container and gives all of it
 	30-all.conf: not asked: a file before it grants
 	granted by 20-train.conf:
-	  folder /usr ro at /usr
+	  folder /var/tmp ro at /var/tmp
 	$note
+	$judged
 	$leases
 	$nodes
 E
-explain --pipeline ml/train --job fit --user root --folders /usr:rw,/opt/x
+explain --pipeline ml/train --job fit --user root --folders /var/tmp:rw,/usr/share
 t "one that lacks something is passed over" exactly 0 <<-E
 	container: of user root (uid 0), pipeline ml/train, job fit, by token
-	asks for: gpus none; folders /usr:rw,/opt/x
+	asks for: gpus none; folders /var/tmp:rw,/usr/share
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
-	20-train.conf: covers the container, but does not give all: 20-train.conf:3: it gives folder /usr read-only, and rw was asked for
+	20-train.conf: covers the container, but does not give all: 20-train.conf:3: it gives folder /var/tmp read-only, and rw was asked for
 	30-all.conf: decides: it covers the container and gives all of it
 	granted by 30-all.conf:
-	  folder /usr rw at /there
-	  folder /opt/x ro at /opt/x
+	  folder /var/tmp rw at /there
+	  folder /usr/share ro at /usr/share
 	  variables A_NAME, OTHER
 	$note
+	$judged
 	$leases
 	$nodes
 E
@@ -546,15 +549,15 @@ explain --pipeline ml/train --job fit --user root --folders /home --json
 t "refused, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and [p['verdict'] for p in j['policies']] == ['other', 'lacks', 'lacks'] and 'gives' not in j"
 explain --pipeline ml/train --user root --folders all
 t "a job that is not known is none of the policy's" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
-t "a pattern of folders" says "  folder /opt/* ro in /opt"
+t "a pattern of folders" says "  folder /usr/* ro in /usr"
 explain --pipeline ml/train --job eval-x --user root --json
-t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/usr', 'target': '/usr', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
-explain --pipeline ml/pr --user root --json --folders /usr:rw
+t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
+explain --pipeline ml/pr --user root --json --folders /var/tmp:rw
 t "names of variables in JSON" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
 explain --pipeline web/site --user root
 t "no policy is for it" exits 77 "refused: no policy covers pipeline web/site (by token) for user root"
 t "and does not send who asks to explain there again" hasnt "gpuhelperctl explain"
-explain --pipeline ml/train --user root --identity claim --folders /usr
+explain --pipeline ml/train --user root --identity claim --folders /var/tmp
 t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it asks for a token, and a claim is none"
 explain --pipeline ml/train --user nobody
 t "who is not in the group" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
@@ -795,11 +798,25 @@ t "and that there are none is the same" is 78
 rm "$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
 explain --bundle "$T/b" --user nobody
-t "a mount that would cover a grant is told" sh -c '[ $1 = 0 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: the container mounts /usr/lib" out' - "$st"
+t "a mount that would cover a grant" exits 77 "refused: the container mounts /usr/lib, which would cover or lie in /usr that is granted to it: move that input, output or cache elsewhere"
+t "the policy's word is told all the same" says "20-claim.conf: decides: it covers the container and gives all of it"
+explain --bundle "$T/b" --user nobody --json
+t "refused by the host, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and 'gives' not in j and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked']"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
 sed -i 's,"rootfs","/usr",' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "a root that is the host's is told" sh -c '[ $1 = 0 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: root.path /usr is not beneath" out' - "$st"
+t "a root that is the host's" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
+sed -i 's,"GPUHELPER_FOLDERS=/usr","X=1",' "$T/b/config.json"
+explain --bundle "$T/b" --user nobody
+t "one that asks for nothing would not be made either" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
+bundle "$claims,\"GPUHELPER_FOLDERS=/home\""
+sed -i 's,"rootfs","/usr",' "$T/b/config.json"
+explain --bundle "$T/b" --user nobody
+t "and one that its policy refuses" sh -c '[ $1 = 77 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: root.path /usr" out && grep -q "^refused: 20-claim.conf: it does not give folder /home" out' - "$st"
+bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
+sed -i 's/"mounts"/"annotations":{"run.oci.hooks.stdout":"x"},"mounts"/' "$T/b/config.json"
+explain --bundle "$T/b" --user nobody
+t "an annotation that is an order" sh -c '[ $1 = 77 ] && grep -q "^refused: annotation run.oci.hooks.stdout tells the runtime" out' - "$st"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CAP_SYS_ADMIN"]}'
 echo 'privileged = "deny";' >"$d/gpuhelper.conf"
 explain --bundle "$T/b" --user nobody
@@ -858,6 +875,39 @@ if [ "$(id -u)" = 0 ]; then
 		echo 'identity = "caller"; callers = [ "root" ]; folders = ( { path = "/srv/none"; } ); gpus = ( { vendor = "nvidia"; } );' >"$d/policy.d/40-d.conf"
 		sed -i 's/GPUHELPER_GPUS=1"/GPUHELPER_GPUS=1","GPUHELPER_FOLDERS=all"/' "$T/b2/config.json"
 		run absent explain --config-dir "$d" --bundle "$T/b2"
+		e=$T/host
+		mkdir -p "$e/policy.d" /srv/shut/in /srv/open/in /srv/real/in /srv/one /srv/two /srv/data/dir /etc/cdi
+		chmod 700 /srv/shut; chmod 777 /srv/open; ln -s real /srv/link; : >/srv/file
+		setfacl -m u:4294967294:rwx /srv/two
+		cat >"$e/policy.d/10-a.conf" <<-'P'
+			pipeline = "ml/host";
+			gpus = ( { vendor = "nvidia"; } );
+			folders = ( { path = "/srv/none"; }, { path = "/srv/link"; }, { path = "/srv/file"; }, { path = "/srv/shut"; },
+			  { path = "/srv/data"; access = "rw"; }, { path = "/srv/open/in"; }, { path = "/srv/link/in"; },
+			  { path = "/srv/one"; target = "/there"; }, { path = "/srv/two"; access = "rw"; target = "/there"; },
+			  { path = "/srv/shut/in"; } );
+		P
+		sed 's,"ml/host","ml/new",; s,/there,/srv/data/new,' "$e/policy.d/10-a.conf" >"$e/policy.d/20-b.conf"
+		sed 's,"ml/host","ml/dir",; s,/there,/srv/data/dir,' "$e/policy.d/10-a.conf" >"$e/policy.d/30-c.conf"
+		ex() { name=$1 pipeline=$2 folders=$3; shift 3; run "ex-$name" explain --config-dir "$e" --pipeline "ml/$pipeline" --user root --folders "$folders" "$@"; }
+		ex missing host /srv/none
+		ex link host /srv/link
+		ex file host /srv/file
+		ex shut host /srv/shut
+		ex unwritable host /srv/data
+		ex open host /srv/open/in
+		ex linked host /srv/link/in
+		ex twice host /srv/one,/srv/two:ro
+		ex inside new /srv/data:ro,/srv/one
+		ex inner dir /srv/data:ro,/srv/one
+		ex acl host /srv/two:rw
+		echo '{"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}], "mounts": [{"hostPath": "/usr/lib/libcuda.so.111.22.33", "containerPath": "/usr/lib/libcuda.so.111.22.33"}]}}]}' >/etc/cdi/x.json
+		run ex-spec explain --config-dir "$e" --pipeline ml/host --user root --gpus 1
+		rm /etc/cdi/x.json
+		sed -i 's,^pipeline,callers = [ "nobody" ]; &,' "$e/policy.d/10-a.conf"
+		run ex-nobody explain --config-dir "$e" --pipeline ml/host --user nobody --folders /srv/data
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" explain --config-dir "$e" --pipeline ml/host --folders /srv/shut/in >"$T/sb-ex-unseen" 2>"$T/sb-ex-unseen.err"
+		echo $? >"$T/sb-ex-unseen.st"
 		rm -r /dev/nvidia0 /dev/nvidia1 /dev/nvidia-uvm /dev/nvidia-uvm-tools
 		mknod /dev/nvidia0 c 1 0
 		mknod /dev/nvidia1 c 195 3
@@ -937,7 +987,23 @@ sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]
 sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not give all: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
-sandboxed absent "explain: a folder that is not there is told" exits 0 "note: the grant would fail on this host, as this user sees it: folder /srv/none: No such file or directory" </dev/null
+sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
+# told NAME TEXT: explain refuses it so
+told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }
+told missing "folder /srv/none: No such file or directory"
+told link "folder /srv/link: is a symbolic link"
+told file "folder /srv/file: is not a directory"
+told shut "folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut"
+told unwritable "folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data"
+told open "folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it"
+told linked "folder /srv/link/in: /srv/link: is a symbolic link"
+told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
+told inside "folder /srv/one would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy" 78
+told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/x.json" 78
+sandboxed ex-inner "explain: a target in another one's, in a directory that is there" exits 0 "granted by 30-c.conf:" </dev/null
+sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
+sandboxed ex-nobody "explain: of another user's containers" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
+sandboxed ex-unseen "explain: what its user may not look at is told" exits 0 "note: what this user may not look at may refuse it: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
 sandboxed good "check: /etc/gpuhelper that is root's" silent </dev/null
 sandboxed trust "check: /etc/gpuhelper that is others' too, and its other errors" exactly 78 <<-'E'
 	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it

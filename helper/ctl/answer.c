@@ -20,7 +20,8 @@ static const char *const unseen[] = {
 static bool
 is_wall(const struct inquiry *q, size_t i)
 {
-	return i + 1 == q->heard && q->outcome == OUTCOME_REFUSED && q->why.code == WHY_CONFIG;
+	return i + 1 == q->heard && q->decision.verdict != VERDICT_GRANT && q->outcome == OUTCOME_REFUSED &&
+	    q->why.code == WHY_CONFIG;
 }
 
 /* Why the file did not grant; of a broken one, what is wrong with it. */
@@ -273,7 +274,7 @@ say_policies(const struct inquiry *q)
 		name = q->files.v[i].name;
 		if (i >= q->heard)
 			say("%s: not asked: %s", name, q->heard == 0 ? "it is decided before any policy" :
-			    q->outcome == OUTCOME_GRANTED ? "a file before it grants" : "a file before it is broken");
+			    q->decision.verdict == VERDICT_GRANT ? "a file before it grants" : "a file before it is broken");
 		else if (is_wall(q, i))
 			say("%s: broken, so the search ends here: %s", name, said_why(q, i));
 		else if (q->said[i].verdict == VERDICT_GRANT)

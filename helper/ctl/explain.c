@@ -11,14 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "../host/drivernodes.h"
 #include "../host/file.h"
-#include "../host/folders.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/wire.h"
-#include "../user/compose.h"
-#include "../user/rootfs.h"
 
 static void
 inquiry_free(struct inquiry *q)
@@ -177,61 +173,6 @@ ask_policies(struct inquiry *q)
 	return -1;
 }
 
-/* Where the driver's files would come from, for the first GPUs in the order: which are free is not known here. */
-static void
-look_at_driver(struct inquiry *q)
-{
-	const struct grant *g = &q->decision.grant;
-	struct driver_want want[64];
-	struct driver_question question = { &q->decision.specs, &q->decision.inventory, &q->settings, want, 0 };
-	autostrlist struct strlist used = { 0 };
-	struct driver_nodes nodes = { 0 };
-	struct edits edits = { 0 };
-	struct why why;
-	size_t i, k;
-	bool works;
-
-	for (i = 0; i < g->gpus; i++)
-		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.wants < 64; k++)
-			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
-	works = driver_files(&question, &edits, &used, &why) == 0 && driver_nodes(&question, &nodes, &why) == 0;
-	if (!works)
-		note(q, "the grant would fail on this host, as this user sees it: %s", why.text);
-	for (i = 0; works && i < used.n; i++)
-		note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits.mounts);
-	for (i = 0; works && i < nodes.n; i++)
-		note(q, "the CDI spec has a node beside the GPU's own: %s", nodes.v[i].path);
-	edits_free(&edits);
-}
-
-/* What else would keep this very bundle from becoming a container, as far as this user can see it. */
-static void
-look_at_bundle(struct inquiry *q)
-{
-	autofree char *rootpath = NULL;
-	autoclose int rootfd = -1;
-	struct edits edits = { 0 };
-	struct subject subject;
-	struct why why;
-	bool resolved;
-
-	if (q->identity.kind == IDENTITY_TOKEN)
-		note(q, "whether the token was used by another container before is not looked at");
-	if (compose_check_mounts(&q->spec, &why) == -1)
-		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
-	if (rootfs_open(&q->spec, q->bundle.path, &q->settings, &rootfd, &rootpath, &why) == -1)
-		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
-	if (q->outcome == OUTCOME_GRANTED) {
-		subject_of(&q->request, &q->request.uids, &q->request.gids, &subject);
-		resolved = folders_resolve(&q->decision.grant, &subject, &edits, &why) == 0;
-		if (!resolved)
-			note(q, "the grant would fail on this host, as this user sees it: %s", why.text);
-		else if (rootfd != -1 && rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, &why) == -1)
-			note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
-	}
-	edits_free(&edits);
-}
-
 /* As though this tool had been started in the worker's environment. */
 static int
 bound_ask(struct inquiry *q)
@@ -335,14 +276,13 @@ explain(struct inquiry *q, enum identity_kind kind)
 	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
 	    q->token.n == 0)
 		return give_up(q->options, &q->why);
-	if (q->outcome == OUTCOME_GRANTED)
-		look_at_driver(q);
-	if (q->options->bundle != NULL)
-		look_at_bundle(q);
+	if (q->options->bundle != NULL && q->identity.kind == IDENTITY_TOKEN)
+		note(q, "whether the token was used by another container before is not looked at");
 	else if (brings)
 		token_notes(q);
-	else
+	else if (q->options->bundle == NULL)
 		note_assumed(q, kind);
+	look_at_host(q);
 	answer(q);
 	if (q->outcome == OUTCOME_GRANTED)
 		return 0;

@@ -58,6 +58,12 @@ void put_identity(json_t *object, const struct identity *id);
 /* Adds to q->notes. */
 void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * What this host would refuse of an outcome that is granted or plain: makes it a
+ * refusal with q->why.  In explain_host.c.
+ */
+void look_at_host(struct inquiry *q);
+
 /* --token-file, and --at: in explain_token.c. */
 int token_usage(const struct options *o);	/* 0, or the exit status after a complaint */
 bool token_alone(const struct options *o);	/* the policies are not asked */

@@ -100,7 +100,7 @@ resolve_one(int parent, const struct folder_want *w, const char *path, const cha
 	struct stat st;
 
 	if (fd == -1)
-		return refuse(why, errno == ENOENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", path,
+		return refuse(why, errno == ENOENT ? WHY_ABSENT : errno == EACCES ? WHY_IO : WHY_DENIED, "folder %s: %s", path,
 		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
 	if (fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode))
 		return refuse(why, WHY_DENIED, "folder %s: is not a directory", path);
@@ -206,7 +206,8 @@ resolve(const struct folder_want *w, const struct look *l, struct edits *out, st
 	if (strlen(dir) > 1)
 		dir[strlen(dir) - 1] = '\0';
 	if ((found = trust_find_dir(dir, true, &parent, &inner)) != TRUST_FOUND)
-		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : WHY_DENIED, "folder %s: %s", w->path, inner.text);
+		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : found == TRUST_SHUT ? WHY_IO : WHY_DENIED,
+		    "folder %s: %s", w->path, inner.text);
 	if (w->base != NULL && check_way(w, l->subject, why) == -1)
 		return -1;
 	if (glob_is(w->path))

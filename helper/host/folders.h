@@ -9,7 +9,7 @@
 /*
  * Resolves each folder of the grant (patterns against what is there), refuses
  * what a runtime that follows the path again could be led astray on, and adds
- * the bind mounts to *out.  -1 with *why.
+ * the bind mounts to *out.  -1 with *why: WHY_IO where this process may not look.
  */
 int folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why);
 

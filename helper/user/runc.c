@@ -24,9 +24,9 @@
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
-#include "../pure/annotation.h"
 #include "../pure/cleanup.h"
 #include "../pure/secontext.h"
+#include "annotations.h"
 #include "argv.h"
 #include "ask.h"
 #include "bundle.h"
@@ -177,24 +177,6 @@ is_hosts_root(void)
 	return geteuid() == 0 && !namespace_has_false_root();
 }
 
-/* What the runtime would take for an order of its engine's. */
-static int
-check_annotations(const struct spec *s, struct why *why)
-{
-	uint32_t k;
-
-	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
-		autofree char *key = doc_string(&s->doc, k);
-
-		if (key == NULL)
-			return refuse(why, WHY_DATA, "config.json: annotations: a key that is no text");
-		if (!annotation_is_allowed(key, is_hosts_root()))
-			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where the container is to be or what to write, "
-			    "load or run, which no container may say of itself: leave it out", key);
-	}
-	return 0;
-}
-
 /*
  * In a cgroup that has someone in it already, the runtime would write this container's device rules for both: a
  * container with a GPU there would lose it, and keep the lease.
@@ -253,7 +235,7 @@ check_container(struct making *m, bool *asks)
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
 	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
-	    check_annotations(&m->spec, &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
+	    annotations_check(&m->spec, is_hosts_root(), &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1 || read_majors(m) == -1)
 		return -1;

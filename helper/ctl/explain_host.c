@@ -1,0 +1,110 @@
+/*
+ * gpuhelperctl explain: what this host would refuse of what a policy grants, by the
+ * code that the helper and the wrapper run.  Looks, and changes nothing; what this
+ * user may not look at is told.
+ */
+#include "explain.h"
+
+#include "../host/drivernodes.h"
+#include "../host/file.h"
+#include "../host/folders.h"
+#include "../pure/cleanup.h"
+#include "../pure/vendorenv.h"
+#include "../user/annotations.h"
+#include "../user/compose.h"
+#include "../user/rootfs.h"
+#include "taskuser.h"
+
+#define WANTS_MAX 64
+
+/* For a bundle, the ids that it says: those of a worker in a namespace of its own can't be known here. */
+static int
+look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
+{
+	const struct grant *g = &q->decision.grant;
+	struct task_user task;
+	struct subject subject;
+
+	if (q->options->bundle != NULL) {
+		subject_of(&q->request, &q->request.uids, &q->request.gids, &subject);
+		return folders_resolve(g, &subject, edits, why);
+	}
+	task_user_of(q->asker.uid, q->asker.user, &task);
+	if (g->folders > 0)
+		note(q, "folders are judged for root of a container with a user namespace, uid %u here (--bundle judges another)",
+		    task.subject.uid);
+	return folders_resolve(g, &task.subject, edits, why);
+}
+
+/* The driver's files, for the first GPUs in the order: which are free is not known here. */
+static int
+look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
+{
+	const struct grant *g = &q->decision.grant;
+	const struct inventory *inv = &q->decision.inventory;
+	struct driver_want want[WANTS_MAX];
+	struct vendor_grant granted[WANTS_MAX];
+	struct driver_question question = { &q->decision.specs, inv, &q->settings, want, 0 };
+	autostrlist struct strlist used = { 0 };
+	struct driver_nodes nodes = { 0 };
+	const size_t before = edits->mounts;
+	size_t i, k;
+
+	for (i = 0; i < g->gpus; i++)
+		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.wants < WANTS_MAX; k++) {
+			granted[question.wants] = (struct vendor_grant){ g->gpu[i].candidate[k], g->gpu[i].rule->capabilities };
+			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
+		}
+	if (driver_files(&question, edits, &used, why) == -1 || driver_nodes(&question, &nodes, why) == -1 ||
+	    (q->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
+	    vendor_env(inv, granted, question.wants, &edits->env, why) == -1))
+		return -1;
+	for (i = 0; i < used.n; i++)
+		note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits->mounts - before);
+	for (i = 0; i < nodes.n; i++)
+		note(q, "the CDI spec has a node beside the GPU's own: %s", nodes.v[i].path);
+	return 0;
+}
+
+/* What gpuhelper-runc looks at before it asks. */
+static int
+look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
+{
+	return annotations_check(&q->spec, q->asker.uid == 0, why) == -1 ||
+	    rootfs_open(&q->spec, q->bundle.path, &q->settings, rootfd, rootpath, why) == -1 ||
+	    compose_check_mounts(&q->spec, why) == -1 ? -1 : 0;
+}
+
+/* What a grant would meet here. */
+static int
+look_at_grant(struct inquiry *q, int rootfd, const char *rootpath, struct why *why)
+{
+	struct edits edits = { 0 };
+	int ret = look_at_folders(q, &edits, why) == -1 || look_at_driver(q, &edits, why) == -1 ? -1 : 0;
+
+	if (ret == 0 && rootfd != -1)
+		ret = rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, why);
+	edits_free(&edits);
+	return ret;
+}
+
+void
+look_at_host(struct inquiry *q)
+{
+	const bool root = geteuid() == 0;
+	autofree char *rootpath = NULL;
+	autoclose int rootfd = -1;
+	struct why why;
+
+	if ((q->options->bundle == NULL || look_at_bundle(q, &rootfd, &rootpath, &why) == 0) &&
+	    (q->outcome != OUTCOME_GRANTED || look_at_grant(q, rootfd, rootpath, &why) == 0))
+		return;
+	if (q->outcome == OUTCOME_REFUSED) {
+		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
+	} else if (why.code == WHY_IO && !root) {
+		note(q, "what this user may not look at may refuse it: %s", why.text);
+	} else {
+		q->outcome = OUTCOME_REFUSED;
+		q->why = why;
+	}
+}

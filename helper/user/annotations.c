@@ -1,0 +1,22 @@
+/* See annotations.h. */
+#include "annotations.h"
+
+#include "../pure/annotation.h"
+#include "../pure/cleanup.h"
+
+int
+annotations_check(const struct spec *s, bool by_root, struct why *why)
+{
+	uint32_t k;
+
+	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
+		autofree char *key = doc_string(&s->doc, k);
+
+		if (key == NULL)
+			return refuse(why, WHY_DATA, "config.json: annotations: a key that is no text");
+		if (!annotation_is_allowed(key, by_root))
+			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where the container is to be or what to write, "
+			    "load or run, which no container may say of itself: leave it out", key);
+	}
+	return 0;
+}

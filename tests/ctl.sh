@@ -995,6 +995,7 @@ told link "folder /srv/link: is a symbolic link"
 told file "folder /srv/file: is not a directory"
 told shut "folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut"
 told unwritable "folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data"
+sandboxed ex-unwritable "explain: whom it would not be refused is told" says "note: root of a container without a user namespace, who is the host's root, could have the folders" </dev/null
 told open "folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it"
 told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
@@ -1002,6 +1003,7 @@ told inside "folder /srv/one would be at /srv/data/new in the container, where /
 told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/x.json" 78
 sandboxed ex-inner "explain: a target in another one's, in a directory that is there" exits 0 "granted by 30-c.conf:" </dev/null
 sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
+sandboxed ex-missing "explain: and not where nobody could have them" hasnt "could have the folders" </dev/null
 sandboxed ex-nobody "explain: of another user's containers" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
 sandboxed ex-unseen "explain: what its user may not look at is told" exits 0 "note: what this user may not look at may refuse it: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
 sandboxed good "check: /etc/gpuhelper that is root's" silent </dev/null

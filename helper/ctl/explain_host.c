@@ -17,6 +17,22 @@
 
 #define WANTS_MAX 64
 
+/* A container of root's that has no user namespace may get what others don't. */
+static void
+note_without_namespace(struct inquiry *q)
+{
+	const struct request r = { .dac_override = true };
+	static const struct idmap same = { .identity = true };
+	struct edits edits = { 0 };
+	struct subject subject;
+	struct why why;
+
+	subject_of(&r, &same, &same, &subject);
+	if (folders_resolve(&q->decision.grant, &subject, &edits, &why) == 0)
+		note(q, "root of a container without a user namespace, who is the host's root, could have the folders");
+	edits_free(&edits);
+}
+
 /* For a bundle, the ids that it says: those of a worker in a namespace of its own can't be known here. */
 static int
 look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
@@ -33,7 +49,11 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 	if (g->folders > 0)
 		note(q, "folders are judged for root of a container with a user namespace, uid %u here (--bundle judges another)",
 		    task.subject.uid);
-	return folders_resolve(g, &task.subject, edits, why);
+	if (folders_resolve(g, &task.subject, edits, why) == 0)
+		return 0;
+	if (q->asker.uid == 0)
+		note_without_namespace(q);
+	return -1;
 }
 
 /* The driver's files, for the first GPUs in the order: which are free is not known here. */

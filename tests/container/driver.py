@@ -109,7 +109,7 @@ ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'exp
 os.rename(cuda, cuda + '.gone')
 r, c = sh(*EXPLAIN), sh(CTL, 'check')
 os.rename(cuda + '.gone', cuda)
-ok('would fail' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
+ok(r.returncode == 78 and 'refused: CDI spec' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
 ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check: the same, with what renews it', c.stdout)
 
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])

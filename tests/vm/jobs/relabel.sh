@@ -81,7 +81,7 @@ rm $TRIES
 
 echo "# shared"
 t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep -e "SELinux keeps" -e relabel'
-t "explain tells of it" sh -c 'gpuhelperctl explain --identity caller --user root --folders /srv/cache | grep -q "folder /srv/cache rw at /srv/cache, labelled for all containers"'
+t "explain tells of it" sh -c 'gpuhelperctl explain --bundle /var/lib/containers/ct/a | grep -q "folder /srv/cache rw at /srv/cache, labelled for all containers"'
 t "a container with the folder runs" runs a
 t "and reads it" says a data
 umount /srv/cache/a/mounted

@@ -340,40 +340,59 @@ t "ignored files" exactly 0 <<-E
 	$d/policy.d/10-a.conf.dpkg-old: warning: is ignored: its name does not end in ".conf"
 	$d/policy.d/10-a.conf~: warning: is ignored: its name does not end in ".conf"
 E
-tree folders
-ln -s /usr "$T/link"
-policy 10-a.conf <<-E
-	pipeline = "ml/train";
-	folders = ( { path = "/usr"; }, { path = "/usr/*"; target = "/x"; },
-	  { path = "$T/absent"; },
-	  { path = "$T/absent/*"; },
-	  { path = "$T/link/lib"; },
-	  { path = "$T/out"; } );
-E
-run check "$d/policy.d"
-t "folders that are not there" exactly 0 <<-E
-	$d/policy.d/10-a.conf:3: warning: folder $T/absent: does not exist on this host
-	$d/policy.d/10-a.conf:4: warning: folder $T/absent: does not exist on this host
-	$d/policy.d/10-a.conf:5: warning: folder $T/link/lib: there is a symbolic link in it, and none is followed
-	$d/policy.d/10-a.conf:6: warning: folder $T/out: is not a directory
-E
-if [ "$(id -u)" = 0 ]; then
-	mkdir -m 700 "$T/closed" "$T/closed/x"
-	echo "pipeline = \"ml/train\"; folders = ( { path = \"$T/closed/x\"; }, { path = \"$T/closed/y\"; } );" | policy 10-a.conf
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check "$d/policy.d" >out 2>err; st=$?
-	t "folders that only root could see" silent
-else
-	skip "folders that only root could see" "not root"
-fi
 tree gpus
 policy 10-a.conf <<-'E'
 	pipeline = "ml/train";
-	gpus = ( { vendor = "nvidia"; },
+	gpus = (
 	  { vendor = "nvidia"; devices = [ "all", "GPU-11111111-2222-3333-4444-555555555555" ]; } );
 E
 run check "$d/policy.d"
 t "a GPU that is not there" exactly 0 <<-E
 	$d/policy.d/10-a.conf:3: warning: this host has no nvidia GPU "GPU-11111111-2222-3333-4444-555555555555" (gpuhelperctl devices lists them)
+E
+tree meant
+echo 'max_wait = 100;' >"$d/gpuhelper.conf"
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train/fit"; identity = "claim";
+	folders = ( { path = "/usr"; } );
+E
+policy 11-b.conf <<-'E'
+	identity = "claim";
+	pipeline = "ml/train ";
+	gpus = (
+	  { vendor = "nvidia"; devices = [ "GPU-11111111-2222-3333-4444-555555555555", "0" ]; count = 3; },
+	  { vendor = "nvidia"; wait = 101; },
+	  { vendor = "nvidia"; wait = 100; capabilities = [ ]; } );
+E
+policy 9-c.conf <<-'E'
+	pipeline = " ml/c"; identity = "claim";
+	folders = ( { path = "/usr"; } );
+E
+check
+grep -v -e believed -e "a request of" -e "this host has no" out >part
+mv part out
+t "check: what is allowed, and not meant" exactly 0 <<-E
+	$d/policy.d/10-a.conf:1: warning: pipeline "ml/train/fit" means one whose name is "train/fit", with a slash in it; jobs and instance_vars are settings of their own
+	$d/policy.d/11-b.conf:2: warning: pipeline "ml/train " has a space at an end of a name, which counts
+	$d/policy.d/11-b.conf:4: warning: count = 3, and the rule names 2: a container gets no more than those
+	$d/policy.d/11-b.conf:5: warning: wait = 101 is more than max_wait in gpuhelper.conf: it waits 100 s
+	$d/policy.d/11-b.conf:6: warning: capabilities is empty: a container gets the GPU's nodes and next to nothing of the driver's files; leave it out for compute and utility
+	$d/policy.d/9-c.conf: warning: stands after 10-a.conf, for names are compared byte by byte: give all numbers the same number of digits
+	$d/policy.d/9-c.conf:1: warning: pipeline " ml/c" has a space at an end of a name, which counts
+E
+tree host
+mkdir "$T/bin"
+cp /bin/true "$T/bin/runc"
+printf 'runtime = "/nowhere/runc";\nvolumes = [ "/nowhere/a" ];\n' >"$d/gpuhelper.conf"
+check
+t "check: no such runtime, no volumes" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: no container is created: runtime /nowhere/runc: No such file or directory
+	$d/gpuhelper.conf:2: warning: none of the volumes is there on this host: every container is refused whose root filesystem is not in its bundle
+E
+printf 'runtime = "%s";\nvolumes = [ "/nowhere/a", "%s" ];\n' "$T/bin/runc" "$T" >"$d/gpuhelper.conf"
+check
+t "check: a runtime that others may change, one volume" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: no container is created: runtime: /tmp may be written by others than root (mode 1777): use another place
 E
 
 # nest NAME yes|no OUTER INNER: is the inner folder warned of?
@@ -406,7 +425,7 @@ overlap() {
 	[ "$st" = "${5:-0}" ] || warned="exit status $st"
 	t "overlap: $1: $2" [ "$warned" = "$2" ]
 }
-more='folders = ( { path = "/usr"; access = "rw"; } );'
+more='folders = ( { path = "/var/tmp"; access = "rw"; } );'
 overlap "equal pipelines" yes 'pipeline = "ml/train"' "pipeline = \"ml/train\"; $more"
 overlap "other pipelines" no 'pipeline = "ml/train"' "pipeline = \"ml/pr\"; $more"
 overlap "other teams" no 'pipeline = "ml/train"' "pipeline = \"web/train\"; $more"
@@ -478,7 +497,7 @@ check
 t "example: gpuhelper.conf" silent
 sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/var\/lib\/docker\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
 check
-t "example: gpuhelper.conf, its lines taken in" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v "no keys in" out' - "$st" "$d"
+t "example: gpuhelper.conf, its lines taken in" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v -e "no keys of" -e "none of the volumes" out' - "$st" "$d"
 
 echo "# explain"
 tree explain
@@ -661,7 +680,7 @@ policy 20-b.conf <<-'E'
 	issuer = "https://b.example";
 	folders = ( { path = "/opt"; } );
 E
-: >"$d/keys.json"
+cp "$here/tests/fixtures/jwt/jwks.json" "$d/keys.json"
 echo "issuers = ( { url = \"https://a.example\"; audience = \"g\"; keys = \"$d/keys.json\"; } );" >"$d/gpuhelper.conf"
 check
 t "check: a policy of an unknown issuer" exactly 0 <<-E
@@ -676,8 +695,21 @@ t "is not the first policy's" says "10-a.conf: does not cover the container: it 
 rm "$d/keys.json" "$d/policy.d/20-b.conf"
 check
 t "check: keys that are not there" exactly 0 <<-E
-	$d/gpuhelper.conf:1: warning: issuer https://a.example: there are no keys in $d/keys.json yet, so its tokens are refused: gpuhelperctl keys fetch
+	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: there are no keys of issuer https://a.example in $d/keys.json yet: gpuhelperctl keys fetch
 E
+# keys WHAT LINE: what check says of them
+keys() { check; t "check: keys: $1" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: $2
+E
+}
+mkdir "$d/keys.json"
+keys "a directory" "$d/keys.json is not a regular file"
+rmdir "$d/keys.json"
+echo '{' >"$d/keys.json"
+keys "no JSON" "$d/keys.json: is not JSON from line 2, column 0 on"
+cp "$here/tests/fixtures/jwt/jwks.json" "$d/keys.json"
+touch -d '3 days ago' "$d/keys.json"
+keys "too old" "the keys in $d/keys.json are older than keys_max_age: gpuhelperctl keys fetch"
 
 echo "# explain --bundle"
 d=$T/kinds
@@ -889,6 +921,34 @@ if [ "$(id -u)" = 0 ]; then
 		P
 		sed 's,"ml/host","ml/new",; s,/there,/srv/data/new,' "$e/policy.d/10-a.conf" >"$e/policy.d/20-b.conf"
 		sed 's,"ml/host","ml/dir",; s,/there,/srv/data/dir,' "$e/policy.d/10-a.conf" >"$e/policy.d/30-c.conf"
+		f=$T/checked
+		mkdir -p "$f/policy.d"
+		cat >"$f/policy.d/10-a.conf" <<-'P'
+			pipeline = "ml/host"; callers = [ "root", "nobody" ];
+			gpus = ( { vendor = "nvidia"; sharing = "shared"; count = 3; }, { vendor = "nvidia"; sharing = "shared"; count = 2; } );
+			folders = ( { path = "/srv/none"; },
+			  { path = "/srv/none/*"; },
+			  { path = "/srv/link"; },
+			  { path = "/srv/file"; },
+			  { path = "/srv/shut"; },
+			  { path = "/srv/data"; access = "rw"; },
+			  { path = "/srv/open/in"; },
+			  { path = "/srv/real"; subfolders = true; } );
+		P
+		cat >"$f/policy.d/20-b.conf" <<-'P'
+			pipeline = "ml/two";
+			folders = ( { path = "/srv/one"; target = "/there"; }, { path = "/srv/data"; },
+			  { path = "/srv/real"; target = "/there"; } );
+		P
+		cat >"$f/policy.d/30-c.conf" <<-'P'
+			pipeline = "ml/in";
+			folders = ( { path = "/srv/data"; },
+			  { path = "/srv/real"; target = "/srv/data/new"; } );
+		P
+		run folders check "$f/policy.d"
+		printf 'pipeline = "ml/host"; folders = ( { path = "/srv/shut/in"; }, { path = "/srv/shut/none"; }, { path = "/srv/none"; } );\n' >"$f/shut.conf"
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check "$f/shut.conf" >"$T/sb-unseen" 2>"$T/sb-unseen.err"
+		echo $? >"$T/sb-unseen.st"
 		ex() { name=$1 pipeline=$2 folders=$3; shift 3; run "ex-$name" explain --config-dir "$e" --pipeline "ml/$pipeline" --user root --folders "$folders" "$@"; }
 		ex missing host /srv/none
 		ex link host /srv/link
@@ -927,6 +987,9 @@ if [ "$(id -u)" = 0 ]; then
 		run trust.explain explain --pipeline ml/train
 		find /run/gpuhelper /var/log/gpuhelper -type f >"$T/sb-traces" 2>/dev/null
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check >"$T/sb-nobody" 2>&1
+		printf 'runtime = "/usr/bin/gpuhelper-runc";\n' >/etc/gpuhelper/gpuhelper.conf2
+		mv /etc/gpuhelper/gpuhelper.conf2 /etc/gpuhelper/gpuhelper.conf
+		run wrapper check /etc/gpuhelper/gpuhelper.conf
 		mv /etc/gpuhelper /etc/gpuhelper.real
 		ln -s gpuhelper.real /etc/gpuhelper
 		run link check
@@ -966,7 +1029,9 @@ sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: is 195:3 the
 sandboxed odd "a node that is not there" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): is not there (gpuhelper makes it when it grants the GPU)" </dev/null
 sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): is not there (it is left out then)" </dev/null
 sandboxed named "check: a GPU that is named and there is fine, one that is not is told" exactly 0 <<-E
+	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for one would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
 	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
+	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	container: of user root (uid 0), pipeline ml/train, job (none), by token
@@ -987,6 +1052,27 @@ sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]
 sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not give all: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
+sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
+	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
+	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
+	$T/checked/policy.d/10-a.conf:3: warning: it would be refused: folder /srv/none: No such file or directory
+	$T/checked/policy.d/10-a.conf:4: warning: it would be refused: folder /srv/none/*: /srv/none: No such file or directory
+	$T/checked/policy.d/10-a.conf:5: warning: it would be refused: folder /srv/link: is a symbolic link
+	$T/checked/policy.d/10-a.conf:6: warning: it would be refused: folder /srv/file: is not a directory
+	$T/checked/policy.d/10-a.conf:7: warning: it would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut
+	$T/checked/policy.d/10-a.conf:7: warning: it would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 65534 here) no read access: setfacl -m u:65534:rx /srv/shut
+	$T/checked/policy.d/10-a.conf:8: warning: it would be refused: folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data
+	$T/checked/policy.d/10-a.conf:8: warning: it would be refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data
+	$T/checked/policy.d/10-a.conf:9: warning: it would be refused: folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it
+	$T/checked/policy.d/20-b.conf:3: warning: it would be refused: folders /srv/one and /srv/real would both be at /there in the container
+	$T/checked/policy.d/30-c.conf:3: warning: it would be refused: folder /srv/real would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy
+E
+sandboxed unseen "check: what its user may not look at gives no warning" exactly 0 <<-E
+	$T/checked/shut.conf:1: warning: it would be refused: folder /srv/none: No such file or directory
+E
+sandboxed wrapper "check: of /etc/gpuhelper, no runtime is an error" exactly 78 <<-'E'
+	/etc/gpuhelper/gpuhelper.conf:1: no container is created: runtime /usr/bin/gpuhelper-runc in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it
+E
 sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
 # told NAME TEXT: explain refuses it so
 told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }

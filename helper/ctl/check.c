@@ -108,6 +108,7 @@ check_settings(struct check_set *s, int dir, const char *name, const char *shown
 	if (c == NULL)
 		return;
 	s->settings_at = s->n - 1;
+	s->installed = strict;
 	read_checked(c, dir, name);
 	if (c->text == NULL)
 		return;

@@ -27,6 +27,7 @@ struct check_set {
 	size_t n;
 	struct settings settings;	/* the defaults where there is no file of them */
 	size_t settings_at;		/* its place in v; SIZE_MAX: no settings are in view */
+	bool installed;			/* they are those of GPUHELPER_CONFDIR: this host goes by them */
 	bool failed;			/* no memory */
 };
 

@@ -3,39 +3,33 @@
  * (folders, users, GPUs) and changes nothing; a host that can't be looked at
  * gives no warning about what may be there.
  */
-#include "check.h"
+#include "warnings.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../host/cdigpus.h"
-#include "../host/drivernames.h"
-#include "../host/drivernodes.h"
 #include "../host/file.h"
-#include "../host/gpus.h"
 #include "../host/folders.h"
 #include "../host/selinux.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
-#include "../pure/furthernode.h"
 #include "../pure/path.h"
 
 #define NAMES_SHOWN 3		/* of overlapping files in one warning */
 #define HELPER_LABEL "system_u:system_r:gpuhelper_t:s0"
 
-/* One that parses: what it says is known. */
-static bool
+bool
 is_policy(const struct checked *c)
 {
 	return c->kind == CHECKED_POLICY && c->good;
 }
 
-/* Line of a top-level key; 0 if it is not in the file. */
-static unsigned
+unsigned
 key_line(const struct checked *c, const char *key)
 {
 	autofaults struct faults ignored = { 0 };
@@ -49,6 +43,36 @@ key_line(const struct checked *c, const char *key)
 		line = conf_line(s);
 	config_destroy(&cfg);
 	return line;
+}
+
+size_t
+policy_askers(const struct policy *p, struct asker out[ASKERS_MAX])
+{
+	uint32_t uid;
+	size_t i, n = 0;
+
+	if (!p->has_callers)
+		out[n++] = (struct asker){ .uid = 0, .user = "root", .member = true, .enforced = true };
+	for (i = 0; i < p->callers.n && n < ASKERS_MAX; i++)
+		if (user_uid(p->callers.v[i], &uid, NULL))
+			out[n++] = (struct asker){ .uid = uid, .user = p->callers.v[i], .member = true, .enforced = uid == 0 };
+	return n;
+}
+
+void
+warn_once(struct checked *c, unsigned line, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	size_t i;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (i = 0; i < c->faults.n; i++)
+		if (c->faults.v[i].line == line && strcmp(c->faults.v[i].text, text) == 0)
+			return;
+	fault_add(&c->faults, line, true, "%s", text);
 }
 
 static void
@@ -93,196 +117,6 @@ warn_callers(struct checked *c)
 			    "of this host can use the policy by that name", c->policy.callers.v[i]);
 }
 
-/* What keeps a directory from being given; NULL if nothing does, or if only root could tell. */
-static const char *
-dir_trouble(const char *path, char why[128])
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autoclose int fd = -1;
-	struct stat st;
-
-	if (root == -1 || path[1] == '\0')
-		return NULL;
-	if ((fd = file_open_beneath(root, path + 1, O_PATH)) == -1 && errno == EACCES)
-		return NULL;
-	if (fd == -1 && errno == ENOENT)
-		return "does not exist on this host";
-	if (fd == -1 && errno == ELOOP)
-		return "there is a symbolic link in it, and none is followed";
-	if (fd == -1) {
-		snprintf(why, 128, "%s", strerror(errno));
-		return why;
-	}
-	return fstat(fd, &st) == -1 || S_ISDIR(st.st_mode) ? NULL : "is not a directory";
-}
-
-static void
-warn_folders(struct checked *c)
-{
-	const struct folder_rule *r;
-	const char *trouble;
-	char why[128];
-	size_t i;
-
-	for (i = 0; i < c->policy.folders; i++) {
-		autofree char *path = NULL;
-
-		r = &c->policy.folder[i];
-		/* of a pattern, the folder that it looks into */
-		path = strndup(r->path, glob_is(r->path) ? (size_t)(path_last(r->path) - r->path - 1) : strlen(r->path));
-		if (path != NULL && *path != '\0' && (trouble = dir_trouble(path, why)) != NULL)
-			fault_add(&c->faults, r->line, true, "folder %.120s: %s", path, trouble);
-	}
-}
-
-/* The best that the host has under this name of the rule's vendor. */
-static const struct gpu *
-find_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name)
-{
-	const struct gpu *found = NULL;
-	size_t i;
-
-	for (i = 0; i < inv->gpus; i++)
-		if (gpu_rule_means(r, name, &inv->gpu[i]) &&
-		    (found == NULL || found->unusable[0] != '\0'))
-			found = &inv->gpu[i];
-	return found;
-}
-
-static void
-warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const struct check_set *s,
-    const struct inventory *inv)
-{
-	const struct gpu *g = find_gpu(inv, r, name);
-
-	if (g == NULL)
-		fault_add(&c->faults, r->line, true, "this host has no %s GPU \"%s\" (gpuhelperctl devices lists them)",
-		    gpu_rule_vendor(r), name);
-	else if (g->unusable[0] != '\0')
-		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be given: %s", gpu_rule_vendor(r), name,
-		    g->unusable);
-	else if (g->integrated && !s->settings.allow_integrated)
-		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" is integrated: it is given only with allow_integrated = "
-		    "true in gpuhelper.conf", gpu_rule_vendor(r), name);
-}
-
-/*
- * An ACL's mask stands where the mode's group bits are: nvidia-modprobe, which
- * any CUDA program runs, takes that for a mode that is not what it should be.
- */
-static void
-warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory *inv)
-{
-	if ((gpu_rule_vendors(r) & 1U << GPU_NVIDIA) != 0 && inv->nvidia_modify && (inv->nvidia_mode & 0006) != 0006 &&
-	    (inv->nvidia_mode & 0060) != 0060)
-		fault_add(&c->faults, r->line, true, "the NVIDIA driver's DeviceFileMode is %04o: nvidia-modprobe sets the nodes "
-		    "back to that under a grant by ACL (rootless containers): set NVreg_DeviceFileMode=0660 or "
-		    "NVreg_ModifyDeviceFiles=0", inv->nvidia_mode);
-}
-
-/* What would refuse the first of the rule's GPUs for its driver's files: mostly the same for all of them. */
-static void
-warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
-    const struct cdi_registry *specs)
-{
-	struct driver_want want = { .rule = r };
-	const struct driver_question q = { specs, inv, &s->settings, &want, 1 };
-	autostrlist struct strlist used = { 0 };
-	struct driver_nodes nodes = { 0 };
-	struct edits edits = { 0 };
-	const char *unnamed;
-	struct why why;
-	size_t i;
-
-	for (i = 0; i < inv->gpus && want.gpu == NULL; i++)
-		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
-			want.gpu = &inv->gpu[i];
-	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
-		fault_add(&c->faults, r->line, true, "it would be refused: %s", why.text);
-	else if (want.gpu == NULL && r->kind != NULL)
-		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi names a GPU of this host as this rule "
-		    "does%s%.200s", inv->cdi_problem[0] != '\0' ? ", and one can't be used: " : "", inv->cdi_problem);
-	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
-		fault_add(&c->faults, r->line, true, "containers get %s, which they don't find: no loader looks into its directory, "
-		    "and the spec's hooks are not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
-	edits_free(&edits);
-}
-
-/* The first spec that has a file beneath the folder mounted; NULL: none. */
-static const struct cdi_file *
-spec_with_files_in(const struct cdi_registry *specs, const char *folder)
-{
-	size_t i, k;
-
-	for (i = 0; i < specs->files; i++)
-		for (k = 0; specs->file[i].usable && k < specs->file[i].spec.edits.mounts; k++)
-			if (path_is_beneath(specs->file[i].spec.edits.mount[k].host_path, folder))
-				return &specs->file[i];
-	return NULL;
-}
-
-/* A folder to write in that holds files which a spec has mounted into other containers. */
-static void
-warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
-{
-	const struct folder_rule *r;
-	const struct cdi_file *f;
-	size_t i;
-
-	for (i = 0; i < c->policy.folders; i++) {
-		r = &c->policy.folder[i];
-		if (r->writable && (f = spec_with_files_in(specs, r->path)) != NULL)
-			fault_add(&c->faults, r->line, true, "folder %.120s holds the driver's files of %.120s: who writes there changes "
-			    "the driver of others, who get none while a container without a user namespace has the folder", r->path,
-			    f->path);
-	}
-}
-
-/* Nodes that lead to other hosts. */
-static void
-warn_nodes(struct checked *c, const struct gpu_rule *r)
-{
-	if ((r->nodes & (FURTHER_INFINIBAND | FURTHER_IMEX)) != 0)
-		fault_add(&c->faults, r->nodes_line, true, "nodes: what other hosts offer by InfiniBand or IMEX is open to these "
-		    "containers as far as the fabric lets this host; no policy holds that");
-}
-
-static void
-warn_gpus(struct checked *c, const struct check_set *s, const struct inventory *inv, const struct cdi_registry *specs)
-{
-	const struct gpu_rule *r;
-	size_t i, k;
-
-	for (i = 0; i < c->policy.gpus; i++) {
-		r = &c->policy.gpu[i];
-		warn_driver(c, r, inv);
-		warn_driver_files(c, r, s, inv, specs);
-		warn_nodes(c, r);
-		for (k = 0; k < r->devices.n; k++)
-			if (strcmp(r->devices.v[k], "all") != 0)
-				warn_gpu(c, r, r->devices.v[k], s, inv);
-	}
-}
-
-/* The GPUs of the vendors that the policies name; false where the host can't be looked at. */
-static bool
-look_at_gpus(const struct check_set *s, struct inventory *inv, struct cdi_registry *specs)
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct gpu_source source = { .root = root, .udev = true };
-	unsigned vendors = 0;
-	struct why why;
-	size_t i, k;
-
-	*inv = (struct inventory){ 0 };
-	*specs = (struct cdi_registry){ 0 };
-	for (i = 0; i < s->n; i++)
-		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
-			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
-	return vendors != 0 && root != -1 && gpus_find(&source, vendors, inv, &why) == 0 &&
-	    cdi_registry_load(CDI_DIRS, true, specs, &why) == 0 && cdigpus_name(specs, inv, &why) == 0;
-}
-
 /* The files before this one that it overlaps. */
 static void
 warn_overlap(struct check_set *s, size_t at)
@@ -324,22 +158,6 @@ warn_nesting(struct check_set *s, struct checked *c)
 	}
 }
 
-/* Policies that ask for a token where no issuer's token is taken. */
-static void
-warn_no_issuers(struct check_set *s, struct checked *c)
-{
-	const char *first = NULL;
-	unsigned n = 0;
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (is_policy(&s->v[i]) && s->v[i].policy.identity == IDENTITY_TOKEN && n++ == 0)
-			first = s->v[i].policy.name;
-	if (n > 0)
-		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is taken: %u of the policies, %.60s "
-		    "first, ask for identity = \"token\" and grant nothing", n, first);
-}
-
 /* A policy of an issuer that the settings do not know. */
 static void
 warn_issuer(struct checked *c, const struct settings *settings)
@@ -354,29 +172,6 @@ warn_issuer(struct checked *c, const struct settings *settings)
 			return;
 	fault_add(&c->faults, key_line(c, "issuer"), true, "issuer %.100s is none of gpuhelper.conf's: the policy grants "
 	    "nothing", issuer);
-}
-
-/* What the settings say that their author may not mean. */
-static void
-warn_settings(struct check_set *s)
-{
-	struct checked *c = &s->v[s->settings_at];
-	const struct issuer_setting *i;
-	size_t k;
-
-	if (!c->good && c->faults.errors > 0)
-		return;
-	if (s->settings.privileged == PRIVILEGED_ALLOW)
-		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged container "
-		    "every GPU that its engine gives it, whatever the policies say");
-	if (s->settings.issuers == 0)
-		warn_no_issuers(s, c);
-	for (k = 0; k < s->settings.issuers; k++) {
-		i = &s->settings.issuer[k];
-		if (access(i->keys, F_OK) == -1 && errno == ENOENT)
-			fault_add(&c->faults, i->line, true, "issuer %.80s: there are no keys in %.80s yet, so its tokens are "
-			    "refused: gpuhelperctl keys fetch", i->url, i->keys);
-	}
 }
 
 /* A label that a container of this policy could have; false where SELinux knows none such, which is said. */
@@ -443,32 +238,48 @@ warn_selinux(struct checked *c)
 	}
 }
 
+/* "9-x.conf" stands after "10-x.conf": who numbers files so means the numbers. */
+static void
+warn_order(struct check_set *s, size_t at)
+{
+	struct checked *c = &s->v[at];
+	char *end;
+	const unsigned long number = strtoul(c->policy.name, &end, 10);
+	size_t i;
+
+	if (end == c->policy.name)
+		return;
+	for (i = 0; i < at; i++)
+		if (is_policy(&s->v[i]) && strtoul(s->v[i].policy.name, &end, 10) > number && end != s->v[i].policy.name) {
+			fault_add(&c->faults, 0, true, "stands after %.60s, for names are compared byte by byte: give all numbers the "
+			    "same number of digits", s->v[i].policy.name);
+			return;
+		}
+}
+
 void
 warn_about(struct check_set *s)
 {
-	autocdiregistry struct cdi_registry specs;
-	struct inventory inv;
-	bool looked = look_at_gpus(s, &inv, &specs);
+	struct gpu_view view;
 	struct checked *c;
 	size_t i;
 
+	look_at_gpus(s, &view);
 	for (i = 0; i < s->n; i++) {
 		c = &s->v[i];
 		if (!is_policy(c))
 			continue;
+		warn_order(s, i);
 		warn_identity(c, &s->settings);
 		warn_callers(c);
 		warn_issuer(c, &s->settings);
 		warn_overlap(s, i);
 		warn_nesting(s, c);
-		warn_folders(c);
+		warn_folders(c, &s->settings);
 		warn_selinux(c);
-		if (looked) {
-			warn_gpus(c, s, &inv, &specs);
-			warn_driver_folders(c, &specs);
-		}
+		warn_gpus(c, s, &view);
 	}
 	if (s->settings_at != SIZE_MAX)
 		warn_settings(s);
-	inventory_free(&inv);
+	gpu_view_free(&view);
 }

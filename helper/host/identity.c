@@ -35,9 +35,8 @@ read_keys(const struct issuer_setting *s, int dir, bool strict, struct jwks **ke
 	return 0;
 }
 
-/* The keys of an issuer; they are as old as their file. */
-static int
-load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
+int
+issuer_keys_load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
 {
 	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys));
 	autoclose int fd = -1;
@@ -84,7 +83,7 @@ identity_of_token(const char *token, const struct settings *settings, int64_t no
 		return refuse_within(why, "GPUHELPER_TOKEN");
 	if ((out->issuer = find_issuer(settings, iss)) == NULL)
 		return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: its issuer %.120s is none of gpuhelper.conf's", iss);
-	if (load_keys(out->issuer, strict, &keys, why) == -1)
+	if (issuer_keys_load(out->issuer, strict, &keys, why) == -1)
 		return -1;
 	issuer = (struct issuer){ .url = out->issuer->url, .audience = out->issuer->audience,
 		.max_age = out->issuer->max_age, .keys_max_age = out->issuer->keys_max_age };

@@ -15,6 +15,12 @@ struct known {
 };
 
 /*
+ * The keys of an issuer; they are as old as their file.  «strict» as below.  -1 with
+ * *why, as well where there is none; jwks_free() in either case.
+ */
+int issuer_keys_load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why);
+
+/*
  * Of a token where there is one: verified at the time «now» against the issuer
  * of gpuhelper.conf that it names.  One that does not hold ends the matter, no
  * other identity is tried.  «strict»: key files have to be root's alone.  log,

@@ -42,8 +42,8 @@ trust_check(int fd, const char *shown, struct why *why)
 		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: chown root it", shown, st.st_uid);
 	/* an ACL that lets others write shows in the group bits, which are then its mask (acl(5)) */
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return refuse(why, WHY_CONFIG, "%s may be written by others than root (mode %04o): chmod go-w it", shown,
-		    st.st_mode & 07777U);
+		return refuse(why, WHY_CONFIG, "%s may be written by others than root (mode %04o): %s", shown,
+		    st.st_mode & 07777U, (st.st_mode & S_ISVTX) != 0 ? "use another place" : "chmod go-w it");
 	return 0;
 }
 

@@ -24,7 +24,7 @@
 struct fault {
 	unsigned line;		/* 0: the file as a whole */
 	bool warning;
-	char text[256];
+	char text[512];
 };
 struct faults {
 	struct fault *v;

@@ -29,6 +29,19 @@ identity_name(enum identity_kind k)
 	return names[k];
 }
 
+/* Legal, and most likely not what is meant. */
+static void
+check_pipeline_name(config_setting_t *s, const char *text, const char *pipeline, struct faults *f)
+{
+	const size_t n = strlen(text);
+
+	if (strchr(pipeline, '/') != NULL)
+		fault_add(f, conf_line(s), true, "pipeline \"%.200s\" means one whose name is \"%.200s\", with a slash in it; "
+		    "jobs and instance_vars are settings of their own", text, pipeline);
+	if (text[0] == ' ' || text[n - 1] == ' ' || pipeline[0] == ' ' || pipeline[-2] == ' ')
+		fault_add(f, conf_line(s), true, "pipeline \"%.200s\" has a space at an end of a name, which counts", text);
+}
+
 static void
 read_pipeline(config_setting_t *s, void *out, struct faults *f)
 {
@@ -44,6 +57,7 @@ read_pipeline(config_setting_t *s, void *out, struct faults *f)
 		fault_add(f, conf_line(s), false, "pipeline must be \"TEAM/PIPELINE\"; \"%s\" is not", text);
 		return;
 	}
+	check_pipeline_name(s, text, slash + 1, f);
 	*slash = '\0';
 	free(p->team);
 	free(p->pipeline);
@@ -276,6 +290,9 @@ read_capabilities(config_setting_t *s, void *out, struct faults *f)
 			fault_add(f, conf_line(s), false, "unknown capability \"%s\": compute, utility, graphics, video, "
 			    "display, ngx, compat32 or all", names.v[i]);
 	}
+	if (config_setting_is_aggregate(s) && config_setting_length(s) == 0)
+		fault_add(f, conf_line(s), true, "capabilities is empty: a container gets the GPU's nodes and next to nothing of the "
+		    "driver's files; leave it out for compute and utility");
 	strlist_free(&names);
 }
 

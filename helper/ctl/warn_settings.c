@@ -1,0 +1,107 @@
+/*
+ * See warnings.h: what the settings say that their author may not mean, and what this
+ * host refuses for it.
+ */
+#include "warnings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/identity.h"
+#include "../pure/cleanup.h"
+#include "../user/runtime.h"
+
+/* Policies that ask for a token where no issuer's token is taken. */
+static void
+warn_no_issuers(struct check_set *s, struct checked *c)
+{
+	const char *first = NULL;
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (is_policy(&s->v[i]) && s->v[i].policy.identity == IDENTITY_TOKEN && n++ == 0)
+			first = s->v[i].policy.name;
+	if (n > 0)
+		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is taken: %u of the policies, %.60s "
+		    "first, ask for identity = \"token\" and grant nothing", n, first);
+}
+
+/* Without one no container is made: where these are this host's own settings, that is an error. */
+static void
+warn_runtime(const struct check_set *s, struct checked *c)
+{
+	autofree char *path = NULL;
+	struct why why;
+
+	if (s->settings.runtime == NULL || (path = runtime_find(s->settings.runtime, &why)) != NULL ||
+	    (why.code == WHY_IO && geteuid() != 0))
+		return;
+	fault_add(&c->faults, key_line(c, "runtime"), !s->installed, "no container is created: %s", why.text);
+}
+
+/* The defaults are many engines' places, and most of them are nowhere. */
+static void
+warn_volumes(const struct check_set *s, struct checked *c)
+{
+	const unsigned line = key_line(c, "volumes");
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < s->settings.volumes.n; i++)
+		if (stat(s->settings.volumes.v[i], &st) == 0 ? S_ISDIR(st.st_mode) : errno == EACCES)
+			return;
+	if (line != 0)
+		fault_add(&c->faults, line, true, "none of the volumes is there on this host: every container is refused whose root "
+		    "filesystem is not in its bundle");
+}
+
+static bool
+has_usable(const struct jwks *keys)
+{
+	size_t i;
+
+	for (i = 0; i < jwks_count(keys); i++)
+		if (jwk_unusable(jwks_at(keys, i)) == NULL)
+			return true;
+	return false;
+}
+
+static void
+warn_keys(const struct check_set *s, struct checked *c, const struct issuer_setting *i)
+{
+	autojwks struct jwks *keys = NULL;
+	struct why why;
+
+	if (issuer_keys_load(i, s->installed, &keys, &why) == -1) {
+		if (why.code != WHY_IO || geteuid() == 0)
+			fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %s", i->url, why.text);
+	} else if (!has_usable(keys))
+		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: none of the keys in %.120s can be used: "
+		    "gpuhelperctl keys show", i->url, i->keys);
+	else if (i->keys_max_age != 0 && time(NULL) - jwks_fetched(keys) > i->keys_max_age)
+		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: the keys in %.120s are older than "
+		    "keys_max_age: gpuhelperctl keys fetch", i->url, i->keys);
+}
+
+void
+warn_settings(struct check_set *s)
+{
+	struct checked *c = &s->v[s->settings_at];
+	size_t k;
+
+	if (!c->good && c->faults.errors > 0)
+		return;
+	if (s->settings.privileged == PRIVILEGED_ALLOW)
+		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged container "
+		    "every GPU that its engine gives it, whatever the policies say");
+	if (s->settings.issuers == 0)
+		warn_no_issuers(s, c);
+	warn_runtime(s, c);
+	warn_volumes(s, c);
+	for (k = 0; k < s->settings.issuers; k++)
+		warn_keys(s, c, &s->settings.issuer[k]);
+}

@@ -74,17 +74,20 @@ load_settings(struct doctor *d, struct why *why)
 int
 ctl_doctor(const struct options *o)
 {
-	static void (*const steps[])(struct doctor *) = { doctor_wrapper, doctor_runtime, doctor_group, doctor_door,
-		doctor_policies, doctor_keys, doctor_gpus, doctor_cdi, doctor_units, doctor_selinux, doctor_audit,
-		doctor_state, doctor_cgroups };
+	static void (*const steps[])(struct doctor *) = { doctor_wrapper, doctor_engine, doctor_runtime, doctor_volumes,
+		doctor_group, doctor_door, doctor_policies, doctor_keys, doctor_gpus, doctor_cdi, doctor_driver, doctor_units,
+		doctor_selinux, doctor_audit, doctor_state, doctor_cgroups };
 	struct doctor d = { .options = o, .checks = json_array() };
 	struct why why;
 	size_t i;
 	int ret;
 
-	if ((ret = find_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0)
+	if ((ret = find_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0) {
+		worker_find(d.uid, &d.worker);
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 			steps[i](&d);
+	}
+	worker_free(&d.worker);
 	settings_free(&d.settings);
 	free(d.user);
 	if (ret == -1) {

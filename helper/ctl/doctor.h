@@ -6,6 +6,9 @@
 #include "../pure/settings.h"
 #include "../user/door.h"
 #include "ctl.h"
+#include "worker.h"
+
+#define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
 
 enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
@@ -15,6 +18,10 @@ struct doctor {
 	char *user;			/* NULL: it has no name */
 	bool self;			/* it is who runs this */
 	struct settings settings;	/* the defaults where they can't be read */
+	struct worker worker;		/* what of his worker can be seen */
+	unsigned vendors;		/* whose GPUs the policies give by the vendor's name, as a mask */
+	bool gives_gpus;		/* they give some, as far as they can be read */
+	struct why why;			/* of the step at hand */
 	json_t *checks;
 	size_t warnings, failures;
 };
@@ -28,7 +35,9 @@ void doctor_say(struct doctor *d, enum finding f, const char *topic, const char 
 
 /* The chain from the engine to the runtime. */
 void doctor_wrapper(struct doctor *d);
+void doctor_engine(struct doctor *d);
 void doctor_runtime(struct doctor *d);
+void doctor_volumes(struct doctor *d);
 void doctor_group(struct doctor *d);
 void doctor_door(struct doctor *d);
 /* What it is judged by. */
@@ -37,6 +46,7 @@ void doctor_keys(struct doctor *d);
 /* What it acts on. */
 void doctor_gpus(struct doctor *d);
 void doctor_cdi(struct doctor *d);
+void doctor_driver(struct doctor *d);
 void doctor_units(struct doctor *d);
 void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
@@ -44,6 +54,9 @@ void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
 /* Of doctor_gpus(), where there are NVIDIA GPUs: whether systemd can find their nodes by number. */
 void doctor_links(struct doctor *d, const struct inventory *inv);
+
+/* The GPUs of this host, of all vendors; inventory_free() in either case. */
+int doctor_find_gpus(struct inventory *inv, struct why *why);
 
 /*
  * Whether a device cgroup holds containers of this user's runtimes on this host

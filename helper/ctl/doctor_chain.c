@@ -1,4 +1,4 @@
-/* See doctor.h: engine, wrapper, runtime, group, door.  Starts nothing but, over its door, the helper. */
+/* See doctor.h: wrapper, group, door.  Starts nothing but, over its door, the helper. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -11,19 +11,7 @@
 #include "../host/trust.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
-#include "../user/runtime.h"
 #include "doctor.h"
-
-#define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
-#define ENGINE "/opt/containerd/bin/runc"	/* where containerd looks first (its plugin «opt») */
-
-static bool
-same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
 
 void
 doctor_wrapper(struct doctor *d)
@@ -41,28 +29,6 @@ doctor_wrapper(struct doctor *d)
 		doctor_say(d, FINDING_FAIL, "wrapper", "chmod 0755 " WRAPPER, "%s can't be executed", WRAPPER);
 	else
 		doctor_say(d, FINDING_OK, "wrapper", NULL, "%s", WRAPPER);
-	if (same_file(ENGINE, WRAPPER))
-		doctor_say(d, FINDING_OK, "engine", NULL, "containerd finds it first, as %s", ENGINE);
-	else if (lstat(ENGINE, &st) == 0)
-		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " ENGINE,
-		    "%s, which containerd takes before any other, is not gpuhelper-runc", ENGINE);
-	else
-		doctor_say(d, FINDING_WARN, "engine", "mkdir -p /opt/containerd/bin && ln -s " WRAPPER " " ENGINE,
-		    "there is no %s, so containerd finds runc by itself (podman's --runtime and docker's daemon.json are not "
-		    "looked at)", ENGINE);
-}
-
-void
-doctor_runtime(struct doctor *d)
-{
-	autofree char *path = NULL;
-	struct why why;
-
-	if ((path = runtime_find(d->settings.runtime, &why)) != NULL)
-		doctor_say(d, FINDING_OK, "runtime", NULL, "%s, by %s", path, d->settings.runtime != NULL ? "gpuhelper.conf" :
-		    "this PATH");
-	else
-		doctor_say(d, FINDING_FAIL, "runtime", NULL, "%s", why.text);
 }
 
 /* Whether this process has the group, too: who was added to it gets it with his next session. */

@@ -1,27 +1,95 @@
 /* See doctor.h: settings, policies, keys.  What is wrong in detail is said by «check» and «keys show». */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "../host/access.h"
 #include "../host/etc.h"
 #include "../host/file.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "doctor.h"
 #include "keys.h"
 
+#define SETTINGS GPUHELPER_CONFDIR "/gpuhelper.conf"
+#define GROUPS_MAX 256
+
+/* The worker's user, with the groups that he gets when he logs in. */
+static void
+fill_user(const struct doctor *d, struct subject *s)
+{
+	gid_t list[GROUPS_MAX];
+	uint32_t same;
+	int i, n = GROUPS_MAX;
+
+	*s = (struct subject){ .mapped = true, .uid = d->uid, .gid = d->uid };
+	if (d->user == NULL || !user_uid(d->user, &same, &s->gid) || getgrouplist(d->user, s->gid, list, &n) == -1)
+		return;
+	for (i = 0; i < n && i < REQUEST_GIDS_MAX; i++)
+		s->gid_list[s->gids++] = list[i];
+}
+
+/* May he read the file?  Each directory on the way has to let him through. */
+static bool
+may_read(const struct doctor *d, const char *path)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *part = strdup(path);
+	struct subject s;
+	char *end;
+	bool may = true;
+
+	fill_user(d, &s);
+	for (end = part != NULL ? strchr(part + 1, '/') : NULL; may && end != NULL; end = strchr(end + 1, '/')) {
+		autoclose int fd = -1;
+
+		*end = '\0';
+		fd = file_open_beneath(root, part + 1, O_PATH | O_DIRECTORY);
+		may = fd == -1 || access_allowed(fd, &s, X_OK);
+		*end = '/';
+	}
+	if (may && part != NULL) {
+		autoclose int fd = file_open_beneath(root, part + 1, O_PATH);
+
+		may = fd == -1 || access_allowed(fd, &s, R_OK);
+	}
+	return may;
+}
+
+/* The wrapper reads them with the worker's rights, and makes no container without. */
 static bool
 settings_good(struct doctor *d)
 {
 	autosettings struct settings s = { 0 };
-	struct why why;
+	const bool read = settings_load(GPUHELPER_CONFDIR, true, &s, NULL, NULL, &d->why) == 0;
 
-	if (settings_load(GPUHELPER_CONFDIR, true, &s, NULL, NULL, &why) == 0)
+	if ((!read && access(SETTINGS, R_OK) == -1 && errno == EACCES) || (d->uid != 0 && !may_read(d, SETTINGS)))
+		doctor_say(d, FINDING_FAIL, "settings", "chmod 0755 " GPUHELPER_CONFDIR " && chmod 0644 " SETTINGS,
+		    "%s can't be read by %s, with whose rights gpuhelper-runc reads it: no container is created", SETTINGS,
+		    d->user != NULL ? d->user : "the worker's user");
+	else if (!read)
+		doctor_say(d, FINDING_FAIL, "settings", "gpuhelperctl check", "%s", d->why.text);
+	else
 		return true;
-	doctor_say(d, FINDING_FAIL, "settings", "gpuhelperctl check", "%s", why.text);
 	return false;
+}
+
+static void
+note_gpus(struct doctor *d, const struct policy *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->gpus; i++)
+		if (p->gpu[i].kind == NULL)
+			d->vendors |= gpu_rule_vendors(&p->gpu[i]);
+	d->gives_gpus = d->gives_gpus || p->gpus > 0;
 }
 
 /* How many of them ask for a token; -1 where one does not parse. */
@@ -38,6 +106,8 @@ count_tokens(struct doctor *d, const struct policy_files *files)
 		bool good = policy_parse(files->v[i].name, files->v[i].text, files->v[i].len, &p, &f);
 
 		tokens += good && p.identity == IDENTITY_TOKEN;
+		if (good)
+			note_gpus(d, &p);
 		policy_free(&p);
 		if (good)
 			continue;
@@ -59,7 +129,11 @@ doctor_policies(struct doctor *d)
 		return;
 	doctor_say(d, FINDING_OK, "settings", NULL, "%s/gpuhelper.conf, or the defaults", GPUHELPER_CONFDIR);
 	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1) {
-		doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
+		if (files.shut && geteuid() != 0)
+			doctor_say(d, FINDING_OK, "policies", NULL, "are for root to read, which is enough: as root, gpuhelperctl "
+			    "check judges them");
+		else
+			doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
 		return;
 	}
 	if (files.n == 0)
@@ -87,8 +161,13 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 
 	if ((found = keys_open_dir(i, true, &dir, &why)) == TRUST_FOUND)
 		found = keys_read(dir, path_last(i->keys), i->keys, true, &text, &len, &mtime, &why);
+	if (found == TRUST_SHUT && geteuid() != 0) {
+		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: for root to read, which is enough: as root, gpuhelperctl keys show "
+		    "judges them", i->url);
+		return;
+	}
 	if (found != TRUST_FOUND) {
-		doctor_say(d, found == TRUST_SHUT ? FINDING_WARN : FINDING_FAIL, "keys", fetch, "of %s: %s", i->url, why.text);
+		doctor_say(d, FINDING_FAIL, "keys", fetch, "of %s: %s", i->url, why.text);
 		return;
 	}
 	if (jwks_parse(text, len, mtime, &keys, &why) == -1) {

@@ -27,8 +27,8 @@ read_root(const char *path, size_t max)
 	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
 }
 
-static int
-find_gpus(struct inventory *inv, struct why *why)
+int
+doctor_find_gpus(struct inventory *inv, struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct gpu_source source = { .root = root, .udev = true };
@@ -64,7 +64,7 @@ doctor_gpus(struct doctor *d)
 	char text[256];
 	struct why why;
 
-	if (find_gpus(&inv, &why) == -1) {
+	if (doctor_find_gpus(&inv, &why) == -1) {
 		doctor_say(d, FINDING_FAIL, "gpus", NULL, "%s", why.text);
 		inventory_free(&inv);
 		return;
@@ -79,8 +79,13 @@ doctor_gpus(struct doctor *d)
 	if (usable > 0)
 		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu to give (gpuhelperctl devices lists them)", usable);
 	else
-		doctor_say(d, FINDING_WARN, "gpus", NULL, "none to give: nvidia: %s; amd: %s; intel: %s", inv.absent[GPU_NVIDIA],
-		    inv.absent[GPU_AMD], inv.absent[GPU_INTEL]);
+		doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none to give%s: nvidia: %s; amd: %s; "
+		    "intel: %s", d->gives_gpus ? ", and policies give some" : "", inv.absent[GPU_NVIDIA], inv.absent[GPU_AMD],
+		    inv.absent[GPU_INTEL]);
+	for (i = 0; usable > 0 && i < GPU_VENDORS; i++)
+		if ((d->vendors & 1U << i) != 0 && inv.absent[i][0] != '\0')
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies give %s GPUs, and there is none to give: %s",
+			    gpu_vendor_name((enum gpu_vendor)i), inv.absent[i]);
 	if (nvidia) {
 		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
 		doctor_links(d, &inv);
@@ -141,15 +146,14 @@ doctor_cdi(struct doctor *d)
 	struct why why;
 	size_t i;
 
-	if (cdi_registry_load(CDI_DIRS, true, &r, &why) == -1 || find_gpus(&inv, &why) == -1)
+	if (cdi_registry_load(CDI_DIRS, true, &r, &why) == -1 || doctor_find_gpus(&inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
 	for (i = 0; i < r.problems.n; i++)
 		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
 	for (i = 0; i < r.files; i++)
 		look_at_spec(d, &r.file[i], inv.nvidia_version);
 	if (r.files == 0 && r.problems.n == 0)
-		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS ": the driver's libraries are the image's, or a "
-		    "vendor's runtime's");
+		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);
 }
 

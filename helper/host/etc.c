@@ -88,10 +88,13 @@ static int
 load_one(int dirfd, const char *dir, char *name, bool strict, struct policy_files *out, struct why *why)
 {
 	struct policy_file *p = &out->v[out->n];
+	enum trust_found found;
 	char shown[1400];
 
 	snprintf(shown, sizeof(shown), "%s/policy.d/%s", dir, name);
-	if ((p->text = trust_read(dirfd, name, shown, CONF_MAX, strict, &p->len, why)) == NULL)
+	found = trust_find_text(dirfd, name, shown, CONF_MAX, strict, &p->text, &p->len, why);
+	out->shut = found == TRUST_SHUT;
+	if (found != TRUST_FOUND)
 		return -1;
 	if ((p->name = strdup(name)) == NULL) {
 		free(p->text);
@@ -113,7 +116,9 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 	*out = (struct policy_files){ 0 };
 	if ((size_t)snprintf(path, sizeof(path), "%s/policy.d", dir) >= sizeof(path))
 		return refuse(why, WHY_USAGE, "%.40s...: too long a path", dir);
-	if ((found = trust_find_dir(path, strict, &fd, why)) != TRUST_FOUND)
+	found = trust_find_dir(path, strict, &fd, why);
+	out->shut = found == TRUST_SHUT;
+	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;
 	if (list_names(fd, path, &names, out, why) == -1)
 		return -1;

@@ -26,6 +26,7 @@ struct policy_files {
 	} *v;
 	size_t n;
 	struct strlist ignored;		/* what lies there besides */
+	bool shut;			/* it failed for want of a right to look at one of them, or at the directory */
 };
 
 /*

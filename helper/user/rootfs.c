@@ -49,6 +49,16 @@ rootfs_is_in_volumes(const char *path, const struct settings *settings)
 	return real == NULL || is_beneath_volume(real, settings);
 }
 
+bool
+rootfs_may_lie_in(const char *dir, const struct settings *settings)
+{
+	autofree char *real = realpath(dir, NULL), *inside = NULL;
+
+	/* any name in it, which need not be there */
+	return real != NULL && asprintf(&inside, "%s/x", strcmp(real, "/") != 0 ? real : "") != -1 &&
+	    is_beneath_volume(inside, settings);
+}
+
 int
 rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
     struct why *why)

@@ -9,6 +9,9 @@
 /* True if the path leads to one of the volumes or beneath, or can't be resolved. */
 bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
 
+/* True if what lies in the directory, which is there, may be a root filesystem: by the volumes, not by a bundle. */
+bool rootfs_may_lie_in(const char *dir, const struct settings *settings);
+
 /*
  * root.path, resolved, must lie beneath the bundle or one of the volumes: a
  * task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,

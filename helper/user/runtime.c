@@ -80,25 +80,39 @@ look_at(const char *path)
 	return has_note(fd, &e) ? PROGRAM_WRAPPER : PROGRAM_ELF;
 }
 
-static char *
-find_in_path(struct why *why)
+char *
+runtime_first_in(const char *path, bool *wrapper)
 {
-	autofree char *dirs = strdup(getenv("PATH") != NULL ? getenv("PATH") : "/usr/sbin:/usr/bin:/sbin:/bin");
-	char *dir, *save = NULL, *path;
-	bool self = false;
+	autofree char *dirs = strdup(path);
+	char *dir, *save = NULL, *found;
 	enum program p;
 
 	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
-		if (asprintf(&path, "%s/runc", dir) == -1)
-			break;
-		p = look_at(path);
-		if (p == PROGRAM_ELF || p == PROGRAM_OTHER)
-			return path;
-		self = self || p == PROGRAM_WRAPPER;
-		free(path);
+		if (asprintf(&found, "%s/runc", dir) == -1)
+			return NULL;
+		p = look_at(found);
+		if (p != PROGRAM_NONE && (p != PROGRAM_WRAPPER || wrapper != NULL)) {
+			if (wrapper != NULL)
+				*wrapper = p == PROGRAM_WRAPPER;
+			return found;
+		}
+		free(found);
 	}
+	return NULL;
+}
+
+char *
+runtime_find_in(const char *path, struct why *why)
+{
+	autofree char *first = NULL;
+	char *found = runtime_first_in(path, NULL);
+	bool wrapper = false;
+
+	if (found != NULL)
+		return found;
+	first = runtime_first_in(path, &wrapper);
 	refuse(why, WHY_ABSENT, "no OCI runtime in PATH%s: install runc, or say runtime = \"/path\" in gpuhelper.conf",
-	    self ? " but gpuhelper-runc itself" : "");
+	    wrapper ? " but gpuhelper-runc itself" : "");
 	return NULL;
 }
 
@@ -140,7 +154,7 @@ runtime_find(const char *configured, struct why *why)
 	char *path;
 
 	if (configured == NULL)
-		return find_in_path(why);
+		return runtime_find_in(getenv("PATH") != NULL ? getenv("PATH") : "/usr/sbin:/usr/bin:/sbin:/bin", why);
 	if (check_configured(configured, why) == -1)
 		return NULL;
 	if ((path = strdup(configured)) == NULL)

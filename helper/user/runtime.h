@@ -20,6 +20,16 @@ void runtime_begin(void);
  */
 char *runtime_find(const char *configured, struct why *why);
 
+/* The same by a PATH alone, which may be another process's. */
+char *runtime_find_in(const char *path, struct why *why);
+
+/*
+ * The first «runc» of a PATH that can be executed, which is what an engine with that
+ * PATH calls; *wrapper says whether it is this wrapper.  With wrapper NULL, the first
+ * one that is not.  NULL: there is none, or no memory.  The caller frees.
+ */
+char *runtime_first_in(const char *path, bool *wrapper);
+
 /*
  * Executes it with our own argv, environment, descriptors and directory.  Comes
  * back only where that fails, with -1.

@@ -3,7 +3,7 @@
 
 usage: doctor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import contextlib, json, os, pwd, shutil, sys, time
+import contextlib, json, os, pwd, re, shutil, subprocess, sys, time
 from lib import *
 
 CTL, SOCK, HELPER = '/usr/sbin/gpuhelperctl', '/run/gpuhelper/gpuhelper.sock', '/usr/libexec/gpuhelper/gpuhelper'
@@ -13,8 +13,23 @@ for user in 'worker', 'outsider':
 sh('usermod', '--append', '--groups', 'gpuhelper', 'worker')
 CONF = 'runtime = "%s";\n' % host.runtime
 PARAMS = '/proc/driver/nvidia/params'
+VOLUMES = '/srv/worker/volumes'
+os.makedirs(VOLUMES)
+CONF += 'volumes = [ "%s" ];\n' % VOLUMES
+version = re.search(r'Kernel Module\D*(\d+\.\d+(\.\d+)?)', open('/proc/driver/nvidia/version').read()).group(1)
+LIBRARY = '/usr/lib/x86_64-linux-gnu/libcuda.so.'
+
+
+def spec(version):
+    """A CDI spec of the fixture's two GPUs, with a library of that driver."""
+    return json.dumps({'cdiVersion': '0.6.0', 'kind': 'nvidia.com/gpu', 'devices': [
+        {'name': str(i), 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia%d' % i}]}} for i in (0, 1)],
+        'containerEdits': {'mounts': [{'hostPath': LIBRARY + version, 'containerPath': LIBRARY + version, 'options': ['ro', 'nosuid', 'nodev', 'bind']}]}})
+
+
+write(LIBRARY + version, '')
 well = {'/etc/gpuhelper/gpuhelper.conf': CONF + 'unenforced = "allow";\n', '/etc/gpuhelper/policy.d/10-all.conf':
-        'identity = "caller";\ngpus = ( { vendor = "nvidia"; } );\n'}
+        'identity = "caller";\ngpus = ( { vendor = "nvidia"; } );\n', '/etc/cdi/gpu.json': spec(version)}
 for p, t in well.items():
     write(p, t)
 os.makedirs('/opt/containerd/bin')
@@ -78,8 +93,8 @@ def changed(path, text=None, mode=None, owner=None):
 
 
 checks = {c['check'] for c in is_well('a host that is well, as the worker: nothing but ok, exit status 0')['checks']}
-ok(checks == {'wrapper', 'engine', 'runtime', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi', 'udev',
-              'units', 'selinux', 'audit', 'state', 'cgroups'}, 'every step has its line', checks)
+ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
+              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups'}, 'every step has its line', checks)
 is_well('as root', 'root')
 is_well('as root, of the worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
@@ -112,6 +127,24 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
     status, j = doctor()
     ok(status == 78 and {c['check'] for c in found(j, 'fail')} <= {'policies', 'helper'} and 'policies' in
        {c['check'] for c in found(j, 'fail')}, 'a policy that does not parse', found(j, 'fail'))
+with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
+    j = is_well('policies that only root may read')
+    ok(any(c['check'] == 'policies' and 'for root to read' in c['text'] for c in j['checks']), 'and it says so', j)
+    is_well('the same, as root', 'root')
+with changed('/etc/gpuhelper/policy.d', mode=0o700):
+    is_well('a policy.d that only root may look into')
+for mode, path in (0o600, '/etc/gpuhelper/gpuhelper.conf'), (0o700, '/etc/gpuhelper'):
+    with changed(path, mode=mode):
+        for user, options in ('worker', ()), ('root', ('--user', 'worker')):
+            status, j = doctor(user, options)
+            ok(status == 78 and any(c['check'] == 'settings' and "can't be read by worker" in c['text'] and 'no container is created' in c['text'] and
+               'chmod 0644 /etc/gpuhelper/gpuhelper.conf' in c['mend'] for c in found(j, 'fail')), '%s that is %04o, as %s' % (path, mode, user), j)
+        is_well('which root can read', 'root')
+with changed('/etc/gpuhelper/gpuhelper.conf', mode=0o640):
+    os.chown('/etc/gpuhelper/gpuhelper.conf', 0, pwd.getpwnam('worker').pw_gid)
+    is_well('settings for the group of the worker')
+    is_well('the same, as root', 'root', ['--user', 'worker'])
+    os.chown('/etc/gpuhelper/gpuhelper.conf', 0, 0)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o666):
     says('a policy that anyone may write', 'fail', 'policies', ['10-all.conf', '0666'], 'gpuhelperctl check')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = ( { vendor = "nvidia"; } );\n'):
@@ -127,6 +160,9 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.chmod(KEYS, 0o644)
     is_well('with keys')
+    os.chmod(KEYS, 0o600)
+    is_well('with keys that only root may read')
+    os.chmod(KEYS, 0o644)
     for age, state, words, mend in ((7200, 'warn', ['120 min old'], 'gpuhelper-keys.timer'), (49 * 3600, 'fail', ['49 h old'], 'keys fetch')):
         os.utime(KEYS, (time.time() - age, time.time() - age))
         says('keys that are %d h old' % (age // 3600), state, 'keys', words, mend)
@@ -143,17 +179,6 @@ is_well('and for root', 'root')
 write(PARAMS, closed.replace('ModifyDeviceFiles: 0', 'ModifyDeviceFiles: 1').replace('DeviceFileMode: 432', 'DeviceFileMode: 384'), 0o444)
 says('a driver that sets nodes back', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
 write(PARAMS, closed, 0o444)
-version = re.search(r'Kernel Module\D*(\d+\.\d+(\.\d+)?)', open('/proc/driver/nvidia/version').read()).group(1) \
-    if os.path.exists('/proc/driver/nvidia/version') else None
-SPEC = ('{"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0", "containerEdits": {"mounts": [{"hostPath": '
-        '"/usr/lib/x86_64-linux-gnu/libcuda.so.%s", "containerPath": "/usr/lib/libcuda.so.%s", "options": ["ro", "nosuid", "nodev", "bind"]}]}}]}\n')
-if version is None:
-    skip('CDI specs and the loaded driver', 'the fixture names no version of the driver')
-else:
-    with changed('/etc/cdi/nvidia.json', SPEC % (version, version)):
-        is_well('a CDI spec of the loaded driver (%s)' % version)
-    with changed('/etc/cdi/nvidia.json', SPEC % ('111.22.33', '111.22.33')):
-        says('a CDI spec of another driver', 'fail', 'cdi', ['111.22.33', version, 'is loaded'], 'cdi generate')
 # systemd's way to a device by its number; systemd does not run in here, so what says that it does is made
 os.makedirs('/run/systemd/system')
 for missing in 'all', 'one', 'one is another device':
@@ -181,8 +206,20 @@ for missing in 'all', 'one', 'one is another device':
             is_well('the command that it says mends it', 'root')
 os.rmdir('/run/systemd/system')
 os.rmdir('/run/systemd')
-with changed('/etc/cdi/nvidia.json', '{'):
-    says('a CDI spec that does not parse', 'warn', 'cdi', ['/etc/cdi/nvidia.json is not used'], 'cdi validate')
+with changed('/etc/cdi/gpu.json', spec('111.22.33')):
+    status, j = doctor()
+    ok(status == 78 and [c['check'] for c in found(j, 'fail')] == ['cdi', 'driver', 'driver'] and all(
+        '111.22.33' in c['text'] and version in c['text'] and 'is loaded' in c['text'] for c in found(j, 'fail')), 'a CDI spec of another driver', j)
+with changed('/etc/cdi/gpu.json'):
+    says('no file of the driver', 'warn', 'driver', ['no file of the driver comes with nvidia GPU'], 'cdi generate --vendor nvidia --output')
+with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "cdi";\n'):
+    says('none, and gpuhelper.conf wants a spec', 'fail', 'driver', ['driver_files = "cdi"'], 'cdi generate')
+with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "none";\n'):
+    is_well('none, and gpuhelper.conf wants none')
+with changed(LIBRARY + version):
+    says('a file of the driver that is gone', 'fail', 'driver', [LIBRARY + version, 'is not there'])
+with changed('/etc/cdi/other.json', '{'):
+    says('a CDI spec that does not parse', 'warn', 'cdi', ['/etc/cdi/other.json is not used'], 'cdi validate')
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):
     says('no udev rule', 'warn', 'udev', ['60-gpuhelper.rules'], 'make install')
 with changed('/etc/systemd/system/timers.target.wants/gpuhelper-reap.timer'):
@@ -226,6 +263,77 @@ write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
 ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that can\'t be given', j)
 
+# what runs: containerd is the real one; Concourse's worker is a Python of that name and command line
+NO_RUNTIME = well['/etc/gpuhelper/gpuhelper.conf'].replace('runtime = "%s";\n' % host.runtime, '')
+
+
+def of(j, check):
+    return [(c['state'], c['text'], c.get('mend')) for c in j['checks'] if c['check'] == check][0]
+
+
+@contextlib.contextmanager
+def running(name, *args, env):
+    d = subprocess.Popen(args, executable=name, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd='/')
+    for _ in range(100):
+        if open('/proc/%d/comm' % d.pid).read().strip() == os.path.basename(name):
+            break
+        time.sleep(0.05)
+    try:
+        yield d.pid
+    finally:
+        d.terminate()
+        d.wait()
+
+
+os.makedirs('/srv/bin')
+os.makedirs('/srv/opt/bin')
+shutil.copy(host.runtime, '/srv/bin/runc')
+os.symlink(WRAPPER, '/srv/opt/bin/runc')
+shutil.copy(os.path.realpath(sys.executable), '/srv/concourse')
+CONTAINERD = shutil.which('containerd')
+TOML = 'version = 2\nroot = "/srv/c/root"\nstate = "/srv/c/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"%s]\n[grpc]\n address = "/srv/c/sock"\n'
+OPT = '[plugins."io.containerd.internal.v1.opt"]\n path = "/srv/opt"\n'
+os.makedirs('/srv/c')
+ENV = {'PATH': '/srv/bin:' + os.environ['PATH']}
+with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
+    state, text, _ = of(doctor('root')[1], 'runtime')
+    ok(state == 'warn' and 'which is a guess: no running worker or containerd of user root can be seen' in text, 'nothing runs: the runtime is a guess', text)
+    if CONTAINERD is None:
+        skip('the runtime that a running containerd uses', 'containerd is not there')
+    else:
+        write('/srv/c/config.toml', TOML % '')
+        with running(CONTAINERD, 'containerd', '--config', '/srv/c/config.toml', env=ENV) as pid:
+            j = doctor('root')[1]
+            ok(of(j, 'runtime')[:2] == ('ok', '/srv/bin/runc, by the PATH of containerd (PID %d)' % pid), 'the runtime is that of a running containerd', of(j, 'runtime'))
+            ok(of(j, 'engine')[:2] == ('ok', 'containerd (PID %d) finds it first, as /opt/containerd/bin/runc' % pid), 'which calls the wrapper', of(j, 'engine'))
+            ok('guess' in of(doctor()[1], 'runtime')[1], 'it is not the runtime of another user', of(doctor()[1], 'runtime'))
+            with changed('/opt/containerd/bin/runc'):
+                state, text, mend = of(doctor('root')[1], 'engine')
+                ok(state == 'warn' and 'finds /srv/bin/runc first, which is not gpuhelper-runc' in text and '/opt/containerd/bin/runc' in mend,
+                   'a containerd that does not call it', (state, text, mend))
+        for name, conf, engine in (('by its settings', TOML % '' + OPT, ('ok', 'as /srv/opt/bin/runc')),
+                                   ('not by its settings', TOML % ', "io.containerd.internal.v1.opt"', ('warn', '/srv/bin/runc first'))):
+            write('/srv/c/config.toml', conf)
+            with running(CONTAINERD, 'containerd', '--config', '/srv/c/config.toml', env=ENV):
+                state, text, _ = of(doctor('root')[1], 'engine')
+                ok(state == engine[0] and engine[1] in text, 'a containerd that calls it %s' % name, (state, text))
+    SLEEP = 'concourse', '-c', 'import time; time.sleep(600)', 'worker'
+    with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
+        j = doctor('root')[1]
+        ok(of(j, 'runtime')[:2] == ('ok', '/srv/bin/runc, by the PATH of concourse (PID %d)' % pid), "Concourse's worker: its runtime", of(j, 'runtime'))
+        ok(of(j, 'volumes')[:2] == ('ok', "Concourse's worker (PID %d) has them in /srv/worker/volumes" % pid), 'its volumes', of(j, 'volumes'))
+    os.makedirs('/srv/other/volumes')
+    for name, args, env in (('--work-dir=', ['--work-dir=/srv/other'], {}), ('its environment', [], {'CONCOURSE_WORK_DIR': '/srv/other'}),
+                            ('--baggageclaim-volumes', ['--work-dir', '/srv/worker', '--baggageclaim-volumes', '/srv/other/volumes'], {})):
+        with running('/srv/concourse', *SLEEP, *args, env={**ENV, **env}):
+            status, j = doctor('root')
+            state, text, mend = of(j, 'volumes')
+            ok(status == 78 and state == 'fail' and 'has them in /srv/other/volumes, which is in none' in text and 'volumes = [ "/srv/other/volumes" ]' in mend,
+               'elsewhere, by ' + name, (state, text, mend))
+with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME.replace(VOLUMES, '/srv/nowhere')):
+    state, text, _ = of(doctor('root')[1], 'volumes')
+    ok(state == 'warn' and 'is there: a container is refused' in text, 'no volumes', text)
+
 open_door()
 status, j = doctor()
 ok(found(j, 'fail') == [] and any(c['check'] == 'door' and c['text'] == 'the socket, ' + SOCK for c in j['checks']), 'the socket', j)
@@ -234,4 +342,16 @@ ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] f
 os.chmod('/run/gpuhelper', 0o775)
 status, j = doctor()
 ok(status == 78 and 'door' in {c['check'] for c in found(j, 'fail')}, 'a socket that can\'t be trusted, and no bit', found(j, 'fail'))
+os.chmod('/run/gpuhelper', 0o755)
+
+NONE = '/proc/driver/nvidia/gpus'
+gone = [NONE + '/' + n for n in os.listdir(NONE)]
+for n in gone:
+    shutil.rmtree(n)
+status, j = doctor()
+ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none to give, and policies give some' in c['text'] for c in found(j, 'fail')) and
+   not any(c['check'] in ('gpus', 'driver') for c in found(j, 'ok')), 'no GPU at all, and a policy gives one', j)
+with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolders = ( { path = "/srv"; } );\n'):
+    status, j = doctor()
+    ok(status == 0 and any(c['check'] == 'gpus' and 'none to give: ' in c['text'] for c in found(j, 'warn')), 'and none does', j)
 done()

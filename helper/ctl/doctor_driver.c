@@ -1,0 +1,77 @@
+/* See doctor.h: what comes into a container with a GPU, by the code that the helper runs. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../host/cdigpus.h"
+#include "../host/driverfiles.h"
+#include "../pure/cleanup.h"
+#include "doctor.h"
+
+struct driver_look {
+	struct doctor *d;
+	const struct inventory *inventory;
+	const struct cdi_registry *specs;
+	size_t given;		/* GPUs that come with files */
+	bool bad;		/* something was said */
+};
+
+/* AMD's and Intel's files are the image's as a rule; NVIDIA's never fit but from this host. */
+static void
+look_at_gpu(struct driver_look *l, const struct gpu *g)
+{
+	const struct gpu_rule rule = { .has_vendor = true, .vendor = g->vendor, .count = 1,
+		.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY };
+	const struct driver_want want = { g, &rule };
+	const struct driver_question q = { l->specs, l->inventory, &l->d->settings, &want, 1 };
+	const char *vendor = gpu_vendor_name(g->vendor);
+	autostrlist struct strlist used = { 0 };
+	autofree char *mend = NULL;
+	struct edits edits = { 0 };
+	struct why why;
+
+	if (asprintf(&mend, "gpuhelperctl cdi generate --vendor %s --output /etc/cdi/gpuhelper-%s.json", vendor, vendor) == -1)
+		mend = NULL;
+	if (driver_files(&q, &edits, &used, &why) == -1) {
+		doctor_say(l->d, FINDING_FAIL, "driver", NULL, "%s", why.text);
+		l->bad = true;
+	} else if (edits.mounts == 0 && g->vendor == GPU_NVIDIA) {
+		doctor_say(l->d, FINDING_WARN, "driver", mend, "no file of the driver comes with %s GPU %s: only an image with the "
+		    "loaded driver's own libraries can use it", vendor, g->pci);
+		l->bad = true;
+	}
+	l->given += edits.mounts > 0;
+	edits_free(&edits);
+}
+
+static void
+look_at_gpus(struct driver_look *l)
+{
+	size_t i, usable = 0;
+
+	for (i = 0; i < l->inventory->gpus; i++)
+		if (l->inventory->gpu[i].unusable[0] == '\0') {
+			usable++;
+			look_at_gpu(l, &l->inventory->gpu[i]);
+		}
+	if (usable > 0 && !l->bad)
+		doctor_say(l->d, FINDING_OK, "driver", NULL, "its files come with %zu of %zu GPUs", l->given, usable);
+}
+
+void
+doctor_driver(struct doctor *d)
+{
+	autocdiregistry struct cdi_registry specs = { 0 };
+	struct inventory inv = { 0 };
+	struct driver_look l = { .d = d, .inventory = &inv, .specs = &specs };
+
+	if (d->settings.driver_files == DRIVER_FILES_NONE)
+		doctor_say(d, FINDING_OK, "driver", NULL, "its files are the images' own (driver_files = \"none\")");
+	else if (d->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME)
+		doctor_say(d, FINDING_OK, "driver", NULL, "its files are a vendor's runtime's (driver_files = \"vendor-runtime\")");
+	else if (doctor_find_gpus(&inv, &d->why) == -1 || cdi_registry_load(CDI_DIRS, true, &specs, &d->why) == -1 ||
+	    cdigpus_name(&specs, &inv, &d->why) == -1)
+		doctor_say(d, FINDING_FAIL, "driver", NULL, "%s", d->why.text);
+	else
+		look_at_gpus(&l);
+	inventory_free(&inv);
+}

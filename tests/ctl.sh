@@ -380,7 +380,7 @@ t "check: what is allowed, and not meant" exactly 0 <<-E
 	$d/policy.d/9-c.conf: warning: stands after 10-a.conf, for names are compared byte by byte: give all numbers the same number of digits
 	$d/policy.d/9-c.conf:1: warning: pipeline " ml/c" has a space at an end of a name, which counts
 E
-tree host
+tree runtimes
 mkdir "$T/bin"
 cp /bin/true "$T/bin/runc"
 printf 'runtime = "/nowhere/runc";\nvolumes = [ "/nowhere/a" ];\n' >"$d/gpuhelper.conf"
@@ -626,6 +626,9 @@ t "no question" complains 64 "explain: say --bundle DIR, or --pipeline TEAM/PIPE
 explain --bundle "$T" --gpus 1
 t "a bundle and a wish" complains 64 "explain: --bundle says all but the user: leave the other options out"
 
+echo 'runtime = "/nowhere/runc";' >"$d/gpuhelper.conf"
+explain --pipeline ml/train --job fit --user root
+t "no runtime below" exits 77 "refused: runtime /nowhere/runc: No such file or directory"
 tree kinds
 policy 10-vars.conf <<-'E'
 	pipeline = "ml/train"; instance_vars = { branch = "main"; pr = 7; };
@@ -844,7 +847,7 @@ t "one that asks for nothing would not be made either" sh -c '[ $1 = 77 ] && gre
 bundle "$claims,\"GPUHELPER_FOLDERS=/home\""
 sed -i 's,"rootfs","/usr",' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "and one that its policy refuses" sh -c '[ $1 = 77 ] && grep -q "^note: gpuhelper-runc would refuse the bundle: root.path /usr" out && grep -q "^refused: 20-claim.conf: it does not give folder /home" out' - "$st"
+t "and one that its policy refuses" sh -c '[ $1 = 77 ] && grep -q "^note: gpuhelper-runc would refuse the container: root.path /usr" out && grep -q "^refused: 20-claim.conf: it does not give folder /home" out' - "$st"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
 sed -i 's/"mounts"/"annotations":{"run.oci.hooks.stdout":"x"},"mounts"/' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
@@ -990,6 +993,13 @@ if [ "$(id -u)" = 0 ]; then
 		printf 'runtime = "/usr/bin/gpuhelper-runc";\n' >/etc/gpuhelper/gpuhelper.conf2
 		mv /etc/gpuhelper/gpuhelper.conf2 /etc/gpuhelper/gpuhelper.conf
 		run wrapper check /etc/gpuhelper/gpuhelper.conf
+		chmod 600 /etc/gpuhelper/gpuhelper.conf
+		groupadd -f gpuhelper; useradd -M worker; useradd -M -G gpuhelper member
+		chown 0 /etc/gpuhelper/policy.d
+		echo 'pipeline = "ml/x"; identity = "claim"; callers = [ "worker", "root" ]; folders = ( { path = "/srv/data"; } );' >/etc/gpuhelper/policy.d/10-a.conf
+		chmod 644 /etc/gpuhelper/policy.d/10-a.conf
+		echo 'runtime = "/bin/true";' >/etc/gpuhelper/gpuhelper.conf
+		run readers check
 		mv /etc/gpuhelper /etc/gpuhelper.real
 		ln -s gpuhelper.real /etc/gpuhelper
 		run link check
@@ -1073,6 +1083,9 @@ E
 sandboxed wrapper "check: of /etc/gpuhelper, no runtime is an error" exactly 78 <<-'E'
 	/etc/gpuhelper/gpuhelper.conf:1: no container is created: runtime /usr/bin/gpuhelper-runc in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it
 E
+sandboxed readers "check: settings that the worker's user can't read" sh -c '
+	[ $(cat sb-readers.st) = 0 ] && [ $(grep -c "can.t read it" out) = 2 ] && for u in worker member; do
+	grep -q "^/etc/gpuhelper/gpuhelper.conf: warning: user $u can.t read it, with whose rights gpuhelper-runc does: .* && chmod 0644 /etc/gpuhelper/gpuhelper.conf$" out || exit 1; done' </dev/null
 sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
 # told NAME TEXT: explain refuses it so
 told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }

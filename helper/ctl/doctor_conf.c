@@ -1,7 +1,5 @@
 /* See doctor.h: settings, policies, keys.  What is wrong in detail is said by «check» and «keys show». */
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,59 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/access.h"
 #include "../host/etc.h"
 #include "../host/file.h"
-#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "doctor.h"
 #include "keys.h"
+#include "readable.h"
 
 #define SETTINGS GPUHELPER_CONFDIR "/gpuhelper.conf"
-#define GROUPS_MAX 256
-
-/* The worker's user, with the groups that he gets when he logs in. */
-static void
-fill_user(const struct doctor *d, struct subject *s)
-{
-	gid_t list[GROUPS_MAX];
-	uint32_t same;
-	int i, n = GROUPS_MAX;
-
-	*s = (struct subject){ .mapped = true, .uid = d->uid, .gid = d->uid };
-	if (d->user == NULL || !user_uid(d->user, &same, &s->gid) || getgrouplist(d->user, s->gid, list, &n) == -1)
-		return;
-	for (i = 0; i < n && i < REQUEST_GIDS_MAX; i++)
-		s->gid_list[s->gids++] = list[i];
-}
-
-/* May he read the file?  Each directory on the way has to let him through. */
-static bool
-may_read(const struct doctor *d, const char *path)
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *part = strdup(path);
-	struct subject s;
-	char *end;
-	bool may = true;
-
-	fill_user(d, &s);
-	for (end = part != NULL ? strchr(part + 1, '/') : NULL; may && end != NULL; end = strchr(end + 1, '/')) {
-		autoclose int fd = -1;
-
-		*end = '\0';
-		fd = file_open_beneath(root, part + 1, O_PATH | O_DIRECTORY);
-		may = fd == -1 || access_allowed(fd, &s, X_OK);
-		*end = '/';
-	}
-	if (may && part != NULL) {
-		autoclose int fd = file_open_beneath(root, part + 1, O_PATH);
-
-		may = fd == -1 || access_allowed(fd, &s, R_OK);
-	}
-	return may;
-}
 
 /* The wrapper reads them with the worker's rights, and makes no container without. */
 static bool
@@ -70,7 +24,7 @@ settings_good(struct doctor *d)
 	autosettings struct settings s = { 0 };
 	const bool read = settings_load(GPUHELPER_CONFDIR, true, &s, NULL, NULL, &d->why) == 0;
 
-	if ((!read && access(SETTINGS, R_OK) == -1 && errno == EACCES) || (d->uid != 0 && !may_read(d, SETTINGS)))
+	if ((!read && access(SETTINGS, R_OK) == -1 && errno == EACCES) || !readable_by(d->uid, d->user, SETTINGS))
 		doctor_say(d, FINDING_FAIL, "settings", "chmod 0755 " GPUHELPER_CONFDIR " && chmod 0644 " SETTINGS,
 		    "%s can't be read by %s, with whose rights gpuhelper-runc reads it: no container is created", SETTINGS,
 		    d->user != NULL ? d->user : "the worker's user");

@@ -13,6 +13,7 @@
 #include "../user/annotations.h"
 #include "../user/compose.h"
 #include "../user/rootfs.h"
+#include "../user/runtime.h"
 #include "taskuser.h"
 
 #define WANTS_MAX 64
@@ -86,7 +87,16 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	return 0;
 }
 
-/* What gpuhelper-runc looks at before it asks. */
+/* What gpuhelper-runc looks at first of all; by PATH the runtime is the worker's, which is not known here. */
+static int
+look_at_runtime(const struct inquiry *q, struct why *why)
+{
+	autofree char *path = NULL;
+
+	return q->settings.runtime != NULL && (path = runtime_find(q->settings.runtime, why)) == NULL ? -1 : 0;
+}
+
+/* And then, before it asks. */
 static int
 look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
 {
@@ -116,11 +126,12 @@ look_at_host(struct inquiry *q)
 	autoclose int rootfd = -1;
 	struct why why;
 
-	if ((q->options->bundle == NULL || look_at_bundle(q, &rootfd, &rootpath, &why) == 0) &&
+	if (look_at_runtime(q, &why) == 0 &&
+	    (q->options->bundle == NULL || look_at_bundle(q, &rootfd, &rootpath, &why) == 0) &&
 	    (q->outcome != OUTCOME_GRANTED || look_at_grant(q, rootfd, rootpath, &why) == 0))
 		return;
 	if (q->outcome == OUTCOME_REFUSED) {
-		note(q, "gpuhelper-runc would refuse the bundle: %s", why.text);
+		note(q, "gpuhelper-runc would refuse the container: %s", why.text);
 	} else if (why.code == WHY_IO && !root) {
 		note(q, "what this user may not look at may refuse it: %s", why.text);
 	} else {

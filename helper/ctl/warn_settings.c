@@ -5,14 +5,17 @@
 #include "warnings.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../host/identity.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../user/runtime.h"
+#include "readable.h"
 
 /* Policies that ask for a token where no issuer's token is taken. */
 static void
@@ -59,6 +62,33 @@ warn_volumes(const struct check_set *s, struct checked *c)
 		    "filesystem is not in its bundle");
 }
 
+/* The wrapper reads the settings with the worker's rights. */
+static void
+warn_reader(struct checked *c, uint32_t uid, const char *name)
+{
+	if (!readable_by(uid, name, GPUHELPER_CONFDIR "/gpuhelper.conf"))
+		warn_once(c, 0, "user %.32s can't read it, with whose rights gpuhelper-runc does: his containers are refused: chmod "
+		    "0755 " GPUHELPER_CONFDIR " && chmod 0644 " GPUHELPER_CONFDIR "/gpuhelper.conf", name);
+}
+
+static void
+warn_readers(const struct check_set *s, struct checked *c)
+{
+	const struct group *g = getgrnam("gpuhelper");
+	struct asker who[ASKERS_MAX];
+	uint32_t uid;
+	size_t i, k, n;
+
+	for (i = 0; g != NULL && g->gr_mem[i] != NULL; i++)
+		if (user_uid(g->gr_mem[i], &uid, NULL))
+			warn_reader(c, uid, g->gr_mem[i]);
+	for (i = 0; i < s->n; i++) {
+		n = is_policy(&s->v[i]) ? policy_askers(&s->v[i].policy, who) : 0;
+		for (k = 0; k < n; k++)
+			warn_reader(c, who[k].uid, who[k].user);
+	}
+}
+
 static bool
 has_usable(const struct jwks *keys)
 {
@@ -100,6 +130,8 @@ warn_settings(struct check_set *s)
 		    "every GPU that its engine gives it, whatever the policies say");
 	if (s->settings.issuers == 0)
 		warn_no_issuers(s, c);
+	if (s->installed)
+		warn_readers(s, c);
 	warn_runtime(s, c);
 	warn_volumes(s, c);
 	for (k = 0; k < s->settings.issuers; k++)

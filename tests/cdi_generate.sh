@@ -413,7 +413,7 @@ container() {
 	json.dump(c, open('bundle/plain.json', 'w'))
 	P
 	"$ctl" cdi inject --device nvidia.com/gpu=0 bundle/plain.json >bundle/config.json 2>err || return 1
-	runc --root "$T/runc" run --bundle bundle "gen$$" >out 2>>err </dev/null
+	runc --root "$T/runc" run --bundle bundle "gen$SANDBOX_ID" >out 2>>err </dev/null
 	st=$?
 }
 names="libcuda.so.1 libcuda.so libcuda.so.$VERSION libnvidia-ml.so.1 libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4 libGLX_nvidia.so.0 libnvidia-glcore.so.$VERSION"
@@ -441,7 +441,7 @@ container debian rw /usr/bin/probe libcuda.so.1
 t "without the spec, no device" is 69
 cp bundle/plain.json bundle/config.json
 image debian
-runc --root "$T/runc" run --bundle bundle "gen$$" >out 2>err </dev/null; st=$?
+runc --root "$T/runc" run --bundle bundle "gen$SANDBOX_ID" >out 2>err </dev/null; st=$?
 t "and no library: it is the spec that brings them" sh -c '[ $1 = 0 ] && grep -q "^libcuda.so.1 .*cannot open shared object file.* -1$" out' - "$st"
 
 echo "# gpuhelper's grants from it"
@@ -461,7 +461,7 @@ granted() {
 	    'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1'])
 	json.dump(c, open('bundle/config.json', 'w'))
 	P
-	gpuhelper-runc --root "$T/runc" run --bundle bundle "gen$$" >out 2>err </dev/null
+	gpuhelper-runc --root "$T/runc" run --bundle bundle "gen$SANDBOX_ID" >out 2>err </dev/null
 	st=$?
 }
 chmod 755 "$T" "$T/img"

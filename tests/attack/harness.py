@@ -24,7 +24,7 @@ RUN, ETC, LOG = "/run/gpuhelper", "/etc/gpuhelper", "/var/log/gpuhelper/audit.js
 POLICIES = ETC + "/policy.d"
 GPU0, GPU1 = "0000:3b:00.0", "0000:af:00.0"
 SECONDS = 10
-# of cgroups, which others on this machine see (lib/sandbox.sh)
+# of cgroups and of abstract sockets, which others on this machine see (lib/sandbox.sh)
 CGROUP = "gpuhelper-attack-" + os.environ["SANDBOX_ID"]
 
 cases = []

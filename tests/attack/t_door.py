@@ -337,7 +337,7 @@ def w9():
         return subprocess.run([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True)
     with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as alone:
-        listening.bind("\0listening")
+        listening.bind("\0" + CGROUP)
         listening.listen()
         a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         r, w = os.pipe()
@@ -351,9 +351,9 @@ def w9():
 
 @case("W10", "a kernel without SO_PEERPIDFD (before 6.5): the same by start time and uid", 20)
 def w10():
-    # the fifth that the helper does is that one: after the domain, the type, whether it listens, and SO_PEERCRED; the call that
-    # is not made is a getpid(), for the filter of the helper's own lets no unknown one pass
-    strace = ("strace", "-qq", "-o", TEMP + "/peer", "-e", "trace=getsockopt", "-e", "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=5")
+    # the sixth that the helper does is that one: after the domain, the type, whether it listens, and SO_PEERCRED twice (for the
+    # filter, for who asks); the call that is not made is a getpid(), for the filter lets no unknown one pass
+    strace = ("strace", "-qq", "-o", TEMP + "/peer", "-e", "trace=getsockopt", "-e", "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6")
     with limited_door(*strace):
         a = Asker("attacker")
         try:

@@ -277,7 +277,7 @@ def fd0_pty():
 def fd0_socket(family, kind, listening=False, connect=None):
     with socket.socket(family, kind) as s:
         if listening:
-            s.bind("\0attack%d" % os.getpid())
+            s.bind("\0%s-%d" % (CGROUP, os.getpid()))
             s.listen()
         if connect:
             s.connect(connect)

@@ -176,8 +176,10 @@ gen_output(const struct generating *g, const char *text, struct why *why)
 	}
 	if (split_output(g, &dir, &name, why) == -1)
 		return -1;
-	buf_printf(&path, "%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name != NULL ? name : "");
-	if (name == NULL || path.failed)
+	if (dir == NULL || name == NULL)
+		return refuse_nomem(why);
+	buf_printf(&path, "%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
+	if (path.failed)
 		return refuse_nomem(why);
 	used = strcmp(dir, "/etc/cdi") == 0 || strcmp(dir, "/run/cdi") == 0;
 	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)

@@ -46,8 +46,11 @@ group() {
 	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	line=$(printf '%-28s %5d passed %3d failed %3d skipped %5d s' "$name" "$good" "$bad" "$skip" "$seconds")
 	echo "$line"
+	# of the virtual machine, each job's
+	times=$(sed -n 's/^# \([a-z]*: [0-9]* s\)$/    \1/p' "$logs/$name")
 	summary="$summary$line
-"
+${times:+$times
+}"
 }
 
 tap() { # tap NAME COMMAND...: one test that is the command's success

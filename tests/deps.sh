@@ -1,22 +1,29 @@
 #!/bin/sh
 # The only place that installs anything: the packages that building, the demo and the tests need.
 #
-#   deps.sh build|demo|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
+#   deps.sh build|demo|other|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
+#   deps.sh --print SET			prints the packages and installs nothing
+# other: what tests/other.sh wants in another release's root directory.
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
+other="$demo crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
 systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio zstd
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
+print=no
+[ "${1:-}" != --print ] || { print=yes; shift; }
 case ${1:-check} in
 build) want=$build ;;
 demo) want=$demo ;;
+other) want=$other ;;
 check) want=$check ;;
-*) echo "usage: deps.sh build|demo|check" >&2; exit 2 ;;
+*) echo "usage: deps.sh [--print] build|demo|other|check" >&2; exit 2 ;;
 esac
+[ $print = no ] || { echo $want; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
 	cat >&2 <<-'EOF'
@@ -28,22 +35,35 @@ if ! command -v apt-get >/dev/null; then
 	EOF
 	exit 2
 fi
+# those that are installed, and what these provide (Debian 13 has libselinux1-dev by that alone)
+there=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' | sed -n 's/^installed //p' | tr ',' '\n' | sed 's/ *(.*//; s/^ *//')
 missing=
 for p in $want; do
-	dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+	echo "$there" | grep -qxF -e "$p" || missing="$missing $p"
 done
+# get COMMAND...: another apt-get (a new machine's own updates, say) has its lock for a while; apt 2.6 waits for dpkg's alone
+get() {
+	tries=60
+	until LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" 2>"$err"; do
+		grep -q 'Could not get lock' "$err" && [ $((tries -= 1)) -gt 0 ] || { cat "$err" >&2; return 1; }
+		[ $tries != 59 ] || echo "deps.sh: another apt-get is at work: waiting for it" >&2
+		sleep 5
+	done
+}
+err=$(mktemp)
+trap 'rm -f "$err"' EXIT
 # clang's sanitizer and fuzzer runtimes are a package of their own, named after clang's version
 runtime() {
 	[ "${1:-check}" = check ] || return 0
 	v=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
 	[ -z "$v" ] || dpkg-query -W -f '${db:Status-Status}\n' "libclang-rt-$v-dev" 2>/dev/null | grep -qx installed ||
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
+	    get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
 	    echo "deps.sh: libclang-rt-$v-dev can't be had: fuzzers will be skipped" >&2
 }
 if [ -n "$missing" ]; then
 	[ "$(id -u)" = 0 ] || { echo "deps.sh: needs root to install:$missing" >&2; exit 2; }
 	echo "installing:$missing" >&2
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+	get update -qq
+	get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 runtime "${1:-check}"

@@ -40,9 +40,10 @@ fi
 
 # read-only, but for what is in memory; the machine's own devices, cgroups and processes
 root=$OTHER_ROOT
-mkdir -p "$root/gpuhelper"
+# srvx: refusals.py has a folder beside /srv
+mkdir -p "$root/gpuhelper" "$root/srvx"
 mount --bind "$root" "$root"
-for d in gpuhelper tmp run var/tmp root; do mount -t tmpfs -o mode=1777 other "$root/$d"; done
+for d in gpuhelper srvx tmp run var/tmp root; do mount -t tmpfs -o mode=1777 other "$root/$d"; done
 chmod 0755 "$root/gpuhelper" "$root/run" "$root/root"
 mount -o remount,ro,bind "$root"
 for d in proc sys dev; do mount --rbind "/$d" "$root/$d"; done

@@ -42,6 +42,12 @@ gpus_read(int root, const char *fmt, ...)
 	return p;
 }
 
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 int
 gpus_list(int root, const char *path, struct strlist *out, struct why *why)
 {
@@ -68,5 +74,8 @@ gpus_list(int root, const char *path, struct strlist *out, struct why *why)
 	if (r == 0 && errno != 0)
 		r = refuse(why, WHY_IO, "/%s: %s", path, strerror(errno));
 	closedir(d);
+	/* file systems differ in their order, and the nodes of a GPU are told in it */
+	if (out->n > 1)
+		qsort(out->v, out->n, sizeof(*out->v), by_text);
 	return r;
 }

@@ -12,7 +12,8 @@ struct order {
 /* How the container's scope is stopped, ordered and shown (systemd.unit(5), systemd.scope(5)). */
 static const struct order systemd[] = {
 	{ "After", false }, { "Before", false }, { "CollectMode", false }, { "DefaultDependencies", false },
-	{ "Description", false }, { "TimeoutStopSec", false }, { "TimeoutStopUSec", false }, { NULL, false },
+	{ "Description", false }, { "KillSignal", false }, { "TimeoutStopSec", false }, { "TimeoutStopUSec", false },
+	{ NULL, false },
 };
 
 static const struct order crun[] = {

@@ -41,6 +41,50 @@ is_beneath_volume(const char *path, const struct settings *settings)
 	return found;
 }
 
+/* A root filesystem, and the volumes that some mount must show as well. */
+struct origin {
+	const struct settings *settings;
+	const struct stat *root;
+	const char *fs, *place;		/* mounts.h */
+};
+
+/* Does this mount show the same directory, beneath a volume? */
+static bool
+is_origin(void *ctx, struct mount *m)
+{
+	const struct origin *o = ctx;
+	autofree char *path = NULL;
+	const char *rest;
+	struct stat st;
+
+	if (strcmp(m->fs, o->fs) != 0 || !path_at_or_beneath(o->place, m->place))
+		return false;
+	rest = strcmp(m->place, "/") == 0 ? o->place : o->place + strlen(m->place);
+	if (asprintf(&path, "%s%s", strcmp(m->point, "/") == 0 ? "" : m->point, strcmp(rest, "/") == 0 ? "" : rest) == -1)
+		path = NULL;
+	return path != NULL && is_beneath_volume(path, o->settings) && lstat(path, &st) == 0 &&
+	    st.st_dev == o->root->st_dev && st.st_ino == o->root->st_ino;
+}
+
+/*
+ * podman 5 mounts a root filesystem of its storage once more, in /var/tmp, where a user namespace with ids of its
+ * own can reach it: what counts is where it comes from.
+ */
+static bool
+comes_from_volume(int fd, const char *path, const struct settings *settings)
+{
+	automounts struct mount_table *mounts = mounts_read();
+	autofree char *fs = NULL, *place = NULL;
+	struct stat st;
+	struct origin o = { .settings = settings, .root = &st };
+
+	if (fstat(fd, &st) == -1 || !mounts_place(mounts, fd, path, &fs, &place))
+		return false;
+	o.fs = fs;
+	o.place = place;
+	return mounts_own(is_origin, &o) == 1;
+}
+
 bool
 rootfs_is_in_volumes(const char *path, const struct settings *settings)
 {
@@ -77,12 +121,12 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 		return refuse_nomem(why);
 	if ((*path = realpath(given, NULL)) == NULL)
 		return refuse(why, WHY_DATA, "config.json: root.path %s: %s", given, strerror(errno));
-	if (!path_is_beneath(*path, bundle) && !is_beneath_volume(*path, settings))
-		return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf: "
-		    "if this is where the engine keeps its images, add it there", *path);
 	if ((*fd = open(*path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_DATA, "root.path %s: %s", *path, strerror(errno));
-	return 0;
+	if (path_is_beneath(*path, bundle) || is_beneath_volume(*path, settings) || comes_from_volume(*fd, *path, settings))
+		return 0;
+	/* told to the author of a task: which directories are the engine's is not his to say */
+	return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf", *path);
 }
 
 /* Only root and the caller may rename what is in it. */

@@ -13,8 +13,8 @@ bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
 bool rootfs_may_lie_in(const char *dir, const struct settings *settings);
 
 /*
- * root.path, resolved, must lie beneath the bundle or one of the volumes: a
- * task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,
+ * root.path, resolved, must lie beneath the bundle or one of the volumes, or be a mount
+ * of a directory there: a task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,
  * *path its resolved path (the caller closes and frees).
  */
 int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,

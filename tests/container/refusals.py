@@ -162,6 +162,24 @@ os.unlink(W + '/vol/escape')
 refused('root.path climbs out with ..', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/../../../etc')))
 refused('root.path is a volume itself', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol')))
 
+# podman 5 mounts a root filesystem once more, in /var/tmp; what is mounted there is not always one of the engine's
+again = '/var/tmp/intermediate-mountpoint-%s' % UNIQUE
+os.makedirs(again)
+for source, good in (host.rootfs, True), ('/etc', False), (host.rootfs + '/bin', True), (W + '/vol', False):
+    sh('mount', '--bind', source, again)
+    b = bundle(env=[], edit=lambda s: s['root'].update(path=again))
+    if source != host.rootfs and good:      # no image, but a directory of one: it is the runtime that finds nothing to run there
+        b.create()
+        ok('volumes in gpuhelper.conf' not in str(b.errors()), tag + 'root.path that is a mount of a directory of an image', b.errors())
+    elif good:
+        r = b.create()
+        ok(r.returncode == 0, tag + "root.path that is a mount of a volume's directory: created", b.errors())
+    else:
+        refused('root.path that is a mount of %s' % source, 'is not beneath', b)
+    b.delete()
+    sh('umount', again)
+os.rmdir(again)
+
 # a task may write above root.path: what the runtime took is looked at before anything runs there
 above = W + '/vol/above'
 inner, secret = busybox_rootfs(above + '/image/rootfs', MAXID), busybox_rootfs(W + '/secret/rootfs', MAXID)

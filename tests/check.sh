@@ -24,18 +24,25 @@ logs=$here/build/logs
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 summary=
 
-# group NAME COMMAND...: counts the command's TAP; a command that fails or tests nothing counts as one failure
-group() {
-	name=$1; shift
-	case $only in *[!\ ]*) case $only in *" $name "*) ;; *) return 0 ;; esac ;; esac
-	start=$(date +%s)
-	"$@" >"$logs/$name" 2>&1
-	status=$?
-	seconds=$(($(date +%s) - start))
+wanted() { # wanted NAME: is this group to be run?
+	case $only in *[!\ ]*) case $only in *" $1 "*) ;; *) return 1 ;; esac ;; esac
+}
+
+run_group() { # run_group NAME COMMAND...: what it says, how it ends and how long it takes go into files
+	at=$logs/$1 began=$(date +%s); shift
+	"$@" >"$at" 2>&1
+	echo "$? $(($(date +%s) - began))" >"$at.end"
+}
+
+# Counts a group's TAP; a command that fails or tests nothing counts as one failure.
+tell_group() {
+	name=$1
+	read -r status seconds <"$logs/$name.end"
+	rm -f "$logs/$name.end"
 	bad=$(grep -c '^not ok' "$logs/$name")
 	skip=$(grep -c '^ok.*# SKIP' "$logs/$name")
 	good=$(($(grep -c '^ok' "$logs/$name") - skip))
-	if [ $((good + skip + bad)) = 0 ] || { [ $status != 0 ] && [ "$bad" = 0 ]; }; then
+	if [ $((good + skip + bad)) = 0 ] || { [ "$status" != 0 ] && [ "$bad" = 0 ]; }; then
 		bad=$((bad + 1))
 		echo "$name: exit status $status; its last lines:"
 		tail -n 25 "$logs/$name" | sed 's/^/    /'
@@ -51,6 +58,32 @@ group() {
 	summary="$summary$line
 ${times:+$times
 }"
+}
+
+running=	# groups that run side by side, as PID:NAME, the oldest first
+
+end_oldest() {
+	oldest=${running%% *}
+	running=${running#"$oldest"}
+	running=${running# }
+	wait "${oldest%%:*}"
+	tell_group "${oldest#*:}"
+}
+
+# group NAME COMMAND...: alone, for what takes all processors or looks at the time
+group() {
+	while [ -n "$running" ]; do end_oldest; done
+	wanted "$1" || return 0
+	run_group "$@"
+	tell_group "$1"
+}
+
+# beside NAME COMMAND...: while another one runs; each has a sandbox of its own, and mostly waits
+beside() {
+	wanted "$1" || return 0
+	run_group "$@" &
+	running="${running:+$running }$!:$1"
+	case $running in *" "*) end_oldest ;; esac
 }
 
 tap() { # tap NAME COMMAND...: one test that is the command's success
@@ -126,67 +159,71 @@ group keys sh tests/keys.sh
 group sandbox sh tests/sandbox.sh
 group attack-cases python3 tests/attack/cases.py
 group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
-group doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
-group door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
+beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
+beside door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
 group door sh tests/attack/socket.sh
-group wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
-group verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
-group grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
-group grants-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" runc v2
-group grants-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/grants.py" crun v1
-group grants-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" crun v2
-group refusals-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/refusals.py" runc v1
-group refusals-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" runc v2
-group refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/refusals.py" crun v1
-group refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
-group privileged-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/privileged.py" runc v1
-group privileged-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" runc v2
-group privileged-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/privileged.py" crun v1
-group privileged-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" crun v2
-group options-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/options.py" runc v1
-group options-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" runc v2
-group options-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/options.py" crun v1
-group options-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" crun v2
-group tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
-group tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
-group rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc
-group rootless-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun
+beside wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
+beside verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
+beside grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
+beside grants-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" runc v2
+beside grants-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/grants.py" crun v1
+beside grants-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" crun v2
+beside refusals-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/refusals.py" runc v1
+beside refusals-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" runc v2
+beside refusals-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/refusals.py" crun v1
+beside refusals-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/refusals.py" crun v2
+beside privileged-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/privileged.py" runc v1
+beside privileged-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" runc v2
+beside privileged-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/privileged.py" crun v1
+beside privileged-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/privileged.py" crun v2
+beside options-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/options.py" runc v1
+beside options-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" runc v2
+beside options-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/options.py" crun v1
+beside options-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" crun v2
+beside tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
+beside tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
+beside rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc
+beside rootless-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun
 for s in socket nnp userns; do
-	group rootless-runc-$s sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc $s
+	beside rootless-runc-$s sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc $s
 done
-group rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun userns
+beside rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun userns
 for m in rootless rootful; do
-	group podman-$m sandboxed nvidia-2gpu keep python3 "$here/tests/container/podman.py" $m
+	beside podman-$m sandboxed nvidia-2gpu keep python3 "$here/tests/container/podman.py" $m
 done
-group mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
-group vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
+beside mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
+beside vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
 for c in runc:keep:v1 crun:v1:v1; do
 	r=${c%%:*} m=${c#*:}
-	group "ctkspec-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/ctkspec.py" "$r" v1
+	beside "ctkspec-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/ctkspec.py" "$r" v1
 done
-group driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
-group driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
-group allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
-group folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
+beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
+beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
+beside allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
+beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
-	group "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
+	beside "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
 done
 rounds=500
 [ $long = no ] || rounds=4000
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
-	group "idle-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/idle.py" "$r" "$v" $rounds
+	beside "idle-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/idle.py" "$r" "$v" $rounds
 done
-group containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
-group containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
-group containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
+beside containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
+beside containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
+beside containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
 group vm sh tests/vm/all.sh
+# the packages and the engines of Debian 13
+group debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
+    podman-rootless containerd-v1
 if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
 
+while [ -n "$running" ]; do end_oldest; done
 printf '\n%s\n' "$summary"
 if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
 [ $failed = 0 ] && [ $passed -gt 0 ]

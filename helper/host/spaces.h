@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../pure/processid.h"
+
 /* The PID namespace that the kernel starts with (PROC_PID_INIT_INO of include/linux/proc_ns.h). */
 #define SPACE_FIRST_PIDS 0xeffffffcU
 
@@ -27,5 +29,12 @@ bool space_of(pid_t pid, const char *kind, uint64_t *inode);
  * can't be seen.  Takes a look at every thread there is: not for what is asked often.
  */
 bool space_is_inhabited(const char *kind, uint64_t inode);
+
+/*
+ * True if a process lives that has this number in that PID namespace, and this start
+ * time; or where that can't be seen.  For a namespace beneath our own: of another one nobody
+ * is to be seen.
+ */
+bool space_has_process(uint64_t pids, struct process_id p);
 
 #endif

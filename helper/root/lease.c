@@ -65,21 +65,33 @@ share_of(struct seeing *s, uint32_t uid)
 	return &s->share[i];
 }
 
+static bool
+is_near(const struct lease *l, const struct seeing *see)
+{
+	return l->pids == 0 || l->pids == see->pids;
+}
+
 /*
- * Its numbers of processes are of another PID namespace: who is there can't be told from here, but that
- * someone is; and who sees all processes sees that nobody is.
+ * Its numbers of processes are of another PID namespace.  From above all of that can be seen; from
+ * elsewhere nobody in there can, nor that nobody is, but for the first one, from which everyone can.
  */
 static bool
-lives_elsewhere(const struct lease *l, const struct seeing *see)
+is_out_of_sight(const struct lease *l, const struct seeing *see)
 {
-	return see->pids != SPACE_FIRST_PIDS || space_is_inhabited("pid", l->pids);
+	return !is_near(l, see) && see->pids != SPACE_FIRST_PIDS && !space_is_inhabited("pid", l->pids);
+}
+
+static bool
+lives(const struct lease *l, struct process_id p, const struct seeing *see)
+{
+	return is_near(l, see) ? process_id_lives(p) : space_has_process(l->pids, p);
 }
 
 /* Somebody is left of it, wherever he went: when the first process of a PID namespace ends, all others do. */
 static bool
-is_inhabited(const struct lease *l, struct share *share)
+is_inhabited(const struct lease *l, const struct seeing *see, struct share *share)
 {
-	return process_id_lives(l->init) || cgroup_populated(&l->cgroups, &share->dirs) ||
+	return lives(l, l->init, see) || cgroup_populated(&l->cgroups, &share->dirs) ||
 	    (l->mounts != 0 && space_is_inhabited("mnt", l->mounts));
 }
 
@@ -91,9 +103,7 @@ is_inhabited(const struct lease *l, struct share *share)
 static bool
 is_live(const struct lease *l, struct seeing *see, struct share *share)
 {
-	if (l->pids != 0 && l->pids != see->pids)
-		return lives_elsewhere(l, see);
-	if (process_id_lives(l->asker) || is_inhabited(l, share))
+	if (is_out_of_sight(l, see) || lives(l, l->asker, see) || is_inhabited(l, see, share))
 		return true;
 	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
 }

@@ -39,6 +39,12 @@ namespace_is_own(void)
 }
 
 bool
+namespace_has_device_cgroup(void)
+{
+	return geteuid() == 0 && !namespace_is_own();
+}
+
+bool
 namespace_has_our_root(pid_t pid)
 {
 	autofree char *text = read_map(pid);

@@ -126,7 +126,8 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 	if (path_is_beneath(*path, bundle) || is_beneath_volume(*path, settings) || comes_from_volume(*fd, *path, settings))
 		return 0;
 	/* told to the author of a task: which directories are the engine's is not his to say */
-	return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf", *path);
+	return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf",
+	    *path);
 }
 
 /* Only root and the caller may rename what is in it. */

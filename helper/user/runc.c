@@ -9,14 +9,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/mount.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -44,6 +42,7 @@
 #include "rootfs.h"
 #include "runtime.h"
 #include "spec.h"
+#include "suit.h"
 #include "update.h"
 
 /* One container on its way. */
@@ -196,13 +195,6 @@ check_cgroup_is_free(const struct making *m, struct why *why)
 	    "already: it must have one of its own", *r->cgroups_path ? r->cgroups_path : r->id);
 }
 
-/* A runtime in a user namespace, or of a user, sets no device rules. */
-static bool
-has_device_cgroup(void)
-{
-	return geteuid() == 0 && !namespace_is_own();
-}
-
 /* Whatever a container has of GPUs that was not granted is taken away from it. */
 static bool
 hides_gpus(const struct making *m)
@@ -232,95 +224,14 @@ check_container(struct making *m, bool *asks)
 	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
 		return -1;
 	m->spec.bundle = m->bundle.path;
-	if (find_placeholder(m) == -1 || note_allocation(m) == -1 || check_privilege(m) == -1 ||
-	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
+	if (find_placeholder(m) == -1 || note_allocation(m) == -1 ||
+	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 || check_privilege(m) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
 	    annotations_check(&m->spec, is_hosts_root(), &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    compose_check_mounts(&m->spec, &m->why) == -1 || read_majors(m) == -1)
 		return -1;
-	return hides_gpus(m) && !has_device_cgroup() ? nodes_check_mounts(&m->spec, &m->majors, &m->why) : 0;
-}
-
-/* Recursive read-only mounts need a runtime and a kernel that know them, or submounts would stay writable. */
-static int
-check_submounts(struct making *m)
-{
-	const struct edits *e = &m->reply.edits;
-	size_t i;
-
-	for (i = 0; i < e->mounts && !strlist_has(&e->mount[i].options, "rnodev"); i++)
-		;
-	if (i == e->mounts)
-		return 0;
-	if (syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) == -1 && errno == ENOSYS)
-		return refuse(&m->why, WHY_DENIED, "folder %s is granted with its submounts, which this kernel can't make "
-		    "read-only: it needs Linux 5.12", e->mount[i].source);
-	if (!runtime_has_mount_option(m->runtime, "rro") || !runtime_has_mount_option(m->runtime, "rnodev"))
-		return refuse(&m->why, WHY_DENIED, "folder %s is granted with its submounts, and %s does not say that it can make "
-		    "them read-only (runc features): runc 1.1 can", e->mount[i].source, m->runtime);
-	return 0;
-}
-
-static bool
-is_crun(const struct making *m)
-{
-	autofree char *real = realpath(m->runtime, NULL);
-
-	return real != NULL && strcmp(strrchr(real, '/') + 1, "crun") == 0;
-}
-
-/*
- * crun 1.8 takes the recursion of «rprivate» for the bind mount's own and brings
- * mounts beneath along, writable; and it forgets nosuid and nodev of a writable
- * bind mount.  «private» and the recursive forms mean the same where nothing is
- * mounted beneath, and hold.
- */
-static int
-suit_crun(struct making *m)
-{
-	struct edits *e = &m->reply.edits;
-	struct strlist *options;
-	size_t i, k;
-
-	if (!is_crun(m))
-		return 0;
-	for (i = 0; i < e->mounts; i++) {
-		options = &e->mount[i].options;
-		if (strlist_has(options, "rbind"))
-			continue;
-		for (k = 0; k < options->n; k++)
-			if (strcmp(options->v[k], "rprivate") == 0)
-				memmove(options->v[k], "private", sizeof("private"));
-		/* the recursive forms are for directories; a read-only mount keeps the others */
-		if (!strlist_has(options, "rw"))
-			continue;
-		if (!strlist_add(options, "rnosuid", SIZE_MAX) || !strlist_add(options, "rnodev", SIZE_MAX))
-			return refuse_nomem(&m->why);
-	}
-	return 0;
-}
-
-/*
- * A runtime that is not the host's root can't make nodes: runc binds the host's for those in
- * linux.devices by itself, crun 1.8 fails («unshare CLONE_NEWNS»).  With mounts
- * both do.
- */
-static int
-bind_nodes(struct making *m)
-{
-	static const char *const options[] = { "bind", "rprivate", "rw", "nosuid", "noexec", NULL };
-	struct edits *e = &m->reply.edits;
-	size_t i;
-
-	/* in a user namespace crun 1.8 binds nodes that it made elsewhere, which then have no label that lets anyone in */
-	if (has_device_cgroup() && !(e->label != NULL && m->spec.user_namespace && is_crun(m)))
-		return 0;
-	e->nodes_bound = true;
-	for (i = 0; i < e->nodes; i++)
-		if (!edits_add_mount(e, e->node[i].path, e->node[i].path, options))
-			return refuse_nomem(&m->why);
-	return 0;
+	return hides_gpus(m) && !namespace_has_device_cgroup() ? nodes_check_mounts(&m->spec, &m->majors, &m->why) : 0;
 }
 
 static int
@@ -341,7 +252,7 @@ ask_for_grant(struct making *m)
 	m->granted = true;
 	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1)
 		return -1;
-	return check_submounts(m) == -1 || suit_crun(m) == -1 ? -1 : bind_nodes(m);
+	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);
 }
 
 /* What has such capabilities was made to do what container_t may not. */

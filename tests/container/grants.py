@@ -168,12 +168,7 @@ WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_MKNOD']
 
 
 def as_root(spec, caps=WEAK):
-    """Root of the host's, but otherwise an ordinary container."""
-    spec['process']['capabilities'] = {k: caps for k in ('bounding', 'effective', 'permitted')}
-    spec['linux']['readonlyPaths'] = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
-    for m in spec['mounts']:
-        if m['destination'] in ('/sys', '/sys/fs/cgroup') and 'ro' not in m['options']:
-            m['options'].append('ro')
+    ordinary(spec, caps)
 
 
 def process_file(b, caps):

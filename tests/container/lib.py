@@ -221,6 +221,15 @@ class Fresh(Bundle):
         super().__init__(host, edit=lambda s: [edit(s), s['root'].update(path=image)], **kw)
 
 
+def ordinary(spec, caps):
+    """An ordinary container of root's, with these capabilities, out of Concourse's sample of a privileged one."""
+    spec['process']['capabilities'] = {k: caps for k in ('bounding', 'effective', 'permitted')}
+    spec['linux']['readonlyPaths'] = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+    for m in spec['mounts']:
+        if m['destination'] in ('/sys', '/sys/fs/cgroup') and 'ro' not in m['options']:
+            m['options'].append('ro')
+
+
 def missing_caps(bounding):
     names = ('CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE '
              'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT '

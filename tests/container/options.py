@@ -18,7 +18,7 @@ BY_US = [WRAPPER, '--root', W + '/root']
 
 def weak(spec):
     """A container of the host's root, which is not a privileged one."""
-    spec['process']['capabilities'] = {k: WEAK for k in ('bounding', 'effective', 'permitted')}
+    ordinary(spec, WEAK)
 
 
 def greedy(spec):
@@ -91,10 +91,10 @@ host.settings('privileged = "deny";')
 for words in (['--no-pivot'],) + ((['--no-pivot=true'],) if host.name == 'runc' else (['--no-piv'],)):
     b = fresh(default, args=('/bin/sh', '-c', NEW_PROC))
     r = b.run(*words)
-    ok(r.returncode == 1 and '--no-pivot makes one' in r.stdout, tag + 'privileged = "deny": %s is refused' % words[0], r.stdout)
+    ok(r.returncode == 1 and 'is made with --no-pivot' in r.stdout, tag + 'privileged = "deny": %s is refused' % words[0], r.stdout)
 b = Bundle(host, args=['/bin/true'])
 r = b.run('--no-pivot')
-ok('--no-pivot makes one' not in r.stdout, tag + 'but not with a user namespace', r.stdout)
+ok('is made with --no-pivot' not in r.stdout, tag + 'but not with a user namespace', r.stdout)
 
 # an image says what its processes may do
 b = fresh()

@@ -7,6 +7,7 @@ set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 2
 [ $# -ge 2 ] || { echo "usage: other.sh SUITE GROUP..." >&2; exit 2; }
+mkdir -p build || exit 2
 
 if [ "${OTHER_STAGE:-}" = inside ]; then
 	# «/» is the other release's, from here on

@@ -8,7 +8,7 @@ set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
-other="$demo crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
+other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
 systemd qemu-system-x86 mmdebstrap e2fsprogs kmod cpio zstd
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils"

@@ -38,49 +38,21 @@ space_of(pid_t pid, const char *kind, uint64_t *inode)
 	return proc != -1 && space_find(proc, name, kind, inode);
 }
 
+#define NESTED_MAX 32		/* PID namespaces in one another (MAX_PID_NS_LEVEL) */
+
 struct search {
 	int proc;
 	const char *kind;
 	uint64_t inode;
-	struct process_id process;	/* in there; pid 0: any */
+	unsigned depth;			/* of a PID namespace, beneath our own: 1 is our own */
+	struct process_id process;	/* by its number there */
 };
 
-/* The number that a process has in its own PID namespace, the last one of «NSpid:» (proc(5)). */
-static bool
-has_number(const struct search *s, const char *pid)
-{
-	autofree char *text = NULL;
-	char name[40], *line, *end;
-	uint64_t start;
-
-	snprintf(name, sizeof(name), "%.15s/status", pid);
-	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
-		return !process_is_gone(errno);
-	if ((line = strstr(text, "\nNSpid:")) == NULL)
-		return true;
-	line += strlen("\nNSpid:");
-	end = line + strcspn(line, "\n");
-	*end = '\0';
-	while (end > line && end[-1] != '\t' && end[-1] != ' ')
-		end--;
-	if (strtol(end, NULL, 10) != s->process.pid)
-		return false;
-	return process_start((pid_t)strtol(pid, NULL, 10), &start) ? start == s->process.start : !process_is_gone(errno);
-}
-
-/* A zombie is in none (ENOENT). */
-static bool
-is_inside(void *ctx, const char *task, bool own_files)
-{
-	const struct search *s = ctx;
-	uint64_t inode;
-
-	(void)own_files;
-	return space_find(s->proc, task, s->kind, &inode) ? inode == s->inode : !process_is_gone(errno);
-}
+/* Looks at one process (PID beneath «proc»); true ends the search. */
+typedef bool process_test(struct search *s, const char *pid);
 
 static bool
-search(struct search *s)
+search(struct search *s, process_test *test)
 {
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
@@ -94,11 +66,77 @@ search(struct search *s)
 	}
 	s->proc = fd;
 	while (!found && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			found = task_any(fd, e->d_name, is_inside, s) && (s->process.pid == 0 || has_number(s, e->d_name));
+		found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && test(s, e->d_name);
 	found = found || errno != 0;
 	closedir(d);
 	return found;
+}
+
+/* A zombie is in none (ENOENT). */
+static bool
+task_is_inside(void *ctx, const char *task, bool own_files)
+{
+	const struct search *s = ctx;
+	uint64_t inode;
+
+	(void)own_files;
+	return space_find(s->proc, task, s->kind, &inode) ? inode == s->inode : !process_is_gone(errno);
+}
+
+static bool
+is_inside(struct search *s, const char *pid)
+{
+	return task_any(s->proc, pid, task_is_inside, s);
+}
+
+/* Its numbers from our PID namespace to its own («NSpid:», proc(5)); 0 with errno where they can't be seen. */
+static unsigned
+read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
+{
+	autofree char *text = NULL;
+	char name[40], *p, *end;
+	unsigned n = 0;
+
+	snprintf(name, sizeof(name), "%.15s/status", pid);
+	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
+		return 0;
+	errno = EINVAL;
+	if ((p = strstr(text, "\nNSpid:")) == NULL)
+		return 0;
+	for (p += strlen("\nNSpid:"); n < NESTED_MAX && *p != '\n' && *p != '\0'; p = end) {
+		out[n] = strtol(p, &end, 10);
+		if (end == p)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* How deep the namespace lies, by one who is in it. */
+static bool
+find_depth(struct search *s, const char *pid)
+{
+	long numbers[NESTED_MAX];
+
+	if (!is_inside(s, pid))
+		return false;
+	s->depth = read_numbers(s, pid, numbers);
+	return s->depth > 0 || !process_is_gone(errno);
+}
+
+/* Of that namespace, or of one beneath: one of another branch has the number and the start by chance at most. */
+static bool
+has_number(struct search *s, const char *pid)
+{
+	long numbers[NESTED_MAX];
+	unsigned n = read_numbers(s, pid, numbers);
+	uint64_t start;
+
+	if (n == 0)
+		return !process_is_gone(errno);
+	if (n < s->depth || numbers[s->depth - 1] != s->process.pid)
+		return false;
+	return process_start((pid_t)strtol(pid, NULL, 10), &start) ? start == s->process.start : !process_is_gone(errno);
 }
 
 bool
@@ -106,7 +144,7 @@ space_is_inhabited(const char *kind, uint64_t inode)
 {
 	struct search s = { .kind = kind, .inode = inode };
 
-	return search(&s);
+	return search(&s, is_inside);
 }
 
 bool
@@ -114,5 +152,7 @@ space_has_process(uint64_t pids, struct process_id p)
 {
 	struct search s = { .kind = "pid", .inode = pids, .process = p };
 
-	return p.pid > 0 && search(&s);
+	if (p.pid <= 0 || !search(&s, find_depth))
+		return false;
+	return s.depth == 0 || search(&s, has_number);
 }

@@ -18,12 +18,15 @@ home_of(int proc, const char *pid, struct home *out)
 	struct statx st;
 	char path[40];
 
+	*out = (struct home){ 0 };
 	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
 		return false;
 	/* its file system is not asked: it may be one that never answers (FUSE) */
 	snprintf(path, sizeof(path), "%.15s/root", pid);
-	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1)
-		return false;
+	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1) {
+		out->odd_root = !process_is_gone(errno);
+		return out->odd_root;
+	}
 	out->root = st.stx_ino;
 	out->root_major = st.stx_dev_major;
 	out->root_minor = st.stx_dev_minor;
@@ -51,8 +54,10 @@ in_first_namespace(int proc)
 bool
 home_find(int proc, struct home *out)
 {
+	if (!home_of(proc, "self", out) || out->odd_root)
+		return false;
 	out->all_seen = in_first_namespace(proc);
-	return home_of(proc, "self", out);
+	return true;
 }
 
 int
@@ -66,5 +71,8 @@ home_is_containers(const struct home *home, int proc, const char *pid)
 		return 0;
 	if (!home_of(proc, tid, &its))
 		return process_is_gone(errno) || (!home->all_seen && (errno == EACCES || errno == EPERM)) ? 0 : -1;
+	/* a root directory that can't be looked at (a user's FUSE may keep even root out, or fail) is not ours */
+	if (its.odd_root)
+		return home->all_seen || (errno != EACCES && errno != EPERM);
 	return !same_home(&its, home);
 }

@@ -10,6 +10,7 @@ struct home {
 	uint64_t pids, users;		/* inodes of the namespaces */
 	uint64_t root;			/* and of the root directory */
 	uint32_t root_major, root_minor;
+	bool odd_root;			/* its root directory can't be looked at, and is not known */
 	bool all_seen;			/* we are in the first user namespace: no process is hidden from us */
 };
 

@@ -23,6 +23,8 @@
 #include "spaces.h"
 #include "task.h"
 
+#define RING "anon_inode:[io_uring]"
+
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
 #endif
@@ -30,9 +32,11 @@
 struct search {
 	int proc;
 	struct home home;
+	uint64_t mounts;		/* our own mount namespace */
 	const struct way *way;
 	size_t ways;
 	struct looks *looks;
+	bool has_ring;			/* a descriptor of an io_uring(7): of the process at hand */
 };
 
 /* Of a folder's place: «8:1 /srv/data» (way.h). */
@@ -88,13 +92,16 @@ has_mount(const struct search *s, const char *task, uint64_t id)
 	return mounts_any(s->proc, task, is_wanted, &w) == 1 && w.found;
 }
 
-/* A mount namespace that someone keeps («mnt:[4026531841]») and nobody is in: its mounts can't be seen. */
+/*
+ * A mount namespace that someone keeps («mnt:[4026531841]»): nobody may be in it, or none whose root directory
+ * shows all of its mounts.
+ */
 static bool
-is_left_namespace(const char *name)
+is_other_namespace(const struct search *s, const char *name)
 {
 	unsigned long long inode;
 
-	return sscanf(name, "mnt:[%llu]", &inode) == 1 && !space_is_inhabited("mnt", inode);
+	return sscanf(name, "mnt:[%llu]", &inode) == 1 && inode != s->mounts;
 }
 
 /*
@@ -102,15 +109,16 @@ is_left_namespace(const char *name)
  * (scm_fds, Linux 5.13), io_uring those that were registered with it (UserFiles).
  */
 static bool
-keeps_others(const struct search *s, const char *task, const char *fd, const char *leads_to)
+keeps_others(struct search *s, const char *task, const char *fd, const char *leads_to)
 {
 	const bool socket = text_starts(leads_to, "socket:");
 	const char *word = socket ? "scm_fds:" : "UserFiles:";
 	autofree char *text = NULL;
 	char name[80], *at;
 
-	if (!socket && strcmp(leads_to, "anon_inode:[io_uring]") != 0)
+	if (!socket && strcmp(leads_to, RING) != 0)
 		return false;
+	s->has_ring = s->has_ring || !socket;
 	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
 	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
 		return !process_is_gone(errno);
@@ -131,7 +139,7 @@ was_passed(const struct search *s, const char *task, int dir, const char *link)
 }
 
 static bool
-fd_keeps_others(const struct search *s, const char *task, int dir, const char *fd)
+fd_keeps_others(struct search *s, const char *task, int dir, const char *fd)
 {
 	char leads_to[32];
 	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
@@ -139,13 +147,13 @@ fd_keeps_others(const struct search *s, const char *task, int dir, const char *f
 	if (n == -1)
 		return !process_is_gone(errno);
 	leads_to[n] = '\0';
-	return is_left_namespace(leads_to) || keeps_others(s, task, fd, leads_to);
+	return is_other_namespace(s, leads_to) || keeps_others(s, task, fd, leads_to);
 }
 
 static bool
 thread_has_one(void *ctx, const char *task, bool own_files)
 {
-	const struct search *s = ctx;
+	struct search *s = ctx;
 	bool has, gone;
 	struct dirent *e;
 	char name[64];
@@ -168,13 +176,48 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 	return has;
 }
 
-/* Root of the host, an engine for one, has others' mounts open, and could do all of this anyway. */
+/* A ring that was itself registered may be used without a descriptor, but not without its memory. */
+static bool
+maps_hidden_ring(struct search *s, const char *pid)
+{
+	autofree char *text = NULL;
+	char name[40];
+
+	snprintf(name, sizeof(name), "%.15s/maps", pid);
+	if (s->has_ring)
+		return false;
+	if ((text = file_read_at(s->proc, name, 16 << 20, NULL)) == NULL)
+		return !process_is_gone(errno);
+	return strstr(text, RING) != NULL;
+}
+
+static bool
+process_keeps_one(struct search *s, const char *pid)
+{
+	s->has_ring = false;
+	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
+}
+
+/*
+ * Root of the host, an engine for one, has others' mounts open, and could do all of this anyway.  Of a setuid
+ * program who started it counts.
+ */
 static bool
 is_roots(const struct search *s, const char *pid)
 {
+	autofree char *status = NULL;
+	char name[40], *line;
 	struct stat st;
+	unsigned uid;
 
-	return fstatat(s->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1 ? process_is_gone(errno) : st.st_uid == 0;
+	if (fstatat(s->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return process_is_gone(errno);
+	if (st.st_uid != 0)
+		return false;
+	snprintf(name, sizeof(name), "%.15s/status", pid);
+	if ((status = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
+		return process_is_gone(errno);
+	return (line = strstr(status, "\nUid:")) != NULL && sscanf(line, "\nUid: %u", &uid) == 1 && uid == 0;
 }
 
 static bool
@@ -182,9 +225,9 @@ process_has_one(struct search *s, const char *pid)
 {
 	switch (home_is_containers(&s->home, s->proc, pid)) {
 	case 0:
-		return !is_roots(s, pid) && task_any(s->proc, pid, thread_has_one, s);
+		return !is_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:
-		return task_any(s->proc, pid, thread_has_one, s);
+		return process_keeps_one(s, pid);
 	}
 	return true;
 }
@@ -197,9 +240,10 @@ is_in_one(void *ctx, struct mount *m)
 	const char *at;
 	size_t i, n;
 
-	if (!looks_take(s->looks) || is_left_namespace(m->place))
+	if (!looks_take(s->looks) || is_other_namespace(s, m->place))
 		return true;
-	for (i = 0; m->writable && i < s->ways; i++) {
+	/* one that is read-only now may be made writable again by who made it */
+	for (i = 0; i < s->ways; i++) {
 		if (!s->way[i].writable || s->way[i].at.n == 0)
 			continue;
 		at = s->way[i].at.v[0];
@@ -224,7 +268,7 @@ mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 			close(fd);
 		return true;
 	}
-	has = containers_mount_any(is_in_one, &s) || !home_find(fd, &s.home);
+	has = !space_find(fd, "self", "mnt", &s.mounts) || containers_mount_any(is_in_one, &s) || !home_find(fd, &s.home);
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			has = process_has_one(&s, e->d_name);

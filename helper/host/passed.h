@@ -18,10 +18,10 @@
  * - has something open, or is in a directory, that is on a mount which its own mount namespace
  *   does not have, in the file system of a writable folder of «way» (a directory in any
  *   without a device number of its own, where that one has none: btrfs has several);
- * - keeps a mount namespace that nobody is in;
+ * - keeps a mount namespace that is not ours;
  * - has a socket to which descriptors are on their way, or an io_uring(7) that keeps some:
  *   which ones can't be seen;
- * or if a process of a container has a writable mount of such a folder, or of something in
+ * or if a process of a container has a mount of such a folder, or of something in
  * it.  True as well where that can't be seen, or not with *looks.  An overlay of such a
  * folder is not seen.
  */

@@ -44,6 +44,7 @@ struct search {
 	int proc;
 	const char *kind;
 	uint64_t inode;
+	struct space_set *set;
 	unsigned depth;			/* of a PID namespace, beneath our own: 1 is our own */
 	struct process_id process;	/* by its number there */
 };
@@ -145,6 +146,79 @@ space_is_inhabited(const char *kind, uint64_t inode)
 	struct search s = { .kind = kind, .inode = inode };
 
 	return search(&s, is_inside);
+}
+
+struct collecting {
+	int proc;
+	const char *kind;
+	struct space_set *set;
+};
+
+static bool
+add_inode(struct space_set *s, uint64_t inode)
+{
+	const size_t room = s->room > 0 ? 2 * s->room : 256;
+	uint64_t *v;
+
+	/* nearly all are in that of the one before */
+	if (s->n > 0 && s->inode[s->n - 1] == inode)
+		return true;
+	if (s->n == s->room) {
+		if ((v = reallocarray(s->inode, room, sizeof(*v))) == NULL)
+			return false;
+		s->inode = v;
+		s->room = room;
+	}
+	s->inode[s->n++] = inode;
+	return true;
+}
+
+/* True where no more can be collected. */
+static bool
+collect(void *ctx, const char *task, bool own_files)
+{
+	const struct collecting *c = ctx;
+	uint64_t inode;
+
+	(void)own_files;
+	return space_find(c->proc, task, c->kind, &inode) ? !add_inode(c->set, inode) : !process_is_gone(errno);
+}
+
+static bool
+collect_all(struct search *s, const char *pid)
+{
+	struct collecting c = { s->proc, s->kind, s->set };
+
+	return task_any(s->proc, pid, collect, &c);
+}
+
+static int
+by_inode(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool
+space_set_has(struct space_set *s, const char *kind, uint64_t inode)
+{
+	struct search all = { .kind = kind, .set = s };
+
+	if (!s->read) {
+		s->read = true;
+		s->failed = search(&all, collect_all);
+		if (s->n > 1)
+			qsort(s->inode, s->n, sizeof(*s->inode), by_inode);
+	}
+	return s->failed || (s->n > 0 && bsearch(&inode, s->inode, s->n, sizeof(*s->inode), by_inode) != NULL);
+}
+
+void
+space_set_free(struct space_set *s)
+{
+	free(s->inode);
+	*s = (struct space_set){ 0 };
 }
 
 bool

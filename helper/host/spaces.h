@@ -13,6 +13,8 @@
 
 /* The PID namespace that the kernel starts with (PROC_PID_INIT_INO of include/linux/proc_ns.h). */
 #define SPACE_FIRST_PIDS 0xeffffffcU
+/* Likewise, of time (PROC_TIME_INIT_INO). */
+#define SPACE_FIRST_TIME 0xeffffffaU
 
 /*
  * The inode of a namespace: «kind» is its name in /proc/PID/ns, «pid» a name
@@ -29,6 +31,16 @@ bool space_of(pid_t pid, const char *kind, uint64_t *inode);
  * can't be seen.  Takes a look at every thread there is: not for what is asked often.
  */
 bool space_is_inhabited(const char *kind, uint64_t inode);
+
+/* Those namespaces of one kind that anyone is in: read once, for many questions. */
+struct space_set {
+	uint64_t *inode;		/* in their order */
+	size_t n, room;
+	bool read, failed;
+};
+/* The same as space_is_inhabited(), by the set, which is read at the first time. */
+bool space_set_has(struct space_set *s, const char *kind, uint64_t inode);
+void space_set_free(struct space_set *s);
 
 /*
  * True if a process lives that has this number in that PID namespace, and this start

@@ -9,8 +9,8 @@
 DIR *task_dir(int proc, const char *name, bool *gone);
 
 /*
- * A link of procfs that leads to what can't be looked at (by errno): a user's file
- * system may keep even root out (FUSE), but the link itself is there to be read.
+ * A link of procfs that leads to what could not be looked at: a user's file system may
+ * keep even root out, or fail in any way (FUSE), but the link itself is there to be read.
  */
 bool task_link_is_kept(int dir, const char *link);
 

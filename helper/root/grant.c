@@ -182,6 +182,11 @@ fill_pausing(struct work *w)
 static int
 check_place(pid_t asker, const struct request *r, struct why *why)
 {
+	uint64_t time_space;
+
+	/* there, processes seem to have started at other times than elsewhere */
+	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
+		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: what is granted could not be followed");
 	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
 		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
 		    "could not be followed without");

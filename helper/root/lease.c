@@ -38,6 +38,7 @@ struct share {
 struct seeing {
 	char boot[40];
 	uint64_t pids;		/* the PID namespace that is seen from here (inode) */
+	struct space_set pid_spaces, mount_spaces;	/* that someone is in */
 	struct processes processes;
 	struct share *share;
 	size_t shares;
@@ -76,9 +77,16 @@ is_near(const struct lease *l, const struct seeing *see)
  * elsewhere nobody in there can, nor that nobody is, but for the first one, from which everyone can.
  */
 static bool
-is_out_of_sight(const struct lease *l, const struct seeing *see)
+is_out_of_sight(const struct lease *l, struct seeing *see)
 {
-	return !is_near(l, see) && see->pids != SPACE_FIRST_PIDS && !space_is_inhabited("pid", l->pids);
+	return !is_near(l, see) && see->pids != SPACE_FIRST_PIDS && !space_set_has(&see->pid_spaces, "pid", l->pids);
+}
+
+/* A container with a file of its own over boot_id has another boot, and is no less there. */
+static bool
+is_of_another_boot(const struct lease *l, struct seeing *see)
+{
+	return strcmp(l->boot, see->boot) != 0 && (is_near(l, see) || !space_set_has(&see->pid_spaces, "pid", l->pids));
 }
 
 static bool
@@ -89,10 +97,10 @@ lives(const struct lease *l, struct process_id p, const struct seeing *see)
 
 /* Somebody is left of it, wherever he went: when the first process of a PID namespace ends, all others do. */
 static bool
-is_inhabited(const struct lease *l, const struct seeing *see, struct share *share)
+is_inhabited(const struct lease *l, struct seeing *see, struct share *share)
 {
 	return lives(l, l->init, see) || cgroup_populated(&l->cgroups, &share->dirs) ||
-	    (l->mounts != 0 && space_is_inhabited("mnt", l->mounts));
+	    (l->mounts != 0 && space_set_has(&see->mount_spaces, "mnt", l->mounts));
 }
 
 /*
@@ -108,19 +116,29 @@ is_live(const struct lease *l, struct seeing *see, struct share *share)
 	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
 }
 
+/* One that is still being granted may be taken back, without a look at what others passed on. */
+static bool
+covers(const struct lease *o, const struct lease *l)
+{
+	size_t k;
+
+	if (o == l || o->over || !o->host_root || (o->init.pid == 0 && o->state != LEASE_PASSED_ON))
+		return false;
+	for (k = 0; k < l->ways; k++)
+		if (l->way[k].writable && !lease_has_way(o, &l->way[k]))
+			return false;
+	return true;
+}
+
 /* Another lease, which lasts, holds the same folders: when that one ends, it is seen what was passed on of them. */
 static bool
 is_covered(const struct leases *ls, const struct lease *l)
 {
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < ls->n; i++) {
-		for (k = 0; ls->v[i] != l && !ls->v[i]->over && ls->v[i]->host_root && k < l->ways; k++)
-			if (l->way[k].writable && !lease_has_way(ls->v[i], &l->way[k]))
-				break;
-		if (k == l->ways)
+	for (i = 0; i < ls->n; i++)
+		if (covers(ls->v[i], l))
 			return true;
-	}
 	return false;
 }
 
@@ -245,7 +263,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 static bool
 end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share *share, int audit)
 {
-	const bool same_boot = strcmp(l->boot, see->boot) == 0;
+	const bool same_boot = !is_of_another_boot(l, see);
 	const bool live = same_boot && l->state != LEASE_PASSED_ON && is_live(l, see, share);
 	const bool passed_on = same_boot && !live && is_passed_on(ls, l, see);
 
@@ -293,6 +311,8 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 		ret = boot_id(see.boot) && space_of(getpid(), "pid", &see.pids) ? end_those_over(ls, &see, audit, why) :
 		    refuse(why, WHY_IO, "/proc: the boot's id and the PID namespace: %s", strerror(errno));
 	processes_free(&see.processes);
+	space_set_free(&see.pid_spaces);
+	space_set_free(&see.mount_spaces);
 	free(see.share);
 	return ret;
 }

@@ -3,6 +3,8 @@
  * else in, root neither; says so, and stays.
  *
  *	fusemap DIR		(an empty directory of the caller's)
+ *	fusemap DIR root	has its root directory there instead
+ *	fusemap DIR bad		has a file open there that says of itself to be another one: whoever looks gets EIO
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int dev;
+static int dev, bad;
 
 static void
 put(const char *path, const char *text)
@@ -55,7 +57,8 @@ serve(void)
 {
 	const struct fuse_init_out init = { .major = 7, .minor = 31, .max_background = 16, .congestion_threshold = 12,
 		.max_write = 4096, .time_gran = 1 };
-	const struct fuse_entry_out entry = { .nodeid = 2, .attr_valid = 9999, .entry_valid = 9999, .attr = attr_of(2) };
+	const struct fuse_entry_out entry = { .nodeid = 2, .attr_valid = bad ? 0 : 9999, .entry_valid = 9999,
+		.attr = attr_of(2) };
 	const struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
 	static char b[1 << 20], zero[4096];
 	const struct fuse_in_header *h = (void *)b;
@@ -75,7 +78,8 @@ serve(void)
 			reply(h->unique, 0, &entry, sizeof(entry));
 			break;
 		case FUSE_GETATTR:
-			attr = (struct fuse_attr_out){ .attr_valid = 9999, .attr = attr_of(h->nodeid) };
+			attr = (struct fuse_attr_out){ .attr_valid = 9999, .attr = attr_of(bad && h->nodeid == 2 ? 1 : h->nodeid) };
+			attr.attr.ino = h->nodeid;
 			reply(h->unique, 0, &attr, sizeof(attr));
 			break;
 		case FUSE_OPEN:
@@ -106,7 +110,8 @@ main(int argc, char **argv)
 	char map[64], options[128], file[256];
 	int fd;
 
-	if (argc != 2 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1)
+	bad = argc == 3 && strcmp(argv[2], "bad") == 0;
+	if (argc < 2 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1)
 		return 77;
 	put("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
@@ -124,9 +129,15 @@ main(int argc, char **argv)
 		serve();
 	}
 	snprintf(file, sizeof(file), "%s/f", argv[1]);
-	if ((fd = open(file, O_RDWR)) == -1 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+	if (argc == 3 && !bad) {
+		if (chroot(argv[1]) == -1 || chdir("/") == -1)
+			return 1;
+	} else if ((fd = open(file, O_RDWR)) == -1)
 		return 1;
-	close(fd);
+	else if (bad)
+		(void)fstat(fd, &(struct stat){ 0 });
+	else if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED || close(fd) == -1)
+		return 1;
 	puts("mapped");
 	fflush(stdout);
 	for (;;)

@@ -655,6 +655,18 @@ sys.stdin.read()
 """
 
 
+def ask_only(**fields):
+    """In the asker: granted, and not confirmed."""
+    global kept_helper
+    kept_helper = client.Helper().ask(**fields)
+    return kept_helper.kind()
+
+
+def hang_up():
+    kept_helper.close()
+    return kept_helper.wait()
+
+
 def passed_on(program):
     """It holds the folders, and neither the GPUs nor anything once it is gone."""
     with passing(program):
@@ -708,6 +720,72 @@ def v36():
             granted(once("root", exchange, id="b%d" % n, **HOST_FOLDERS))
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
         assert states() == ["passed-on"], states()
+    granted(beneath("w"))
+
+
+# a mount in a user namespace of its own that is read-only while root looks
+READ_ONLY = IN_MOUNTS.replace("print(", "assert libc.mount(None, b'/mnt', None, 4096|32|1, None) == 0\nprint(")
+# who is in that mount namespace sees nothing of it just now, and can come back
+CHROOTED = IN_MOUNTS.replace("print(", """os.makedirs("/mnt/../media", exist_ok=True)
+ns = os.open("/proc/self/ns/mnt", os.O_RDONLY)
+assert libc.mount(b"none", b"/media", b"tmpfs", 0, None) == 0, ctypes.get_errno()
+os.chroot("/media")
+os.chdir("/")
+print(""")
+# the ring itself is registered, and its descriptor closed: what is left of it is its memory
+HIDDEN_RING = IN_RING.replace("os.close(fd)\n", """os.close(fd)
+libc.mmap.restype = ctypes.c_void_p
+assert libc.mmap(None, ctypes.c_size_t(4096), 3, 1, ring, ctypes.c_long(0)) != 2 ** 64 - 1
+entry = ctypes.create_string_buffer(struct.pack("IIQ", 0xffffffff, 0, ring))
+assert libc.syscall(427, ring, 20, entry, 1) == 1, ctypes.get_errno()
+os.close(ring)
+""").replace("import ctypes, os, sys", "import ctypes, os, struct, sys")
+
+
+@case("V37", "a mount that is read-only just now, one that its namespace's only process does not see, a ring without a descriptor: they count")
+def v37():
+    passed_on(READ_ONLY)
+    passed_on(CHROOTED)
+    ring = ctypes.CDLL(None).syscall(425, 4, (ctypes.c_char * 120)())
+    if ring >= 0:
+        os.close(ring)
+        passed_on(HIDDEN_RING)
+
+
+@case("V38", "a lease that may be taken back covers nobody else's folders")
+def v38():
+    with passing(IN_FLIGHT):
+        refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
+        with asker("root") as a:
+            kind = a.call(ask_only, id="b", **HOST_FOLDERS)
+            assert kind == "grant", kind
+            client.look()
+            a.call(hang_up)
+        refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
+    granted(beneath("w"))
+
+
+@case("V39", "a directory that is parked in a setuid program of a user's counts as his")
+def v39():
+    mine, theirs = socket.socketpair()
+    with asker("root") as a:
+        granted(a.grant(id="a", **HOST_FOLDERS))
+        code = "import os, socket; s = socket.socket(fileno=%d); socket.send_fds(s, [b'x'], [os.open('/srv/tree', os.O_RDONLY)])" % theirs.fileno()
+        subprocess.run(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
+                       pass_fds=[theirs.fileno()], check=True)
+    _, (fd,), *_ = socket.recv_fds(mine, 1, 1)
+    # it asks for a password, and waits
+    p = subprocess.Popen(["su", "attacker"], pass_fds=[fd], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         preexec_fn=lambda: client.become("attacker"))
+    os.close(fd)
+    mine.close()
+    theirs.close()
+    time.sleep(0.5)
+    try:
+        refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
+    finally:
+        p.stdin.close()
+        p.wait()
     granted(beneath("w"))
 
 

@@ -276,6 +276,19 @@ def w10():
     os.rmdir(where)
 
 
+@case("W19", "nor if his root directory is there, or he has a file of it open that has gone bad", 30)
+def w19():
+    for how in "root", "bad":
+        where = tempfile.mkdtemp(dir=TEMP)
+        os.chmod(where, 0o777)
+        with background(program("fusemap"), where, how, user="nobody") as p:
+            if not p.stdout.readline():
+                raise Skip("no FUSE in a user namespace here")
+            granted(once("victim", exchange, gpus="1"))
+            granted(once("root", exchange, id="r", gpus="1"))
+        os.rmdir(where)
+
+
 MAPPED = THREAD.replace("if (open(av[2], O_RDONLY) == -1) exit(2);",
                         "int f = open(av[2], O_RDWR); if (mmap(0, 4096, 3, 2, f, 0) == (void *)-1) exit(3); close(f);").replace(
     "#include <fcntl.h>", "#include <fcntl.h>\n#include <sys/mman.h>")

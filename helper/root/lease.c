@@ -86,7 +86,8 @@ is_out_of_sight(const struct lease *l, struct seeing *see)
 static bool
 is_of_another_boot(const struct lease *l, struct seeing *see)
 {
-	return strcmp(l->boot, see->boot) != 0 && (is_near(l, see) || !space_set_has(&see->pid_spaces, "pid", l->pids));
+	return strcmp(l->boot, see->boot) != 0 && (is_near(l, see) || (see->pids == SPACE_FIRST_PIDS &&
+	    !space_set_has(&see->pid_spaces, "pid", l->pids)));
 }
 
 static bool

@@ -191,6 +191,8 @@ ENGINE = r'''
 set -e
 mount -t proc proc /proc
 for f in driver devices; do mount --rbind /run/own-proc/$f /proc/$f; done
+# as systemd-nspawn makes one
+mount --bind /run/own-proc/boot_id /proc/sys/kernel/random/boot_id
 awk '{ for (i = 7; i <= NF && $i != "-"; i++); if ($(i+1) ~ /^cgroup2?$/) print $5, $(i+1), $(i+3) }' /proc/self/mountinfo |
 sort -u -k1,1 | while read -r at type options; do
 	mountpoint -q $at || continue
@@ -203,6 +205,7 @@ sleep 1000
 '''
 os.makedirs('/run/own-proc/driver', exist_ok=True)
 write('/run/own-proc/devices', '')
+write('/run/own-proc/boot_id', '11111111-2222-4333-8444-555555555555\n')
 sh('mount', '--rbind', '/proc/driver', '/run/own-proc/driver')
 sh('mount', '--bind', '/proc/devices', '/run/own-proc/devices')
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
@@ -223,6 +226,17 @@ first = os.stat('/proc/self/ns/pid').st_ino == 0xeffffffc
 ok((leases() == []) == first, tag + 'which nobody but the first PID namespace can see to be gone', leases())
 for f in glob.glob('/run/gpuhelper/leases/*'):
     os.unlink(f)
+
+# an engine to which processes seem to have started at other times
+b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+r = sh('unshare', '--time', '--boottime', '1000', '--fork', 'true')
+if r.returncode != 0:
+    skip(tag + 'an engine in a time namespace of its own is refused', r.stdout.strip())
+else:
+    r = subprocess.run(['unshare', '--time', '--boottime', '1000', '--fork', WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json',
+                        'create', '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+    ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in a time namespace of its own is refused', b.errors())
+b.delete()
 
 # a runtime that uses no cgroup for devices
 if host.name == 'crun':

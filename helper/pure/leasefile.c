@@ -227,7 +227,7 @@ lease_encode(const struct lease *l)
 	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
 		whole = false;
 	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
-	    "s:s, s:o*, s:o*, s:s*, s:o, s:o, s:b, s:b}",
+	    "s:s, s:o*, s:o*, s:s*, s:o, s:o, s:b, s:b, s:b}",
 	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
 	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
 	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
@@ -235,7 +235,7 @@ lease_encode(const struct lease *l)
 	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state),
 	    "pausing", pausing, "planned", l->planned ? json_true() : NULL,
 	    "label", l->label[0] != '\0' ? l->label : NULL, "pids", pack_u64(l->pids), "mounts", pack_u64(l->mounts),
-	    "own_pids", l->own_pids, "privileged", l->privileged);
+	    "own_pids", l->own_pids, "privileged", l->privileged, "hooked", l->hooked);
 	if (!whole) {
 		json_decref(j);
 		j = NULL;
@@ -403,6 +403,7 @@ read_place(const json_t *j, struct lease *l)
 		return true;
 	l->own_pids = json_is_true(json_object_get(j, "own_pids"));
 	l->privileged = json_is_true(json_object_get(j, "privileged"));
+	l->hooked = json_is_true(json_object_get(j, "hooked"));
 	return get_u64(j, "pids", &l->pids) && get_u64(j, "mounts", &l->mounts) &&
 	    json_is_boolean(json_object_get(j, "own_pids")) && json_is_boolean(json_object_get(j, "privileged"));
 }

@@ -76,6 +76,7 @@ struct lease {
 	struct held_folder *folder;	/* where SELinux is on */
 	size_t folders;
 	bool privileged;	/* it can undo its own device rules */
+	bool hooked;		/* hooks of a CDI spec are run for it, at its end, too */
 	bool host_root;		/* the host's root is in the container: it has no user namespace */
 	struct way *way;	/* to its folders; once it is made, to those that it may write in as the host's root */
 	size_t ways;

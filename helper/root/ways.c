@@ -148,6 +148,20 @@ note_file(const char *file, size_t from, const struct look *look, struct lease *
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
 
+/* A hook is run, by root, when its own container is there already (poststart, poststop). */
+static int
+check_own_hooks(size_t from, const struct lease *l, struct why *why)
+{
+	size_t i, k;
+
+	for (i = from; i < l->ways; i++)
+		for (k = 0; l->host_root && k < from; k++)
+			if (l->way[k].writable && way_passes(&l->way[i], &l->way[k]))
+				return refuse(why, WHY_DENIED, "folder %s holds %s, a hook of the driver's CDI spec or what it comes with: a "
+				    "container that is the host's root there could change what root runs", l->way[k].path, l->way[i].path);
+	return 0;
+}
+
 int
 ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 {
@@ -168,7 +182,8 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 	for (i = 0; i < e->hooks; i++)
 		if (note_file(e->hook[i].path, from, &look, l, why) == -1)
 			return -1;
-	return 0;
+	l->hooked = e->hooks > 0;
+	return l->hooked ? check_own_hooks(from, l, why) : 0;
 }
 
 int
@@ -239,7 +254,7 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 			    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
 			    through->path, name_for(o, l));
 		/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
-		if ((o->init.pid == 0 || o->host_root) && (w = find(o, l, &through)) != NULL)
+		if ((o->init.pid == 0 || o->host_root || o->hooked) && (w = find(o, l, &through)) != NULL)
 			return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
 			    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
 			    o->init.pid == 0 ? "is being given" : "has, as the host's root");
@@ -256,6 +271,9 @@ ways_settle(struct lease *l)
 {
 	size_t i, kept = 0;
 
+	/* its hooks are still to be run */
+	if (l->hooked)
+		return;
 	for (i = 0; i < l->ways; i++)
 		if (l->host_root && l->way[i].writable)
 			l->way[kept++] = l->way[i];

@@ -789,6 +789,28 @@ def v39():
     granted(beneath("w"))
 
 
+@case("V40", "a hook of a CDI spec is root's to run later, too: nobody may change it while its container is there, that one neither")
+def v40():
+    with etc(), driver_in_tree():
+        conf = "/etc/gpuhelper/gpuhelper.conf"
+        write(conf, (read(conf) if os.path.exists(conf) else "") + '\ncdi_hooks = "allow";\n')
+        spec = json.loads(read("/etc/cdi/tree.json"))
+        write("/srv/tree/dir/gpu/hook", "#!/bin/true\n", 0o755)
+        spec["containerEdits"] = {"hooks": [{"hookName": "poststop", "path": "/srv/tree/dir/gpu/hook", "args": ["hook"], "env": ["A=1"]}]}
+        write("/etc/cdi/tree.json", json.dumps(spec))
+        refused(once("root", exchange, id="a", folders="/srv/tree:rw", **dict(HOST_ROOT, gpus="1")), 77, "/srv/tree/dir/gpu/hook", "what root runs")
+        with asker("root") as a:
+            granted(a.grant(id="a", **dict(IN_NAMESPACE, gpus="1")))
+            status, init, place = a.call(make_container, "a")
+            try:
+                assert status == 0
+                refused(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT), 75, "holds /srv/tree/dir/gpu/hook")
+            finally:
+                os.kill(init, 9)
+                remove_cgroup(place)
+        granted(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT))
+
+
 @case("V29", "of two folders that containers write in as the host's root, one in the other by a bind mount, only one is given")
 def v29():
     os.mkdir("/srv/bound")

@@ -41,7 +41,7 @@ fill(struct lease *l)
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
-	l->host_root = l->planned = l->own_pids = l->privileged = true;
+	l->host_root = l->planned = l->own_pids = l->privileged = l->hooked = true;
 	l->pids = 4026531836;
 	l->mounts = UINT64_MAX;
 	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
@@ -97,7 +97,7 @@ same(const struct lease *a, const struct lease *b)
 	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
 	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
 	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->host_root == b->host_root && a->planned == b->planned &&
-	    a->own_pids && b->own_pids && a->privileged && b->privileged && a->pids == b->pids && a->mounts == b->mounts &&
+	    a->own_pids && b->own_pids && a->privileged && b->privileged && a->hooked && b->hooked && a->pids == b->pids && a->mounts == b->mounts &&
 	    b->pids == 4026531836 && b->mounts == UINT64_MAX && a->ways == b->ways &&
 	    (a->ways == 0 || strcmp(a->way[0].path, b->way[0].path) == 0) && same_pausing(&a->pausing, &b->pausing);
 }

@@ -453,7 +453,7 @@ def x16b():
     spoil("/cgroup.kill", mode=0o664)
 
 
-@case("X17", "no cgroups to be seen: who is at the top of all is served, who is not is refused, root is served")
+@case("X17", "no cgroups to be seen: who is at the top of all is served; who is not is refused, and root, whose device rules could not be seen")
 def x17():
     for c in tops():
         with contextlib.ExitStack() as stack:
@@ -468,7 +468,7 @@ def x17():
             with mounted("-t", "tmpfs", "none", "/sys/fs/cgroup"):
                 refused(low.grant(**FOLDER), 77, "is not mounted", "/" + CGROUP)
                 granted(high.grant(**FOLDER))
-                granted(root.grant(cgroups_path="/x", **FOLDER))
+                refused(root.grant(cgroups_path="/x", **FOLDER), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
 @case("X17b", "another part of the hierarchy is mounted there: a cgroup of the same name is not taken for the caller's")

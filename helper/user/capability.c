@@ -14,7 +14,9 @@ bool
 capability_is_strong(const char *name)
 {
 	static const char *const strong[] = { "CAP_SYS_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH",
-		"CAP_SYS_PTRACE", "CAP_BPF", NULL };
+		"CAP_SYS_PTRACE", "CAP_BPF",
+		/* kexec_load(2) brings a kernel; the clock says when a token expires; kprobes read every register */
+		"CAP_SYS_BOOT", "CAP_SYS_TIME", "CAP_PERFMON", NULL };
 	size_t i;
 
 	if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')

@@ -5,8 +5,8 @@
 #include "../pure/doc.h"
 
 /*
- * True if a process in the host's user namespace can get around its device rules with
- * it, or might: what is not spelt like CAP_KILL may mean any (crun takes
+ * True if a process in the host's user namespace can get around its device rules or the
+ * checks of tokens with it, or might: what is not spelt like CAP_KILL may mean any (crun takes
  * «cap_sys_admin» and «21»).
  */
 bool capability_is_strong(const char *name);

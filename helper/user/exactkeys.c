@@ -13,7 +13,8 @@ known_as(const char *name)
 		"env", "user", "capabilities", "additionalGids", "uid", "gid", "path", "destination", "source", "type",
 		"options", "devices", "resources", "cgroupsPath", "uidMappings", "gidMappings", "namespaces", "maskedPaths",
 		"readonlyPaths", "allow", "major", "minor", "access", "containerID", "hostID", "size", "bounding", "effective",
-		"permitted", "inheritable", "ambient", "selinuxLabel", "mountLabel", "unified", NULL };
+		"permitted", "inheritable", "ambient", "selinuxLabel", "mountLabel", "unified", "seccomp", "defaultAction",
+		"defaultErrnoRet", "syscalls", "names", "action", "errnoRet", NULL };
 	size_t i;
 
 	for (i = 0; known[i] != NULL && strcasecmp(known[i], name) != 0; i++)

@@ -11,6 +11,7 @@
 #include "../pure/cleanup.h"
 #include "capability.h"
 #include "exposure.h"
+#include "seccomp.h"
 
 enum kind { PID, MOUNT, CGROUP, USER, KINDS };
 
@@ -106,6 +107,19 @@ look_at_capabilities(const struct spec *s, char what[PRIVILEGE_MAX])
 	return 1;
 }
 
+/* A profile that pretends to drop capabilities leaves the container all of root's. */
+static int
+look_at_seccomp(const struct spec *s, char what[PRIVILEGE_MAX], struct why *why)
+{
+	char call[60];
+	int ret = seccomp_find(s, call, sizeof(call), why);
+
+	if (ret == 1)
+		snprintf(what, PRIVILEGE_MAX, "has a seccomp profile that answers for the kernel to %s: allow that call, or let it "
+		    "fail with EPERM", call);
+	return ret;
+}
+
 /*
  * Without pivot_root(2) the host's mounts stay beneath the container's.  With a
  * whole /proc among them, which crun 1.8 leaves, the kernel lets a user namespace
@@ -131,6 +145,8 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 	if (ret == 0 && !is_held(&n, r, hosts_root)) {
 		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1 ||
 		    look_at_pivot(no_pivot, what) == 1;
+		if (ret == 0)
+			ret = look_at_seccomp(s, what, why);
 		if (ret == 0 && hosts_root)
 			ret = exposure_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
 	}

@@ -117,6 +117,30 @@ for writer, sample in samples.items():
 # capabilities, as before
 refused('CAP_SYS_ADMIN', lambda s: [c.append('CAP_SYS_ADMIN') for c in [s['process']['capabilities']['bounding']]], 'CAP_SYS_ADMIN', 'leave')
 
+# a seccomp profile by which the runtime only believes to have dropped them
+def profile(names, number, default='SCMP_ACT_ALLOW', held=False, **more):
+    def edit(spec):
+        rule = dict({'names': names, 'action': 'SCMP_ACT_ERRNO', 'errnoRet': number}, **more)
+        spec['linux']['seccomp'] = {'defaultAction': default, 'syscalls': [rule]}
+        spec['process']['noNewPrivileges'] = held
+    return edit
+
+
+DROP = {'args': [{'index': 0, 'value': 24, 'op': 'SCMP_CMP_EQ'}]}
+refused('capset and prctl return 0', profile(['capset', 'prctl'], 0), 'seccomp profile that answers for the kernel to capset', 'allow that call')
+refused('PR_CAPBSET_DROP returns EINVAL', profile(['prctl'], 22, **DROP), 'answers for the kernel to prctl', 'EPERM')
+refused('the same with noNewPrivileges, which an exec may lack', profile(['prctl'], 22, held=True, **DROP), 'answers for the kernel to prctl', 'EPERM')
+refused('the container stays root', profile(['setuid', 'setresuid'], 0), 'answers for the kernel to setuid', 'EPERM')
+runs('a profile that refuses calls', profile(['mount', 'ptrace'], 1))
+runs('one that says ENOSYS', profile(['bpf'], 38))
+if os.path.exists('/usr/share/containers/seccomp.json'):
+    default = json.load(open('/usr/share/containers/seccomp.json'))
+    default = {'defaultAction': default['defaultAction'], 'defaultErrnoRet': default['defaultErrnoRet'], 'syscalls': [
+        {k: c[k] for k in ('names', 'action', 'args', 'errnoRet') if c.get(k)} for c in default['syscalls'] if not c.get('excludes') and set(c.get('includes') or {}) <= {'arches'}]}
+    runs("podman's default profile", lambda s: s['linux'].update(seccomp=default))
+else:
+    skip(tag + "runs: podman's default profile", 'there is no /usr/share/containers/seccomp.json: sh tests/deps.sh check')
+
 # namespaces
 refused('no PID namespace', lambda s: namespaces(s, pid=None), 'no PID namespace of its own', 'give it one')
 refused('the PID namespace of another container (shareProcessNamespace)', lambda s: namespaces(s, pid=of('pid')), 'joins the PID namespace /proc/%s/ns/pid' % pause, 'give it one')

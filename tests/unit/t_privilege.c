@@ -59,6 +59,9 @@ test_capabilities(void)
 		{ WITH_CAP("inheritable", "CAP_DAC_READ_SEARCH", NS("ipc")), "has CAP_DAC_READ_SEARCH: leave that out" },
 		{ WITH_CAP("ambient", "CAP_SYS_PTRACE", NS("ipc")), "has CAP_SYS_PTRACE: leave that out" },
 		{ WITH_CAP("bounding", "CAP_BPF", NS("ipc")), "has CAP_BPF: leave that out" },
+		{ WITH_CAP("bounding", "CAP_SYS_BOOT", NS("ipc")), "has CAP_SYS_BOOT: leave that out" },
+		{ WITH_CAP("bounding", "CAP_SYS_TIME", NS("ipc")), "has CAP_SYS_TIME: leave that out" },
+		{ WITH_CAP("bounding", "CAP_PERFMON", NS("ipc")), "has CAP_PERFMON: leave that out" },
 		{ WITH_CAP("bounding", "CAP_SYS_\\u0041DMIN", NS("ipc")), "has CAP_SYS_ADMIN: leave that out" },
 		{ WITH_CAP("bounding", "CAP_MKNOD", NS("ipc")), "" },
 		{ WITH_CAP("bounding", "CAP_DAC_OVERRIDE", NS("ipc")), "" },
@@ -73,6 +76,43 @@ test_capabilities(void)
 	/* a user's runtime, whose namespaces need no ids here */
 	for (i = 0; i < COUNT(t); i++)
 		is_str(judge(t[i].text, false), t[i].what, "%.150s", t[i].text);
+}
+
+/* A profile that answers for the kernel where the runtime drops what the container may not have. */
+static void
+test_seccomp(void)
+{
+#define PROFILE(profile) SPEC("", MOUNTS, SPACES, READONLY, ",\"seccomp\":{" profile "}")
+#define RULE(calls, action) PROFILE("\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[" calls "]," \
+    "\"action\":\"SCMP_ACT_" action "}]")
+#define ERRNO(n) "ERRNO\",\"errnoRet\":" n
+#define FAKES(call) "has a seccomp profile that answers for the kernel to " call ": allow that call, or let it fail with EPERM"
+	static const struct {
+		const char *text, *what;
+	} t[] = {
+		{ RULE("\"prctl\"", ERRNO("0")), FAKES("prctl") }, { RULE("\"read\",\"capset\"", ERRNO("22")), FAKES("capset") },
+		{ RULE("\"capget\"", ERRNO("0")), FAKES("capget") }, { RULE("\"setgroups32\"", ERRNO("0")), FAKES("setgroups32") },
+		{ RULE("\"setresuid\"", ERRNO("4294967296")), FAKES("setresuid") }, { RULE("\"setuid\"", ERRNO("\"1\"")), FAKES("setuid") },
+		{ RULE("\"prctl\"", "NOTIFY\""), FAKES("prctl") }, { RULE("\"prctl\"", "TRACE\",\"errnoRet\":1"), FAKES("prctl") },
+		{ RULE("\"prctl\"", "NEW\""), FAKES("prctl") }, { RULE("\"chown\"", ERRNO("0")), FAKES("chown") },
+		{ RULE("7", ERRNO("22")), FAKES("a call that is no text") },
+		{ RULE("\"prctl\"", ERRNO("1")), "" }, { RULE("\"prctl\"", ERRNO("38")), "" }, { RULE("\"prctl\"", "ERRNO\""), "" },
+		{ RULE("\"prctl\"", ERRNO("null")), "" }, { RULE("\"prctl\"", "ALLOW\",\"errnoRet\":0"), "" },
+		{ RULE("\"prctl\"", "LOG\""), "" }, { RULE("\"prctl\"", "KILL_PROCESS\""), "" },
+		{ RULE("\"chown\",\"setsid\",\"prctl64\"", ERRNO("22")), "" }, { RULE("\"mount\"", "NOTIFY\""), "" }, { RULE("", ERRNO("0")), "" },
+		{ PROFILE("\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":0"), FAKES("every call") },
+		{ PROFILE("\"defaultAction\":\"SCMP_ACT_NOTIFY\""), FAKES("every call") }, { PROFILE(""), FAKES("every call") },
+		{ PROFILE("\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":38"), "" },
+		{ PROFILE("\"defaultAction\":\"SCMP_ACT_ERRNO\""), "" },
+		{ PROFILE("\"DefaultAction\":\"SCMP_ACT_ERRNO\""), "config.json: the key \"DefaultAction\" must be spelt \"defaultAction\"" },
+		{ PROFILE("\"defaultAction\":\"SCMP_ACT_LOG\",\"syscalls\":[{\"Names\":[\"prctl\"]}]"),
+		    "config.json: the key \"Names\" must be spelt \"names\"" },
+		{ SPEC("", MOUNTS, SPACES, READONLY, ",\"seccomp\":null"), "" },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++)
+		is_str(judge(t[i].text, true), t[i].what, "%.200s", strstr(t[i].text, "\"seccomp"));
 }
 
 static void
@@ -227,6 +267,7 @@ int
 main(void)
 {
 	test_capabilities();
+	test_seccomp();
 	test_namespaces();
 	test_ids();
 	test_mounts();

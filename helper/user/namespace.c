@@ -19,19 +19,19 @@
 static bool false_root;
 
 static char *
-read_map(pid_t pid)
+read_map(pid_t pid, const char *kind)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char name[40];
 
-	snprintf(name, sizeof(name), "proc/%d/uid_map", pid);
+	snprintf(name, sizeof(name), "proc/%d/%s", pid, kind);
 	return root != -1 ? file_read_at(root, name, 16384, NULL) : NULL;
 }
 
 bool
 namespace_is_own(void)
 {
-	autofree char *map = read_map(getpid());
+	autofree char *map = read_map(getpid(), "uid_map");
 	unsigned inside, outside, count;
 
 	return map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 || outside != 0 ||
@@ -44,14 +44,20 @@ namespace_has_device_cgroup(void)
 	return geteuid() == 0 && !namespace_is_own();
 }
 
-bool
-namespace_has_our_root(pid_t pid)
+static bool
+has_zero(pid_t pid, const char *kind)
 {
-	autofree char *text = read_map(pid);
+	autofree char *text = read_map(pid, kind);
 	struct idmap map = { 0 };
 	uint32_t inside;
 
 	return text == NULL || !idmap_parse(text, &map) || idmap_in(&map, 0, &inside);
+}
+
+bool
+namespace_has_our_root(pid_t pid)
+{
+	return has_zero(pid, "uid_map") || has_zero(pid, "gid_map");
 }
 
 void
@@ -73,7 +79,7 @@ namespace_has_false_root(void)
 uint32_t
 namespace_outer_uid(void)
 {
-	autofree char *text = read_map(getpid());
+	autofree char *text = read_map(getpid(), "uid_map");
 	struct idmap map = { 0 };
 	uint32_t outer;
 

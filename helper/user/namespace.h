@@ -12,7 +12,7 @@ bool namespace_is_own(void);
 /* True where a runtime would set device rules: it is root, and not in a user namespace. */
 bool namespace_has_device_cgroup(void);
 
-/* True if a process's user namespace has an id for this one's uid 0.  True too where that can't be seen. */
+/* True if a process's user namespace has an id for this one's uid 0, or gid 0.  True too where that can't be seen. */
 bool namespace_has_our_root(pid_t pid);
 
 /*

@@ -1,6 +1,7 @@
 /*
- * See privilege.h.  A user namespace holds where it is the container's own, and has no id for the
- * host's root.  One of another container's does not: its capabilities reach that container's processes.
+ * See privilege.h.  A user namespace holds where it is the container's own, has no id for the host's root
+ * or root's group, and no mount that lets its own root write as the host's.  One of another container's
+ * does not hold: its capabilities reach that container's processes.
  */
 #include "privilege.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/text.h"
 #include "capability.h"
 #include "exposure.h"
 #include "seccomp.h"
@@ -68,14 +70,44 @@ read_namespaces(const struct spec *s, struct namespaces *out, struct why *why)
 	return 0;
 }
 
-/* A runtime that is given no ids for it takes its own: crun. */
+/* A runtime that is given no ids takes its own: crun. */
 static bool
-is_held(const struct namespaces *n, const struct request *r, bool hosts_root)
+has_hosts_root(const struct idmap *m)
 {
 	uint32_t inside;
 
-	return n->own[USER] && n->joined[USER] == NULL &&
-	    !(hosts_root && (r->uids.n == 0 || idmap_in(&r->uids, 0, &inside)));
+	return m->n == 0 || idmap_in(m, 0, &inside);
+}
+
+/* mount_setattr(2): files that the container makes there are the host's root's, set-user-ID programs, too. */
+static bool
+is_idmapped(const struct doc *d, const struct spec_mount *m)
+{
+	size_t i;
+
+	if (doc_first(d, doc_get(d, m->node, "uidMappings")) != DOC_NONE ||
+	    doc_first(d, doc_get(d, m->node, "gidMappings")) != DOC_NONE)
+		return true;
+	for (i = 0; i < m->options.n; i++)
+		if (strcmp(m->options.v[i], "idmap") == 0 || strcmp(m->options.v[i], "ridmap") == 0 ||
+		    text_starts(m->options.v[i], "idmap=") || text_starts(m->options.v[i], "ridmap="))
+			return true;
+	return false;
+}
+
+static bool
+is_held(const struct namespaces *n, const struct spec *s, const struct request *r, bool hosts_root)
+{
+	size_t i;
+
+	if (!n->own[USER] || n->joined[USER] != NULL)
+		return false;
+	if (!hosts_root)
+		return true;
+	for (i = 0; i < s->mount_count; i++)
+		if (is_idmapped(&s->doc, &s->mount[i]))
+			return false;
+	return !has_hosts_root(&r->uids) && !has_hosts_root(&r->gids);
 }
 
 /* 1 with a piece of a line, or 0. */
@@ -142,7 +174,7 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 
 	what[0] = '\0';
 	r->privileged = false;
-	if (ret == 0 && !is_held(&n, r, hosts_root)) {
+	if (ret == 0 && !is_held(&n, s, r, hosts_root)) {
 		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1 ||
 		    look_at_pivot(no_pivot, what) == 1;
 		if (ret == 0)

@@ -151,6 +151,14 @@ refused('the cgroup namespace of another container', lambda s: namespaces(s, cgr
 refused('the user namespace of another container', lambda s: namespaces(s, user=of('user', pid=other)), 'joins the user namespace', 'give it one')
 refused('a user namespace in which root is the host\'s', lambda s: (namespaces(s, user={'type': 'user'}), namespaces(s, pid=None),
         s['linux'].update({k: [{'containerID': 0, 'hostID': 0, 'size': 65536}] for k in ('uidMappings', 'gidMappings')})), 'no PID namespace', 'give it one')
+def ids(spec, uid, gid):
+    spec['linux'].update({kind + 'Mappings': [{'containerID': 0, 'hostID': host, 'size': 65536}] for kind, host in (('uid', uid), ('gid', gid))})
+
+
+refused('a user namespace in which root\'s group is the host\'s', lambda s: (namespaces(s, user={'type': 'user'}), ids(s, 100000, 0), writable(s, '/sys')), 'may write in /sys', 'read-only')
+for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {'options': ['bind'], 'uidMappings': [{'containerID': 0, 'hostID': 0, 'size': 1}]}:
+    refused('a user namespace with an id-mapped mount, %s' % extra, lambda s: (s['linux'].pop('readonlyPaths', None),
+            s['mounts'].append(dict({'destination': '/vol', 'type': 'bind', 'source': W + '/vol'}, **extra))), 'may write /proc/sys', 'linux.readonlyPaths', before=nothing)
 refused('a user namespace without ids', lambda s: (namespaces(s, user={'type': 'user'}), s['linux'].update(readonlyPaths=[])), '/proc/sys', 'linux.readonlyPaths')
 
 # cgroups

@@ -19,7 +19,8 @@
 #define JOIN(kind) "{\"type\":\"" kind "\",\"path\":\"/proc/7/ns/x\"}"
 #define SPACES NS("pid") "," NS("mount") "," NS("network")
 #define READONLY "\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/sysrq-trigger\""
-#define MAPPED(host) ",\"uidMappings\":[{\"containerID\":0,\"hostID\":" host ",\"size\":1000}]"
+#define MAP(which, host) ",\"" which "Mappings\":[{\"containerID\":0,\"hostID\":" host ",\"size\":1000}]"
+#define MAPPED(host) MAP("uid", host) MAP("gid", host)
 #define CAPS(set, caps) "\"capabilities\":{\"" set "\":[" caps "]}"
 
 #define SPEC(process, mounts, spaces, readonly, linux) "{\"ociVersion\":\"1.0.0\",\"process\":{" process "}," \
@@ -153,14 +154,23 @@ static void
 test_ids(void)
 {
 #define IDS(linux) SPEC(CAPS("bounding", "\"CAP_SYS_ADMIN\""), SYS("") "," CGROUP("cgroup", ""), NS("user"), "", linux)
+#define HELD(mount) SPEC(CAPS("bounding", "\"CAP_SYS_ADMIN\""), "{\"destination\":\"/x\",\"source\":\"/tmp\"" mount "}", \
+    NS("user"), "", MAPPED("100000"))
 	static const struct {
 		const char *text;
 		bool root, user;	/* privileged, where uid 0 is the host's, and where not */
 	} t[] = {
 		{ IDS(MAPPED("100000")), false, false }, { IDS(MAPPED("1")), false, false }, { IDS(MAPPED("4294966000")), false, false },
 		{ IDS(MAPPED("0")), true, false },
+		{ IDS(MAP("uid", "100000") MAP("gid", "0")), true, false }, { IDS(MAP("uid", "0") MAP("gid", "100000")), true, false },
 		/* crun then takes its own id */
-		{ IDS(""), true, false },
+		{ IDS(""), true, false }, { IDS(MAP("uid", "100000")), true, false }, { IDS(MAP("gid", "100000")), true, false },
+		/* a mount that gives files the host's ids */
+		{ HELD(",\"options\":[\"bind\"]"), false, false }, { HELD(",\"options\":[\"rbind\",\"idmap\"]"), true, false },
+		{ HELD(",\"options\":[\"bind\",\"ridmap\"]"), true, false }, { HELD(",\"options\":[\"idmap=uids=0-0-1\"]"), true, false },
+		{ HELD(",\"options\":[\"ridmap=\"]"), true, false }, { HELD(",\"options\":[\"noidmap\"]"), false, false },
+		{ HELD(MAP("uid", "5")), true, false }, { HELD(MAP("gid", "5")), true, false },
+		{ HELD(",\"uidMappings\":[],\"gidMappings\":null"), false, false },
 	};
 	size_t i;
 

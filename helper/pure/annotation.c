@@ -46,8 +46,8 @@ annotation_is_allowed(const char *key, bool by_root)
 {
 	size_t i, len;
 
-	/* runc's exec reads the config.json there, and gives its process what that says */
-	if (strcmp(key, "bundle") == 0)
+	/* runc's exec reads the config.json there; and what runc keeps as «key=value» it cuts at the first «=» */
+	if (strcmp(key, "bundle") == 0 || strchr(key, '=') != NULL)
 		return false;
 	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
 		len = strlen(families[i].prefix);

@@ -128,6 +128,18 @@ if host.name == 'runc':
 r = b.create()
 ok(r.returncode == 1 and 'annotation bundle' in last(b), tag + 'an annotation that names another bundle, for exec, is refused', b.errors())
 end(b)
+
+# runc keeps annotations as «key=value», and cuts them at the first «=»: the key may name a bundle by itself
+os.rename(other.dir, other.dir + '=')
+cut = fresh(lambda s: (weak(s), s.update(annotations={'bundle=' + other.dir: ''})), args=('/bin/sleep', '60'))
+if host.name == 'runc':
+    subprocess.run(BY_ITSELF + ['run', '--detach', '--bundle', cut.dir, cut.id], cwd=cut.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    caps = int(sh(*BY_ITSELF, 'exec', cut.id, '/bin/grep', 'CapEff', '/proc/self/status').stdout.split()[-1], 16)
+    ok(caps >> 21 & 1, tag + "an annotation's key has a «=»: exec has the CAP_SYS_ADMIN of the bundle behind that", caps)
+    end(cut)
+r = cut.create()
+ok(r.returncode == 1 and 'annotation bundle=' in last(cut), tag + 'an annotation whose key has a «=» is refused', cut.errors())
+end(cut)
 host.settings()
 
 # files of the cgroup that are no limits: another container's process comes into one's own, and ends with it

@@ -31,6 +31,7 @@ main(void)
 		{ "org.systemd.property.TimeoutStopUSec", true, true }, { "org.systemd.property.TimeoutStopSec", true, true },
 		{ "org.systemd.property.CollectMode", true, true }, { "org.systemd.property.After", true, true },
 		{ "org.systemd.property.after", false, false },
+		{ "bundle=/tmp", false, false }, { "bundle=", false, false }, { "=", false, false }, { "a=b", false, false },
 		{ "bundle", false, false }, { "bundle.x", true, true }, { "org.criu.config", false, false }, { "krun.variant", false, false }, { "krun.gpu_flags", false, false },
 	};
 	size_t i;

@@ -10,21 +10,40 @@
 
 const char *const capability_sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient", NULL };
 
+/* By the kernel's numbers (linux/capability.h), of which older headers lack some. */
+static const struct {
+	const char *name;
+	unsigned bit;
+} strong[] = {
+	{ "CAP_SYS_ADMIN", 21 }, { "CAP_SYS_MODULE", 16 }, { "CAP_SYS_RAWIO", 17 }, { "CAP_DAC_READ_SEARCH", 2 },
+	{ "CAP_SYS_PTRACE", 19 }, { "CAP_BPF", 39 },
+	/* kexec_load(2) brings a kernel; the clock says when a token expires; kprobes read every register */
+	{ "CAP_SYS_BOOT", 22 }, { "CAP_SYS_TIME", 25 }, { "CAP_PERFMON", 38 },
+};
+#define STRONG (sizeof(strong) / sizeof(strong[0]))
+
 bool
 capability_is_strong(const char *name)
 {
-	static const char *const strong[] = { "CAP_SYS_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH",
-		"CAP_SYS_PTRACE", "CAP_BPF",
-		/* kexec_load(2) brings a kernel; the clock says when a token expires; kprobes read every register */
-		"CAP_SYS_BOOT", "CAP_SYS_TIME", "CAP_PERFMON", NULL };
 	size_t i;
 
 	if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')
 		return true;
-	for (i = 0; strong[i] != NULL; i++)
-		if (strcmp(strong[i], name) == 0)
+	for (i = 0; i < STRONG; i++)
+		if (strcmp(strong[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+const char *
+capability_strong_in(uint64_t set)
+{
+	size_t i;
+
+	for (i = 0; i < STRONG; i++)
+		if (set >> strong[i].bit & 1)
+			return strong[i].name;
+	return NULL;
 }
 
 bool

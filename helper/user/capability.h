@@ -11,6 +11,9 @@
  */
 bool capability_is_strong(const char *name);
 
+/* The name of one that is in a set of the kernel's (proc_pid_status(5), CapBnd); NULL: none. */
+const char *capability_strong_in(uint64_t set);
+
 /* True if one in any of the process's sets is, or is no text. */
 bool capabilities_are_strong(const struct doc *d, uint32_t process);
 

@@ -5,6 +5,7 @@
 #include "create.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 
 #include "../host/cgroup.h"
 #include "../host/container.h"
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "capability.h"
 #include "gate.h"
 #include "lease.h"
 #include "runtime.h"
@@ -57,11 +61,47 @@ check_rules(const struct creation *c, struct why *why)
 	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
 }
 
+/*
+ * The first process waits for its start with the capabilities that the task will have: runc and crun
+ * have dropped the others by then, or were made to believe so.  After «run» the task may be gone.
+ */
+static int
+check_powers(const struct creation *c, struct why *why)
+{
+	/* a program's name, which stands above, has its newlines escaped */
+	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	const char *name, *at;
+	struct process_id init;
+	bool own_pids;
+	char file[40];
+	size_t i;
+
+	if (!c->weak || strcmp(c->command->verb, "create") != 0)
+		return 0;
+	if (!container_find_init(getpid(), 0, &init, &own_pids))
+		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its capabilities can't "
+		    "be seen", c->command->id);
+	snprintf(file, sizeof(file), "proc/%d/status", init.pid);
+	if (root == -1 || (text = file_read_at(root, file, 65536, NULL)) == NULL)
+		return refuse(why, WHY_IO, "/%s: %s", file, strerror(errno));
+	for (i = 0; sets[i] != NULL; i++) {
+		if ((at = strstr(text, sets[i])) == NULL)
+			return refuse(why, WHY_IO, "/%s: it says nothing of %.6s", file, sets[i] + 1);
+		if ((name = capability_strong_in(strtoull(at + strlen(sets[i]), NULL, 16))) != NULL)
+			return refuse(why, WHY_DENIED, "container %s: the runtime left it %s (%.6s), which config.json does not name, and "
+			    "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf)",
+			    c->command->id, name, sets[i] + 1);
+	}
+	return 0;
+}
+
 /* What is wrong with it is known before anyone can start it. */
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	return check_root(c, why) == -1 || check_rules(c, why) == -1 ||
+	return check_root(c, why) == -1 || check_powers(c, why) == -1 || check_rules(c, why) == -1 ||
 	    (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
 }
 

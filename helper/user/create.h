@@ -14,6 +14,7 @@ struct creation {
 	char *const *argv;
 	bool leased;			/* it was granted something: the helper is shown it */
 	bool ruled;			/* its device rules are to hold */
+	bool weak;			/* it must have no capability that is strong (capability.h) */
 	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
 };
 

@@ -70,6 +70,7 @@ struct making {
 struct made {
 	bool granted;
 	bool ruled;			/* it is one of root's, whose device rules are to hold */
+	bool weak;			/* it is one of root's without a user namespace, and not to be a privileged one */
 	bool unguarded;			/* its root directory has to be looked at once more */
 	struct stat root;
 };
@@ -371,6 +372,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	*why = m.why;
 	made->granted = m.granted;
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
+	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace;
 	making_free(&m);
 	return ret;
 }
@@ -432,8 +434,9 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;
 	/* where the runtime stays as long as the container does, the process that asked is the one that becomes it */
-	if (command_leaves_container(c) && (made.granted || made.unguarded)) {
-		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled,
+	if (command_leaves_container(c) && (made.granted || made.unguarded ||
+	    (made.weak && strcmp(c->verb, "create") == 0))) {
+		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
 			made.unguarded ? &made.root : NULL };
 
 		if (create_container(&creation, why) == -1)

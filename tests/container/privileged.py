@@ -141,6 +141,35 @@ if os.path.exists('/usr/share/containers/seccomp.json'):
 else:
     skip(tag + "runs: podman's default profile", 'there is no /usr/share/containers/seccomp.json: sh tests/deps.sh check')
 
+# whatever makes a runtime leave them: seen after create, before anyone can start it.  A mock: the runtime gets another
+# config.json than it was told, in place of a trick by which it would drop none
+mock, real = W + '/mock/' + host.name, host.runtime
+write(mock, """#!/usr/bin/python3
+import json, os, sys
+if 'create' in sys.argv:
+    path = sys.argv[sys.argv.index('--bundle') + 1] + '/config.json'
+    spec = json.load(open(path))
+    for caps in spec['process']['capabilities'].values():
+        caps += os.path.exists('%s/give') * ['CAP_SYS_ADMIN']
+    json.dump(spec, open(path, 'w'))
+os.execv('%s', ['%s'] + sys.argv[1:])
+""" % (W, real, real), 0o755)
+host.runtime = mock
+host.settings('privileged = "deny";')
+for give in False, True:
+    write(W + '/give', '') if give else None
+    for env, kind in ([], 'plain'), (ASK, 'granted'):
+        b = Bundle(host, env=env, args=['/bin/sleep', '100'], edit=rootful)
+        r = b.create()
+        there = sh(real, '--root', W + '/root', 'state', b.id).returncode == 0
+        last = (b.errors() or [''])[-1]
+        ok((r.returncode, there) == ((1, False) if give else (0, True)) and ('the runtime left it CAP_SYS_ADMIN (CapBnd)' in last) == give,
+           tag + 'create, %s: a runtime that %s' % (kind, 'leaves CAP_SYS_ADMIN: the container is deleted' if give else 'leaves none'), (r.returncode, there, b.errors()))
+        b.delete()
+host.runtime = real
+host.settings('privileged = "deny";')
+ok(leases() == [], tag + 'no lease is left', leases())
+
 # namespaces
 refused('no PID namespace', lambda s: namespaces(s, pid=None), 'no PID namespace of its own', 'give it one')
 refused('the PID namespace of another container (shareProcessNamespace)', lambda s: namespaces(s, pid=of('pid')), 'joins the PID namespace /proc/%s/ns/pid' % pause, 'give it one')

@@ -11,9 +11,9 @@
 #include "../pure/cleanup.h"
 #include "../pure/vendorenv.h"
 #include "../user/annotations.h"
-#include "../user/compose.h"
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
+#include "../user/sources.h"
 #include "taskuser.h"
 
 #define WANTS_MAX 64
@@ -102,7 +102,7 @@ look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why
 {
 	return annotations_check(&q->spec, q->asker.uid == 0, why) == -1 ||
 	    rootfs_open(&q->spec, q->bundle.path, &q->settings, rootfd, rootpath, why) == -1 ||
-	    compose_check_mounts(&q->spec, why) == -1 ? -1 : 0;
+	    sources_check(&q->spec, why) == -1 ? -1 : 0;
 }
 
 /* What a grant would meet here. */

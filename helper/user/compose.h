@@ -6,9 +6,6 @@
 #include "../pure/settings.h"
 #include "spec.h"
 
-/* No mount may bring the helper's own state or policy into a container. */
-int compose_check_mounts(const struct spec *s, struct why *why);
-
 /*
  * The text of the new config.json, which the caller frees; NULL with *why.
  * grant is NULL for a plain container.  «hide» false: a privileged container

@@ -41,6 +41,7 @@
 #include "resources.h"
 #include "rootfs.h"
 #include "runtime.h"
+#include "sources.h"
 #include "spec.h"
 #include "suit.h"
 #include "update.h"
@@ -226,11 +227,12 @@ check_container(struct making *m, bool *asks)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 ||
-	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 || check_privilege(m) == -1 ||
+	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
+	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
+	    sources_check(&m->spec, &m->why) == -1 || check_privilege(m) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
 	    annotations_check(&m->spec, is_hosts_root(), &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||
-	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
-	    compose_check_mounts(&m->spec, &m->why) == -1 || read_majors(m) == -1)
+	    read_majors(m) == -1)
 		return -1;
 	return hides_gpus(m) && !namespace_has_device_cgroup() ? nodes_check_mounts(&m->spec, &m->majors, &m->why) : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/user/{spec,compose,process}.c.  The first byte says
+ * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says
  * whether something is granted and whether the container may keep its devices.
  *
  * What comes out is a spec again, the second time the same, and with the rules in
@@ -12,6 +12,7 @@
 
 #include "../../helper/user/compose.h"
 #include "../../helper/user/privilege.h"
+#include "../../helper/user/sources.h"
 #include "../unit/devmodel.h"
 #include "fuzz.h"
 
@@ -117,7 +118,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (spec_request(&s, &r, &asks, &why) == 0)
 			must(r.cgroups_path != NULL && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
 			    (privilege_find(&s, &r, !granted, what, &why) == -1 || r.privileged == (what[0] != '\0')));
-		(void)compose_check_mounts(&s, &why);
+		(void)sources_check(&s, &why);
 		must((text = compose(&s, &host, granted ? &grant : NULL, hide, &len, &why)) != NULL);
 		check_result(&s, text, len, granted ? &grant : NULL, hide);
 		free(text);

@@ -1,0 +1,273 @@
+/*
+ * See sources.h.  With the caller's rights, and reads only.  A source is followed name by name, as the kernel
+ * follows it: where it ends is not enough, for on the way it may pass what will be another place by then.
+ */
+#include "sources.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+
+#define PROC_MAGIC 0x9fa0
+#define PROC_TOP 1		/* the inode of /proc itself */
+#define LINKS_MAX 40		/* as the kernel has it */
+
+/* A way from name to name. */
+struct way {
+	const char *root;	/* root.path, resolved; NULL: it can't be */
+	char at[PATH_MAX];	/* where it has come, without links; "" is "/" */
+	char rest[PATH_MAX];	/* what is still to go */
+	unsigned links;
+};
+
+enum place { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
+
+/* Is this a process's directory, or a link in one, which leads where that process has something open? */
+static bool
+is_of_process(const char *dir, const char *name, bool is_link)
+{
+	bool names_one = strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0 ||
+	    name[strspn(name, "0123456789")] == '\0';
+	struct statfs fs;
+	struct stat st;
+
+	if (*dir == '\0' || !(names_one || is_link) || statfs(dir, &fs) == -1 || fs.f_type != PROC_MAGIC ||
+	    lstat(dir, &st) == -1)
+		return false;
+	return st.st_ino == PROC_TOP ? names_one : is_link;
+}
+
+static enum place
+follow(struct way *w, size_t dir_len)
+{
+	char link[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlink(w->at, link, sizeof(link) - 1);
+
+	if (n == -1)
+		return GONE;
+	link[n] = '\0';
+	errno = ++w->links > LINKS_MAX ? ELOOP : ENAMETOOLONG;
+	if (w->links > LINKS_MAX || snprintf(rest, sizeof(rest), "%s/%s", link, w->rest) >= (int)sizeof(rest))
+		return GONE;
+	memcpy(w->rest, rest, sizeof(rest));
+	w->at[link[0] == '/' ? 0 : dir_len] = '\0';
+	return HERE;
+}
+
+static enum place
+step(struct way *w, const char *name)
+{
+	const size_t len = strlen(w->at);
+	struct stat st;
+
+	if (is_of_process(w->at, name, false))
+		return OF_PROCESS;
+	if (snprintf(w->at + len, sizeof(w->at) - len, "/%s", name) >= (int)(sizeof(w->at) - len)) {
+		errno = ENAMETOOLONG;
+		return GONE;
+	}
+	if (lstat(w->at, &st) == -1)
+		return GONE;
+	if (!S_ISLNK(st.st_mode))
+		return w->root != NULL && strcmp(w->at, w->root) == 0 ? IN_ROOT : HERE;
+	w->at[len] = '\0';
+	if (is_of_process(w->at, name, true))
+		return OF_PROCESS;
+	w->at[len] = '/';
+	return follow(w, len);
+}
+
+/* From w->at on, to the end of w->rest. */
+static enum place
+walk(struct way *w)
+{
+	enum place p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
+	char name[PATH_MAX], *last;
+	size_t slashes, n;
+
+	while (p == HERE && w->rest[slashes = strspn(w->rest, "/")] != '\0') {
+		n = strcspn(w->rest + slashes, "/");
+		snprintf(name, sizeof(name), "%.*s", (int)n, w->rest + slashes);
+		memmove(w->rest, w->rest + slashes + n, strlen(w->rest + slashes + n) + 1);
+		if (strcmp(name, "..") == 0) {
+			if ((last = strrchr(w->at, '/')) != NULL)
+				*last = '\0';
+		} else if (strcmp(name, ".") != 0)
+			p = step(w, name);
+	}
+	return p;
+}
+
+/* A relative one begins in the bundle. */
+static enum place
+resolve(const struct spec *s, const char *root, const char *path, struct way *w)
+{
+	w->root = root;
+	w->links = 0;
+	w->at[0] = '\0';
+	if (path[0] != '/' && realpath(s->bundle != NULL ? s->bundle : ".", w->at) == NULL)
+		return GONE;
+	if (strcmp(w->at, "/") == 0)
+		w->at[0] = '\0';
+	if (snprintf(w->rest, sizeof(w->rest), "%s", path) >= (int)sizeof(w->rest)) {
+		errno = ENAMETOOLONG;
+		return GONE;
+	}
+	return walk(w);
+}
+
+static bool
+is_place(const struct stat *st, const char *path)
+{
+	struct stat there;
+
+	return stat(path, &there) == 0 && st->st_dev == there.st_dev && st->st_ino == there.st_ino;
+}
+
+/* Is this place of the host one of ours, or above or beneath one, be it by another name (a bind mount)? */
+static bool
+is_ours(const char *path)
+{
+	static const char *const ours[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+	char walk[256];
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		if (path_related(path, ours[i]))
+			return true;
+		if (stat(path, &st) == -1)
+			continue;
+		snprintf(walk, sizeof(walk), "%s", ours[i]);
+		while (*walk != '\0') {
+			if (is_place(&st, walk))
+				return true;
+			*strrchr(walk, '/') = '\0';
+		}
+		if (is_place(&st, "/"))
+			return true;
+	}
+	return false;
+}
+
+static bool
+climbs(const char *path)
+{
+	size_t n;
+
+	for (; *path != '\0'; path += n, path += strspn(path, "/"))
+		if ((n = strcspn(path, "/")) == 2 && strncmp(path, "..", n) == 0)
+			return true;
+	return false;
+}
+
+static int
+check_source(const struct spec *s, const char *root, const char *source, const char *target, bool needed,
+    struct why *why)
+{
+	struct way w;
+	enum place p;
+	int error;
+
+	if (source[0] != '/' && climbs(source))
+		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
+		    source, target);
+	p = resolve(s, root, source, &w);
+	error = errno;
+	if (p == OF_PROCESS)
+		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through a process's own "
+		    "directory in /proc: name the place itself", source, target);
+	if (p == IN_ROOT)
+		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through root.path, where this "
+		    "container's other mounts will be: take it from elsewhere", source, target);
+	if ((source[0] == '/' && is_ours(source)) || (p == HERE && is_ours(w.at[0] != '\0' ? w.at : "/")))
+		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
+		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
+	/* a caller without root may not look everywhere; what the runtime finds a moment later nobody has judged */
+	if (p == GONE && needed && (error != EACCES || geteuid() == 0))
+		return refuse(why, WHY_DATA, "the mount of %.200s at %.200s: its source can't be followed: %s: make it, or leave "
+		    "the mount out", source, target, strerror(error));
+	return 0;
+}
+
+/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
+static int
+check_overlay(const struct spec *s, const char *root, const char *option, const char *target, struct why *why)
+{
+	autofree char *piece = malloc(strlen(option) + 1);
+	bool value = false, is_source = false;
+	const char *p;
+	size_t o = 0;
+
+	if (piece == NULL)
+		return refuse_nomem(why);
+	for (p = option;; p++) {
+		if (*p == '\\' && p[1] != '\0') {
+			piece[o++] = *++p;
+			continue;
+		}
+		if (*p != '\0' && *p != ',' && *p != (value ? ':' : '=')) {
+			piece[o++] = *p;
+			continue;
+		}
+		piece[o] = '\0';
+		if (!value)
+			is_source = text_starts(piece, "lowerdir") || text_starts(piece, "upperdir") ||
+			    text_starts(piece, "workdir") || text_starts(piece, "datadir");
+		else if (is_source && o > 0 && check_source(s, root, piece, target, false, why) == -1)
+			return -1;
+		if (*p == '\0')
+			return 0;
+		value = *p != ',';
+		o = 0;
+	}
+}
+
+/* The links themselves are mounted then (crun). */
+static bool
+is_not_followed(const struct spec_mount *m)
+{
+	return strlist_has(&m->options, "copy-symlink") || strlist_has(&m->options, "src-nofollow");
+}
+
+/* In a user namespace a runtime binds what the host has at a device's path. */
+static int
+check_devices(const struct spec *s, const char *root, struct why *why)
+{
+	struct way w;
+	enum place p;
+	size_t i;
+
+	for (i = 0; i < s->device_count; i++)
+		if ((p = resolve(s, root, s->device[i].path, &w)) == OF_PROCESS || p == IN_ROOT)
+			return refuse(why, WHY_DENIED, "linux.devices: the path %.200s may not lead through %s on the host",
+			    s->device[i].path, p == IN_ROOT ? "root.path" : "a process's own directory in /proc");
+	return 0;
+}
+
+int
+sources_check(const struct spec *s, struct why *why)
+{
+	char given[PATH_MAX], real[PATH_MAX];
+	const char *root = s->root_path != NULL && spec_host_path(s, s->root_path, given) ? realpath(given, real) : NULL;
+	const struct spec_mount *m;
+	size_t i, k;
+
+	for (i = 0; i < s->mount_count; i++) {
+		m = &s->mount[i];
+		if (m->bind && m->source != NULL &&
+		    check_source(s, root, m->source, m->target, !is_not_followed(m), why) == -1)
+			return -1;
+		for (k = 0; k < m->options.n; k++)
+			if (check_overlay(s, root, m->options.v[k], m->target, why) == -1)
+				return -1;
+	}
+	return check_devices(s, root, why);
+}

@@ -26,15 +26,22 @@ static const struct kernel_fs {
 } kernel_fs[] = {
 	{ "proc", 0x9fa0 }, { "sysfs", 0x62656572 }, { "cgroup", 0x27e0eb }, { "cgroup2", 0x63677270 },
 	{ "debugfs", 0x64626720 }, { "tracefs", 0x74726163 }, { "configfs", 0x62656570 }, { "securityfs", 0x73636673 },
-	{ "bpf", 0xcafe4a11 }, { "binfmt_misc", 0x42494e4d }, { "efivarfs", 0xde5e81e4 },
+	{ "bpf", 0xcafe4a11 }, { "binfmt_misc", 0x42494e4d }, { "efivarfs", 0xde5e81e4 }, { "selinuxfs", 0xf97cff8c },
+	{ "smackfs", 0x43415d53 }, { "pstore", 0x6165676c }, { "resctrl", 0x7655821 }, { "rpc_pipefs", 0x67596969 },
+	{ "nfsd", 0x6e667364 }, { "fusectl", 0x65735543 }, { "xenfs", 0xabba1974 },
+	{ "devtmpfs", 0 },	/* statfs(2) calls it a tmpfs */
 };
 #define COUNT (sizeof(kernel_fs) / sizeof(kernel_fs[0]))
+
+/* What engines mount besides by a type's name; any other may be a disk, or a way into the kernel. */
+static const char *const harmless[] = { "tmpfs", "ramfs", "mqueue", "devpts", "overlay", NULL };
 
 struct looking {
 	const struct spec *s;
 	bool cgroup_namespace;
 	const struct spec_mount *mount;
 	const char *source;		/* resolved, while the mounts beneath are looked at */
+	const char *root;		/* root.path, resolved; NULL: it can't be */
 	bool failed;			/* a list of paths could not be read */
 	char *what;
 	size_t size;
@@ -62,15 +69,21 @@ by_type(const char *type)
 	return NULL;
 }
 
-/* Runtimes go by the last word of such a pair, and not all by the same: one that says «write» is believed. */
+/*
+ * Runtimes go by the last word of such a pair, and not all by the same: one that says «write» is believed.
+ * «rro» is for bind mounts: runc takes no notice of it at others.
+ */
 static bool
 is_readonly(const struct spec_mount *m)
 {
-	return (strlist_has(&m->options, "ro") || strlist_has(&m->options, "rro")) && !strlist_has(&m->options, "rw") &&
-	    !strlist_has(&m->options, "rrw");
+	return (strlist_has(&m->options, "ro") || (m->bind && strlist_has(&m->options, "rro"))) &&
+	    !strlist_has(&m->options, "rw") && !strlist_has(&m->options, "rrw");
 }
 
-/* Is this path, or the whole of the mount that it is in, read-only or masked in the container? */
+/*
+ * Is this path, or the whole of the mount that it is in, read-only or masked in the container?  A runtime follows
+ * links, so «/l/../proc» is anywhere: only clean paths count.
+ */
 static bool
 is_listed(struct looking *l, const char *key, const char *mount, const char *path)
 {
@@ -84,16 +97,18 @@ is_listed(struct looking *l, const char *key, const char *mount, const char *pat
 
 		if (clean == NULL)
 			l->failed = l->failed || doc_is(d, n, DOC_STRING);
-		else if (strcmp(clean, mount) == 0 || strcmp(clean, path) == 0)
+		else if (strcmp(clean, given) == 0 && (strcmp(clean, mount) == 0 || strcmp(clean, path) == 0))
 			return true;
 	}
 	return false;
 }
 
+/* The lists hold for a /proc right beneath the root: on the way to another, a link or a later mount may lie. */
 static int
 look_at_proc(struct looking *l, const char *target)
 {
 	static const char *const settings[] = { "sys", "sysrq-trigger", "bus", NULL };
+	bool plain = strcmp(target, l->mount->target) == 0 && strrchr(target, '/') == target;
 	size_t i;
 
 	for (i = 0; settings[i] != NULL; i++) {
@@ -103,7 +118,7 @@ look_at_proc(struct looking *l, const char *target)
 			path = NULL;
 			return -1;
 		}
-		if (!is_listed(l, "readonlyPaths", target, path) && !is_listed(l, "maskedPaths", target, path))
+		if (!plain || (!is_listed(l, "readonlyPaths", target, path) && !is_listed(l, "maskedPaths", target, path)))
 			return found(l, "may write %.120s, which linux.readonlyPaths does not list: list it there", path);
 	}
 	return 0;
@@ -114,8 +129,14 @@ static int
 look_at_type(struct looking *l, const char *target)
 {
 	const char *type = l->mount->type != NULL ? l->mount->type : "";
+	size_t i;
 
-	if (by_type(type) == NULL || is_readonly(l->mount))
+	for (i = 0; harmless[i] != NULL; i++)
+		if (strcmp(type, harmless[i]) == 0)
+			return 0;
+	if (by_type(type) == NULL)
+		return found(l, "mounts a file system of the type «%.40s» at %.120s: leave that mount out", type, target);
+	if (is_readonly(l->mount))
 		return 0;
 	if (strcmp(type, "proc") == 0)
 		return look_at_proc(l, target);
@@ -125,13 +146,50 @@ look_at_type(struct looking *l, const char *target)
 	    "namespace of its own", target, type);
 }
 
-/* /proc has a way into every process of the host's, be it read-only. */
+/*
+ * A file of proc has a process's memory and environment, be it read-only.  One node of a devtmpfs is a matter of
+ * device rules.
+ */
 static int
 look_at_host_fs(struct looking *l, const char *target, const char *type, bool is_directory)
 {
-	if (strcmp(type, "proc") == 0 && (is_directory || !is_readonly(l->mount)))
+	if (strcmp(type, "proc") == 0)
 		return found(l, "has the host's proc at %.120s: leave that mount out", target);
-	return is_readonly(l->mount) ? 0 : found(l, "may write in %.120s (%s): mount it read-only", target, type);
+	if (is_readonly(l->mount) || (strcmp(type, "devtmpfs") == 0 && !is_directory))
+		return 0;
+	return found(l, "may write in %.120s (%s): mount it read-only", target, type);
+}
+
+/* Of a mount that is looked for by its id. */
+struct mount_kind {
+	uint64_t id;
+	const struct kernel_fs *fs;
+};
+
+static bool
+is_that_mount(void *ctx, struct mount *m)
+{
+	struct mount_kind *k = ctx;
+
+	if (m->id != k->id)
+		return false;
+	k->fs = by_type(mount_type(m));
+	return true;
+}
+
+/* What the descriptor is in, if it is one of these. */
+static const struct kernel_fs *
+by_file(int fd, const struct statfs *fs)
+{
+	struct mount_kind kind = { 0 };
+	size_t i;
+
+	for (i = 0; i < COUNT; i++)
+		if (kernel_fs[i].magic != 0 && (uint32_t)fs->f_type == kernel_fs[i].magic)
+			return &kernel_fs[i];
+	if (mount_of(fd, &kind.id))
+		(void)mounts_own(is_that_mount, &kind);
+	return kind.fs;
 }
 
 /* A mount that a recursive bind brings along: only «rro» makes such ones read-only. */
@@ -155,27 +213,31 @@ look_at_bind(struct looking *l, const char *target)
 	char source[PATH_MAX], real[PATH_MAX];
 	autoclose int fd = l->mount->source != NULL && spec_host_path(l->s, l->mount->source, source) ?
 	    open(source, O_PATH | O_CLOEXEC) : -1;
+	const struct kernel_fs *kind;
 	struct statfs fs;
 	struct stat st;
-	size_t i;
 
-	/* what is not there can't be mounted either */
+	/* what is not there is refused elsewhere (sources.h) */
 	if (fd == -1 || fstatfs(fd, &fs) == -1 || fstat(fd, &st) == -1)
 		return 0;
-	for (i = 0; i < COUNT; i++)
-		if ((uint32_t)fs.f_type == kernel_fs[i].magic &&
-		    look_at_host_fs(l, target, kernel_fs[i].type, S_ISDIR(st.st_mode)) == 1)
-			return 1;
+	if ((kind = by_file(fd, &fs)) != NULL && look_at_host_fs(l, target, kind->type, S_ISDIR(st.st_mode)) == 1)
+		return 1;
 	if (!strlist_has(&l->mount->options, "rbind") || realpath(source, real) == NULL)
 		return 0;
 	l->source = real;
-	return mounts_own(is_brought, l) == 1;
+	if (mounts_own(is_brought, l) == 1)
+		return 1;
+	/* the container's new /proc lies beneath root.path by then, and what linux.readonlyPaths lists not yet */
+	return l->root != NULL && path_at_or_beneath(l->root, real) ? found(l, "has its own root.path with the mount of %.60s "
+	    "at %.60s: leave that mount out, or its «rbind»", real, target) : 0;
 }
 
 int
 exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why)
 {
-	struct looking l = { .s = s, .cgroup_namespace = cgroup_namespace, .what = what, .size = size };
+	char given[PATH_MAX], real[PATH_MAX];
+	const char *root = s->root_path != NULL && spec_host_path(s, s->root_path, given) ? realpath(given, real) : NULL;
+	struct looking l = { .s = s, .cgroup_namespace = cgroup_namespace, .root = root, .what = what, .size = size };
 	int ret = 0;
 	size_t i;
 

@@ -56,15 +56,21 @@ def both(edit, sample='task', before=rootful):
         yield Bundle(host, sample, env=env, args=['/bin/true'], edit=change), kind
 
 
-def refused(name, edit, what, remedy, before=rootful):
+def refused(name, edit, what, remedy, before=rootful, cause='privileged = "deny"'):
     for b, kind in both(edit, before=before):
         seen = len(audit())
         r = b.run()
         lines, new = r.stdout.strip().splitlines(), audit()[seen:]
-        ok(r.returncode == 1 and len(lines) == 1 and 'privileged = "deny"' in r.stdout and what in r.stdout and remedy in r.stdout and
+        ok(r.returncode == 1 and len(lines) == 1 and cause in r.stdout and what in r.stdout and remedy in r.stdout and
            [a['event'] for a in new] == ['refuse'] and leases() == [] and b.config() == b.text,
            tag + 'refused, %s: %s' % (kind, name), (r.stdout, b.errors(), new, leases()))
         b.delete()
+
+
+def refused_at_all(name, edit, what, remedy):
+    """With a user namespace, too."""
+    refused(name, edit, what, remedy, cause='gpuhelper: ')
+    refused(name + ', in a user namespace', edit, what, remedy, before=nothing, cause='gpuhelper: ')
 
 
 def runs(name, edit, sample='task', before=rootful):
@@ -91,7 +97,10 @@ runs('one of a pod, which has the network, IPC and host name of its pause contai
 runs('one that shares the host\'s network', lambda s: (namespaces(s, network=None), bind(s, '/etc/hosts', '/etc/hosts', 'bind', 'ro')))
 runs('a systemd in it: cgroups to write in, in a cgroup namespace', lambda s: writable(s, '/sys/fs/cgroup'))
 runs('a /proc that is read-only as a whole', lambda s: (s['linux'].update(readonlyPaths=[]), mount_at(s, '/proc')['options'].append('ro')))
-runs('a folder of the host\'s, recursive', lambda s: bind(s, W + '/vol', '/vol', 'rbind', 'rw'))
+os.makedirs(W + '/vol/data')
+os.symlink(W + '/vol/data', W + '/link')
+runs('a folder of the host\'s, recursive', lambda s: bind(s, W + '/link', '/vol', 'rbind', 'rw'))
+runs('the volumes, not recursive', lambda s: bind(s, W + '/vol', '/vol', 'bind', 'rw'))
 runs('the host\'s sysfs, read-only', lambda s: bind(s, '/sys/class', '/host/class', 'bind', 'ro'))
 os.makedirs(W + '/spec')
 sh(host.runtime, 'spec', cwd=W + '/spec')
@@ -208,6 +217,47 @@ refused('the host\'s /proc', lambda s: bind(s, '/proc', '/host/proc', 'rbind', '
 refused('a part of it to write in', lambda s: bind(s, '/proc/sys/kernel', '/k', 'bind'), "the host's proc", 'leave')
 refused('a sysfs to write in', lambda s: writable(s, '/sys'), 'may write in /sys (sysfs)', 'read-only')
 refused('the host\'s sysfs, bound', lambda s: bind(s, '/sys/kernel', '/k', 'bind'), 'may write in /k (sysfs)', 'read-only')
+# lists and options that do not mean to the runtime what they say
+SETTINGS = 'sys', 'sysrq-trigger', 'bus'
+for key in 'maskedPaths', 'readonlyPaths':
+    refused('%s with ".." behind a link of the image' % key, lambda s: s['linux'].update({'readonlyPaths': [], key: ['/l/../proc/' + n for n in SETTINGS]}),
+            'may write /proc/sys', 'linux.readonlyPaths')
+refused('a /proc with ".." in its place', lambda s: bind(s, 'proc', '/l/../proc', kind='proc'), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('a /proc where a link may lie on the way', lambda s: (bind(s, 'proc', '/a/p', kind='proc'), s['linux']['readonlyPaths'].extend('/a/p/' + n for n in SETTINGS)),
+        'may write /a/p/sys', 'linux.readonlyPaths')
+refused('a /proc that is «rro»', lambda s: (s['linux'].update(readonlyPaths=[]), mount_at(s, '/proc')['options'].append('rro')), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('a sysfs that is «rro»', lambda s: mount_at(s, '/sys').update(options=['nosuid', 'rro']), 'may write in /sys (sysfs)', 'read-only')
+refused('a devtmpfs', lambda s: bind(s, 'devtmpfs', '/d', kind='devtmpfs'), 'may write in /d (devtmpfs)', 'read-only')
+for kind in 'ext4', 'sysfs.x', 'hugetlbfs', '':
+    refused('the type «%s»' % kind, lambda s, k=kind: bind(s, 'x', '/d', 'ro', kind=k), 'mounts a file system of the type «%s» at /d' % kind, 'leave')
+os.makedirs(W + '/devtmpfs')
+if sh('mount', '-t', 'devtmpfs', 'x', W + '/devtmpfs').returncode == 0:
+    refused('the host\'s devtmpfs, bound', lambda s: bind(s, W + '/devtmpfs', '/d', 'bind'), 'may write in /d (devtmpfs)', 'read-only')
+    runs('one node of it', lambda s: bind(s, W + '/devtmpfs/null', '/node', 'bind'))
+    sh('umount', W + '/devtmpfs')
+else:
+    skip(tag + 'refused: the host\'s devtmpfs, bound', 'it can not be mounted here')
+refused('a file of /proc, read-only', lambda s: bind(s, '/proc/kmsg', '/k', 'bind', 'ro'), "the host's proc", 'leave')
+
+# sources that are another place to the runtime
+os.symlink('/proc', host.priv_rootfs + '/evil')
+for path in '/proc/%d/environ' % other, '/proc/self/cwd/evil', '/proc/thread-self', '/dev/fd/3', W + '/to-fd', '/proc/mounts':
+    os.path.lexists(W + '/to-fd') or os.symlink('../../proc/self/fd/5', W + '/to-fd')
+    refused_at_all('%s, bound' % path, lambda s, p=path: bind(s, p, '/h', 'bind', 'ro'), 'a source may not lead through a process', 'name the place')
+refused_at_all('/proc/self/cwd beneath an overlay', lambda s: bind(s, 'overlay', '/h', 'lowerdir=/usr:/proc/self/cwd/evil', kind='overlay'), 'a process', 'name the place')
+os.makedirs(W + '/vol/data/v')
+os.symlink('/proc', W + '/vol/data/v/p')
+os.symlink('priv-rootfs/m', W + '/vol/way')
+for rootfs in host.priv_rootfs, host.rootfs:
+    os.makedirs(rootfs + '/m/p')
+for path in '/proc', '/m/p', '':
+    refused_at_all('root.path%s, bound once more' % path, lambda s, p=path: (bind(s, W + '/vol/data/v', '/m', 'bind'), bind(s, s['root']['path'] + p, '/h', 'rbind', 'nosuid')),
+                   'may not lead through root.path', 'from elsewhere')
+refused('a link into root.path, bound', lambda s: bind(s, W + '/vol/way/p', '/h', 'bind'), 'may not lead through root.path', 'from elsewhere', cause='gpuhelper: ')
+refused('what root.path lies in, recursive', lambda s: bind(s, W + '/vol', '/h', 'rbind'), 'has its own root.path with the mount of', 'leave')
+refused_at_all('a source that is not there', lambda s: bind(s, W + '/vol/none', '/h', 'bind'), "its source can't be followed: No such file or directory", 'make it')
+refused_at_all('a device whose path is another place', lambda s: s['linux'].setdefault('devices', []).append({'path': '/proc/self/cwd/x', 'type': 'c', 'major': 1, 'minor': 3}),
+               'linux.devices: the path /proc/self/cwd/x', 'process')
 runs('a user namespace of its own holds all of these', lambda s: (s['linux'].pop('readonlyPaths', None), writable(s, '/sys')), before=nothing)
 
 # that it is so: what a container could do, where it is not refused
@@ -230,6 +280,12 @@ def able(edit, script):
 ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container may not write core_pattern')
 ok(able(lambda s: (s['linux'].pop('readonlyPaths'), s['process'].update(capabilities={})), MAY_WRITE) == 'able',
    tag + 'control: without readonlyPaths it may, without any capability')
+os.symlink('/x/y', host.priv_rootfs + '/l')
+os.makedirs(host.priv_rootfs + '/x/y')
+ok(able(lambda s: s['linux'].update(readonlyPaths=[], maskedPaths=['/l/../proc/' + n for n in SETTINGS]), MAY_WRITE) == 'able',
+   tag + 'control: behind a link of the image, what is masked is not /proc/sys')
+ok(able(lambda s: bind(s, W + '/vol', '/vol', 'rbind'), MAY_WRITE.replace('/proc', '/vol/priv-rootfs/proc')) == 'able',
+   tag + 'control: what root.path lies in brings the new /proc, to write in')
 r = able(lambda s: namespaces(s, pid=None), 'ls /proc/%d/root/dev' % pid)
 ok('nvidia0' in r, tag + 'control: without a PID namespace it has another one\'s /dev', r)
 granted.delete()

@@ -271,9 +271,8 @@ cgroup_populated(const struct strlist *dirs, unsigned *left)
 	return each_dir(dirs, left, dir_populated, NULL);
 }
 
-/* A line of cgroup.procs each. */
-static bool
-add_pids(const char *procs, struct pids *out)
+bool
+cgroup_parse_pids(const char *procs, struct pids *out)
 {
 	pid_t *v;
 	char *end;
@@ -300,7 +299,7 @@ collect_pids(int dir, unsigned depth, unsigned *left, void *out)
 	/* of threads alone (EOPNOTSUPP): their processes are listed above */
 	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) == NULL && errno != EOPNOTSUPP)
 		return !is_gone(errno);
-	return (procs != NULL && !add_pids(procs, out)) || each_subdir(dir, depth, left, collect_pids, out);
+	return (procs != NULL && !cgroup_parse_pids(procs, out)) || each_subdir(dir, depth, left, collect_pids, out);
 }
 
 bool
@@ -334,7 +333,7 @@ has_for_itself(int root, const char *dir, pid_t pid)
 
 	if (fd == -1 || !is_cgroup(fd) || (procs = file_read_at(fd, "cgroup.procs", 1 << 20, NULL)) == NULL)
 		return false;
-	others = !add_pids(procs, &in);
+	others = !cgroup_parse_pids(procs, &in);
 	for (i = 0; !others && i < in.n; i++) {
 		is_in = is_in || in.v[i] == pid;
 		others = !descends(in.v[i], pid);
@@ -419,7 +418,7 @@ lists(int root, const char *dir, pid_t pid)
 
 	if (fd == -1 || !is_cgroup(fd) || (procs = file_read_at(fd, "cgroup.procs", 16 << 20, NULL)) == NULL)
 		return false;
-	if (add_pids(procs, &in))
+	if (cgroup_parse_pids(procs, &in))
 		for (i = 0; !found && i < in.n; i++)
 			found = in.v[i] == pid;
 	free(in.v);

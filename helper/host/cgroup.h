@@ -45,6 +45,9 @@ struct pids {
 	size_t n;
 };
 
+/* Adds the numbers of a cgroup.procs, a line each.  False: no memory, or a line is none.  The caller frees out->v. */
+bool cgroup_parse_pids(const char *procs, struct pids *out);
+
 /*
  * Who is in any of these directories or beneath them.  False where that can't be
  * seen, or not with *left directories, which is counted down.  The caller frees v.

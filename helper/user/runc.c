@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "../host/cgroup.h"
+#include "../host/cgroupabove.h"
 #include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
@@ -180,7 +181,8 @@ is_hosts_root(void)
 
 /*
  * In a cgroup that has someone in it already, the runtime would write this container's device rules for both: a
- * container with a GPU there would lose it, and keep the lease.
+ * container with a GPU there would lose it, and keep the lease.  Beneath one, this container would keep that one's
+ * lease when that one has ended.
  */
 static int
 check_cgroup_is_free(const struct making *m, struct why *why)
@@ -193,8 +195,11 @@ check_cgroup_is_free(const struct making *m, struct why *why)
 		return 0;
 	if (cgroup_candidates(getpid(), r->cgroups_path, r->id, &places, why) == -1)
 		return -1;
-	return !cgroup_populated(&places, &dirs) ? 0 : refuse(why, WHY_DATA, "the container's cgroup %s has processes in it "
-	    "already: it must have one of its own", *r->cgroups_path ? r->cgroups_path : r->id);
+	if (cgroup_populated(&places, &dirs))
+		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
+		    *r->cgroups_path ? r->cgroups_path : r->id);
+	return !cgroup_is_in_others(&places) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s lies beneath another "
+	    "container's: give it a path elsewhere", *r->cgroups_path ? r->cgroups_path : r->id);
 }
 
 /* Whatever a container has of GPUs that was not granted is taken away from it. */

@@ -1,0 +1,78 @@
+/* See cgroupabove.h.  Opens only beneath /sys/fs/cgroup, follows no link, reads only. */
+#include "cgroupabove.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "cgroup.h"
+#include "file.h"
+#include "spaces.h"
+
+/* Only v1 has that file, and only at the top. */
+static bool
+is_top(int dir)
+{
+	return faccessat(dir, "release_agent", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What is not there, or has threads alone (EOPNOTSUPP), has no process in itself. */
+static bool
+has_others(int root, const char *name, uint64_t ours)
+{
+	autoclose int dir = file_open_beneath(root, name, O_RDONLY | O_DIRECTORY);
+	autofree char *procs = dir != -1 ? file_read_at(dir, "cgroup.procs", 1 << 20, NULL) : NULL;
+	struct pids in = { 0 };
+	bool found, own = false;
+	uint64_t its;
+	size_t i;
+
+	if (procs == NULL || is_top(dir))
+		return false;
+	found = !cgroup_parse_pids(procs, &in);
+	for (i = 0; i < in.n; i++) {
+		own = own || in.v[i] == getpid();
+		/* 0 is a process that is not beneath our PID namespace */
+		found = found || (in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours);
+	}
+	free(in.v);
+	return found && !own;
+}
+
+/* The names of all directories above this one, each once. */
+static bool
+add_above(const char *dir, struct strlist *out)
+{
+	const char *slash;
+
+	for (slash = strchr(dir, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		autofree char *above = strndup(dir, (size_t)(slash - dir));
+
+		if (above == NULL || (!strlist_has(out, above) && !strlist_add(out, above, SIZE_MAX)))
+			return false;
+	}
+	return true;
+}
+
+bool
+cgroup_is_in_others(const struct strlist *dirs)
+{
+	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autostrlist struct strlist above = { 0 };
+	uint64_t ours;
+	size_t i;
+
+	if (root == -1)
+		return false;
+	if (!space_of(getpid(), "pid", &ours))
+		return true;
+	for (i = 0; i < dirs->n; i++)
+		if (!add_above(dirs->v[i], &above))
+			return true;
+	for (i = 0; i < above.n; i++)
+		if (has_others(root, above.v[i], ours))
+			return true;
+	return false;
+}

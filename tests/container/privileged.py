@@ -194,6 +194,11 @@ def ids(spec, uid, gid):
 
 
 refused('a user namespace in which root\'s group is the host\'s', lambda s: (namespaces(s, user={'type': 'user'}), ids(s, 100000, 0), writable(s, '/sys')), 'may write in /sys', 'read-only')
+grouped = Bundle(host, args=['/bin/sleep', '100'], edit=lambda s: (rootful(s), namespaces(s, user={'type': 'user'}), ids(s, 100000, 0)))
+grouped.start()
+r = grouped.call('exec', '--cap', 'CAP_SYS_ADMIN', grouped.id, '/bin/true')
+ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a one is refused', (r.stdout, grouped.errors()))
+grouped.delete()
 for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {'options': ['bind'], 'uidMappings': [{'containerID': 0, 'hostID': 0, 'size': 1}]}:
     refused('a user namespace with an id-mapped mount, %s' % extra, lambda s: (s['linux'].pop('readonlyPaths', None),
             s['mounts'].append(dict({'destination': '/vol', 'type': 'bind', 'source': W + '/vol'}, **extra))), 'may write /proc/sys', 'linux.readonlyPaths', before=nothing)

@@ -105,6 +105,29 @@ follow_links(struct naming *n, const struct cdi_hook *h)
 	return true;
 }
 
+/* «libcuda.so.1», and not «libcuda.so.580.95.05». */
+static bool
+is_soname(const char *path)
+{
+	const char *file = path_last(path), *so = strstr(file, ".so.");
+	char soname[64];
+
+	return so != NULL && strchr(so + strlen(".so."), '.') == NULL && nvlib_soname(file, soname) &&
+	    strcmp(soname, file) == 0;
+}
+
+/* A spec that mounts libraries under their SONAMEs says by itself what is to be where, and needs no links. */
+static bool
+names_by_itself(const struct cdi_edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++)
+		if (e->mount[i].container_path != NULL && is_soname(e->mount[i].container_path))
+			return true;
+	return false;
+}
+
 bool
 driver_names_add(const struct cdi_edits *e, size_t first, struct edits *out)
 {
@@ -112,6 +135,8 @@ driver_names_add(const struct cdi_edits *e, size_t first, struct edits *out)
 	const size_t last = out->mounts;
 	size_t i;
 
+	if (names_by_itself(e))
+		return true;
 	for (i = first; i < last; i++)
 		if (out->mount[i].driver && !name_library(&n, i))
 			return false;

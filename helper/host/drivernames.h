@@ -12,8 +12,8 @@
 
 /*
  * Adds such mounts to *out for what *out has from its mount number «first» on, which
- * came from the spec's edits *e.  A place that the spec or *out has something for is left
- * alone.  False: no memory.
+ * came from the spec's edits *e; none where *e has libraries under their SONAMEs itself.
+ * A place that the spec or *out has something for is left alone.  False: no memory.
  */
 bool driver_names_add(const struct cdi_edits *e, size_t first, struct edits *out);
 

@@ -117,7 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (spec_parse(&s, (const char *)data + 1, size - 1, &why) == 0) {
 		if (spec_request(&s, &r, &asks, &why) == 0)
 			must(r.cgroups_path != NULL && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
-			    (privilege_find(&s, &r, !granted, what, &why) == -1 || r.privileged == (what[0] != '\0')));
+			    (privilege_find(&s, &r, !granted, false, what, &why) == -1 || r.privileged == (what[0] != '\0')));
 		(void)sources_check(&s, &why);
 		must((text = compose(&s, &host, granted ? &grant : NULL, hide, &len, &why)) != NULL);
 		check_result(&s, text, len, granted ? &grant : NULL, hide);

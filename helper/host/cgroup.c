@@ -155,21 +155,29 @@ cgroup_check_scope(const char *path, struct why *why)
 	    "cgroups, runtimes differ in what they make of it, and what is granted could not be followed", path);
 }
 
+/* /proc/PID/cgroup, which the caller frees; NULL with errno. */
+static char *
+lines_of(int pid)
+{
+	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[40];
+
+	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
+	return slash != -1 ? file_read_at(slash, name, 65536, NULL) : NULL;
+}
+
 int
 cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why)
 {
 	struct search s = { .path = cgroups_path, .id = id, .out = out, .why = why };
-	autofree char *text = NULL;
+	autofree char *text = lines_of(pid);
 	struct cgroup_line line;
-	char name[40], *rest;
 	uint64_t its, ours;
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *rest = text;
 
+	if (text == NULL)
+		return refuse(why, WHY_IO, "/proc/%d/cgroup: %s", pid, strerror(errno));
 	s.elsewhere = space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
-	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
-	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL)
-		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
-	rest = text;
 	while (cgroup_line_next(&rest, &line))
 		if (add_line(&s, line.controllers, line.path) == -1)
 			return -1;
@@ -370,17 +378,6 @@ has_rules(int root, const struct cgroup_line *line)
 	const bool unified = fstatfs(root, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
 
 	return unified ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
-}
-
-/* /proc/PID/cgroup, which the caller frees; NULL with errno. */
-static char *
-lines_of(int pid)
-{
-	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char name[40];
-
-	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
-	return slash != -1 ? file_read_at(slash, name, 65536, NULL) : NULL;
 }
 
 bool

@@ -140,14 +140,6 @@ has_number(struct search *s, const char *pid)
 	return process_start((pid_t)strtol(pid, NULL, 10), &start) ? start == s->process.start : !process_is_gone(errno);
 }
 
-bool
-space_is_inhabited(const char *kind, uint64_t inode)
-{
-	struct search s = { .kind = kind, .inode = inode };
-
-	return search(&s, is_inside);
-}
-
 struct collecting {
 	int proc;
 	const char *kind;

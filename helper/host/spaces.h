@@ -26,19 +26,16 @@ bool space_find(int proc, const char *pid, const char *kind, uint64_t *inode);
 /* The same, of a process by its number. */
 bool space_of(pid_t pid, const char *kind, uint64_t *inode);
 
-/*
- * True if a process, or a thread of one, is in this namespace; or where that
- * can't be seen.  Takes a look at every thread there is: not for what is asked often.
- */
-bool space_is_inhabited(const char *kind, uint64_t inode);
-
 /* Those namespaces of one kind that anyone is in: read once, for many questions. */
 struct space_set {
 	uint64_t *inode;		/* in their order */
 	size_t n, room;
 	bool read, failed;
 };
-/* The same as space_is_inhabited(), by the set, which is read at the first time. */
+/*
+ * True if a process, or a thread of one, is in this namespace; or where that can't
+ * be seen.  The first question reads the set, with a look at every thread there is.
+ */
 bool space_set_has(struct space_set *s, const char *kind, uint64_t inode);
 void space_set_free(struct space_set *s);
 

@@ -167,7 +167,7 @@ cdit_yaml(struct cdit *t, const char *text, size_t len, struct cdi_faults *f)
 	/* said, so that it looks for no other encoding */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	/* a byte order mark is then ours to pass over (YAML 1.2, 5.2) */
-	if (text_starts(text, "\xef\xbb\xbf")) {
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
 		len -= 3;
 	}

@@ -252,9 +252,26 @@ def legitimate():
     client.look()
 
 
+def _way(e):
+    """Through which lines of the tests an exception came."""
+    return ", ".join("%s:%d" % (os.path.basename(f.filename), f.lineno) for f in traceback.extract_tb(e.__traceback__)[1:])
+
+
+def _helpers():
+    """Each helper that there is: its state, what it waits for in the kernel, and its cgroups."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(path + "/exe") == client.HELPER:
+                state = read(path + "/stat").rpartition(")")[2].split()[0]
+                found.append("helper %s, %s, at %s, %s" % (os.path.basename(path), state, read(path + "/wchan") or "-",
+                                                           read(path + "/cgroup").replace("\n", " ")))
+    return found
+
+
 def _limit(seconds):
     def late(sig, stack):
-        raise AssertionError("longer than %d s" % seconds)
+        raise AssertionError("longer than %d s; %s" % (seconds, "; ".join(_helpers()) or "no helper is there"))
     signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
 
@@ -282,7 +299,7 @@ def run(only=()):
             skip = " # SKIP %s" % e
         except Exception as e:
             if isinstance(e, AssertionError):
-                trouble.append("%s (line %d)" % (e, traceback.extract_tb(e.__traceback__)[1].lineno))
+                trouble.append("%s (%s)" % (e, _way(e)))
             else:
                 trouble += traceback.format_exc().splitlines()
         _limit(SECONDS)

@@ -5,7 +5,7 @@
 #
 # unpack: the packages' files alone (mmdebstrap's chrootless mode: no script runs, nothing is mounted), to compile and
 # emulate with.  install: with their scripts run, to chroot into.
-# From the mirrors of this machine's apt.  Kept where vm/image.sh keeps its disks, by a hash of what it is
+# From the mirrors of this machine's apt; one that stood still for weeks will do.  Kept where vm/image.sh keeps its disks, by a hash of what it is
 # made of; image.sh removes what was of no use for a month.
 #
 # Exit status 3: it can't be made here, with the reason as one line on standard error.
@@ -49,7 +49,8 @@ esac
 packages=$(echo "$@" | tr ' ' ,)
 set --
 for d in doc man locale info; do set -- "$@" --dpkgopt="path-exclude=/usr/share/$d/*"; done
-mmdebstrap --mode=$mode --variant=$variant --architectures="$arch" --aptopt='APT::Install-Recommends "false"' "$@" \
+mmdebstrap --mode=$mode --variant=$variant --architectures="$arch" --aptopt='APT::Install-Recommends "false"' \
+    --aptopt='Acquire::Check-Valid-Until "false"' "$@" \
     --include="$packages" "$suite" "$new" "$new.list" >"$new.log" 2>&1 ||
     cant "mmdebstrap can't make a root of $suite for $arch ($new.log): $(grep '^E:' "$new.log" | head -n 1)"
 rm -rf "$new/var/cache/apt" "$new/var/lib/apt/lists"

@@ -54,6 +54,7 @@ cat >server.py <<'E'
 """Serves www/ on four ports: https, https on another port, https with a certificate of another name, http; a fifth takes
 connections and says nothing.  Beside a file PATH: PATH.redirect is where to go instead, PATH.status another status, PATH.wait seconds before, PATH.drip one byte a second.
 Each request is a line of hits: port, the host that was asked for, path."""
+import contextlib
 import http.server
 import os
 import socket
@@ -103,6 +104,14 @@ class Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, request, address):
         pass
+
+    def shutdown_request(self, request):
+        # no answer has a length: without close_notify (RFC 8446, 6.1) OpenSSL 3 takes its end for a broken-off one
+        if isinstance(request, ssl.SSLSocket):
+            request.settimeout(1)
+            with contextlib.suppress(OSError, ValueError):
+                request = request.unwrap()
+        super().shutdown_request(request)
 
 
 ports = []

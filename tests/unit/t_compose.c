@@ -544,6 +544,10 @@ test_sources(void)
 		/* a way through what is not there leads nowhere */
 		if (strcmp(t[i].source, "@/run") == 0 && access("/run/gpuhelper", F_OK) == -1)
 			continue;
+		if (strcmp(t[i].source, "/run/lock") == 0 && access("/run/lock", F_OK) == -1) {
+			skip("a mount of /run/lock", "it is not there");
+			continue;
+		}
 		why = (struct why){ 0 };
 		ok(spec_parse(&s, text, strlen(text), &why) == 0 && (sources_check(&s, &why) == 0) == t[i].good,
 		    "a mount of %s (%s %s) %s", t[i].source, t[i].type, t[i].options, t[i].good ? "may be" :

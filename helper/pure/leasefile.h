@@ -1,7 +1,7 @@
 /*
  * A lease as it is written down: a file in /run/gpuhelper/leases, one JSON object.
  * Values in, text out, and back; whoever reads one that is not of this form is
- * told so, for it may hold a GPU.  Opening and locking is helper/root/lease.c's.
+ * told so, for it may hold a GPU.  Opening and locking is helper/root/leaselist.c's.
  */
 #ifndef GPUHELPER_PURE_LEASEFILE_H
 #define GPUHELPER_PURE_LEASEFILE_H
@@ -86,7 +86,7 @@ struct lease {
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs: it knows when they are over */
 	struct pausing pausing;
-	bool judged;		/* whether it is over is known (lease.h); not in the file */
+	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
 	bool over;		/* seen over, and left alone; likewise */
 	bool reopened;		/* given back, and its container was seen to have access all the same; likewise */
 };

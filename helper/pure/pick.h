@@ -1,7 +1,7 @@
 /*
  * Which of the GPUs that a policy allows a container gets, given who holds what
  * and who waited before.  Values in, values out: the lock, the files and the
- * clock are helper/root/lease.c's.
+ * clock are helper/root/leaselist.c's.
  */
 #ifndef GPUHELPER_PURE_PICK_H
 #define GPUHELPER_PURE_PICK_H

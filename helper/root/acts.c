@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "../host/file.h"
-#include "device.h"
 #include "label.h"
+#include "leasewrite.h"
+#include "node.h"
 
 const struct act *
 acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
@@ -86,7 +87,7 @@ make_node(const struct leases *ls, struct lease *l, struct act *a, const struct 
 	mode_t mask;
 	int ret;
 
-	if ((dir = device_parent(a->path, &name, why)) == -1)
+	if ((dir = node_parent(a->path, &name, why)) == -1)
 		return -1;
 	staging_name(a, temp);
 	(void)unlinkat(dir, temp, 0);
@@ -129,7 +130,7 @@ unmake_node(const struct act *a, struct why *why)
 	char temp[48];
 	struct stat st;
 
-	if ((dir = device_parent(a->path, &name, why)) == -1)
+	if ((dir = node_parent(a->path, &name, why)) == -1)
 		return why->code == WHY_ABSENT ? 0 : -1;
 	staging_name(a, temp);
 	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
@@ -167,7 +168,7 @@ allow(const struct leases *ls, const struct lease *l, const struct act *a, struc
 	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
-	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
+	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return -1;
 	ret = node_acl_add(fd, a->path, name_in(a), &ours, why);
 	close(fd);
@@ -182,7 +183,7 @@ relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why 
 	autoclose int fd = -1;
 	struct stat st;
 
-	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
+	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return -1;
 	return how(fd, a, why);
 }
@@ -224,7 +225,7 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 
 	ours_besides(ls, l, a, &ours);
 	/* a node that is not there, or is another one by now, has no entry of ours */
-	if ((fd = device_pin(a->path, a->major, a->minor, &st, why)) < 0)
+	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
 	ret = node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
 	close(fd);
@@ -314,7 +315,7 @@ mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct st
 {
 	uint32_t mode;
 
-	if (!device_mode(fd, st, &mode))
+	if (!node_mode(fd, st, &mode))
 		return say(out, "%s: its ACL can't be read", n->path);
 	if (n->mode == LEASE_MODE_UNKNOWN)
 		return true;
@@ -335,7 +336,7 @@ node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *o
 	struct why why;
 	size_t i;
 
-	if ((fd = device_pin(n->path, n->major, n->minor, &st, &why)) < 0)
+	if ((fd = node_pin(n->path, n->major, n->minor, &st, &why)) < 0)
 		return say(out, "%s", why.text);
 	for (i = 0; i < l->acts; i++)
 		if (l->act[i].kind != ACT_MAKE_NODE && strcmp(l->act[i].path, n->path) == 0 &&

@@ -7,7 +7,7 @@
 #define GPUHELPER_ROOT_ACTS_H
 
 #include "acl.h"
-#include "lease.h"
+#include "leaselist.h"
 
 /*
  * The two that only look take it that the leases with acts on that node were read

@@ -1,6 +1,6 @@
 /*
  * See allot.h.  Called under the lock of the leases; touches nothing, only
- * brings together what lease.c and queue.c read and what pure/pick.c decides.
+ * brings together what leaselist.c and queue.c read and what pure/pick.c decides.
  */
 #include "allot.h"
 

@@ -3,7 +3,7 @@
 #define GPUHELPER_ROOT_ALLOT_H
 
 #include "../host/decide.h"
-#include "lease.h"
+#include "leaselist.h"
 #include "queue.h"
 
 /* A GPU that was allotted, and the rule that it was allotted by. */

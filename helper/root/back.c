@@ -20,6 +20,7 @@
 #include "acts.h"
 #include "audit.h"
 #include "concern.h"
+#include "leasewrite.h"
 #include "take.h"
 
 /* A lease by itself, as it is written down: ours to change. */

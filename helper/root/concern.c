@@ -1,5 +1,6 @@
 /* See concern.h.  Adds up what the decision, the queue and the picks name; touches nothing. */
 #include "concern.h"
+#include "leaseend.h"
 
 static void
 add_candidates(struct concern *c, const struct grant *g)

@@ -1,4 +1,4 @@
-/* Which leases a request for a grant has to know (struct concern, lease.h), while it is served under the lock. */
+/* Which leases a request for a grant has to know (struct concern, leaselist.h), while it is served under the lock. */
 #ifndef GPUHELPER_ROOT_CONCERN_H
 #define GPUHELPER_ROOT_CONCERN_H
 

@@ -17,7 +17,8 @@
 #include "../host/spaces.h"
 #include "../pure/cleanup.h"
 #include "grant.h"
-#include "lease.h"
+#include "leaselist.h"
+#include "leasewrite.h"
 #include "owncgroup.h"
 #include "ways.h"
 

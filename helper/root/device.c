@@ -8,70 +8,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../host/file.h"
-#include "../host/trust.h"
 #include "../host/udev.h"
 #include "../host/users.h"
 #include "acl.h"
 #include "acts.h"
-
-int
-device_parent(const char *path, const char **name, struct why *why)
-{
-	char dir[64];
-	const char *slash = strrchr(path, '/');
-	int fd;
-
-	*name = slash != NULL ? slash + 1 : path;
-	if (slash == NULL || slash == path)
-		return refuse(why, WHY_BUG, "device %s has no directory", path);
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	/* one that others may change may have what it had, and is not taken for one that is gone */
-	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
-		why->code = WHY_ABSENT;
-	return fd;
-}
-
-int
-device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why)
-{
-	autoclose int dir = -1;
-	const char *name;
-	int fd;
-
-	if ((dir = device_parent(path, &name, why)) == -1)
-		return why->code == WHY_ABSENT ? -2 : -1;
-	if ((fd = file_open_beneath(dir, name, O_PATH)) == -1 && errno == ENOENT) {
-		refuse(why, WHY_ABSENT, "%s is not there", path);
-		return -2;
-	}
-	if (fd == -1)
-		return refuse(why, errno == ELOOP ? WHY_ABSENT : WHY_IO, "%s %s", path,
-		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
-	if (fstat(fd, st) == -1)
-		refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
-	else if (!S_ISCHR(st->st_mode))
-		refuse(why, WHY_ABSENT, "%s is not a character device: remove it, the driver makes its own", path);
-	else if (major(st->st_rdev) != major || minor(st->st_rdev) != minor)
-		refuse(why, WHY_ABSENT, "%s is device %u:%u and should be %u:%u: remove it, the driver makes its own",
-		    path, major(st->st_rdev), minor(st->st_rdev), major, minor);
-	else
-		return fd;
-	close(fd);
-	return -1;
-}
-
-bool
-device_mode(int fd, const struct stat *st, uint32_t *mode)
-{
-	int group = access_of_group(fd);
-
-	*mode = (st->st_mode & 0606U) | (group > 0 ? (uint32_t)(group & (R_OK | W_OK)) << 3 : 0);
-	return group != -1;
-}
+#include "node.h"
 
 /* Nodes that are not there. */
 
@@ -109,7 +53,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 	(void)unused;
 	if (gpu_node_check(n, why) == -1)
 		return -1;
-	if ((dir = device_parent(n->path, &name, why)) == -1)
+	if ((dir = node_parent(n->path, &name, why)) == -1)
 		return n->optional ? 0 : why->code == WHY_ABSENT ? refuse_missing(n, v->inv, why) : -1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		/* made for a lease that still lives: it goes with the last one that needs it */
@@ -258,7 +202,7 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 
 	if (gpu_node_check(n, why) == -1)
 		return -1;
-	if ((fd = device_pin(n->path, n->major, n->minor, &st, why)) < 0)
+	if ((fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0)
 		return n->optional && fd == -2 ? 0 : -1;
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
@@ -267,7 +211,7 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	    v->alone && label_spare_node(v->label, fd, &node, v->lease, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
-	if (!device_mode(fd, &st, &e.mode))
+	if (!node_mode(fd, &st, &e.mode))
 		return refuse(why, WHY_IO, "%s: its ACL can't be read", n->path);
 	e.uid = st.st_uid;
 	e.gid = st.st_gid;

@@ -8,7 +8,7 @@
 #include "../pure/edits.h"
 #include "../pure/gpu.h"
 #include "label.h"
-#include "lease.h"
+#include "leaselist.h"
 #include "peer.h"
 
 /* What the nodes are looked at for. */
@@ -42,14 +42,5 @@ int device_add(const struct device_view *v, const struct gpu_node *n, struct edi
 typedef int device_do(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 int device_each(const struct device_view *v, const struct gpu *g, unsigned capabilities, device_do *what,
     struct edits *out, struct why *why);
-
-/* A node's directory, which only root may change, and its name in it.  -1: WHY_ABSENT where it is not there. */
-int device_parent(const char *path, const char **name, struct why *why);
-
-/* Pins a node that is of this number.  -1 with *why, WHY_ABSENT where something else is there; -2 where nothing is. */
-int device_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why);
-
-/* The node's mode without what ACLs make of it: its group bits are what its group may do.  False: can't be read. */
-bool device_mode(int fd, const struct stat *st, uint32_t *mode);
 
 #endif

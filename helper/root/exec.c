@@ -13,6 +13,8 @@
 #include "back.h"
 #include "grant.h"
 #include "idle.h"
+#include "leaseend.h"
+#include "leasewrite.h"
 #include "owncgroup.h"
 
 /* Those that have ended put nobody there any more. */

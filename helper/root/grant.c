@@ -23,6 +23,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
+#include "leaseend.h"
 #include "owncgroup.h"
 #include "take.h"
 #include "timer.h"

@@ -12,6 +12,8 @@
 #include "../host/process.h"
 #include "acts.h"
 #include "audit.h"
+#include "gatelock.h"
+#include "leasewrite.h"
 
 static struct process_id
 me(const struct idle *i)
@@ -177,7 +179,7 @@ mark(const struct idle *i, struct lease *l, enum idleness idleness, struct why *
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;
 	l->pausing.shut = true;
-	if (leases_make_gate_lock(l, why) == -1 || change(i, l, LEASE_GIVING_BACK, why) == -1)
+	if (gate_lock_make(l, why) == -1 || change(i, l, LEASE_GIVING_BACK, why) == -1)
 		return -1;
 	return idle_add_chore(i->chores, chore_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
 }

@@ -9,7 +9,7 @@
 #define GPUHELPER_ROOT_IDLE_H
 
 #include "../pure/request.h"
-#include "lease.h"
+#include "leaselist.h"
 #include "queue.h"
 
 struct idle {

@@ -10,7 +10,7 @@
 #include "../pure/edits.h"
 #include "../pure/policy.h"
 #include "../pure/request.h"
-#include "lease.h"
+#include "leaselist.h"
 
 struct label {
 	enum selinux_state state;	/* SELINUX_ABSENT: the rest is empty */

@@ -1,6 +1,6 @@
 /*
  * Which leases there are, by the names of their files, and reading those that
- * concern someone; see lease.h.  Works beneath /run/gpuhelper only, which is
+ * concern someone; see leaselist.h.  Works beneath /run/gpuhelper only, which is
  * root's; must be stopped by what it can't understand rather than pass over it.
  */
 #include "leaselist.h"

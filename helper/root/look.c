@@ -11,7 +11,8 @@
 #include "audit.h"
 #include "grant.h"
 #include "idle.h"
-#include "lease.h"
+#include "leaseend.h"
+#include "leaselist.h"
 #include "owncgroup.h"
 #include "rate.h"
 

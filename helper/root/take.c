@@ -16,6 +16,8 @@
 #include "device.h"
 #include "execrecord.h"
 #include "idle.h"
+#include "leaseend.h"
+#include "leasewrite.h"
 #include "ways.h"
 
 /* A place in the queue for a request that may wait, so that it is the next time no later than those behind it. */

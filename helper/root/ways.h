@@ -8,7 +8,7 @@
 #define GPUHELPER_ROOT_WAYS_H
 
 #include "../pure/idmap.h"
-#include "lease.h"
+#include "leaselist.h"
 
 /* Writes the ways to the edits' folders into *l, and whether its container is the host's root.  -1 with *why. */
 int ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why);

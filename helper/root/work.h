@@ -11,7 +11,7 @@
 #include "../host/identity.h"
 #include "allot.h"
 #include "label.h"
-#include "lease.h"
+#include "leaselist.h"
 #include "peer.h"
 #include "relabel.h"
 #include "strays.h"

@@ -27,7 +27,7 @@
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
 
-/* What root wrote down at the grant (root/lease.c, exec_record_write()). */
+/* What root wrote down at the grant (exec_record_write() of root/execrecord.c). */
 struct record {
 	struct strlist env;
 	uint32_t gid[64];

@@ -983,7 +983,7 @@ request(struct world *w, struct actor *a)
 		memset(a->shut, 0, sizeof(a->shut));
 }
 
-/* root/lease.c: leases of containers that are gone end at the next request. */
+/* root/leaseend.c: leases of containers that are gone end at the next request. */
 static inline void
 reap(struct world *w)
 {

@@ -1,33 +1,26 @@
 /*
- * See lease.h.  Works beneath /run/gpuhelper only, which is root's; may meet
- * files that an earlier run left half-way, and must be stopped by what it can't
- * understand rather than pass over it.
+ * See leaseend.h.  Believes what it sees of processes, cgroups and mounts;
+ * may meet files that an earlier run left half-way, and leaves what it could not
+ * undo to the next.
  */
-#include "lease.h"
+#include "leaseend.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/cgroup.h"
-#include "../host/file.h"
 #include "../host/inuse.h"
 #include "../host/passed.h"
 #include "../host/spaces.h"
-#include "../pure/chore.h"
 #include "../pure/cleanup.h"
 #include "acts.h"
 #include "audit.h"
 #include "execrecord.h"
-#include "leaselist.h"
-#include "state.h"
-
-/* The end of a lease. */
+#include "gatelock.h"
+#include "leasewrite.h"
 
 /* How much is looked at for one user's leases at a time, while others wait (inuse.h): what is left of it. */
 struct share {
@@ -168,39 +161,11 @@ undo(struct leases *ls, struct lease *l, struct why *why)
 	return -1;
 }
 
-static void
-name_gate_lock(const struct lease *l, char out[80])
-{
-	snprintf(out, 80, CHORE_LOCK "%s", l->key);
-}
-
-int
-leases_make_gate_lock(const struct lease *l, struct why *why)
-{
-	autoclose int dir = state_dir("locks", why);
-	char name[80];
-
-	name_gate_lock(l, name);
-	return dir == -1 ? -1 : state_touch(dir, name, why);
-}
-
-static int
-remove_gate_lock(const struct lease *l, struct why *why)
-{
-	autoclose int dir = l->pauses ? state_dir("locks", why) : -1;
-	char name[80];
-
-	name_gate_lock(l, name);
-	if (l->pauses && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
-		return refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	return 0;
-}
-
 /* The lease last: while its exec record is there, so is what has it removed another time. */
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || remove_gate_lock(l, why) == -1)
+	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || gate_lock_remove(l, why) == -1)
 		return -1;
 	if (unlinkat(ls->dir, l->name, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->name, strerror(errno));
@@ -240,7 +205,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 	if (undo(ls, l, &stuck) == -1)
 		return;
 	audit_lease(audit, "end", l);
-	if (exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 || remove_gate_lock(l, &stuck) == -1)
+	if (exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 || gate_lock_remove(l, &stuck) == -1)
 		return;
 	lease_keep_ways(l);
 	(void)leases_write(ls, l, &stuck);
@@ -316,86 +281,6 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 	space_set_free(&see.mount_spaces);
 	free(see.share);
 	return ret;
-}
-
-/* Writing. */
-
-/* Those whom the lease may concern find it by its name, or not at all. */
-static int
-name_it(struct lease *l, struct why *why)
-{
-	struct lease_name name;
-
-	if (l->name[0] == '\0')
-		lease_name_make(l, l->name);
-	if (!lease_name_parse(l->name, &name) || !lease_name_covers(&name, l))
-		return refuse(why, WHY_AGAIN, "container %s: its GPU's nodes changed meanwhile: try again", l->id);
-	return 0;
-}
-
-int
-leases_write(const struct leases *ls, struct lease *l, struct why *why)
-{
-	char *text;
-	int ret;
-
-	if (name_it(l, why) == -1)
-		return -1;
-	if ((text = lease_encode(l)) == NULL)
-		return refuse_nomem(why);
-	ret = state_write(ls->dir, l->name, text, 0600, why);
-	free(text);
-	return ret;
-}
-
-int
-leases_write_more(const struct leases *ls, struct lease *l, struct why *why)
-{
-	autofree char *text = NULL;
-	struct tally t;
-	struct stat st;
-
-	/* root's size is nobody's to limit */
-	if (l->uid == 0)
-		return leases_write(ls, l, why);
-	if ((text = lease_encode(l)) == NULL)
-		return refuse_nomem(why);
-	leases_tally(ls, l->uid, &t);
-	if (l->name[0] != '\0' && fstatat(ls->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		t.bytes -= (uint64_t)st.st_size;
-	if (!tally_has_room(&t, strlen(text)))
-		return refuse(why, WHY_AGAIN, "container %s: what is written down of this user's containers would take up more than "
-		    "%d MiB, for its cgroup or its nodes have long names: that is the most", l->id, LEASES_MIB_PER_USER);
-	return leases_write(ls, l, why);
-}
-
-static int
-refuse_more(const struct tally *t, struct why *why)
-{
-	if (t->own < LEASES_PER_USER && t->all < LEASES_MAX)
-		return refuse(why, WHY_AGAIN, "this user has %zu containers with a grant already, and what is written down of them "
-		    "takes up %d MiB: that is the most", t->own, LEASES_MIB_PER_USER);
-	return refuse(why, WHY_AGAIN, "%s %zu containers with a grant already: that is the most",
-	    t->own >= LEASES_PER_USER ? "this user has" : "there are", t->own >= LEASES_PER_USER ? t->own : t->all);
-}
-
-int
-leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
-{
-	autofree char *text = lease_encode(l);
-	struct tally t;
-	size_t i;
-
-	if (text == NULL)
-		return refuse_nomem(why);
-	for (i = 0; i < ls->n; i++)
-		if (strcmp(ls->v[i]->key, l->key) == 0)
-			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
-	if (strlen(text) > LEASE_TEXT_MAX)
-		return refuse(why, WHY_CONFIG, "what is to be written down of this container's %zu folders takes up %zu KiB, and %d "
-		    "are the most: ask for fewer (GPUHELPER_FOLDERS)", l->ways, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
-	leases_tally(ls, l->uid, &t);
-	return t.all >= LEASES_MAX || tally_is_full(&t, l->uid, strlen(text)) ? refuse_more(&t, why) : 0;
 }
 
 /* As a lease does that ends otherwise: undone first, and gone when nobody has a node of it open any more. */

@@ -1,0 +1,32 @@
+/* How leases end: when root itself sees them over, never on anyone's word. */
+#ifndef GPUHELPER_ROOT_LEASEEND_H
+#define GPUHELPER_ROOT_LEASEEND_H
+
+#include "leaselist.h"
+#include "peer.h"
+
+/*
+ * Reads those that concern, and ends those that are over: what was done for them is undone, for
+ * which all are read that did the same, and they are removed.  One that can't be
+ * undone stays, marked over, and holds what it held.  «audit» is told of each before it
+ * is removed; with -1 nothing is changed, those that are over are marked so.  Leases that concern nobody who asks
+ * are ended by root's timer, which reads all.
+ */
+int leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why);
+/* Undoes what was done for it, and removes it with its exec record.  -1 with *why: it stays, with what is left. */
+int leases_remove(struct leases *ls, struct lease *l, struct why *why);
+
+/*
+ * Takes back the lease that this peer was given for (root, id).  One of that
+ * name that another process came to have stays.  What was done for it is undone;
+ * who opened a node while he could keeps the lease until he has it open no more.
+ */
+int leases_drop(const struct peer *p, const char *root, const char *id, struct why *why);
+
+/*
+ * Its caller is done with it, and it is in use: what was done to the host for it
+ * is undone, and the lease is kept until it is over (draining).
+ */
+int leases_drain(struct leases *ls, struct lease *l, struct why *why);
+
+#endif

@@ -53,5 +53,5 @@ cd "$root" || exit 2
 mkdir run/old
 pivot_root . run/old
 cd / || exit 2
-exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OTHER_STAGE=inside \
+exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OTHER_STAGE=inside \
     unshare --fork --pid --kill-child sh -c 'umount -l /run/old && mount -t proc proc /proc && cd /gpuhelper && exec sh tests/other.sh "$@"' sh "$suite" "$@"

@@ -58,6 +58,8 @@ def options_of(text):
                 yield m.group(1), 'optional' if m.group(2).startswith('[') else 'value' if m.group(2) else 'none'
 
 
+# crun's own table gives it no argument, and its reader takes the next word (argp_mandatory_argument() in crun.c)
+HELP_IS_WRONG = {'--network-lock'}
 table, releases = read_table(), read_releases()
 ok(len(table) > 300, 'the wrapper prints its table', len(table))
 for runtime in 'runc', 'crun':
@@ -82,7 +84,7 @@ for runtime in 'runc', 'crun':
             if (verb, word) not in known:
                 new.append('%s %s' % (verb, word))
             # argp says for a long name what the letter takes, too
-            elif runtime == 'runc' or word.startswith('--'):
+            elif (runtime == 'runc' or word.startswith('--')) and word not in HELP_IS_WRONG:
                 bad += ['%s %s: %s' % (verb, word, takes) for k, t in table.items()
                         if k[:2] == (runtime, verb) and word in k[2].split(',') and t != takes]
     ok(n > 60 and not new, '%s: every option of its helps is in the table (%d)' % (version, n), '\n'.join(new))

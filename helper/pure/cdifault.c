@@ -74,20 +74,6 @@ cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
 	    v->layer != CDI_INVALID ? ": " : "", v->path, v->path[0] != '\0' ? ": " : "", v->text);
 }
 
-int
-cdi_faults_refuse(const struct cdi_faults *f, enum cdi_layer layer, const char *file, struct why *why)
-{
-	char line[sizeof(f->v->text) + sizeof(f->v->path) + 64];
-	size_t i;
-
-	for (i = 0; !f->starved && i < f->n; i++)
-		if (f->v[i].layer == layer) {
-			cdi_fault_line(&f->v[i], line, sizeof(line));
-			return refuse(why, WHY_DATA, "%s:%s%s", file, f->v[i].line != 0 ? "" : " ", line);
-		}
-	return refuse_nomem(why);
-}
-
 void
 cdi_faults_free(struct cdi_faults *f)
 {

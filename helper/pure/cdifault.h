@@ -42,8 +42,6 @@ void cdi_faults_sort(struct cdi_faults *f);
 const char *cdi_layer_name(enum cdi_layer layer);
 /* «line:column: unsafe: path: text», what there is of it. */
 void cdi_fault_line(const struct cdi_fault *v, char *out, size_t size);
-/* The first of this layer, after «file:», with WHY_DATA; returns -1. */
-int cdi_faults_refuse(const struct cdi_faults *f, enum cdi_layer layer, const char *file, struct why *why);
 void cdi_faults_free(struct cdi_faults *f);
 #define autocdifaults __attribute__((cleanup(cdi_faults_free)))
 

@@ -115,9 +115,3 @@ nvhook_link(const struct cdi_hook *h, size_t *at, char target[NVHOOK_PATH_MAX], 
 	}
 	return false;
 }
-
-const char *
-nvhook_folder(const struct cdi_hook *h, size_t *at)
-{
-	return next_value(h, "--folder", at);
-}

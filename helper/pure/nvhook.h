@@ -29,7 +29,4 @@ enum nvhook nvhook_of(const struct cdi_hook *h);
  */
 bool nvhook_link(const struct cdi_hook *h, size_t *at, char target[NVHOOK_PATH_MAX], char link[NVHOOK_PATH_MAX]);
 
-/* The next folder of update-ldcache, likewise; NULL: there are no more. */
-const char *nvhook_folder(const struct cdi_hook *h, size_t *at);
-
 #endif

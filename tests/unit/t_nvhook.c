@@ -79,15 +79,6 @@ test_links(void)
 static void
 test_folders(void)
 {
-	struct cdi_hook h;
-	size_t at = 0;
-
-	set(&h, "/usr/bin/nvidia-ctk", (const char *const[]){ "nvidia-ctk", "hook", "update-ldcache", "--folder", "/a", "--folder=/b",
-	    "--folder", NULL });
-	is_str(nvhook_folder(&h, &at), "/a", "a folder");
-	is_str(nvhook_folder(&h, &at), "/b", "another one");
-	is_str(nvhook_folder(&h, &at), NULL, "and no more");
-	unset(&h);
 	ok(loader_looks_in("/usr/lib64") && loader_looks_in("/lib64") && loader_looks_in(D) && loader_looks_in("/lib/x86_64-linux-gnu"),
 	    "where loaders look");
 	ok(!loader_looks_in("/opt/lib") && !loader_looks_in("/usr/lib64/nvidia") && !loader_looks_in("/") && !loader_looks_in(""),

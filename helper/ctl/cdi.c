@@ -20,33 +20,6 @@
 
 #define CONFIG_MAX (16 * 1024 * 1024)
 
-void
-cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v)
-{
-	char line[sizeof(v->text) + sizeof(v->path) + 64], shown[512];
-
-	cdi_fault_line(v, line, sizeof(line));
-	text_printable(shown, sizeof(shown), file);
-	fprintf(out, "%s:%s%s\n", shown, v->line != 0 ? "" : " ", line);
-}
-
-json_t *
-cdi_fault_json(const char *file, const struct cdi_fault *v)
-{
-	json_t *j = json_object();
-
-	put_text(j, "file", file);
-	if (v->line != 0) {
-		json_object_set_new(j, "line", json_integer(v->line));
-		json_object_set_new(j, "column", json_integer(v->column));
-	}
-	if (v->path[0] != '\0')
-		put_text(j, "path", v->path);
-	put_text(j, "kind", cdi_layer_name(v->layer));
-	put_text(j, "message", v->text);
-	return j;
-}
-
 /* validate */
 
 struct validating {

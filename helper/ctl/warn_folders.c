@@ -1,13 +1,14 @@
 /*
- * See warnings.h: a request for a policy's folders is made up, and judged by the
+ * See warn_parts.h: a request for a policy's folders is made up, and judged by the
  * code that the helper judges by.  What this user may not look at gives no warning.
  */
-#include "warnings.h"
+#include "warn_parts.h"
 
 #include <unistd.h>
 
 #include "../host/folders.h"
 #include "taskuser.h"
+#include "warn.h"
 
 /* What the policy gives who asks for all of its folders; false for none. */
 static bool

@@ -1,8 +1,8 @@
 /*
- * See warnings.h.  What the host would make of a rule is asked of the code that the
+ * See warn_parts.h.  What the host would make of a rule is asked of the code that the
  * helper judges by.
  */
-#include "warnings.h"
+#include "warn_parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "../host/gpus.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
+#include "warn.h"
 
 void
 look_at_gpus(const struct check_set *s, struct gpu_view *v)

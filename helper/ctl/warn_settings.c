@@ -1,8 +1,8 @@
 /*
- * See warnings.h: what the settings say that their author may not mean, and what this
+ * See warn_parts.h: what the settings say that their author may not mean, and what this
  * host refuses for it.
  */
-#include "warnings.h"
+#include "warn_parts.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -16,6 +16,7 @@
 #include "../pure/cleanup.h"
 #include "../user/runtime.h"
 #include "readable.h"
+#include "warn.h"
 
 /* Policies that ask for a token where no issuer's token is taken. */
 static void

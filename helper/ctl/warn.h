@@ -1,8 +1,7 @@
 /* gpuhelperctl check: what the parts that warn share. */
-#ifndef GPUHELPER_CTL_WARNINGS_H
-#define GPUHELPER_CTL_WARNINGS_H
+#ifndef GPUHELPER_CTL_WARN_H
+#define GPUHELPER_CTL_WARN_H
 
-#include "../host/cdidirs.h"
 #include "../pure/match.h"
 #include "check.h"
 
@@ -22,22 +21,5 @@ size_t policy_askers(const struct policy *p, struct asker out[ASKERS_MAX]);
 
 /* Adds a warning, unless the file has that very one. */
 void warn_once(struct checked *c, unsigned line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-/* What this host would refuse of a policy's folders. */
-void warn_folders(struct checked *c, const struct settings *settings);
-
-/* This host's GPUs of the vendors that the policies name. */
-struct gpu_view {
-	bool seen;		/* else none is named, or the host can't be looked at */
-	struct inventory inventory;
-	struct cdi_registry specs;
-};
-void look_at_gpus(const struct check_set *s, struct gpu_view *v);
-void gpu_view_free(struct gpu_view *v);
-/* What this host would refuse of a policy's GPUs. */
-void warn_gpus(struct checked *c, const struct check_set *s, const struct gpu_view *v);
-
-/* gpuhelper.conf, which is in view. */
-void warn_settings(struct check_set *s);
 
 #endif

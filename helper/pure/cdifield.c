@@ -22,22 +22,6 @@ cdi_invalid(struct cdi_reading *r, uint32_t n, const char *fmt, ...)
 	cdi_fault(r->f, CDI_INVALID, node->line, node->column, r->path, "%s", text);
 }
 
-void
-cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fmt, ...)
-{
-	uint32_t at = member != NULL ? cdit_get(r->t, n, member) : n;
-	char text[sizeof(r->f->v->text)], path[sizeof(r->path) + 32];
-	va_list ap;
-
-	if (at == CDIT_NONE)
-		at = n;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	snprintf(path, sizeof(path), "%s%s%s", r->path, at != n && r->len > 0 ? "." : "", at != n ? member : "");
-	cdi_fault(r->f, CDI_UNSAFE, r->t->node[at].line, r->t->node[at].column, path, "%s", text);
-}
-
 /* Goes down to a member or an element; cdi_leave() with what it returned goes up again. */
 size_t
 cdi_enter(struct cdi_reading *r, const char *fmt, ...)

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cdijson.h"
 #include "cdiread.h"
+#include "cdiyaml.h"
+#include "text.h"
 
 enum version { V030, V040, V050, V060, V070, V080, V100, V110, CDI_VERSIONS };
 static const char *const versions[CDI_VERSIONS + 1] = { "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0",
@@ -497,6 +500,22 @@ find_version(struct cdi_reading *r)
 			return;
 }
 
+/* cdit_free() in either case. */
+static bool
+parse_tree(struct cdit *t, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f)
+{
+	*t = (struct cdit){ 0 };
+	if (len > CDI_TEXT_MAX) {
+		cdi_fault(f, CDI_INVALID, 0, 0, "", "is larger than %d bytes", CDI_TEXT_MAX);
+		return false;
+	}
+	if (!text_is_utf8(text, len)) {
+		cdi_fault(f, CDI_INVALID, 0, 0, "", "is not UTF-8 text");
+		return false;
+	}
+	return format == CDI_JSON ? cdit_json(t, text, len, f) : cdit_yaml(t, text, len, f);
+}
+
 bool
 cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f)
 {
@@ -512,7 +531,7 @@ cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t l
 	struct cdi_reading r = { .t = &t, .f = f };
 
 	*s = (struct cdi_spec){ 0 };
-	if (!cdit_parse(&t, format, text, len, f) || f->starved)
+	if (!parse_tree(&t, format, text, len, f) || f->starved)
 		return false;
 	find_version(&r);
 	cdi_read_fields(&r, 0, fields, s);

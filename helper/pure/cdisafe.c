@@ -7,11 +7,28 @@
  * Not refused as such, since drivers need it: hooks, network devices, classes of
  * Intel RDT, writable mounts.  Whether to do these is up to who uses the spec.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cdiread.h"
 #include "path.h"
+
+void
+cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fmt, ...)
+{
+	uint32_t at = member != NULL ? cdit_get(r->t, n, member) : n;
+	char text[sizeof(r->f->v->text)], path[sizeof(r->path) + 32];
+	va_list ap;
+
+	if (at == CDIT_NONE)
+		at = n;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), "%s%s%s", r->path, at != n && r->len > 0 ? "." : "", at != n ? member : "");
+	cdi_fault(r->f, CDI_UNSAFE, r->t->node[at].line, r->t->node[at].column, path, "%s", text);
+}
 
 static bool
 has_control(const char *s)

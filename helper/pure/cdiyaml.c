@@ -8,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "cditree.h"
+#include "cdiyaml.h"
 #include "text.h"
 
 struct building {

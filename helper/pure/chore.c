@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "leasefile.h"
+#include "pausing.h"
 
 static const char *const kinds[] = { "shut", "open", "clear", "stop" };
 
@@ -70,23 +70,6 @@ pack_one(const struct chore *c)
 		j = NULL;
 	}
 	return j;
-}
-
-bool
-chore_stands(const struct chore *c, const struct lease *l)
-{
-	size_t i;
-
-	if (!l->pauses)
-		return false;
-	if (c->kind != CHORE_OPEN)
-		/* one that nobody has marked takes back what nobody is to have */
-		return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_GIVEN_BACK) &&
-		    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));
-	for (i = 0; i < l->pausing.execs; i++)
-		if (process_id_same(&l->pausing.exec[i], &c->by))
-			return l->state == LEASE_HELD;
-	return false;
 }
 
 json_t *

@@ -56,11 +56,6 @@ bool chore_add_node(struct chore *c, uint32_t major, uint32_t minor);
 void chores_free(struct chores *c);
 #define autochores __attribute__((cleanup(chores_free)))
 
-struct lease;
-
-/* Is it still to be done, by what the lease says now? */
-bool chore_stands(const struct chore *c, const struct lease *l);
-
 /* As an array of JSON; NULL: no memory, or something is not UTF-8. */
 json_t *chores_pack(const struct chores *c);
 /* Reads that back; false for what it would not have made.  chores_free() in either case. */

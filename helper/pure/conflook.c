@@ -5,11 +5,13 @@
  */
 #include "conflook.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "text.h"
 
 #define FAULTS_MAX 20		/* more lines of garbage help nobody */
 

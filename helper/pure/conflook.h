@@ -6,8 +6,9 @@
 #ifndef GPUHELPER_PURE_CONFLOOK_H
 #define GPUHELPER_PURE_CONFLOOK_H
 
-#include "conf.h"
+#include "conffault.h"
 
+#define CONF_MAX (256 * 1024)	/* bytes in one file */
 #define CONF_DEPTH_MAX 8		/* of brackets */
 #define CONF_SETTINGS_MAX 16384		/* in one file */
 #define CONF_GROUP_MAX 2048		/* in one group: libconfig takes time quadratic in these */

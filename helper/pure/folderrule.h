@@ -2,7 +2,18 @@
 #ifndef GPUHELPER_PURE_FOLDERRULE_H
 #define GPUHELPER_PURE_FOLDERRULE_H
 
-#include "policy.h"
+#include "conf.h"
+#include "secontext.h"
+
+struct folder_rule {
+	unsigned line;
+	char *path;			/* the last component may have * and ? */
+	bool writable;
+	char *target;			/* in the container; NULL: path */
+	bool subfolders;		/* one beneath it may be asked for */
+	bool submounts;			/* mounts beneath come along */
+	enum relabel relabel;		/* SELinux */
+};
 
 /* Reads a group into *r, which is zeroed; what is wrong with it goes to *f.  folder_rule_free() in any case. */
 void folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f);

@@ -52,8 +52,9 @@ bool act_same_node(const struct act *a, const struct act *b);
 
 #define LEASE_NAME_SIZE 104
 
+#define LEASE_KEY_SIZE 65
 struct lease {
-	char key[65];		/* SHA-256 of uid, runtime root and id; not in the file */
+	char key[LEASE_KEY_SIZE];	/* SHA-256 of uid, runtime root and id, in hexadecimal digits; not in the file */
 	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until it is first written; not in the file */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
@@ -122,5 +123,8 @@ bool lease_writes_as_root(const struct lease *l);
 bool lease_has_way(const struct lease *l, const struct way *w);
 /* Makes it one that holds its ways alone (LEASE_PASSED_ON). */
 void lease_keep_ways(struct lease *l);
+
+/* Is this chore still to be done, by what the lease says now? */
+bool lease_wants(const struct lease *l, const struct chore *c);
 
 #endif

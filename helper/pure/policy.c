@@ -12,7 +12,6 @@
 #include "cdi.h"
 #include "cdigpu.h"
 #include "cleanup.h"
-#include "folderrule.h"
 #include "furthernode.h"
 #include "mig.h"
 #include "secontext.h"

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "conf.h"
+#include "folderrule.h"
 #include "gpu.h"
-#include "secontext.h"
 
 /* How the pipeline has to be proven. */
 enum identity_kind {
@@ -39,16 +39,6 @@ struct gpu_rule {
 
 /* Folders that one container gets: what is written down of them, and looked at for each, has an end. */
 #define CONTAINER_FOLDERS_MAX 1024
-
-struct folder_rule {
-	unsigned line;
-	char *path;			/* the last component may have * and ? */
-	bool writable;
-	char *target;			/* in the container; NULL: path */
-	bool subfolders;		/* one beneath it may be asked for */
-	bool submounts;			/* mounts beneath come along */
-	enum relabel relabel;		/* SELinux */
-};
 
 struct policy {
 	char *name;			/* of the file */

@@ -143,7 +143,7 @@ stands(const struct chore *c)
 	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_TEXT_MAX, &len)) == NULL ||
 	    lease_decode(text, len, &l, &ignored) == -1)
 		return false;
-	yes = chore_stands(c, &l);
+	yes = lease_wants(&l, c);
 	lease_free(&l);
 	return yes;
 }

@@ -806,7 +806,7 @@ look_at_chore(struct world *w, struct actor *a, const struct todo *t)
 	const struct lease l = lease_of(&w->box[t->box]);
 
 	a->at = ACTS;
-	if (!w->box[t->box].gone && chore_stands(&c, &l))
+	if (!w->box[t->box].gone && lease_wants(&l, &c))
 		return;
 	a->at = LETS_GO;
 	w->n.skipped++;

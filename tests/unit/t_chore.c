@@ -243,11 +243,11 @@ is_wrong(const struct case_of *c)
 	struct lease l = { .state = c->state, .pauses = true,
 		.pausing = { .giver = c->giver, .exec = exec, .execs = c->execs } };
 
-	if (chore_stands(&chore, &l) != may_stand(c))
+	if (lease_wants(&l, &chore) != may_stand(c))
 		return true;
 	/* of a container that does not pause nothing is to be done */
 	l.pauses = false;
-	return chore_stands(&chore, &l);
+	return lease_wants(&l, &chore);
 }
 
 static void

@@ -22,7 +22,7 @@
  *				does; not from HELD; from every state
  *	turn_to_end		without the state; without the giver; without the idleness; LEFT is enough; never
  *	process_id_same		pid alone
- *	chore_stands		without the state, of all, of marks, of what was given back; that never; OPEN never; the
+ *	lease_wants		without the state, of all, of marks, of what was given back; that never; OPEN never; the
  *				others never; always
  *	lease_holds		without «reopened»; HELD and DRAINING only; not what is coming back
  *
@@ -31,7 +31,7 @@
  * in the worlds) make no difference; nor do IDLE_KEEP ignored (such a lease does not pause), left_since unset (never
  * asked for so) and LEFT_BEHIND_KEEP as the 136 years that it is.  An exec that does not wait for COMING_BACK is sent
  * to ask again by back.c, which looks itself.  Who may not go on with his own mark loses it, and marks anew.
- * chore_stands() without the giver: who is late does, with the lock, what the next giver has been told to do anyway;
+ * lease_wants() without the giver: who is late does, with the lock, what the next giver has been told to do anyway;
  * an exec that was noted and lives is in the list, and its lease HELD or DRAINING, so OPEN without the one or the
  * other finds nothing else.
  *

@@ -1,0 +1,51 @@
+/* See conffault.h.  The text of a fault may quote the file: only what can be shown is kept. */
+#include "conffault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+#define FAULTS_MAX 10000	/* that are kept: one for each of a policy's folders, and more */
+
+void
+fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
+{
+	struct fault *v;
+	char text[sizeof(v->text)];
+	va_list ap;
+
+	f->errors += !warning;
+	if (f->n >= FAULTS_MAX || (v = reallocarray(f->v, f->n + 1, sizeof(*v))) == NULL)
+		return;
+	f->v = v;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	f->v[f->n] = (struct fault){ .line = line, .warning = warning };
+	text_printable(f->v[f->n].text, sizeof(f->v[f->n].text), text);
+	f->n++;
+}
+
+void
+faults_free(struct faults *f)
+{
+	free(f->v);
+	*f = (struct faults){ 0 };
+}
+
+int
+faults_refuse(const struct faults *f, const char *file, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if (f->v[i].warning)
+			continue;
+		if (f->v[i].line == 0)
+			return refuse(why, WHY_CONFIG, "%s: %s", file, f->v[i].text);
+		return refuse(why, WHY_CONFIG, "%s:%u: %s", file, f->v[i].line, f->v[i].text);
+	}
+	return refuse_nomem(why);
+}

@@ -1,0 +1,27 @@
+/* What is wrong with a file of /etc/gpuhelper: all of it, each with its line. */
+#ifndef GPUHELPER_PURE_CONFFAULT_H
+#define GPUHELPER_PURE_CONFFAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "why.h"
+
+/* What is wrong with a file, all of it, in the order of lines as found. */
+struct fault {
+	unsigned line;		/* 0: the file as a whole */
+	bool warning;
+	char text[512];
+};
+struct faults {
+	struct fault *v;
+	size_t n, errors;	/* errors: those that are no warnings */
+};
+void fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void faults_free(struct faults *f);
+#define autofaults __attribute__((cleanup(faults_free)))
+/* The first error as «file:line: text», code WHY_CONFIG; returns -1. */
+int faults_refuse(const struct faults *f, const char *file, struct why *why);
+
+#endif

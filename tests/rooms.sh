@@ -208,5 +208,23 @@ done >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no function of helper/ is longer than 60 lines, no file than 700" $? "$tmp/found"
 
+# arrows FILE...: «a.c» and «a.h» are one thing; what each includes, as tsort(1) has it
+arrows() {
+	for f; do
+		sed -n 's|^#include "\(.*\)\.h"$|\1|p' "$f" | while read -r to; do
+			at=${f%/*}
+			case $to in ../*) at=${at%/*} to=${to#../} ;; esac
+			[ "$at/$to" = "${f%.[ch]}" ] || echo "${f%.[ch]} $at/$to"
+		done
+	done
+}
+(cd "$here" && arrows $(find helper -name '*.[ch]') | tsort) >/dev/null 2>"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no two files of helper/ include each other, by whatever way" $? "$tmp/found"
+mkdir -p "$tmp/h/a" && printf '#include "y.h"\n' >"$tmp/h/a/x.c" && printf '#include "../a/x.h"\n' >"$tmp/h/a/y.h"
+(cd "$tmp" && arrows h/a/x.c h/a/y.h | tsort) >/dev/null 2>"$tmp/found"
+[ -s "$tmp/found" ]
+ok "two that do are seen" $?
+
 echo "1..$n"
 exit $failed

@@ -205,7 +205,7 @@ typedef bool visit(int dir, unsigned depth, unsigned *left, void *ctx);
 
 /* Those beneath.  A tree that is too deep or too wide to walk while others wait ends the walk, too. */
 static bool
-each_subdir(int dir, unsigned depth, unsigned *left, visit *look, void *ctx)
+each_subdir(int dir, unsigned depth, unsigned *left, visit *seen, void *ctx)
 {
 	bool found = false;
 	struct dirent *e;
@@ -225,7 +225,7 @@ each_subdir(int dir, unsigned depth, unsigned *left, visit *look, void *ctx)
 			found = !is_gone(errno);
 			continue;
 		}
-		found = look(fd, depth + 1, left, ctx);
+		found = seen(fd, depth + 1, left, ctx);
 		close(fd);
 	}
 	found = found || !(errno == 0 || is_gone(errno));
@@ -253,7 +253,7 @@ dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 
 /* Each of these directories that is there and is a cgroup; where one can't be looked at that ends it, too. */
 static bool
-each_dir(const struct strlist *dirs, unsigned *left, visit *look, void *ctx)
+each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 {
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	bool found = false;
@@ -267,7 +267,7 @@ each_dir(const struct strlist *dirs, unsigned *left, visit *look, void *ctx)
 			found = !is_gone(errno);
 			continue;
 		}
-		found = is_cgroup(fd) && look(fd, 0, left, ctx);
+		found = is_cgroup(fd) && seen(fd, 0, left, ctx);
 		close(fd);
 	}
 	return found;

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strays.h"
-
 int
 allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 {

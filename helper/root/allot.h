@@ -12,7 +12,16 @@ struct allotted {
 	const struct gpu_rule *rule;
 };
 
-struct strays;
+/* GPUs that someone has without a lease (strays.h): nobody gets them alone. */
+struct stray {
+	struct held_gpu gpu;
+	pid_t pid;		/* a process that has it */
+};
+
+struct strays {
+	struct stray *v;
+	size_t n;
+};
 
 /* Fills w->want with what the request wants.  -1 with *why. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);

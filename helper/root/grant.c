@@ -33,33 +33,6 @@
 #define SUBUIDS_MAX 64
 #define FIND_MS 8000		/* for what takes milliseconds */
 
-void
-work_free(struct work *w)
-{
-	settings_free(&w->settings);
-	policy_files_free(&w->files);
-	known_free(&w->known);
-	ask_free(&w->ask);
-	decision_free(&w->decision);
-	edits_free(&w->edits);
-	lease_free(&w->lease);
-	strlist_free(&w->gpu_names);
-	strlist_free(&w->specs);
-	chores_free(&w->chores);
-	strays_free(&w->strays);
-	relabel_free(w->relabelling);
-	if (w->audit != -1)
-		close(w->audit);
-}
-
-bool
-work_has_placeholder(const struct work *w)
-{
-	const char *init = w->request->init_path;
-
-	return init != NULL && strlist_has(&w->settings.placeholder_init, init);
-}
-
 /* Who is it, and how is that known? */
 static int
 identify(struct work *w)
@@ -364,7 +337,7 @@ carry_out(struct work *w, struct traces *t)
 		return refuse(&w->why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
 		    "ranges of ids", IDMAP_MAX);
 	subject_of(w->request, &w->uids, &w->gids, &w->subject);
-	if (find_folders(w) == -1 || add_env(w) == -1 || fill_lease(w) == -1 || take_lease(w, t) == -1)
+	if (find_folders(w) == -1 || add_env(w) == -1 || fill_lease(w) == -1 || take_lease(w, t->lease) == -1)
 		return -1;
 	if (find_folders_again(w) == -1 ||
 	    relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||

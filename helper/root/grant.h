@@ -3,12 +3,13 @@
 #define GPUHELPER_ROOT_GRANT_H
 
 #include "../pure/edits.h"
+#include "../pure/leasefile.h"
 #include "../pure/request.h"
 #include "peer.h"
 
 /* What a grant left on the host, and grant_undo() takes back. */
 struct traces {
-	char lease[65];		/* key of its lease; "" if there is none */
+	char lease[LEASE_KEY_SIZE];		/* key of its lease; "" if there is none */
 	char binding[65];	/* name of its token's new binding; "" if there is none */
 };
 

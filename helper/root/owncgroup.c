@@ -111,7 +111,7 @@ present_path(const char *controllers, struct why *why)
 
 /* DIR/NAME, or DIR itself. */
 static int
-check_alone(int dir, const char *name, const char *shown, struct why *why)
+check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 {
 	const char *slash = *name != '\0' ? "/" : "";
 	struct stat st;
@@ -130,10 +130,10 @@ check_cgroup(int dir, const char *shown, struct why *why)
 {
 	size_t i;
 
-	if (check_alone(dir, "", shown, why) == -1)
+	if (check_roots_alone(dir, "", shown, why) == -1)
 		return -1;
 	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
-		if (check_alone(dir, controls[i], shown, why) == -1)
+		if (check_roots_alone(dir, controls[i], shown, why) == -1)
 			return -1;
 	return 0;
 }
@@ -186,7 +186,7 @@ move(int top, const char *mount, struct why *why)
 	snprintf(shown, sizeof(shown), "%s/" OWN, mount);
 	if (dir == -1)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	if (check_alone(dir, "", shown, why) == -1 || check_alone(dir, "cgroup.procs", shown, why) == -1)
+	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
 	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));

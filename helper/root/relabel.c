@@ -511,7 +511,7 @@ gather(const struct label *l, const struct peer *p, const struct edits *e)
 }
 
 static int
-look(struct relabelling *r, const struct peer *p, struct why *why)
+look_at_walks(struct relabelling *r, const struct peer *p, struct why *why)
 {
 	int ret = 0;
 	size_t i;
@@ -536,7 +536,7 @@ relabel_look(const struct label *l, const struct peer *p, const struct edits *e,
 {
 	if ((*out = gather(l, p, e)) == NULL)
 		return refuse_nomem(why);
-	if ((*out)->walks == 0 || look(*out, p, why) == 0)
+	if ((*out)->walks == 0 || look_at_walks(*out, p, why) == 0)
 		return 0;
 	relabel_free(*out);
 	*out = NULL;

@@ -9,16 +9,6 @@
 #include "../host/decide.h"
 #include "allot.h"
 
-struct stray {
-	struct held_gpu gpu;
-	pid_t pid;		/* a process that has it */
-};
-
-struct strays {
-	struct stray *v;
-	size_t n;
-};
-
 /*
  * Of the GPUs that the request may get for itself alone: those that any
  * container's process has open.  Takes its time: never under the lock.  -1 with

@@ -223,7 +223,7 @@ pick(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me
 
 /* Under the lock.  Nothing that the caller controls is touched while it is held. */
 static int
-take_under_lock(struct work *w, struct traces *t)
+take_under_lock(struct work *w, char key[LEASE_KEY_SIZE])
 {
 	struct leases ls;
 	const struct idle idle = { .peer = w->peer, .request = w->request, .leases = &ls, .chores = &w->chores,
@@ -242,7 +242,7 @@ take_under_lock(struct work *w, struct traces *t)
 	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = concern_look(w, &ls, &q, true)) == 0 &&
 	    (ret = pick(w, &idle, &q, &me)) == 0) {
 		if ((ret = plan(w, &ls)) == 0) {
-			memcpy(t->lease, w->lease.key, sizeof(t->lease));
+			memcpy(key, w->lease.key, LEASE_KEY_SIZE);
 			queue_leave(&q, me.key);
 		} else
 			(void)leases_remove(&ls, &w->lease, &ignored);
@@ -274,16 +274,16 @@ check_alone(struct work *w)
  * picked are looked at before: the last try met such a one, which is not to be picked again.
  */
 int
-take_lease(struct work *w, struct traces *t)
+take_lease(struct work *w, char key[LEASE_KEY_SIZE])
 {
 	struct why ignored;
 
-	if ((w->look_first && strays_of_wants(&w->decision, &w->strays, &w->why) == -1) || take_under_lock(w, t) == -1)
+	if ((w->look_first && strays_of_wants(&w->decision, &w->strays, &w->why) == -1) || take_under_lock(w, key) == -1)
 		return -1;
 	if (check_alone(w) == 0)
 		return 0;
 	(void)leases_drop(w->peer, w->request->runtime_root, w->request->id, &ignored);
-	t->lease[0] = '\0';
+	key[0] = '\0';
 	return -1;
 }
 

@@ -2,16 +2,15 @@
 #ifndef GPUHELPER_ROOT_TAKE_H
 #define GPUHELPER_ROOT_TAKE_H
 
-#include "grant.h"
 #include "idle.h"
 #include "work.h"
 
 /*
  * Picks GPUs, plans what has to be done to their nodes, and writes all of it down
- * as a lease; nothing is done yet.  t->lease is then its key.
+ * as a lease; nothing is done yet.  key[] is then its key, and empty where there is none.
  * -1 with w->why; with w->waits it is to ask again, after w->chores.
  */
-int take_lease(struct work *w, struct traces *t);
+int take_lease(struct work *w, char key[LEASE_KEY_SIZE]);
 
 /*
  * The steps of that, for one that has a lease already: w->lease, which is neither

@@ -45,7 +45,7 @@ endif
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 CPPDEPS = -MMD -MP
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
-PKGS := libconfig jansson libudev libacl libselinux nettle hogweed yaml-0.1
+PKGS := libconfig jansson libudev libselinux nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
@@ -72,7 +72,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle yaml-0.1) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 
 # on the path of every verb of every container: one static program, no loader, no NSS
 WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
@@ -83,7 +83,7 @@ $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle libcurl yaml-0.1) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux hogweed nettle libcurl yaml-0.1) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
@@ -91,7 +91,7 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libroot.a $(B)/libus
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \
-	    $(call lib,libconfig jansson libudev libacl libselinux hogweed nettle yaml-0.1) -lgmp
+	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 
 check:

@@ -5,7 +5,7 @@
 #   deps.sh --print SET			prints the packages and installs nothing
 # other: what tests/other.sh wants in another release's root directory.
 set -eu
-build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libacl1-dev libselinux1-dev nettle-dev
+build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
@@ -29,7 +29,7 @@ if ! command -v apt-get >/dev/null; then
 	cat >&2 <<-'EOF'
 	deps.sh: no apt-get here.  On Fedora:
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
-	    systemd-devel libacl-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
+	    systemd-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
 	    glibc-static libcurl-devel libyaml-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
 	    cppcheck procps-ng openssl
 	EOF

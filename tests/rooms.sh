@@ -43,7 +43,7 @@ ftruncate(64)? truncate(64)? fallocate(64)? posix_fallocate(64)? copy_file_range
 creat(64)? mkstemp(64)? mkostemp(64)? mkdtemp tmpfile(64)? unlink unlinkat rename renameat renameat2 remove link linkat symlink
 symlinkat mkdir mkdirat rmdir mknod mknodat __xmknod(at)? mkfifo mkfifoat
 chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat futimens futimes lutimes
-l?setxattr fsetxattr l?removexattr fremovexattr acl_set_[a-z]* acl_delete_[a-z_]* acl_create_entry
+l?setxattr fsetxattr l?removexattr fremovexattr
 flock lockf(64)? ioctl'
 becomes='set(res|re|e)?[ug]id setfs[ug]id setgroups initgroups capset cap_set_[a-z]* prctl setsid setpgid setns unshare chroot
 pivot_root mount umount umount2 setfilecon l?setfilecon fsetfilecon setcon setexeccon setfscreatecon ptrace reboot swapon
@@ -74,10 +74,10 @@ foreign() {
 		awk -v may="^($(pattern "$pure_may"))\$" -v not="^($(pattern "$pure_not"))\$" 'NR == FNR { own[$1] = 1; next }
 		    ($2 in own) { next } $2 !~ may || $2 ~ not' "$tmp/own" "$tmp/symbols" ;;
 	host)	grep -E ": ($(pattern "$changes $becomes $starts $nss"))\$" "$tmp/symbols" ;;
-	user)	grep -E ": ($(pattern "$never_more acl_set_[a-z]* acl_delete_[a-z_]* l?setxattr fsetxattr mknod mknodat $nss"))\$" \
+	user)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat $nss"))\$" \
 		    "$tmp/symbols" | grep -vE ": ($(pattern "$user_may getenv setenv"))\$" ;;
 	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" ;;
-	ctl)	grep -E ": ($(pattern "$never_more acl_set_[a-z]* acl_delete_[a-z_]* l?setxattr fsetxattr mknod mknodat dlopen dlsym"))\$" \
+	ctl)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat dlopen dlsym"))\$" \
 		    "$tmp/symbols" ;;
 	esac
 }
@@ -153,7 +153,8 @@ see host '#include <unistd.h>
 int f(void); int f(void) { return execl("/bin/sh", "sh", (char *)0); }' execl
 see host '#include <unistd.h>
 int f(void); int f(void) { return setresuid(0, 0, 0); }' setresuid
-see host 'int acl_set_fd(int); int f(void); int f(void) { return acl_set_fd(1); }' acl_set_fd
+see host '#include <sys/xattr.h>
+int f(void); int f(void) { return setxattr("", "", "", 0, 0); }' setxattr
 see user '#include <unistd.h>
 int f(void); int f(void) { return setuid(0); }' setuid
 see user '#include <sys/mount.h>
@@ -178,7 +179,7 @@ ok "and nothing in an object that does nothing" $? "$tmp/found"
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 needed "$build/gpuhelper" >"$tmp/needed"
 # libselinux where labels are set; libyaml since nvidia-ctk writes its specs so
-! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|acl|selinux|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
+! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|selinux|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
 [ -s "$tmp/needed" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper needs these libraries only ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/found"
 nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"

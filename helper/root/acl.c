@@ -1,183 +1,100 @@
 /*
  * See acl.h.  Reads, changes and writes an ACL as a whole, so under the leases'
- * lock: of changes that come at once without one, some are lost.  Through
- * /proc/self/fd, for libacl's acl_get_fd() wants more than O_PATH, and opening a
- * GPU does things to it.
+ * lock: of changes that come at once without one, some are lost.
  */
 #include "acl.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/acl.h>
+#include <sys/xattr.h>
 
-#include <acl/libacl.h>
+#include "../host/inodeacl.h"
+#include "../pure/cleanup.h"
 
-#include "../pure/leasefile.h"
-
-#define RW 6	/* in the bits of a mode */
+#define RW 6U	/* in the bits of a mode */
 
 /* An ACL in hand, and what it is of. */
 struct editing {
 	int fd;
 	const char *path;
-	acl_t acl;
+	struct posixacl acl;
 	struct why *why;
 };
-
-static void
-put_acl(acl_t *acl)
-{
-	if (*acl != NULL)
-		acl_free(*acl);
-}
-#define autoacl __attribute__((cleanup(put_acl)))
-
-static const char *
-proc_name(int fd, char out[40])
-{
-	snprintf(out, 40, "/proc/self/fd/%d", fd);
-	return out;
-}
 
 static int
 read_acl(struct editing *e)
 {
-	char name[40];
-
-	if ((e->acl = acl_get_file(proc_name(e->fd, name), ACL_TYPE_ACCESS)) == NULL)
-		return refuse(e->why, WHY_IO, "%s: its ACL can't be read: %s", e->path, strerror(errno));
-	return 0;
+	return inode_acl_read(e->fd, &e->acl) ? 0 :
+	    refuse(e->why, WHY_IO, "%s: its ACL can't be read: %s", e->path, strerror(errno));
 }
 
 static int
 write_acl(const struct editing *e)
 {
-	char name[40];
+	char name[INODE_ACL_LINK_MAX];
+	size_t size;
+	autofree void *value = posixacl_encode(&e->acl, &size);
 
-	if (acl_set_file(proc_name(e->fd, name), ACL_TYPE_ACCESS, e->acl) == -1)
+	if (value == NULL || setxattr(inode_acl_link(e->fd, name), POSIXACL_XATTR, value, size, 0) == -1)
 		return refuse(e->why, WHY_IO, "%s: its ACL can't be set: %s%s", e->path, strerror(errno),
 		    errno == EOPNOTSUPP ? " (mount its file system with ACLs)" : "");
 	return 0;
 }
 
-static int
-bits_of(acl_entry_t e)
+static struct acl_name
+name_of(const struct posixacl_entry *e)
 {
-	acl_permset_t set;
-
-	if (acl_get_permset(e, &set) == -1)
-		return 0;
-	return (acl_get_perm(set, ACL_READ) == 1 ? 4 : 0) | (acl_get_perm(set, ACL_WRITE) == 1 ? 2 : 0) |
-	    (acl_get_perm(set, ACL_EXECUTE) == 1 ? 1 : 0);
+	return (struct acl_name){ e->tag == POSIXACL_GROUP, e->id };
 }
 
-static int
-set_bits(const struct editing *e, acl_entry_t entry, int bits)
+static struct posixacl_entry *
+find_name(const struct posixacl *acl, struct acl_name who)
 {
-	acl_permset_t set;
-
-	if (acl_get_permset(entry, &set) == -1 || acl_clear_perms(set) == -1 ||
-	    ((bits & 4) != 0 && acl_add_perm(set, ACL_READ) == -1) ||
-	    ((bits & 2) != 0 && acl_add_perm(set, ACL_WRITE) == -1) ||
-	    ((bits & 1) != 0 && acl_add_perm(set, ACL_EXECUTE) == -1))
-		return refuse(e->why, WHY_BUG, "%s: libacl: %s", e->path, strerror(errno));
-	return 0;
+	return posixacl_find(acl, who.group ? POSIXACL_GROUP : POSIXACL_USER, who.id);
 }
 
-/* True for a named entry, with its name. */
+/* A named entry that is not one of ours, and not the one in hand. */
 static bool
-name_of(acl_entry_t entry, struct acl_name *out)
+is_others(const struct posixacl_entry *e, const struct acl_names *ours, struct acl_name who)
 {
-	acl_tag_t tag;
-	void *id;
-
-	if (acl_get_tag_type(entry, &tag) == -1 || (tag != ACL_USER && tag != ACL_GROUP) ||
-	    (id = acl_get_qualifier(entry)) == NULL)
-		return false;
-	*out = (struct acl_name){ tag == ACL_GROUP, *(id_t *)id };
-	acl_free(id);
-	return true;
-}
-
-/* The entry of a tag that has no name; NULL if there is none. */
-static acl_entry_t
-find_tag(acl_t acl, acl_tag_t wanted)
-{
-	acl_entry_t e;
-	acl_tag_t tag;
-	int which;
-
-	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (acl_get_tag_type(e, &tag) == 0 && tag == wanted)
-			return e;
-	return NULL;
-}
-
-static acl_entry_t
-find_name(acl_t acl, struct acl_name who)
-{
-	struct acl_name name;
-	acl_entry_t e;
-	int which;
-
-	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) && acl_name_among(&who, 1, name))
-			return e;
-	return NULL;
-}
-
-/* Not one of ours, and not the one in hand. */
-static bool
-is_others(struct acl_name name, const struct acl_names *ours, struct acl_name who)
-{
-	return !acl_name_among(&who, 1, name) && !acl_name_among(ours->v, ours->n, name);
+	return posixacl_is_named(e->tag) && !acl_name_among(&who, 1, name_of(e)) &&
+	    !acl_name_among(ours->v, ours->n, name_of(e));
 }
 
 /* How many named entries are someone else's; *hidden gets the rights that a mask takes from one of them. */
 static unsigned
-count_others(acl_t acl, const struct acl_names *ours, struct acl_name who, int mask, int *hidden)
+count_others(const struct posixacl *acl, const struct acl_names *ours, struct acl_name who, unsigned mask,
+    unsigned *hidden)
 {
-	struct acl_name name;
+	const struct posixacl_entry *e;
 	unsigned n = 0;
-	acl_entry_t e;
-	int which;
 
 	*hidden = 0;
-	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) && is_others(name, ours, who)) {
+	for (e = acl->v; e < acl->v + acl->n; e++)
+		if (is_others(e, ours, who)) {
 			n++;
-			*hidden |= bits_of(e) & ~mask;
+			*hidden |= e->bits & ~mask;
 		}
 	return n;
 }
 
 /* What named entries of others and the owning group say, all together. */
-static int
-bits_of_others(acl_t acl, const struct acl_names *ours, struct acl_name who)
+static unsigned
+bits_of_others(const struct posixacl *acl, const struct acl_names *ours, struct acl_name who)
 {
-	int which, bits = 0;
-	struct acl_name name;
-	acl_entry_t e;
-	acl_tag_t tag;
+	const struct posixacl_entry *e;
+	unsigned bits = 0;
 
-	for (which = ACL_FIRST_ENTRY; acl_get_entry(acl, which, &e) == 1; which = ACL_NEXT_ENTRY)
-		if (name_of(e, &name) ? is_others(name, ours, who) :
-		    acl_get_tag_type(e, &tag) == 0 && tag == ACL_GROUP_OBJ)
-			bits |= bits_of(e);
+	for (e = acl->v; e < acl->v + acl->n; e++)
+		if (is_others(e, ours, who) || e->tag == POSIXACL_OWNING_GROUP)
+			bits |= e->bits;
 	return bits;
 }
 
 static int
-new_entry(struct editing *e, acl_tag_t tag, const struct acl_name *who, int bits)
+new_entry(struct editing *e, enum posixacl_tag tag, uint32_t id, unsigned bits)
 {
-	acl_entry_t entry;
-	id_t id = who != NULL ? who->id : 0;
-
-	if (acl_create_entry(&e->acl, &entry) == -1 || acl_set_tag_type(entry, tag) == -1 ||
-	    (who != NULL && acl_set_qualifier(entry, &id) == -1))
-		return refuse(e->why, WHY_BUG, "%s: libacl: %s", e->path, strerror(errno));
-	return set_bits(e, entry, bits);
+	return posixacl_add(&e->acl, tag, id, bits) ? 0 : refuse_nomem(e->why);
 }
 
 /*
@@ -188,50 +105,52 @@ new_entry(struct editing *e, acl_tag_t tag, const struct acl_name *who, int bits
 static int
 raise_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, bool again)
 {
-	acl_entry_t group = find_tag(e->acl, ACL_GROUP_OBJ), mask = find_tag(e->acl, ACL_MASK);
-	int had, hidden;
-	unsigned others;
+	struct posixacl_entry *group = posixacl_find(&e->acl, POSIXACL_OWNING_GROUP, 0);
+	struct posixacl_entry *mask = posixacl_find(&e->acl, POSIXACL_MASK, 0);
+	unsigned had, hidden, others;
 
 	if (group == NULL)
 		return refuse(e->why, WHY_BUG, "%s: an ACL without a group", e->path);
 	if (mask == NULL)
-		return new_entry(e, ACL_MASK, NULL, bits_of(group) | RW);
-	if (((had = bits_of(mask)) & RW) == RW)
+		return new_entry(e, POSIXACL_MASK, 0, group->bits | RW);
+	if (((had = mask->bits) & RW) == RW)
 		return 0;
-	others = count_others(e->acl, ours, who, had, &hidden);
-	if ((bits_of(group) & ~had) != 0 && (others > 0 || !again))
-		hidden |= bits_of(group) & ~had;
+	others = count_others(&e->acl, ours, who, had, &hidden);
+	if ((group->bits & ~had) != 0 && (others > 0 || !again))
+		hidden |= group->bits & ~had;
 	if ((hidden & RW) != 0)
 		return refuse(e->why, WHY_DENIED, "%s: the mask of its ACL keeps others out too, so it is not raised: see "
 		    "getfacl %s, and remove or lower the entries that it hides", e->path, e->path);
-	return set_bits(e, group, bits_of(group) & had) == -1 ? -1 : set_bits(e, mask, had | RW);
+	group->bits &= had;
+	mask->bits = had | RW;
+	return 0;
 }
 
 static enum acl_state
-state_of(acl_t acl, struct acl_name who)
+state_of(const struct posixacl *acl, struct acl_name who)
 {
-	acl_entry_t e = find_name(acl, who), mask = find_tag(acl, ACL_MASK);
+	const struct posixacl_entry *e = find_name(acl, who), *mask = posixacl_find(acl, POSIXACL_MASK, 0);
 
 	if (e == NULL)
 		return ACL_IS_ABSENT;
-	if (bits_of(e) != RW)
+	if (e->bits != RW)
 		return ACL_IS_OTHER;
-	return mask == NULL || (bits_of(mask) & RW) == RW ? ACL_IS_EFFECTIVE : ACL_IS_MASKED;
+	return mask == NULL || (mask->bits & RW) == RW ? ACL_IS_EFFECTIVE : ACL_IS_MASKED;
 }
 
 int
 node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why)
 {
-	autoacl acl_t acl = NULL;
 	struct editing e = { .fd = fd, .path = path, .why = why };
-	acl_entry_t m;
+	const struct posixacl_entry *m;
+	int ret = read_acl(&e);
 
-	if (read_acl(&e) == -1)
-		return -1;
-	acl = e.acl;
-	*state = state_of(acl, who);
-	*mask = (m = find_tag(acl, ACL_MASK)) != NULL ? bits_of(m) : ACT_NO_MASK;
-	return 0;
+	if (ret == 0) {
+		*state = state_of(&e.acl, who);
+		*mask = (m = posixacl_find(&e.acl, POSIXACL_MASK, 0)) != NULL ? (int)m->bits : ACT_NO_MASK;
+	}
+	posixacl_free(&e.acl);
+	return ret;
 }
 
 int
@@ -243,46 +162,45 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 
 	if (read_acl(&e) == -1)
 		return -1;
-	state = state_of(e.acl, who);
+	state = state_of(&e.acl, who);
 	if (state == ACL_IS_OTHER)
 		ret = refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that is not «rw»: someone set it on purpose; "
 		    "setfacl -x %c:%u %s removes it", path, who.group ? "group" : "user", who.id, who.group ? 'g' : 'u', who.id,
 		    path);
 	else if (state == ACL_IS_EFFECTIVE)
 		ret = 0;
-	else if ((state == ACL_IS_MASKED || new_entry(&e, who.group ? ACL_GROUP : ACL_USER, &who, RW) == 0) &&
+	else if ((state == ACL_IS_MASKED || new_entry(&e, who.group ? POSIXACL_GROUP : POSIXACL_USER, who.id, RW) == 0) &&
 	    raise_mask(&e, who, ours, state == ACL_IS_MASKED || ours->n > 0) == 0 && write_acl(&e) == 0 &&
 	    (ret = node_acl_look(fd, path, who, &state, &mask, why)) == 0 && state != ACL_IS_EFFECTIVE)
 		ret = refuse(why, WHY_IO, "%s: an ACL entry was set and is not there", path);
-	acl_free(e.acl);
+	posixacl_free(&e.acl);
 	return ret;
 }
 
 /* With the last entry of ours, the mask goes back to what it was. */
-static int
+static void
 lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, int before)
 {
-	acl_entry_t group = find_tag(e->acl, ACL_GROUP_OBJ), mask = find_tag(e->acl, ACL_MASK);
-	unsigned others;
-	int had, hidden;
+	struct posixacl_entry *group = posixacl_find(&e->acl, POSIXACL_OWNING_GROUP, 0);
+	struct posixacl_entry *mask = posixacl_find(&e->acl, POSIXACL_MASK, 0);
+	unsigned had, hidden;
 
 	if (ours->n > 0 || mask == NULL || group == NULL)
-		return 0;
-	had = bits_of(mask);
-	others = count_others(e->acl, ours, who, had, &hidden);
-	if (before != ACT_NO_MASK)
+		return;
+	had = mask->bits;
+	if (before != ACT_NO_MASK) {
 		/*
 		 * If someone changed it since, it is his.  It hid no one when it was raised: an entry that it would hide
 		 * is newer.
 		 */
-		return (had & RW) == RW ? set_bits(e, mask, before | (bits_of_others(e->acl, ours, who) & had)) : 0;
-	if (others > 0)
-		return 0;
-	if (set_bits(e, group, bits_of(group) & had) == -1)
-		return -1;
-	if (acl_delete_entry(e->acl, mask) == -1)
-		return refuse(e->why, WHY_BUG, "%s: libacl: %s", e->path, strerror(errno));
-	return 0;
+		if ((had & RW) == RW)
+			mask->bits = (unsigned)before | (bits_of_others(&e->acl, ours, who) & had);
+		return;
+	}
+	if (count_others(&e->acl, ours, who, had, &hidden) > 0)
+		return;
+	group->bits &= had;
+	posixacl_remove(&e->acl, mask);
 }
 
 int
@@ -290,33 +208,28 @@ node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_
     struct why *why)
 {
 	struct editing e = { .fd = fd, .path = path, .why = why };
-	acl_entry_t entry;
-	int ret = 0;
+	struct posixacl_entry *entry;
+	int ret = read_acl(&e);
 
-	if (read_acl(&e) == -1)
-		return -1;
-	if ((entry = find_name(e.acl, who)) != NULL && bits_of(entry) == RW) {
-		if (acl_delete_entry(e.acl, entry) == -1)
-			ret = refuse(why, WHY_BUG, "%s: libacl: %s", path, strerror(errno));
-		else if ((ret = lower_mask(&e, who, ours, mask_before)) == 0)
-			ret = write_acl(&e);
+	if (ret == 0 && (entry = find_name(&e.acl, who)) != NULL && entry->bits == RW) {
+		posixacl_remove(&e.acl, entry);
+		lower_mask(&e, who, ours, mask_before);
+		ret = write_acl(&e);
 	}
-	acl_free(e.acl);
+	posixacl_free(&e.acl);
 	return ret;
 }
 
 int
 dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why)
 {
-	const struct acl_name who = { false, uid };
 	struct editing e = { .fd = fd, .path = path, .why = why };
-	int ret;
+	int ret = -1;
 
-	if ((e.acl = acl_init(5)) == NULL)
-		return refuse_nomem(why);
-	ret = new_entry(&e, ACL_USER_OBJ, NULL, 7) == -1 || new_entry(&e, ACL_USER, &who, 5) == -1 ||
-	    new_entry(&e, ACL_GROUP_OBJ, NULL, 0) == -1 || new_entry(&e, ACL_MASK, NULL, 5) == -1 ||
-	    new_entry(&e, ACL_OTHER, NULL, 0) == -1 ? -1 : write_acl(&e);
-	acl_free(e.acl);
+	if (new_entry(&e, POSIXACL_OWNER, 0, 7) == 0 && new_entry(&e, POSIXACL_USER, uid, 5) == 0 &&
+	    new_entry(&e, POSIXACL_OWNING_GROUP, 0, 0) == 0 && new_entry(&e, POSIXACL_MASK, 0, 5) == 0 &&
+	    new_entry(&e, POSIXACL_OTHER, 0, 0) == 0)
+		ret = write_acl(&e);
+	posixacl_free(&e.acl);
 	return ret;
 }

@@ -183,7 +183,13 @@ class Bundle:
         """The messages that containerd would show: level error, last one wins."""
         if not os.path.exists(self.log):
             return []
-        return [j['msg'] for j in map(json.loads, open(self.log)) if j['level'] == 'error']
+        # crun 1.28 writes an object on several lines
+        text, found = open(self.log).read().lstrip(), []
+        while text:
+            j, end = json.JSONDecoder().raw_decode(text)
+            found += [j['msg']] if j['level'] == 'error' else []
+            text = text[end:].lstrip()
+        return found
 
 
 def glibc_image(path, rhel=False):
@@ -210,6 +216,9 @@ int main(int n, char **v) {
         with open(path + to, 'wb') as f:
             f.write(data)
         os.chmod(path + to, 0o755)
+    # where libraries lie in it is this machine's affair; the runtime makes places for mounts as the container's root
+    for d, _, _ in os.walk(path):
+        os.chown(d, MAXID, MAXID)
 
 
 class Fresh(Bundle):

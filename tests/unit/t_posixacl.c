@@ -15,7 +15,8 @@
 #include "pure/posixacl.h"
 #include "tap.h"
 
-static const unsigned char real[60] = "\2\0\0\0" "\1\0\6\0\377\377\377\377" "\2\0\4\0\5\0\0\0" "\2\0\6\0\350\3\0\0"
+#define SIZE 60		/* of the value, which has no zero byte of C's at its end */
+static const unsigned char real[SIZE + 1] = "\2\0\0\0" "\1\0\6\0\377\377\377\377" "\2\0\4\0\5\0\0\0" "\2\0\6\0\350\3\0\0"
     "\4\0\4\0\377\377\377\377" "\10\0\7\0\7\0\0\0" "\20\0\6\0\377\377\377\377" "\40\0\0\0\377\377\377\377";
 
 static void
@@ -28,12 +29,12 @@ test_decode(void)
 	size_t i, size;
 	void *again;
 
-	if (!ok(posixacl_decode(real, sizeof(real), &a) && a.n == 7, "a value of setfacl's"))
+	if (!ok(posixacl_decode(real, SIZE, &a) && a.n == 7, "a value of setfacl's"))
 		return;
 	for (i = 0; i < a.n; i++)
 		ok(a.v[i].tag == want[i].tag && a.v[i].bits == want[i].bits && a.v[i].id == want[i].id, "its entry %zu", i);
 	again = posixacl_encode(&a, &size);
-	ok(again != NULL && size == sizeof(real) && memcmp(again, real, size) == 0, "the same bytes come out");
+	ok(again != NULL && size == SIZE && memcmp(again, real, size) == 0, "the same bytes come out");
 	ok(posixacl_find(&a, POSIXACL_USER, 1000) == &a.v[2] && posixacl_find(&a, POSIXACL_USER, 7) == NULL &&
 	    posixacl_find(&a, POSIXACL_MASK, 12) == &a.v[5], "entries are found by tag, named ones by id as well");
 	free(again);
@@ -43,12 +44,12 @@ test_decode(void)
 static void
 test_refused(void)
 {
-	unsigned char v[sizeof(real)];
+	unsigned char v[SIZE];
 	struct posixacl a;
 	size_t i;
 	int taken = 0;
 
-	for (i = 0; i < sizeof(real); i++)
+	for (i = 0; i < SIZE; i++)
 		if (i % 8 != 4)
 			taken += posixacl_decode(real, i, &a) || a.v != NULL;
 	is_int(taken, 0, "what ends in an entry is none");
@@ -75,7 +76,7 @@ test_changes(void)
 	ok(posixacl_add(&a, POSIXACL_MASK, 0, 6) && posixacl_add(&a, POSIXACL_GROUP, 7, 7) && posixacl_add(&a, POSIXACL_USER, 1000, 6) &&
 	    posixacl_add(&a, POSIXACL_USER, 5, 4), "entries in any order");
 	value = posixacl_encode(&a, &size);
-	ok(value != NULL && size == sizeof(real) && memcmp(value, real, size) == 0, "are put where the kernel wants them");
+	ok(value != NULL && size == SIZE && memcmp(value, real, size) == 0, "are put where the kernel wants them");
 	free(value);
 	if ((e = posixacl_find(&a, POSIXACL_USER, 5)) != NULL)
 		posixacl_remove(&a, e);

@@ -52,7 +52,7 @@ done
 for f in $(sed -n 's/^# linked: //p' "$job"); do
 	# shellcheck disable=SC2046
 	${CC:-cc} -O1 -D_GNU_SOURCE -I"$here/helper" -o "$p/job/$(basename "$f" .c)" "$here/tests/$f" "$build/libhost.a" "$build/libpure.a" \
-	    $(pkg-config --libs libudev libconfig jansson libselinux libacl nettle hogweed yaml-0.1)
+	    $(pkg-config --libs libudev libconfig jansson libselinux nettle hogweed yaml-0.1)
 done
 for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"; done
 install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"

@@ -31,13 +31,14 @@ wanted() { # wanted NAME: is this group to be run?
 run_group() { # run_group NAME COMMAND...: what it says, how it ends and how long it takes go into files
 	at=$logs/$1 began=$(date +%s); shift
 	"$@" >"$at" 2>&1
-	echo "$? $(($(date +%s) - began))" >"$at.end"
+	echo "$? $(($(date +%s) - began))" >"$at.new" && mv "$at.new" "$at.end"
 }
 
 # Counts a group's TAP; a command that fails or tests nothing counts as one failure.
 tell_group() {
-	name=$1
-	read -r status seconds <"$logs/$name.end"
+	name=$1 status=1 seconds=0
+	# none where it was killed
+	[ ! -e "$logs/$name.end" ] || read -r status seconds <"$logs/$name.end"
 	rm -f "$logs/$name.end"
 	bad=$(grep -c '^not ok' "$logs/$name")
 	skip=$(grep -c '^ok.*# SKIP' "$logs/$name")
@@ -60,19 +61,25 @@ ${times:+$times
 }"
 }
 
-running=	# groups that run side by side, as PID:NAME, the oldest first
+running=	# groups that run side by side, as PID:NAME
 
-end_oldest() {
-	oldest=${running%% *}
-	running=${running#"$oldest"}
-	running=${running# }
-	wait "${oldest%%:*}"
-	tell_group "${oldest#*:}"
+# Waits until one of them has ended, whichever, and tells of it.
+end_one() {
+	while :; do
+		for job in $running; do
+			[ -e "$logs/${job#*:}.end" ] || ! kill -0 "${job%%:*}" 2>/dev/null || continue
+			wait "${job%%:*}"
+			running=$(echo " $running " | sed "s/ $job / /; s/^ *//; s/ *\$//")
+			tell_group "${job#*:}"
+			return
+		done
+		sleep 0.2
+	done
 }
 
 # group NAME COMMAND...: alone, for what takes all processors or looks at the time
 group() {
-	while [ -n "$running" ]; do end_oldest; done
+	while [ -n "$running" ]; do end_one; done
 	wanted "$1" || return 0
 	run_group "$@"
 	tell_group "$1"
@@ -81,9 +88,10 @@ group() {
 # beside NAME COMMAND...: while another one runs; each has a sandbox of its own, and mostly waits
 beside() {
 	wanted "$1" || return 0
+	case $running in *" "*) end_one ;; esac
+	rm -f "$logs/$1.end"
 	run_group "$@" &
 	running="${running:+$running }$!:$1"
-	case $running in *" "*) end_oldest ;; esac
 }
 
 tap() { # tap NAME COMMAND...: one test that is the command's success
@@ -110,13 +118,17 @@ build_all() {
 	fi
 }
 
-units() { # units DIR
-	r=0
-	for t in "$1"/unit/t_*; do
-		case $t in *.d) continue ;; esac
+units() { # units DIR: a processor each, and what they say one after another
+	out=$logs/units.$$
+	mkdir -p "$out"
+	find "$1/unit" -name 't_*' ! -name '*.d' | sort | TESTS_DIR=tests xargs -P "$jobs" -I '{}' sh -c '
+		"$1" >"$2/${1##*/}" 2>&1 || touch "$2/failed"' - '{}' "$out"
+	for t in "$out"/t_*; do
 		echo "# ${t##*/}"
-		TESTS_DIR=tests "$t" || r=1
+		cat "$t"
 	done
+	[ ! -e "$out/failed" ]; r=$?
+	rm -rf "$out"
 	return $r
 }
 
@@ -158,10 +170,15 @@ group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
 group keys sh tests/keys.sh
 group sandbox sh tests/sandbox.sh
 group attack-cases python3 tests/attack/cases.py
-group attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+group door sh tests/attack/socket.sh
+group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
+# the longest first: what follows runs beside it
+beside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+# the packages and the engines of Debian 13
+beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
+    podman-rootless containerd-v1
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
 beside door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
-group door sh tests/attack/socket.sh
 beside wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
 beside verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
 beside grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
@@ -201,7 +218,6 @@ beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/dri
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 beside allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
-group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
 	beside "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
@@ -216,14 +232,11 @@ beside containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/c
 beside containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 beside containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
 group vm sh tests/vm/all.sh
-# the packages and the engines of Debian 13
-group debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
-    podman-rootless containerd-v1
 if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
 
-while [ -n "$running" ]; do end_oldest; done
+while [ -n "$running" ]; do end_one; done
 printf '\n%s\n' "$summary"
 if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
 [ $failed = 0 ] && [ $passed -gt 0 ]

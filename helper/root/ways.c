@@ -15,6 +15,7 @@
 #include "../host/mounts.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../pure/wayset.h"
 
 /* By what all of a container's folders are looked at. */
 struct look {
@@ -210,59 +211,67 @@ name_for(const struct lease *holder, const struct lease *who)
 	return holder->uid == who->uid ? holder->id : "of another user";
 }
 
-/* A path of the one's that leads through what the other writes in as the host's root. */
+/* One of the set that leads through what the other container writes in as the host's root. */
 static const struct way *
-find(const struct lease *one, const struct lease *writer, const struct way **through)
+find_through(const struct wayset *own, const struct lease *writer, const struct way **through)
 {
-	size_t i, k;
+	const struct way *w = NULL;
+	size_t i;
 
-	for (i = 0; writer->host_root && i < writer->ways; i++)
-		for (k = 0; writer->way[i].writable && k < one->ways; k++)
-			if (way_passes(&one->way[k], &writer->way[i])) {
-				*through = &writer->way[i];
-				return &one->way[k];
-			}
-	return NULL;
+	for (i = 0; w == NULL && writer->host_root && i < writer->ways; i++)
+		if (writer->way[i].writable && (w = wayset_through(own, &writer->way[i])) != NULL)
+			*through = &writer->way[i];
+	return w;
 }
 
 /* Folders of both, for writing as the host's root, of which one lies in the other: who writes in that could move it. */
 static const struct way *
-find_nested(const struct lease *a, const struct lease *b)
+find_nested(const struct wayset *own, const struct lease *other)
 {
-	size_t i, k;
+	const struct way *w = NULL;
+	size_t i;
 
-	for (i = 0; a->host_root && b->host_root && i < a->ways; i++)
-		for (k = 0; a->way[i].writable && k < b->ways; k++)
-			if (b->way[k].writable && (way_lies_in(&a->way[i], &b->way[k]) || way_lies_in(&b->way[k], &a->way[i])))
-				return &a->way[i];
-	return NULL;
+	for (i = 0; w == NULL && other->host_root && i < other->ways; i++)
+		if (other->way[i].writable)
+			w = wayset_nested(own, &other->way[i]);
+	return w;
+}
+
+/* The lease's own ways, sorted, against those of one other. */
+static int
+admit_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
+{
+	const struct way *w, *through;
+
+	if ((w = find_through(own, o, &through)) != NULL)
+		return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write in as the host's root, and "
+		    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
+		    through->path, name_for(o, l));
+	if (!l->host_root)
+		return 0;
+	/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
+	if ((o->init.pid == 0 || o->host_root || o->hooked) && (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
+		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
+		    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
+		    o->init.pid == 0 ? "is being given" : o->host_root ? "has, as the host's root" : "has for its hooks");
+	if ((w = find_nested(own, o)) != NULL)
+		return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write in as the host's root, or "
+		    "holds it: give one of them a user namespace, or try again when that one is gone", w->path,
+		    name_for(o, l));
+	return 0;
 }
 
 int
 ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	const struct way *w, *through;
-	const struct lease *o;
+	autowayset struct wayset own;
 	size_t i;
 
-	for (i = 0; i < ls->n; i++) {
-		o = ls->v[i];
-		if (strcmp(o->key, l->key) == 0)
-			continue;
-		if ((w = find(l, o, &through)) != NULL)
-			return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write in as the host's root, and "
-			    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
-			    through->path, name_for(o, l));
-		/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
-		if ((o->init.pid == 0 || o->host_root || o->hooked) && (w = find(o, l, &through)) != NULL)
-			return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
-			    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
-			    o->init.pid == 0 ? "is being given" : "has, as the host's root");
-		if ((w = find_nested(l, o)) != NULL)
-			return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write in as the host's root, or "
-			    "holds it: give one of them a user namespace, or try again when that one is gone", w->path,
-			    name_for(o, l));
-	}
+	if (!wayset_make(&own, l->way, l->ways))
+		return refuse_nomem(why);
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i]->key, l->key) != 0 && admit_beside(ls->v[i], l, &own, why) == -1)
+			return -1;
 	return 0;
 }
 

@@ -1,0 +1,235 @@
+/* See wayset.h. */
+#include "wayset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first bytes of a path, or of a place with its file system, «8:1 /srv»: «way» leads through it, or is it. */
+struct way_mark {
+	const char *text;
+	size_t len;
+	const struct way *way;
+};
+
+static int
+by_text(const void *a, const void *b)
+{
+	const struct way_mark *x = a, *y = b;
+	int order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+
+	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static bool
+add(struct way_marks *m, const char *text, size_t len, const struct way *way)
+{
+	struct way_mark *v;
+	size_t room;
+
+	if (m->n == m->room) {
+		room = m->room > 0 ? 2 * m->room : 64;
+		if ((v = reallocarray(m->v, room, sizeof(*v))) == NULL)
+			return false;
+		m->v = v;
+		m->room = room;
+	}
+	m->v[m->n++] = (struct way_mark){ text, len, way };
+	return true;
+}
+
+static void
+sort(struct way_marks *m)
+{
+	if (m->n > 1)
+		qsort(m->v, m->n, sizeof(*m->v), by_text);
+}
+
+static const struct way *
+find(const struct way_marks *m, const char *text, size_t len)
+{
+	const struct way_mark key = { text, len, NULL };
+	const struct way_mark *found = m->n > 0 ? bsearch(&key, m->v, m->n, sizeof(key), by_text) : NULL;
+
+	return found != NULL ? found->way : NULL;
+}
+
+/* Where the path begins in a place; NULL for what is none. */
+static const char *
+path_of(const char *place)
+{
+	const char *space = strchr(place, ' ');
+
+	return space != NULL ? space + 1 : NULL;
+}
+
+/*
+ * The lengths of what a path lies in, itself first, one at a call: 0 at the end.
+ * «path» is where it begins in «text».  «/» is the last.
+ */
+static size_t
+next_above(const char *text, const char *path, size_t len)
+{
+	const size_t top = (size_t)(path - text) + 1;
+
+	if (len == 0)
+		return strlen(text) > top ? strlen(text) : top;
+	if (len <= top)
+		return 0;
+	do
+		len--;
+	while (len > top && text[len] != '/');
+	return len;
+}
+
+static size_t
+parent_length(const char *text, const char *path)
+{
+	return next_above(text, path, next_above(text, path, 0));
+}
+
+/* Both paths or places are in one directory: above them all is the same. */
+static bool
+same_parent(const char *a, const char *b)
+{
+	const char *x = *a == '/' ? a : path_of(a), *y = *b == '/' ? b : path_of(b);
+	size_t len;
+
+	if (x == NULL || y == NULL)
+		return false;
+	len = parent_length(a, x);
+	return len == parent_length(b, y) && memcmp(a, b, len) == 0;
+}
+
+/* What way_passes() looks at of both is the same. */
+static bool
+leads_alike(const struct way *a, const struct way *b)
+{
+	size_t i;
+
+	if (a->at.n != b->at.n || !same_parent(a->path, b->path))
+		return false;
+	for (i = 1; i < a->at.n; i++)
+		if (strcmp(a->at.v[i], b->at.v[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Adds what the text lies in: from itself on, or from the directory above. */
+static bool
+add_above(struct way_marks *m, const char *text, const char *path, bool itself, const struct way *way)
+{
+	size_t len = path != NULL ? next_above(text, path, 0) : 0;
+
+	if (!itself && len > 0)
+		len = next_above(text, path, len);
+	for (; len > 0; len = next_above(text, path, len))
+		if (!add(m, text, len, way))
+			return false;
+	return true;
+}
+
+static bool
+add_way(struct wayset *s, const struct way *w, const struct way *last)
+{
+	const char *own = w->at.n > 0 ? w->at.v[0] : NULL;
+	size_t i;
+
+	if (last == NULL || !leads_alike(w, last)) {
+		if (!add_above(&s->above, w->path, w->path, false, w))
+			return false;
+		for (i = 1; i < w->at.n; i++)
+			if (!add_above(&s->places_above, w->at.v[i], path_of(w->at.v[i]), true, w))
+				return false;
+	}
+	if (!w->writable)
+		return true;
+	if (!add(&s->writable, w->path, strlen(w->path), w))
+		return false;
+	return own == NULL || path_of(own) == NULL || (add(&s->writable_places, own, strlen(own), w) &&
+	    ((last != NULL && last->writable && last->at.n > 0 && same_parent(own, last->at.v[0])) ||
+	    add_above(&s->holding, own, path_of(own), false, w)));
+}
+
+bool
+wayset_make(struct wayset *s, const struct way *way, size_t ways)
+{
+	size_t i;
+
+	*s = (struct wayset){ .above.v = NULL };
+	for (i = 0; i < ways; i++)
+		if (!add_way(s, &way[i], i > 0 ? &way[i - 1] : NULL))
+			return false;
+	sort(&s->above);
+	sort(&s->places_above);
+	sort(&s->writable);
+	sort(&s->writable_places);
+	sort(&s->holding);
+	return true;
+}
+
+void
+wayset_free(struct wayset *s)
+{
+	free(s->above.v);
+	free(s->places_above.v);
+	free(s->writable.v);
+	free(s->writable_places.v);
+	free(s->holding.v);
+	*s = (struct wayset){ .above.v = NULL };
+}
+
+const struct way *
+wayset_through(const struct wayset *s, const struct way *through)
+{
+	const struct way *w = find(&s->above, through->path, strlen(through->path));
+
+	if (w == NULL && through->at.n > 0 && path_of(through->at.v[0]) != NULL)
+		w = find(&s->places_above, through->at.v[0], strlen(through->at.v[0]));
+	return w;
+}
+
+/* The first of these that the text lies in: from itself on, or from the directory above. */
+static const struct way *
+find_above(const struct way_marks *m, const char *text, const char *path, bool itself)
+{
+	size_t len = path != NULL ? next_above(text, path, 0) : 0;
+	const struct way *found = NULL;
+
+	if (!itself && len > 0)
+		len = next_above(text, path, len);
+	for (; found == NULL && len > 0; len = next_above(text, path, len))
+		found = find(m, text, len);
+	return found;
+}
+
+const struct way *
+wayset_passed(const struct wayset *s, const struct way *way, size_t ways, const struct way **passing)
+{
+	const struct way *w, *found;
+	size_t i;
+
+	for (w = way; s->writable.n > 0 && w < way + ways; w++) {
+		if (w > way && leads_alike(w, w - 1))
+			continue;
+		found = find_above(&s->writable, w->path, w->path, false);
+		for (i = 1; found == NULL && i < w->at.n; i++)
+			found = find_above(&s->writable_places, w->at.v[i], path_of(w->at.v[i]), true);
+		if (found != NULL) {
+			*passing = w;
+			return found;
+		}
+	}
+	return NULL;
+}
+
+const struct way *
+wayset_nested(const struct wayset *s, const struct way *other)
+{
+	const char *place = other->at.n > 0 ? other->at.v[0] : NULL;
+	const struct way *w;
+
+	if (place == NULL || path_of(place) == NULL)
+		return NULL;
+	w = find(&s->holding, place, strlen(place));
+	return w != NULL ? w : find_above(&s->writable_places, place, path_of(place), false);
+}

@@ -1,0 +1,169 @@
+/* pure/wayset.c: says of many ways at once what way.c says of each two. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pure/wayset.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define WAYS 12
+
+/* Few names, so that many of them meet: «/», «/a», «/a/b», «/ab/a», ... */
+static void
+draw_path(char out[64])
+{
+	static const char *const names[] = { "a", "b", "ab", "a b" };
+	uint64_t depth = rnd(5);
+
+	out[0] = '\0';
+	while (depth-- > 0) {
+		strcat(out, "/");
+		strcat(out, names[rnd(4)]);
+	}
+	if (out[0] == '\0')
+		strcpy(out, "/");
+}
+
+static void
+draw_way(struct way *w)
+{
+	static const char *const fs[] = { "8:1", "8:11", "0:5" };
+	char path[64], place[80];
+	uint64_t n = rnd(4);
+
+	draw_path(path);
+	*w = (struct way){ .path = strdup(path), .writable = rnd(2) == 0 };
+	while (n-- > 0) {
+		draw_path(path);
+		snprintf(place, sizeof(place), "%s %s", fs[rnd(3)], path);
+		(void)strlist_add(&w->at, place, SIZE_MAX);
+	}
+}
+
+/* Some are their neighbours in a directory, which the set takes a short way with. */
+static void
+draw_ways(struct way *v, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		draw_way(&v[i]);
+		if (i == 0 || rnd(2) == 0 || strcmp(v[i - 1].path, "/") == 0)
+			continue;
+		way_free(&v[i]);
+		v[i] = (struct way){ .path = strdup(v[i - 1].path), .writable = rnd(2) == 0 };
+		v[i].path[strlen(v[i].path) - 1] = "abc"[rnd(3)];
+		for (k = 0; k < v[i - 1].at.n; k++)
+			(void)strlist_add(&v[i].at, v[i - 1].at.v[k], SIZE_MAX);
+	}
+}
+
+static void
+test_same_answers(void)
+{
+	unsigned long rounds = 40000, r, wrong = 0, some[3] = { 0 };
+	struct way own[WAYS], other[WAYS];
+	size_t i, k;
+
+	for (r = 0; r < rounds; r++) {
+		const size_t n = rnd(WAYS + 1), m = rnd(WAYS + 1);
+		const struct way *w, *passing = NULL;
+		bool passed = false;
+		struct wayset s;
+
+		draw_ways(own, n);
+		draw_ways(other, m);
+		if (!wayset_make(&s, own, n))
+			abort();
+		for (i = 0; i < m; i++) {
+			bool through = false, nested = false;
+
+			for (k = 0; k < n; k++) {
+				through = through || way_passes(&own[k], &other[i]);
+				passed = passed || (own[k].writable && way_passes(&other[i], &own[k]));
+				nested = nested || (own[k].writable && (way_lies_in(&own[k], &other[i]) ||
+				    way_lies_in(&other[i], &own[k])));
+			}
+			w = wayset_through(&s, &other[i]);
+			wrong += (w != NULL) != through || (w != NULL && !way_passes(w, &other[i]));
+			some[0] += through;
+			w = wayset_nested(&s, &other[i]);
+			wrong += (w != NULL) != nested || (w != NULL && (!w->writable || !(way_lies_in(w, &other[i]) ||
+			    way_lies_in(&other[i], w))));
+			some[1] += nested;
+		}
+		w = wayset_passed(&s, other, m, &passing);
+		wrong += (w != NULL) != passed || (w != NULL && (!w->writable || !way_passes(passing, w)));
+		some[2] += passed;
+		wayset_free(&s);
+		for (i = 0; i < n; i++)
+			way_free(&own[i]);
+		for (i = 0; i < m; i++)
+			way_free(&other[i]);
+	}
+	is_int((long)wrong, 0, "the same answers as way.c's, of %lu pairs of leases", rounds);
+	ok(some[0] > rounds && some[1] > rounds / 10 && some[2] > rounds / 4, "and many of each kind: %lu, %lu, %lu", some[0], some[1],
+	    some[2]);
+}
+
+/* As a container has a thousand folders of one tree, beside five hundred leases of as many. */
+static void
+test_time(void)
+{
+	static struct way own[1000], other[1000];
+	const struct way *passing;
+	struct timespec begin, end;
+	struct wayset s;
+	char text[120];
+	long ms;
+	size_t i, r;
+	int met = 0;
+
+	for (i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "/srv/tree/of/mine/%zu/data", i);
+		own[i] = (struct way){ .path = strdup(text), .writable = true };
+		snprintf(text, sizeof(text), "8:1 /tree/of/mine/%zu/data", i);
+		(void)strlist_add(&own[i].at, text, SIZE_MAX);
+		(void)strlist_add(&own[i].at, "8:1 /tree", SIZE_MAX);
+		(void)strlist_add(&own[i].at, "8:2 /", SIZE_MAX);
+		snprintf(text, sizeof(text), "/srv/tree/of/others/%zu/data", i);
+		other[i] = (struct way){ .path = strdup(text), .writable = true };
+		snprintf(text, sizeof(text), "8:1 /tree/of/others/%zu/data", i);
+		(void)strlist_add(&other[i].at, text, SIZE_MAX);
+		(void)strlist_add(&other[i].at, "8:1 /other", SIZE_MAX);
+		(void)strlist_add(&other[i].at, "8:2 /", SIZE_MAX);
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	ok(wayset_make(&s, own, 1000), "a thousand ways");
+	for (r = 0; r < 500; r++) {
+		for (i = 0; i < 1000; i++)
+			met += wayset_through(&s, &other[i]) != NULL || wayset_nested(&s, &other[i]) != NULL;
+		met += wayset_passed(&s, other, 1000, &passing) != NULL;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
+	is_int(met, 0, "do not meet five hundred times a thousand others");
+#if defined(__SANITIZE_ADDRESS__)
+	skip("the time for that", "a sanitizer takes longer");
+#else
+	if (emulated())
+		skip("the time for that", "an emulator takes longer");
+	else
+		ok(ms < 5000, "which took %ld ms: 10 ms each would be too long under the lock", ms);
+#endif
+	wayset_free(&s);
+	for (i = 0; i < 1000; i++) {
+		way_free(&own[i]);
+		way_free(&other[i]);
+	}
+}
+
+int
+main(void)
+{
+	test_same_answers();
+	test_time();
+	return done_testing();
+}

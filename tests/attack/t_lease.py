@@ -1359,3 +1359,13 @@ def x1():
             worst = max(worst, time.monotonic() - began)
         assert worst < 2, "%.1f s" % worst
         assert a.hear() > 60
+
+
+@case("L28", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
+def l28():
+    folder = {"gpus": None, "folders": "/srv/tree/open:rw"}
+    for maps in {"uids": None, "gids": None}, {"uids": [[0, 0, 1]]}:
+        refused(once("attacker", exchange, **folder, **maps), 77, "the host's root")
+    with asker("attacker") as a:
+        granted(a.grant(**folder))
+        assert [l["host_root"] for l in leases()] == [False], leases()

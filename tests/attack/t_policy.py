@@ -110,7 +110,7 @@ def p9():
             write(POLICIES + "/" + n, wide)
         denied(77, gpus=None, folders="/opt")
         write(POLICIES + "/10-a.conf", wide)
-        granted(once("attacker", exchange, gpus=None, folders="/opt:ro", uids=None, gids=None))
+        granted(once("attacker", exchange, gpus=None, folders="/opt:ro"))
 
 
 @case("P10", "no directory, an empty one, empty files: nothing is granted")

@@ -221,6 +221,7 @@ beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
 	beside "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
+	beside "passed-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed.py" "$r" "$v"
 done
 rounds=500
 [ $long = no ] || rounds=4000

@@ -94,6 +94,7 @@ edits_free(struct edits *e)
 	for (i = 0; i < e->mounts; i++) {
 		free(e->mount[i].source);
 		free(e->mount[i].target);
+		free(e->mount[i].place);
 		strlist_free(&e->mount[i].options);
 	}
 	for (i = 0; i < e->hooks; i++) {
@@ -148,8 +149,9 @@ pack_edits(const struct edits *e)
 		    "minor", (json_int_t)e->node[i].minor, "fileMode", (json_int_t)e->node[i].mode,
 		    "uid", (json_int_t)e->node[i].uid, "gid", (json_int_t)e->node[i].gid, "permissions", "rw"));
 	for (i = 0; i < e->mounts; i++)
-		json_array_append_new(mounts, json_pack("{s:s, s:s, s:o}", "hostPath", e->mount[i].source,
-		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options)));
+		json_array_append_new(mounts, json_pack("{s:s, s:s, s:o, s:s*}", "hostPath", e->mount[i].source,
+		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options), "place",
+		    e->mount[i].place));
 	for (i = 0; i < e->gids; i++)
 		json_array_append_new(gids, json_integer(e->gid[i]));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts, "hooks", pack_hooks(e),
@@ -232,18 +234,6 @@ unpack_node(const json_t *j, struct edits *e)
 	return edits_add_node(e, &n) ? 0 : -1;
 }
 
-static int
-unpack_mount(const json_t *j, struct edits *e)
-{
-	const char *source = json_string_value(json_object_get(j, "hostPath"));
-	const char *target = json_string_value(json_object_get(j, "containerPath"));
-	static const char *const none[] = { NULL };
-
-	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
-		return -1;
-	return unpack_strings(json_object_get(j, "options"), &e->mount[e->mounts - 1].options);
-}
-
 /* A text that may be missing. */
 static int
 unpack_text(const json_t *j, const char *key, char **out)
@@ -253,6 +243,19 @@ unpack_text(const json_t *j, const char *key, char **out)
 	if (s == NULL)
 		return 0;
 	return json_is_string(s) && (*out = strdup(json_string_value(s))) != NULL ? 0 : -1;
+}
+
+static int
+unpack_mount(const json_t *j, struct edits *e)
+{
+	const char *source = json_string_value(json_object_get(j, "hostPath"));
+	const char *target = json_string_value(json_object_get(j, "containerPath"));
+	static const char *const none[] = { NULL };
+
+	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
+		return -1;
+	return unpack_text(j, "place", &e->mount[e->mounts - 1].place) == -1 ? -1 :
+	    unpack_strings(json_object_get(j, "options"), &e->mount[e->mounts - 1].options);
 }
 
 static int

@@ -24,6 +24,7 @@ struct edit_node {
 
 struct edit_mount {
 	char *source, *target;
+	char *place;			/* of a granted folder, what root saw there: file system and path in it (way.h); else NULL */
 	struct strlist options;
 	bool driver;			/* one of the driver's files (not in the reply's text) */
 	enum relabel relabel;		/* its SELinux label is to be made new (root's; likewise) */

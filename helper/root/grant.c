@@ -298,13 +298,25 @@ look_at_folders(struct work *w, struct edits *e, struct lease *l)
 	    ways_note(e, &w->uids, l, &w->why) == -1 ? -1 : check_claim(w, e, l);
 }
 
+/* The wrapper sees in the container that it is these places that the runtime has mounted. */
+static int
+tell_places(struct work *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->edits.mounts && i < w->lease.ways; i++)
+		if (w->lease.way[i].at.n == 0 || (w->edits.mount[i].place = strdup(w->lease.way[i].at.v[0])) == NULL)
+			return refuse_nomem(&w->why);
+	return 0;
+}
+
 static int
 find_folders(struct work *w)
 {
 	int ret;
 
 	end_after(FIND_MS);
-	ret = look_at_folders(w, &w->edits, &w->lease) == -1 ||
+	ret = look_at_folders(w, &w->edits, &w->lease) == -1 || tell_places(w) == -1 ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	w->folder_ways = w->lease.ways;

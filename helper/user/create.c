@@ -19,6 +19,7 @@
 #include "capability.h"
 #include "gate.h"
 #include "lease.h"
+#include "places.h"
 #include "runtime.h"
 
 /* What the runtime took for root.path is what was looked at. */
@@ -42,6 +43,23 @@ check_root(const struct creation *c, struct why *why)
 		return refuse(why, WHY_DENIED, "container %s: root.path led elsewhere when the runtime went there: someone may "
 		    "write above it", c->command->id);
 	return 0;
+}
+
+/* What the runtime took for the granted folders is what root looked at.  After «run» nobody may be there any more. */
+static int
+check_places(const struct creation *c, struct why *why)
+{
+	struct process_id init;
+	struct why found;
+	bool own_pids;
+
+	if (c->places->n == 0 || strcmp(c->command->verb, "create") != 0)
+		return 0;
+	if (!container_find_init(getpid(), 0, &init, &own_pids))
+		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its folders can't be "
+		    "seen", c->command->id);
+	return places_check(init.pid, c->places, &found) == 0 ? 0 :
+	    refuse(why, found.code, "container %s: %s", c->command->id, found.text);
 }
 
 /* What the helper can't see: with cgroup v2, which rules there are. */
@@ -101,8 +119,8 @@ check_powers(const struct creation *c, struct why *why)
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	return check_root(c, why) == -1 || check_powers(c, why) == -1 || check_rules(c, why) == -1 ||
-	    (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
+	return check_root(c, why) == -1 || check_places(c, why) == -1 || check_powers(c, why) == -1 ||
+	    check_rules(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
 }
 
 int

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "../pure/settings.h"
+#include "../pure/text.h"
 #include "argv.h"
 
 struct creation {
@@ -16,6 +17,7 @@ struct creation {
 	bool ruled;			/* its device rules are to hold */
 	bool weak;			/* it must have no capability that is strong (capability.h) */
 	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
+	const struct strlist *places;	/* of its granted folders (places.h) */
 };
 
 /*

@@ -37,6 +37,7 @@
 #include "namespace.h"
 #include "nodes.h"
 #include "permit.h"
+#include "places.h"
 #include "privilege.h"
 #include "report.h"
 #include "resources.h"
@@ -75,6 +76,7 @@ struct made {
 	bool weak;			/* it is one of root's without a user namespace, and not to be a privileged one */
 	bool unguarded;			/* its root directory has to be looked at once more */
 	struct stat root;
+	struct strlist places;		/* of its granted folders */
 };
 
 static void
@@ -378,6 +380,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	*why = m.why;
 	made->granted = m.granted;
+	if (ret == 0 && m.granted)
+		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
 	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace;
 	making_free(&m);
@@ -444,11 +448,12 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
-			made.unguarded ? &made.root : NULL };
+			made.unguarded ? &made.root : NULL, &made.places };
 
 		if (create_container(&creation, why) == -1)
 			return -1;
 	}
+	strlist_free(&made.places);
 	return runtime_exec(runtime, argv, why);
 }
 

@@ -31,6 +31,7 @@ fill(struct reply *r)
 	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
 	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
+	e->mount[0].place = strdup("8:1 /srv/data");
 	e->label = strdup("u:r:t:s0:c1,c2");
 	e->mount_label = strdup("u:object_r:f:s0:c1,c2");
 	e->gid[e->gids++] = 4294967294;
@@ -43,6 +44,8 @@ test_reply_grant(void)
 	autofree char *text = NULL, *again = NULL;
 	autoreply struct reply r = { 0 }, out = { 0 };
 	struct why why = { 0 };
+	int places = 0;
+	size_t i;
 
 	fill(&r);
 	edits_sort_mounts(&r.edits);
@@ -58,6 +61,9 @@ test_reply_grant(void)
 	ok(out.edits.nodes == 2 && strcmp(out.edits.node[1].path, node1.path) == 0 && out.edits.node[1].major == 226 &&
 	    out.edits.node[1].minor == 128 && out.edits.node[1].mode == 0660 && out.edits.node[1].uid == 4294967294 &&
 	    out.edits.node[1].gid == 104, "its nodes");
+	for (i = 0; i < out.edits.mounts; i++)
+		places += out.edits.mount[i].place != NULL && strcmp(out.edits.mount[i].place, "8:1 /srv/data") == 0;
+	is_int(places, 1, "the place of the one mount that has one");
 	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
 	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "its mounts");
 	ok(out.edits.hooks == 1 && strcmp(out.edits.hook[0].when, "createContainer") == 0 && out.edits.hook[0].args.n == 1 &&
@@ -197,6 +203,7 @@ test_reply_refused(void)
 		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345678\",\"major\":1,"
 		    "\"minor\":1,"
 		    "\"fileMode\":1,\"uid\":1,\"gid\":1"),
+		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"options\":[],\"place\":1"),
 		MOUNT(""), MOUNT("\"hostPath\":\"/a\",\"options\":[]"),
 		    MOUNT("\"containerPath\":\"/a\",\"options\":[]"),
 		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\""),

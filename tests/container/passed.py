@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A folder that its container passed on: who writes on the way to another's folder leads that nowhere.
+
+usage: passed.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+Real containers, each the host's root: A has /srv/data, gives a descriptor of that to B and ends; B hides it where no
+table shows it (park.c) and then exchanges /srv/data/sub and a link to /root, while C asks for /srv/data/sub.
+"""
+import json, os, re, subprocess, time
+from lib import *
+
+host, tag = able_host()
+TRIES = 60
+TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+DOCKER = ['CAP_' + c for c in 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE '
+          'SYS_CHROOT KILL AUDIT_WRITE'.split()]
+BOUNDING = int(re.search(r'CapBnd:\s*(\w+)', open('/proc/self/status').read()).group(1), 16)
+
+host.settings('privileged = "deny";')
+host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\nfolders = ( { path = "/srv/data"; access = "rw"; subfolders = true; } );\n')
+os.makedirs('/srv/data/sub')
+write('/srv/data/sub/mine', 'mine\n')
+write('/root/secret', 'the secret of root\n', 0o600)
+shared = W + '/vol/shared'
+os.makedirs(shared)
+subprocess.check_call(['cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-pthread', '-o', host.priv_rootfs + '/bin/park', TESTS + '/container/park.c'])
+
+
+def docker(spec):
+    """An ordinary container of Docker's: no user namespace, its default capabilities."""
+    for key in 'uidMappings', 'gidMappings':
+        del spec['linux'][key]
+    spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
+    spec['root']['path'] = host.priv_rootfs
+    ordinary(spec, [c for c in DOCKER if c not in missing_caps(BOUNDING)])
+
+
+def with_shared(spec):
+    docker(spec)
+    spec['mounts'].append({'destination': '/shared', 'type': 'bind', 'source': shared, 'options': ['bind', 'rw']})
+
+
+def wait(mark):
+    end = time.monotonic() + 15
+    while not os.path.exists(shared + '/' + mark) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert os.path.exists(shared + '/' + mark), mark
+
+
+def ask():
+    """What C reads in its folder; and the line that it was refused with."""
+    c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/data/sub:ro'], args=['/bin/sleep', '60'], edit=docker)
+    if c.create().returncode != 0:
+        return '', (c.errors() or ['?'])[-1]
+    with open('/proc/%s/mountinfo' % open(c.dir + '/pid').read()) as f:
+        where = [l.split()[3] for l in f if l.split()[4] == '/srv/data/sub']
+    read = c.call('start', c.id).stdout + c.exec('cat /srv/data/sub/*').stdout
+    c.delete()
+    return read + str(where), ''
+
+
+b = Bundle(host, args=['/bin/park', 'b'], edit=with_shared)
+b.start()
+wait('listening')
+a = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/data:rw'], args=['/bin/park', 'a'], edit=with_shared)
+a.start()
+wait('parked')
+time.sleep(0.3)
+a.delete()
+open(shared + '/go', 'w').close()
+wait('swapping')
+got, lines = [], []
+while len(got) + len(lines) < TRIES and not any('led its path elsewhere' in l for l in lines):
+    read, line = ask()
+    lines += [line] if line else []
+    got += [] if line else [read]
+ok(not any('the secret' in r for r in got), tag + "what B leads to root's own directory is not given to C", got[-1:])
+ok(any('led its path elsewhere' in l for l in lines) or not got,
+   tag + 'it is seen in what the runtime mounted, after %d that were as they should be' % len(got), set(lines))
+ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
+# that of the last one ends with the process that asked
+sh('/usr/sbin/gpuhelperctl', 'reap')
+held = [json.load(open('/run/gpuhelper/leases/' + l))['id'] for l in leases()]
+ok(all(i == a.id for i in held), tag + 'no lease is left of those that were refused', held)
+open(shared + '/stop', 'w').close()
+b.delete()
+done()

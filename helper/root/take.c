@@ -239,14 +239,19 @@ take_under_lock(struct work *w, char key[LEASE_KEY_SIZE])
 	/* a crowd at the lock is no reason to give up for who may wait anyway */
 	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
 		w->waits = true;
-	if (ret == 0 && (ret = queue_open(&q, &w->why)) == 0 && (ret = concern_look(w, &ls, &q, true)) == 0 &&
+	/* who wants folders alone stands behind nobody, and reads no places */
+	if (ret == 0 && w->decision.grant.gpus > 0)
+		ret = queue_open(&q, &w->why);
+	if (ret == 0 && (ret = concern_look(w, &ls, &q, true)) == 0 &&
 	    (ret = pick(w, &idle, &q, &me)) == 0) {
-		if ((ret = plan(w, &ls)) == 0) {
+		if ((ret = plan(w, &ls)) == 0)
 			memcpy(key, w->lease.key, LEASE_KEY_SIZE);
-			queue_leave(&q, me.key);
-		} else
+		else
 			(void)leases_remove(&ls, &w->lease, &ignored);
 	}
+	/* nor does one stand before others whose turn came, and who could not be given anything */
+	if (q.dir != -1 && !w->waits)
+		queue_leave(&q, me.key);
 	queue_close(&q);
 	waiter_free(&me);
 	leases_close(&ls);

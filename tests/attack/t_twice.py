@@ -234,6 +234,22 @@ def w8():
             granted(v.grant(id="v", gpus="1"))
 
 
+@case("W8b", "who can't be given what his turn has come for loses his place: free GPUs wait for nobody", 30)
+def w8b():
+    with etc(), asker("root") as has:
+        for user in "attacker", "victim":
+            path = "%s/50-%s.conf" % (POLICIES, user)
+            write(path, read(path).replace("count = 2;", "count = 2; wait = 60;"))
+        granted(has.grant(gpus="2"))
+        with asker("attacker") as a, asker("victim") as v:
+            granted(a.grant(id="a", gpus=None, folders="/srv/ro"))
+            assert a.grant(id="a", gpus="1")[1]["reply"] == "busy"
+            assert v.grant(id="v", gpus="2")[1]["ahead"] == 1
+            has.end()
+            refused(a.grant(id="a", gpus="1"), 75, "holds a lease already")
+            granted(v.grant(id="v", gpus="2"))
+
+
 CROWD = r"""
 import os, signal, sys, time
 fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]

@@ -431,7 +431,7 @@ for owner in 0, 1000:
 
 # which settings want a spec
 spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
-b = Fresh(host, env=TRAIN, args=['/bin/ls', '/lib/x86_64-linux-gnu', '/dev'])
+b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /dev; true'])
 r = b.run()
 ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto": no spec with the GPU, so the files are the image\'s', r.stdout)
 host.settings('driver_files = "cdi";')

@@ -2,10 +2,11 @@
  * payload: what code that a bug let into the helper could do.  Makes a process that root may trace, and that waits in a
  * system call, do system calls one after another, each by its number on this machine:
  *
- *	payload PID CALL[,ARGUMENT]...
+ *	payload PID [i386:]CALL[,ARGUMENT]...
  *
- * An argument is a number, «=TEXT» for the address of that text in its memory, «@N» for what the Nth call returned.  Prints
- * what each returned (negative: the error), «killed» where the process did not survive it, and leaves it stopped, to be killed.
+ * An argument is a number, «=TEXT» for the address of that text in its memory, «@N» for what the Nth call returned.  With
+ * «i386:» the call is made by «int $0x80», where a kernel for x86-64 takes the numbers of the other machine.  Prints what
+ * each returned (negative: the error), «killed» where the process did not survive it, and leaves it stopped, to be killed.
  */
 #include <errno.h>
 #include <signal.h>
@@ -110,17 +111,43 @@ argument(unsigned long *at, const char *text)
 	return (unsigned long)strtoll(text, NULL, 0);
 }
 
+#if defined(__x86_64__)
+#define OTHER 0x80cdUL	/* «int $0x80», as two bytes */
+
+/* The instruction there becomes the other one: root's, by a copy of the page that is this process's alone. */
+static void
+be_of_i386(unsigned long pc)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, pid, pc, NULL);
+	if (errno != 0 || ptrace(PTRACE_POKETEXT, pid, pc, ((unsigned long)word & ~0xffffUL) | OTHER) == -1)
+		die("PTRACE_POKETEXT");
+}
+#else
+static void
+be_of_i386(unsigned long pc)
+{
+	(void)pc;
+	exit(3);
+}
+#endif
+
 /* False: it was the end of the process. */
 static int
 call(const regs *saved, char *words, long *result)
 {
 	unsigned long arg[6] = { 0 }, at = SP(*saved) - 4096;
 	regs r = *saved;
-	char *word = strtok(words, ",");
+	const int i386 = strncmp(words, "i386:", 5) == 0;
+	char *word = strtok(i386 ? words + 5 : words, ",");
 	const long number = atol(word);
 	size_t i;
 	int status;
 
+	if (i386)
+		be_of_i386(PC(*saved) - INSTRUCTION);
 	for (i = 0; i < 6 && (word = strtok(NULL, ",")) != NULL; i++)
 		arg[i] = argument(&at, word);
 	prepare(&r, number, arg);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/hostview.h"
+#include "../host/process.h"
 #include "label.h"
 #include "leasewrite.h"
 #include "node.h"
@@ -232,9 +234,21 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 	return ret;
 }
 
+/* What it did is gone with the devtmpfs of then, wherever that could be seen. */
+static bool
+is_of_another_boot(const struct lease *l)
+{
+	char now[40];
+
+	return boot_id(now) && strcmp(l->boot, now) != 0;
+}
+
 static int
 undo(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
+	/* the node that it was done to is there, but not to be seen from here: that is no trouble that is over */
+	if (hostview_compare(a->path, WHY_IO, why) == -1)
+		return is_of_another_boot(l) ? 0 : -1;
 	switch (a->kind) {
 	case ACT_MAKE_NODE:
 		return unmake_node(a, why);

@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/hostview.h"
 #include "../host/majors.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
@@ -176,6 +179,29 @@ check_etc(struct why *why)
 		    GPUHELPER_CONFDIR, strerror(errno));
 	if (ours.st_dev != hosts.st_dev || ours.st_ino != hosts.st_ino)
 		return refuse(why, WHY_DENIED, "%s here is not the host's: run from a container?", GPUHELPER_CONFDIR);
+	return 0;
+}
+
+/*
+ * Whose /dev or /run is another one, as root may have made for a service or a session, sees nodes without what leases
+ * did to them, and no leases: he would end them with nothing undone, or be given what others have.
+ */
+static int
+check_places(struct why *why)
+{
+	static const char *const places[] = { "/dev", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
+	char above[PATH_MAX];
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if ((ret = hostview_compare(places[i], WHY_DENIED, why)) == -1)
+			return -1;
+		/* the helper's own, where it is not there yet, is made in what is above */
+		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(places[i], '/') - places[i]), places[i]);
+		if (ret == 1 && hostview_compare(above, WHY_DENIED, why) == -1)
+			return -1;
+	}
 	return 0;
 }
 
@@ -383,7 +409,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
 	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
 		return -1;
-	if (door == DOOR_SETUID && check_own(who->uid, why) == -1)
+	if (door == DOOR_SETUID && (check_places(why) == -1 || check_own(who->uid, why) == -1))
 		return -1;
 	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
 	if (door == DOOR_SETUID && (crowded = crowd_enter(who->uid, why)) != 0)

@@ -10,6 +10,7 @@
 
 #include "../host/access.h"
 #include "../host/file.h"
+#include "../host/hostview.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 
@@ -37,6 +38,9 @@ node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, stru
 	const char *name;
 	int fd;
 
+	/* where another file is mounted over it for the caller alone, the host's has what leases did to it */
+	if (hostview_compare(path, WHY_IO, why) == -1)
+		return -1;
 	if ((dir = node_parent(path, &name, why)) == -1)
 		return why->code == WHY_ABSENT ? -2 : -1;
 	if ((fd = file_open_beneath(dir, name, O_PATH)) == -1 && errno == ENOENT) {

@@ -11,7 +11,10 @@
 /* A node's directory, which only root may change, and its name in it.  -1: WHY_ABSENT where it is not there. */
 int node_parent(const char *path, const char **name, struct why *why);
 
-/* Pins a node that is of this number.  -1 with *why, WHY_ABSENT where something else is there; -2 where nothing is. */
+/*
+ * Pins a node that is of this number.  -1 with *why: WHY_ABSENT where something else is there, WHY_IO where the
+ * host has something else there (hostview.h).  -2 where nothing is.
+ */
 int node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why);
 
 /* The node's mode without what ACLs make of it: its group bits are what its group may do.  False: can't be read. */

@@ -1,5 +1,7 @@
 """ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
+import ctypes
 import glob
+import json
 import os
 import pwd
 import random
@@ -11,6 +13,8 @@ from client import Helper, exchange, frame, once, request
 from harness import *
 from t_lease import Openable
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS = 0x20000	# sched.h
 NODE = "/dev/nvidia0"
 ALL = "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"
 SUBUID = "attacker:300000:1000\n%d:400000:10\nvictim:500000:1000\nroot:600000:1000\n"
@@ -543,3 +547,83 @@ def n15():
         assert ask() == []
     finally:
         subprocess.run(["rm", "-rf", "/dev/char", elsewhere], check=True)
+
+
+def elsewhere(user, commands, function, *args, **fields):
+    """Calls it as a user whose mounts root has changed by these commands: a service's, or pam_namespace's."""
+    def there():
+        subprocess.run(["sh", "-ec", "mount --make-rprivate /\n" + commands], check=True)
+        return once(user, function, *args, **fields)
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            assert LIBC.unshare(CLONE_NEWNS) == 0
+            said = there()
+        except BaseException as e:
+            said = repr(e)
+        os.write(w, json.dumps(said).encode())
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r) as f:
+        said = json.loads(f.read())
+    os.waitpid(pid, 0)
+    return said
+
+
+OWN = "mount -t tmpfs -o mode=755 own %s\n"
+OWN_DEV = OWN % "/dev" + "mknod -m 666 /dev/null c 1 3\nmknod -m 666 /dev/urandom c 1 9\n"
+
+
+@case("N16", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
+def n16():
+    with Closed(), asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        held = len(leases()), acl()
+        for commands in OWN_DEV, OWN % "/run", OWN % "/run/gpuhelper", OWN % "/var/lib", OWN % "/var/log":
+            for fields in {"verb": "look", "gpus": None}, {"gpus": GPU0}, {"verb": "status", "gpus": None}:
+                refused(elsewhere("victim", commands, exchange, **fields), 77, "is not the host's")
+            assert (len(leases()), acl()) == held, (commands, leases(), acl())
+        a.end()
+        refused(elsewhere("attacker", OWN_DEV, exchange, verb="look", gpus=None), 77, "is not the host's")
+        assert (len(leases()), acl()) == held, (leases(), acl())
+        client.look()
+        assert leases() == [] and entry("attacker") == []
+        # what is the host's wherever it is mounted is
+        same = "".join("mount --bind %s %s\n" % (d, d) for d in ("/dev", RUN, "/var/lib", "/var/log"))
+        granted(elsewhere("victim", same + OWN % "/mnt", exchange, gpus=GPU0))
+
+
+# a service's InaccessiblePaths=, a node of the same number, a file
+COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
+
+
+@case("N17", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
+def n17():
+    cover = TEMP + "/cover"
+    for how in COVERS:
+        commands = "T=%s\nrm -f $T\n%s\nmount --bind $T %s\nrm $T\n" % (cover, how, NODE)
+        with Closed():
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                held = entry("attacker")
+                assert held != []
+            for user in "attacker", "victim", "root":
+                elsewhere(user, commands, exchange, verb="look", gpus=None)
+                assert len(leases()) == 1 and entry("attacker") == held, (how, user, leases(), acl())
+            refused(elsewhere("victim", commands, exchange, gpus=GPU0), 75)
+            client.look()
+            assert leases() == [] and entry("attacker") == [], (how, acl())
+            refused(elsewhere("victim", commands, exchange, gpus=GPU0), 74, NODE, "is not the host's")
+            assert leases() == []
+            # of another boot nothing is left to be undone
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                [path] = glob.glob(RUN + "/leases/*")
+                lease = json.loads(read(path))
+                write(path, json.dumps({**lease, "boot": "0" * 8 + lease["boot"][8:]}), 0o600)
+                setfacl("-b", *ALL)
+                chmods(0o600)
+            elsewhere("victim", commands, exchange, verb="look", gpus=None)
+            client.look() if leases() else None
+            assert leases() == [], (how, leases())

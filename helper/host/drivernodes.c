@@ -68,10 +68,17 @@ look_at_number(const struct gpu_node *n)
 	return f;
 }
 
+/* Of all that the driver has for its GPUs alike none is one's own; nor has a part of a GPU any. */
+static bool
+is_own(const struct gpu *g, const char *part, const struct further_node *n)
+{
+	return part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0;
+}
+
 /* 1: it is left out. */
 static int
 check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, struct why *why)
+    const struct gpu_node *n, bool *own, struct why *why)
 {
 	const struct devmajors *m = &q->inventory->majors;
 	const struct further_node node = look_at_number(n);
@@ -80,6 +87,7 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 	unsigned word;
 
 	gpu_part(q->inventory, w->gpu, part);
+	*own = is_own(w->gpu, part, &node);
 	switch (further_judge(m, w->gpu, part, &node, &word)) {
 	case FURTHER_OF_GPU:
 		return 0;
@@ -103,13 +111,13 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 /* What is the host's memory or console is told so, whichever driver has it. */
 static int
 check_number(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, struct why *why)
+    const struct gpu_node *n, bool *own, struct why *why)
 {
 	const char *what = cdi_host_device('c', n->major, n->minor);
 
 	if (what != NULL)
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is %s", f->path, n->path, n->major, n->minor, what);
-	return check_driver(q, w, f, n, why);
+	return check_driver(q, w, f, n, own, why);
 }
 
 /* A node by the numbers that it has: device.c holds the pinned node to them. */
@@ -148,6 +156,7 @@ add_nodes(const struct driver_question *q, const struct driver_want *w, const st
 	struct gpu_node node;
 	const char *path;
 	size_t i;
+	bool own = false;
 	int ret;
 
 	for (i = 0; i < e->nodes; i++) {
@@ -158,13 +167,14 @@ add_nodes(const struct driver_question *q, const struct driver_want *w, const st
 		if (gpu_of_node(q->inventory, path) != NULL)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
 			    f->path, path, gpu_of_node(q->inventory, path)->pci);
-		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, why)) == -1)
+		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, &own, why)) == -1)
 			return -1;
 		if (ret == 1)
 			continue;
 		if (out->n == GPU_NODES_MAX)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,
 			    GPU_NODES_MAX);
+		out->own[out->n] = own ? w->gpu : NULL;
 		out->v[out->n++] = node;
 	}
 	return 0;

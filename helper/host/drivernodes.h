@@ -9,6 +9,8 @@
 
 struct driver_nodes {
 	struct gpu_node v[GPU_NODES_MAX];
+	/* the GPU that v[i] is a node of, by its PCI device: who has it open has that GPU; NULL: it is no GPU's own */
+	const struct gpu *own[GPU_NODES_MAX];
 	size_t n;
 };
 

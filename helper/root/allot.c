@@ -186,30 +186,48 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 	    b.p != NULL ? b.p : "others hold them");
 }
 
+static int
+take_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *why)
+{
+	struct edit_node *v = reallocarray(l->node, l->nodes + n + 1, sizeof(*v));
+	size_t i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	l->node = v;
+	for (i = 0; i < n; i++) {
+		/* who has another part open holds nothing of this one */
+		if (node[i].shared)
+			continue;
+		v[l->nodes] = (struct edit_node){ .major = node[i].major, .minor = node[i].minor };
+		snprintf(v[l->nodes].path, sizeof(v->path), "%s", node[i].path);
+		l->nodes++;
+	}
+	return 0;
+}
+
+int
+allot_further(const struct driver_nodes *more, struct lease *l, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < more->n; i++)
+		if (more->own[i] != NULL && take_nodes(l, &more->v[i], 1, why) == -1)
+			return -1;
+	return 0;
+}
+
 /* The GPU becomes the lease's, with its own nodes. */
 static int
 take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why *why)
 {
 	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
-	struct edit_node *nodes, *n;
-	size_t i;
 
 	if (v == NULL)
 		return refuse_nomem(why);
 	l->gpu = v;
 	v[l->gpus++] = *h;
-	if ((nodes = reallocarray(l->node, l->nodes + g->nodes + 1, sizeof(*nodes))) == NULL)
-		return refuse_nomem(why);
-	l->node = nodes;
-	for (i = 0; i < g->nodes; i++) {
-		/* who has another part open holds nothing of this one */
-		if (g->node[i].shared)
-			continue;
-		n = &nodes[l->nodes++];
-		*n = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
-		snprintf(n->path, sizeof(n->path), "%s", g->node[i].path);
-	}
-	return 0;
+	return take_nodes(l, g->node, g->nodes, why);
 }
 
 /* 1: there are too few. */

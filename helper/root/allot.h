@@ -3,6 +3,7 @@
 #define GPUHELPER_ROOT_ALLOT_H
 
 #include "../host/decide.h"
+#include "../host/drivernodes.h"
 #include "leaselist.h"
 #include "queue.h"
 
@@ -25,6 +26,9 @@ struct strays {
 
 /* Fills w->want with what the request wants.  -1 with *why. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
+
+/* Those nodes of CDI devices that are a GPU's own are the lease's, as the GPU's nodes are.  -1 with *why. */
+int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
 
 /*
  * Picks GPUs for what w wants, but for the strays', and writes them into *l (gpu, node) and out[] (up

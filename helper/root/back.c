@@ -222,6 +222,8 @@ take_again(struct work *w, const struct lease *old, const struct idle *idle, str
 			name_holder(w, idle->leases, old);
 		return -1;
 	}
+	if (take_further(w) == -1)
+		return -1;
 	if (l->gpus != old->gpus || !same_nodes(old, l))
 		return refuse(&w->why, WHY_ABSENT, "its devices have other numbers by now");
 	l->state = LEASE_COMING_BACK;

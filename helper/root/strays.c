@@ -41,19 +41,27 @@ grow(struct sought *s, size_t nodes)
 	return held != NULL && node != NULL && gpu != NULL;
 }
 
+static void
+seek_node(struct sought *s, const struct gpu_node *n)
+{
+	s->node[s->nodes] = (struct edit_node){ .major = n->major, .minor = n->minor };
+	s->gpu[s->nodes++] = s->n;
+}
+
 static int
-seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, struct why *why)
+seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const struct driver_nodes *more,
+    struct why *why)
 {
 	size_t i;
 
-	if (!grow(s, g->nodes))
+	if (!grow(s, g->nodes + more->n))
 		return refuse_nomem(why);
-	for (i = 0; i < g->nodes; i++) {
-		if (g->node[i].shared)
-			continue;
-		s->node[s->nodes] = (struct edit_node){ .major = g->node[i].major, .minor = g->node[i].minor };
-		s->gpu[s->nodes++] = s->n;
-	}
+	for (i = 0; i < g->nodes; i++)
+		if (!g->node[i].shared)
+			seek_node(s, &g->node[i]);
+	for (i = 0; i < more->n; i++)
+		if (more->own[i] == g)
+			seek_node(s, &more->v[i]);
 	s->held[s->n++] = *held;
 	return 0;
 }
@@ -76,9 +84,24 @@ find(const struct sought *s, struct strays *out, struct why *why)
 	return 0;
 }
 
-int
-strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
+/* Of a spec that can't be used nothing is granted, be the GPU looked for here or not. */
+static void
+find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,
+    const struct gpu_rule *rule, struct driver_nodes *more)
 {
+	const struct driver_want want = { g, rule };
+	const struct driver_question q = { &d->specs, &d->inventory, settings, &want, 1 };
+	struct why ignored;
+
+	more->n = 0;
+	(void)driver_nodes(&q, more, &ignored);
+}
+
+int
+strays_of_wants(const struct decision *d, const struct settings *settings, struct strays *out, struct why *why)
+{
+	const struct gpu_want *from;
+	struct driver_nodes more;
 	struct waiter w = { 0 };
 	struct sought s = { 0 };
 	int ret = allot_wants(d, &w, why);
@@ -86,9 +109,13 @@ strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
 
 	*out = (struct strays){ 0 };
 	for (i = 0; ret == 0 && i < w.wants; i++)
-		for (k = 0; ret == 0 && k < w.want[i].candidates; k++)
-			if (w.want[i].candidate[k].exclusive)
-				ret = seek(&s, &w.want[i].candidate[k], d->grant.gpu[i].candidate[k], why);
+		for (k = 0; ret == 0 && k < w.want[i].candidates; k++) {
+			if (!w.want[i].candidate[k].exclusive)
+				continue;
+			from = &d->grant.gpu[i];
+			find_further(d, settings, from->candidate[k], from->rule, &more);
+			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
+		}
 	if (ret == 0)
 		ret = find(&s, out, why);
 	waiter_free(&w);
@@ -97,7 +124,8 @@ strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
 }
 
 int
-strays_of_picks(const struct lease *l, const struct allotted *pick, struct strays *out, struct why *why)
+strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
+    struct strays *out, struct why *why)
 {
 	struct sought s = { 0 };
 	size_t i;
@@ -106,7 +134,7 @@ strays_of_picks(const struct lease *l, const struct allotted *pick, struct stray
 	*out = (struct strays){ 0 };
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
-			ret = seek(&s, &l->gpu[i], pick[i].gpu, why);
+			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
 	if (ret == 0)
 		ret = find(&s, out, why);
 	sought_free(&s);

@@ -7,6 +7,8 @@
 #define GPUHELPER_ROOT_STRAYS_H
 
 #include "../host/decide.h"
+#include "../host/drivernodes.h"
+#include "../pure/settings.h"
 #include "allot.h"
 
 /*
@@ -14,9 +16,10 @@
  * container's process has open.  Takes its time: never under the lock.  -1 with
  * *why.  strays_free() in either case.
  */
-int strays_of_wants(const struct decision *d, struct strays *out, struct why *why);
-/* The same of those that it was given. */
-int strays_of_picks(const struct lease *l, const struct allotted *pick, struct strays *out, struct why *why);
+int strays_of_wants(const struct decision *d, const struct settings *settings, struct strays *out, struct why *why);
+/* The same of those that it was given, with these further nodes. */
+int strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
+    struct strays *out, struct why *why);
 void strays_free(struct strays *s);
 
 #endif

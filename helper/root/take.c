@@ -88,17 +88,33 @@ each_node(struct work *w, const struct device_view *all, device_do *what)
 	return 0;
 }
 
+static struct driver_question
+driver_question(const struct work *w, struct driver_want want[GPUS_MAX])
+{
+	size_t i;
+
+	for (i = 0; i < w->lease.gpus; i++)
+		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
+	return (struct driver_question){ &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
+}
+
+int
+take_further(struct work *w)
+{
+	struct driver_want want[GPUS_MAX];
+	const struct driver_question q = driver_question(w, want);
+
+	return driver_nodes(&q, &w->more, &w->why) == -1 ? -1 : allot_further(&w->more, &w->lease, &w->why);
+}
+
 /* Of the CDI specs that the GPUs are in. */
 static int
 add_driver(struct work *w)
 {
 	struct driver_want want[GPUS_MAX];
-	const struct driver_question q = { &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
-	size_t i;
+	const struct driver_question q = driver_question(w, want);
 
-	for (i = 0; i < w->lease.gpus; i++)
-		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
-	if (driver_files(&q, &w->edits, &w->specs, &w->why) == -1 || driver_nodes(&q, &w->more, &w->why) == -1)
+	if (driver_files(&q, &w->edits, &w->specs, &w->why) == -1 || take_further(w) == -1)
 		return -1;
 	edits_sort_mounts(&w->edits);
 	return 0;
@@ -262,7 +278,7 @@ int
 check_alone(struct work *w)
 {
 	struct strays strays;
-	int ret = strays_of_picks(&w->lease, w->picks, &strays, &w->why);
+	int ret = strays_of_picks(&w->lease, w->picks, &w->more, &strays, &w->why);
 
 	if (ret == 0 && strays.n > 0) {
 		w->met_stray = true;
@@ -283,7 +299,8 @@ take_lease(struct work *w, char key[LEASE_KEY_SIZE])
 {
 	struct why ignored;
 
-	if ((w->look_first && strays_of_wants(&w->decision, &w->strays, &w->why) == -1) || take_under_lock(w, key) == -1)
+	if ((w->look_first && strays_of_wants(&w->decision, &w->settings, &w->strays, &w->why) == -1) ||
+	    take_under_lock(w, key) == -1)
 		return -1;
 	if (check_alone(w) == 0)
 		return 0;

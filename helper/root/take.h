@@ -17,6 +17,8 @@ int take_lease(struct work *w, char key[LEASE_KEY_SIZE]);
  * admitted nor written anew.  Under the lock.
  */
 int pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me);
+/* Nodes of CDI devices beside the GPUs', once these are picked: into w->more, and what is a GPU's own into w->lease. */
+int take_further(struct work *w);
 int plan_nodes(struct work *w, struct leases *ls);
 
 /*

@@ -1,12 +1,16 @@
 """An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
+import contextlib
 import glob
+import json
+import os
 import re
+import subprocess
 import time
 
 import client
 from client import Helper, exchange, once
 from harness import *
-from t_acl import ALL, Closed, mapped, uid
+from t_acl import ALL, Closed, acl, entry, mapped, uid
 from t_lease import BUSY, Counted, Openable
 from t_inuse import THREAD, build
 from t_token import ask as ask_with, issuer
@@ -40,7 +44,7 @@ class SecondOpenable(Openable):
         super().__exit__(*e)
 
 
-def hang_up(door=Helper, **fields):
+def hang_up(door=Helper, node="/dev/nvidia9", **fields):
     """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
     h = door().ask(gpus=GPU0, **fields)
     assert h.kind() == "grant", h.answer
@@ -48,7 +52,7 @@ def hang_up(door=Helper, **fields):
     pid = os.fork()
     if pid == 0:
         os.setsid()
-        os.open("/dev/nvidia9", os.O_RDONLY)
+        os.open(node, os.O_RDONLY)
         os.write(w, b".")
         time.sleep(60)
         os._exit(0)
@@ -368,3 +372,65 @@ def w12():
             refused(a.hear(), 77, "another container")
             b.hear()
         assert not p.stdout.read(), "the node was opened"
+
+
+FURTHER, NUMBER = "/dev/dri/card0", (10, 229)	# fuse(4)'s, which can be opened
+
+
+@contextlib.contextmanager
+def further(pci):
+    """A CDI kind whose device has a further node, which sysfs says is of that PCI device; policies give it."""
+    spec = {"cdiVersion": "0.6.0", "kind": "acme.com/card", "containerEdits": {"env": ["A=1"]}, "devices": [
+        {"name": "x", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": FURTHER}]}},
+        {"name": "y", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia1"}]}}]}
+    there = "/sys/dev/char/%d:%d" % NUMBER
+    had = os.path.isdir("/etc/cdi")
+    subprocess.run(["mount", "-t", "tmpfs", "char", "/sys/dev/char"], check=True)
+    try:
+        os.makedirs(there)
+        os.symlink("../../../" + pci, there + "/device")
+        os.makedirs(os.path.dirname(FURTHER))
+        os.mknod(FURTHER, 0o020600, os.makedev(*NUMBER))
+        os.makedirs("/etc/cdi", exist_ok=True)
+        write("/etc/cdi/acme.json", json.dumps(spec))
+        with Closed(), etc():
+            for user in "attacker", "victim":
+                write(POLICIES + "/50-%s.conf" % user, 'identity = "caller"; callers = [ "%s" ];\n'
+                      'gpus = ( { vendor = "acme.com/card"; count = 2; } );' % user)
+            yield
+            client.look()
+        assert [l for l in acl(FURTHER) if "user:" in l] == ["user::rw-"], acl(FURTHER)
+    finally:
+        subprocess.run(["umount", "/sys/dev/char"], check=True)
+        subprocess.run(["rm", "-r", os.path.dirname(FURTHER)], check=True)
+        os.unlink("/etc/cdi/acme.json")
+        if not had:
+            os.rmdir("/etc/cdi")
+
+
+@case("W13", "a GPU's further node, by a CDI kind: who has only that open has the GPU, with his lease, after it and without one")
+def w13():
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError as e:
+        raise Skip("/dev/fuse can't be opened: %s" % e)
+    with further(GPU0):
+        with asker("attacker") as a:
+            pid = a.call(hang_up, node=FURTHER)
+            try:
+                assert len(leases()) == 1 and entry("attacker", FURTHER) == [], (leases(), acl(FURTHER))
+                refused(once("victim", exchange, gpus=GPU0), *BUSY)
+                answer = once("victim", exchange, gpus="1")
+                granted(answer)
+                assert nodes(answer) == ["/dev/nvidia1"], answer
+            finally:
+                os.kill(pid, 9)
+                gone(pid)
+        answer = once("victim", exchange, gpus=GPU0)
+        assert FURTHER in [n["path"] for n in granted(answer)["containerEdits"]["deviceNodes"]], answer
+        with holder(OPEN, FURTHER, *CONTAINER) as p:
+            p.stdout.readline()
+            refused(once("victim", exchange, gpus=GPU0), 75, "is open in process", "container")
+            answer = once("victim", exchange, gpus="1")
+            granted(answer)
+            assert nodes(answer) == ["/dev/nvidia1"], answer

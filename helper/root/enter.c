@@ -52,13 +52,14 @@
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
  * at, for open and mapped nodes too: ptrace, what lets root into their
  * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
- * memory is locked, whatever the caller's limit on that (owncgroup.c).
+ * memory is locked, whatever the caller's limit on that (owncgroup.c).  At the
+ * end the process is its caller's again, if it has one (leave()).
  */
 #ifndef CAP_CHECKPOINT_RESTORE
 #define CAP_CHECKPOINT_RESTORE 40	/* capabilities(7); Linux 5.9 */
 #endif
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
-	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE };
+	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_SETUID };
 
 /* Raises a limit as far as may be, and refuses to start with too little to finish. */
 static int
@@ -427,5 +428,13 @@ enter(enum door door, struct starter *who, struct why *why)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	find_nodes(&nodes);
 	nodes.links = is_asked_by_root(door, who);
+	nodes.caller = door == DOOR_SETUID ? who->uid : 0;
 	return filter_install(&nodes, why);
+}
+
+void
+leave(const struct starter *who)
+{
+	if (who->uid != 0)
+		(void)!setresuid(who->uid, who->uid, who->uid);
 }

@@ -38,4 +38,11 @@ struct starter {
  */
 int enter(enum door door, struct starter *who, struct why *why);
 
+/*
+ * Gives the process back to who started it, at its very end: what is left of it until
+ * its parent has asked for it counts against that one's limit (RLIMIT_NPROC), not
+ * as one of root's, of which there could be without end.  From then on he can stop it: no lock may be held.
+ */
+void leave(const struct starter *who);
+
 #endif

@@ -227,6 +227,18 @@ put_special(struct program *p)
 	end(p, at, ALLOW);
 }
 
+/* setresuid(2) to the caller's id alone, by whom the process then is counted, and ended. */
+static void
+put_leaving(struct program *p, uint32_t caller)
+{
+	const unsigned short at = begin(p, SYS_setresuid);
+	unsigned arg;
+
+	for (arg = 0; arg < 3; arg++)
+		need_equal(p, arg, caller, KILL);
+	end(p, at, ALLOW);
+}
+
 /* Never done, whatever a library would like to try: the end. */
 static const long evil[] = {
 	SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount,
@@ -303,6 +315,8 @@ compose(struct program *p, const struct filter_nodes *nodes)
 		end(p, begin(p, SYS_symlinkat), ALLOW);
 	put_memory(p);
 	put_special(p);
+	if (nodes->caller != 0)
+		put_leaving(p, nodes->caller);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	each_of(p, unneeded, sizeof(unneeded) / sizeof(unneeded[0]), REFUSE);
 	/* openat2(2) among them: how it opens lies in memory, where no filter sees it (host/file.c does without) */

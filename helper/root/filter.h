@@ -12,13 +12,15 @@
 
 /*
  * What nodes may be made, and to whom they are given then: the driver's own numbers.
- * And whether links to them may be made, which is for containers of root's alone (charlink.h).
+ * Whether links to them may be made, which is for containers of root's alone (charlink.h).
+ * And who this process may become, all ids at once, to end as his; 0: nobody.
  */
 struct filter_nodes {
 	uint32_t major[FILTER_MAJORS_MAX];
 	size_t majors;
 	uint32_t uid, gid;
 	bool links;
+	uint32_t caller;
 };
 
 /*

@@ -180,25 +180,19 @@ must_have(size_t size)
 	return p;
 }
 
-int
-main(int argc, char **argv)
+/* From the first step to the last; nothing is locked any more when it returns. */
+static int
+live(enum door door, struct starter *starter)
 {
-	enum door door = argc == 2 && strcmp(argv[1], "--socket") == 0 ? DOOR_SOCKET : DOOR_SETUID;
-	struct starter starter;
 	struct peer peer = { 0 };
 	struct why why = { 0 };
 	int status, entered;
 	size_t seed;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
-	if (argc > 1 && door != DOOR_SOCKET)
-		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
-		    "(see gpuhelper(8))\n", WHY_USAGE);
-	if ((entered = enter(door, &starter, &why)) == 1)
+	if ((entered = enter(door, starter, &why)) == 1)
 		return WHY_AGAIN;
-	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(&starter, &peer, &why) :
-	    peer_of_starter(&starter, &peer, &why)) == -1)
+	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(starter, &peer, &why) :
+	    peer_of_starter(starter, &peer, &why)) == -1)
 		return complain(&why);
 	if (door == DOOR_SOCKET && (entered = crowd_enter(peer.asker.uid, &why)) != 0)
 		return entered == 1 ? WHY_AGAIN : complain(&why);
@@ -208,5 +202,22 @@ main(int argc, char **argv)
 		json_object_seed(seed);
 	status = serve(&peer);
 	peer_free(&peer);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	enum door door = argc == 2 && strcmp(argv[1], "--socket") == 0 ? DOOR_SOCKET : DOOR_SETUID;
+	struct starter starter;
+	int status;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
+	if (argc > 1 && door != DOOR_SOCKET)
+		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
+		    "(see gpuhelper(8))\n", WHY_USAGE);
+	status = live(door, &starter);
+	leave(&starter);
 	return status;
 }

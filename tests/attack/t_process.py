@@ -782,6 +782,32 @@ def s12():
             time.sleep(0.05)
 
 
+def leave_dead(count):
+    """In the asker: so many that have ended and are waited for by nobody, under a limit of 60 processes; how many there are."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
+    for n in range(count):
+        try:
+            h = Helper().ask(id="dead%d" % n, gpus="9")
+        except BlockingIOError:
+            return n
+        assert h.kind() == "refused", h.answer
+        held.append(h)
+        h.close()
+        # it ends a moment after its answer
+        while read("/proc/%d/stat" % h.p.pid).rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.001)
+    return count
+
+
+@case("S12b", "nor are there more dead ones, whom their parent does not wait for, than the user may have processes", 40)
+def s12b():
+    with asker("attacker") as a:
+        made = a.call(leave_dead, 120)
+        print("# %d helpers ended and not waited for" % made, flush=True)
+        assert 16 < made <= 60, made
+        granted(once("victim", exchange))
+
+
 @case("S13", "the helpers of a crowd are answered or end without a word, with 75; nobody else's are counted")
 def s13():
     with asker("attacker") as a, asker("victim") as v:

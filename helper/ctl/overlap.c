@@ -206,18 +206,5 @@ policies_overlap(const struct policy *earlier, const struct policy *later)
 bool
 folder_rules_nest(const struct folder_rule *outer, const struct folder_rule *inner)
 {
-	const char *name = path_last(outer->path), *rest;
-	const size_t dir = (size_t)(name - outer->path);
-	char first[PATTERN_MAX];
-
-	if (!outer->writable)
-		return false;
-	if (!glob_is(outer->path))
-		return path_is_beneath(inner->path, outer->path);
-	/* of a pattern's folders, the one that the path leads through */
-	if (strncmp(inner->path, outer->path, dir) != 0 || (rest = strchr(inner->path + dir, '/')) == NULL ||
-	    (size_t)snprintf(first, sizeof(first), "%.*s", (int)(rest - inner->path - (ptrdiff_t)dir), inner->path + dir) >=
-	    sizeof(first))
-		return false;
-	return glob_match(name, first);
+	return folder_rule_holds(outer, inner->path);
 }

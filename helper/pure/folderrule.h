@@ -19,4 +19,7 @@ struct folder_rule {
 void folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f);
 void folder_rule_free(struct folder_rule *r);
 
+/* True if the path, an absolute one, lies strictly beneath a folder that the rule gives for writing. */
+bool folder_rule_holds(const struct folder_rule *r, const char *path);
+
 #endif

@@ -63,7 +63,7 @@ request_encode(const struct request *r)
 	for (i = 0; i < r->shut.n; i++)
 		json_array_append_new(shut, json_string(r->shut.v[i]));
 	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:o, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, "
-	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}",
+	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*}",
 	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
 	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
 	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
@@ -71,7 +71,8 @@ request_encode(const struct request *r)
 	    "init_path", r->init_path, "init_file", file_text(r, file), "token", r->token,
 	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
 	    "gpus", r->gpus, "folders", r->folders, "cuda_visible", r->cuda_visible, "rocr_visible", r->rocr_visible,
-	    "reason", r->reason, "label", r->label, "mount_label", r->mount_label);
+	    "reason", r->reason, "label", r->label, "mount_label", r->mount_label,
+	    "at_once", r->at_once ? json_true() : NULL);
 	return strictjson_text(j);
 }
 
@@ -235,19 +236,20 @@ unpack(json_t *j, struct request *r, struct why *why)
 	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL,
 	    *label = NULL, *mount = NULL, *init = NULL, *file = NULL;
 	json_t *uids, *gids, *groups, *uid, *gid, *shut;
-	int systemd, dac, privileged, no_chores;
+	int systemd, dac, privileged, no_chores, at_once = 0;
 	json_error_t err;
 	size_t i;
 
 	if (json_unpack_ex(j, &err, JSON_STRICT,
 	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
-	    "s?s, s?s, s?s, s?s, s?s, s?s}",
+	    "s?s, s?s, s?s, s?s, s?s, s?s, s?b}",
 	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
 	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
 	    "privileged", &privileged, "shut", &shut, "no_chores", &no_chores, "init_path", &init,
 	    "init_file", &file, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
 	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
-	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount) == -1)
+	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount,
+	    "at_once", &at_once) == -1)
 		return refuse_form(&err, why);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i]) == 0)
@@ -261,6 +263,7 @@ unpack(json_t *j, struct request *r, struct why *why)
 	r->dac_override = dac;
 	r->privileged = privileged;
 	r->no_chores = no_chores;
+	r->at_once = at_once;
 	if ((init == NULL) != (file == NULL))
 		return refuse(why, WHY_DATA, "request: init_path and init_file belong together");
 	if (check_id(id, why) == -1 || check_paths(root, cgroup, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||

@@ -39,6 +39,7 @@ struct request {
 	uint32_t uid, gid;		/* process.user, ids inside */
 	uint32_t gid_list[REQUEST_GIDS_MAX];
 	size_t gid_count;
+	bool at_once;			/* the task starts before anyone can see where its folders came from (run) */
 	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
 	bool privileged;
 	char *token;			/* NULL: none */

@@ -24,6 +24,7 @@
 #include "binding.h"
 #include "charlink.h"
 #include "leaseend.h"
+#include "nested.h"
 #include "owncgroup.h"
 #include "take.h"
 #include "timer.h"
@@ -317,6 +318,7 @@ find_folders(struct work *w)
 
 	end_after(FIND_MS);
 	ret = look_at_folders(w, &w->edits, &w->lease) == -1 || tell_places(w) == -1 ||
+	    (w->request->at_once && nested_refuse(&w->files, &w->edits, &w->why) == -1) ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	w->folder_ways = w->lease.ways;

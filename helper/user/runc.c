@@ -103,6 +103,7 @@ name_request(struct making *m, enum verb verb)
 	struct request *r = &m->request;
 
 	r->verb = verb;
+	r->at_once = verb == VERB_GRANT && strcmp(c->verb, "create") != 0;
 	r->systemd_cgroup = c->systemd_cgroup;
 	if (r->id == NULL)
 		r->id = strdup(c->id);

@@ -105,7 +105,7 @@ for i in range(2):
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
-                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); exit 4'])
+                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr resizes the terminal when it has started
 out = b''
 try:
     while True:

@@ -84,4 +84,17 @@ held = [json.load(open('/run/gpuhelper/leases/' + l))['id'] for l in leases()]
 ok(all(i == a.id for i in held), tag + 'no lease is left of those that were refused', held)
 open(shared + '/stop', 'w').close()
 b.delete()
+if os.path.islink('/srv/data/sub'):
+    os.unlink('/srv/data/sub')
+    os.rename('/srv/data/link', '/srv/data/sub')
+# what starts the task at once can't be looked at in between
+for asked, good in ('/srv/data/sub:ro', False), ('/srv/data:ro', True):
+    c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=' + asked], args=['/bin/true'], edit=docker)
+    for _ in range(100):
+        r = c.run()
+        # until it is seen that nobody has it any more
+        if 'could have lead elsewhere' not in r.stdout:
+            break
+        time.sleep(0.1)
+    ok((r.returncode == 0) == good and ('use create' in r.stdout) != good, tag + 'run: %s is %s' % (asked, 'given' if good else 'refused, for a policy gives what it lies in for writing'), r.stdout)
 done()

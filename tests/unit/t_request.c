@@ -54,7 +54,7 @@ test_minimal(void)
 	ok(r.token == NULL && r.team == NULL && r.pipeline == NULL && r.job == NULL && r.instance_vars == NULL &&
 	    r.gpus == NULL && r.folders == NULL && r.reason == NULL &&
 	    r.label == NULL && r.mount_label == NULL && r.init_path == NULL, "what is not there is NULL");
-	ok(r.shut.n == 0 && !r.no_chores && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
+	ok(r.shut.n == 0 && !r.no_chores && !r.at_once && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
 	    "nor is anything shut, or a file named");
 	is_str(text = request_encode(&r), minimal, "and is written the same way");
 }
@@ -75,7 +75,7 @@ test_round_trip(void)
 		    .instance_vars = vars,
 		.gpus = gpus, .folders = folders, .cuda_visible = cuda, .rocr_visible = rocr, .reason = reason,
 		.label = label, .mount_label = mount, .init_path = init,
-		.init_file = { 4294967295, 4294967295, UINT64_MAX }, .shut = { shut, 2 }, .no_chores = true };
+		.init_file = { 4294967295, 4294967295, UINT64_MAX }, .shut = { shut, 2 }, .no_chores = true, .at_once = true };
 	struct why why;
 	unsigned v;
 
@@ -101,7 +101,7 @@ test_round_trip(void)
 		    strcmp(out.reason, reason) == 0 && strcmp(out.folders, folders) == 0 && strcmp(out.cuda_visible, cuda) == 0 && strcmp(out.rocr_visible, rocr) == 0 &&
 		    strcmp(out.label, label) == 0 && strcmp(out.mount_label, mount) == 0,
 		    "  its texts");
-		ok(strcmp(out.init_path, init) == 0 && file_id_same(&out.init_file, &in.init_file) && out.no_chores &&
+		ok(strcmp(out.init_path, init) == 0 && file_id_same(&out.init_file, &in.init_file) && out.no_chores && out.at_once &&
 		    out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 && strcmp(out.shut.v[1], KEY_B) == 0,
 		    "  its first process, and what was shut");
 	}

@@ -234,6 +234,23 @@ class Openable:
         self.devices.__exit__(*e)
 
 
+class SecondOpenable(Openable):
+    """The second GPU, too, which else has another major number than the driver then."""
+    info1 = Openable.info.replace(GPU0, GPU1)
+
+    def __enter__(self):
+        super().__enter__()
+        self.old1 = read(self.info1)
+        write(self.info1, re.sub(r"(Device Minor:[^0-9]*)1", r"\g<1>5", self.old1))
+        os.mknod("/dev/nvidia5", 0o020666, os.makedev(1, 5))
+        os.chmod("/dev/nvidia5", 0o666)
+
+    def __exit__(self, *e):
+        os.unlink("/dev/nvidia5")
+        write(self.info1, self.old1)
+        super().__exit__(*e)
+
+
 @case("L9", "no cgroup of its own, and a process holds the GPU open after the asker ended: the lease stays")
 def l9():
     with Openable():

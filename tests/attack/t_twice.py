@@ -11,7 +11,7 @@ import client
 from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
-from t_lease import BUSY, Counted, Openable
+from t_lease import BUSY, Counted, Openable, SecondOpenable
 from t_inuse import THREAD, build
 from t_token import ask as ask_with, issuer
 
@@ -25,23 +25,6 @@ CONTAINER = "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"
 def holder(how, node, *before, user=None):
     """A process that has the node open, or mapped."""
     return background(*before, "python3", "-c", how + STAY, node, user=user)
-
-
-class SecondOpenable(Openable):
-    """The second GPU, too, which else has another major number than the driver then."""
-    info1 = Openable.info.replace(GPU0, GPU1)
-
-    def __enter__(self):
-        super().__enter__()
-        self.old1 = read(self.info1)
-        write(self.info1, re.sub(r"(Device Minor:[^0-9]*)1", r"\g<1>5", self.old1))
-        os.mknod("/dev/nvidia5", 0o020666, os.makedev(1, 5))
-        os.chmod("/dev/nvidia5", 0o666)
-
-    def __exit__(self, *e):
-        os.unlink("/dev/nvidia5")
-        write(self.info1, self.old1)
-        super().__exit__(*e)
 
 
 def hang_up(door=Helper, node="/dev/nvidia9", **fields):
@@ -197,22 +180,6 @@ def w7():
 def issuer_other(t):
     granted(ask_with(t, "first", "victim"))
     yield
-
-
-@contextlib.contextmanager
-def log_full():
-    """An audit log on a file system that has no room."""
-    os.rename(LOG, LOG + ".kept")
-    directory = os.path.dirname(LOG)
-    copy = tempfile.mkdtemp(dir=TEMP)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=755", "none", directory], check=True)
-    try:
-        write(LOG, "x" * 4096, 0o600)
-        yield
-    finally:
-        subprocess.run(["umount", directory], check=True)
-        os.rmdir(copy)
-        os.rename(LOG + ".kept", LOG)
 
 
 @case("W8", "who asks for longer than his policy lets him wait loses his place, and is told so", 30)

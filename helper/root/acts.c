@@ -72,10 +72,42 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 
 /* Nodes. */
 
+/* Whoever did something to the same nodes has to be known, to do or undo anything there. */
+static int
+read_sharers(struct leases *ls, const struct lease *l, struct why *why)
+{
+	struct concern c = { 0 };
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		marks_add_node(&c.marks, l->act[i].major, l->act[i].minor);
+	return l->acts == 0 ? 0 : leases_read(ls, &c, why);
+}
+
 static void
 staging_name(const struct act *a, char out[48])
 {
 	snprintf(out, 48, ".gpuhelper.%u:%u", a->major, a->minor);
+}
+
+/*
+ * Another one is there.  If that was made for another lease, which had planned it as well, it is this one's too,
+ * and goes with the last of them; what someone else made is his.
+ */
+static int
+share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, const char *name, struct why *why)
+{
+	struct act there = *a;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISCHR(st.st_mode) ||
+	    st.st_rdev != makedev(a->major, a->minor))
+		return 0;
+	there.inode = st.st_ino;
+	if (acts_shared(ls, l, &there) == NULL)
+		return 0;
+	a->inode = there.inode;
+	return leases_write(ls, l, why);
 }
 
 /* A node that has its mode and owner from its first moment under its name, and whose inode is written down by then. */
@@ -107,17 +139,19 @@ make_node(const struct leases *ls, struct lease *l, struct act *a, const struct 
 	if (renameat2(dir, temp, dir, name, RENAME_NOREPLACE) == -1) {
 		ret = errno;
 		(void)unlinkat(dir, temp, 0);
-		if (ret != EEXIST)
-			return refuse(why, WHY_IO, "%s: %s", a->path, strerror(ret));
+		return ret == EEXIST ? share_node(ls, l, a, dir, name, why) :
+		    refuse(why, WHY_IO, "%s: %s", a->path, strerror(ret));
 	}
 	return 0;
 }
 
 int
-acts_make_nodes(const struct leases *ls, struct lease *l, const struct birth *how, struct why *why)
+acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, struct why *why)
 {
 	size_t i;
 
+	if (read_sharers(ls, l, why) == -1)
+		return -1;
 	for (i = 0; i < l->acts; i++)
 		if (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0 && make_node(ls, l, &l->act[i], how, why) == -1)
 			return -1;
@@ -188,18 +222,6 @@ relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why 
 	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return -1;
 	return how(fd, a, why);
-}
-
-/* Whoever did something to the same nodes has to be known, to do or undo anything there. */
-static int
-read_sharers(struct leases *ls, const struct lease *l, struct why *why)
-{
-	struct concern c = { 0 };
-	size_t i;
-
-	for (i = 0; i < l->acts; i++)
-		marks_add_node(&c.marks, l->act[i].major, l->act[i].minor);
-	return l->acts == 0 ? 0 : leases_read(ls, &c, why);
 }
 
 int

@@ -28,9 +28,10 @@ struct birth {
 
 /*
  * Makes the nodes of l's acts.  One that someone else makes meanwhile is left
- * alone, by acts_undo() too.  -1 with *why; what was done is to be undone.
+ * alone, by acts_undo() too; one that was made for another lease goes with the last
+ * of them.  -1 with *why; what was done is to be undone.
  */
-int acts_make_nodes(const struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
+int acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
 
 /* Sets l's ACL entries and labels, each if it is not there as it should be.  -1 with *why. */
 int acts_allow(struct leases *ls, const struct lease *l, struct why *why);

@@ -627,3 +627,28 @@ def n17():
             elsewhere("victim", commands, exchange, verb="look", gpus=None)
             client.look() if leases() else None
             assert leases() == [], (how, leases())
+def begin(**fields):
+    """In the asker: a helper is told to ask."""
+    global begun
+    begun = Helper().ask(**fields)
+
+
+def finish():
+    return begun.result()
+
+
+@case("N17", "two leases that plan to make the same node: it stays for whichever lives longer")
+@until_stopped
+def n17():
+    for first in "victim", "attacker":
+        with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:
+            with Between("attacker") as line:
+                a.call(begin, gpus=GPU1)
+                line.stop()
+                granted(v.grant(gpus=GPU0))
+                line.go_on()
+                granted(a.call(finish))
+            for who, there in ((v, True), (a, False)) if first == "victim" else ((a, True), (v, False)):
+                who.end()
+                client.look()
+                assert os.path.exists("/dev/nvidiactl") == there, first

@@ -177,8 +177,11 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 	return ret;
 }
 
-/* With the last entry of ours, the mask goes back to what it was. */
-static void
+/*
+ * With the last entry of ours, the mask goes back to what it was.  That takes nothing from anyone else: what their
+ * entries say, the mask still allows.
+ */
+static bool
 lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, int before)
 {
 	struct posixacl_entry *group = posixacl_find(&e->acl, POSIXACL_OWNING_GROUP, 0);
@@ -186,7 +189,7 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 	unsigned had, hidden;
 
 	if (ours->n > 0 || mask == NULL || group == NULL)
-		return;
+		return false;
 	had = mask->bits;
 	if (before != ACT_NO_MASK) {
 		/*
@@ -194,13 +197,14 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 		 * is newer.
 		 */
 		if ((had & RW) == RW)
-			mask->bits = (unsigned)before | (bits_of_others(&e->acl, ours, who) & had);
-		return;
+			mask->bits = ((unsigned)before | bits_of_others(&e->acl, ours, who)) & had;
+		return mask->bits != had;
 	}
 	if (count_others(&e->acl, ours, who, had, &hidden) > 0)
-		return;
+		return false;
 	group->bits &= had;
 	posixacl_remove(&e->acl, mask);
+	return true;
 }
 
 int
@@ -211,10 +215,12 @@ node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_
 	struct posixacl_entry *entry;
 	int ret = read_acl(&e);
 
-	if (ret == 0 && (entry = find_name(&e.acl, who)) != NULL && entry->bits == RW) {
-		posixacl_remove(&e.acl, entry);
-		lower_mask(&e, who, ours, mask_before);
-		ret = write_acl(&e);
+	/* where it is not there, it may have been planned only, while the mask was raised for another one, which is gone */
+	if (ret == 0 && ((entry = find_name(&e.acl, who)) == NULL || entry->bits == RW)) {
+		if (entry != NULL)
+			posixacl_remove(&e.acl, entry);
+		if (lower_mask(&e, who, ours, mask_before) || entry != NULL)
+			ret = write_acl(&e);
 	}
 	posixacl_free(&e.acl);
 	return ret;

@@ -42,7 +42,7 @@ int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl
 /*
  * Takes the entry off, if it is as we set it.  «ours»: those that stay; with
  * the last of them the mask becomes what it was (mask_before; ACT_NO_MASK:
- * none).  An entry that is not there is no error.
+ * none), also where this one was never there.
  */
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);

@@ -1,5 +1,6 @@
 """ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
 import ctypes
+import contextlib
 import glob
 import json
 import os
@@ -635,6 +636,41 @@ def begin(**fields):
 
 def finish():
     return begun.result()
+
+
+def pid_begun():
+    return begun.p.pid
+
+
+@case("N16", "a lease ends while another one is planned, which is then refused: the mask goes back to what it was", 20)
+@until_stopped
+def n16():
+    for spec, killed in (None, False), ("u:bin:r,m::r", False), (None, True):
+        with Closed(), asker("attacker") as a:
+            if spec:
+                setfacl("-m", spec, "/dev/nvidiactl")
+            before = acl("/dev/nvidiactl")
+            with asker("victim") as v, contextlib.ExitStack() as stack:
+                granted(v.grant(id="lives", gpus=GPU0))
+                stack.enter_context(log_full())
+                line = stack.enter_context(Between("attacker"))
+                a.call(begin, id="planned", gpus=GPU1)
+                line.stop()
+                v.end()
+                client.look()
+                assert entry("attacker") == [] and entry("victim") == [] and len(leases()) == 1, leases()
+                if killed:
+                    pid = a.call(pid_begun)
+                    os.kill(pid, 9)
+                    assert gone(pid)
+                    a.end()
+                    client.look()
+                else:
+                    line.go_on()
+                    assert a.call(finish)[0] != 0
+            assert leases() == [] and acl("/dev/nvidiactl") == before, (spec, killed, acl("/dev/nvidiactl"))
+            setfacl("-b", "/dev/nvidiactl")
+            os.chmod("/dev/nvidiactl", 0o600)
 
 
 @case("N17", "two leases that plan to make the same node: it stays for whichever lives longer")

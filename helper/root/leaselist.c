@@ -228,15 +228,35 @@ leases_read(struct leases *ls, const struct concern *c, struct why *why)
 	return read_those(ls, c, why) == -1 ? -1 : c->admits ? read_for_room(ls, c, why) : 0;
 }
 
-struct lease *
-leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id)
+static struct lease *
+find_key(const struct leases *ls, const char *key)
 {
-	char key[65];
 	size_t i;
 
-	lease_key(uid, root, id, key);
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i]->key, key) == 0)
 			return ls->v[i];
+	return NULL;
+}
+
+struct lease *
+leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id)
+{
+	char key[LEASE_KEY_SIZE];
+
+	lease_key(uid, root, id, key);
+	return find_key(ls, key);
+}
+
+struct lease *
+leases_find_asked(struct leases *ls, const char *key, struct process_id asker, const char *boot, struct why *why)
+{
+	struct lease *l;
+
+	if (leases_read(ls, &(struct concern){ .key = key }, why) == -1)
+		return NULL;
+	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->asker, &asker) && strcmp(l->boot, boot) == 0)
+		return l;
+	refuse(why, WHY_AGAIN, "the lease is not there any more: was PID %d, which asked, gone for a moment?", asker.pid);
 	return NULL;
 }

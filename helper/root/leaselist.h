@@ -63,6 +63,13 @@ void leases_close(struct leases *ls);
 /* The lease of this container, if it was read; NULL if there is none. */
 struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
 
+/*
+ * The same, read if it was not, where it is the one that this process asked for: another may have ended
+ * that meanwhile, and come to have the same name.  NULL with *why: it is not.
+ */
+struct lease *leases_find_asked(struct leases *ls, const char *key, struct process_id asker, const char *boot,
+    struct why *why);
+
 /* How many there are, how many of one user, and what those take up. */
 struct tally {
 	size_t all, own;

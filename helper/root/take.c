@@ -353,6 +353,23 @@ record_for_execs(struct work *w)
 	return refuse(&w->why, WHY_IO, "the process that asked, PID %d, is gone", w->lease.asker.pid);
 }
 
+/* Under the lock again.  Who saw it over meanwhile has ended it, and its GPU may be another's. */
+static int
+check_planned(struct work *w, struct leases *ls)
+{
+	const struct lease *mine = &w->lease;
+	const struct lease *l = leases_find_asked(ls, mine->key, mine->asker, mine->boot, &w->why);
+
+	if (l == NULL) {
+		/* its record went with it, or was written later */
+		if (w->why.code == WHY_AGAIN && leases_find(ls, mine->uid, mine->root, mine->id) == NULL)
+			(void)exec_record_remove(mine->uid, mine->root, mine->id, &(struct why){ 0 });
+		return -1;
+	}
+	return l->planned && l->state == LEASE_HELD ? 0 :
+	    refuse(&w->why, WHY_AGAIN, "container %s: its lease ends already", mine->id);
+}
+
 /* What nothing is done for needs no look at the others. */
 int
 open_nodes(struct work *w)
@@ -364,9 +381,10 @@ open_nodes(struct work *w)
 		return -1;
 	if (w->lease.acts == 0)
 		return 0;
-	w->lease.planned = false;
-	ret = leases_open(&ls, w->peer->asker.uid, &w->why) == -1 || leases_write(&ls, &w->lease, &w->why) == -1 ? -1 :
-	    open_planned(w, &ls);
+	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = check_planned(w, &ls)) == 0) {
+		w->lease.planned = false;
+		ret = leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
+	}
 	leases_close(&ls);
 	return ret;
 }

@@ -401,3 +401,36 @@ def w13():
             answer = once("victim", exchange, gpus="1")
             granted(answer)
             assert nodes(answer) == ["/dev/nvidia1"], answer
+def leave_socket(**fields):
+    """In the asker: asks, and leaves the socket to a process that does not end with it."""
+    h = Helper(stderr=subprocess.DEVNULL).ask(**fields)
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(4)
+        os._exit(0)
+    return h.p.pid
+
+
+@case("W20", "the asker dies when its lease is written, and another one gets the GPU: the first helper opens nothing any more")
+@until_stopped
+def w20():
+    with Closed(), Between("attacker") as line:
+        with asker("attacker") as a, asker("victim") as v:
+            pid = a.call(leave_socket, id="first", gpus=GPU0)
+            line.stop()
+            for _ in range(100):
+                if glob.glob(RUN + "/exec/%d/*" % uid("attacker")):
+                    break
+                time.sleep(0.002)
+            # it sees once more whether its asker lives
+            time.sleep(0.02)
+            a.end()
+            granted(v.grant(id="second", gpus=GPU0))
+            line.go_on()
+            # for 5 s what it grants stands, though nobody takes it
+            for _ in range(200):
+                if entry("attacker") or len(leases()) != 1 or gone(pid, 1):
+                    break
+            assert [l["id"] for l in leases()] == ["second"], leases()
+            assert entry("attacker") == [] and entry("victim") != [], acl()
+            assert not glob.glob(RUN + "/exec/%d/*" % uid("attacker"))

@@ -163,6 +163,8 @@ record_json(const struct record *r)
 		put_edits(j, r->edits);
 	if (r->again)
 		json_object_set_new(j, "again", json_true());
+	if (r->draining)
+		json_object_set_new(j, "draining", json_true());
 	if (r->suppressed > 0)
 		json_object_set_new(j, "suppressed", json_integer(r->suppressed));
 	if (r->why != NULL) {

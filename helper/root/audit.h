@@ -20,6 +20,7 @@ struct record {
 	const struct edits *edits;	/* its mounts are the folders, but for the driver's files */
 	const struct why *why;
 	bool again;			/* what it had been granted before, it has again */
+	bool draining;			/* what was taken back is in use, and holds on */
 	uint32_t suppressed;		/* records of this user that were left out before (rate.h) */
 };
 

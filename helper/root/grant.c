@@ -264,14 +264,14 @@ record(struct work *w, const char *event, const struct why *why)
 	return audit_count_and_write(w->audit, &rec, kind, &w->why);
 }
 
+/* One that is not in the log: nothing was done for it. */
 static void
 take_back(const struct peer *p, const struct request *r, const struct traces *t)
 {
 	struct why ignored;
 
-	binding_drop(t->binding);
 	if (t->lease[0] != '\0')
-		(void)leases_drop(p, r->runtime_root, r->id, &ignored);
+		(void)leases_drop(p, r->runtime_root, r->id, t->binding, &ignored);
 }
 
 static int
@@ -441,14 +441,16 @@ grant(const struct peer *p, const struct request *r, struct reply *reply, struct
 		(void)try(p, r, true, reply, t);
 }
 
+/* Its token stays bound: what it was good for may be in use still.  The same container may come again with it. */
 void
 grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
-	const struct record rec = { .event = "undo", .peer = p, .request = r };
-	struct why ignored;
-	int fd;
+	struct record rec = { .event = "undo", .peer = p, .request = r };
+	struct why why, ignored;
+	int fd, dropped = t->lease[0] != '\0' ? leases_drop(p, r->runtime_root, r->id, "", &why) : 0;
 
-	take_back(p, r, t);
+	rec.draining = dropped == 1;
+	rec.why = dropped == -1 ? &why : NULL;
 	if ((fd = audit_open(&ignored)) != -1) {
 		(void)audit_write(fd, &rec, &ignored);
 		close(fd);

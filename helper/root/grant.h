@@ -7,7 +7,7 @@
 #include "../pure/request.h"
 #include "peer.h"
 
-/* What a grant left on the host, and grant_undo() takes back. */
+/* What a grant left on the host, which is taken back where it fails. */
 struct traces {
 	char lease[LEASE_KEY_SIZE];		/* key of its lease; "" if there is none */
 	char binding[65];	/* name of its token's new binding; "" if there is none */

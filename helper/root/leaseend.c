@@ -18,6 +18,7 @@
 #include "../pure/cleanup.h"
 #include "acts.h"
 #include "audit.h"
+#include "binding.h"
 #include "execrecord.h"
 #include "gatelock.h"
 #include "leasewrite.h"
@@ -297,24 +298,24 @@ take_back(struct leases *ls, struct lease *l, struct why *why)
 		return -1;
 	used = l->acts > 0 || lease_in_use(&processes, l, &looks);
 	processes_free(&processes);
-	return used ? 0 : remove_files(ls, l, why);
+	return used ? 1 : remove_files(ls, l, why);
 }
 
 int
-leases_drop(const struct peer *p, const char *root, const char *id, struct why *why)
+leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, struct why *why)
 {
 	struct leases ls;
 	struct lease *l;
-	char key[65];
-	int ret;
+	char key[LEASE_KEY_SIZE];
+	int ret = -1;
 
 	lease_key(p->asker.uid, root, id, key);
-	/* where the lock can't be had, the lease lasts as long as the peer: that is not long */
-	if ((ret = leases_open(&ls, p->asker.uid, why)) == 0 &&
-	    (ret = leases_read(&ls, &(struct concern){ .key = key }, why)) == 0 &&
-	    (l = leases_find(&ls, p->asker.uid, root, id)) != NULL &&
-	    l->asker.pid == p->pid && l->asker.start == p->start && strcmp(l->boot, p->boot) == 0)
+	if (leases_open(&ls, p->asker.uid, why) == 0 &&
+	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
+		/* while the lease is there, no other container of that name can count on what the token is bound to */
+		binding_drop(binding);
 		ret = take_back(&ls, l, why);
+	}
 	leases_close(&ls);
 	return ret;
 }

@@ -320,7 +320,7 @@ class Grants:
 
     def check(self, o, kind, n, lasting):
         """While the asker lives: a grant, whole and written down, or none, and no trace but in the log."""
-        events = self.t.news.records()
+        self.events = events = self.t.news.records()
         answer = o.reply.get("reply")
         if (answer, o.how, o.status) == ("grant", "exit", 0):
             self.check_granted(o, events)
@@ -448,7 +448,9 @@ class Tokens(Grants):
     def check(self, o, kind, n, lasting):
         super().check(o, kind, n, lasting)
         names = self.names()
-        if len(names) > 1 or "." in "".join(names) or (o.reply.get("reply") == "refused" and names):
+        # once the grant is in the log the token stays bound, whatever fails after that
+        bound = "grant" in [e["event"] for e in self.events]
+        if len(names) > 1 or "." in "".join(names) or (o.reply.get("reply") == "refused" and bool(names) != bound):
             self.t.trouble("%r, and bound: %r" % (o, names))
 
     def act(self, kind, n, error, lasting=False):

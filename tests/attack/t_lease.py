@@ -287,9 +287,9 @@ def l9b():
             refused(once("victim", exchange, gpus=GPU0), *BUSY)
 
 
-def hand_over():
+def hand_over(**fields):
     """In the asker: a grant that is not final, whose socket outlives this process in another one."""
-    h = Helper().ask(id="same", gpus="2")
+    h = Helper().ask(**{"id": "same", "gpus": "2", **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
     pid = os.fork()

@@ -43,7 +43,7 @@ def ask(token, ident, user="attacker", **fields):
     return once(user, exchange, id=ident, token=token, gpus=None, **fields)
 
 
-@case("T1", "a token serves one container of one user; a grant that is taken back frees it")
+@case("T1", "a token serves one container of one user, also where the grant is taken back; a grant that is not in the log frees it")
 def t1():
     with issuer() as token:
         t = token()
@@ -56,9 +56,16 @@ def t1():
             answer = ask(spelling, "c")
             assert answer[0] in (65, 77), (spelling[-5:], answer)
         granted(ask(t, "a"))
+        # once it is in the log it stays with this container, whatever becomes of that
         t = token(job="other")
         once("attacker", leave_after_reply, id="d", token=t, gpus=None)
-        granted(ask(t, "e"))
+        refused(ask(t, "e"), 77, "another container")
+        granted(ask(t, "d"))
+        # one that is not does not use it up
+        t = token(job="third")
+        with log_full():
+            assert ask(t, "f")[0] != 0
+        granted(ask(t, "g"))
 
 
 @case("T2", "70000 bindings that have expired do not lock everyone out")

@@ -11,7 +11,7 @@ import client
 from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
-from t_lease import BUSY, Counted, Openable, SecondOpenable
+from t_lease import BUSY, Counted, Openable, SecondOpenable, hand_over
 from t_inuse import THREAD, build
 from t_token import ask as ask_with, issuer
 
@@ -29,7 +29,7 @@ def holder(how, node, *before, user=None):
 
 def hang_up(door=Helper, node="/dev/nvidia9", **fields):
     """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
-    h = door().ask(gpus=GPU0, **fields)
+    h = door().ask(**{"gpus": GPU0, **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
     pid = os.fork()
@@ -434,3 +434,31 @@ def w20():
             assert [l["id"] for l in leases()] == ["second"], leases()
             assert entry("attacker") == [] and entry("victim") != [], acl()
             assert not glob.glob(RUN + "/exec/%d/*" % uid("attacker"))
+
+
+@case("T8", "a grant that is given up, and whose GPU is in use all the same, does not free its token for another container", 20)
+def t8():
+    with SecondOpenable(), issuer() as token:
+        write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; count = 1; } );')
+        for node in "/dev/nvidia9", "/dev/nvidia5":
+            os.chmod(node, 0o600)
+        t = token()
+        with asker("attacker") as a:
+            pid = a.call(hang_up, id="c1", token=t, gpus=None)
+            try:
+                assert [l["state"] for l in leases()] == ["draining"], leases()
+                told = [r for r in records() if r["event"] == "undo"][-1]
+                assert told["draining"] is True, told
+                refused(ask_with(t, "c2"), 77, "another container")
+            finally:
+                os.kill(pid, 9)
+                gone(pid)
+        client.look()
+        # another process asks for the same container meanwhile, and has it: the first one takes back nothing of that
+        t = token(job="b")
+        with asker("attacker") as a, asker("attacker") as b:
+            a.call(hand_over, id="d1", token=t, gpus=None)
+            a.end()
+            granted(b.grant(id="d1", token=t, gpus=None))
+            time.sleep(1)
+            refused(ask_with(t, "d2"), 77, "another container")

@@ -40,15 +40,6 @@
 #include "timer.h"
 
 /*
- * How long it lives at most.  What it waits for has an end of its own each: 2 s for
- * the request, 1.5 s for each of three locks, 8 s for folders that are labelled, 2 s for
- * who takes the answer and 5 s for the last byte.  Root by himself, whose looks go
- * over all leases and processes, has longer.
- */
-#define LIFE_S 30
-#define LIFE_OF_ROOTS_S 300
-
-/*
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
  * at, for open and mapped nodes too: ptrace, what lets root into their
  * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/cgroup.h"
@@ -22,6 +23,9 @@
 #include "execrecord.h"
 #include "gatelock.h"
 #include "leasewrite.h"
+#include "timer.h"
+
+#define LATE_S 5	/* for the clock, which is in whole seconds, and who is slow to start */
 
 /* How much is looked at for one user's leases at a time, while others wait (inuse.h): what is left of it. */
 struct share {
@@ -226,12 +230,23 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	return remove_files(ls, l, &stuck) == 0;
 }
 
+/*
+ * Nothing of it was ever done, and nobody is left who could: its helper is gone, and could not take it back (killed, or
+ * no lock to be had).  Its asker is, perhaps, for as long as he likes.
+ */
+static bool
+is_abandoned(const struct lease *l)
+{
+	return l->planned && l->state == LEASE_HELD &&
+	    time(NULL) - l->since > (l->uid == 0 ? LIFE_OF_ROOTS_S : LIFE_S) + LATE_S;
+}
+
 /* What becomes of one.  True: it is there no more. */
 static bool
 end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share *share, int audit)
 {
 	const bool same_boot = !is_of_another_boot(l, see);
-	const bool live = same_boot && l->state != LEASE_PASSED_ON && is_live(l, see, share);
+	const bool live = same_boot && l->state != LEASE_PASSED_ON && !is_abandoned(l) && is_live(l, see, share);
 	const bool passed_on = same_boot && !live && is_passed_on(ls, l, see);
 
 	l->over = !live && !passed_on;
@@ -310,7 +325,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	int ret = -1;
 
 	lease_key(p->asker.uid, root, id, key);
-	if (leases_open(&ls, p->asker.uid, why) == 0 &&
+	if (leases_open_to_drop(&ls, p->asker.uid, why) == 0 &&
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
 		/* while the lease is there, no other container of that name can count on what the token is bound to */
 		binding_drop(binding);

@@ -17,6 +17,7 @@
 #include "../pure/cleanup.h"
 #include "state.h"
 
+#define DROP_WAIT_MS 4000	/* most who were in line before have given up by then, or had their turn */
 #define FILES_MAX (1 << 20)
 #define LEASE_ROOM (256 << 10)	/* more than most leases have, of a thousand folders too */
 
@@ -59,18 +60,30 @@ list(struct leases *ls, struct why *why)
 	return 0;
 }
 
-int
-leases_open(struct leases *ls, uint32_t uid, struct why *why)
+static int
+open_within(struct leases *ls, uint32_t uid, int wait_ms, struct why *why)
 {
 	autoclose int locks = -1;
 	char line[24];
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
 	snprintf(line, sizeof(line), "user-%u", uid);
-	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, why)) == -1))
+	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1))
 		return -1;
-	return (ls->dir = state_dir("leases", why)) == -1 || (ls->lock = state_lock(ls->dir, "../lock", why)) == -1 ? -1 :
-	    list(ls, why);
+	return (ls->dir = state_dir("leases", why)) == -1 ||
+	    (ls->lock = state_lock(ls->dir, "../lock", wait_ms, why)) == -1 ? -1 : list(ls, why);
+}
+
+int
+leases_open(struct leases *ls, uint32_t uid, struct why *why)
+{
+	return open_within(ls, uid, LOCK_WAIT_MS, why);
+}
+
+int
+leases_open_to_drop(struct leases *ls, uint32_t uid, struct why *why)
+{
+	return open_within(ls, uid, DROP_WAIT_MS, why);
 }
 
 void

@@ -78,7 +78,7 @@ take(struct rate *r, struct why *why)
 	char name[16];
 
 	snprintf(name, sizeof(name), "%u", r->uid);
-	if (dir != -1 && (r->fd = state_lock(dir, name, &cause)) != -1) {
+	if (dir != -1 && (r->fd = state_lock(dir, name, LOCK_WAIT_MS, &cause)) != -1) {
 		if (read_count(r->fd, &r->count) == 0)
 			return 0;
 		refuse(&cause, WHY_IO, "%s", strerror(errno));

@@ -485,7 +485,7 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 	snprintf(name, sizeof(name), "folders-%u", p->asker.uid);
 	if ((locks = state_dir("locks", why)) == -1)
 		return -1;
-	if ((*line = state_lock(locks, name, why)) != -1)
+	if ((*line = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
 		return 0;
 	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper labels folders for another container of uid %u "
 	    "at this moment: try again", p->asker.uid);

@@ -16,8 +16,6 @@
 #include "../pure/cleanup.h"
 #include "timer.h"
 
-#define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
-
 int
 state_dir(const char *name, struct why *why)
 {
@@ -128,7 +126,7 @@ state_touch(int dir, const char *name, struct why *why)
 
 /* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
 int
-state_lock(int dir, const char *name, struct why *why)
+state_lock(int dir, const char *name, int wait_ms, struct why *why)
 {
 	const char *slash = strrchr(name, '/');
 	char shown[128];
@@ -138,7 +136,7 @@ state_lock(int dir, const char *name, struct why *why)
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(errno));
-	wake_after(LOCK_WAIT_MS);
+	wake_after(wait_ms);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;
 	wake_after(0);
@@ -147,6 +145,6 @@ state_lock(int dir, const char *name, struct why *why)
 	close(fd);
 	if (saved == EINTR)
 		return refuse(why, WHY_AGAIN, "%s/%s is held by another gpuhelper for over %d ms: try again", GPUHELPER_RUNDIR,
-		    shown, LOCK_WAIT_MS);
+		    shown, wait_ms);
 	return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(saved));
 }

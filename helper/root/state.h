@@ -18,12 +18,14 @@ int state_write(int dir, const char *name, const char *text, mode_t mode, struct
 /* Removes it, and what a writer that was killed left of it; -1 with errno. */
 int state_remove(int dir, const char *name);
 
+#define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
+
 /*
- * Locks a file of a directory for this process alone, and waits for that 1.5 s
- * at most: -1 with *why (WHY_AGAIN).  The lock lasts until what is returned is
+ * Locks a file of a directory for this process alone, and waits for that so many
+ * milliseconds at most: -1 with *why (WHY_AGAIN).  The lock lasts until what is returned is
  * closed.
  */
-int state_lock(int dir, const char *name, struct why *why);
+int state_lock(int dir, const char *name, int wait_ms, struct why *why);
 
 /* Sees that there is such a file, root's alone. */
 int state_touch(int dir, const char *name, struct why *why);

@@ -21,6 +21,15 @@ void wake_after(int ms);
 void end_after(int ms);
 
 /*
+ * How long a helper lives at most.  What it waits for has an end of its own each: 2 s
+ * for the request, 1.5 s for each of three locks (4 s to take something back), 8 s for
+ * folders that are labelled, 2 s for who takes the answer and 5 s for the last byte.
+ * Root by himself, whose looks go over all leases and processes, has longer.
+ */
+#define LIFE_S 30
+#define LIFE_OF_ROOTS_S 300
+
+/*
  * This process is killed in so many seconds, once and for all: nothing takes it
  * back.  With SIGKILL, which can be neither blocked nor ignored and ends who was
  * stopped, too.  -1 with errno: EAGAIN where the limit on pending signals leaves

@@ -382,6 +382,44 @@ def planted(name, user, pid=1, start="0", boot=None):
               uid, pid, start, boot or read("/proc/sys/kernel/random/boot_id").strip()), 0o600)
 
 
+def start(**fields):
+    """In the asker: a helper that is told to ask; its pid."""
+    begun.append(Helper().ask(**fields))
+    return begun[-1].p.pid
+
+
+@case("L28", "what is only planned holds no GPU for longer than its helper could live, and a refusal waits to take it back", 20)
+@until_stopped
+def l28():
+    with Openable(), etc(), asker("attacker") as a:
+        os.chmod("/dev/nvidia9", 0o600)
+        before = snapshot()
+        with Between("attacker") as line:
+            pid = a.call(start, gpus=GPU0)
+            line.stop()
+            # his other helpers, each with much to look at, keep it from the lock
+            os.kill(pid, signal.SIGKILL)
+            assert gone(pid)
+        assert [l.get("planned") for l in leases()] == [True], leases()
+        refused(once("victim", exchange, gpus=GPU0), *BUSY)
+        path, = glob.glob(RUN + "/leases/*")
+        lease = json.loads(read(path))
+        for ago, stays in (20, True), (60, False):
+            write(path, json.dumps(dict(lease, since=int(time.time()) - ago)), 0o600)
+            client.look()
+            assert os.path.exists(path) == stays, ago
+        granted(once("victim", exchange, gpus=GPU0))
+        client.look()
+        # the log takes nothing more
+        with log_full(), Between("attacker") as line:
+            pid = a.call(start, id="late", gpus=GPU0)
+            line.stop()
+            time.sleep(2.5)
+            line.go_on()
+            assert gone(pid) and leases() == [], leases()
+        assert snapshot() == before
+
+
 @case("L12a", "a lease that labelled a node ends where there is no SELinux, or another label")
 def l12a():
     name = "%064x" % 5000

@@ -88,6 +88,7 @@ struct lease {
 	bool pauses;		/* its tasks are execs: it knows when they are over */
 	struct pausing pausing;
 	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
+	bool drained;		/* just now, and to be looked at once more (leaseend.h); likewise */
 	bool over;		/* seen over, and left alone; likewise */
 	bool reopened;		/* given back, and its container was seen to have access all the same; likewise */
 };

@@ -241,46 +241,101 @@ is_abandoned(const struct lease *l)
 	    time(NULL) - l->since > (l->uid == 0 ? LIFE_OF_ROOTS_S : LIFE_S) + LATE_S;
 }
 
-/* What becomes of one.  True: it is there no more. */
+/*
+ * Who opens and closes a node all the time may be met while he has it shut, and keep it at the next moment.  So
+ * what lets him open it is undone first, and then it is looked who has it.  Of what is only planned nothing was done.
+ */
 static bool
+must_drain(const struct lease *l, bool same_boot)
+{
+	return same_boot && l->users > 0 && l->nodes > 0 && l->acts > 0 && !(l->planned && l->state == LEASE_HELD);
+}
+
+static bool
+drain_fully(struct leases *ls, struct lease *l)
+{
+	struct why ignored;
+
+	/* where there is no room to write it down, it may end all the same */
+	if (leases_drain(ls, l, &ignored) == -1)
+		(void)acts_undo(ls, l, &ignored);
+	return l->acts == 0;
+}
+
+enum fate {
+	FATE_STAYS,
+	FATE_GONE,
+	FATE_DRAINED,	/* it is to be looked at once more */
+};
+
+/* What becomes of one. */
+static enum fate
 end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share *share, int audit)
 {
 	const bool same_boot = !is_of_another_boot(l, see);
 	const bool live = same_boot && l->state != LEASE_PASSED_ON && !is_abandoned(l) && is_live(l, see, share);
 	const bool passed_on = same_boot && !live && is_passed_on(ls, l, see);
+	const bool was_drained = l->drained;
 
 	l->over = !live && !passed_on;
 	l->judged = true;
+	l->drained = false;
 	if (audit == -1)
-		return false;
+		return FATE_STAYS;
+	if (!live && must_drain(l, same_boot)) {
+		l->drained = drain_fully(ls, l);
+		l->judged = !l->drained;
+		return l->drained ? FATE_DRAINED : FATE_STAYS;
+	}
 	if (l->over)
-		return end_one(ls, l, audit);
+		return end_one(ls, l, audit) ? FATE_GONE : FATE_STAYS;
 	if (passed_on && l->state != LEASE_PASSED_ON)
 		keep_ways(ls, l, audit);
 	else if (l->state == LEASE_DRAINING)
 		drain(ls, l);
-	return false;
+	if (was_drained && live)
+		audit_lease(audit, "draining", l);
+	return FATE_STAYS;
 }
 
-/* To end one may bring others in, at the end of the list: they are judged as well. */
+/*
+ * To end one may bring others in, at the end of the list: they are judged as well.
+ * *again: some were drained, and are to be judged by what there is since.
+ */
 static int
-end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why)
+end_each(struct leases *ls, struct seeing *see, int audit, bool *again, struct why *why)
 {
 	struct share *share;
-	struct lease *l;
+	enum fate fate;
 	size_t i = 0;
 
+	*again = false;
 	while (i < ls->n) {
-		l = ls->v[i++];
+		struct lease *l = ls->v[i++];
+
 		if (l->judged)
 			continue;
 		if ((share = share_of(see, l->uid)) == NULL)
 			return refuse_nomem(why);
-		if (end_if_over(ls, l, see, share, audit))
+		fate = end_if_over(ls, l, see, share, audit);
+		*again = *again || fate == FATE_DRAINED;
+		if (fate == FATE_GONE)
 			/* another one is there now */
 			leases_forget(ls, --i);
 	}
 	return 0;
+}
+
+/* One that is drained has no acts left, and is drained but once: so this ends. */
+static int
+end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why)
+{
+	bool again;
+	int ret;
+
+	while ((ret = end_each(ls, see, audit, &again, why)) == 0 && again)
+		processes_free(&see->processes);
+	return ret;
 }
 
 int

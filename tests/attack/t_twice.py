@@ -436,6 +436,54 @@ def w20():
             assert not glob.glob(RUN + "/exec/%d/*" % uid("attacker"))
 
 
+PEEK = r"""
+/* peek NODE OPEN SHUT: has the node open for OPEN ns, and shut for SHUT ns, until it is closed to it while it has it open */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+static void pass(long ns) { struct timespec t = { 0, ns }; nanosleep(&t, NULL); }
+int main(int c, char **v)
+{
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	for (;;) {
+		int again, fd = open(v[1], O_RDWR);
+		if (fd != -1) {
+			pass(atol(v[2]));
+			again = open(v[1], O_RDWR);
+			if (again == -1 && errno == EACCES) { write(1, "kept\n", 5); pause(); }
+			close(again);
+			close(fd);
+		}
+		pass(atol(v[3]));
+	}
+}
+"""
+
+
+@case("W21", "a process that opens and closes the node all the time keeps none that is another's when the lease has ended", 30)
+def w21():
+    build("peek", PEEK)
+    with Openable():
+        os.chmod("/dev/nvidia9", 0o600)
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
+            with background(program("peek"), "/dev/nvidia9", "300000", "100000", user="attacker") as p:
+                os.set_blocking(p.stdout.fileno(), False)
+                granted(once("attacker", exchange, gpus=GPU0))
+                for _ in range(20):
+                    answer = once("victim", exchange, gpus=GPU0)
+                    if answer[0] == 0:
+                        break
+                time.sleep(0.01)
+                assert not (p.stdout.read() and answer[0] == 0), "granted to one while another has it open"
+            client.look()
+
+
 @case("T8", "a grant that is given up, and whose GPU is in use all the same, does not free its token for another container", 20)
 def t8():
     with SecondOpenable(), issuer() as token:

@@ -75,7 +75,7 @@ t "what is unsafe is told apart, with its place" exactly 65 <<-E
 E
 run cdi validate "$fix/unsafe/mount-rshared.json"
 t "a mount option" exactly 65 <<-E
-	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: rshared gives more than a driver needs: nosuid, nodev and rprivate are for all
+	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: option "rshared" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate
 E
 run cdi validate "$fix/unsafe/yaml-norway.yaml"
 t "YAML's traps" exactly 65 <<-E
@@ -103,11 +103,31 @@ t "not where nothing may be done with it" silent
 spec one.json '"mounts":[{"hostPath":"/dev/vfio/12","containerPath":"/dev/vfio/12"}]'
 run cdi validate one.json
 t "a node as a mount" tells "warning: devices[0].containerEdits.mounts[0]: /dev/vfio/12 is of no GPU driver"
+# mount_of PATH OPTIONS
+mount_of() { spec one.json "\"mounts\":[{\"hostPath\":\"$1\",\"containerPath\":\"/x\",\"options\":[$2]}]"; run cdi validate one.json; }
+mount_of /opt/x '"bind","rw"'
+t "a mount to write in" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x is mounted to be written: whoever has the device changes it for all'
+mount_of /opt/x '"bind"'
+t "one that engines would write in, for it does not say otherwise" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x is not said to be "ro"'
+mount_of /opt/x '"bind","ro"'
+t "not one to read" silent
+mount_of /etc/cron.d '"bind","rw"'
+t "the host's own to write in" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc is the host's own: nothing above and beneath it can be given out to write"
+mount_of /etc/sudoers.d '"bind","ro"'
+t "copies of passwords and the like, to read" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc/sudoers can't be given out"
+for number in 189:1 10:239 4:64 226:128; do
+	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/nvidia0\",\"type\":\"c\",\"major\":${number%:*},\"minor\":${number#*:}}]"
+	run cdi validate one.json
+	t "/dev/nvidia0 as $number" sh -c '[ "$1" = 65 ] && grep -q ": unsafe: devices" out' - "$st"
+done
+spec one.json '"deviceNodes":[{"path":"/dev/kfd","type":"c","major":10,"minor":232}]'
+run cdi validate one.json
+t "a number that no driver of its kind is given" tells 'warning: devices[0].containerEdits.deviceNodes[0]: /dev/kfd has a major number, 10, that the kernel gives to none of its kind'
 # hook PATH [ARG...]
 hook() { p=$1; shift; a="\"${p##*/}\""; for x; do a="$a,\"$x\""; done
     spec one.json "\"hooks\":[{\"hookName\":\"createContainer\",\"path\":\"$p\",\"args\":[$a],\"env\":[\"A=1\"]}]"; run cdi validate one.json; }
 for known in 'nvidia-cdi-hook create-symlinks --link a::b' 'nvidia-cdi-hook update-ldcache --folder /x --ldconfig-path @/sbin/ldconfig.real' \
-    'nvidia-cdi-hook update-ldcache --ldconfig-path=@/sbin/ldconfig' 'nvidia-ctk hook chmod --mode 755' 'amd-ctk gpu-tracker release 1'; do
+    'nvidia-cdi-hook update-ldcache --ldconfig-path=@/sbin/ldconfig' 'nvidia-cdi-hook update-ldcache -ldconfig-path @/sbin/ldconfig' 'nvidia-ctk hook chmod --mode 755' 'amd-ctk gpu-tracker release 1'; do
 	# shellcheck disable=SC2086
 	hook /usr/bin/$known
 	t "a vendor's hook: $known" silent
@@ -118,11 +138,15 @@ for other in 'mawk x' 'gawk x' 'timeout 1 x' 'setpriv x' 'busybox sh' 'env x' 'n
 	t "a program that runs others: $other" sh -c '[ "$1" = 65 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": unsafe: .*hooks\[0\].path: .* runs whatever its arguments say$" out' - "$st"
 done
 for other in 'git x' 'sed -n 1e' 'nvidia-cdi-hook' 'nvidia-cdi-hook something' 'nvidia-ctk runtime configure' 'nvidia-cdi-hook update-ldcache --ldconfig-path /x/ldconfig' \
-    'nvidia-cdi-hook update-ldcache --ldconfig-path=@/srv/ldconfig' 'amd-ctk runtime configure'; do
+    'nvidia-cdi-hook update-ldcache --ldconfig-path=@/srv/ldconfig' 'amd-ctk runtime configure' 'nvidia-cdi-hook update-ldcache -ldconfig-path /x/ldconfig' \
+    'nvidia-cdi-hook update-ldcache -ldconfig-path=@/srv/ldconfig' 'nvidia-cdi-hook chmod --mode 755 --path /x --container-spec /x.json' \
+    'nvidia-cdi-hook chmod -container-spec=/x.json'; do
 	# shellcheck disable=SC2086
 	hook /usr/bin/$other
 	t "no vendor's hook: $other" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": warning: .*hooks\[0\]: /usr/bin/" out' - "$st"
 done
+hook /usr/tmp/nvidia-cdi-hook create-symlinks
+t "nor one in a folder of everybody's" tells "unsafe: devices[0].containerEdits.hooks[0].path: a program beneath /usr/tmp is not only root's to change"
 hook /opt/x/nvidia-cdi-hook create-symlinks
 t "nor one of that name elsewhere" tells ": warning: devices[0].containerEdits.hooks[0]: /opt/x/nvidia-cdi-hook "
 run cdi validate --json "$fix/good/minimal.json"
@@ -177,10 +201,32 @@ if mknod mem c 1 1 && mknod disk b 8 0 && mknod tty c 5 0; then
 else
 	skip "the host's memory and a disk by other names" "no node can be made here"
 fi
-spec mounts.json "\"mounts\":[{\"hostPath\":\"$T/link\",\"containerPath\":\"/x\"},{\"hostPath\":\"$T/file\",\"containerPath\":\"/y\"},{\"hostPath\":\"$T/dirlink/file\",\"containerPath\":\"/z\"}]"
+ro='"options":["ro"]'
+spec mounts.json "\"mounts\":[{\"hostPath\":\"$T/link\",\"containerPath\":\"/x\",$ro},{\"hostPath\":\"$T/file\",\"containerPath\":\"/y\",$ro},{\"hostPath\":\"$T/dirlink/file\",\"containerPath\":\"/z\",$ro}]"
 run cdi validate --host mounts.json
 t "a mount of a link, and through one that anyone may make" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
     grep -q "mounts\[0\].hostPath: .*/link is a symbolic link$" out && grep -q "mounts\[2\].hostPath: .*the link .*/dirlink is in /tmp, which others than root can change$" out' - "$st"
+if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
+	# lead COMMAND...: with directories of root's that are links, and nodes that are files by their names
+	lead() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && ln -s /etc /mnt/e && ln -s /usr /mnt/u &&
+	    ln -s / /mnt/all && mkdir /mnt/d && mknod /mnt/d/disk b 8 0 && mknod /mnt/d/mem c 1 1 && exec "$@"' - "$@" >out 2>err; st=$?; }
+	at() { printf '{"hostPath":"%s","containerPath":"/%s","options":["%s"]}' "$1" "$2" "$3"; }
+	spec lead.json "\"mounts\":[$(at /mnt/e/passwd a ro),$(at /mnt/e/passwd b rw),$(at /mnt/u/bin c rw),$(at /mnt/u/bin d ro),$(at /mnt/d/disk e ro),$(at /mnt/d/mem f ro),$(at /mnt/all/root g ro),$(at /mnt/all/home h ro)]"
+	lead "$ctl" cdi validate --host lead.json
+	sed -i 's/^lead.json:1:[0-9]*: unsafe: devices.0..containerEdits.mounts//' out
+	t "what a mount's path really leads to" exactly 65 <<-'E'
+		[1].hostPath: /mnt/e/passwd is /etc/passwd here: /etc is the host's own: nothing above and beneath it can be given out to write
+		[2].hostPath: /mnt/u/bin is /usr/bin here: /usr is the host's own: nothing above and beneath it can be given out to write
+		[4].hostPath: /mnt/d/disk is /mnt/d/disk here: a block device: access to a disk is access to all files on it
+		[5].hostPath: /mnt/d/mem is /mnt/d/mem here: the host's memory
+		[6].hostPath: /mnt/all/root is /root here: /root can't be given out, nor what is above and beneath it
+	E
+	spec lead.json "\"mounts\":[$(at /mnt/e/shadow a ro)]"
+	lead "$ctl" cdi validate --host lead.json
+	t "passwords by a link" tells "/mnt/e/shadow is /etc/shadow here: /etc/shadow can't be given out"
+else
+	skip "where a mount's path really leads" "not root, or no mount namespaces"
+fi
 spec hooks.json "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/etc/passwd\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/none\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/bin/true\",\"env\":[\"A=1\"]}]"
 run cdi validate --host hooks.json
 t "a hook that is no program, or not there" sh -c '[ $1 = 65 ] && [ $(grep -vc ": warning: " out) = 2 ] && grep -q "hooks\[0\].path: /etc/passwd is no program" out && grep -q "hooks\[1\].path: .*none is not there" out' - "$st"

@@ -243,22 +243,54 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 		    minor(st.st_rdev), what);
 }
 
+/* Links of directories lead elsewhere than the text says, and a file there may be a node. */
+static const char *
+judge_real(const struct cdi_mount *m, const char *real, const struct stat *st, char what[PATH_MAX])
+{
+	const char *found = NULL;
+
+	if (S_ISBLK(st->st_mode))
+		return "a block device: access to a disk is access to all files on it";
+	if (S_ISCHR(st->st_mode) && (found = cdi_host_device('c', major(st->st_rdev), minor(st->st_rdev))) != NULL)
+		return found;
+	if (strcmp(real, m->host_path) == 0)
+		return NULL;	/* told by its text */
+	if (strcmp(real, "/") == 0)
+		return "the whole of the host's files";
+	if ((found = cdi_host_control(real)) != NULL)
+		snprintf(what, PATH_MAX, "%s can't be given out, nor what is above and beneath it", found);
+	else if (strcmp(real, "/dev") == 0 || (found = cdi_host_node(real)) != NULL)
+		snprintf(what, PATH_MAX, "%s", found != NULL ? found : "all devices of the host");
+	else if (cdi_mount_writable(m) && (found = cdi_host_own(real)) != NULL)
+		snprintf(what, PATH_MAX, "%s is the host's own: nothing above and beneath it can be given out to write", found);
+	else
+		return NULL;
+	return what;
+}
+
 static void
 check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 {
+	static char text[PATH_MAX];
+	const char *real, *what;
 	static struct walk w;
 	struct stat st;
 	struct why why;
 
 	w.loose = false;
-	if (m->type != NULL && strcmp(m->type, "tmpfs") == 0)
+	if (!cdi_mount_is_bind(m) || path_check(m->host_path, &why) == -1)
 		return;
-	if (path_check(m->host_path, &why) == -1)
-		return;
-	if (walk_to(&w, m->host_path, &st, &why) == -1)
+	if (walk_to(&w, m->host_path, &st, &why) == -1) {
 		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why.text);
-	else if (S_ISLNK(st.st_mode))
+		return;
+	}
+	if (S_ISLNK(st.st_mode)) {
 		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.200s is a symbolic link", m->host_path);
+		return;
+	}
+	real = w.done[0] != '\0' ? w.done : "/";
+	if ((what = judge_real(m, real, &st, text)) != NULL)
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.60s is %.60s here: %s", m->host_path, real, what);
 }
 
 /* A program that root will run: nobody else may have a say in it. */

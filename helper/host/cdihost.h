@@ -18,9 +18,10 @@ int cdi_fill_nodes(struct cdi_merged *m, struct why *why);
 /*
  * Adds to *f, as CDI_UNSAFE, what of the spec's device nodes, bind mounts and
  * hooks is not there, is a symbolic link, is no device or another one than the
- * spec says, or (a hook's program, and a link on the way to anything) could be
- * changed by others than root.  It tells what is there now: who mounts or runs
- * it has to pin it by himself.  Opens no device.
+ * spec says, could (a hook's program, and a link on the way to anything) be
+ * changed by others than root, or is by its real path what no mount may be of.
+ * It tells what is there now: who mounts or runs it has to pin it by himself.
+ * Opens no device.
  */
 void cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f);
 

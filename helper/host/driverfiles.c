@@ -152,6 +152,13 @@ is_mps_dir(const char *real, const struct stat *st)
 	    lstat(parent, &up) == 0 && up.st_uid == 0 && (up.st_mode & S_ISVTX) != 0 && up.st_dev == st->st_dev;
 }
 
+static bool
+is_writable(const struct part *p, const struct cdi_mount *m)
+{
+	return (strlist_has(&m->options, "rw") || (nvfile_is_mps(m->host_path) && p->rule->mps)) &&
+	    !strlist_has(&m->options, "ro");
+}
+
 /* 1: left out.  -1 with *why. */
 static int
 find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
@@ -171,6 +178,9 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 	if ((control = cdi_host_control(real)) != NULL)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is %s: %s can't be given out, nor what is above and beneath it",
 		    p->file->path, m->host_path, real, control);
+	if (is_writable(p, m) && (control = cdi_host_own(real)) != NULL)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is %s: %s is the host's own: nothing above and beneath it can be "
+		    "given out to write", p->file->path, m->host_path, real, control);
 	if (S_ISSOCK(st->st_mode))
 		return roots ? 0 : 1;
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
@@ -190,24 +200,18 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 static int
 choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8])
 {
-	static const char *const ours[] = { "bind", "rbind", "ro", "rw", "nosuid", "nodev", "private", "rprivate", "noexec",
-		"relatime", "noatime", "nodiratime", NULL };
-	const bool writable = strlist_has(&m->options, "rw") || (nvfile_is_mps(m->host_path) && p->rule->mps);
-	size_t i, k, n = 0;
+	size_t i, n = 0;
 
 	if (m->type != NULL && m->type[0] != '\0' && strcmp(m->type, "bind") != 0 && strcmp(m->type, "none") != 0)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s is of type %s: only bind mounts are made",
 		    p->file->path, m->container_path, m->type);
-	for (i = 0; i < m->options.n; i++) {
-		for (k = 0; ours[k] != NULL && strcmp(ours[k], m->options.v[i]) != 0; k++)
-			;
-		if (ours[k] == NULL)
+	for (i = 0; i < m->options.n; i++)
+		if (!cdi_option_known(m->options.v[i]))
 			return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s: option \"%s\" is none that is made",
 			    p->file->path, m->container_path, m->options.v[i]);
-	}
 	v[n++] = "bind";
 	v[n++] = "rprivate";
-	v[n++] = writable && !strlist_has(&m->options, "ro") ? "rw" : "ro";
+	v[n++] = is_writable(p, m) ? "rw" : "ro";
 	v[n++] = "nosuid";
 	v[n++] = "nodev";
 	if (strlist_has(&m->options, "noexec"))

@@ -103,7 +103,16 @@ void cdi_free(struct cdi_spec *s);
  * node's real numbers: cdi_parse() sees only what the text says.  NULL: nothing.
  */
 const char *cdi_host_control(const char *path);
+const char *cdi_host_own(const char *path);	/* is only not to be written */
+const char *cdi_host_node(const char *path);
 const char *cdi_host_device(char type, int64_t major, int64_t minor);
+
+/* Is it one of the few options of a mount that drivers need?  Other words are orders to some engine or runtime. */
+bool cdi_option_known(const char *option);
+/* Other types than «bind» and «none» bring no file of the host. */
+bool cdi_mount_is_bind(const struct cdi_mount *m);
+/* Is the mount to be written by its own word? */
+bool cdi_mount_writable(const struct cdi_mount *m);
 
 /* A group of a host whose members are as good as root there, and why: what is said of it after its number. */
 struct cdi_group {
@@ -115,8 +124,8 @@ struct cdi_group {
 void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
 /*
- * Adds to *f, as CDI_WARNING, nodes of no known GPU driver and hooks that are no known vendor's, but for what *f has
- * something worse of.  For a spec that cdi_parse() took.
+ * Adds to *f, as CDI_WARNING, nodes of no known GPU driver, mounts to write in and hooks that are no known vendor's,
+ * but for what *f has something worse of.  For a spec that cdi_parse() took.
  */
 void cdi_warn(const struct cdi_spec *s, struct cdi_faults *f);
 

@@ -1,6 +1,6 @@
 /*
  * Between cdifield.c, which reads values, cdiread.c, which reads a spec with it,
- * and cdisafe.c, which is asked about each value that was read.
+ * and cdisafe.c and cdimount.c, which are asked about each value that was read.
  */
 #ifndef GPUHELPER_PURE_CDIREAD_H
 #define GPUHELPER_PURE_CDIREAD_H
@@ -55,6 +55,7 @@ void *cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *c
  * layer CDI_UNSAFE for each.  n is the value's node; members may be NULL where
  * they were invalid.
  */
+bool cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path);	/* may be judged further */
 void cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s);
 void cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s);
 void cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind);

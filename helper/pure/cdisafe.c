@@ -1,17 +1,18 @@
 /*
  * What CDI lets a spec ask for and a privileged helper must not do, as far as it
- * shows in the text; host/cdihost.c looks at what is there.  A spec is root's own
+ * shows in the text (mounts: cdimount.c); host/cdihost.c looks at what is there.  A spec is root's own
  * file, but generators write it, and a mistake of theirs must not become a way
  * out of every container that gets the device.
  *
  * Not refused as such, since drivers need it: hooks, network devices, classes of
- * Intel RDT, writable mounts.  Whether to do these is up to who uses the spec.
+ * Intel RDT, mounts to write in what is not the host's own.  Whether to do these is up to who uses the spec.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cdiread.h"
+#include "furthernode.h"
 #include "path.h"
 
 void
@@ -121,9 +122,8 @@ cdi_judge_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annota
 		cdi_unsafe(r, n, NULL, "has %zu bytes: more than 256 KiB", total);
 }
 
-/* One spelling of a path, absolute.  True if it can be judged further. */
-static bool
-path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path)
+bool
+cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path)
 {
 	struct why why;
 
@@ -156,25 +156,41 @@ cdi_host_device(char type, int64_t major, int64_t minor)
 	return NULL;
 }
 
-/* The same by name, for a spec that leaves the numbers to the host. */
-static const char *
-host_node(const char *path)
+/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
+const char *
+cdi_host_node(const char *path)
 {
 	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", "uinput",
 		"tpm0", "tpmrm0", NULL };
 	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
-		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", NULL };
-	size_t i;
+		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", "rbd",
+		"drbd", "bcache", "dasd", "ublk", "cciss/", NULL };
+	size_t i, n;
 
 	if (!text_starts(path, "/dev/"))
 		return NULL;
 	path += 5;
 	if (is_among(path, names))
 		return "the host's memory, log or console";
-	for (i = 0; prefixes[i] != NULL; i++)
-		if (text_starts(path, prefixes[i]))
+	for (i = 0; prefixes[i] != NULL; i++) {
+		n = strlen(prefixes[i]);
+		if (text_starts(path, prefixes[i]) || (prefixes[i][n - 1] == '/' && strlen(path) == n - 1 &&
+		    strncmp(path, prefixes[i], n - 1) == 0))
 			return "a disk, a console or the processor's registers";
+	}
 	return NULL;
+}
+
+/* A name that everybody takes for a driver's, and a number that is another's. */
+static void
+judge_numbers(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d, const char *member, const char *path)
+{
+	const int64_t minor = d->minor.set ? d->minor.v : 0;
+
+	if (path != NULL && d->type != 'p' && d->major.set && d->major.v != 0 &&
+	    further_path_number(path, d->major.v, minor) == FURTHER_NUMBER_OTHER)
+		cdi_unsafe(r, n, member, "%.80s never has the number %lld:%lld: it is another device", path,
+		    (long long)d->major.v, (long long)minor);
 }
 
 void
@@ -183,11 +199,11 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 	const char *what;
 	const char *host = d->host_path != NULL && d->host_path[0] != '\0' ? d->host_path : d->path;
 
-	if (d->path != NULL && d->path[0] != '\0' && path_ok(r, n, "path", d->path) && !path_is_beneath(d->path, "/dev"))
+	if (d->path != NULL && d->path[0] != '\0' && cdi_path_ok(r, n, "path", d->path) && !path_is_beneath(d->path, "/dev"))
 		cdi_unsafe(r, n, "path", "a device node that is not beneath /dev");
 	if (host != NULL && host != d->path)
-		path_ok(r, n, "hostPath", host);
-	if (host != NULL && (what = host_node(host)) != NULL)
+		cdi_path_ok(r, n, "hostPath", host);
+	if (host != NULL && (what = cdi_host_node(host)) != NULL)
 		cdi_unsafe(r, n, host == d->path ? "path" : "hostPath", "is %s", what);
 	/* the kernel's: 12 and 20 bits; -1 is every minor to the device cgroup */
 	if (d->major.set && (d->major.v < 0 || d->major.v > 4095))
@@ -197,94 +213,15 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 	if (d->major.set && (what = cdi_host_device(d->type, d->major.v, d->minor.set ? d->minor.v : 0)) != NULL)
 		cdi_unsafe(r, n, "major", "%lld:%lld is %s", (long long)d->major.v,
 		    (long long)(d->minor.set ? d->minor.v : 0), what);
+	else {
+		judge_numbers(r, n, d, "path", d->path);
+		if (host != d->path)
+			judge_numbers(r, n, d, "hostPath", host);
+	}
 	if (d->type == 'b' && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
 		cdi_unsafe(r, n, "type", "a block device: access to a disk is access to all files on it");
 	if (d->mode.set && d->mode.v > 0777)
 		cdi_unsafe(r, n, "fileMode", "0%o has more than permissions in it", d->mode.v);
-}
-
-/*
- * Sources whose use is as good as root on the host, with what is above and
- * beneath them: control of engines and services, and our own files.
- */
-const char *
-cdi_host_control(const char *path)
-{
-	static const char *const control[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR,
-		"/run/containerd", "/run/docker", "/run/docker.sock", "/run/podman", "/run/crio", "/run/buildkit",
-		"/run/systemd", "/run/dbus", "/run/udev", "/run/cdi", "/etc/cdi", "/etc/shadow", "/etc/sudoers", "/etc/ssh",
-		"/var/lib/containerd", "/var/lib/docker", "/var/lib/kubelet", "/proc", "/sys", "/boot", "/root", NULL };
-	const char *run = text_starts(path, "/var/run") && (path[8] == '/' || path[8] == '\0') ? path + 4 : path;
-	size_t i;
-
-	for (i = 0; control[i] != NULL; i++)
-		if (path_related(run, control[i]))
-			return control[i];
-	return NULL;
-}
-
-static bool
-is_bind(const struct cdi_mount *m)
-{
-	size_t i;
-
-	if (m->type == NULL || m->type[0] == '\0' || strcmp(m->type, "bind") == 0 || strcmp(m->type, "none") == 0)
-		return true;
-	for (i = 0; i < m->options.n; i++)
-		if (strcmp(m->options.v[i], "bind") == 0 || strcmp(m->options.v[i], "rbind") == 0)
-			return true;
-	return false;
-}
-
-static void
-judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
-{
-	const char *what;
-
-	if (!is_bind(m)) {
-		/* an empty file system; any other brings in a file system that was made by who knows whom */
-		if (strcmp(m->type, "tmpfs") != 0)
-			cdi_unsafe(r, n, "type", "a file system of type %.40s: only bind mounts and tmpfs", m->type);
-		return;
-	}
-	if (m->host_path == NULL || m->host_path[0] == '\0' || !path_ok(r, n, "hostPath", m->host_path))
-		return;
-	if (strcmp(m->host_path, "/") == 0)
-		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
-	else if ((what = cdi_host_control(m->host_path)) != NULL)
-		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
-	else if (strcmp(m->host_path, "/dev") == 0)
-		cdi_unsafe(r, n, "hostPath", "all devices of the host");
-	else if ((what = host_node(m->host_path)) != NULL)
-		cdi_unsafe(r, n, "hostPath", "is %s", what);
-}
-
-void
-cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
-{
-	static const char *const own_dev[] = { "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", NULL };
-	const char *target = m->container_path;
-
-	judge_source(r, n, m);
-	if (target == NULL || target[0] == '\0' || !path_ok(r, n, "containerPath", target))
-		return;
-	if (strcmp(target, "/") == 0 || path_at_or_beneath(target, "/proc") || path_at_or_beneath(target, "/sys"))
-		cdi_unsafe(r, n, "containerPath", "/, /proc and /sys can't be mounted over");
-	else if (is_among(target, own_dev))
-		cdi_unsafe(r, n, "containerPath", "%s is the runtime's to make", target);
-	/* links to devices are mounted by drivers; anything else there would be taken for one */
-	else if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
-		cdi_unsafe(r, n, "containerPath", "beneath /dev, and hostPath is not");
-}
-
-/* What is mounted of the host is to be read and run there, and nothing more. */
-void
-cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
-{
-	static const char *const too_much[] = { "suid", "dev", "exec", "rsuid", "rdev", "rexec", "shared", "rshared", NULL };
-
-	if (is_among(s, too_much))
-		cdi_unsafe(r, n, NULL, "%s gives more than a driver needs: nosuid, nodev and rprivate are for all", s);
 }
 
 /* CDI's library leaves it out; not all engines do. */
@@ -332,11 +269,11 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 	static const char *const interpreters[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "csh", "tcsh", "fish",
 		"busybox", "env", "perl", "ruby", "lua", "awk", "mawk", "gawk", "nawk", "php", "node", "nsenter", "unshare", "chroot",
 		"sudo", "su", "setpriv", "runuser", "timeout", "nohup", "nice", "setsid", "xargs", "find", NULL };
-	static const char *const anyones[] = { "/tmp", "/var/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
+	static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
 	const char *name;
 	size_t i;
 
-	if (h->path != NULL && h->path[0] != '\0' && path_ok(r, n, "path", h->path)) {
+	if (h->path != NULL && h->path[0] != '\0' && cdi_path_ok(r, n, "path", h->path)) {
 		name = path_last(h->path);
 		if (is_among(name, interpreters) || text_starts(name, "python") || text_starts(name, "ld-linux") ||
 		    text_starts(name, "ld-musl") || strcmp(name, "ld.so") == 0)

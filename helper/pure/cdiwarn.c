@@ -1,6 +1,6 @@
 /*
  * What of a valid spec its reader should look at before a host uses it: nodes of no
- * GPU driver that is known here, and hooks that are no vendor's known ones.  Lists of
+ * GPU driver that is known here, mounts that may be written, and hooks that are no vendor's known ones.  Lists of
  * what is known, for what is bad has too many names.  A helper takes the spec all the
  * same: it judges nodes by their numbers (furthernode.h), and runs hooks only where
  * gpuhelper.conf says so.
@@ -11,6 +11,7 @@
 #include "cdi.h"
 #include "cdigpu.h"
 #include "furthernode.h"
+#include "nvlibs.h"
 #include "path.h"
 #include "text.h"
 
@@ -55,9 +56,27 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 	if (!further_path_known(cdi_node_source(n), &word))
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of no GPU driver that gpuhelper knows: see what "
 		    "it opens; a grant refuses it where it is not the GPU's own PCI device", cdi_node_source(n));
+	else if (n->type != 'p' && n->major.set && n->major.v != 0 &&
+	    further_path_number(cdi_node_source(n), n->major.v, n->minor.v) != FURTHER_NUMBER_FITS)
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s has a major number, %lld, that the kernel gives to "
+		    "none of its kind: see which device that is", cdi_node_source(n), (long long)n->major.v);
 	else if (word != 0)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is given only by a policy that says nodes = "
 		    "[ \"%s\" ]", cdi_node_source(n), further_word_name(word));
+}
+
+/* Sockets of the driver's own services, which are mounted without a word about writing. */
+static bool
+is_of_services(const char *path)
+{
+	static const char *const dirs[] = { "/run/nvidia-persistenced", "/run/nvidia-fabricmanager",
+		"/var/run/nvidia-persistenced", "/var/run/nvidia-fabricmanager", NULL };
+	size_t i;
+
+	for (i = 0; dirs[i] != NULL; i++)
+		if (path_is_beneath(path, dirs[i]))
+			return true;
+	return nvfile_is_mps(path);
 }
 
 static void
@@ -67,26 +86,38 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 	unsigned word;
 
 	snprintf(path, sizeof(path), "%s.mounts[%zu]", w->at, i);
-	if (!path_is_beneath(m->host_path, "/dev") || path_is_beneath(m->host_path, "/dev/dri/by-path") ||
-	    further_path_known(m->host_path, &word) || is_told(w->f, path))
+	if (!cdi_mount_is_bind(m) || is_told(w->f, path))
 		return;
-	cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is of no GPU driver that gpuhelper knows: an engine "
-	    "that mounts it may open it, too", m->host_path);
+	if (path_is_beneath(m->host_path, "/dev")) {
+		if (!path_is_beneath(m->host_path, "/dev/dri/by-path") && !further_path_known(m->host_path, &word))
+			cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is of no GPU driver that gpuhelper knows: an "
+			    "engine that mounts it may open it, too", m->host_path);
+	} else if (cdi_mount_writable(m) && !nvfile_is_mps(m->host_path))
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is mounted to be written: whoever has the device "
+		    "changes it for all", m->host_path);
+	else if (!strlist_has(&m->options, "ro") && !is_of_services(m->host_path))
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is not said to be \"ro\": engines mount it to be "
+		    "written, a grant does not", m->host_path);
 }
 
-/* An ldconfig that is not the host's own would be a program like any other. */
+/* An ldconfig that is not the host's own would be a program like any other; a container, another's. */
 static bool
-names_program(const struct cdi_hook *h)
+names_another(const struct cdi_hook *h)
 {
 	static const char *const own[] = { "/sbin/ldconfig", "/sbin/ldconfig.real", "/usr/sbin/ldconfig",
 		"/usr/sbin/ldconfig.real", NULL };
-	const char *value;
+	const char *value, *arg;
 	size_t i;
 
 	for (i = 0; i < h->args.n; i++) {
-		if (!text_starts(h->args.v[i], "--ldconfig-path"))
+		/* Go's programs take one dash for two */
+		arg = h->args.v[i] + (text_starts(h->args.v[i], "--") ? 1 : 0);
+		/* another container than the one that the runtime tells of */
+		if (text_starts(arg, "-container-spec"))
+			return true;
+		if (!text_starts(arg, "-ldconfig-path"))
 			continue;
-		value = strchr(h->args.v[i], '=');
+		value = strchr(arg, '=');
 		value = value != NULL ? value + 1 : i + 1 < h->args.n ? h->args.v[i + 1] : "";
 		/* «@» says that it is the host's and not the image's */
 		if (*value != '@' || !is_among(value + 1, own))
@@ -104,7 +135,7 @@ is_known_hook(const struct cdi_hook *h)
 	const char *name = path_last(h->path);
 	const char *one = h->args.n > 1 ? h->args.v[1] : "", *two = h->args.n > 2 ? h->args.v[2] : "";
 
-	if (!path_is_beneath(h->path, "/usr") || names_program(h))
+	if (!path_is_beneath(h->path, "/usr") || names_another(h))
 		return false;
 	if (strcmp(name, "nvidia-cdi-hook") == 0)
 		return is_among(one, nvidia);

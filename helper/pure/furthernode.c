@@ -148,28 +148,62 @@ further_judge(const struct devmajors *m, const struct gpu *g, const char *part, 
 	return FURTHER_BY_WORD;
 }
 
-bool
-further_path_known(const char *path, unsigned *word)
+/* Nodes by their paths.  A major of 0 is one that the kernel gives out, of ANY nobody here knows. */
+#define ANY (-1)
+static const struct known {
+	const char *name;
+	bool numbered;		/* a number follows, which is the minor where the major is fixed */
+	unsigned word;
+	int major, minor;
+} known[] = {
+	{ "/dev/nvidia", true, 0, NVIDIA_MAJOR, ANY }, { "/dev/nvidiactl", false, 0, NVIDIA_MAJOR, CONTROL_MINOR },
+	{ "/dev/nvidia-modeset", false, 0, NVIDIA_MAJOR, MODESET_MINOR }, { "/dev/nvidia-uvm", false, 0, 0, ANY },
+	{ "/dev/nvidia-uvm-tools", false, 0, 0, ANY }, { "/dev/nvidia-caps/nvidia-cap", true, 0, 0, ANY },
+	{ "/dev/kfd", false, 0, 0, ANY }, { "/dev/dri/card", true, 0, DRM_MAJOR, ANY },
+	{ "/dev/dri/renderD", true, 0, DRM_MAJOR, ANY }, { "/dev/accel/accel", true, 0, ACCEL_MAJOR, ANY },
+	{ "/dev/gdrdrv", false, FURTHER_GDRDRV, 0, ANY }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS, 0, ANY },
+	{ "/dev/nvidia-caps-imex-channels/channel", true, FURTHER_IMEX, 0, ANY },
+	{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND, ANY, ANY },
+	{ "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND, ANY, ANY },
+};
+
+/* NULL: none of them. */
+static const struct known *
+find_known(const char *path, uint32_t *number)
 {
-	static const struct { const char *name; bool numbered; unsigned word; } known[] = {
-		{ "/dev/nvidia", true, 0 }, { "/dev/nvidiactl", false, 0 }, { "/dev/nvidia-modeset", false, 0 },
-		{ "/dev/nvidia-uvm", false, 0 }, { "/dev/nvidia-uvm-tools", false, 0 },
-		{ "/dev/nvidia-caps/nvidia-cap", true, 0 }, { "/dev/kfd", false, 0 },
-		{ "/dev/dri/card", true, 0 }, { "/dev/dri/renderD", true, 0 }, { "/dev/accel/accel", true, 0 },
-		{ "/dev/gdrdrv", false, FURTHER_GDRDRV }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS },
-		{ "/dev/nvidia-caps-imex-channels/channel", true, FURTHER_IMEX },
-		{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND }, { "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND },
-	};
-	uint32_t number;
 	size_t i, n;
 
 	for (i = 0; i < COUNT(known); i++) {
 		n = strlen(known[i].name);
-		if (strncmp(path, known[i].name, n) != 0 ||
-		    !(known[i].numbered ? text_u32(path + n, 0, UINT32_MAX, &number) : path[n] == '\0'))
-			continue;
-		*word = known[i].word;
-		return true;
+		if (strncmp(path, known[i].name, n) == 0 &&
+		    (known[i].numbered ? text_u32(path + n, 0, UINT32_MAX, number) : path[n] == '\0'))
+			return &known[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool
+further_path_known(const char *path, unsigned *word)
+{
+	uint32_t number;
+	const struct known *k = find_known(path, &number);
+
+	if (k != NULL)
+		*word = k->word;
+	return k != NULL;
+}
+
+enum further_number
+further_path_number(const char *path, int64_t major, int64_t minor)
+{
+	uint32_t number = 0;
+	const struct known *k = find_known(path, &number);
+
+	if (k == NULL || k->major == ANY)
+		return FURTHER_NUMBER_FITS;
+	/* fs/char_dev.c, find_dynamic_major() */
+	if (k->major == 0)
+		return (major >= 234 && major <= 254) || (major >= 384 && major <= 511) ? FURTHER_NUMBER_FITS : FURTHER_NUMBER_ODD;
+	return major == k->major && minor == (k->numbered ? (int64_t)number : k->minor) ? FURTHER_NUMBER_FITS :
+	    FURTHER_NUMBER_OTHER;
 }

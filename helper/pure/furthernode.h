@@ -51,4 +51,12 @@ const char *further_driver(const struct devmajors *m, uint32_t major);
  */
 bool further_path_known(const char *path, unsigned *word);
 
+/* Can the node of that path have that number?  True of what has none of the known paths. */
+enum further_number {
+	FURTHER_NUMBER_FITS,
+	FURTHER_NUMBER_ODD,	/* its driver's major is one that the kernel gives out, and this is none of those */
+	FURTHER_NUMBER_OTHER,	/* its driver's number never changes, and this is another one */
+};
+enum further_number further_path_number(const char *path, int64_t major, int64_t minor);
+
 #endif

@@ -300,6 +300,70 @@ test_names(void)
 	    !cdi_format_of("json", &f), "and of no spec files");
 }
 
+#define NO_OPTION(s) "option \"" s "\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate"
+#define OWN(s) s " is the host's own: nothing above and beneath it can be given out to write"
+
+/* «text», of the only device's edits, has this one fault; NULL: none. */
+static void
+check_edits(const char *edits, const char *want)
+{
+	char text[512], *got;
+	const char *from;
+
+	snprintf(text, sizeof(text), J("{%s}"), edits);
+	got = faults(CDI_JSON, text, strlen(text));
+	if (want == NULL)
+		is_str(got, "fine", "%s", edits);
+	else {
+		from = strchr(got, ']') != NULL ? strstr(strchr(got, ']') + 1, "].") : NULL;
+		is_str(from != NULL && strstr(got, ": unsafe: ") != NULL ? from + 2 : got, want, "%s", edits);
+	}
+	free(got);
+}
+
+/* Words that runtimes and engines take for orders; what may be written of the host; nodes by the numbers of others. */
+static void
+test_mounts_and_numbers(void)
+{
+	static const char *const words[] = { "remount", "idmap", "ridmap", "idmap=uids=0-0-1", "rslave", "slave", "rrw", "move",
+		"upperdir=/x", "ro,suid", "SUID", "suid ", "tmpcopyup", "copy-symlink", "unbindable", "defaults", "z", "U", "" };
+	static const char *const own[] = { "/etc/cron.d", "/usr", "/usr/bin/x", "/bin", "/sbin/x", "/lib/modules", "/lib64", "/home/a",
+		"/var/spool/cron", "/dev/shm" };
+	static const char *const never[] = { "/etc/sudoers.d", "/etc/shadow-", "/etc/gshadow", "/run/k3s/containerd/containerd.sock",
+		"/run/snapd.socket", "/var/lib/lxd/unix.socket", "/var/lib/incus", "/run/user/0", "/var/run/user/1000/docker.sock",
+		"/run/cri-dockerd.sock", "/dev/input", "/dev/mapper" };
+	static const struct { const char *path; long long major, minor; bool good; } nodes[] = {
+		{ "/dev/nvidia0", 195, 0, true }, { "/dev/nvidia0", 0, 1, true }, { "/dev/nvidia1", 195, 0, false },
+		{ "/dev/nvidia0", 189, 1, false }, { "/dev/nvidia0", 10, 239, false }, { "/dev/nvidia0", 4, 64, false },
+		{ "/dev/nvidia0", 226, 128, false }, { "/dev/nvidiactl", 195, 0, false }, { "/dev/nvidiactl", 195, 255, true },
+		{ "/dev/dri/card0", 195, 1, false }, { "/dev/dri/renderD128", 226, 128, true }, { "/dev/dri/renderD128", 226, 0, false },
+		{ "/dev/accel/accel1", 261, 1, true }, { "/dev/accel/accel1", 10, 1, false }, { "/dev/nvidia-uvm", 510, 0, true },
+	};
+	char edits[256], want[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		snprintf(edits, sizeof(edits), "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"%s\"]}]", words[i]);
+		snprintf(want, sizeof(want), "options[0]: " NO_OPTION("%s"), words[i]);
+		check_edits(edits, want);
+	}
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		ok(cdi_host_own(own[i]) != NULL, "%s is the host's own", own[i]);
+		snprintf(edits, sizeof(edits), "\"mounts\":[{\"hostPath\":\"%s\",\"containerPath\":\"/a\",\"options\":[\"rw\"]}]", own[i]);
+		snprintf(want, sizeof(want), "hostPath: " OWN("%s"), cdi_host_own(own[i]) != NULL ? cdi_host_own(own[i]) : "");
+		check_edits(edits, want);
+	}
+	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		ok(cdi_host_control(never[i]) != NULL || cdi_host_node(never[i]) != NULL, "%s is never given out", never[i]);
+	for (i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		snprintf(edits, sizeof(edits), "\"deviceNodes\":[{\"path\":\"%s\",\"type\":\"c\",\"major\":%lld,\"minor\":%lld}]", nodes[i].path,
+		    nodes[i].major, nodes[i].minor);
+		snprintf(want, sizeof(want), "path: %s never has the number %lld:%lld: it is another device", nodes[i].path, nodes[i].major,
+		    nodes[i].minor);
+		check_edits(edits, nodes[i].good ? NULL : want);
+	}
+}
+
 static void
 test_unsafe(void)
 {
@@ -335,11 +399,19 @@ test_unsafe(void)
 		{ "\"mounts\":[{\"hostPath\":\"x\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"bind\"]}]",
 		    "hostPath: path \"x\" is not absolute" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"ro\",\"rexec\"]}]",
-		    "options[1]: rexec gives more than a driver needs: nosuid, nodev and rprivate are for all" },
+		    "options[1]: " NO_OPTION("rexec") },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"rdev\"]}]",
-		    "options[0]: rdev gives more than a driver needs: nosuid, nodev and rprivate are for all" },
-		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"nosuid\",\"nodev\",\"noexec\",\"rslave\",\"size=dev\"]}]",
+		    "options[0]: " NO_OPTION("rdev") },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"nosuid\",\"nodev\",\"noexec\",\"rprivate\",\"ro\"]}]",
 		    NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"size=1\"]}]",
+		    "options: option \"size=1\" is tmpfs's, and this is a bind mount" },
+		{ "\"mounts\":[{\"hostPath\":\"t\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"mode=755\",\"size=1\",\"nosuid\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/opt/x\",\"containerPath\":\"/a\",\"options\":[\"rw\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/etc/x\",\"containerPath\":\"/a\",\"options\":[\"rw\",\"ro\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/etc/x\",\"containerPath\":\"/a\",\"options\":[\"ro\",\"rw\"]}]", "hostPath: " OWN("/etc") },
+		{ "\"mounts\":[{\"hostPath\":\"/dev/dri/by-path/pci-0000:03:00.0-card\",\"containerPath\":\"/dev/dri/by-path/pci-0000:03:00.0-card\","
+		    "\"options\":[\"bind\",\"rw\"]}]", NULL },
 		{ "\"additionalGids\":[44,4294967295]", NULL },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/tmp/h\",\"env\":[\"A=1\"]}]",
 		    "path: a program beneath /tmp is not only root's to change" },
@@ -354,21 +426,10 @@ test_unsafe(void)
 		    "hostInterfaceName: \"a%d\" is no name of a network interface" },
 		{ "\"netDevices\":[{\"hostInterfaceName\":\"a\",\"name\":\"lo\"}]", "name: lo is the container's own link" },
 	};
-	char text[512], *got;
-	const char *from;
 	size_t i;
 
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		snprintf(text, sizeof(text), J("{%s}"), t[i].edits);
-		got = faults(CDI_JSON, text, strlen(text));
-		if (t[i].want == NULL)
-			is_str(got, "fine", "%s", t[i].edits);
-		else {
-			from = strchr(got, ']') != NULL ? strstr(strchr(got, ']') + 1, "].") : NULL;
-			is_str(from != NULL && strstr(got, ": unsafe: ") != NULL ? from + 2 : got, t[i].want, "%s", t[i].edits);
-		}
-		free(got);
-	}
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		check_edits(t[i].edits, t[i].want);
 	check(CDI_JSON, J("{\"env\":[\"GPUHELPER_GPUS=all\"]}"),
 	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ names are what a container asks for by", "what a container asks for");
 	check(CDI_JSON, J("{\"additionalGids\":[44,0]}"), "1:102: unsafe: " AT ".additionalGids[1]: 0 is root's own group", "root's group");
@@ -446,6 +507,7 @@ main(int argc, char **argv)
 	test_versions();
 	test_names();
 	test_unsafe();
+	test_mounts_and_numbers();
 	test_limits();
 #if !defined(__SANITIZE_ADDRESS__)
 	test_memory(dir);

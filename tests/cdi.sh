@@ -278,6 +278,52 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 7002 owns this host's /dev/nvme0n1, and is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 7003 owns this host's /dev/mem, and is as good as root
 	E
+	# a name twice, and names beside those
+	printf 'docker:x:6101:\ndocker:x:6102:\nuinput:x:6103:\ninput:x:6104:\nadm:x:6105:\nmicrok8s:x:6106:\nlibvirt-qemu:x:6107:\n' >group
+	gids 6101,6102,6103,6104,6105,6106,6107
+	grouped "$ctl" cdi validate gids.json
+	t "each line of a name, and further names" sh -c '[ "$1" = 65 ] && [ "$(grep -c "which is as good as root$" out)" = 7 ]' - "$st"
+	mkdir gids; gids 6102; cp gids.json gids/
+	grouped "$ctl" cdi list --spec-dirs gids
+	t "list judges groups, too" sh -c '[ "$1" = 65 ] && grep -q "^v.com/c=g  .*/gids/gids.json  (unsafe)$" out && grep -q "6102 is this host.s group docker" err' - "$st"
+	# others COMMAND...: who owns disks of other kinds, what is typed, an engine's socket, the passwords; an ACL
+	cat >others.sh <<-'E'
+		set -e
+		mount --make-rprivate /
+		mount --bind group /etc/group
+		mount -t tmpfs -o mode=755 tmpfs /mnt
+		mkdir /mnt/mapper /mnt/input
+		n() { mknod "/mnt/$1" "$2" "$3" "$4"; chown "0:$5" "/mnt/$1"; }
+		n null c 1 3 0; n mapper/vg-lv b 253 0 7101; n pmem0 b 259 3 7102; n nvme0 c 241 0 7103; n sg0 c 21 0 7104
+		n uinput c 10 223 7105; n input/event0 c 13 64 7106; n sdq b 8 64 0; n sgx_enclave c 10 125 7110
+		command -v setfacl >/dev/null && setfacl -m g:7107:rw /mnt/sdq
+		mount --bind /mnt /dev
+		mount -t tmpfs -o mode=755 tmpfs /run
+		python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("/run/docker.sock")'
+		chown 0:7108 /run/docker.sock
+		: >secret; chmod 640 secret; chown 0:7109 secret
+		mount --bind secret /etc/shadow
+		exec "$@"
+	E
+	others() { unshare -m sh others.sh "$@" >out 2>err; st=$?; }
+	if [ -e /etc/shadow ] && command -v setfacl >/dev/null; then
+		gids 7101,7102,7103,7104,7105,7106,7107,7108,7109,7110
+		others "$ctl" cdi validate gids.json
+		sed -i 's/^gids.json:1:98: unsafe: devices.0..containerEdits.additionalGids.[0-9].: //' out
+		t "who owns disks of other kinds, what is typed, an engine's socket, the passwords" exactly 65 <<-'E'
+			7101 owns this host's /dev/mapper/vg-lv, and is as good as root
+			7102 owns this host's /dev/pmem0, and is as good as root
+			7103 owns this host's /dev/nvme0, and is as good as root
+			7104 owns this host's /dev/sg0, and is as good as root
+			7105 owns this host's /dev/uinput, and is as good as root
+			7106 owns this host's /dev/input/event0, and is as good as root
+			7107 has an ACL entry on this host's /dev/sdq, and is as good as root
+			7108 owns this host's /run/docker.sock, and is as good as root
+			7109 owns this host's /etc/shadow, and can have its passwords guessed
+		E
+	else
+		skip "who owns disks of other kinds" "no /etc/shadow, or no setfacl"
+	fi
 else
 	skip "groups of this host" "not root, or no mount namespaces"
 fi

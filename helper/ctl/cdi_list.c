@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "../host/cdigroups.h"
 #include "../pure/cleanup.h"
 
 static json_t *
@@ -71,6 +72,24 @@ print_json(const struct cdi_registry *r)
 	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", strings_json(&r->problems)));
 }
 
+/* A grant takes no group from a spec; other engines do. */
+static int
+judge_groups(struct cdi_registry *r, struct why *why)
+{
+	autofree struct cdi_group *group = NULL;
+	size_t groups, i;
+
+	if (cdi_groups_of_host(&group, &groups, why) == -1)
+		return -1;
+	for (i = 0; i < r->files; i++) {
+		if (r->file[i].usable)
+			cdi_judge_groups(&r->file[i].spec, group, groups, &r->file[i].faults);
+		if (r->file[i].faults.starved)
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
 int
 ctl_cdi_list(const struct options *o)
 {
@@ -81,7 +100,8 @@ ctl_cdi_list(const struct options *o)
 	bool any;
 
 	if ((o->spec_dirs != NULL && (dirs = cdi_spec_dirs(o->spec_dirs, &why)) == NULL) ||
-	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, &r, &why) == -1)
+	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, &r, &why) == -1 ||
+	    judge_groups(&r, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)
 		print_json(&r);

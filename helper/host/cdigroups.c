@@ -1,71 +1,107 @@
-/* See cdigroups.h.  Reads /etc/group and looks at nodes in /dev; opens none. */
+/*
+ * See cdigroups.h.  Reads /etc/group, and looks at nodes, sockets and files of root's, which it opens for their ACLs
+ * alone (O_PATH).
+ */
 #include "cdigroups.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "file.h"
+#include "inodeacl.h"
 #include "users.h"
 
-/* *v is of *n elements; what is there already stays. */
-static struct cdi_group *
-add(struct cdi_group **v, size_t *n, uint32_t gid)
+struct found {
+	struct cdi_group *v;
+	size_t n;
+};
+
+/* What is there already stays.  -1: no memory. */
+static int __attribute__((format(printf, 3, 4)))
+add(struct found *f, uint32_t gid, const char *fmt, ...)
 {
 	struct cdi_group *more;
+	va_list ap;
 	size_t i;
 
-	for (i = 0; i < *n; i++)
-		if ((*v)[i].gid == gid)
-			return &(*v)[i];
-	if ((more = reallocarray(*v, *n + 1, sizeof(*more))) == NULL)
-		return NULL;
-	*v = more;
-	more += (*n)++;
-	*more = (struct cdi_group){ .gid = gid };
-	return more;
-}
-
-static int
-add_named(struct cdi_group **v, size_t *n, struct why *why)
-{
-	/* disks and memory; engines that start what they are told to; passwords; who may become root */
-	static const char *const names[] = { "disk", "kmem", "docker", "lxd", "incus", "incus-admin", "podman",
-		"containerd", "libvirt", "shadow", "staff", "sudo", "wheel", "admin", "gpuhelper", NULL };
-	struct cdi_group *g;
-	uint32_t gid;
-	size_t i;
-
-	for (i = 0; names[i] != NULL; i++) {
-		if (!group_gid(names[i], &gid)) {
-			if (errno != 0 && errno != ENOENT)
-				return refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
-			continue;
-		}
-		if ((g = add(v, n, gid)) == NULL)
-			return refuse_nomem(why);
-		if (g->is[0] == '\0')
-			snprintf(g->is, sizeof(g->is), "is this host's group %s, which is as good as root", names[i]);
-	}
+	for (i = 0; i < f->n; i++)
+		if (f->v[i].gid == gid)
+			return 0;
+	if ((more = reallocarray(f->v, f->n + 1, sizeof(*more))) == NULL)
+		return -1;
+	f->v = more;
+	more += f->n++;
+	more->gid = gid;
+	va_start(ap, fmt);
+	vsnprintf(more->is, sizeof(more->is), fmt, ap);
+	va_end(ap);
 	return 0;
 }
 
-/* Not what is removed and put in: such a group (cdrom, floppy) is people's at the machine. */
-static bool
-is_hosts(const char *name, const struct stat *st)
+static int
+add_named(const char *name, uint32_t gid, void *arg)
 {
-	static const char *const disks[] = { "sd", "nvme", "vd", "xvd", "mmcblk", "dm-", "md", "loop", NULL };
+	/* disks, memory, what is typed; engines that start what they are told to; passwords, logs; who may become root */
+	static const char *const names[] = { "disk", "kmem", "input", "uinput", "docker", "lxd", "incus", "incus-admin",
+		"podman", "containerd", "microk8s", "libvirt", "libvirt-qemu", "shadow", "adm", "staff", "sudo", "wheel", "admin",
+		"gpuhelper", NULL };
 	size_t i;
 
-	if (S_ISCHR(st->st_mode))
-		return strcmp(name, "mem") == 0 || strcmp(name, "kmem") == 0 || strcmp(name, "port") == 0;
-	for (i = 0; S_ISBLK(st->st_mode) && disks[i] != NULL; i++)
-		if (text_starts(name, disks[i]))
+	for (i = 0; names[i] != NULL; i++)
+		if (strcmp(name, names[i]) == 0)
+			return add(arg, gid, "is this host's group %s, which is as good as root", name) == -1 ? 1 : 0;
+	return 0;
+}
+
+/*
+ * Not what is removed and put in: such a group (cdrom, floppy) is people's at the machine.  Nor consoles, whose
+ * group (tty) is every terminal's.
+ */
+static bool
+is_hosts(const char *path, const struct stat *st)
+{
+	static const char *const chars[] = { "/dev/mem", "/dev/kmem", "/dev/port", "/dev/uinput", NULL };
+	/* a number follows: /dev/sgx_enclave is no disk */
+	static const char *const prefixes[] = { "/dev/sg", "/dev/bsg/", "/dev/nvme", "/dev/raw/raw", "/dev/input/event",
+		"/dev/mtd", NULL };
+	char next;
+	size_t i;
+
+	if (S_ISBLK(st->st_mode))
+		return cdi_host_node(path) != NULL;
+	for (i = 0; S_ISCHR(st->st_mode) && chars[i] != NULL; i++)
+		if (strcmp(path, chars[i]) == 0)
+			return true;
+	for (i = 0; S_ISCHR(st->st_mode) && prefixes[i] != NULL; i++)
+		if (text_starts(path, prefixes[i]) && (next = path[strlen(prefixes[i])]) >= '0' && next <= '9')
 			return true;
 	return false;
+}
+
+/* Groups that an administrator let in beside the owning one.  What has no ACL that can be read has none to tell of. */
+static int
+add_of_acl(struct found *f, const char *path)
+{
+	autoclose int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	autoposixacl struct posixacl a = { .v = NULL };
+	size_t i;
+
+	if (fd == -1 || !inode_acl_read(fd, &a))
+		return fd != -1 && errno == ENOMEM ? -1 : 0;
+	for (i = 0; i < a.n; i++)
+		if (a.v[i].tag == POSIXACL_GROUP && (a.v[i].bits & (R_OK | W_OK)) != 0 &&
+		    add(f, a.v[i].id, "has an ACL entry on this host's %s, and is as good as root", path) == -1)
+			return -1;
+	return 0;
 }
 
 static int
@@ -75,39 +111,73 @@ by_name(const struct dirent **a, const struct dirent **b)
 }
 
 static int
-add_owners(struct cdi_group **v, size_t *n, struct why *why)
+add_nodes(struct found *f, const char *dir, struct why *why)
 {
 	struct dirent **entry = NULL;
-	struct cdi_group *g;
 	char path[300];
 	struct stat st;
-	int count = scandir("/dev", &entry, NULL, by_name), i, ret = 0;
+	int count = scandir(dir, &entry, NULL, by_name), i, ret = 0;
 
 	if (count == -1)
-		return refuse(why, WHY_IO, "/dev: %s", strerror(errno));
+		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "/dev/%s", entry[i]->d_name);
-		if (ret == 0 && lstat(path, &st) == 0 && is_hosts(entry[i]->d_name, &st)) {
-			if ((g = add(v, n, st.st_gid)) == NULL)
-				ret = refuse_nomem(why);
-			else if (g->is[0] == '\0')
-				snprintf(g->is, sizeof(g->is), "owns this host's %s, and is as good as root", path);
-		}
+		snprintf(path, sizeof(path), "%.40s/%.255s", dir, entry[i]->d_name);
+		if (ret == 0 && lstat(path, &st) == 0 && is_hosts(path, &st) &&
+		    (add(f, st.st_gid, "owns this host's %s, and is as good as root", path) == -1 ||
+		    add_of_acl(f, path) == -1))
+			ret = refuse_nomem(why);
 		free(entry[i]);
 	}
 	free(entry);
 	return ret;
 }
 
+/* Whoever may speak to an engine has it start what he likes; whoever reads the passwords has them guessed. */
+static int
+add_owners(struct found *f, struct why *why)
+{
+	static const char *const dirs[] = { "/dev", "/dev/mapper", "/dev/input", "/dev/raw", "/dev/bsg", NULL };
+	static const char *const sockets[] = { "/run/docker.sock", "/run/containerd/containerd.sock",
+		"/run/podman/podman.sock", "/run/crio/crio.sock", "/run/buildkit/buildkitd.sock",
+		"/run/k3s/containerd/containerd.sock", "/run/cri-dockerd.sock", "/run/dockershim.sock", "/run/snapd.socket",
+		"/run/libvirt/libvirt-sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
+		"/var/lib/incus/unix.socket", "/run/incus/unix.socket", NULL };
+	static const char *const secrets[] = { "/etc/shadow", "/etc/gshadow", NULL };
+	struct stat st;
+	size_t i;
+
+	for (i = 0; dirs[i] != NULL; i++)
+		if (add_nodes(f, dirs[i], why) == -1)
+			return -1;
+	for (i = 0; sockets[i] != NULL; i++)
+		if (lstat(sockets[i], &st) == 0 && S_ISSOCK(st.st_mode) &&
+		    (add(f, st.st_gid, "owns this host's %s, and is as good as root", sockets[i]) == -1 ||
+		    add_of_acl(f, sockets[i]) == -1))
+			return refuse_nomem(why);
+	for (i = 0; secrets[i] != NULL; i++)
+		if (lstat(secrets[i], &st) == 0 && (add(f, st.st_gid, "owns this host's %s, and can have its passwords guessed",
+		    secrets[i]) == -1 || add_of_acl(f, secrets[i]) == -1))
+			return refuse_nomem(why);
+	return 0;
+}
+
 int
 cdi_groups_of_host(struct cdi_group **out, size_t *n, struct why *why)
 {
+	struct found f = { .n = 0 };
+	int ret = group_each(add_named, &f);
+
 	*out = NULL;
 	*n = 0;
-	if (add_named(out, n, why) == 0 && add_owners(out, n, why) == 0)
-		return 0;
-	free(*out);
-	*out = NULL;
-	*n = 0;
-	return -1;
+	if (ret != 0)
+		ret = ret == 1 ? refuse_nomem(why) : refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
+	else
+		ret = add_owners(&f, why);
+	if (ret == -1) {
+		free(f.v);
+		return -1;
+	}
+	*out = f.v;
+	*n = f.n;
+	return 0;
 }

@@ -6,7 +6,8 @@
 
 /*
  * Those that are known for it by name (disk, docker, sudo, ...) in /etc/group, and
- * those that own a disk or the memory in /dev.  *out is the caller's to free.
+ * those that own, or have an ACL entry on, a disk, the memory or what is typed in
+ * /dev, an engine's socket, or the passwords.  *out is the caller's to free.
  * -1 with *why where that can't be read.
  */
 int cdi_groups_of_host(struct cdi_group **out, size_t *n, struct why *why);

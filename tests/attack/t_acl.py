@@ -576,7 +576,7 @@ OWN = "mount -t tmpfs -o mode=755 own %s\n"
 OWN_DEV = OWN % "/dev" + "mknod -m 666 /dev/null c 1 3\nmknod -m 666 /dev/urandom c 1 9\n"
 
 
-@case("N16", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
+@case("N18", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
 def n16():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -599,7 +599,7 @@ def n16():
 COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
 
 
-@case("N17", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
+@case("N19", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
 def n17():
     cover = TEMP + "/cover"
     for how in COVERS:

@@ -1416,7 +1416,7 @@ def x1():
         assert a.hear() > 60
 
 
-@case("L28", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
+@case("L29", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
 def l28():
     folder = {"gpus": None, "folders": "/srv/tree/open:rw"}
     for maps in {"uids": None, "gids": None}, {"uids": [[0, 0, 1]]}:

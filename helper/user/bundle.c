@@ -71,19 +71,23 @@ write_whole(int fd, const char *text, size_t len)
 }
 
 int
-bundle_stage(struct bundle *b, const char *text, size_t len, char staged[64], struct why *why)
+bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why)
 {
 	int fd, saved;
+	bool kept;
 
 	snprintf(staged, 64, ".config.json.gpuhelper.%d", getpid());
 	(void)unlinkat(b->dir, staged, 0);
 	fd = openat(b->dir, staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s: no new config.json can be written there: %s", b->path, strerror(errno));
-	/* same owner, group and mode as before; where the group can't be kept, nobody gets more than he had */
-	if (write_whole(fd, text, len) == -1 ||
-	    (fchown(fd, b->st.st_uid, b->st.st_gid) == -1 && errno != EPERM) ||
-	    fchmod(fd, b->st.st_mode & 0777) == -1 || fsync(fd) == -1) {
+	/*
+	 * Same owner, group and mode as before.  Where those can't be kept the bits would be another group's; and what is
+	 * in it that was not in it before may be none of the group's or others' business.
+	 */
+	kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
+	if ((!kept && errno != EPERM) || write_whole(fd, text, len) == -1 ||
+	    fchmod(fd, b->st.st_mode & (kept && !secret ? 0777 : 0700)) == -1 || fsync(fd) == -1) {
 		saved = errno;
 		close(fd);
 		bundle_discard(b, staged);

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_USER_BUNDLE_H
 #define GPUHELPER_USER_BUNDLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -23,9 +24,11 @@ int bundle_open(const char *path, struct bundle *b, struct why *why);
 /*
  * Writes the new text beside config.json, durably, under a name of its own.
  * bundle_commit() then puts it in place if config.json is still what was read;
- * bundle_close() removes it where that never came.
+ * bundle_close() removes it where that never came.  It has the owner, group and
+ * mode of config.json, and is for its owner alone where it is «secret», or the
+ * owner or group can't be kept.
  */
-int bundle_stage(struct bundle *b, const char *text, size_t len, char staged[64], struct why *why);
+int bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why);
 int bundle_commit(struct bundle *b, const char *staged, struct why *why);
 void bundle_discard(struct bundle *b, const char *staged);
 void bundle_close(struct bundle *b);

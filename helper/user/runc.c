@@ -297,6 +297,13 @@ label_plain(struct making *m)
 	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
 }
 
+/* The variables of a policy may be.  They come with those of the driver, in one list. */
+static bool
+has_secrets(const struct making *m)
+{
+	return m->granted && m->reply.edits.env.n > 0;
+}
+
 static int
 write_config(struct making *m)
 {
@@ -307,7 +314,7 @@ write_config(struct making *m)
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
 		return m->granted ? ask_final(&m->asking, &m->why) : 0;
-	if (bundle_stage(&m->bundle, m->text, m->len, m->staged, &m->why) == -1)
+	if (bundle_stage(&m->bundle, m->text, m->len, has_secrets(m), m->staged, &m->why) == -1)
 		return -1;
 	if (m->granted && ask_final(&m->asking, &m->why) == -1)
 		return -1;

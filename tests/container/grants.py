@@ -103,7 +103,7 @@ ok(new['linux']['resources']['devices'] == [DENY_ALL] + old['linux']['resources'
    [{'allow': True, 'type': 'c', 'major': m, 'minor': n, 'access': 'rw'} for m, n in ((195, 0), (195, 255), (510, 0), (510, 1))],
    tag + 'the device rules are a denial of all, the old ones and the exact new ones', new['linux']['resources']['devices'])
 ok(new['linux']['maskedPaths'] == ['/proc/driver/nvidia/gpus/0000:af:00.0'], tag + 'the other GPU is masked in /proc')
-ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o644, tag + "config.json keeps its mode")
+ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o600, tag + "with the policy's environment in it, config.json is its owner's alone")
 ok([f for f in os.listdir(b.dir) if f.startswith('.')] == [], tag + 'no temporary file is left in the bundle')
 rec = [a for a in audit() if a.get('container') == b.id]
 ok([a['event'] for a in rec] == ['grant', 'end'] and rec[0]['policy'] == 't10-train.conf' and
@@ -117,6 +117,7 @@ for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-d
     before = b.config()
     r = b.run()
     ok(r.returncode == 0, tag + 'plain %s runs' % sample, r.stdout + str(b.errors()))
+    ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o644, tag + 'plain %s: config.json keeps its mode' % sample)
     nodes = [n for n in values(r, 'node') if n != '/dev/nvidia0' or sample != 'task-forged-env']
     ok(nodes == [] and 'ENXIO' not in values(r, 'open_nvidia0') + values(r, 'made'), tag + 'plain %s has no GPU' % sample, r.stdout[:500])
     ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'plain %s: NVIDIA_VISIBLE_DEVICES=void' % sample)

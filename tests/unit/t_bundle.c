@@ -1,7 +1,7 @@
 /*
  * user/bundle.c: a config.json that changes between being read and being replaced,
- * or while it is read, is refused, and what someone else wrote stays.  pread(2) is
- * the test's own, and changes the file on the way.
+ * or while it is read, is refused, and what someone else wrote stays; and who may
+ * read the new one.  pread(2) is the test's own, and changes the file on the way.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,7 +128,7 @@ commits(void (*change)(void), bool good, const char *after, const char *name)
 	char staged[64];
 
 	put("config.json", "{1}");
-	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, staged, &why) == -1) {
+	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, false, staged, &why) == -1) {
 		ok(false, "%s: %s", name, why.text);
 		return;
 	}
@@ -161,7 +162,7 @@ commits_at_once(void (*change)(void), const char *name)
 		change();
 		if (fstatat(dir, "config.json", &now, 0) == 0 &&
 		    memcmp(&now.st_ctim, &b.st.st_ctim, sizeof(now.st_ctim)) == 0) {
-			ret = bundle_stage(&b, "{new}", 5, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
+			ret = bundle_stage(&b, "{new}", 5, false, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
 			is_int(ret, -1, "within one tick of the clock, %s", name);
 			bundle_close(&b);
 			return;
@@ -185,6 +186,52 @@ reads(void (*change)(void), bool good, const char *name)
 	bundle_close(&b);
 }
 
+/* Modes. */
+
+static int
+mode_after(bool secret)
+{
+	struct why why = { 0 };
+	struct stat st = { 0 };
+	struct bundle b;
+	char staged[64];
+
+	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, secret, staged, &why) == -1 ||
+	    bundle_commit(&b, staged, &why) == -1 || fstatat(dir, "config.json", &st, 0) == -1)
+		return -1;
+	bundle_close(&b);
+	return (int)(st.st_mode & 07777);
+}
+
+static void
+modes(mode_t mode, bool secret, int after, const char *name)
+{
+	put("config.json", "{1}");
+	if (fchmodat(dir, "config.json", mode, 0) == -1)
+		exit(2);
+	is_int(mode_after(secret), after, "%s", name);
+}
+
+/* In a directory of the caller's lies a file of someone else's, whose owner and group a caller can't give his own. */
+static void
+others_file(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		skip("another's file", "needs root");
+		return;
+	}
+	put("config.json", "{1}");
+	if (fchmodat(dir, "config.json", 0644, 0) == -1 || chmod(top, 0777) == -1)
+		exit(2);
+	if ((pid = fork()) == 0)
+		_exit(setresgid(1234, 1234, 1234) == 0 && setresuid(1234, 1234, 1234) == 0 && mode_after(false) == 0600 ? 0 : 1);
+	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
+	    "where group and owner can't be kept the new one is the caller's alone");
+}
+
 int
 main(void)
 {
@@ -202,6 +249,11 @@ main(void)
 	reads(nothing, true, "nothing");
 	reads(append, false, "it grows");
 	reads(cut, false, "it is cut");
+	modes(0644, false, 0644, "without secrets its mode is kept");
+	modes(0640, false, 0640, "and so is another one");
+	modes(0644, true, 0600, "with secrets neither group nor others read it");
+	modes(0464, true, 0400, "and nobody gets more than he had");
+	others_file();
 	unlinkat(dir, "config.json", 0);
 	close(dir);
 	rmdir(top);

@@ -135,11 +135,22 @@ fill_holdings(const struct leases *ls, const struct queue *q, const struct stray
 	return 0;
 }
 
-/* Who it is, to be told to the same user only: a team is what a container claims. */
-static const char *
-name_for(const struct lease *holder, const struct lease *who)
+/* "TEAM/PIPELINE": what could be read in two ways is of no team. */
+static bool
+is_of_team(const char *pipeline, const char *team)
 {
-	return holder->uid != who->uid ? NULL : holder->pipeline[0] != '\0' ? holder->pipeline : holder->id;
+	const size_t n = strlen(team);
+
+	return strncmp(pipeline, team, n) == 0 && pipeline[n] == '/' && strchr(team, '/') == NULL &&
+	    strchr(pipeline + n + 1, '/') == NULL;
+}
+
+/* A team without a token is what a container claims, and the user tells nothing that he does not know. */
+bool
+allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who)
+{
+	return holder->uid == uid && (who->kind != IDENTITY_TOKEN ||
+	    (who->team != NULL && is_of_team(holder->pipeline, who->team)));
 }
 
 /* The GPU, and who of those that no lease knows of has it open. */
@@ -159,22 +170,25 @@ tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 
 /* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
 static int
-refuse_busy(const struct leases *ls, const struct strays *strays, const struct waiter *w, const struct lease *who,
-    size_t before, struct why *why)
+refuse_busy(const struct leases *ls, const struct strays *strays, const struct waiter *w, uint32_t uid,
+    const struct identity *who, size_t before, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
-	const char *name;
+	const struct lease *l;
 	char since[32];
+	bool named;
 	size_t i;
 
 	for (i = 0; i < ls->n && told < 4; i++) {
-		if (!lease_holds(ls->v[i]) || !pick_wants_any(w->want, w->wants, ls->v[i]->gpu, ls->v[i]->gpus))
+		l = ls->v[i];
+		if (!lease_holds(l) || !pick_wants_any(w->want, w->wants, l->gpu, l->gpus))
 			continue;
-		text_time(ls->v[i]->since, since);
-		name = name_for(ls->v[i], who);
-		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ", name != NULL ? name : "a container");
-		if (name != NULL)
+		named = allot_may_name(l, uid, who);
+		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ",
+		    !named ? "a container" : l->pipeline[0] != '\0' ? l->pipeline : l->id);
+		text_time(l->since, since);
+		if (named)
 			buf_printf(&b, " since %s", since);
 	}
 	/* who holds one may have it open: that is no news */
@@ -255,7 +269,7 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 
 int
 allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
-    struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
+    const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
 	size_t before = queue_place(q, w->key);
 	struct holdings h = { 0 };
@@ -263,7 +277,7 @@ allot(const struct leases *ls, const struct queue *q, const struct strays *stray
 
 	if ((ret = fill_holdings(ls, q, strays, before, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, &d->grant, l, w, out, max, why)) == 1)
-		ret = refuse_busy(ls, strays, w, l, before, why);
+		ret = refuse_busy(ls, strays, w, l->uid, who, before, why);
 	holdings_free(&h);
 	return ret;
 }

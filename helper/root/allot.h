@@ -30,12 +30,15 @@ int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 /* Those nodes of CDI devices that are a GPU's own are the lease's, as the GPU's nodes are.  -1 with *why. */
 int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
 
+/* May who asks be told by name who holds a GPU?  Each of the same user, and of the same team where his is proven. */
+bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
+
 /*
  * Picks GPUs for what w wants, but for the strays', and writes them into *l (gpu, node) and out[] (up
- * to max, in the same order).  -1 with *why; WHY_AGAIN, with the holders and how
+ * to max, in the same order).  -1 with *why; WHY_AGAIN, with the holders, as far as «who» may know them, and how
  * many wait before, where there are too few free ones.
  */
 int allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
-    struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);
+    const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);
 
 #endif

@@ -193,21 +193,25 @@ give_up_gpus(struct lease *l)
 	l->gpus = l->nodes = 0;
 }
 
-/* Why not, for who starts something there all the same: who has them, if that is a container of the same user's. */
+/* Why not, for who starts something there all the same: who has them, as far as he may know that. */
 static void
 name_holder(struct work *w, const struct leases *ls, const struct lease *old)
 {
 	const struct lease *l;
 	size_t i, k, g;
 
-	for (i = 0; i < ls->n; i++)
-		for (l = ls->v[i], k = 0; !lease_is_given_back(l) && l->uid == old->uid && k < l->gpus; k++)
+	for (i = 0; i < ls->n; i++) {
+		l = ls->v[i];
+		if (lease_is_given_back(l) || !allot_may_name(l, old->uid, &w->known.id))
+			continue;
+		for (k = 0; k < l->gpus; k++)
 			for (g = 0; g < old->gpus; g++)
 				if (held_overlaps(&l->gpu[k], &old->gpu[g])) {
 					refuse(&w->why, WHY_AGAIN, "%s%scontainer %.80s has %s", l->pipeline,
 					    l->pipeline[0] != '\0' ? ", " : "", l->id, old->gpus == 1 ? "it" : "them");
 					return;
 				}
+	}
 }
 
 /* Under the lock: picks, plans, and marks the lease as coming back. */

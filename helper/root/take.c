@@ -220,7 +220,8 @@ pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct
 	w->lease.pausing.waited = queue_waited(q, me->key);
 	if (allot_wants(&w->decision, me, &w->why) == -1 || idle_finish(idle, me, &w->why) == -1)
 		return -1;
-	if (allot(idle->leases, q, &w->strays, &w->decision, &w->lease, me, w->picks, GPUS_MAX, &w->why) == -1)
+	if (allot(idle->leases, q, &w->strays, &w->decision, &w->known.id, &w->lease, me, w->picks, GPUS_MAX,
+	    &w->why) == -1)
 		return wait_for_some(w, idle, q, me);
 	return 0;
 }

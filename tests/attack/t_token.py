@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 
+import client
 from client import exchange, once
 from harness import *
 from t_process import leave_after_reply
@@ -153,3 +154,23 @@ def t7():
         granted(ask(token(job="d"), "d", "victim"))
         refused(ask(token(job="e"), "e", "victim"), 75, "65536")
         refused(ask(token(job="e"), "e", "root"), 75, "65536")
+
+
+@case("T8", "one worker's uid has all teams' containers: busy names only those of the team that the asker's token proves")
+def t8():
+    with issuer() as token:
+        for n, pipeline in enumerate(("other/pull-requests", "ml/eval", "m/l")):
+            write(POLICIES + "/11-%d.conf" % n, 'pipeline = "%s"; gpus = ( { vendor = "nvidia"; count = 2; } );' % pipeline)
+        with asker("attacker") as a:
+            granted(a.grant(id="one", token=token(), gpus=None))
+            for team, pipeline, told in ("other", "pull-requests", False), ("m", "l", False), ("ml", "eval", True):
+                answer = ask(token(team=team, pipeline=pipeline, job=team), "two")
+                refused(answer, 75, "taken by")
+                assert ("train" in answer[1]["text"]) == told and "one" not in answer[1]["text"], (team, answer)
+        client.look()
+        # who has no pipeline is of no team
+        with asker("attacker") as a:
+            granted(a.grant(id="caller-s", gpus="2"))
+            answer = ask(token(job="z"), "two")
+            refused(answer, 75, "taken by a container")
+            assert "caller-s" not in answer[1]["text"], answer

@@ -45,6 +45,8 @@ want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing shar
 	snprintf(a->waiter.key, sizeof(a->waiter.key), "%s", "me");
 }
 
+static struct identity somebody = { .kind = IDENTITY_CALLER };
+
 /* Allots, beside a lease that has a GPU (if it has one) and behind those who wait in q. */
 static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
@@ -52,7 +54,24 @@ ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
-	    allot(&ls, q, &a->strays, &a->decision, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	    allot(&ls, q, &a->strays, &a->decision, &somebody, &a->lease, &a->waiter, a->out, MAX, &a->why);
+}
+
+/* To whom a holder of ml/train, or so, is named: a name that could be read in two ways is nobody's team's. */
+static void
+is_named(const struct lease *of)
+{
+	static char two[] = "ml/a/b", none[] = "";
+	const struct identity ml = { .kind = IDENTITY_TOKEN, .team = "ml" }, m = { .kind = IDENTITY_TOKEN, .team = "m" };
+	const struct identity mla = { .kind = IDENTITY_TOKEN, .team = "ml/a" };
+	struct lease l = *of;
+
+	ok(allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid + 1, &ml), "to a team that a token proves: its own");
+	ok(!allot_may_name(&l, l.uid, &m), "another one whose name it begins with: no");
+	l.pipeline = two;
+	ok(!allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid, &mla), "of two that it could be neither");
+	l.pipeline = none;
+	ok(!allot_may_name(&l, l.uid, &ml) && allot_may_name(&l, l.uid, &somebody), "a container of no team: only without a token");
 }
 
 /* The same beside a lease on «held». */
@@ -159,6 +178,7 @@ test_states(void)
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train since ") != NULL,
 	    "the same user's holder is named: \"%s\"", a.why.text);
 	done(&a);
+	is_named(&l);
 	l.pipeline = none;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by c1 since ") != NULL,

@@ -105,7 +105,8 @@ make_directories() {
 	while read -r d; do [ -d "$D$d" ] || install -d -m 0755 "$D$d"; done
 	[ -z "$D" ] && [ "$(id -u)" = 0 ] || return 0
 	install -d -m 0755 "$RUNSTATE/gpuhelper"
-	install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
+	# who reads the log is the administrator's to say
+	[ -d "$LOCALSTATE/log/gpuhelper" ] || install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }
 

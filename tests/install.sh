@@ -95,6 +95,8 @@ echo 'privileged = "deny";' >/etc/gpuhelper/gpuhelper.conf
 echo 'identity = "caller";' >/etc/gpuhelper/policy.d/10-all.conf
 echo '{}' >/etc/gpuhelper/keys/ci.json
 chmod 0700 /etc/gpuhelper/policy.d
+chgrp root /var/log/gpuhelper
+chmod 0700 /var/log/gpuhelper
 echo '{"event":"grant"}' >/var/log/gpuhelper/audit.jsonl
 cp /etc/logrotate.d/gpuhelper "$T/rotation"
 sed -i 's/rotate 400/rotate 4000/' /etc/logrotate.d/gpuhelper
@@ -104,6 +106,7 @@ shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/after"
 t "a rotation that was changed stays, which is said" says '/etc/logrotate.d/gpuhelper was changed'
 t "an upgrade leaves settings, policies, keys, the rotation and the audit log alone" cmp -s "$T/before" "$T/after"
 t "and the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
+t "and who may read the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
 
 echo "# where it can't be"
 groupdel gpuhelper

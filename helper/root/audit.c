@@ -15,7 +15,6 @@
 
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../host/users.h"
 
 #define FIELD_MAX 256
 #define LIST_MAX 64
@@ -24,7 +23,7 @@ int
 audit_open(struct why *why)
 {
 	autoclose int dir = -1;
-	uint32_t gid;
+	struct stat st;
 	int fd;
 
 	/* above it only root may own, but some systems let a group write in /var/log: the folder itself must be ours */
@@ -33,7 +32,8 @@ audit_open(struct why *why)
 	fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1 && errno == ENOENT) {
 		fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
-		if (fd != -1 && group_gid("gpuhelper", &gid) && fchown(fd, 0, gid) == 0)
+		/* its folder's group (gpuhelper's, where it was installed) reads it: so an administrator can name another */
+		if (fd != -1 && fstat(dir, &st) == 0 && fchown(fd, 0, st.st_gid) == 0)
 			(void)fchmod(fd, 0640);
 		else if (fd == -1 && errno == EEXIST)
 			fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);

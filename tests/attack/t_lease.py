@@ -1093,6 +1093,37 @@ def g9():
         assert events[1] == [("undo", "halfway"), ("quota", None)] and counted.get()["left_out"] == 2, events
 
 
+@case("G10", "who reads the log is for an administrator to say: mode and group stay, and a new one has its folder's group")
+def g10():
+    folder, ours = os.path.dirname(LOG), grp.getgrnam("gpuhelper").gr_gid
+    auditors = pwd.getpwnam("victim").pw_gid
+
+    def facts(path):
+        st = os.stat(path)
+        return st.st_uid, st.st_gid, st.st_mode & 0o7777
+
+    def reads(user):
+        try:
+            return once(user, read, LOG) != ""
+        except AssertionError:
+            return False
+
+    with kept(folder):
+        assert reads("attacker") and facts(folder) == (0, ours, 0o750), facts(folder)
+        for group, mode in (auditors, 0o750), (0, 0o700), (ours, 0o700):
+            os.chown(folder, 0, group)
+            os.chmod(folder, mode)
+            os.chown(LOG, 0, group)
+            os.chmod(LOG, 0o600)
+            granted(once("attacker", exchange, gpus="1"))
+            assert facts(folder) == (0, group, mode) and facts(LOG) == (0, group, 0o600), (facts(folder), facts(LOG))
+            os.rename(LOG, LOG + "-old")
+            granted(once("attacker", exchange, gpus="1"))
+            assert facts(folder) == (0, group, mode) and facts(LOG) == (0, group, 0o640), (facts(folder), facts(LOG))
+            assert not reads("attacker")
+            assert reads("victim") == (group == auditors)
+
+
 @case("G8", "who looks, asks for the status or has nodes mended without end is refused after 600 times a minute", 40)
 def g8():
     verbs = "look", "status", "reapply"

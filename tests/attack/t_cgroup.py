@@ -12,7 +12,7 @@ import client
 import harness
 from client import Helper, exchange, once
 from harness import *
-from t_lease import planted
+from t_lease import Cgroup, planted, spawn_held
 from t_process import cgroup2, hold_final, write_raw
 
 OWN = "/gpuhelper"
@@ -565,3 +565,49 @@ def x19():
     if tried == 0:
         raise Skip("no cgroups here in which a directory can be made")
     print("# in %d places" % tried)
+
+
+@contextlib.contextmanager
+def plain_over(cgroup, pid):
+    """Where a process's cgroup is to be seen lie plain files, which say that it is in there by itself."""
+    with mounted("-t", "tmpfs", "none", cgroup):
+        write(cgroup + "/cgroup.procs", "%d\n" % pid)
+        write(cgroup + "/cgroup.events", "populated 1\nfrozen 0\n")
+        yield
+
+
+def of_rules():
+    """The hierarchy of the device rules: v2 if that is all there is."""
+    return cgroup2() if cgroup2() == "/sys/fs/cgroup" else top("devices")
+
+
+@case("X19b", "nor is such a directory the one in which root's asker is")
+def x19b():
+    with Cgroup(CGROUP, of_rules()) as cgroup, asker("root") as a:
+        write_raw(cgroup.dirs[0] + "/cgroup.procs", str(a.pid))
+        fields = {"cgroups_path": "/x-" + CGROUP, "uids": None, "gids": None, **FOLDER}
+        granted(a.grant(**fields))
+        with plain_over(cgroup.dirs[0], a.pid):
+            refused(a.grant(**fields), 74, "names a cgroup that /sys/fs/cgroup does not have")
+
+
+@case("X19c", "nor the one that a container has for itself: where its lease looks for it stays as it was")
+def x19c():
+    for c in tops():
+        with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
+            granted(a.grant(id="x", **FOLDER))
+            guesses = leases()[0]["cgroups"]
+            pid = a.call(spawn_held)
+            write_raw(cgroup.dirs[0] + "/cgroup.procs", str(pid))
+            try:
+                with plain_over(cgroup.dirs[0], pid):
+                    assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
+                    assert leases()[0]["cgroups"] == guesses, (c, leases()[0]["cgroups"], guesses)
+                # the one that is there is its own, once nobody else is in it
+                cgroup.p.kill()
+                cgroup.p.wait()
+                assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
+                assert leases()[0]["cgroups"] != guesses, (c, guesses)
+            finally:
+                os.kill(pid, 9)
+        client.look()

@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 
 import client
@@ -232,17 +233,19 @@ def w5c():
     granted(in_namespace(lambda: deeper(ask, 5, 0), [(0, UID["attacker"], 1), (1, 300000, 65536)], maker="attacker"))
 
 
+def ask_from(jail):
+    there = os.open(RUN, os.O_PATH | os.O_DIRECTORY)
+    os.chroot(jail)
+    os.fchdir(there)
+    return Connection("gpuhelper.sock").ask(gpus=None, folders="all").reply()
+
+
 def from_jail(jail):
     """What is answered to root in this directory, whose the helper's is not."""
-    def ask():
-        there = os.open(RUN, os.O_PATH | os.O_DIRECTORY)
-        os.chroot(jail)
-        os.fchdir(there)
-        return Connection("gpuhelper.sock").ask(gpus=None, folders="all").reply()
     os.mkdir(jail)
     assert (os.stat(jail).st_dev == os.stat("/").st_dev) == (os.path.dirname(jail) == "/")
     try:
-        return in_child(ask)
+        return in_child(lambda: ask_from(jail))
     finally:
         os.rmdir(jail)
 
@@ -255,6 +258,33 @@ def w6():
 @case("W6b", "also where that is in the same file system")
 def w6b():
     refused(from_jail("/jail"), 77, "another root directory")
+
+
+def jail_numbered(number, base):
+    """A directory in a file system of its own that has this inode number."""
+    subprocess.run(["mount", "-t", "tmpfs", "numbers", base], check=True)
+    for n in range(20000):
+        path = "%s/%d" % (base, n)
+        os.mkdir(path)
+        there = os.stat(path).st_ino
+        if there >= number:
+            break
+        os.rmdir(path)
+    return path if there == number else None
+
+
+@case("W6c", "also where it has the same inode number in another file system")
+def w6c():
+    host, base = os.stat("/proc/1/root/"), tempfile.mkdtemp(dir="/run")
+    try:
+        if (jail := jail_numbered(host.st_ino, base)) is None:
+            raise Skip("the root directory is inode %d: no tmpfs here has one of that number soon" % host.st_ino)
+        st = os.stat(jail)
+        assert st.st_ino == host.st_ino and st.st_dev != host.st_dev, (st, host)
+        refused(in_child(lambda: ask_from(jail)), 77, "another root directory")
+    finally:
+        subprocess.run(["umount", base], check=True)
+        os.rmdir(base)
 
 
 @contextlib.contextmanager

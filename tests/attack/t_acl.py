@@ -577,7 +577,7 @@ OWN_DEV = OWN % "/dev" + "mknod -m 666 /dev/null c 1 3\nmknod -m 666 /dev/urando
 
 
 @case("N18", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
-def n16():
+def n18():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
         held = len(leases()), acl()
@@ -600,7 +600,7 @@ COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
 
 
 @case("N19", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
-def n17():
+def n19():
     cover = TEMP + "/cover"
     for how in COVERS:
         commands = "T=%s\nrm -f $T\n%s\nmount --bind $T %s\nrm $T\n" % (cover, how, NODE)

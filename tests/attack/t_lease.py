@@ -1448,7 +1448,7 @@ def x1():
 
 
 @case("L29", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
-def l28():
+def l29():
     folder = {"gpus": None, "folders": "/srv/tree/open:rw"}
     for maps in {"uids": None, "gids": None}, {"uids": [[0, 0, 1]]}:
         refused(once("attacker", exchange, **folder, **maps), 77, "the host's root")

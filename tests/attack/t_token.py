@@ -156,8 +156,8 @@ def t7():
         refused(ask(token(job="e"), "e", "root"), 75, "65536")
 
 
-@case("T8", "one worker's uid has all teams' containers: busy names only those of the team that the asker's token proves")
-def t8():
+@case("T9", "one worker's uid has all teams' containers: busy names only those of the team that the asker's token proves")
+def t9():
     with issuer() as token:
         for n, pipeline in enumerate(("other/pull-requests", "ml/eval", "m/l")):
             write(POLICIES + "/11-%d.conf" % n, 'pipeline = "%s"; gpus = ( { vendor = "nvidia"; count = 2; } );' % pipeline)

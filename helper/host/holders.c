@@ -57,7 +57,8 @@ look_at_all(struct search *s, DIR *d, struct why *why)
 		if (clock_ms() > s->nodes.looks.until)
 			return refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen in %d s: they have very "
 			    "many files open (the last one seen is PID %s)", HOLDERS_MS / 1000, e->d_name);
-		return refuse(why, WHY_IO, "/proc/%s: whether it has the GPU open can't be seen", e->d_name);
+		return refuse(why, WHY_AGAIN, "/proc/%s: whether it has the GPU open can't be seen, for one, as long as its "
+		    "threads or files come and go so fast", e->d_name);
 	}
 	return errno == 0 ? 0 : refuse(why, WHY_IO, "/proc: %s", strerror(errno));
 }

@@ -11,6 +11,7 @@
 #include "opennode.h"
 #include "process.h"
 #include "spaces.h"
+#include "task.h"
 
 static bool
 home_of(int proc, const char *pid, struct home *out)
@@ -60,17 +61,39 @@ home_find(int proc, struct home *out)
 	return true;
 }
 
+/* As home_of(), by a thread that lives: 0 where there is none. */
+static int
+home_of_any(int proc, const char *pid, struct home *out)
+{
+	struct again again = { 0 };
+	bool missed = true;
+	char tid[16];
+	int found;
+
+	do {
+		if ((found = process_thread(proc, pid, tid)) != 1)
+			return found;
+		if (home_of(proc, tid, out))
+			return 1;
+		if (!process_is_gone(errno))
+			return -1;
+	} while (missed = true, again_look(&again, &missed));
+	errno = EAGAIN;
+	return -1;
+}
+
 int
 home_is_containers(const struct home *home, int proc, const char *pid)
 {
 	struct home its;
-	char tid[16];
 
-	/* who ends meanwhile, or is a zombie, has nothing open; who is out of our sight is no container's of this worker */
-	if (!process_thread(proc, pid, tid))
+	/* who is a zombie has nothing open; who is out of our sight is no container's of this worker */
+	switch (home_of_any(proc, pid, &its)) {
+	case 0:
 		return 0;
-	if (!home_of(proc, tid, &its))
-		return process_is_gone(errno) || (!home->all_seen && (errno == EACCES || errno == EPERM)) ? 0 : -1;
+	case -1:
+		return !home->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;
+	}
 	/* a root directory that can't be looked at (a user's FUSE may keep even root out, or fail) is not ours */
 	if (its.odd_root)
 		return home->all_seen || (errno != EACCES && errno != EPERM);

@@ -18,6 +18,7 @@
 #include "mounts.h"
 #include "opennode.h"
 #include "process.h"
+#include "task.h"
 
 #define NAMESPACES_MAX 1024
 
@@ -212,31 +213,19 @@ task_sees(struct search *s, const char *task)
 }
 
 static bool
+task_uses(void *ctx, const char *task, bool own_files)
+{
+	struct search *s = ctx;
+
+	return !looks_take(s->looks) ||
+	    (own_files && task_has_open(s->proc, task, s->lease->node, s->lease->nodes, s->looks)) || task_sees(s, task);
+}
+
+static bool
 process_uses(struct search *s, const char *pid)
 {
-	char name[40], task[64];
-	bool uses = false;
-	struct dirent *e;
-	DIR *d;
-	int fd;
-
-	snprintf(name, sizeof(name), "%.15s/task", pid);
-	if ((fd = file_open_beneath(s->proc, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return !process_is_gone(errno);
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return true;
-	}
-	while (!uses && (errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
-		uses = !looks_take(s->looks) || task_has_open(s->proc, task, s->lease->node, s->lease->nodes, s->looks) ||
-		    task_sees(s, task);
-	}
-	uses = uses || (errno != 0 && !process_is_gone(errno));
-	closedir(d);
-	return uses || process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
+	return task_any(s->proc, pid, task_uses, s) ||
+	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
 }
 
 /* A process of the lease's users does. */

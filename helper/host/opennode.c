@@ -28,6 +28,7 @@ struct wanted {
 	bool *held;
 	struct looks *looks;
 	struct plain *plain;
+	bool missed;		/* something was gone before it was looked at */
 };
 
 bool
@@ -45,7 +46,7 @@ looks_take(struct looks *l)
 
 /* True where that ends the search. */
 static bool
-is_node(const struct statx *st, const struct wanted *w)
+is_node(const struct statx *st, struct wanted *w)
 {
 	size_t i;
 
@@ -60,19 +61,23 @@ is_node(const struct statx *st, const struct wanted *w)
 
 /* A user's file system that keeps root out has no device nodes to use. */
 static bool
-fd_is_node(int fds, const char *name, const struct wanted *w)
+link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 {
-	struct statx st;
-
-	if (statx(fds, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0)
-		return is_node(&st, w);
-	return !process_is_gone(errno) && !task_link_is_kept(fds, name);
+	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE, st) == 0)
+		return is_node(st, w);
+	st->stx_mode = 0;
+	if (!process_is_gone(errno))
+		return !task_link_is_kept(dir, name);
+	w->missed = true;
+	return false;
 }
 
 static bool
-task_has(int proc, const char *task, const struct wanted *w)
+task_has_once(int proc, const char *task, struct wanted *w)
 {
 	bool has = false, gone;
+	off_t listed = 0;
+	struct statx st;
 	struct dirent *e;
 	char name[64];
 	DIR *d;
@@ -81,17 +86,33 @@ task_has(int proc, const char *task, const struct wanted *w)
 	if ((d = task_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			has = !looks_take(w->looks) || fd_is_node(dirfd(d), e->d_name, w);
+		if (e->d_name[0] != '.') {
+			has = !looks_take(w->looks) || link_is_node(dirfd(d), e->d_name, w, &st);
+			listed++;
+		}
 	has = has || (errno != 0 && !process_is_gone(errno));
+	w->missed = w->missed || !task_lists_all(d, listed);
 	closedir(d);
 	return has;
+}
+
+static bool
+task_has(int proc, const char *task, struct wanted *w)
+{
+	struct again again = { 0 };
+
+	w->missed = false;
+	do {
+		if (task_has_once(proc, task, w))
+			return true;
+	} while (again_look(&again, &w->missed));
+	return again.never;
 }
 
 bool
 task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks)
 {
-	return task_has(proc, task, &(struct wanted){ node, nodes, NULL, looks, NULL });
+	return task_has(proc, task, &(struct wanted){ node, nodes, NULL, looks, NULL, false });
 }
 
 static bool
@@ -120,7 +141,7 @@ add_plain(struct plain *p, unsigned major, unsigned minor, unsigned long long in
  * What it maps is asked for by the link in map_files: a node can have any name.
  */
 static bool
-line_is_node(int maps, const char *line, const struct wanted *w)
+line_is_node(int maps, const char *line, struct wanted *w)
 {
 	unsigned long long begin, end, inode;
 	unsigned major, minor;
@@ -134,9 +155,7 @@ line_is_node(int maps, const char *line, const struct wanted *w)
 	if (!looks_take(w->looks))
 		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
-	if (statx(maps, link, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == -1)
-		return !process_is_gone(errno) && !task_link_is_kept(maps, link);
-	if (is_node(&st, w))
+	if (link_is_node(maps, link, w, &st))
 		return true;
 	if (S_ISREG(st.stx_mode))
 		add_plain(w->plain, major, minor, inode);
@@ -153,10 +172,11 @@ is_living(int proc, const char *tid)
 	return fstatat(proc, name, &st, 0) == 0 || !process_is_gone(errno);
 }
 
-bool
-process_thread(int proc, const char *pid, char tid[16])
+static bool
+find_thread(int proc, const char *pid, char tid[16], bool *missed)
 {
 	bool found = is_living(proc, pid), gone;
+	size_t listed = 0;
 	struct dirent *e;
 	char name[40];
 	DIR *d;
@@ -166,12 +186,33 @@ process_thread(int proc, const char *pid, char tid[16])
 	/* one whose threads can't be listed just now is not passed over: what is asked of it then fails, and is told */
 	if (found || (d = task_dir(proc, name, &gone)) == NULL)
 		return found || !gone;
-	while (!found && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.' && (found = is_living(proc, e->d_name)))
+	while (!found && (errno = 0, e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		listed++;
+		if ((found = is_living(proc, e->d_name)))
 			snprintf(tid, 16, "%.15s", e->d_name);
+	}
 	found = found || (errno != 0 && !process_is_gone(errno));
+	/* of a zombie only the first is there */
+	*missed = listed > 1 || task_count(dirfd(d)) > 1;
 	closedir(d);
 	return found;
+}
+
+int
+process_thread(int proc, const char *pid, char tid[16])
+{
+	struct again again = { 0 };
+	bool missed = false;
+
+	do {
+		if (find_thread(proc, pid, tid, &missed))
+			return 1;
+	} while (again_look(&again, &missed));
+	if (again.never)
+		errno = EAGAIN;
+	return again.never ? -1 : 0;
 }
 
 /* The process's own program is no node, and needs no rights to be seen. */
@@ -188,18 +229,16 @@ know_program(int proc, const char *pid, struct plain *plain)
 }
 
 static bool
-maps_node(int proc, const char *pid, const struct wanted *w)
+thread_maps_node(int proc, const char *tid, struct wanted *w)
 {
 	bool has = false, gone;
-	char tid[16], name[40], *line = NULL;
+	char name[40], *line = NULL;
 	unsigned lines = 0;
 	size_t size = 0;
 	FILE *file;
 	DIR *maps;
 	int fd;
 
-	if (!process_thread(proc, pid, tid))
-		return false;
 	know_program(proc, tid, w->plain);
 	snprintf(name, sizeof(name), "%.15s/map_files", tid);
 	if ((maps = task_dir(proc, name, &gone)) == NULL)
@@ -223,9 +262,27 @@ maps_node(int proc, const char *pid, const struct wanted *w)
 	return has;
 }
 
+static bool
+maps_node(int proc, const char *pid, struct wanted *w)
+{
+	struct again again = { 0 };
+	char tid[16];
+	int found;
+
+	w->missed = false;
+	do {
+		if ((found = process_thread(proc, pid, tid)) != 1)
+			return found == -1;
+		if (thread_maps_node(proc, tid, w))
+			return true;
+		w->missed = w->missed || !task_stays(proc, tid);
+	} while (again_look(&again, &w->missed));
+	return again.never;
+}
+
 struct opening {
 	int proc;
-	const struct wanted *wanted;
+	struct wanted *wanted;
 };
 
 static bool
@@ -237,7 +294,7 @@ thread_has(void *ctx, const char *task, bool own_files)
 }
 
 static bool
-threads_have_open(int proc, const char *pid, const struct wanted *w)
+threads_have_open(int proc, const char *pid, struct wanted *w)
 {
 	return task_any(proc, pid, thread_has, &(struct opening){ proc, w });
 }
@@ -247,7 +304,7 @@ process_has_mapped(int proc, const char *pid, const struct edit_node *node, size
 {
 	struct plain plain = { .n = 0 };
 
-	return maps_node(proc, pid, &(struct wanted){ node, nodes, NULL, looks, &plain });
+	return maps_node(proc, pid, &(struct wanted){ node, nodes, NULL, looks, &plain, false });
 }
 
 bool
@@ -255,7 +312,7 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct plain plain = { .n = 0 };
-	const struct wanted w = { node, nodes, NULL, looks, &plain };
+	struct wanted w = { node, nodes, NULL, looks, &plain, false };
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
@@ -265,7 +322,7 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 bool
 process_marks(struct node_search *s, const char *pid)
 {
-	const struct wanted w = { s->node, s->nodes, s->held, &s->looks, &s->plain };
+	struct wanted w = { s->node, s->nodes, s->held, &s->looks, &s->plain, false };
 
 	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

@@ -47,9 +47,10 @@ struct plain {
 /*
  * A thread of the process (PID beneath «proc») that lives, by its number: the
  * first one may have ended, and shows nothing any more of what the others have.
- * False where there is none.
+ * 1; 0 where there is none; -1 with errno EAGAIN where each time all were gone before
+ * they could be looked at.
  */
-bool process_thread(int proc, const char *pid, char tid[16]);
+int process_thread(int proc, const char *pid, char tid[16]);
 
 /* What many processes, one after the other, are searched for. */
 struct node_search {

@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
@@ -24,6 +26,7 @@
 #include "task.h"
 
 #define RING "anon_inode:[io_uring]"
+#define READINGS 12		/* of what is told only while nobody is at it */
 
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
@@ -37,6 +40,7 @@ struct search {
 	size_t ways;
 	struct looks *looks;
 	bool has_ring;			/* a descriptor of an io_uring(7): of the process at hand */
+	bool missed;			/* something was gone before it was looked at */
 };
 
 /* Of a folder's place: «8:1 /srv/data» (way.h). */
@@ -104,37 +108,66 @@ is_other_namespace(const struct search *s, const char *name)
 	return sscanf(name, "mnt:[%llu]", &inode) == 1 && inode != s->mounts;
 }
 
+/* What a number in fdinfo says; -1 where it is not there, -2 where all of it is gone. */
+static long
+number_of(const struct search *s, const char *task, const char *fd, const char *word)
+{
+	autofree char *text = NULL;
+	char name[80], *at;
+
+	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
+	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
+		return process_is_gone(errno) ? -2 : -1;
+	return (at = strstr(text, word)) != NULL ? strtol(at + strlen(word), NULL, 10) : -1;
+}
+
+/* Of a Unix socket the kernel always tells it (scm_fds, Linux 5.6), and of no other. */
+static bool
+tells_of_sockets(void)
+{
+	unsigned major, minor;
+	struct utsname u;
+
+	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major > 5 || (major == 5 && minor >= 6));
+}
+
 /*
  * Some descriptors keep others, which are nowhere to be seen: a Unix socket those that are on their way to it
- * (scm_fds, Linux 5.13), io_uring those that were registered with it (UserFiles).
+ * (scm_fds), io_uring those that were registered with it (UserFiles), which it tells while nobody uses it.
  */
 static bool
 keeps_others(struct search *s, const char *task, const char *fd, const char *leads_to)
 {
-	const bool socket = text_starts(leads_to, "socket:");
-	const char *word = socket ? "scm_fds:" : "UserFiles:";
-	autofree char *text = NULL;
-	char name[80], *at;
+	unsigned i;
+	long n = -1;
 
-	if (!socket && strcmp(leads_to, RING) != 0)
+	if (text_starts(leads_to, "socket:")) {
+		n = number_of(s, task, fd, "scm_fds:");
+		s->missed = s->missed || n == -2;
+		return n > 0 || (n == -1 && !tells_of_sockets());
+	}
+	if (strcmp(leads_to, RING) != 0)
 		return false;
-	s->has_ring = s->has_ring || !socket;
-	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
-	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
-		return !process_is_gone(errno);
-	return (at = strstr(text, word)) != NULL && strtoul(at + strlen(word), NULL, 10) > 0;
+	s->has_ring = true;
+	for (i = 0; i < READINGS && (n = number_of(s, task, fd, "UserFiles:")) == -1; i++)
+		sched_yield();
+	s->missed = s->missed || n == -2;
+	return n > 0 || n == -1;
 }
 
 /* What a link of procfs leads to. */
 static bool
-was_passed(const struct search *s, const char *task, int dir, const char *link)
+was_passed(struct search *s, const char *task, int dir, const char *link)
 {
 	struct statx st;
 
 	if (!looks_take(s->looks))
 		return true;
-	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1)
+	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1) {
+		s->missed = s->missed || process_is_gone(errno);
 		return !process_is_gone(errno) && !task_link_is_kept(dir, link);
+	}
 	return is_theirs(s, &st) && !has_mount(s, task, st.stx_mnt_id);
 }
 
@@ -144,51 +177,82 @@ fd_keeps_others(struct search *s, const char *task, int dir, const char *fd)
 	char leads_to[32];
 	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
 
-	if (n == -1)
+	if (n == -1) {
+		s->missed = s->missed || process_is_gone(errno);
 		return !process_is_gone(errno);
+	}
 	leads_to[n] = '\0';
 	return is_other_namespace(s, leads_to) || keeps_others(s, task, fd, leads_to);
 }
 
 static bool
-thread_has_one(void *ctx, const char *task, bool own_files)
+files_keep_one(struct search *s, const char *task)
 {
-	struct search *s = ctx;
-	bool has, gone;
+	bool has = false, gone;
+	off_t listed = 0;
 	struct dirent *e;
 	char name[64];
+	DIR *d;
+
+	snprintf(name, sizeof(name), "%.50s/fd", task);
+	if ((d = task_dir(s->proc, name, &gone)) == NULL)
+		return !gone;
+	while (!has && (errno = 0, e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.') {
+			has = was_passed(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
+			listed++;
+		}
+	has = has || (errno != 0 && !process_is_gone(errno));
+	s->missed = s->missed || !task_lists_all(d, listed);
+	closedir(d);
+	return has;
+}
+
+static bool
+thread_has_one(void *ctx, const char *task, bool own_files)
+{
+	struct again again = { 0 };
+	struct search *s = ctx;
+	bool has, gone;
 	DIR *d;
 
 	if ((d = task_dir(s->proc, task, &gone)) == NULL)
 		return !gone;
 	has = was_passed(s, task, dirfd(d), "cwd") || was_passed(s, task, dirfd(d), "root");
 	closedir(d);
+	/* where these two are gone, so is the thread, as task_any() sees */
+	s->missed = false;
 	if (has || !own_files)
 		return has;
-	snprintf(name, sizeof(name), "%.50s/fd", task);
-	if ((d = task_dir(s->proc, name, &gone)) == NULL)
-		return !gone;
-	while (!has && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			has = was_passed(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
-	has = has || (errno != 0 && !process_is_gone(errno));
-	closedir(d);
-	return has;
+	do {
+		if (files_keep_one(s, task))
+			return true;
+	} while (again_look(&again, &s->missed));
+	return again.never;
 }
 
 /* A ring that was itself registered may be used without a descriptor, but not without its memory. */
 static bool
 maps_hidden_ring(struct search *s, const char *pid)
 {
-	autofree char *text = NULL;
-	char name[40];
+	struct again again = { 0 };
+	bool missed, maps = false;
+	char name[40], tid[16];
+	char *text;
+	int found;
 
-	snprintf(name, sizeof(name), "%.15s/maps", pid);
 	if (s->has_ring)
 		return false;
-	if ((text = file_read_at(s->proc, name, 16 << 20, NULL)) == NULL)
-		return !process_is_gone(errno);
-	return strstr(text, RING) != NULL;
+	do {
+		if ((found = process_thread(s->proc, pid, tid)) != 1)
+			return found == -1;
+		snprintf(name, sizeof(name), "%.15s/maps", tid);
+		text = file_read_at(s->proc, name, 16 << 20, NULL);
+		maps = text != NULL ? strstr(text, RING) != NULL : !process_is_gone(errno);
+		free(text);
+		missed = !task_stays(s->proc, tid);
+	} while (!maps && again_look(&again, &missed));
+	return maps || again.never;
 }
 
 static bool

@@ -1,5 +1,6 @@
 """An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -13,6 +14,7 @@ from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
 from t_lease import BUSY, Counted, Openable, SecondOpenable, hand_over
 from t_inuse import THREAD, build
+from t_policy import HOST_ROOT, IN_NAMESPACE, states
 from t_token import ask as ask_with, issuer
 
 HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
@@ -510,3 +512,284 @@ def t8():
             granted(b.grant(id="d1", token=t, gpus=None))
             time.sleep(1)
             refused(ask_with(t, "d2"), 77, "another container")
+# A process that changes while it is looked at
+
+CHURN = r'''
+/* One table of descriptors, which never changes; its first thread has exited, and each of the others lives for microseconds. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <time.h>
+#include <unistd.h>
+static time_t left;
+static void *next(void *x)
+{
+	pthread_t t; pthread_attr_t a; struct timespec now; static int n;
+	if ((++n & 255) == 0 && (clock_gettime(CLOCK_MONOTONIC, &now), now.tv_sec >= left)) _exit(0);
+	pthread_attr_init(&a); pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED); pthread_attr_setstacksize(&a, 16384);
+	while (pthread_create(&t, &a, next, NULL) != 0) sched_yield();
+	return NULL;
+}
+static void *decoy(void *x) { unshare(CLONE_FILES); closefrom(3); for (;;) pause(); }
+int main(int n, char **v)
+{
+	struct timespec now; pthread_t t;
+	int fd = open(v[2], v[1][0] == 'm' ? O_RDWR : O_RDONLY | O_NONBLOCK);
+	if (fd == -1) { perror(v[2]); return 1; }
+	if (v[1][0] == 'm' && (mmap(0, 4096, 3, 2, fd, 0) == MAP_FAILED || close(fd))) { perror("mmap"); return 1; }
+	if (v[1][0] == 'd') { pthread_create(&t, NULL, decoy, NULL); usleep(50000); }
+	if (v[3] != NULL && umount2(v[2], MNT_DETACH)) { perror("umount"); return 1; }
+	clock_gettime(CLOCK_MONOTONIC, &now); left = now.tv_sec + 4;
+	puts("ready"); fflush(stdout);
+	pthread_create(&t, NULL, next, NULL);
+	usleep(50000);
+	pthread_exit(NULL);
+}
+'''
+
+
+def never(n, ask, *words):
+    """As often as it goes in a second, at most n times."""
+    end = time.monotonic() + 1
+    for k in range(n):
+        refused(ask(k), 75, *words)
+        if time.monotonic() > end:
+            break
+
+
+@case("W30", "a process whose threads live for microseconds holds the node, open or mapped, beside an idle thread or not: it is seen", 40)
+def w30():
+    build("churn", CHURN, "-pthread")
+    for minor, how in (9, "open"), (5, "mapped"), (9, "decoy"):
+        with Openable(minor):
+            with background(*CONTAINER, program("churn"), how, "/dev/nvidia%d" % minor) as p:
+                assert p.stdout.readline() == b"ready\n"
+                time.sleep(0.1)
+                never(30, lambda k: once("victim", exchange, id="w%d" % k, gpus=GPU0))
+            # a rootless lease that is over, but for that
+            with background(program("churn"), how, "/dev/nvidia%d" % minor, user="attacker") as p:
+                assert p.stdout.readline() == b"ready\n"
+                time.sleep(0.1)
+                granted(once("attacker", exchange, gpus=GPU0))
+                never(30, lambda k: once("victim", exchange, id="w%d" % k, gpus=GPU0), BUSY[1])
+            client.look()
+
+
+SHUFFLE = r'''
+/* One thread moves what it has open to and fro among its numbers, or what it has mapped among its addresses. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+int main(int c, char **v)
+{
+	struct timespec t = { 0, atol(v[3]) * 1000 };
+	struct rlimit r;
+	int pad = atoi(v[4]), low = open(v[2], O_RDWR), high = low + pad + 1, i;
+	getrlimit(RLIMIT_NOFILE, &r); r.rlim_cur = r.rlim_max; setrlimit(RLIMIT_NOFILE, &r);
+	if (low == -1) { perror(v[2]); return 1; }
+	char *a = mmap(0, 1 << 30, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *b = a + (1 << 29);
+	if (v[1][0] == 'm') {
+		mmap(a, 4096, 3, MAP_PRIVATE | MAP_FIXED, low, 0); close(low);
+		for (i = 0; i < pad; i++) { int f = open("/proc/self/exe", O_RDONLY); mmap(a + 8192 * (i + 1), 4096, 1, MAP_PRIVATE | MAP_FIXED, f, 0); close(f); }
+	} else for (i = 0; i < pad; i++) open("/dev/null", O_RDONLY);
+	puts("ready"); fflush(stdout);
+	for (;;)
+		if (v[1][0] == 'm') {
+			mremap(a, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, b); nanosleep(&t, NULL);
+			mremap(b, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, a); nanosleep(&t, NULL);
+		} else {
+			dup2(low, high); close(low); nanosleep(&t, NULL);
+			dup2(high, low); close(high); nanosleep(&t, NULL);
+		}
+}
+'''
+
+
+@case("W31", "a process that moves the open node among its numbers holds it", 60)
+def w31():
+    build("shuffle", SHUFFLE)
+    for how, minor, us, pad in ("open", 9, 200, 1500), ("open", 9, 100, 3000), ("open", 9, 50, 100):
+        with Openable(minor):
+            with background(*CONTAINER, program("shuffle"), how, "/dev/nvidia%d" % minor, str(us), str(pad)) as p:
+                assert p.stdout.readline() == b"ready\n"
+                never(10, lambda k: once("victim", exchange, id="w%d" % k, gpus=GPU0))
+            for n in range(3):
+                with background(program("shuffle"), how, "/dev/nvidia%d" % minor, str(us), str(pad), user="attacker") as p:
+                    assert p.stdout.readline() == b"ready\n"
+                    granted(once("attacker", exchange, gpus=GPU0))
+                    refused(once("victim", exchange, gpus=GPU0), *BUSY)
+                client.look()
+
+
+BUSY_FILES = r'''
+/* Opens and closes files, and has threads come and go, as programs do. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *t(void *x) { int f = open("/dev/null", O_RDONLY); usleep(300); close(f); return x; }
+int main(void)
+{
+	pthread_t p[4];
+	puts("ready"); fflush(stdout);
+	for (;;) {
+		for (int i = 0; i < 4; i++) pthread_create(&p[i], NULL, t, NULL);
+		for (int i = 0; i < 4; i++) pthread_join(p[i], NULL);
+		usleep(300);
+	}
+}
+'''
+
+
+@case("W32", "a container's process that opens and closes files, and has threads come and go, is in nobody's way", 40)
+def w32():
+    build("busy", BUSY_FILES, "-pthread")
+    with Openable(), background(*CONTAINER, program("busy")) as p:
+        p.stdout.readline()
+        got = [once("victim", exchange, id="w%d" % n, gpus=GPU0)[0] for n in range(20)]
+    print("# %d of 20 grants beside it" % got.count(0))
+    assert got.count(0) >= 18, got
+
+
+# What a container passes on
+
+# as docker makes one: a root directory of its own, on a file system that is not the folder's; the program is $0
+ROOT_OF_ITS_OWN = r'''
+set -e
+o=/run/ov; mkdir -p $o; mount -t tmpfs ov $o; mkdir $o/u $o/w $o/m
+mount -t overlay -o lowerdir=/,upperdir=$o/u,workdir=$o/w overlay $o/m
+mkdir -p $o/m/data $o/m/old; mount --bind /srv/tree $o/m/data; mount -t proc proc $o/m/proc
+mount -t tmpfs dev $o/m/dev; mknod -m 666 $o/m/dev/null c 1 3; mount -t tmpfs tmp $o/m/media
+[ ! -d "$1" ] || mount --bind "$1" $o/m/mnt
+cd $o/m; pivot_root . old; umount -l /old; cd /
+exec python3 -I -c "$0"
+'''
+WITH_LIBC = '''
+import ctypes, os, socket, sys, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+def ck(r):
+    assert r >= 0, os.strerror(ctypes.get_errno())
+    return r
+def ready():
+    print("ready", flush=True)
+    sys.stdin.read()
+'''
+
+
+@contextlib.contextmanager
+def disk():
+    """The folder on a file system that has a number of its own, where there is one."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as where:
+        os.chmod(where, 0o755)
+        for d in "dir", "ro", "mine":
+            os.mkdir("%s/%s" % (where, d))
+        subprocess.run(["mount", "--bind", where, "/srv/tree"], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "/srv/tree"], check=True)
+
+
+def beneath(name):
+    """By root, whose processes don't count, whatever they have as their output."""
+    return once("root", exchange, id=name, folders="/srv/tree/dir:ro", **IN_NAMESPACE)
+
+
+def released():
+    """Where others keep the processors, a look may not get through in its time."""
+    for _ in range(20):
+        if beneath("w")[0] == 0:
+            break
+        time.sleep(0.2)
+    granted(beneath("w"))
+    assert "passed-on" not in states(), states()
+
+
+@contextlib.contextmanager
+def leaving(program):
+    """A container that has the folder at /data; its lease's asker goes, and what the program kept is left."""
+    with asker("root") as a:
+        granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
+        # the test's own output and place may lie in the folder's file system
+        p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", ROOT_OF_ITS_OWN, WITH_LIBC + program, TEMP],
+                             text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/")
+        said = p.stdout.readline()
+    try:
+        assert said == "ready\n", said
+        yield
+    finally:
+        p.stdin.close()
+        p.wait()
+
+
+def keeps(program):
+    """It holds the folder, and no longer than it lives."""
+    with disk():
+        with leaving(program):
+            never(5, lambda k: beneath("v%d" % k), "/srv/tree/dir lies in /srv/tree")
+        released()
+
+
+@case("V50", "a directory that a process with threads of microseconds keeps holds the folders")
+def v50():
+    build("churn", CHURN, "-pthread")
+    keeps('os.execv("/mnt/churn", ["churn", "open", "/data", "detach"])')
+
+
+RING = r'''
+/* Its lock is taken nearly all the time, by an update of as many registered files as there may be. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define N 30000
+static int ring, n, files[N], skip[N];
+static void *hammer(void *x)
+{
+	struct io_uring_files_update u = { .offset = 1, .fds = (unsigned long)skip };
+	for (;;) syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES_UPDATE, &u, n - 1);
+}
+int main(int c, char **v)
+{
+	struct rlimit r; struct io_uring_params p = { 0 }; pthread_t t; char line[8];
+	int i, fd = open(v[1], O_RDONLY);
+	getrlimit(RLIMIT_NOFILE, &r); r.rlim_cur = r.rlim_max; setrlimit(RLIMIT_NOFILE, &r);
+	n = r.rlim_max < N ? (int)r.rlim_max : N;
+	for (i = 0; i < N; i++) { files[i] = -1; skip[i] = -2; }
+	files[0] = fd;
+	if ((ring = (int)syscall(SYS_io_uring_setup, 8, &p)) == -1) { perror("setup"); return 1; }
+	if (syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, files, n)) { perror("register"); return 1; }
+	close(fd);
+	if (umount2(v[1], MNT_DETACH)) { perror("umount"); return 1; }
+	pthread_create(&t, NULL, hammer, NULL);
+	usleep(200000);
+	puts("ready"); fflush(stdout);
+	return read(0, line, 1) == -1;
+}
+'''
+
+
+@case("V51", "so does one in an io_uring that is never at rest")
+def v51():
+    ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
+    if ring < 0:
+        raise Skip("no io_uring here: %s" % os.strerror(ctypes.get_errno()))
+    os.close(ring)
+    build("ring", RING, "-pthread")
+    keeps('os.execv("/mnt/ring", ["ring", "/data"])')

@@ -14,18 +14,31 @@
 #include <unistd.h>
 
 #include "home.h"
+#include "opennode.h"
 #include "process.h"
 #include "task.h"
 
 #define NAMESPACES_MAX 4096
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
+#endif
+
+/* Whoever has the same root directory in the same namespace sees the same mounts. */
+struct view {
+	uint64_t space, mount, inode;
+	uint32_t major, minor;
+};
 
 struct search {
 	int proc;
 	struct home home;
 	mount_test *test;
 	void *ctx;
-	ino_t *seen;		/* mount namespaces that were seen from their own root directories */
+	struct view *seen;
 	size_t seens;
+	struct mount_spaces *spaces;
+	bool at_root;		/* a mount is at the root directory of who is shown */
 };
 
 /* We are not to see it, or there is nothing to be seen any more. */
@@ -35,36 +48,124 @@ is_out_of_sight(int error)
 	return process_is_gone(error) || error == EACCES || error == EPERM || error == EINVAL;
 }
 
-static bool
-has_mount(struct search *s, const char *task)
+void
+mount_spaces_free(struct mount_spaces *s)
 {
-	int found = mounts_any(s->proc, task, s->test, s->ctx);
+	free(s->v);
+	*s = (struct mount_spaces){ 0 };
+}
 
-	return found == 1 || (found == -1 && !is_out_of_sight(errno));
+/* NULL where there is no room. */
+static struct mount_space *
+space_at(struct mount_spaces *s, uint64_t inode)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->v[i].inode == inode)
+			return &s->v[i];
+	if (s->n == NAMESPACES_MAX)
+		return NULL;
+	s->v[s->n] = (struct mount_space){ .inode = inode };
+	return &s->v[s->n++];
+}
+
+static bool
+show_mount(void *ctx, struct mount *m)
+{
+	struct search *s = ctx;
+
+	s->at_root = s->at_root || strcmp(m->point, "/") == 0;
+	return s->test(s->ctx, m);
+}
+
+/* The view from its root directory; before Linux 5.8 nobody's is known to be another's. */
+static bool
+view_of(const struct search *s, const char *task, uint64_t space, struct view *out)
+{
+	struct statx st;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.50s/root", task);
+	if (statx(s->proc, name, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &st) == -1 || !(st.stx_mask & STATX_MNT_ID))
+		return false;
+	*out = (struct view){ space, st.stx_mnt_id, st.stx_ino, st.stx_dev_major, st.stx_dev_minor };
+	return true;
+}
+
+static bool
+is_seen(const struct search *s, const struct view *v)
+{
+	size_t i;
+
+	for (i = 0; i < s->seens; i++)
+		if (s->seen[i].space == v->space && s->seen[i].mount == v->mount && s->seen[i].inode == v->inode &&
+		    s->seen[i].major == v->major && s->seen[i].minor == v->minor)
+			return true;
+	return false;
+}
+
+/*
+ * Nothing is above its root directory, and a mount of its namespace is there: else it is chrooted, or in what is
+ * mounted nowhere any more.
+ */
+static bool
+is_at_top(const struct search *s, const char *task)
+{
+	char name[64], root[8];
+
+	snprintf(name, sizeof(name), "%.50s/root", task);
+	return s->at_root && readlinkat(s->proc, name, root, sizeof(root)) == 1 && root[0] == '/';
 }
 
 static bool
 thread_has_mount(void *ctx, const char *task, bool own_files)
 {
+	struct mount_space *space;
 	struct search *s = ctx;
-	char name[64], root[8];
+	char name[64];
+	struct view view;
 	struct stat ns;
-	size_t i;
+	bool known;
+	int found;
 
 	(void)own_files;
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
 	if (fstatat(s->proc, name, &ns, 0) == -1)
 		return !is_out_of_sight(errno);
-	for (i = 0; i < s->seens; i++)
-		if (s->seen[i] == ns.st_ino)
-			return false;
-	if (has_mount(s, task))
+	known = view_of(s, task, ns.st_ino, &view);
+	if (known && is_seen(s, &view))
+		return false;
+	s->at_root = false;
+	if ((found = mounts_any(s->proc, task, show_mount, s)) != 0)
+		return found == 1 || !is_out_of_sight(errno);
+	if ((space = space_at(s->spaces, ns.st_ino)) == NULL)
 		return true;
-	/* who is chrooted sees a part of the namespace, and speaks for no more */
-	snprintf(name, sizeof(name), "%.50s/root", task);
-	if (readlinkat(s->proc, name, root, sizeof(root)) == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
-		s->seen[s->seens++] = ns.st_ino;
+	if (space->top[0] == '\0' && is_at_top(s, task))
+		snprintf(space->top, sizeof(space->top), "%.39s", task);
+	if (known && s->seens < NAMESPACES_MAX)
+		s->seen[s->seens++] = view;
 	return false;
+}
+
+/* One of the host's has the host's root directory: its mounts are shown to nobody, but it sees all of them. */
+static bool
+add_hosts(struct search *s, const char *pid)
+{
+	struct mount_space *space;
+	char tid[16], name[40];
+	struct stat ns;
+
+	if (process_thread(s->proc, pid, tid) != 1)
+		return true;
+	snprintf(name, sizeof(name), "%.15s/ns/mnt", tid);
+	if (fstatat(s->proc, name, &ns, 0) == -1)
+		return true;
+	if ((space = space_at(s->spaces, ns.st_ino)) == NULL)
+		return false;
+	if (space->top[0] == '\0')
+		snprintf(space->top, sizeof(space->top), "%.15s", tid);
+	return true;
 }
 
 static bool
@@ -72,31 +173,46 @@ search(struct search *s, DIR *d)
 {
 	bool found = false;
 	struct dirent *e;
-	int theirs;
+	size_t i;
 
-	while (!found && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9') {
-			theirs = home_is_containers(&s->home, s->proc, e->d_name);
-			found = (theirs == -1 && !is_out_of_sight(errno)) ||
-			    (theirs == 1 && task_any(s->proc, e->d_name, thread_has_mount, s));
+	while (!found && (errno = 0, e = readdir(d)) != NULL) {
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		switch (home_is_containers(&s->home, s->proc, e->d_name)) {
+		case -1:
+			found = !is_out_of_sight(errno);
+			break;
+		case 0:
+			found = !add_hosts(s, e->d_name);
+			break;
+		default:
+			found = task_any(s->proc, e->d_name, thread_has_mount, s);
 		}
-	return found || errno != 0;
+	}
+	found = found || errno != 0;
+	for (i = 0; !found && i < s->spaces->n; i++)
+		found = s->spaces->v[i].top[0] == '\0';
+	return found;
 }
 
 bool
-containers_mount_any(mount_test *test, void *ctx)
+containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
-	struct search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
+	struct mount_spaces own = { 0 };
+	struct search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)),
+		.spaces = all != NULL ? all : &own };
 	bool found = true;
 
+	*s.spaces = (struct mount_spaces){ .v = calloc(NAMESPACES_MAX, sizeof(*s.spaces->v)) };
 	if (d == NULL && proc != -1)
 		close(proc);
-	if (d != NULL && s.seen != NULL && home_find(proc, &s.home))
+	if (d != NULL && s.seen != NULL && s.spaces->v != NULL && home_find(proc, &s.home))
 		found = search(&s, d);
 	if (d != NULL)
 		closedir(d);
 	free(s.seen);
+	mount_spaces_free(&own);
 	return found;
 }

@@ -41,6 +41,15 @@ struct search {
 	struct looks *looks;
 	bool has_ring;			/* a descriptor of an io_uring(7): of the process at hand */
 	bool missed;			/* something was gone before it was looked at */
+	struct mount_spaces spaces;
+	struct known *known;		/* of each of them */
+};
+
+/* The mounts of a namespace, by their ids. */
+struct known {
+	uint64_t *id;
+	size_t n, room;
+	bool read;
 };
 
 /* Of a folder's place: «8:1 /srv/data» (way.h). */
@@ -70,30 +79,48 @@ is_theirs(const struct search *s, const struct statx *st)
 	return false;
 }
 
-struct wanted {
-	struct looks *looks;
-	uint64_t id;
-	bool found;
-};
-
+/* True where there is no memory. */
 static bool
-is_wanted(void *ctx, struct mount *m)
+add_known(void *ctx, struct mount *m)
 {
-	struct wanted *w = ctx;
+	struct known *k = ctx;
+	const size_t room = k->room > 0 ? 2 * k->room : 64;
+	uint64_t *id;
 
-	if (!looks_take(w->looks))
-		return true;
-	w->found = m->id == w->id;
-	return w->found;
+	if (k->n == k->room) {
+		if ((id = reallocarray(k->id, room, sizeof(*id))) == NULL)
+			return true;
+		k->id = id;
+		k->room = room;
+	}
+	k->id[k->n++] = m->id;
+	return false;
 }
 
-/* In the mount namespace of this thread, as far as it can be reached from its root directory. */
+/* In the mount namespace of this thread, as who is at its top sees it: who is chrooted sees less. */
 static bool
-has_mount(const struct search *s, const char *task, uint64_t id)
+has_mount(struct search *s, const char *task, uint64_t id)
 {
-	struct wanted w = { .looks = s->looks, .id = id };
+	struct known *k;
+	uint64_t space;
+	size_t i;
 
-	return mounts_any(s->proc, task, is_wanted, &w) == 1 && w.found;
+	if (!space_find(s->proc, task, "mnt", &space)) {
+		s->missed = s->missed || process_is_gone(errno);
+		return process_is_gone(errno);
+	}
+	for (i = 0; i < s->spaces.n && s->spaces.v[i].inode != space; i++)
+		;
+	if (i == s->spaces.n)
+		return false;
+	k = &s->known[i];
+	if (!k->read)
+		(void)mounts_any(s->proc, s->spaces.v[i].top, add_known, k);
+	k->read = true;
+	for (i = 0; i < k->n; i++)
+		if (k->id[i] == id)
+			return true;
+	return false;
 }
 
 /*
@@ -168,7 +195,13 @@ was_passed(struct search *s, const char *task, int dir, const char *link)
 		s->missed = s->missed || process_is_gone(errno);
 		return !process_is_gone(errno) && !task_link_is_kept(dir, link);
 	}
-	return is_theirs(s, &st) && !has_mount(s, task, st.stx_mnt_id);
+	/*
+	 * By a directory on a mount that is nowhere in its namespace all may be reached that is mounted beneath.  Before
+	 * Linux 5.8, which does not tell the mount, only the folder's own file system counts.
+	 */
+	if (!is_theirs(s, &st) && !(S_ISDIR(st.stx_mode) && (st.stx_mask & STATX_MNT_ID)))
+		return false;
+	return !has_mount(s, task, st.stx_mnt_id);
 }
 
 static bool
@@ -318,6 +351,17 @@ is_in_one(void *ctx, struct mount *m)
 	return false;
 }
 
+static void
+free_known(struct search *s)
+{
+	size_t i;
+
+	for (i = 0; s->known != NULL && i < s->spaces.n; i++)
+		free(s->known[i].id);
+	free(s->known);
+	mount_spaces_free(&s->spaces);
+}
+
 bool
 mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 {
@@ -332,11 +376,13 @@ mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 			close(fd);
 		return true;
 	}
-	has = !space_find(fd, "self", "mnt", &s.mounts) || containers_mount_any(is_in_one, &s) || !home_find(fd, &s.home);
+	has = !space_find(fd, "self", "mnt", &s.mounts) || containers_mount_any(is_in_one, &s, &s.spaces) ||
+	    !home_find(fd, &s.home) || (s.known = calloc(s.spaces.n + 1, sizeof(*s.known))) == NULL;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			has = process_has_one(&s, e->d_name);
 	has = has || errno != 0;
+	free_known(&s);
 	closedir(d);
 	return has;
 }

@@ -15,15 +15,16 @@
 
 /*
  * True if a process of a container (home.h), or of the host but for root's,
- * - has something open, or is in a directory, that is on a mount which its own mount namespace
- *   does not have, in the file system of a writable folder of «way» (a directory in any
- *   without a device number of its own, where that one has none: btrfs has several);
+ * - has something open that is on a mount which its own mount namespace does not have, in the
+ *   file system of a writable folder of «way» (a directory in any without a device
+ *   number of its own, where that one has none: btrfs has several); or a directory on such a
+ *   mount, whatever its file system, or is in one: the folder may be mounted beneath it;
  * - keeps a mount namespace that is not ours;
  * - has a socket to which descriptors are on their way, or an io_uring(7) that keeps some:
  *   which ones can't be seen;
  * or if a process of a container has a mount of such a folder, or of something in
- * it.  True as well where that can't be seen, or not with *looks.  An overlay of such a
- * folder is not seen.
+ * it, or all of a mount namespace's are chrooted there.  True as well where that can't be
+ * seen, or not with *looks.  An overlay of such a folder is not seen.
  */
 bool mount_was_passed(const struct way *way, size_t ways, struct looks *looks);
 

@@ -793,3 +793,60 @@ def v51():
     os.close(ring)
     build("ring", RING, "-pthread")
     keeps('os.execv("/mnt/ring", ["ring", "/data"])')
+
+
+# the program ends, and leaves the container's own mount namespace empty
+ALONE = """
+if os.fork() > 0:
+    time.sleep(0.3)
+    ck(libc.umount2(b"/data", 2))
+    os.wait()
+    os._exit(0)
+ck(libc.unshare(0x10020000))
+"""
+
+
+@case("V52", "so does a mount namespace whose only process is chrooted, be it to what is mounted nowhere")
+def v52():
+    keeps(ALONE + """
+os.chdir("/")
+os.chroot("/media")
+time.sleep(0.6)
+ready()
+""")
+    # it has the lower number, and sees nothing; the other one sees all
+    keeps(ALONE + """
+r, w = os.pipe()
+if os.fork() == 0:
+    os.read(r, 1)
+    ck(libc.umount2(b"/media", 2))
+    time.sleep(0.6)
+    ready()
+    os._exit(0)
+ck(libc.mount(b"x", b"/media", b"tmpfs", 0, None))
+os.chdir("/media")
+os.chroot("/media")
+os.write(w, b"x")
+os.wait()
+""")
+
+
+FROM_ELSEWHERE = """
+a, b = socket.socketpair()
+if os.fork() == 0:
+    ck(libc.unshare(0x10020000))
+    %s
+    socket.send_fds(a, [b"x"], [fd])
+    os._exit(0)
+os.wait()
+_, got, *_ = socket.recv_fds(b, 1, 1)
+ck(libc.umount2(b"/data", 2))
+ready()
+"""
+
+
+@case("V53", "so does a directory of another file system, from a mount namespace that is gone or a tree that is mounted nowhere")
+def v53():
+    keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
+    # open_tree(2)
+    keeps(FROM_ELSEWHERE % 'fd = ck(libc.syscall(428, -100, b"/", 1 | 0x8000))')

@@ -322,7 +322,8 @@ def w7b():
         os.kill(DOOR, signal.SIGSTOP)
         try:
             become_effectively(UID["attacker"])
-            c = Connection().ask(gpus=None, folders="all")
+            own = [[0, UID["attacker"], 1]]
+            c = Connection().ask(gpus=None, folders="all", uids=own, gids=own)
             become_effectively(uid)
         finally:
             os.kill(DOOR, signal.SIGCONT)	# as the real uid, which is root's

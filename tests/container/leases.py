@@ -157,7 +157,8 @@ queued.p.wait(60)
 held.p.wait(60)
 b = start(['GPUHELPER_GPUS=1'], 60000)
 # a lease is there before its grant is answered, and one that dies before that leaves none
-while b.p.poll() is None and os.readlink('/proc/%d/exe' % b.p.pid) != host.runtime:
+while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime
+                                     for c in open('/proc/%d/task/%d/children' % (b.p.pid, b.p.pid)).read().split()):
     time.sleep(0.01)
 assert b.p.returncode is None, b.errors()
 os.killpg(b.p.pid, signal.SIGKILL)

@@ -29,6 +29,7 @@ struct wanted {
 	struct looks *looks;
 	struct plain *plain;
 	bool missed;		/* something was gone before it was looked at */
+	bool fewer;		/* not all that there are were listed (task.h) */
 };
 
 bool
@@ -91,7 +92,7 @@ task_has_once(int proc, const char *task, struct wanted *w)
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
-	w->missed = w->missed || !task_lists_all(d, listed);
+	w->fewer = !task_lists_all(d, listed);
 	closedir(d);
 	return has;
 }
@@ -105,6 +106,7 @@ task_has(int proc, const char *task, struct wanted *w)
 	do {
 		if (task_has_once(proc, task, w))
 			return true;
+		again.fewer = w->fewer;
 	} while (again_look(&again, &w->missed));
 	return again.never;
 }
@@ -112,7 +114,7 @@ task_has(int proc, const char *task, struct wanted *w)
 bool
 task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks)
 {
-	return task_has(proc, task, &(struct wanted){ node, nodes, NULL, looks, NULL, false });
+	return task_has(proc, task, &(struct wanted){ .node = node, .nodes = nodes, .looks = looks });
 }
 
 static bool
@@ -304,7 +306,7 @@ process_has_mapped(int proc, const char *pid, const struct edit_node *node, size
 {
 	struct plain plain = { .n = 0 };
 
-	return maps_node(proc, pid, &(struct wanted){ node, nodes, NULL, looks, &plain, false });
+	return maps_node(proc, pid, &(struct wanted){ .node = node, .nodes = nodes, .looks = looks, .plain = &plain });
 }
 
 bool
@@ -312,7 +314,7 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct plain plain = { .n = 0 };
-	struct wanted w = { node, nodes, NULL, looks, &plain, false };
+	struct wanted w = { .node = node, .nodes = nodes, .looks = looks, .plain = &plain };
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
@@ -322,7 +324,7 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 bool
 process_marks(struct node_search *s, const char *pid)
 {
-	struct wanted w = { s->node, s->nodes, s->held, &s->looks, &s->plain, false };
+	struct wanted w = { .node = s->node, .nodes = s->nodes, .held = s->held, .looks = &s->looks, .plain = &s->plain };
 
 	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

@@ -41,6 +41,7 @@ struct search {
 	struct looks *looks;
 	bool has_ring;			/* a descriptor of an io_uring(7): of the process at hand */
 	bool missed;			/* something was gone before it was looked at */
+	bool fewer;			/* not all that there are were listed (task.h) */
 	struct mount_spaces spaces;
 	struct known *known;		/* of each of them */
 };
@@ -236,7 +237,7 @@ files_keep_one(struct search *s, const char *task)
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
-	s->missed = s->missed || !task_lists_all(d, listed);
+	s->fewer = !task_lists_all(d, listed);
 	closedir(d);
 	return has;
 }
@@ -260,6 +261,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 	do {
 		if (files_keep_one(s, task))
 			return true;
+		again.fewer = s->fewer;
 	} while (again_look(&again, &s->missed));
 	return again.never;
 }

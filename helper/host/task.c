@@ -19,19 +19,21 @@
 /* An ordinary program holds still at the first or second look; who sees himself being looked at has to guess twice. */
 #define LOOKS 12
 #define STILL 2
+#define FEWER_LOOKS 48	/* where fewer descriptors were listed than there are, which a waiting open(2) may be */
 #define EXITING 0x4	/* the kernel's PF_EXITING, in the flags of proc(5), stat */
 
 bool
 again_look(struct again *a, bool *missed)
 {
-	const bool was_missed = *missed;
+	const bool was_missed = *missed, was_fewer = a->fewer;
 
-	*missed = false;
+	*missed = a->fewer = false;
 	a->still = was_missed ? 0 : a->still + 1;
-	if (++a->looks == 1 && !was_missed)
+	if (++a->looks == 1 && !was_missed && !was_fewer)
 		return false;
-	a->never = a->looks == LOOKS && a->still < STILL;
-	return a->looks < LOOKS && a->still < STILL;
+	if (a->looks >= LOOKS && a->still < STILL)
+		a->never = true;
+	return !a->never && (a->still < STILL || (was_fewer && a->looks < FEWER_LOOKS));
 }
 
 /* Who ends gives up first his memory, and with it his program, then his descriptors and the rest. */

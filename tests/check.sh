@@ -173,7 +173,8 @@ group attack-cases python3 tests/attack/cases.py
 group door sh tests/attack/socket.sh
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 # the longest first: what follows runs beside it
-beside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh"
+beside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_fault'
+beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_fault
 # the packages and the engines of Debian 13
 beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
     podman-rootless containerd-v1

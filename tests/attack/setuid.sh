@@ -3,6 +3,7 @@
 #
 #	sh tests/attack/setuid.sh [ID...]
 #
+# Or the names of files, t_fault, or all but one: «!t_fault».
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
 # Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has

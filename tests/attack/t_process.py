@@ -646,8 +646,8 @@ def s8():
         time.sleep(0.05)
         s = dict(l.split(":\t", 1) for l in read("/proc/%d/status" % pid).splitlines())
         assert s["Uid"] == s["Gid"] == "0\t0\t0\t0" and s["Groups"].strip() == "", s
-        # chown, dac_read_search, fowner, ipc_lock, sys_ptrace, mknod, checkpoint_restore
-        allowed = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 14 | 1 << 19 | 1 << 27 | 1 << 40
+        # chown, dac_read_search, fowner, setuid (to the caller alone, see Y2), ipc_lock, sys_ptrace, mknod, checkpoint_restore
+        allowed = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 14 | 1 << 19 | 1 << 27 | 1 << 40
         assert int(s["CapEff"], 16) & ~allowed == 0 and s["CapEff"] == s["CapPrm"], s["CapEff"]
         assert int(s["CapBnd"], 16) == int(s["CapInh"], 16) == int(s["CapAmb"], 16) == 0, s
         assert (s["NoNewPrivs"], s["Seccomp"], s["Umask"]) == ("1", "2", "0077"), s
@@ -1055,7 +1055,7 @@ def y1_mapped(d):
 
 @case("Y2", "nor a program, a process, a trace, a mount, a module, a namespace, a socket, another's memory, a longer life", 60)
 def y2():
-    me = str(os.getpid())
+    me, own = str(os.getpid()), client.pwd.getpwnam("attacker").pw_uid
     tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
              ("clone3", 0, 0), ("ptrace", 16, me, 0, 0), ("process_vm_readv", me, 0, 0, 0, 0, 0),
              ("process_vm_writev", me, 0, 0, 0, 0, 0), ("mount", "=x", "=/tmp", "=tmpfs", 0, 0), ("umount2", "=/tmp", 2),
@@ -1065,7 +1065,8 @@ def y2():
              ("io_uring_setup", 1, 0), ("userfaultfd", 0), ("perf_event_open", 0, 0, 0, 0, 0), ("keyctl", 0, 0), ("add_key", "=user", "=x", "=x", 1, 0),
              ("socket", 2, 1, 0), ("socketpair", 1, 1, 0, 0), ("connect", 0, 0, 0), ("kill", 4194000, 9), ("kill", 4194000, 19), ("tgkill", me, me, 0), ("pidfd_open", me, 0),
              ("pidfd_send_signal", 0, 0, 0, 0), ("pidfd_getfd", 0, 0, 0), ("prctl", 4, 1, 0, 0, 0), ("prctl", 29, 1 << 61, 0, 0, 0), ("seccomp", 0, 0, 0),
-             ("setuid", 0), ("setresuid", 0, 0, 0), ("setgroups", 0, 0), ("capset", 0, 0), ("prlimit64", me, 7, 0, 0), ("setrlimit", 7, 0),
+             ("setuid", 0), ("setresuid", 0, 0, 0), ("setresuid", own, own, 0), ("setresuid", 0, own, own), ("setresuid", own, 0, own),
+             ("setuid", own), ("setgroups", 0, 0), ("capset", 0, 0), ("prlimit64", me, 7, 0, 0), ("setrlimit", 7, 0),
              ("timer_delete", 0), ("timer_settime", 0, 0, 0, 0), ("setpriority", 0, 0, 1), ("sched_setscheduler", 0, 0, 0),
              ("open_by_handle_at", AT, 0, 0), ("iopl", 3), ("ioperm", 0, 1, 1), ("reboot", 0, 0, 0, 0), ("sethostname", "=x", 1),
              ("swapon", "=/x", 0), ("quotactl", 0, 0, 0, 0), ("acct", "=/x"), ("settimeofday", 0, 0), ("clock_settime", 0, 0), ("syslog", 10, 0, 0), ("personality", 0),

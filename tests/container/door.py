@@ -22,7 +22,7 @@ write('/srv/data/x', 'data\n')
 RUNTIME = W + '/runtime'
 write(RUNTIME, """#!/bin/sh
 setsid unshare --map-root-user --mount sh -c 'mount --bind /srv/data /srv/data && exec sleep 5' </dev/null >/dev/null 2>&1 &
-until grep -q ' /srv/data ' /proc/$!/mountinfo; do :; done
+until grep -q ' /srv/data ' /proc/$!/mountinfo; do kill -0 $! || exit 1; done
 """)
 os.chmod(RUNTIME, 0o755)
 

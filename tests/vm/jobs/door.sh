@@ -27,11 +27,13 @@ chmod 0755 "$helper"
 t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable --now gpuhelper.socket
 t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
 
-# in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first one
+# in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first
+# one, with the folder mounted
 mkdir -p /usr/local/bin
 cat >/usr/local/bin/runtime <<'END'
 #!/bin/sh
-setsid sleep 2 </dev/null >/dev/null 2>&1 &
+setsid unshare --map-root-user --mount sh -c 'mount --bind /srv/data /srv/data && exec sleep 4' </dev/null >/dev/null 2>&1 &
+until grep -q ' /srv/data ' /proc/$!/mountinfo; do kill -0 $! || exit 1; sleep 0.05; done
 END
 chmod 755 /usr/local/bin/runtime
 cat >/etc/gpuhelper/gpuhelper.conf <<END

@@ -23,9 +23,9 @@ bool task_link_is_kept(int dir, const char *link);
 struct again {
 	unsigned looks, still;
 	/*
-	 * Fewer descriptors were listed than there are.  That may be one that is always where it is not looked for just now, which many
-	 * looks find; and mostly is a number that an open(2) which waits (of a FIFO, say) has taken already: that counts for
-	 * nothing at the end.
+	 * Fewer descriptors were listed than there are.  That may be one that is always where it is not looked for just
+	 * now, which many looks find; and mostly is a number that an open(2) which waits (of a FIFO, say) has taken
+	 * already: that counts for nothing at the end.
 	 */
 	bool fewer;
 	bool never;		/* it never held still: what was gone each time may be what is looked for */

@@ -183,7 +183,7 @@ run b
 t "meanwhile another one is refused" refused b 'folder /srv/cache is in use by container a' 'one container.s at a time'
 gives 20-part /srv/cache/a
 asks c /srv/cache/a true
-run c
+create c
 t "with a part of it, too, and another policy" refused c 'folder /srv/cache/a is labelled for one container alone'
 mkdir -p /srv/again
 mount --bind /srv/cache /srv/again
@@ -216,15 +216,15 @@ B=$(own b)
 t "and with its own categories" labelled "container_file_t:$B" /srv/cache
 t "which are others" fails is "$A" "$B"
 asks c /srv/cache/a "$SAY cat /srv/cache/a/b/file; echo ready; sleep 1000"
-run c
+create c
 t "to who is given a part of it without relabel SELinux keeps it shut" refused c "folder /srv/cache/a is labelled for one container alone ($B)"
 gives 20-part /srv/cache/a 'relabel = "shared";'
-t "with relabel it opens" start c
-# to read: no other reason than the label refuses it
+# to read: no other reason than the label refuses it, nor what lies in it to «run»
 policy 10-cache <<END
 $USER
 folders = ( { path = "/srv/cache"; relabel = "private"; } );
 END
+t "with relabel it opens" start c
 asks a /srv/cache "$SAY"
 run a
 t "and what others have can't become private" refused a 'folder /srv/cache is in use by container c'

@@ -10,15 +10,6 @@
 #include "furthernode.h"
 #include "path.h"
 
-static bool
-is_among(const char *s, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(s, *list) == 0)
-			return true;
-	return false;
-}
-
 /* /var/run is a link to /run on every host of today. */
 static const char *
 without_var(const char *path)
@@ -77,7 +68,7 @@ cdi_option_known(const char *option)
 	static const char *const known[] = { "bind", "rbind", "ro", "rw", "nosuid", "nodev", "private", "rprivate", "noexec",
 		"relatime", "noatime", "nodiratime", NULL };
 
-	return is_among(option, known);
+	return text_among(option, known);
 }
 
 /* What tmpfs has of its own, by which it only becomes another empty directory. */
@@ -155,7 +146,7 @@ cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 		return;
 	if (strcmp(target, "/") == 0 || path_at_or_beneath(target, "/proc") || path_at_or_beneath(target, "/sys"))
 		cdi_unsafe(r, n, "containerPath", "/, /proc and /sys can't be mounted over");
-	else if (is_among(target, own_dev))
+	else if (text_among(target, own_dev))
 		cdi_unsafe(r, n, "containerPath", "%s is the runtime's to make", target);
 	/* links to devices are mounted by drivers; anything else there would be taken for one */
 	else if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))

@@ -40,15 +40,6 @@ has_control(const char *s)
 	return false;
 }
 
-static bool
-is_among(const char *s, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(s, *list) == 0)
-			return true;
-	return false;
-}
-
 /* A line break in a value becomes a line of its own wherever values are written one to a line. */
 void
 cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
@@ -170,7 +161,7 @@ cdi_host_node(const char *path)
 	if (!text_starts(path, "/dev/"))
 		return NULL;
 	path += 5;
-	if (is_among(path, names))
+	if (text_among(path, names))
 		return "the host's memory, log or console";
 	for (i = 0; prefixes[i] != NULL; i++) {
 		n = strlen(prefixes[i]);
@@ -275,7 +266,7 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 
 	if (h->path != NULL && h->path[0] != '\0' && cdi_path_ok(r, n, "path", h->path)) {
 		name = path_last(h->path);
-		if (is_among(name, interpreters) || text_starts(name, "python") || text_starts(name, "ld-linux") ||
+		if (text_among(name, interpreters) || text_starts(name, "python") || text_starts(name, "ld-linux") ||
 		    text_starts(name, "ld-musl") || strcmp(name, "ld.so") == 0)
 			cdi_unsafe(r, n, "path", "%.40s runs whatever its arguments say", name);
 		for (i = 0; anyones[i] != NULL; i++)

@@ -20,15 +20,6 @@ struct warning {
 	const char *at;		/* "devices[0].containerEdits" */
 };
 
-static bool
-is_among(const char *s, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(s, *list) == 0)
-			return true;
-	return false;
-}
-
 /* Has worse been said of this element, or of a member of it? */
 static bool
 is_told(const struct cdi_faults *f, const char *path)
@@ -120,7 +111,7 @@ names_another(const struct cdi_hook *h)
 		value = strchr(arg, '=');
 		value = value != NULL ? value + 1 : i + 1 < h->args.n ? h->args.v[i + 1] : "";
 		/* «@» says that it is the host's and not the image's */
-		if (*value != '@' || !is_among(value + 1, own))
+		if (*value != '@' || !text_among(value + 1, own))
 			return true;
 	}
 	return false;
@@ -138,9 +129,9 @@ is_known_hook(const struct cdi_hook *h)
 	if (!path_is_beneath(h->path, "/usr") || names_another(h))
 		return false;
 	if (strcmp(name, "nvidia-cdi-hook") == 0)
-		return is_among(one, nvidia);
+		return text_among(one, nvidia);
 	if (strcmp(name, "nvidia-ctk") == 0)
-		return strcmp(one, "hook") == 0 && is_among(two, nvidia);
+		return strcmp(one, "hook") == 0 && text_among(two, nvidia);
 	return strcmp(name, "amd-ctk") == 0 && strcmp(one, "gpu-tracker") == 0;
 }
 

@@ -51,15 +51,6 @@ further_driver(const struct devmajors *m, uint32_t major)
 	return "";
 }
 
-static bool
-is_among(const char *name, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(name, *list) == 0)
-			return true;
-	return false;
-}
-
 /* Does the driver have the major to itself?  Some share one, by ranges of minors: 231 is of three of InfiniBand's. */
 static bool
 is_major_of(const struct devmajors *m, uint32_t major, const char *name)
@@ -83,7 +74,7 @@ has_major(const struct devmajors *m, uint32_t major, const char *const *names)
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (m->v[i].type == 'c' && m->v[i].major == major && is_among(m->v[i].name, names))
+		if (m->v[i].type == 'c' && m->v[i].major == major && text_among(m->v[i].name, names))
 			return true;
 	return false;
 }

@@ -147,6 +147,15 @@ text_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool
+text_among(const char *s, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(s, *list) == 0)
+			return true;
+	return false;
+}
+
 /* ASCII alone: no locale. */
 static bool
 same_letter(char a, char b)

@@ -29,6 +29,8 @@ void text_time(int64_t seconds, char out[32]);
 
 /* True if s begins with prefix. */
 bool text_starts(const char *s, const char *prefix);
+/* The string is one of these; the list ends with NULL. */
+bool text_among(const char *s, const char *const *list);
 
 /*
  * Of «known» (ends with NULL) the word nearest to «word», if that could be a slip of the finger for it, whatever its

@@ -44,7 +44,4 @@ void warn_about(struct check_set *s);
  */
 bool policies_overlap(const struct policy *earlier, const struct policy *later);
 
-/* True if the path of «inner» leads through a folder that «outer» gives for writing. */
-bool folder_rules_nest(const struct folder_rule *outer, const struct folder_rule *inner);
-
 #endif

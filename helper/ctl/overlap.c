@@ -202,9 +202,3 @@ policies_overlap(const struct policy *earlier, const struct policy *later)
 		return false;
 	return !cover_includes(earlier, later) || cover_includes(later, earlier);
 }
-
-bool
-folder_rules_nest(const struct folder_rule *outer, const struct folder_rule *inner)
-{
-	return folder_rule_holds(outer, inner->path);
-}

@@ -97,7 +97,7 @@ warn_nesting(struct check_set *s, struct checked *c)
 		for (found = false, i = 0; !found && i < s->n; i++)
 			for (k = 0; !found && is_policy(&s->v[i]) && k < s->v[i].policy.folders; k++) {
 				outer = &s->v[i].policy.folder[k];
-				if (!(found = folder_rules_nest(outer, r)))
+				if (!(found = folder_rule_holds(outer, r->path)))
 					continue;
 				fault_add(&c->faults, r->line, true, "folder %.120s lies in %.120s, which %.40s gives for writing: it is "
 				    "refused while a container without a user namespace has that", r->path, outer->path,

@@ -12,13 +12,25 @@
 #include "../pure/text.h"
 #include "file.h"
 
-/* Field «number» of /proc/PID/stat, counted from 1 as proc(5) does; from 3 on. */
+/* What is needed of /proc/PID/stat; the numbers are proc(5)'s, which counts from 1. */
+enum stat_field {
+	STAT_STATE = 3,
+	STAT_PARENT = 4,
+	STAT_THREADS = 20,
+	STAT_START = 22,
+	STAT_FIELDS
+};
+struct stat_line {
+	char text[1024];	/* of the line, as much as holds these fields */
+	const char *field[STAT_FIELDS];
+};
+
 static bool
-stat_field(pid_t pid, unsigned number, uint64_t *out)
+stat_read(pid_t pid, struct stat_line *out)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *text = NULL;
-	char name[40], *p, *save = NULL, *field;
+	char name[40], *p, *save = NULL;
 	unsigned i;
 
 	snprintf(name, sizeof(name), "proc/%d/stat", pid);
@@ -28,25 +40,44 @@ stat_field(pid_t pid, unsigned number, uint64_t *out)
 	/* the second field is the command's name, which may hold spaces and parentheses: begin after the last one */
 	if ((p = strrchr(text, ')')) == NULL)
 		return false;
-	for (i = 3, field = strtok_r(p + 1, " ", &save); field != NULL; field = strtok_r(NULL, " ", &save), i++)
-		if (i == number)
-			return text_u64(field, UINT64_MAX, out);
-	return false;
+	snprintf(out->text, sizeof(out->text), "%s", p + 1);
+	for (i = STAT_STATE, p = out->text; i < STAT_FIELDS; i++, p = NULL)
+		if ((out->field[i] = strtok_r(p, " ", &save)) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+stat_number(const struct stat_line *l, enum stat_field field, uint64_t *out)
+{
+	return text_u64(l->field[field], UINT64_MAX, out);
 }
 
 bool
 process_start(pid_t pid, uint64_t *start)
 {
-	return stat_field(pid, 22, start);
+	struct stat_line line;
+
+	return stat_read(pid, &line) && stat_number(&line, STAT_START, start);
+}
+
+/* A zombie has let go of all that it had. One whose other threads still run has not. */
+static bool
+has_ended(const struct stat_line *l)
+{
+	uint64_t threads;
+
+	return strchr("ZX", *l->field[STAT_STATE]) != NULL && stat_number(l, STAT_THREADS, &threads) && threads <= 1;
 }
 
 bool
 process_lives(pid_t pid, uint64_t start)
 {
+	struct stat_line line;
 	uint64_t now;
 
-	if (process_start(pid, &now))
-		return now == start;
+	if (stat_read(pid, &line) && stat_number(&line, STAT_START, &now))
+		return now == start && !has_ended(&line);
 	/* it may hide in /proc (hidepid), or we may lack memory to look: the kernel knows */
 	return kill(pid, 0) == 0 || errno != ESRCH;
 }
@@ -60,9 +91,10 @@ process_id_lives(struct process_id p)
 pid_t
 process_parent(pid_t pid)
 {
+	struct stat_line line;
 	uint64_t parent;
 
-	return stat_field(pid, 4, &parent) ? (pid_t)parent : -1;
+	return stat_read(pid, &line) && stat_number(&line, STAT_PARENT, &parent) ? (pid_t)parent : -1;
 }
 
 bool

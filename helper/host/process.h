@@ -11,7 +11,10 @@
 /* The start time of a process; false (errno) if it can't be read. */
 bool process_start(pid_t pid, uint64_t *start);
 
-/* True if that process lives, a zombie too, or where that can't be seen. */
+/*
+ * True if that process runs, or if nobody can see whether it does. False for a zombie without other threads: it
+ * has closed its files and left its memory, and its parent may let it lie for as long as the parent likes.
+ */
 bool process_lives(pid_t pid, uint64_t start);
 bool process_id_lives(struct process_id p);
 

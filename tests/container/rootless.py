@@ -10,7 +10,7 @@ the engine is root of a user namespace that the user made with newuidmap and new
 The GPU is /dev/nvidia9, which by its numbers is /dev/urandom: so that what was opened can be read from.  Rootless as
 these are, no device cgroup holds; what is shown is what mode and ACL of the host's node do.
 """
-import json, os, pwd, re, subprocess, sys, time
+import ctypes, json, os, pwd, re, subprocess, sys, time
 from lib import *
 
 where = sys.argv[2] if len(sys.argv) > 2 else 'plain'
@@ -228,4 +228,14 @@ status, out = n.start()
 ok(status == 0 and len(leases()) == 1, 'killed without a delete: the GPU is free at the next request', out)
 n.delete()
 ok(entries() == [] and leases() == [], 'and nothing is left', (entries(), leases()))
+
+# the runtime takes a zombie for a container that has stopped, and so must we: who buries it may be slow
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+n = Rootless()
+status, out = n.start()
+pid = n.pid()
+n.delete()
+ok(os.path.exists('/proc/%d' % pid) and entries() == [] and leases() == [], 'deleted, its first process a zombie: nothing is left either',
+   (out, entries(), leases()))
 done()

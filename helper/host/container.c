@@ -16,12 +16,10 @@
 #include "../pure/devlist.h"
 #include "cgroup.h"
 #include "file.h"
-#include "opennode.h"
 #include "process.h"
 
 #define CHILDREN_MAX 64
 #define DIRS_MAX 256		/* cgroups that a container makes beneath its own */
-#define LOOKS_MAX 4096		/* at what its first process, which only pauses, has open and mapped */
 
 /* Of /proc/PID/status: dead but not buried, and its pids from the outermost namespace to its own. */
 struct status {
@@ -157,7 +155,6 @@ sort_out(const struct lease *l, const struct pids *all, struct sight *out)
 void
 container_see(const struct lease *l, struct sight *out)
 {
-	struct looks looks = { .left = LOOKS_MAX };
 	unsigned dirs = DIRS_MAX;
 	struct pids all;
 	size_t i;
@@ -176,8 +173,6 @@ container_see(const struct lease *l, struct sight *out)
 		}
 	}
 	free(all.v);
-	if (out->alone)
-		out->has_node = process_holds(l->init.pid, l->node, l->nodes, &looks);
 }
 
 bool

@@ -17,11 +17,10 @@
 #include "home.h"
 #include "opennode.h"
 
-#define HOLDERS_MS 4000	/* for what takes a fraction of a second */
-
 struct search {
 	struct home home;
 	pid_t *holder;
+	volatile pid_t *at;
 	struct node_search nodes;
 };
 
@@ -31,6 +30,7 @@ look_at(struct search *s, const char *pid)
 {
 	size_t i;
 
+	*s->at = (pid_t)strtol(pid, NULL, 10);
 	switch (home_is_containers(&s->home, s->nodes.proc, pid)) {
 	case 0:
 		return true;
@@ -42,7 +42,7 @@ look_at(struct search *s, const char *pid)
 		return false;
 	for (i = 0; i < s->nodes.nodes; i++)
 		if (s->nodes.held[i])
-			s->holder[i] = (pid_t)strtol(pid, NULL, 10);
+			s->holder[i] = *s->at;
 	return true;
 }
 
@@ -64,7 +64,7 @@ look_at_all(struct search *s, DIR *d, struct why *why)
 }
 
 int
-holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
+holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at, struct why *why)
 {
 	autofree struct search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
@@ -81,6 +81,7 @@ holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, struct w
 		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
 	}
 	s->holder = holder;
+	s->at = at;
 	s->nodes = (struct node_search){ .proc = fd, .node = node, .nodes = nodes, .held = held,
 		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
 	ret = home_find(fd, &s->home) ? look_at_all(s, d, why) :

@@ -71,6 +71,12 @@ has_ended(const struct stat_line *l)
 }
 
 bool
+process_is_there(pid_t pid)
+{
+	return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
+}
+
+bool
 process_lives(pid_t pid, uint64_t start)
 {
 	struct stat_line line;
@@ -79,7 +85,7 @@ process_lives(pid_t pid, uint64_t start)
 	if (stat_read(pid, &line) && stat_number(&line, STAT_START, &now))
 		return now == start && !has_ended(&line);
 	/* it may hide in /proc (hidepid), or we may lack memory to look: the kernel knows */
-	return kill(pid, 0) == 0 || errno != ESRCH;
+	return process_is_there(pid);
 }
 
 bool

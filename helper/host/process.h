@@ -18,6 +18,12 @@ bool process_start(pid_t pid, uint64_t *start);
 bool process_lives(pid_t pid, uint64_t start);
 bool process_id_lives(struct process_id p);
 
+/*
+ * True if some process has this number. Nobody can keep who asks this waiting, which holds for nothing else here: who
+ * waits in execve(2) for a file system of his own (FUSE) keeps everyone who looks into his /proc/PID.
+ */
+bool process_is_there(pid_t pid);
+
 /* The parent's pid, 0 for one that can't be seen from here; -1 (errno) if it can't be read. */
 pid_t process_parent(pid_t pid);
 

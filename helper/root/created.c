@@ -51,81 +51,111 @@ note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
 	return ret;
 }
 
-/* What it is in by itself; where that is nothing (rootless), the guesses stay. */
-static int
-find_cgroups(struct lease *l, struct why *why)
-{
-	const bool enforced = l->users == 0;
-	struct strlist own = { 0 };
-	const char *at = NULL;
-	bool ruled = false;
-	size_t gate;
-	int ret = 0;
-
-	if (!cgroup_own(l->init.pid, &own, &gate))
-		ret = refuse(why, WHY_IO, "/proc/%d/cgroup: the container's cgroups can't be seen", l->init.pid);
-	else if (gate != SIZE_MAX)
-		ret = note_gate(l, at = own.v[gate], &ruled, why);
-	if (ret == 0 && enforced)
-		ret = check_rules(l, at, ruled, why);
-	l->pauses = l->pauses && ruled;
-	if (ret == -1 || own.n == 0) {
-		strlist_free(&own);
-		return ret;
-	}
-	strlist_free(&l->cgroups);
-	l->cgroups = own;
-	return 0;
-}
+/* What is seen of a container that the asker's runtime has just made. */
+struct newborn {
+	struct process_id init;
+	bool own_pids;
+	uint64_t mounts;	/* its mount namespace, where others may go on in that; else 0 */
+	struct strlist cgroups;	/* that it has for itself */
+	size_t gate;		/* which of them holds its device rules; SIZE_MAX: none */
+};
 
 /*
  * Who shares a PID namespace with others may leave processes behind that go on in another cgroup, and then only
  * their mounts tell whose they are.
  */
 static int
-find_mounts(const struct peer *p, struct lease *l, struct why *why)
+see_mounts(const struct peer *p, struct newborn *b, struct why *why)
 {
 	uint64_t its, engines;
 
-	if (l->own_pids)
+	if (b->own_pids)
 		return 0;
-	if (!space_of(l->init.pid, "mnt", &its) || !space_of(p->pid, "mnt", &engines))
-		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", l->init.pid, strerror(errno));
+	if (!space_of(b->init.pid, "mnt", &its) || !space_of(p->pid, "mnt", &engines))
+		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", b->init.pid, strerror(errno));
 	if (its != engines)
-		l->mounts = its;
+		b->mounts = its;
+	return 0;
+}
+
+/* Before any lock is taken: the asker can keep who looks at its processes waiting. The caller frees b->cgroups. */
+static int
+see_newborn(const struct peer *p, const struct request *r, struct newborn *b, struct why *why)
+{
+	*b = (struct newborn){ 0 };
+	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
+		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told (is PID %d the one that "
+		    "started the runtime?)", r->id, p->pid);
+	if (!cgroup_own(b->init.pid, &b->cgroups, &b->gate))
+		return refuse(why, WHY_IO, "/proc/%d/cgroup: the container's cgroups can't be seen", b->init.pid);
+	return see_mounts(p, b, why);
+}
+
+/* What it is in by itself; where that is nothing (rootless), the guesses stay. */
+static int
+take_cgroups(struct newborn *b, struct lease *l, struct why *why)
+{
+	const bool enforced = l->users == 0;
+	const char *at = b->gate != SIZE_MAX ? b->cgroups.v[b->gate] : NULL;
+	bool ruled = false;
+
+	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_rules(l, at, ruled, why) == -1))
+		return -1;
+	l->pauses = l->pauses && ruled;
+	if (b->cgroups.n == 0)
+		return 0;
+	strlist_free(&l->cgroups);
+	l->cgroups = b->cgroups;
+	b->cgroups = (struct strlist){ 0 };
 	return 0;
 }
 
 static int
-adopt(const struct peer *p, const struct leases *ls, struct lease *l, struct why *why)
+adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *why)
 {
-	if (!container_find_init(p->pid, getpid(), &l->init, &l->own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told (is PID %d the one that "
-		    "started the runtime?)", l->id, p->pid);
-	if (find_cgroups(l, why) == -1 || find_mounts(p, l, why) == -1)
+	l->init = b->init;
+	l->own_pids = b->own_pids;
+	if (take_cgroups(b, l, why) == -1)
 		return -1;
+	if (b->mounts != 0)
+		l->mounts = b->mounts;
 	ways_settle(l);
 	l->pausing.created = clock_ms();
 	/* the name of a cgroup is its maker's to choose */
 	return leases_write_more(ls, l, why);
 }
 
-void
-created(const struct peer *p, const struct request *r, struct reply *reply)
+static void
+adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
+    struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	struct lease *l;
 	char key[65];
 
-	*reply = (struct reply){ .kind = REPLY_REFUSED };
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leave_cgroup(p->starter, &reply->why) == 0 && leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
+	if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
 	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == 0) {
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease of this process's", r->id);
-		else if (adopt(p, &ls, l, &reply->why) == 0)
+		else if (unseen->code != WHY_NONE)
+			reply->why = *unseen;
+		else if (adopt(&ls, b, l, &reply->why) == 0)
 			reply->kind = REPLY_NOTED;
 	}
 	leases_close(&ls);
+}
+
+void
+created(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	struct why unseen = { .code = WHY_NONE };
+	struct newborn b;
+
+	*reply = (struct reply){ .kind = REPLY_REFUSED };
+	(void)see_newborn(p, r, &b, &unseen);
+	if (leave_cgroup(p->starter, &reply->why) == 0)
+		adopt_for(p, r, &b, &unseen, reply);
+	strlist_free(&b.cgroups);
 }

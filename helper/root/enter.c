@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,8 +33,10 @@
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
+#include "capability.h"
 #include "crowd.h"
 #include "filter.h"
+#include "looker.h"
 #include "owncgroup.h"
 #include "timer.h"
 
@@ -297,34 +298,6 @@ become_root(struct why *why)
 	return 0;
 }
 
-static int
-shed_capabilities(struct why *why)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
-	int cap, locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-	    SECBIT_KEEP_CAPS_LOCKED;
-	uint32_t had;
-	size_t i;
-
-	if (syscall(SYS_capget, &head, data) == -1)
-		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
-	for (cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		(void)prctl(PR_CAPBSET_DROP, cap);
-	(void)prctl(PR_SET_SECUREBITS, locked);
-	for (i = 0; i < 2; i++) {
-		had = data[i].permitted;
-		data[i] = (struct __user_cap_data_struct){ 0 };
-		for (size_t k = 0; k < sizeof(kept_capabilities) / sizeof(kept_capabilities[0]); k++)
-			if ((size_t)kept_capabilities[k] / 32 == i)
-				data[i].permitted |= had & 1U << kept_capabilities[k] % 32;
-		data[i].effective = data[i].permitted;
-	}
-	if (syscall(SYS_capset, &head, data) == -1)
-		return refuse(why, WHY_BUG, "capset: %s", strerror(errno));
-	return 0;
-}
-
 /*
  * Who is one of somebody's many ids would be counted as one user more, each time.  Before that one gets places of
  * his own, and while this process is still his to end.
@@ -412,7 +385,8 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
 	make_own_cgroup(who->uid);
-	if (shed_capabilities(why) == -1)
+	looker_start(door == DOOR_SETUID ? who->uid : 0);
+	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));

@@ -271,7 +271,7 @@ take_back(const struct peer *p, const struct request *r, const struct traces *t)
 	struct why ignored;
 
 	if (t->lease[0] != '\0')
-		(void)leases_drop(p, r->runtime_root, r->id, t->binding, &ignored);
+		(void)leases_drop(p, r->runtime_root, r->id, t->binding, false, &ignored);
 }
 
 static int
@@ -447,7 +447,7 @@ grant_undo(const struct peer *p, const struct request *r, const struct traces *t
 {
 	struct record rec = { .event = "undo", .peer = p, .request = r };
 	struct why why, ignored;
-	int fd, dropped = t->lease[0] != '\0' ? leases_drop(p, r->runtime_root, r->id, "", &why) : 0;
+	int fd, dropped = t->lease[0] != '\0' ? leases_drop(p, r->runtime_root, r->id, "", true, &why) : 0;
 
 	rec.draining = dropped == 1;
 	rec.why = dropped == -1 ? &why : NULL;

@@ -14,6 +14,7 @@
 #include "audit.h"
 #include "gatelock.h"
 #include "leasewrite.h"
+#include "looker.h"
 
 static struct process_id
 me(const struct idle *i)
@@ -33,7 +34,7 @@ idle_judge(const struct lease *l)
 {
 	struct sight s;
 
-	container_see(l, &s);
+	looker_sees_task(l, &s);
 	return pausing_judge(&l->pausing, &s, clock_ms());
 }
 

@@ -13,9 +13,6 @@
 #include <unistd.h>
 
 #include "../host/cgroup.h"
-#include "../host/inuse.h"
-#include "../host/passed.h"
-#include "../host/spaces.h"
 #include "../pure/cleanup.h"
 #include "acts.h"
 #include "audit.h"
@@ -23,96 +20,48 @@
 #include "execrecord.h"
 #include "gatelock.h"
 #include "leasewrite.h"
+#include "looker.h"
 #include "timer.h"
 
 #define LATE_S 5	/* for the clock, which is in whole seconds, and who is slow to start */
 
 /* How much is looked at for one user's leases at a time, while others wait (inuse.h): what is left of it. */
-struct share {
+struct user_share {
 	uint32_t uid;
-	struct looks looks;
-	unsigned dirs;		/* of cgroups */
+	struct life_share left;
 };
 struct seeing {
-	char boot[40];
-	uint64_t pids;		/* the PID namespace that is seen from here (inode) */
-	struct space_set pid_spaces, mount_spaces;	/* that someone is in */
-	struct processes processes;
-	struct share *share;
+	struct user_share *share;
 	size_t shares;
 	struct looks passed;	/* at what was passed on */
+	bool listed;		/* the looker has listed the processes since things were undone */
 };
 
-static struct share *
+static struct life_share *
 share_of(struct seeing *s, uint32_t uid)
 {
-	struct share *v;
+	struct user_share *v;
 	size_t i;
 
 	for (i = 0; i < s->shares; i++)
 		if (s->share[i].uid == uid)
-			break;
-	if (i == s->shares) {
-		if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
-			return NULL;
-		s->share = v;
-		v[s->shares++] = (struct share){ .uid = uid, .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS };
-	}
-	/* root's cgroups are no one's to make wide */
-	if (uid == 0)
-		s->share[i].dirs = CGROUP_DIRS;
-	return &s->share[i];
+			return &s->share[i].left;
+	if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
+		return NULL;
+	s->share = v;
+	/* root's cgroups are no one's to make wide: each of its leases has a share of its own */
+	v[s->shares++] = (struct user_share){ uid, { .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS } };
+	return &v[i].left;
 }
 
-static bool
-is_near(const struct lease *l, const struct seeing *see)
+/* Asks about one lease. */
+static void
+see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool boot_alone, struct life *out)
 {
-	return l->pids == 0 || l->pids == see->pids;
-}
-
-/*
- * Its numbers of processes are of another PID namespace.  From above all of that can be seen; from
- * elsewhere nobody in there can, nor that nobody is, but for the first one, from which everyone can.
- */
-static bool
-is_out_of_sight(const struct lease *l, struct seeing *see)
-{
-	return !is_near(l, see) && see->pids != SPACE_FIRST_PIDS && !space_set_has(&see->pid_spaces, "pid", l->pids);
-}
-
-/* A container with a file of its own over boot_id has another boot, and is no less there. */
-static bool
-is_of_another_boot(const struct lease *l, struct seeing *see)
-{
-	return strcmp(l->boot, see->boot) != 0 && (is_near(l, see) || (see->pids == SPACE_FIRST_PIDS &&
-	    !space_set_has(&see->pid_spaces, "pid", l->pids)));
-}
-
-static bool
-lives(const struct lease *l, struct process_id p, const struct seeing *see)
-{
-	return is_near(l, see) ? process_id_lives(p) : space_has_process(l->pids, p);
-}
-
-/* Somebody is left of it, wherever he went: when the first process of a PID namespace ends, all others do. */
-static bool
-is_inhabited(const struct lease *l, struct seeing *see, struct share *share)
-{
-	return lives(l, l->init, see) || cgroup_populated(&l->cgroups, &share->dirs) ||
-	    (l->mounts != 0 && space_set_has(&see->mount_spaces, "mnt", l->mounts));
-}
-
-/*
- * (a) the process that asked lives: its runtime is still creating; (b) somebody is in
- * the container; (c) where it has no cgroup of its own, a process of its users has one of the GPUs' own
- * nodes open, or one of those or a folder bound into its mounts.
- */
-static bool
-is_live(const struct lease *l, struct seeing *see, struct share *share)
-{
-	if (is_out_of_sight(l, see) || lives(l, l->asker, see) || is_inhabited(l, see, share))
-		return true;
-	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&see->processes, l, &share->looks);
+	if (l->uid == 0)
+		share->dirs = CGROUP_DIRS;
+	looker_sees_life(l, boot_alone, !seeing->listed, share, out);
+	seeing->listed = true;
 }
 
 /* One that is still being granted may be taken back, without a look at what others passed on. */
@@ -143,9 +92,9 @@ is_covered(const struct leases *ls, const struct lease *l)
 
 /* Where it could write as the host's root, somebody has what is on its mount (host/passed.h). */
 static bool
-is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *see)
+is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
 {
-	return lease_writes_as_root(l) && !is_covered(ls, l) && mount_was_passed(l->way, l->ways, &see->passed);
+	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
 }
 
 /* What is undone so far is written down: the rest is tried again at the next request. */
@@ -230,6 +179,13 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	return remove_files(ls, l, &stuck) == 0;
 }
 
+/* Of what is only planned nothing was done: nobody can have anything by it. */
+static bool
+is_untouched(const struct lease *l)
+{
+	return l->planned && l->state == LEASE_HELD;
+}
+
 /*
  * Nothing of it was ever done, and nobody is left who could: its helper is gone, and could not take it back (killed, or
  * no lock to be had).  Its asker is, perhaps, for as long as he likes.
@@ -237,18 +193,18 @@ end_one(struct leases *ls, struct lease *l, int audit)
 static bool
 is_abandoned(const struct lease *l)
 {
-	return l->planned && l->state == LEASE_HELD &&
+	return is_untouched(l) &&
 	    time(NULL) - l->since > (l->uid == 0 ? LIFE_OF_ROOTS_S : LIFE_S) + LATE_S;
 }
 
 /*
  * Who opens and closes a node all the time may be met while he has it shut, and keep it at the next moment.  So
- * what lets him open it is undone first, and then it is looked who has it.  Of what is only planned nothing was done.
+ * what lets him open it is undone first, and then it is looked who has it.
  */
 static bool
 must_drain(const struct lease *l, bool same_boot)
 {
-	return same_boot && l->users > 0 && l->nodes > 0 && l->acts > 0 && !(l->planned && l->state == LEASE_HELD);
+	return same_boot && l->users > 0 && l->nodes > 0 && l->acts > 0 && !is_untouched(l);
 }
 
 static bool
@@ -270,13 +226,16 @@ enum fate {
 
 /* What becomes of one. */
 static enum fate
-end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share *share, int audit)
+end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
 {
-	const bool same_boot = !is_of_another_boot(l, see);
-	const bool live = same_boot && l->state != LEASE_PASSED_ON && !is_abandoned(l) && is_live(l, see, share);
-	const bool passed_on = same_boot && !live && is_passed_on(ls, l, see);
-	const bool was_drained = l->drained;
+	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->drained;
+	bool same_boot, live, passed_on;
+	struct life life;
 
+	see(l, seeing, share, left, &life);
+	same_boot = !life.of_another_boot;
+	live = same_boot && !left && life.kept;
+	passed_on = same_boot && !live && is_passed_on(ls, l, seeing);
 	l->over = !live && !passed_on;
 	l->judged = true;
 	l->drained = false;
@@ -303,9 +262,9 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *see, struct share
  * *again: some were drained, and are to be judged by what there is since.
  */
 static int
-end_each(struct leases *ls, struct seeing *see, int audit, bool *again, struct why *why)
+end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struct why *why)
 {
-	struct share *share;
+	struct life_share *share;
 	enum fate fate;
 	size_t i = 0;
 
@@ -315,9 +274,9 @@ end_each(struct leases *ls, struct seeing *see, int audit, bool *again, struct w
 
 		if (l->judged)
 			continue;
-		if ((share = share_of(see, l->uid)) == NULL)
+		if ((share = share_of(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);
-		fate = end_if_over(ls, l, see, share, audit);
+		fate = end_if_over(ls, l, seeing, share, audit);
 		*again = *again || fate == FATE_DRAINED;
 		if (fate == FATE_GONE)
 			/* another one is there now */
@@ -328,51 +287,44 @@ end_each(struct leases *ls, struct seeing *see, int audit, bool *again, struct w
 
 /* One that is drained has no acts left, and is drained but once: so this ends. */
 static int
-end_those_over(struct leases *ls, struct seeing *see, int audit, struct why *why)
+end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
 {
 	bool again;
 	int ret;
 
-	while ((ret = end_each(ls, see, audit, &again, why)) == 0 && again)
-		processes_free(&see->processes);
+	while ((ret = end_each(ls, seeing, audit, &again, why)) == 0 && again)
+		seeing->listed = false;
 	return ret;
 }
 
 int
 leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why)
 {
-	struct seeing see = { .passed = { .left = UINT_MAX } };
+	struct seeing seeing = { .passed = { .left = UINT_MAX } };
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)
-		ret = boot_id(see.boot) && space_of(getpid(), "pid", &see.pids) ? end_those_over(ls, &see, audit, why) :
-		    refuse(why, WHY_IO, "/proc: the boot's id and the PID namespace: %s", strerror(errno));
-	processes_free(&see.processes);
-	space_set_free(&see.pid_spaces);
-	space_set_free(&see.mount_spaces);
-	free(see.share);
+		ret = end_those_over(ls, &seeing, audit, why);
+	free(seeing.share);
 	return ret;
 }
 
 /* As a lease does that ends otherwise: undone first, and gone when nobody has a node of it open any more. */
 static int
-take_back(struct leases *ls, struct lease *l, struct why *why)
+take_back(struct leases *ls, struct lease *l, bool granted, struct why *why)
 {
-	struct processes processes = { 0 };
-	struct looks looks = { .left = INUSE_LOOKS };
 	bool used;
 
-	if (l->users == 0 || l->nodes == 0)
+	if (!granted || l->users == 0 || l->nodes == 0)
 		return leases_remove(ls, l, why);
 	if (leases_drain(ls, l, why) == -1)
 		return -1;
-	used = l->acts > 0 || lease_in_use(&processes, l, &looks);
-	processes_free(&processes);
+	used = l->acts > 0 || looker_sees_use(l);
 	return used ? 1 : remove_files(ls, l, why);
 }
 
 int
-leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, struct why *why)
+leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, bool granted, struct why *why)
 {
 	struct leases ls;
 	struct lease *l;
@@ -384,7 +336,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
 		/* while the lease is there, no other container of that name can count on what the token is bound to */
 		binding_drop(binding);
-		ret = take_back(&ls, l, why);
+		ret = take_back(&ls, l, granted, why);
 	}
 	leases_close(&ls);
 	return ret;

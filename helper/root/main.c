@@ -27,6 +27,7 @@
 #include "crowd.h"
 #include "enter.h"
 #include "grant.h"
+#include "looker.h"
 #include "peer.h"
 #include "timer.h"
 
@@ -218,6 +219,7 @@ main(int argc, char **argv)
 		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
 		    "(see gpuhelper(8))\n", WHY_USAGE);
 	status = live(door, &starter);
+	looker_end();
 	leave(&starter);
 	return status;
 }

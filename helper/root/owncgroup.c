@@ -22,6 +22,7 @@
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "looker.h"
 
 #define MOUNTS "/sys/fs/cgroup"
 #define OWN "gpuhelper"
@@ -177,6 +178,17 @@ check_chain(int top, const char *mount, const char *path, bool unsure, struct wh
 	}
 }
 
+/* The looker, which its caller can stop anyway, sees nothing in time where its cgroup is frozen or starved. */
+static void
+move_looker(int procs)
+{
+	char pid[16];
+	int n = snprintf(pid, sizeof(pid), "%d", looker_pid());
+
+	if (looker_pid() != 0)
+		(void)!write(procs, pid, (size_t)n);
+}
+
 static int
 move(int top, const char *mount, struct why *why)
 {
@@ -190,6 +202,7 @@ move(int top, const char *mount, struct why *why)
 		return -1;
 	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
+	move_looker(procs);
 	return 0;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../host/holders.h"
 #include "../pure/cleanup.h"
+#include "looker.h"
 
 /* GPUs that are looked for, and the nodes that are each one's own; gpu[i] says whose node[i] is. */
 struct sought {
@@ -76,7 +76,7 @@ find(const struct sought *s, struct strays *out, struct why *why)
 		return 0;
 	if (holder == NULL || (out->v = calloc(s->nodes, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
-	if (holders_find(s->node, s->nodes, holder, why) == -1)
+	if (looker_finds_holders(s->node, s->nodes, holder, why) == -1)
 		return -1;
 	for (i = 0; i < s->nodes; i++)
 		if (holder[i] != 0)

@@ -356,18 +356,30 @@ at_call(pid_t h, struct point *p)
 		fail(h, (long)info.seccomp.nr, p->error);
 }
 
+/* Its looker (root/looker.h) is let go on, whatever it calls, until it ends: its calls depend on its time. */
 static void
 follow(pid_t h, struct point *p)
 {
-	int st, event, counting = 0;
+	int st, event, counting = 0, others = 0, over = 0;
+	pid_t pid;
 
-	while (waitpid(h, &st, __WALL) == h && WIFSTOPPED(st)) {
+	while ((!over || others > 0) && (pid = waitpid(-1, &st, __WALL)) > 0) {
 		event = st >> 16;
-		if (event == PTRACE_EVENT_EXEC)
+		if (!WIFSTOPPED(st)) {
+			if (pid == h)
+				over = 1;
+			else
+				others--;
+			continue;
+		}
+		if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_CLONE)
+			others++;
+		else if (event == PTRACE_EVENT_EXEC)
 			counting = 1;
-		else if (event == PTRACE_EVENT_SECCOMP && counting)
+		else if (event == PTRACE_EVENT_SECCOMP && counting && pid == h)
 			at_call(h, p);
-		ptrace(PTRACE_CONT, h, 0, event == 0 ? WSTOPSIG(st) : 0);
+		/* a stop that only says that a child is traced from its beginning is no signal */
+		ptrace(PTRACE_CONT, pid, 0, event == 0 ? WSTOPSIG(st) : 0);
 	}
 }
 
@@ -421,7 +433,8 @@ run(const struct ask *a, struct point *p)
 	close(io.error[1]);
 	must_read(io.tell[0], &h, sizeof(h));
 	if (strcmp(p->class, " none ") != 0 && strcmp(p->class, " malloc ") != 0) {
-		if (ptrace(PTRACE_SEIZE, h, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) == -1)
+		if (ptrace(PTRACE_SEIZE, h, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+		    PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL) == -1)
 			die("ptrace");
 		(void)!write(io.go[1], "", 1);
 		follow(h, p);

@@ -6,6 +6,7 @@ import json
 import os
 import pwd
 import random
+import signal
 import subprocess
 import time
 
@@ -353,6 +354,43 @@ def a8():
             assert entry("attacker", "/dev/nvidia9") == []
             refused(a.grant(id="d", gpus=GPU0), 75)
             assert [r["event"] for r in records()][-2:].count("draining") <= 1 and "draining" in [r["event"] for r in records()]
+        granted(once("victim", exchange, gpus=GPU0))
+        client.look()
+
+
+def children_of(comm, uid):
+    """Processes of that name whose parent has it, too, and whose real uid is this one."""
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError, StopIteration, ValueError):
+            lines = dict(l.split(":", 1) for l in read("/proc/%d/status" % int(name)).splitlines())
+            parent = read("/proc/%s/comm" % lines["PPid"].strip())
+            if lines["Name"].strip() == comm and parent == comm + "\n" and int(lines["Uid"].split()[0]) == uid:
+                yield int(name)
+
+
+def shoot_lookers(sign, seconds):
+    """How many there were to be hit."""
+    hits, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        for pid in children_of("gpuhelper", os.getuid()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sign)
+                hits += 1
+    return hits
+
+
+@case("N8c", "who looks for a user's helper is the user's to end and to stop: nothing is seen then, and no GPU given twice", 60)
+def a8c():
+    for sign in signal.SIGKILL, signal.SIGSTOP, signal.SIGALRM:
+        with Openable(), asker("attacker") as holder, asker("attacker") as shooter:
+            with asker("attacker") as a:
+                granted(a.grant(id="first", gpus=GPU0))
+                holder.call(hold_open)
+            shooter.tell(shoot_lookers, sign, 3.0)
+            for n in range(10):
+                with asker("attacker") as a:
+                    refused(a.grant(id="again%d" % n, gpus=GPU0), 75)
+            assert shooter.hear() > 0, "no looker was met"
         granted(once("victim", exchange, gpus=GPU0))
         client.look()
 

@@ -296,12 +296,13 @@ def u8():
     top = os.path.dirname(v1_hierarchy()) + "/systemd"
     if not os.path.isdir(top):
         raise Skip("there is no hierarchy of systemd's in /sys/fs/cgroup")
-    top += "/u-attacker"
+    own = "/u-" + CGROUP
+    top += own
     os.mkdir(top)
     os.chown(top, uid("attacker"), -1)
     try:
         with asker("attacker") as a:
-            a.call(folder_leases, 100, "/u-attacker/x")
+            a.call(folder_leases, 100, own + "/x")
             a.call(directories, top + "/x")
         began = time.monotonic()
         granted(once("victim", exchange, gpus=None, folders="/srv/ro"))

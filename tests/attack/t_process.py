@@ -12,6 +12,7 @@ import socket
 import stat
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -89,7 +90,9 @@ def e4():
 def e5():
     lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
                    "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
-    assert [l for l in lines if "exec" in l or "clone" in l or "fork" in l] == lines[:1], lines
+    assert [l for l in lines if "exec" in l] == lines[:1], lines
+    # the looker
+    assert len([l for l in lines if "clone" in l or "fork" in l]) == 1, lines
 
 
 @case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are not heard in setuid mode")
@@ -204,10 +207,11 @@ def fds_of(pid):
 
 
 def ours(fds):
-    """Their numbers, but for the one by which its place in the crowd is taken (crowd.h)."""
+    """Their numbers, but for the two by which its place in the crowd is taken (crowd.h), and its looker is asked (looker.h)."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
-    assert len(places) == 1, fds
-    return set(fds) - set(places)
+    lookers = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
+    assert len(places) == 1 and len(lookers) == 1, fds
+    return set(fds) - set(places + lookers)
 
 
 @case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")
@@ -316,7 +320,7 @@ def f2():
         assert heard == b"", "root wrote to a socket that is none of ours: %r" % heard
 
 
-@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1, 2 and its place")
+@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1, 2, its place and its looker")
 def f3():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-o", "900:/etc/passwd"))
@@ -871,16 +875,24 @@ def s15():
                 assert bool(glob.glob(RUN + "/locks/door-%d-*" % uid)) != is_his, uid
 
 
-def serve_files(fd):
-    """A file system with one file, /f, by fuse(4), which answers to everyone but the helper once that is one."""
+FUSE_FLUSH = 25			# linux/fuse.h
+CLONE_NEWUSER = 0x10000000	# linux/sched.h
+
+
+def of_helper(opcode, pid):
+    with contextlib.suppress(OSError):
+        return pid != 0 and read("/proc/%d/comm" % pid) == "gpuhelper\n"
+
+
+def serve_files(fd, is_silent):
+    """A file system with one file, /f, by fuse(4), which never answers some requests (opcode, PID)."""
     attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
     directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
     while True:
         data = os.read(fd, 1 << 17)
         _, opcode, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", data)
-        with contextlib.suppress(OSError):
-            if pid != 0 and read("/proc/%d/comm" % pid) == "gpuhelper\n":
-                continue
+        if is_silent(opcode, pid):
+            continue
         if opcode == 26:	# INIT
             body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 0, 0, 8, 8, 65536, 1, 0, 0, 0)
         elif opcode == 1:	# LOOKUP
@@ -897,8 +909,8 @@ def serve_files(fd):
 
 
 @contextlib.contextmanager
-def silent_files(user):
-    """A file of a file system of that user's."""
+def silent_files(user, is_silent=of_helper):
+    """A file of a file system of that user's, whose daemon does not answer all."""
     d, uid = TEMP + "/silent", client.pwd.getpwnam(user).pw_uid
     os.makedirs(d, exist_ok=True)
     try:
@@ -911,7 +923,7 @@ def silent_files(user):
     pid = os.fork()
     if pid == 0:
         try:
-            serve_files(fd)
+            serve_files(fd, is_silent)
         finally:
             os._exit(0)
     os.close(fd)
@@ -945,6 +957,93 @@ def s14():
             assert roots_helpers() == [], [(p, read("/proc/%s/wchan" % p)) for p in roots_helpers()]
             # his own they are, which do not end, or nothing was tried
             assert all(not gone(p) for p in pids), [gone(p) for p in pids]
+
+
+def exec_with(path, flags):
+    """A process that executes another program, for good: the kernel closes the file, which waits, and has it locked."""
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        if ctypes.CDLL(None).unshare(flags) == 0:
+            os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            os.execv("/bin/sleep", ["sleep", "60"])
+        os._exit(1)
+    return pid
+
+
+@contextlib.contextmanager
+def unseeable(flags=0):
+    """A process of attacker's whose memory nobody can look at: whoever does waits."""
+    with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
+        pid = a.call(exec_with, path, flags)
+        try:
+            for _ in range(50):
+                time.sleep(0.1)
+                p = subprocess.Popen(["cat", "/proc/%d/maps" % pid], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    p.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    break
+                finally:
+                    p.kill()
+                    p.wait()
+            else:
+                raise Skip("this kernel lets look at who executes")
+            yield pid
+        finally:
+            os.killpg(pid, signal.SIGKILL)
+
+
+def timed(user, **fields):
+    began = time.monotonic()
+    return once(user, exchange, **fields), time.monotonic() - began
+
+
+@case("S20", "a process of the caller's keeps whoever looks at it waiting: its leases stay, and nobody waits for that under the lock", 30)
+def s20():
+    with contextlib.ExitStack() as stack:
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0))
+            stack.enter_context(unseeable())
+        answer, seconds = timed("victim", gpus=GPU0)
+        refused(answer, 75, "taken")
+        assert seconds < 1.5, seconds
+        answer, seconds = timed("victim", gpus=None, folders="/srv/ro")
+        granted(answer)
+        assert seconds < 1.5, seconds
+    granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("S20c", "the asker itself does, with a lease: others' requests that meet the lease do not wait", 30)
+def s20c():
+    # ends last: until its file system's daemon has, nobody can end it
+    with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
+        granted(a.grant(gpus=GPU0))
+        a.call(os.open, path, os.O_RDWR | os.O_CLOEXEC)
+        a.tell(os.execv, "/bin/sleep", ["sleep", "60"])
+        time.sleep(0.5)
+        for fields in {"gpus": GPU0}, {"gpus": None, "folders": "/srv/ro"}:
+            answer, seconds = timed("victim", **fields)
+            assert seconds < 1.5, (fields, seconds)
+        refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+    client.look()
+    granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("S20b", "a container's process does: who wants a GPU for himself is told which; others are served meanwhile", 60)
+def s20b():
+    with unseeable(CLONE_NEWUSER) as pid:
+        with asker("victim") as v:
+            began = time.monotonic()
+            v.tell(exchange, gpus=GPU0)
+            for _ in range(5):
+                answer, seconds = timed("attacker", gpus=None, folders="/srv/ro")
+                granted(answer)
+                assert seconds < 1.5, seconds
+            answer, seconds = v.hear(), time.monotonic() - began
+        refused(answer, 75, "/proc/%d:" % pid, "waiting")
+        assert seconds < 6, seconds
+    granted(once("victim", exchange, gpus=GPU0))
 
 
 # What code of the attacker's could do in the helper, if a bug let it in

@@ -39,8 +39,14 @@ def ctr(*words, **kw):
 
 
 def run(sample, env=(), script=PROBE, **kw):
-    b = Bundle(host, sample, env=env, args=['/bin/sh', '-c', script], **kw)
+    """The task's output goes by a file: ctr does not wait for all of it when the task has ended, and loses the rest where the machine is busy."""
+    b = Bundle(host, sample, env=env, args=['/bin/sh', '-c', '(%s) > /said 2>&1' % script], **kw)
+    said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
+    if os.path.exists(said):
+        os.unlink(said)
     r = ctr('run', '--rm', '--config', b.dir + '/config.json', b.id)
+    if os.path.exists(said):
+        r.stdout += open(said).read()
     return b, r
 
 

@@ -4,12 +4,15 @@ set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 t=$(mktemp -d)
 trap 'rm -rf "$t"' EXIT
+# an emulated machine is slow enough alone: one run of the tests at a time, of all on this machine
+exec 9>>/tmp/.gpuhelper-vm.lock
+flock 9
 # the longest first
 jobs="relabel selinux door udev"
 # two processors each would wait for one another most of the time
 export VM_CPUS=1
 # shellcheck disable=SC2086
-printf '%s\n' $jobs | xargs -P 2 -I '{}' sh -c 'start=$(date +%s); sh "$1/tests/vm/vm.sh" "$2" >"$3/$2" 2>&1
+printf '%s\n' $jobs | xargs -P 2 -I '{}' sh -c 'exec 9>&-; start=$(date +%s); sh "$1/tests/vm/vm.sh" "$2" >"$3/$2" 2>&1
 	echo "$?" >"$3/$2.status"; echo "# $2: $(($(date +%s) - start)) s" >>"$3/$2"' - "$here" '{}' "$t"
 bad=0
 for j in $jobs; do

@@ -1,0 +1,15 @@
+/* The capabilities that a process of ours goes on with. */
+#ifndef GPUHELPER_ROOT_CAPABILITY_H
+#define GPUHELPER_ROOT_CAPABILITY_H
+
+#include <stddef.h>
+
+#include "../pure/why.h"
+
+/*
+ * Drops all capabilities (capabilities(7)) but those of the list that the process has, from the bounding set too, and
+ * shuts the ways by which root gets them back. -1 with *why.
+ */
+int capabilities_keep(const int *kept, size_t n, struct why *why);
+
+#endif

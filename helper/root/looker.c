@@ -1,0 +1,210 @@
+/*
+ * See looker.h. Believes an answer only if it repeats the number of the question, which nobody can guess: a user may
+ * end the looker at any moment, also between the two halves of a message. After anything else it is not asked again.
+ */
+#include "looker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../host/clock.h"
+#include "../host/frame.h"
+#include "../host/holders.h"
+#include "../pure/cleanup.h"
+#include "../pure/lookask.h"
+#include "lookerloop.h"
+
+#define SEND_MS 200	/* to hear a question */
+#define LATE_MS 100	/* after the looker should have ended by itself */
+#define END_MS 200	/* to end, once nobody asks any more */
+#define LIFE_MS 500	/* for a look at all processes */
+#define GRACE_MS 100	/* for a look that ends by itself at its time */
+#define STALLS_MAX 3	/* so often is somebody waited for who keeps the looker waiting */
+#define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
+
+static struct {
+	int fd;
+	pid_t pid;
+	uint64_t nonce;
+	unsigned stalls;
+} looker = { .fd = -1 };
+
+void
+looker_start(uid_t caller)
+{
+	const pid_t us = getpid();
+	int pair[2];
+
+	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		return;
+	if ((looker.pid = fork()) == 0)
+		looker_live(pair[1], caller, us);
+	close(pair[1]);
+	if (looker.pid == -1) {
+		looker.pid = 0;
+		close(pair[0]);
+	} else
+		looker.fd = pair[0];
+}
+
+pid_t
+looker_pid(void)
+{
+	return looker.pid;
+}
+
+static void
+close_channel(void)
+{
+	if (looker.fd != -1)
+		close(looker.fd);
+	looker.fd = -1;
+}
+
+void
+looker_end(void)
+{
+	struct pollfd p = { .fd = looker.fd };
+
+	/* the kernel ends one that was left to itself when this process ends */
+	if (looker.fd != -1 && shutdown(looker.fd, SHUT_WR) == 0 && poll(&p, 1, END_MS) == 1 && (p.revents & POLLHUP) != 0)
+		(void)waitpid(looker.pid, NULL, 0);
+	close_channel();
+}
+
+/* The answer, and holder[] after it. */
+static bool
+hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders)
+{
+	const size_t want = sizeof(*out) + holders * sizeof(*holder);
+	struct why ignored;
+	autofree char *bytes = NULL;
+	size_t len;
+
+	if ((bytes = frame_read(looker.fd, LOOKER_ANSWER_MAX, (int)a->patience + LATE_MS, &len, &ignored)) == NULL ||
+	    len < sizeof(*out))
+		return false;
+	memcpy(out, bytes, sizeof(*out));
+	out->why.text[sizeof(out->why.text) - 1] = '\0';
+	if (out->nonce == 0 && len == sizeof(*out))
+		return true;
+	if (out->nonce != a->nonce || len != want)
+		return false;
+	if (holders > 0)
+		memcpy(holder, bytes + sizeof(*out), holders * sizeof(*holder));
+	return true;
+}
+
+/* False where that can't be seen. */
+static bool
+ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
+{
+	struct why ignored;
+	autofree char *bytes = NULL;
+	size_t len;
+
+	if (looker.fd == -1)
+		return false;
+	if (++looker.nonce == 0)
+		looker.nonce++;
+	a->nonce = looker.nonce;
+	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
+		return false;
+	if (frame_write(looker.fd, bytes, len, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders) ||
+	    (out->nonce == 0 && ++looker.stalls == STALLS_MAX)) {
+		close_channel();
+		return false;
+	}
+	return out->nonce != 0;
+}
+
+/* False where that can't be seen: then the share is used up, too. */
+static bool
+ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
+{
+	const int64_t now = clock_ms();
+
+	*out = (struct look_answer){ .nonce = 0 };
+	if (a->patience == 0)
+		a->patience = INUSE_MS;
+	if (looks->until != 0 && looks->until - now < a->patience)
+		a->patience = looks->until > now ? (uint32_t)(looks->until - now) : 0;
+	a->patience += GRACE_MS;
+	a->left = looks->left;
+	a->until = looks->until;
+	if (!ask(a, l, out, NULL, 0)) {
+		looks->left = 0;
+		return false;
+	}
+	*looks = (struct looks){ out->left, out->until };
+	return true;
+}
+
+void
+looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out)
+{
+	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew, .dirs = share->dirs,
+		.patience = LIFE_MS };
+	struct look_answer answer;
+
+	*out = (struct life){ .kept = true };
+	if (share->unseen || (share->unseen = !ask_within(&a, l, &share->looks, &answer)))
+		return;
+	share->dirs = answer.dirs;
+	*out = (struct life){ answer.of_another_boot, answer.yes };
+}
+
+bool
+looker_sees_use(const struct lease *l)
+{
+	struct look_ask a = { .kind = LOOK_USE, .anew = true };
+	struct looks looks = { .left = INUSE_LOOKS };
+	struct look_answer answer;
+
+	return !ask_within(&a, l, &looks, &answer) || answer.yes;
+}
+
+bool
+looker_sees_passed(const struct lease *l, struct looks *looks)
+{
+	struct look_ask a = { .kind = LOOK_PASSED };
+	struct look_answer answer;
+
+	return !ask_within(&a, l, looks, &answer) || answer.yes;
+}
+
+void
+looker_sees_task(const struct lease *l, struct sight *out)
+{
+	struct look_ask a = { .kind = LOOK_TASK };
+	struct looks looks = { .left = LOOKS_AT_ONE };
+	struct look_answer answer;
+
+	*out = (struct sight){ .pauses = true, .task = true, .has_node = true };
+	if (ask_within(&a, l, &looks, &answer))
+		*out = answer.sight;
+}
+
+int
+looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
+{
+	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + GRACE_MS };
+	struct look_answer answer = { .nonce = 0 };
+	struct lease l = { .nodes = nodes };
+	const bool seen = (l.node = calloc(nodes + 1, sizeof(*l.node))) != NULL &&
+	    (memcpy(l.node, node, nodes * sizeof(*node)), ask(&a, &l, &answer, holder, nodes));
+
+	free(l.node);
+	if (answer.why.code == WHY_NONE)
+		return seen ? 0 : refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen: no process could be "
+		    "started to look, or it was ended: raise the limit on processes (ulimit, pids.max) and try again");
+	*why = answer.why;
+	return -1;
+}

@@ -1,0 +1,100 @@
+/* pure/lookask.c: what the helper asks its looker, as bytes and back; and bytes that it does not make. */
+#include "pure/lookask.h"
+#include "tap.h"
+
+static struct edit_node node[] = {
+	{ .path = "/dev/nvidia0", .major = 195, .minor = 0, .mode = 0600 },
+	{ .path = "/dev/nvidia1", .major = 195, .minor = 1, .mode = 0666 },
+};
+static struct idspan user[] = { { 1000, 1 }, { 100000, 65536 } };
+static struct process_id exec[] = { { 41, 410 }, { 42, 420 } };
+
+static void
+fill(struct lease *l)
+{
+	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .place = strdup("/a") };
+	struct way w = { .writable = true }, bare = { .writable = false };
+
+	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .init = { 8, 80 }, .mounts = 9, .pids = UINT64_MAX,
+		.node = node, .nodes = 2, .user = user, .users = 2,
+		.pausing = { .program = { 8, 1, 77 }, .exec = exec, .execs = 2 } };
+	ok(strlist_add(&l->cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
+	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) && lease_add_way(l, &bare), "a lease");
+}
+
+static void
+is_same(const struct lease *l)
+{
+	is_str(l->boot, "b0", "its boot");
+	ok(l->asker.pid == 7 && l->asker.start == 70 && l->init.pid == 8 && l->init.start == 80, "its processes");
+	ok(l->mounts == 9 && l->pids == UINT64_MAX && l->pausing.program.inode == 77, "its namespaces, its program");
+	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "its nodes");
+	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "its users");
+	ok(l->pausing.execs == 2 && memcmp(l->pausing.exec, exec, sizeof(exec)) == 0, "its execs");
+	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 && l->cgroups.v[1][0] == '\0', "its cgroups");
+	ok(l->folders == 1 && strcmp(l->folder[0].fs, "8:1") == 0 && strcmp(l->folder[0].place, "/a") == 0, "its folder");
+	ok(l->ways == 2 && l->way[0].writable && strcmp(l->way[0].at.v[0], "8:1 /a b") == 0, "a way that it may write in");
+	ok(l->ways == 2 && !l->way[1].writable && l->way[1].at.n == 0, "one of no place, that it may read");
+}
+
+static bool
+unpacks(const char *bytes, size_t len)
+{
+	struct look_ask a;
+	struct lease l;
+	const bool good = look_ask_unpack(bytes, len, &a, &l);
+
+	lease_free(&l);
+	return good;
+}
+
+/* Each text that is cut off, and each byte that is another one, is refused or is a question; neither reads elsewhere. */
+static void
+spoil(char *bytes, size_t len)
+{
+	size_t i, taken = 0;
+	char *copy;
+
+	for (i = 0; i < len; i++) {
+		if ((copy = malloc(i + 1)) == NULL)
+			return;
+		memcpy(copy, bytes, i);
+		taken += unpacks(copy, i);
+		free(copy);
+	}
+	is_int(taken, 0, "no part of it is a question");
+	for (i = 0; i < len; i++) {
+		bytes[i] = (char)(bytes[i] ^ 0xff);
+		(void)unpacks(bytes, len);
+		bytes[i] = (char)(bytes[i] ^ 0xff);
+	}
+	ok(unpacks(bytes, len), "with each byte turned over it ends, and is what it was after that");
+}
+
+int
+main(void)
+{
+	const struct look_ask a = { .nonce = 5, .kind = LOOK_LIFE, .anew = true, .patience = 300, .left = 4, .until = -1, .dirs = 9 };
+	struct look_ask b;
+	struct lease l, m;
+	size_t len;
+	char *bytes;
+
+	fill(&l);
+	bytes = look_ask_pack(&a, &l, &len);
+	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m), "as bytes, and back");
+	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew && b.patience == 300 && b.left == 4 && b.until == -1 && b.dirs == 9, "the question");
+	is_same(&m);
+	lease_free(&m);
+	spoil(bytes, len);
+	free(bytes);
+	bytes = look_ask_pack(&a, &(struct lease){ .nodes = 0 }, &len);
+	ok(bytes != NULL && unpacks(bytes, len), "a lease of nothing");
+	free(bytes);
+	l.node = NULL;
+	l.user = NULL;
+	l.pausing.exec = NULL;
+	l.pausing.execs = 0;
+	lease_free(&l);
+	return done_testing();
+}

@@ -271,7 +271,7 @@ take_back(const struct peer *p, const struct request *r, const struct traces *t)
 	struct why ignored;
 
 	if (t->lease[0] != '\0')
-		(void)leases_drop(p, r->runtime_root, r->id, t->binding, false, &ignored);
+		(void)leases_drop(p, r->runtime_root, r->id, t->binding, NULL, &ignored);
 }
 
 static int
@@ -441,20 +441,38 @@ grant(const struct peer *p, const struct request *r, struct reply *reply, struct
 		(void)try(p, r, true, reply, t);
 }
 
+struct undoing {
+	struct record record;
+	bool told;
+};
+
+static void
+tell_undo(void *ctx, bool draining)
+{
+	struct undoing *u = ctx;
+	struct why ignored;
+	int fd = audit_open(&ignored);
+
+	u->told = true;
+	u->record.draining = draining;
+	if (fd == -1)
+		return;
+	(void)audit_write(fd, &u->record, &ignored);
+	close(fd);
+}
+
 /* Its token stays bound: what it was good for may be in use still.  The same container may come again with it. */
 void
 grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
-	struct record rec = { .event = "undo", .peer = p, .request = r };
-	struct why why, ignored;
-	int fd, dropped = t->lease[0] != '\0' ? leases_drop(p, r->runtime_root, r->id, "", true, &why) : 0;
+	struct undoing u = { .record = { .event = "undo", .peer = p, .request = r } };
+	const struct undo_teller tell = { tell_undo, &u };
+	struct why why;
 
-	rec.draining = dropped == 1;
-	rec.why = dropped == -1 ? &why : NULL;
-	if ((fd = audit_open(&ignored)) != -1) {
-		(void)audit_write(fd, &rec, &ignored);
-		close(fd);
-	}
+	if (t->lease[0] != '\0' && leases_drop(p, r->runtime_root, r->id, "", &tell, &why) == -1 && !u.told)
+		u.record.why = &why;
+	if (!u.told)
+		tell_undo(&u, false);
 }
 
 void

@@ -309,22 +309,32 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 	return ret;
 }
 
-/* As a lease does that ends otherwise: undone first, and gone when nobody has a node of it open any more. */
+/*
+ * As a lease does that ends otherwise: undone first, told of, and gone when nobody has a node of it open any more.
+ * What nobody was told of, nobody can have anything by.
+ */
 static int
-take_back(struct leases *ls, struct lease *l, bool granted, struct why *why)
+take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
 {
-	bool used;
+	bool used = false;
 
-	if (!granted || l->users == 0 || l->nodes == 0)
+	if (tell == NULL)
 		return leases_remove(ls, l, why);
-	if (leases_drain(ls, l, why) == -1)
-		return -1;
-	used = l->acts > 0 || looker_sees_use(l);
+	if (l->users == 0 || l->nodes == 0) {
+		if (undo(ls, l, why) == -1)
+			return -1;
+	} else {
+		if (leases_drain(ls, l, why) == -1)
+			return -1;
+		used = l->acts > 0 || looker_sees_use(l);
+	}
+	tell->say(tell->ctx, used);
 	return used ? 1 : remove_files(ls, l, why);
 }
 
 int
-leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, bool granted, struct why *why)
+leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, const struct undo_teller *tell,
+    struct why *why)
 {
 	struct leases ls;
 	struct lease *l;
@@ -336,7 +346,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
 		/* while the lease is there, no other container of that name can count on what the token is bound to */
 		binding_drop(binding);
-		ret = take_back(&ls, l, granted, why);
+		ret = take_back(&ls, l, tell, why);
 	}
 	leases_close(&ls);
 	return ret;

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../host/clock.h"
 #include "../host/frame.h"
 #include "../host/holders.h"
 #include "../pure/cleanup.h"
@@ -21,11 +20,16 @@
 #include "lookerloop.h"
 
 #define SEND_MS 200	/* to hear a question */
-#define LATE_MS 100	/* after the looker should have ended by itself */
+#define LATE_MS 100	/* for who ends by itself at its time */
 #define END_MS 200	/* to end, once nobody asks any more */
-#define LIFE_MS 500	/* for a look at all processes */
-#define GRACE_MS 100	/* for a look that ends by itself at its time */
-#define STALLS_MAX 3	/* so often is somebody waited for who keeps the looker waiting */
+
+/*
+ * For one look, at all processes of a slow machine perhaps, while others wait for the lock; and for one after somebody
+ * kept the looker waiting, which happens so often and no more. Together it is less than who waits for the lock has.
+ */
+#define LOOK_MS 900
+#define SHORT_LOOK_MS 200
+#define STALLS_MAX 3
 #define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
 
 static struct {
@@ -129,14 +133,8 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 static bool
 ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
 {
-	const int64_t now = clock_ms();
-
 	*out = (struct look_answer){ .nonce = 0 };
-	if (a->patience == 0)
-		a->patience = INUSE_MS;
-	if (looks->until != 0 && looks->until - now < a->patience)
-		a->patience = looks->until > now ? (uint32_t)(looks->until - now) : 0;
-	a->patience += GRACE_MS;
+	a->patience = looker.stalls == 0 ? LOOK_MS : SHORT_LOOK_MS;
 	a->left = looks->left;
 	a->until = looks->until;
 	if (!ask(a, l, out, NULL, 0)) {
@@ -150,8 +148,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 void
 looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out)
 {
-	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew, .dirs = share->dirs,
-		.patience = LIFE_MS };
+	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew, .dirs = share->dirs };
 	struct look_answer answer;
 
 	*out = (struct life){ .kept = true };
@@ -195,7 +192,7 @@ looker_sees_task(const struct lease *l, struct sight *out)
 int
 looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
 {
-	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + GRACE_MS };
+	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + LATE_MS };
 	struct look_answer answer = { .nonce = 0 };
 	struct lease l = { .nodes = nodes };
 	const bool seen = (l.node = calloc(nodes + 1, sizeof(*l.node))) != NULL &&

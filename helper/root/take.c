@@ -305,7 +305,7 @@ take_lease(struct work *w, char key[LEASE_KEY_SIZE])
 		return -1;
 	if (check_alone(w) == 0)
 		return 0;
-	(void)leases_drop(w->peer, w->request->runtime_root, w->request->id, "", false, &ignored);
+	(void)leases_drop(w->peer, w->request->runtime_root, w->request->id, "", NULL, &ignored);
 	key[0] = '\0';
 	return -1;
 }

@@ -1007,10 +1007,10 @@ def s20():
             stack.enter_context(unseeable())
         answer, seconds = timed("victim", gpus=GPU0)
         refused(answer, 75, "taken")
-        assert seconds < 1.5, seconds
+        assert seconds < 3, seconds
         answer, seconds = timed("victim", gpus=None, folders="/srv/ro")
         granted(answer)
-        assert seconds < 1.5, seconds
+        assert seconds < 3, seconds
     granted(once("victim", exchange, gpus=GPU0))
 
 
@@ -1024,7 +1024,7 @@ def s20c():
         time.sleep(0.5)
         for fields in {"gpus": GPU0}, {"gpus": None, "folders": "/srv/ro"}:
             answer, seconds = timed("victim", **fields)
-            assert seconds < 1.5, (fields, seconds)
+            assert seconds < 3, (fields, seconds)
         refused(once("victim", exchange, gpus=GPU0), 75, "taken")
     client.look()
     granted(once("victim", exchange, gpus=GPU0))
@@ -1039,7 +1039,7 @@ def s20b():
             for _ in range(5):
                 answer, seconds = timed("attacker", gpus=None, folders="/srv/ro")
                 granted(answer)
-                assert seconds < 1.5, seconds
+                assert seconds < 3, seconds
             answer, seconds = v.hear(), time.monotonic() - began
         refused(answer, 75, "/proc/%d:" % pid, "waiting")
         assert seconds < 6, seconds

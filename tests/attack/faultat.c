@@ -113,7 +113,7 @@ in_class(long nr, const char *class)
 {
 	size_t i;
 
-	if (strcmp(class, " any ") == 0)
+	if (strcmp(class, " any ") == 0 || strcmp(class, " looker ") == 0)
 		return 1;
 	for (i = 0; i < CALLS; i++)
 		if (calls[i].nr == nr)
@@ -138,7 +138,7 @@ stop_at(const char *class)
 			*p++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i].nr, 0, 1);
 			*p++ = stop;
 		}
-	*p++ = strcmp(class, " any ") == 0 ? stop : go;
+	*p++ = in_class(-1, class) ? stop : go;
 	prog.len = (unsigned short)(p - f);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == -1)
 		die("seccomp");
@@ -335,16 +335,21 @@ note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 		p->log = p->n;
 }
 
-/* Before a call. */
+/* Before a call, of the helper's or, where that is what is wanted, of its looker's. */
 static void
-at_call(pid_t h, struct point *p)
+at_call(pid_t h, int is_looker, struct point *p)
 {
 	struct __ptrace_syscall_info info = { 0 };
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_SECCOMP)
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_SECCOMP) {
+		/* which the kernel ends with the helper, or when its time is over */
+		if (is_looker)
+			return;
 		die("PTRACE_GET_SYSCALL_INFO");
-	note(h, &info, p);
-	if (!counts(&info, p))
+	}
+	if (!is_looker)
+		note(h, &info, p);
+	if (is_looker != (strcmp(p->class, " looker ") == 0) || !counts(&info, p))
 		return;
 	if (++p->n == p->at)
 		p->hit = 1;
@@ -356,7 +361,7 @@ at_call(pid_t h, struct point *p)
 		fail(h, (long)info.seccomp.nr, p->error);
 }
 
-/* Its looker (root/looker.h) is let go on, whatever it calls, until it ends: its calls depend on its time. */
+/* With its looker (root/looker.h), until both have ended. */
 static void
 follow(pid_t h, struct point *p)
 {
@@ -376,8 +381,8 @@ follow(pid_t h, struct point *p)
 			others++;
 		else if (event == PTRACE_EVENT_EXEC)
 			counting = 1;
-		else if (event == PTRACE_EVENT_SECCOMP && counting && pid == h)
-			at_call(h, p);
+		else if (event == PTRACE_EVENT_SECCOMP && counting)
+			at_call(pid, pid != h, p);
 		/* a stop that only says that a child is traced from its beginning is no signal */
 		ptrace(PTRACE_CONT, pid, 0, event == 0 ? WSTOPSIG(st) : 0);
 	}

@@ -20,7 +20,8 @@ import time
 import client
 from client import exchange, once
 from harness import *
-from t_acl import Closed
+from t_acl import Closed, hold_open
+from t_lease import Openable
 from t_token import TOKENS, issuer
 
 LONG = bool(os.environ.get("ATTACK_LONG"))
@@ -553,3 +554,45 @@ def k9():
         g = Tokens(t, "attacker", gpus=GPU0, token=token())
         for lasting in False, True:
             t.sweep(g.act, "short", ENOSPC, lasting=lasting)
+
+
+class Lookers(Grants):
+    """What goes wrong does so in the looker: the helper answers all the same."""
+
+    def act(self, kind, n, error, lasting=False):
+        o = self.f.ask(kind, n, error, lasting)
+        self.check(o, kind, n, lasting)
+        self.t.tally["kills"] += o.hit > 0 and error == KILL
+        self.over()
+        return o
+
+
+@case("K10", "the looker of a grant is killed, or a call of it made to fail: a whole grant, or none and nothing left", SLOW)
+def k10():
+    with Closed(), trial("K10", 20) as t:
+        g = Lookers(t, "attacker", **ASK)
+        for error in KILL, EIO, ENOMEM:
+            t.sweep(g.act, "looker", error, stride=37)
+
+
+@case("K11", "the same where somebody has the GPU open, whose lease would be over else: nobody gets it", SLOW)
+def k11():
+    with Openable(), asker("attacker") as holder:
+        with asker("attacker") as a:
+            granted(a.grant(id="first", gpus=GPU0))
+            holder.call(hold_open)
+        with faults("k11", "victim", gpus=GPU0) as f:
+            hits = 0
+            for error in KILL, EIO, ENOMEM, EINTR:
+                n = 1 if LONG else random.randrange(1, 30)
+                while True:
+                    o = f.ask("looker", n, error)
+                    assert o.reply.get("reply") == "refused" and o.status == 75, (n, error, o)
+                    f.end()
+                    if not o.hit:
+                        break
+                    hits += 1
+                    n += 1 if LONG else 29
+            print("# K11: %d points" % hits)
+            assert hits > 20, "so few points: is faultat.c blind?"
+    client.look()

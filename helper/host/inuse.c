@@ -47,23 +47,12 @@ struct search {
 static bool
 read_owner(int proc, struct process *p)
 {
-	autofree char *status = NULL;
-	char name[40], *line;
 	struct stat st;
-	unsigned uid;
 
 	if (fstatat(proc, p->pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return false;
 	p->owner = p->real = st.st_uid;
-	if (st.st_uid != 0)
-		return true;
-	snprintf(name, sizeof(name), "%.15s/status", p->pid);
-	errno = 0;
-	if ((status = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
-	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u", &uid) != 1)
-		return false;
-	p->real = uid;
-	return true;
+	return st.st_uid != 0 || process_real_uid(proc, p->pid, &p->real);
 }
 
 static bool

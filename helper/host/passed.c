@@ -304,19 +304,14 @@ process_keeps_one(struct search *s, const char *pid)
 static bool
 is_roots(const struct search *s, const char *pid)
 {
-	autofree char *status = NULL;
-	char name[40], *line;
 	struct stat st;
-	unsigned uid;
+	uint32_t uid;
 
 	if (fstatat(s->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return process_is_gone(errno);
 	if (st.st_uid != 0)
 		return false;
-	snprintf(name, sizeof(name), "%.15s/status", pid);
-	if ((status = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
-		return process_is_gone(errno);
-	return (line = strstr(status, "\nUid:")) != NULL && sscanf(line, "\nUid: %u", &uid) == 1 && uid == 0;
+	return process_real_uid(s->proc, pid, &uid) ? uid == 0 : process_is_gone(errno);
 }
 
 static bool

@@ -24,6 +24,12 @@ bool process_id_lives(struct process_id p);
  */
 bool process_is_there(pid_t pid);
 
+/*
+ * The real uid of a process (PID beneath «proc»), which is who started it where it is setuid; false (errno) if it can't
+ * be read. Of the helper's looker (root/looker.h), which is nobody's program but ours and has nothing open, it is 0.
+ */
+bool process_real_uid(int proc, const char *pid, uint32_t *out);
+
 /* The parent's pid, 0 for one that can't be seen from here; -1 (errno) if it can't be read. */
 pid_t process_parent(pid_t pid);
 

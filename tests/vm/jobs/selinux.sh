@@ -469,6 +469,7 @@ at_each() {
 		unmarked || return 1
 	done
 	points=$((points - 1))
+	echo "the last reply: $reply" >>"$T/out"
 	[ $points -ge 4 ]
 }
 t "killed before any call that sets an ACL or a label: no label, no ACL, no lease is left" at_each 0

@@ -13,7 +13,7 @@
  */
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
 
-/* What there is to be seen in the container of a lease with «pauses». */
+/* What there is to be seen in the container of a lease with «pauses», but for what its first process has open. */
 void container_see(const struct lease *l, struct sight *out);
 
 /*

@@ -39,11 +39,7 @@ struct search {
 
 /* Whose processes there are. */
 
-/*
- * /proc/PID belongs to the effective uid, and to root if the process is not
- * dumpable.  Of a setuid program, which may have inherited a node, the real one
- * counts.
- */
+/* /proc/PID belongs to the effective uid. Of a setuid program, which may have inherited a node, the real one counts. */
 static bool
 read_owner(int proc, struct process *p)
 {

@@ -71,6 +71,9 @@ lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *sh
 	if (!begin(s) || is_out_of_sight(s, l) || cgroup_populated(&l->cgroups, &share->dirs) || lives(s, l, l->asker) ||
 	    lives(s, l, l->init))
 		return true;
+	/* who was seen to have ended may have put somebody there just before */
+	if (cgroup_populated(&l->cgroups, &share->dirs))
+		return true;
 	/* when the first process of a PID namespace ends, all others do: else somebody may have gone on elsewhere */
 	if (l->mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->mounts))
 		return true;

@@ -68,7 +68,7 @@ link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 		return is_node(st, w);
 	st->stx_mode = 0;
 	if (!process_is_gone(errno))
-		return !task_link_is_kept(dir, name);
+		return !task_link_is_kept(dir, name, errno);
 	w->missed = true;
 	return false;
 }

@@ -194,7 +194,7 @@ was_passed(struct search *s, const char *task, int dir, const char *link)
 		return true;
 	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1) {
 		s->missed = s->missed || process_is_gone(errno);
-		return !process_is_gone(errno) && !task_link_is_kept(dir, link);
+		return !process_is_gone(errno) && !task_link_is_kept(dir, link, errno);
 	}
 	/*
 	 * By a directory on a mount that is nowhere in its namespace all may be reached that is mounted beneath.  Before

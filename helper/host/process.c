@@ -62,13 +62,16 @@ process_start(pid_t pid, uint64_t *start)
 	return stat_read(pid, &line) && stat_number(&line, STAT_START, start);
 }
 
-/* A zombie has let go of all that it had. One whose other threads still run has not. */
+/*
+ * A zombie has let go of all that it had. One whose other threads still run has not; nor has one that shows none at all
+ * for a moment, while another thread than the first executes a program.
+ */
 static bool
 has_ended(const struct stat_line *l)
 {
 	uint64_t threads;
 
-	return strchr("ZX", *l->field[STAT_STATE]) != NULL && stat_number(l, STAT_THREADS, &threads) && threads <= 1;
+	return strchr("ZX", *l->field[STAT_STATE]) != NULL && stat_number(l, STAT_THREADS, &threads) && threads == 1;
 }
 
 bool
@@ -112,15 +115,15 @@ process_real_uid(int proc, const char *pid, uint32_t *out)
 {
 	autofree char *status = NULL;
 	char name[40], *line;
-	unsigned uid;
+	unsigned uid, effective, saved;
 
 	snprintf(name, sizeof(name), "%.15s/status", pid);
 	errno = 0;
 	if ((status = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
-	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u", &uid) != 1)
+	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u %u %u", &uid, &effective, &saved) != 3)
 		return false;
 	/* a helper that has just been started may still have what its caller left it: it does not have this flag yet */
-	if (uid != 0 && strstr(status, "\nNoNewPrivs:\t1\n") != NULL && runs_our_program(proc, pid))
+	if (effective == 0 && saved == 0 && strstr(status, "\nNoNewPrivs:\t1\n") != NULL && runs_our_program(proc, pid))
 		uid = 0;
 	*out = uid;
 	return true;

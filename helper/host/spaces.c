@@ -131,13 +131,12 @@ has_number(struct search *s, const char *pid)
 {
 	long numbers[NESTED_MAX];
 	unsigned n = read_numbers(s, pid, numbers);
-	uint64_t start;
 
 	if (n == 0)
 		return !process_is_gone(errno);
 	if (n < s->depth || numbers[s->depth - 1] != s->process.pid)
 		return false;
-	return process_start((pid_t)strtol(pid, NULL, 10), &start) ? start == s->process.start : !process_is_gone(errno);
+	return process_lives((pid_t)strtol(pid, NULL, 10), s->process.start);
 }
 
 struct collecting {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
@@ -22,6 +23,15 @@
 #define FEWER_LOOKS 48	/* where fewer descriptors were listed than there are, which a waiting open(2) may be */
 #define EXITING 0x4	/* the kernel's PF_EXITING, in the flags of proc(5), stat */
 
+/* Who is just ending is where he was at each look, if the machine is busy: he is to come to his end meanwhile. */
+static void
+wait_a_moment(unsigned looks)
+{
+	const struct timespec moment = { .tv_nsec = looks * 500000L };
+
+	(void)nanosleep(&moment, NULL);
+}
+
 bool
 again_look(struct again *a, bool *missed)
 {
@@ -33,6 +43,8 @@ again_look(struct again *a, bool *missed)
 		return false;
 	if (a->looks >= LOOKS && a->still < STILL)
 		a->never = true;
+	if (was_missed && !a->never && a->looks > STILL)
+		wait_a_moment(a->looks);
 	return !a->never && (a->still < STILL || (was_fewer && a->looks < FEWER_LOOKS));
 }
 
@@ -84,10 +96,13 @@ task_dir(int proc, const char *name, bool *gone)
 }
 
 bool
-task_link_is_kept(int dir, const char *link)
+task_link_is_kept(int dir, const char *link, int error)
 {
 	char text[8];
 
+	/* what is short here says nothing of the file; no file system answers so */
+	if (error == ENOMEM || error == EINTR || error == EAGAIN || error == ENFILE || error == EMFILE)
+		return false;
 	return readlinkat(dir, link, text, sizeof(text)) != -1;
 }
 

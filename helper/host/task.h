@@ -13,8 +13,9 @@ DIR *task_dir(int proc, const char *name, bool *gone);
 /*
  * A link of procfs that leads to what could not be looked at: a user's file system may
  * keep even root out, or fail in any way (FUSE), but the link itself is there to be read.
+ * «error» is what looking at it said; false for one that comes of this machine, short of memory for one.
  */
-bool task_link_is_kept(int dir, const char *link);
+bool task_link_is_kept(int dir, const char *link, int error);
 
 /*
  * Who is looked at goes on meanwhile: his threads end and others begin, his descriptors get other numbers.  Where

@@ -128,7 +128,8 @@ take_folders(struct rest *r, uint64_t n, struct lease *l)
 	uint64_t i;
 
 	for (i = 0; i < n; i++) {
-		f = (struct held_folder){ .fs = take_text(r), .place = take_text(r) };
+		f = (struct held_folder){ .fs = take_text(r) };
+		f.place = take_text(r);
 		if (f.fs == NULL || f.place == NULL) {
 			held_folder_free(&f);
 			return false;

@@ -154,8 +154,10 @@ created(const struct peer *p, const struct request *r, struct reply *reply)
 	struct newborn b;
 
 	*reply = (struct reply){ .kind = REPLY_REFUSED };
+	/* in the helpers' own cgroup by then, which so is nobody's for himself: another helper may be his child */
+	if (leave_cgroup(p->starter, &reply->why) == -1)
+		return;
 	(void)see_newborn(p, r, &b, &unseen);
-	if (leave_cgroup(p->starter, &reply->why) == 0)
-		adopt_for(p, r, &b, &unseen, reply);
+	adopt_for(p, r, &b, &unseen, reply);
 	strlist_free(&b.cgroups);
 }

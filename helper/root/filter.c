@@ -1,7 +1,7 @@
 /*
  * See filter.h.  A filter sees numbers and no paths: it says how something may be
  * opened or made, never what.  Must allow nothing by which a file of another mode, a
- * node of another kind, a process or a program could come to be.
+ * node of another kind, a program or, but for the looker's copies of itself, a process could come to be.
  */
 #include "filter.h"
 
@@ -368,10 +368,26 @@ put_copies(struct program *p)
 	need_equal(p, 0, PR_SET_PDEATHSIG, REFUSE);
 	end(p, at, ALLOW);
 	end(p, begin(p, SYS_set_robust_list), ALLOW);
+	end(p, begin(p, SYS_rt_sigtimedwait), ALLOW);
+}
+
+/* setresuid(2) of the real uid alone: whose process it counts as. */
+static void
+put_counting(struct program *p, uint32_t caller)
+{
+	const unsigned short at = begin(p, SYS_setresuid);
+
+	need_equal(p, 1, 0, KILL);
+	need_equal(p, 2, 0, KILL);
+	load(p, LOW(0));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, caller, 0, 1);
+	answer(p, ALLOW);
+	end(p, at, KILL);
 }
 
 static void
-compose_for_looker(struct program *p)
+compose_for_looker(struct program *p, uint32_t caller)
 {
 	put_head(p);
 	put_reading(p, SYS_openat, 2);
@@ -381,6 +397,7 @@ compose_for_looker(struct program *p)
 	put_memory(p);
 	put_harmless(p);
 	put_copies(p);
+	put_counting(p, caller);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	answer(p, UNKNOWN);
 }
@@ -407,10 +424,10 @@ filter_install(const struct filter_nodes *nodes, struct why *why)
 }
 
 int
-filter_install_for_looker(struct why *why)
+filter_install_for_looker(uint32_t caller, struct why *why)
 {
 	struct program p = { .n = 0 };
 
-	compose_for_looker(&p);
+	compose_for_looker(&p, caller);
 	return install(&p, why);
 }

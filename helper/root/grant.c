@@ -469,10 +469,13 @@ grant_undo(const struct peer *p, const struct request *r, const struct traces *t
 	const struct undo_teller tell = { tell_undo, &u };
 	struct why why;
 
-	if (t->lease[0] != '\0' && leases_drop(p, r->runtime_root, r->id, "", &tell, &why) == -1 && !u.told)
+	/* told of twice rather than not with the reason why it could not be taken back */
+	if (t->lease[0] != '\0' && leases_drop(p, r->runtime_root, r->id, "", &tell, &why) == -1) {
 		u.record.why = &why;
+		u.told = false;
+	}
 	if (!u.told)
-		tell_undo(&u, false);
+		tell_undo(&u, u.record.draining);
 }
 
 void

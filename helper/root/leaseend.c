@@ -58,10 +58,12 @@ share_of(struct seeing *s, uint32_t uid)
 static void
 see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool boot_alone, struct life *out)
 {
-	if (l->uid == 0)
+	if (l->uid == 0) {
 		share->dirs = CGROUP_DIRS;
+		share->unseen = false;
+	}
 	looker_sees_life(l, boot_alone, !seeing->listed, share, out);
-	seeing->listed = true;
+	seeing->listed = seeing->listed || !share->unseen;
 }
 
 /* One that is still being granted may be taken back, without a look at what others passed on. */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
 #include "../host/frame.h"
 #include "../host/holders.h"
 #include "../pure/cleanup.h"
@@ -24,12 +25,15 @@
 #define END_MS 200	/* to end, once nobody asks any more */
 
 /*
- * For one look, at all processes of a slow machine perhaps, while others wait for the lock; and for one after somebody
- * kept the looker waiting, which happens so often and no more. Together it is less than who waits for the lock has.
+ * While others wait for the lock: for one look, at all processes of a slow machine perhaps; for one after somebody kept
+ * the looker waiting; how often that may be; and for all looks together, which is less than who waits for the lock has.
+ * Root's looker, which nobody else can slow down, has more for all of its looks.
  */
-#define LOOK_MS 900
-#define SHORT_LOOK_MS 200
-#define STALLS_MAX 3
+#define LOOK_MS 500
+#define SHORT_LOOK_MS 100
+#define STALLS_MAX 2
+#define ALL_LOOKS_MS 700
+#define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
 
 static struct {
@@ -37,6 +41,7 @@ static struct {
 	pid_t pid;
 	uint64_t nonce;
 	unsigned stalls;
+	int64_t left_ms;	/* for looks while others wait */
 } looker = { .fd = -1 };
 
 void
@@ -44,6 +49,8 @@ looker_start(uid_t caller)
 {
 	const pid_t us = getpid();
 	int pair[2];
+
+	looker.left_ms = caller == 0 ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
 
 	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
@@ -133,11 +140,18 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 static bool
 ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
 {
+	const int64_t begin = clock_ms();
+	bool seen;
+
 	*out = (struct look_answer){ .nonce = 0 };
 	a->patience = looker.stalls == 0 ? LOOK_MS : SHORT_LOOK_MS;
 	a->left = looks->left;
 	a->until = looks->until;
-	if (!ask(a, l, out, NULL, 0)) {
+	seen = ask(a, l, out, NULL, 0);
+	/* its user can stop the looker and let it go on at each question, and every answer comes in its time */
+	if ((looker.left_ms -= clock_ms() - begin) <= 0)
+		close_channel();
+	if (!seen) {
 		looks->left = 0;
 		return false;
 	}
@@ -194,10 +208,13 @@ looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, 
 {
 	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + LATE_MS };
 	struct look_answer answer = { .nonce = 0 };
-	struct lease l = { .nodes = nodes };
-	const bool seen = (l.node = calloc(nodes + 1, sizeof(*l.node))) != NULL &&
-	    (memcpy(l.node, node, nodes * sizeof(*node)), ask(&a, &l, &answer, holder, nodes));
+	struct lease l = { .node = calloc(nodes + 1, sizeof(*l.node)), .nodes = nodes };
+	bool seen;
 
+	if (l.node == NULL)
+		return refuse_nomem(why);
+	memcpy(l.node, node, nodes * sizeof(*node));
+	seen = ask(&a, &l, &answer, holder, nodes);
 	free(l.node);
 	if (answer.why.code == WHY_NONE)
 		return seen ? 0 : refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen: no process could be "

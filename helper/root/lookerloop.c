@@ -20,8 +20,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
 #include "../host/container.h"
 #include "../host/frame.h"
 #include "../host/holders.h"
@@ -34,6 +36,7 @@
 #include "timer.h"
 
 #define CHANNEL 3
+#define LATE_MS 50	/* for who ends at its time to have ended */
 #define ANSWER_MS 1000	/* to take an answer */
 #define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
 
@@ -41,11 +44,15 @@
 #define CAP_CHECKPOINT_RESTORE 40	/* capabilities(7); Linux 5.9 */
 #endif
 
-/* Of both processes: whom the one that looks is looking at. */
-static volatile pid_t *looked_at;
+/* Of both processes: whom the one that looks is looking at, and until when it may (clock_ms(); 0: it does not look). */
+struct progress {
+	volatile pid_t pid;
+	volatile int64_t until;
+};
+static struct progress *progress;
 
-/* As the helper's of these names (enter.c): who has what open and mapped. */
-static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
+/* As the helper's of these names (enter.c): who has what open and mapped; and count_as() of its own. */
+static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SETUID };
 
 /* The parent may have ended before the kernel was told to end us with it. */
 static void
@@ -68,7 +75,17 @@ own_channel(int fd)
 	return (fd == CHANNEL || dup2(fd, CHANNEL) == CHANNEL) && syscall(SYS_close_range, CHANNEL + 1U, ~0U, 0U) == 0;
 }
 
-/* The real uid is the caller's: by that one the kernel counts a process, a zombie, too, and lets it be ended. */
+/*
+ * By the real uid the kernel counts a process, a zombie, too; and lets that user stop it, for good. So it becomes the
+ * caller's when it is sure to end with its parent, and not before.
+ */
+static void
+count_as(uid_t caller)
+{
+	if (getuid() != caller && setresuid(caller, 0, 0) == -1)
+		_exit(WHY_BUG);
+}
+
 static void
 settle(int fd, uid_t caller, pid_t helper)
 {
@@ -76,13 +93,13 @@ settle(int fd, uid_t caller, pid_t helper)
 	struct why ignored;
 
 	(void)setrlimit(RLIMIT_NPROC, &no_limit);
-	looked_at = mmap(NULL, sizeof(*looked_at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (looked_at == MAP_FAILED || !own_channel(fd) || (caller != 0 && setresuid(caller, 0, 0) == -1) ||
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (progress == MAP_FAILED || !own_channel(fd) ||
 	    capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
 	end_with(helper);
-	if (filter_install_for_looker(&ignored) == -1)
+	if (filter_install_for_looker(caller, &ignored) == -1)
 		_exit(WHY_BUG);
 }
 
@@ -106,11 +123,10 @@ look_at(const struct look_ask *a, const struct lease *l, struct life_sight *seen
 	if (a->anew)
 		life_sight_free(seen);
 	switch (a->kind) {
-	case LOOK_LIFE:
-		out->yes = lease_is_kept(seen, l, &share);
-		/* FALLTHROUGH */
 	case LOOK_BOOT:
+	case LOOK_LIFE:
 		out->of_another_boot = lease_is_of_another_boot(seen, l);
+		out->yes = a->kind == LOOK_LIFE && !out->of_another_boot && lease_is_kept(seen, l, &share);
 		break;
 	case LOOK_USE:
 		out->yes = lease_in_use(&seen->processes, l, &share.looks);
@@ -122,7 +138,7 @@ look_at(const struct look_ask *a, const struct lease *l, struct life_sight *seen
 		see_task(l, &share.looks, &out->sight);
 		break;
 	case LOOK_HOLDERS:
-		if (holders_find(l->node, l->nodes, holder, looked_at, &out->why) == 0)
+		if (holders_find(l->node, l->nodes, holder, &progress->pid, &out->why) == 0)
 			out->why.code = WHY_NONE;
 		break;
 	}
@@ -162,10 +178,12 @@ answer_one(struct life_sight *seen)
 	if (bytes == NULL)
 		return false;
 	if (look_ask_unpack(bytes, len, &a, &l) && (holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
-		*looked_at = 0;
+		progress->pid = 0;
+		progress->until = clock_ms() + a.patience;
 		end_after((int)a.patience);
 		look_at(&a, &l, seen, &answer, holder);
 		end_after(0);
+		progress->until = 0;
 		holders = a.kind == LOOK_HOLDERS ? l.nodes : 0;
 		said = say(&answer, holder, holders);
 	}
@@ -174,11 +192,12 @@ answer_one(struct life_sight *seen)
 }
 
 static _Noreturn void
-answer_all(pid_t parent)
+answer_all(pid_t parent, uid_t caller)
 {
 	struct life_sight seen = { 0 };
 
 	end_with(parent);
+	count_as(caller);
 	while (answer_one(&seen))
 		continue;
 	_exit(0);
@@ -194,31 +213,64 @@ await_question(void)
 	return poll(&p, 1, IDLE_MS) == 1 && recv(CHANNEL, &c, 1, MSG_PEEK) == 1;
 }
 
-/* Who looked has ended, and not by itself. */
+/* Who looked has ended, and not by itself; or can't. */
 static bool
-say_unseen(void)
+say_unseen(bool kept_waiting)
 {
 	struct look_answer unseen = { .nonce = 0 };
 
-	if (*looked_at != 0)
+	if (kept_waiting && progress->pid != 0)
 		refuse(&unseen.why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
-		    "waiting (in execve(2) with a file of a FUSE file system open?); end it", *looked_at);
-	*looked_at = 0;
+		    "waiting (in execve(2) with a file of a FUSE file system open?), or there are too many processes; end it",
+		    progress->pid);
+	progress->pid = 0;
+	progress->until = 0;
 	return say(&unseen, NULL, 0);
+}
+
+enum end {
+	END_ITS_OWN,
+	END_BY_SIGNAL,
+	END_LATE,	/* of its time, at least: by then, or not even by then */
+};
+
+/* Some locks of the kernel let nobody go who waits for them, not even at his end: he is left to himself then. */
+static enum end
+await_end(pid_t pid, const sigset_t *child_ends)
+{
+	const struct timespec moment = { .tv_nsec = LATE_MS * 1000000L };
+	int status = 0;
+	pid_t ended;
+
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+		if (progress->until != 0 && clock_ms() > progress->until + LATE_MS)
+			return END_LATE;
+		(void)sigtimedwait(child_ends, NULL, &moment);
+	}
+	if (ended != pid || WIFEXITED(status))
+		return END_ITS_OWN;
+	return WTERMSIG(status) == SIGALRM ? END_LATE : END_BY_SIGNAL;
 }
 
 void
 looker_live(int fd, uid_t caller, pid_t helper)
 {
 	const pid_t us = getpid();
-	int status = 0;
+	sigset_t child_ends;
+	enum end end;
 	pid_t pid;
 
 	settle(fd, caller, helper);
+	count_as(caller);
+	sigemptyset(&child_ends);
+	sigaddset(&child_ends, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
 	while (await_question()) {
+		count_as(0);
 		if ((pid = fork()) == 0)
-			answer_all(us);
-		if (pid == -1 || waitpid(pid, &status, 0) != pid || WIFEXITED(status) || !say_unseen())
+			answer_all(us, caller);
+		count_as(caller);
+		if (pid == -1 || (end = await_end(pid, &child_ends)) == END_ITS_OWN || !say_unseen(end == END_LATE))
 			break;
 	}
 	_exit(0);

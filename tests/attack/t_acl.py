@@ -368,20 +368,26 @@ def children_of(comm, uid):
                 yield int(name)
 
 
+SLOW_DOWN = 0
+
+
 def shoot_lookers(sign, seconds):
     """How many there were to be hit."""
     hits, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         for pid in children_of("gpuhelper", os.getuid()):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, sign)
+                os.kill(pid, sign or signal.SIGSTOP)
                 hits += 1
+                if sign == SLOW_DOWN:
+                    time.sleep(0.6)
+                    os.kill(pid, signal.SIGCONT)
     return hits
 
 
 @case("N8c", "who looks for a user's helper is the user's to end and to stop: nothing is seen then, and no GPU given twice", 60)
 def a8c():
-    for sign in signal.SIGKILL, signal.SIGSTOP, signal.SIGALRM:
+    for sign in signal.SIGKILL, signal.SIGSTOP, signal.SIGALRM, SLOW_DOWN:
         with Openable(), asker("attacker") as holder, asker("attacker") as shooter:
             with asker("attacker") as a:
                 granted(a.grant(id="first", gpus=GPU0))
@@ -389,7 +395,9 @@ def a8c():
             shooter.tell(shoot_lookers, sign, 3.0)
             for n in range(10):
                 with asker("attacker") as a:
+                    began = time.monotonic()
                     refused(a.grant(id="again%d" % n, gpus=GPU0), 75)
+                    assert time.monotonic() - began < 4
             assert shooter.hear() > 0, "no looker was met"
         granted(once("victim", exchange, gpus=GPU0))
         client.look()

@@ -1455,3 +1455,21 @@ def l29():
     with asker("attacker") as a:
         granted(a.grant(**folder))
         assert [l["host_root"] for l in leases()] == [False], leases()
+
+
+def create_with_helper():
+    """Another helper of this process's, which waits for the last byte, is what a container's first process should be."""
+    h = Helper().ask(id="y", gpus=None, folders="/srv/ro")
+    h.reply()
+    status, answer = exchange(verb="created", id="x", gpus=None)
+    h.close()
+    h.wait()
+    return status, answer
+
+
+@case("L33", "another helper as a container's first process: the lease is in no cgroup of the helpers', and ends")
+def l33():
+    with asker("attacker") as a:
+        granted(a.grant(id="x", gpus=GPU0))
+        a.call(create_with_helper)
+    granted(once("victim", exchange, gpus=GPU0))

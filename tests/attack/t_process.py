@@ -1046,6 +1046,52 @@ def s20b():
     granted(once("victim", exchange, gpus=GPU0))
 
 
+def many_leases(count):
+    return sum(exchange(id="m%d" % n, gpus=None, folders="/srv/ro")[1].get("reply") == "grant" for n in range(count))
+
+
+@case("S21", "the caller slows his looker down at each of hundreds of questions: nobody waits for that", 60)
+def s21():
+    with asker("attacker") as a, asker("attacker") as b:
+        assert a.call(many_leases, 200) == 200
+        with background(program("catch"), "slow", "8", user="attacker") as p:
+            time.sleep(0.3)
+            # all of his own, which are too many else
+            b.tell(exchange, verb="look", gpus=None)
+            for _ in range(12):
+                answer, seconds = timed("victim", gpus=None, folders="/srv/ro")
+                granted(answer)
+                assert seconds < 1.5, seconds
+                time.sleep(0.2)
+            b.hear()
+            assert int(p.stdout.readline()) > 0, "no looker was met"
+    client.look()
+
+
+@case("S22", "lookers that are stopped before they are told to end with the helper: none is left", 100)
+def s22():
+    path = TEMP + "/request-s22"
+    with asker("attacker") as a:
+        granted(a.grant(id="some", gpus=GPU0))
+        with open(path, "wb") as f:
+            f.write(client.frame(a.call(client.request, id="more", gpus=GPU0)))
+        for offset in "1", "2":
+            done = subprocess.run([program("catch"), "stop", client.HELPER, path, "10", offset], capture_output=True, text=True,
+                                  preexec_fn=lambda: client.become("attacker"))
+            print("# %s of 10 stopped" % done.stdout.strip())
+        for _ in range(50):
+            left = [n for n in os.listdir("/proc") if n.isdigit() and alive(n)]
+            if not left:
+                break
+            time.sleep(0.1)
+        assert left == [], [read("/proc/%s/status" % n) for n in left]
+
+
+def alive(pid):
+    with contextlib.suppress(OSError):
+        return read("/proc/%s/comm" % pid) == "gpuhelper\n"
+
+
 # What code of the attacker's could do in the helper, if a bug let it in
 
 NUMBERS = {}

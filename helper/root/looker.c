@@ -27,12 +27,13 @@
 /*
  * While others wait for the lock: for one look, at all processes of a slow machine perhaps; for one after somebody kept
  * the looker waiting; how often that may be; and for all looks together, which is less than who waits for the lock has.
- * Root's looker, which nobody else can slow down, has more for all of its looks.
+ * Root's looker, which nobody else can slow down, has more.
  */
-#define LOOK_MS 500
+#define LOOK_MS 700
+#define LOOK_OF_ROOTS_MS 1300
 #define SHORT_LOOK_MS 100
 #define STALLS_MAX 2
-#define ALL_LOOKS_MS 700
+#define ALL_LOOKS_MS 900
 #define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
 
@@ -40,6 +41,7 @@ static struct {
 	int fd;
 	pid_t pid;
 	uint64_t nonce;
+	bool of_root;
 	unsigned stalls;
 	int64_t left_ms;	/* for looks while others wait */
 } looker = { .fd = -1 };
@@ -50,6 +52,7 @@ looker_start(uid_t caller)
 	const pid_t us = getpid();
 	int pair[2];
 
+	looker.of_root = caller == 0;
 	looker.left_ms = caller == 0 ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
 
 	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce) ||
@@ -144,7 +147,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 	bool seen;
 
 	*out = (struct look_answer){ .nonce = 0 };
-	a->patience = looker.stalls == 0 ? LOOK_MS : SHORT_LOOK_MS;
+	a->patience = looker.stalls > 0 ? SHORT_LOOK_MS : looker.of_root ? LOOK_OF_ROOTS_MS : LOOK_MS;
 	a->left = looks->left;
 	a->until = looks->until;
 	seen = ask(a, l, out, NULL, 0);

@@ -326,8 +326,8 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 	int ret = 0;
 
 	*r = (struct reply){ 0 };
-	if ((j = wire_parse(text, len, why)) == NULL)
-		return -1;
+	if ((j = strictjson_object(text, len, why)) == NULL)
+		return refuse_within(why, "the helper's reply");
 	kind = json_string_value(json_object_get(j, "reply"));
 	for (i = 0; kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kind, kinds[i]) == 0)

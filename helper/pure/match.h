@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_PURE_MATCH_H
 #define GPUHELPER_PURE_MATCH_H
 
+#include "asked.h"
 #include "policy.h"
 #include "request.h"
 #include "settings.h"

@@ -1,141 +1,208 @@
 /*
  * See request.h.  The encoder runs with the caller's rights, the decoder as
- * root on bytes that the caller chose.
+ * root on bytes that the caller chose: it copies, compares and counts, and
+ * looks into no text but for the characters that may be in it.
+ *
+ * The message: a head of one size, then the id maps, the groups, the leases that
+ * are shut, and the texts, each as long as the head says and with nothing between
+ * them.  Numbers stand as the machine has them, since both programs are of one
+ * build (wire.h has a version).
  */
 #include "request.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cdi.h"
+#include "bytes.h"
 #include "cleanup.h"
-#include "mig.h"
-#include "path.h"
-#include "policy.h"
-#include "strictjson.h"
 #include "wire.h"
 
 #define ID_MAX 255		/* a file name's: runtimes make directories of them */
 #define PATH_MAX_ASKED 1024
-#define GPUS_ASKED_MAX 256
+#define KEY_LENGTH 64		/* of a lease's name: SHA-256 in hexadecimal digits */
+#define NONE UINT32_MAX		/* instead of a length: there is no such text; of ranges: there is no mapping */
 
-static const char *const verbs[] = { "grant", "look", "refused", "plain", "status", "release", "reapply",
-	"created", "exec" };
+static const struct text {
+	const char *name;
+	size_t at;		/* in struct request */
+	uint32_t max;		/* bytes */
+	bool needed;
+} texts[] = {
+#define TEXT(member, max, needed) { #member, offsetof(struct request, member), max, needed }
+	TEXT(id, ID_MAX, true),
+	TEXT(runtime_root, PATH_MAX_ASKED, true),
+	TEXT(cgroups_path, PATH_MAX_ASKED, true),
+	TEXT(label, 1024, false),
+	TEXT(mount_label, 1024, false),
+	TEXT(init_path, 4096, false),
+	TEXT(token, 16384, false),
+	TEXT(team, 1024, false),
+	TEXT(pipeline, 1024, false),
+	TEXT(job, 1024, false),
+	TEXT(instance_vars, 65536, false),
+	TEXT(gpus, 16384, false),
+	TEXT(folders, 131072, false),
+	TEXT(cuda_visible, 4096, false),
+	TEXT(rocr_visible, 4096, false),
+	TEXT(reason, 2048, false),
+#undef TEXT
+};
+#define TEXTS (sizeof(texts) / sizeof(texts[0]))
 
-static json_t *
-pack_idmap(const struct idmap *m)
+enum flag {
+	FLAG_SYSTEMD_CGROUP = 1,
+	FLAG_DAC_OVERRIDE = 2,
+	FLAG_PRIVILEGED = 4,
+	FLAG_NO_CHORES = 8,
+	FLAG_AT_ONCE = 16,
+	FLAGS = 31,
+};
+
+struct head {
+	uint64_t init_inode;
+	uint32_t init_major, init_minor;
+	uint32_t verb, flags, uid, gid;
+	uint32_t uid_ranges, gid_ranges, gids, shut;
+	uint32_t text[TEXTS];	/* lengths in bytes, as texts[] has them */
+};
+_Static_assert(sizeof(struct head) == 48 + 4 * TEXTS, "a head has no holes");
+
+static char **
+text_of(struct request *r, size_t i)
 {
-	json_t *j = m->identity ? json_null() : json_array();
-	size_t i;
-
-	for (i = 0; !m->identity && i < m->n; i++)
-		json_array_append_new(j, json_pack("[I,I,I]", (json_int_t)m->v[i].inside,
-		    (json_int_t)m->v[i].outside, (json_int_t)m->v[i].size));
-	return j;
-}
-
-/* A file as "major:minor:inode"; NULL where there is none. */
-static const char *
-file_text(const struct request *r, char out[64])
-{
-	const struct file_id *f = &r->init_file;
-
-	if (r->init_path == NULL)
-		return NULL;
-	snprintf(out, 64, "%u:%u:%llu", f->major, f->minor, (unsigned long long)f->inode);
-	return out;
+	return (char **)((char *)r + texts[i].at);
 }
 
 char *
-request_encode(const struct request *r)
+request_encode(const struct request *r, size_t *len)
 {
-	json_t *gids, *shut, *j;
-	char file[64];
+	struct request copy = *r;
+	struct head h = { .init_inode = r->init_file.inode, .init_major = r->init_file.major, .init_minor = r->init_file.minor,
+		.verb = r->verb, .uid = r->uid, .gid = r->gid,
+		.flags = (r->systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->dac_override ? FLAG_DAC_OVERRIDE : 0U) |
+		    (r->privileged ? FLAG_PRIVILEGED : 0U) | (r->no_chores ? FLAG_NO_CHORES : 0U) |
+		    (r->at_once ? FLAG_AT_ONCE : 0U),
+		.uid_ranges = r->uids.identity ? NONE : (uint32_t)r->uids.n,
+		.gid_ranges = r->gids.identity ? NONE : (uint32_t)r->gids.n,
+		.gids = (uint32_t)r->gid_count, .shut = (uint32_t)r->shut.n };
+	autobuf struct buf b = { 0 };
 	size_t i;
 
-	strictjson_watch();
-	gids = json_array();
-	for (i = 0; i < r->gid_count; i++)
-		json_array_append_new(gids, json_integer(r->gid_list[i]));
-	shut = json_array();
+	for (i = 0; i < TEXTS; i++)
+		h.text[i] = *text_of(&copy, i) != NULL ? (uint32_t)strlen(*text_of(&copy, i)) : NONE;
+	bytes_put(&b, &h, sizeof(h));
+	bytes_put(&b, r->uids.v, r->uids.identity ? 0 : r->uids.n * sizeof(r->uids.v[0]));
+	bytes_put(&b, r->gids.v, r->gids.identity ? 0 : r->gids.n * sizeof(r->gids.v[0]));
+	bytes_put(&b, r->gid_list, r->gid_count * sizeof(r->gid_list[0]));
 	for (i = 0; i < r->shut.n; i++)
-		json_array_append_new(shut, json_string(r->shut.v[i]));
-	j = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o, s:b, s:b, s:o, s:b, s:s*, s:s*, s:s*, s:s*, s:s*, "
-	    "s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*}",
-	    "verb", verbs[r->verb], "id", r->id, "runtime_root", r->runtime_root, "cgroups_path", r->cgroups_path,
-	    "systemd_cgroup", r->systemd_cgroup, "uids", pack_idmap(&r->uids), "gids", pack_idmap(&r->gids),
-	    "uid", (json_int_t)r->uid, "gid", (json_int_t)r->gid, "groups", gids,
-	    "dac_override", r->dac_override, "privileged", r->privileged, "shut", shut, "no_chores", r->no_chores,
-	    "init_path", r->init_path, "init_file", file_text(r, file), "token", r->token,
-	    "team", r->team, "pipeline", r->pipeline, "job", r->job, "instance_vars", r->instance_vars,
-	    "gpus", r->gpus, "folders", r->folders, "cuda_visible", r->cuda_visible, "rocr_visible", r->rocr_visible,
-	    "reason", r->reason, "label", r->label, "mount_label", r->mount_label,
-	    "at_once", r->at_once ? json_true() : NULL);
-	return strictjson_text(j);
-}
-
-static bool
-to_id(const json_t *j, uint32_t *out)
-{
-	json_int_t v = json_integer_value(j);
-
-	if (!json_is_integer(j) || v < 0 || v >= (json_int_t)UINT32_MAX)
-		return false;
-	*out = (uint32_t)v;
-	return true;
+		bytes_put(&b, r->shut.v[i], strlen(r->shut.v[i]));
+	for (i = 0; i < TEXTS; i++)
+		if (h.text[i] != NONE)
+			bytes_put(&b, *text_of(&copy, i), h.text[i]);
+	*len = b.len;
+	return buf_take(&b);
 }
 
 static int
-unpack_idmap(json_t *j, struct idmap *m, struct why *why)
+refuse_short(struct why *why)
 {
-	json_t *range;
+	return refuse(why, WHY_DATA, "request: is shorter than its head says");
+}
+
+static int
+take_idmap(struct bytes *rest, uint32_t ranges, struct idmap *m, struct why *why)
+{
 	size_t i;
 
-	if (json_is_null(j)) {
-		m->identity = true;
+	m->identity = ranges == NONE;
+	if (m->identity)
 		return 0;
-	}
-	if (!json_is_array(j) || json_array_size(j) > IDMAP_MAX)
-		return refuse(why, WHY_DATA, "request: id mappings are malformed");
-	json_array_foreach(j, i, range) {
-		if (json_array_size(range) != 3 || !to_id(json_array_get(range, 0), &m->v[i].inside) ||
-		    !to_id(json_array_get(range, 1), &m->v[i].outside) ||
-		    !to_id(json_array_get(range, 2), &m->v[i].size))
-			return refuse(why, WHY_DATA, "request: id mappings are malformed");
-		m->n++;
-	}
+	if (ranges > IDMAP_MAX)
+		return refuse(why, WHY_DATA, "request: more than %d ranges of an id mapping", IDMAP_MAX);
+	if (!bytes_take(rest, m->v, ranges * sizeof(m->v[0])))
+		return refuse_short(why);
+	for (i = 0; i < ranges; i++)
+		if (m->v[i].inside == UINT32_MAX || m->v[i].outside == UINT32_MAX || m->v[i].size == UINT32_MAX)
+			return refuse(why, WHY_DATA, "request: an id mapping is out of range");
+	m->n = ranges;
 	return 0;
 }
 
 static int
-unpack_groups(json_t *j, struct request *r, struct why *why)
+take_groups(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 {
-	json_t *gid;
 	size_t i;
 
-	if (!json_is_array(j))
-		return refuse(why, WHY_DATA, "request: a group is malformed");
-	if (json_array_size(j) > REQUEST_GIDS_MAX)
+	if (n > REQUEST_GIDS_MAX)
 		return refuse(why, WHY_DATA, "request: more than %d supplementary groups", REQUEST_GIDS_MAX);
-	json_array_foreach(j, i, gid) {
-		if (!to_id(gid, &r->gid_list[i]))
-			return refuse(why, WHY_DATA, "request: a group is malformed");
-		r->gid_count++;
+	if (!bytes_take(rest, r->gid_list, n * sizeof(r->gid_list[0])))
+		return refuse_short(why);
+	for (i = 0; i < n; i++)
+		if (r->gid_list[i] == UINT32_MAX)
+			return refuse(why, WHY_DATA, "request: a supplementary group is out of range");
+	r->gid_count = n;
+	return 0;
+}
+
+static int
+take_shut(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
+{
+	char key[KEY_LENGTH + 1];
+	size_t i;
+
+	if (n > REQUEST_SHUT_MAX)
+		return refuse(why, WHY_DATA, "request: more than %d leases that are shut", REQUEST_SHUT_MAX);
+	for (i = 0; i < n; i++) {
+		if (!bytes_take(rest, key, KEY_LENGTH))
+			return refuse_short(why);
+		key[KEY_LENGTH] = '\0';
+		if (strspn(key, "0123456789abcdef") != KEY_LENGTH)
+			return refuse(why, WHY_DATA, "request: what is shut is no lease");
+		if (!strlist_add(&r->shut, key, SIZE_MAX))
+			return refuse_nomem(why);
 	}
 	return 0;
 }
 
 static int
-copy_text(char **out, const char *from, size_t max, const char *name, struct why *why)
+take_text(struct bytes *rest, const struct text *t, uint32_t length, char **out, struct why *why)
 {
-	if (from == NULL)
-		return 0;
-	if (strlen(from) > max)
-		return refuse(why, WHY_DATA, "request: %s is longer than %zu bytes", name, max);
-	if ((*out = strdup(from)) == NULL)
+	if (length == NONE)
+		return t->needed ? refuse(why, WHY_DATA, "request: %s is missing", t->name) : 0;
+	if (length > t->max)
+		return refuse(why, WHY_DATA, "request: %s is longer than %u bytes", t->name, t->max);
+	if (length > rest->n)
+		return refuse_short(why);
+	if (memchr(rest->p, '\0', length) != NULL || !text_is_utf8(rest->p, length))
+		return refuse(why, WHY_DATA, "request: %s is not UTF-8", t->name);
+	if ((*out = strndup(rest->p, length)) == NULL)
 		return refuse_nomem(why);
+	rest->p += length;
+	rest->n -= length;
+	return 0;
+}
+
+static int
+take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why)
+{
+	if (!bytes_take(rest, h, sizeof(*h)))
+		return refuse(why, WHY_DATA, "request: is too short for one");
+	if (h->verb > VERB_EXEC)
+		return refuse(why, WHY_DATA, "request: unknown verb %u", h->verb);
+	if ((h->flags & ~(uint32_t)FLAGS) != 0)
+		return refuse(why, WHY_DATA, "request: unknown flags 0x%x", h->flags);
+	if (h->uid == UINT32_MAX || h->gid == UINT32_MAX)
+		return refuse(why, WHY_DATA, "request: the process's uid or gid is out of range");
+	r->verb = (enum verb)h->verb;
+	r->systemd_cgroup = (h->flags & FLAG_SYSTEMD_CGROUP) != 0;
+	r->dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
+	r->privileged = (h->flags & FLAG_PRIVILEGED) != 0;
+	r->no_chores = (h->flags & FLAG_NO_CHORES) != 0;
+	r->at_once = (h->flags & FLAG_AT_ONCE) != 0;
+	r->uid = h->uid;
+	r->gid = h->gid;
+	r->init_file = (struct file_id){ h->init_major, h->init_minor, h->init_inode };
 	return 0;
 }
 
@@ -175,349 +242,47 @@ check_paths(const char *root, const char *cgroup, struct why *why)
 	return 0;
 }
 
-/* What file_text() wrote. */
+/* Where no file is named, there are no numbers of one. */
 static int
-unpack_file(const char *text, struct file_id *out, struct why *why)
+check_init(const struct request *r, struct why *why)
 {
-	autofree char *copy = text != NULL ? strdup(text) : NULL;
-	char *minor, *inode;
+	const struct file_id none = { 0 };
 
-	if (text == NULL)
-		return 0;
-	if (copy == NULL)
-		return refuse_nomem(why);
-	if ((minor = strchr(copy, ':')) == NULL || (inode = strchr(minor + 1, ':')) == NULL)
-		return refuse(why, WHY_DATA, "request: init_file is malformed");
-	*minor++ = '\0';
-	*inode++ = '\0';
-	if (!text_u32(copy, 0, UINT32_MAX, &out->major) || !text_u32(minor, 0, UINT32_MAX, &out->minor) ||
-	    !text_u64(inode, UINT64_MAX, &out->inode))
-		return refuse(why, WHY_DATA, "request: init_file is malformed");
-	return 0;
-}
-
-static int
-unpack_shut(const json_t *j, struct request *r, struct why *why)
-{
-	const json_t *key;
-	size_t i;
-
-	if (!json_is_array(j) || json_array_size(j) > REQUEST_SHUT_MAX)
-		return refuse(why, WHY_DATA, "request: shut is not a list of at most %d leases", REQUEST_SHUT_MAX);
-	json_array_foreach(j, i, key) {
-		if (json_string_length(key) != 64)
-			return refuse(why, WHY_DATA, "request: shut holds what is no lease");
-		if (!strlist_add(&r->shut, json_string_value(key), SIZE_MAX))
-			return refuse_nomem(why);
-	}
-	return 0;
-}
-
-/* In our words: jansson's are others in each version. */
-static int
-refuse_form(const json_error_t *err, struct why *why)
-{
-	switch (json_error_code(err)) {
-	case json_error_item_not_found:
-		return refuse(why, WHY_DATA, "request: a member is missing");
-	case json_error_wrong_type:
-		return refuse(why, WHY_DATA, "request: a member is of the wrong type");
-	case json_error_end_of_input_expected:
-		return refuse(why, WHY_DATA, "request: a member too many");
-	default:
-		return refuse(why, WHY_DATA, "request: is malformed");
-	}
-}
-
-static int
-unpack(json_t *j, struct request *r, struct why *why)
-{
-	const char *verb, *id, *root, *cgroup, *token = NULL, *team = NULL, *pipeline = NULL, *job = NULL;
-	const char *vars = NULL, *gpus = NULL, *folders = NULL, *reason = NULL, *cuda = NULL, *rocr = NULL,
-	    *label = NULL, *mount = NULL, *init = NULL, *file = NULL;
-	json_t *uids, *gids, *groups, *uid, *gid, *shut;
-	int systemd, dac, privileged, no_chores, at_once = 0;
-	json_error_t err;
-	size_t i;
-
-	if (json_unpack_ex(j, &err, JSON_STRICT,
-	    "{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:b, s?s, s?s, s?s, s?s, s?s, s?s, s?s, s?s, "
-	    "s?s, s?s, s?s, s?s, s?s, s?s, s?b}",
-	    "verb", &verb, "id", &id, "runtime_root", &root, "cgroups_path", &cgroup, "systemd_cgroup", &systemd,
-	    "uids", &uids, "gids", &gids, "uid", &uid, "gid", &gid, "groups", &groups, "dac_override", &dac,
-	    "privileged", &privileged, "shut", &shut, "no_chores", &no_chores, "init_path", &init,
-	    "init_file", &file, "token", &token, "team", &team, "pipeline", &pipeline, "job", &job,
-	    "instance_vars", &vars, "gpus", &gpus, "folders", &folders, "cuda_visible", &cuda,
-	    "rocr_visible", &rocr, "reason", &reason, "label", &label, "mount_label", &mount,
-	    "at_once", &at_once) == -1)
-		return refuse_form(&err, why);
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (strcmp(verb, verbs[i]) == 0)
-			break;
-	if (i == sizeof(verbs) / sizeof(verbs[0]))
-		return refuse(why, WHY_DATA, "request: unknown verb \"%.40s\"", verb);
-	r->verb = (enum verb)i;
-	if (!to_id(uid, &r->uid) || !to_id(gid, &r->gid))
-		return refuse(why, WHY_DATA, "request: the process's uid or gid is out of range");
-	r->systemd_cgroup = systemd;
-	r->dac_override = dac;
-	r->privileged = privileged;
-	r->no_chores = no_chores;
-	r->at_once = at_once;
-	if ((init == NULL) != (file == NULL))
-		return refuse(why, WHY_DATA, "request: init_path and init_file belong together");
-	if (check_id(id, why) == -1 || check_paths(root, cgroup, why) == -1 || unpack_idmap(uids, &r->uids, why) == -1 ||
-	    unpack_idmap(gids, &r->gids, why) == -1 || unpack_groups(groups, r, why) == -1 ||
-	    unpack_file(file, &r->init_file, why) == -1 || unpack_shut(shut, r, why) == -1 ||
-	    copy_text(&r->init_path, init, 4096, "init_path", why) == -1 || copy_text(&r->id, id, ID_MAX, "id", why) == -1 ||
-	    copy_text(&r->runtime_root, root, PATH_MAX_ASKED, "runtime_root", why) == -1 ||
-	    copy_text(&r->cgroups_path, cgroup, PATH_MAX_ASKED, "cgroups_path", why) == -1 ||
-	    copy_text(&r->token, token, 16384, "token", why) == -1 ||
-	    copy_text(&r->team, team, 1024, "team", why) == -1 ||
-	    copy_text(&r->pipeline, pipeline, 1024, "pipeline", why) == -1 ||
-	    copy_text(&r->job, job, 1024, "job", why) == -1 ||
-	    copy_text(&r->instance_vars, vars, 65536, "instance_vars", why) == -1 ||
-	    copy_text(&r->gpus, gpus, 16384, "gpus", why) == -1 ||
-	    copy_text(&r->folders, folders, 131072, "folders", why) == -1 ||
-	    copy_text(&r->cuda_visible, cuda, 4096, "cuda_visible", why) == -1 ||
-	    copy_text(&r->rocr_visible, rocr, 4096, "rocr_visible", why) == -1 ||
-	    copy_text(&r->label, label, 1024, "label", why) == -1 ||
-	    copy_text(&r->mount_label, mount, 1024, "mount_label", why) == -1 ||
-	    copy_text(&r->reason, reason, 2048, "reason", why) == -1)
-		return -1;
+	if (r->init_path == NULL && !file_id_same(&r->init_file, &none))
+		return refuse(why, WHY_DATA, "request: init_path is missing");
 	return 0;
 }
 
 int
-request_decode(const char *text, size_t len, struct request *r, struct why *why)
+request_decode(const char *bytes, size_t len, struct request *r, struct why *why)
 {
-	json_t *j;
-	int ret;
+	struct bytes rest = { bytes, len };
+	struct head h;
+	size_t i;
 
 	*r = (struct request){ 0 };
-	if ((j = wire_parse(text, len, why)) == NULL)
+	if (take_head(&rest, &h, r, why) == -1 || take_idmap(&rest, h.uid_ranges, &r->uids, why) == -1 ||
+	    take_idmap(&rest, h.gid_ranges, &r->gids, why) == -1 || take_groups(&rest, h.gids, r, why) == -1 ||
+	    take_shut(&rest, h.shut, r, why) == -1)
 		return -1;
-	ret = unpack(j, r, why);
-	json_decref(j);
-	return ret;
+	for (i = 0; i < TEXTS; i++)
+		if (take_text(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
+			return -1;
+	if (rest.n > 0)
+		return refuse(why, WHY_DATA, "request: is longer than its head says");
+	return check_id(r->id, why) == -1 || check_paths(r->runtime_root, r->cgroups_path, why) == -1 ||
+	    check_init(r, why) == -1 ? -1 : 0;
 }
 
 void
 request_free(struct request *r)
 {
-	if (r->token != NULL)
-		explicit_bzero(r->token, strlen(r->token));
-	free(r->id);
-	free(r->runtime_root);
-	free(r->cgroups_path);
-	free(r->token);
-	free(r->team);
-	free(r->pipeline);
-	free(r->job);
-	free(r->instance_vars);
-	free(r->gpus);
-	free(r->folders);
-	free(r->cuda_visible);
-	free(r->rocr_visible);
-	free(r->label);
-	free(r->mount_label);
-	free(r->init_path);
-	free(r->reason);
-	strlist_free(&r->shut);
-	*r = (struct request){ 0 };
-}
-
-/* A PCI address, or that of a MIG instance: with ":GI" or ":GI:CI" after it. */
-static bool
-is_address(const char *word)
-{
-	char base[64], pci[16];
-
-	if (pci_address_normalise(word, pci))
-		return true;
-	return (size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) && mig_name_shorten(base) &&
-	    (pci_address_normalise(base, pci) || (mig_name_shorten(base) && pci_address_normalise(base, pci)));
-}
-
-/* One word of GPUHELPER_GPUS. */
-static int
-ask_gpu(const char *word, struct ask *a, struct why *why)
-{
-	struct ask_count *c = &a->count[a->counts];
-	const char *number = word, *colon = strchr(word, ':');
-	char vendor[16];
-	uint32_t n;
-
-	if (strcmp(word, "all") == 0) {
-		a->all_gpus = true;
-		return 0;
-	}
-	*c = (struct ask_count){ 0 };
-	if (colon != NULL && (size_t)(colon - word) < sizeof(vendor)) {
-		memcpy(vendor, word, (size_t)(colon - word));
-		vendor[colon - word] = '\0';
-		if (gpu_vendor_parse(vendor, &c->vendor)) {
-			c->has_vendor = true;
-			number = colon + 1;
-		}
-	}
-	if (text_u32(number, 1, 64, &n)) {
-		if (++a->counts == sizeof(a->count) / sizeof(a->count[0]))
-			return refuse(why, WHY_DATA, "GPUHELPER_GPUS has too many counts");
-		c->n = n;
-		return 0;
-	}
-	if (!c->has_vendor && (text_starts(word, "GPU-") || text_starts(word, "0x") || text_starts(word, "MIG-") ||
-	    is_address(word) || cdi_name_is_qualified(word))) {
-		if (strlist_has(&a->gpu_ids, word))
-			return refuse(why, WHY_DATA, "GPUHELPER_GPUS names \"%s\" twice", word);
-		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);
-	}
-	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, "
-	    "PCI address or CDI device", word);
-}
-
-/* One word of GPUHELPER_FOLDERS. */
-static int
-ask_one_folder(const char *word, struct ask *a, struct why *why)
-{
-	const char *colon = strrchr(word, ':');
-	enum ask_access access = ASK_ANY;
-	struct ask_folder *v;
-	struct why inner;
-	char *path;
-
-	if (strcmp(word, "all") == 0) {
-		a->all_folders = true;
-		return 0;
-	}
-	if (colon != NULL && strcmp(colon, ":ro") == 0)
-		access = ASK_RO;
-	else if (colon != NULL && strcmp(colon, ":rw") == 0)
-		access = ASK_RW;
-	else
-		colon = NULL;
-	if ((path = strndup(word, colon != NULL ? (size_t)(colon - word) : strlen(word))) == NULL)
-		return refuse_nomem(why);
-	if (path_check(path, &inner) == -1 || glob_is(path)) {
-		refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: %s", glob_is(path) ? "* and ? are not for asking" : inner.text);
-		free(path);
-		return -1;
-	}
-	if ((v = reallocarray(a->folder, a->folders + 1, sizeof(*v))) == NULL) {
-		free(path);
-		return refuse_nomem(why);
-	}
-	a->folder = v;
-	a->folder[a->folders++] = (struct ask_folder){ .path = path, .access = access };
-	return 0;
-}
-
-/* Each word between commas. */
-static int
-each_word(const char *text, const char *name, unsigned most, int (*fn)(const char *, struct ask *, struct why *),
-    struct ask *a, struct why *why)
-{
-	const char *p = text, *end;
-	unsigned words = 0;
-
-	if (strcmp(text, "none") == 0)
-		return 0;
-	for (;; p = end + 1) {
-		autofree char *word = NULL;
-
-		end = strchrnul(p, ',');
-		if (end == p)
-			return refuse(why, WHY_DATA, "%s is empty or has an empty entry: say \"none\" for none", name);
-		if (++words > most)
-			return refuse(why, WHY_DATA, "%s has more than %u entries", name, most);
-		if ((word = strndup(p, (size_t)(end - p))) == NULL)
-			return refuse_nomem(why);
-		if (fn(word, a, why) == -1)
-			return -1;
-		if (*end == '\0')
-			return 0;
-	}
-}
-
-int
-ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why)
-{
-	*out = (struct ask){ .everything = gpus == NULL && folders == NULL };
-	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_ASKED_MAX, ask_gpu, out, why) == -1)
-		return -1;
-	if (out->all_gpus && (out->counts > 0 || out->gpu_ids.n > 0))
-		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" stands alone");
-	if (folders != NULL && each_word(folders, "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX, ask_one_folder, out, why) == -1)
-		return -1;
-	if (out->all_folders && out->folders > 0)
-		return refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: \"all\" stands alone");
-	return 0;
-}
-
-/* «GPU-» and the unique id's 16 digits, as ROCm writes it: kfd's number. */
-static bool
-is_rocr_name(const char *word)
-{
-	return text_starts(word, "GPU-") && strlen(word) == 20 && strspn(word + 4, "0123456789abcdefABCDEF") == 16;
-}
-
-static int
-bound_word(struct gpu_bound *b, enum gpu_vendor vendor, const char *word, const char *variable, struct why *why)
-{
-	char name[64];
-	uint32_t rank;
-
-	if (vendor == GPU_AMD && is_rocr_name(word)) {
-		snprintf(name, sizeof(name), "0x%s", word + 4);
-		word = name;
-	} else if (!text_u32(word, 0, 4095, &rank) && !(vendor == GPU_NVIDIA && strlen(word) == 40 &&
-	    (text_starts(word, "GPU-") || text_starts(word, "MIG-"))))
-		return refuse(why, WHY_DATA, "%s in the worker's environment: \"%.60s\" is neither a number nor a whole UUID, "
-		    "so what the worker may have is not known (respect_allocation in gpuhelper.conf)", variable, word);
-	return strlist_add(&b->names, word, SIZE_MAX) ? 0 : refuse_nomem(why);
-}
-
-int
-ask_bound(struct ask *a, enum gpu_vendor vendor, const char *text, struct why *why)
-{
-	const char *variable = vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", *end;
-	struct gpu_bound *b = &a->bound[vendor];
-
-	if (text == NULL)
-		return 0;
-	b->set = true;
-	if (*text == '\0' || strcmp(text, "-1") == 0 || strcmp(text, "NoDevFiles") == 0)
-		return 0;
-	for (;; text = end + 1) {
-		autofree char *word = NULL;
-
-		end = strchrnul(text, ',');
-		if ((word = strndup(text, (size_t)(end - text))) == NULL)
-			return refuse_nomem(why);
-		if (bound_word(b, vendor, word, variable, why) == -1)
-			return -1;
-		if (*end == '\0')
-			return 0;
-	}
-}
-
-bool
-ask_wants_gpus(const struct ask *a)
-{
-	return a->everything || a->all_gpus || a->counts > 0 || a->gpu_ids.n > 0;
-}
-
-void
-ask_free(struct ask *a)
-{
 	size_t i;
 
-	for (i = 0; i < a->folders; i++)
-		free(a->folder[i].path);
-	free(a->folder);
-	strlist_free(&a->gpu_ids);
-	for (i = 0; i < GPU_VENDORS; i++)
-		strlist_free(&a->bound[i].names);
-	*a = (struct ask){ 0 };
+	if (r->token != NULL)
+		explicit_bzero(r->token, strlen(r->token));
+	for (i = 0; i < TEXTS; i++)
+		free(*text_of(r, i));
+	strlist_free(&r->shut);
+	*r = (struct request){ 0 };
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-#include "gpu.h"
 #include "idmap.h"
 #include "pausing.h"
 #include "text.h"
@@ -55,57 +54,14 @@ struct request {
 	char *reason;			/* VERB_REFUSED: the line that the user saw */
 };
 
-/* The request as JSON, which the caller frees; NULL: no memory. */
-char *request_encode(const struct request *r);
-/* Reads it back, strictly: an unknown field, a wrong type or a number out of range is refused. */
-int request_decode(const char *text, size_t len, struct request *r, struct why *why);
+/*
+ * The request as *len bytes (request.c has their order), which the caller frees;
+ * NULL: no memory.  What is out of bounds in it, the helper refuses.
+ */
+char *request_encode(const struct request *r, size_t *len);
+/* Reads it back, strictly: what is out of range, no UTF-8, missing or too much is refused.  Free *r then, too. */
+int request_decode(const char *bytes, size_t len, struct request *r, struct why *why);
 void request_free(struct request *r);
 #define autorequest __attribute__((cleanup(request_free)))
-
-/* What a container asks for, read. */
-enum ask_access { ASK_ANY, ASK_RO, ASK_RW };
-struct ask_folder {
-	char *path;
-	enum ask_access access;
-};
-struct ask_count {
-	bool has_vendor;
-	enum gpu_vendor vendor;
-	unsigned n;
-};
-/* GPUs beyond which a container gets none, whatever its policy says. */
-struct gpu_bound {
-	bool set;
-	struct strlist names;		/* as gpu_is_named() takes them, ranks too; empty: none at all */
-};
-struct ask {
-	bool everything;		/* neither was asked for: all that the policy lists */
-	bool all_gpus;
-	struct ask_count count[8];
-	size_t counts;
-	struct strlist gpu_ids;
-	bool all_folders;
-	struct ask_folder *folder;
-	size_t folders;
-	struct gpu_bound bound[GPU_VENDORS];
-};
-
-/*
- * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs and PCI addresses,
- * parted by commas) and GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all",
- * "none"); either may be NULL.
- */
-int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);
-/*
- * Reads a workload manager's choice, which SLURM and the like leave in
- * CUDA_VISIBLE_DEVICES (NVIDIA: ranks by PCI address, "GPU-UUID", "MIG-UUID") and
- * ROCR_VISIBLE_DEVICES (AMD: ranks, "GPU-" and 16 hex digits); "", "-1" and
- * "NoDevFiles" are none.  NULL text: no bound.  -1 with *why for anything else:
- * half of a list is not a bound to rely on.
- */
-int ask_bound(struct ask *a, enum gpu_vendor vendor, const char *text, struct why *why);
-bool ask_wants_gpus(const struct ask *a);
-void ask_free(struct ask *a);
-#define autoask __attribute__((cleanup(ask_free)))
 
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "strictjson.h"
-
 static void
 put32(unsigned char *p, uint32_t v)
 {
@@ -40,14 +38,4 @@ wire_length(const unsigned char in[WIRE_HEADER], uint32_t max, uint32_t *len, st
 	if (*len > max)
 		return refuse(why, WHY_DATA, "a message of %u bytes is too long (at most %u)", *len, max);
 	return 0;
-}
-
-json_t *
-wire_parse(const char *text, size_t len, struct why *why)
-{
-	json_t *j = strictjson_object(text, len, why);
-
-	if (j == NULL)
-		refuse_within(why, "a message");
-	return j;
 }

@@ -19,6 +19,7 @@
 
 #include "../host/clock.h"
 #include "../host/frame.h"
+#include "../pure/bytes.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "../pure/wire.h"
@@ -50,14 +51,14 @@ start_helper(int peer, pid_t *pid, struct why *why)
 
 /* 1 with *why: the connection was closed, and nothing was said. */
 static int
-converse(struct asking *a, const char *text, struct reply *reply, struct why *why)
+converse(struct asking *a, const struct bytes *message, struct reply *reply, struct why *why)
 {
 	autofree char *answer = NULL;
 	bool closed;
 	size_t len;
 
 	/* who is refused for what he is gets his answer before he has said anything */
-	(void)frame_write(a->fd, text, strlen(text), SEND_MS, why);
+	(void)frame_write(a->fd, message->p, message->n, SEND_MS, why);
 	errno = 0;
 	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL) {
 		closed = errno == ECONNRESET || errno == EPIPE;
@@ -78,7 +79,7 @@ nap_in_crowd(void)
 
 /* 1: as converse() says. */
 static int
-ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct why *why)
+ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
 	int fds[2], ret;
 
@@ -87,7 +88,7 @@ ask_by_setuid(const char *text, struct asking *a, struct reply *reply, struct wh
 	ret = start_helper(fds[1], &a->pid, why);
 	close(fds[1]);
 	a->fd = fds[0];
-	return ret == 0 ? converse(a, text, reply, why) : -1;
+	return ret == 0 ? converse(a, message, reply, why) : -1;
 }
 
 /* It ended without a word, and with the status that says why.  Its pid is gone then, and so is the connection. */
@@ -106,12 +107,12 @@ ended_in_crowd(struct asking *a)
 
 /* Helpers follow each other as long as there is such a crowd that they end without a word. */
 static int
-ask_by_helpers(const char *text, struct asking *a, struct reply *reply, struct why *why)
+ask_by_helpers(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
 	const int64_t deadline = clock_ms() + CROWD_MS;
 	int ret;
 
-	while ((ret = ask_by_setuid(text, a, reply, why)) != 0) {
+	while ((ret = ask_by_setuid(message, a, reply, why)) != 0) {
 		if (ret == -1 || !ended_in_crowd(a))
 			return -1;
 		if (clock_ms() > deadline)
@@ -124,13 +125,13 @@ ask_by_helpers(const char *text, struct asking *a, struct reply *reply, struct w
 
 /* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
 static int
-ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct why *why)
+ask_by_socket(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
 	const int64_t deadline = clock_ms() + CROWD_MS;
 	int ret;
 
 	for (;;) {
-		if ((ret = converse(a, text, reply, why)) == 0)
+		if ((ret = converse(a, message, reply, why)) == 0)
 			return 0;
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
@@ -142,18 +143,18 @@ ask_by_socket(const char *text, struct asking *a, struct reply *reply, struct wh
 }
 
 static int
-ask_somehow(const char *text, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+ask_somehow(const struct bytes *message, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
 {
 	struct why by_socket, by_setuid;
 
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
-		return ask_by_socket(text, a, reply, why);
+		return ask_by_socket(message, a, reply, why);
 	if (door == DOOR_BY_SOCKET) {
 		*why = by_socket;
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_helpers(text, a, reply, why);
+		return ask_by_helpers(message, a, reply, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;
@@ -163,15 +164,20 @@ ask_somehow(const char *text, enum door_setting door, struct asking *a, struct r
 int
 ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
 {
-	autofree char *text = request_encode(r);
+	struct bytes message;
+	autofree char *text = request_encode(r, &message.n);
 	int ret;
 
 	*a = (struct asking){ .fd = -1, .pid = -1 };
 	*reply = (struct reply){ 0 };
 	if (text == NULL)
-		return refuse(why, WHY_DATA, "the request can't be put into words: is the container id or --root UTF-8?");
-	ret = ask_somehow(text, door, a, reply, why);
-	explicit_bzero(text, strlen(text));
+		return refuse_nomem(why);
+	if (message.n > WIRE_REQUEST_MAX)
+		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
+		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
+	message.p = text;
+	ret = ask_somehow(&message, door, a, reply, why);
+	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
 	return ret;

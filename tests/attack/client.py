@@ -22,18 +22,44 @@ SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-VERSION = 2
+VERSION = 3
+VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec")
+FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once")
+TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
+         "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")
+NONE = 0xffffffff
 
 
 def header(length, magic=b"GPUH", version=VERSION):
     return magic + struct.pack(">II", version, length)
 
 
+def encode(r, **head):
+    """The bytes of a request (helper/pure/request.c); head: other numbers than belong there."""
+    unknown = set(r) - {"verb", "uid", "gid", "uids", "gids", "groups", "shut", "init_file", *FLAGS, *TEXTS}
+    assert not unknown, unknown
+    texts = [None if r.get(t) is None else r[t] if isinstance(r[t], bytes) else r[t].encode("utf-8", "surrogateescape")
+             for t in TEXTS]
+    ranges = [r["uids"], r["gids"]]
+    major, minor, inode = (int(n) for n in r.get("init_file", "0:0:0").split(":"))
+    verb = VERBS.index(r["verb"]) if r["verb"] in VERBS else r["verb"]
+    numbers = {"init_inode": inode, "init_major": major, "init_minor": minor, "verb": verb,
+               "flags": sum(1 << i for i, flag in enumerate(FLAGS) if r.get(flag)), "uid": r["uid"], "gid": r["gid"],
+               "uid_ranges": NONE if ranges[0] is None else len(ranges[0]),
+               "gid_ranges": NONE if ranges[1] is None else len(ranges[1]), "gids": len(r["groups"]), "shut": len(r["shut"]),
+               **{"len_" + t: NONE if text is None else len(text) for t, text in zip(TEXTS, texts)}}
+    assert set(head) <= set(numbers), head
+    numbers.update(head)
+    return (struct.pack("=Q%dI" % (len(numbers) - 1), *numbers.values()) +
+            b"".join(struct.pack("=III", *range) for m in ranges if m is not None for range in m) +
+            b"".join(struct.pack("=I", gid) for gid in r["groups"]) +
+            b"".join(key.encode() for key in r["shut"]) + b"".join(text for text in texts if text is not None))
+
+
 def frame(body):
+    """Of a request's members, or of any bytes."""
     if isinstance(body, dict):
-        body = json.dumps(body)
-    if isinstance(body, str):
-        body = body.encode("utf-8", "surrogateescape")
+        body = encode(body)
     return header(len(body)) + body
 
 

@@ -2,13 +2,14 @@
  * libFuzzer entry for what crosses the boundary: the request as root reads it,
  * the reply as the wrapper reads it, and what a container asks for.
  *
- * An input is «?GPUS LF FOLDERS», an ask; else JSON, read as both messages.  What
- * is taken must come out of the encoder and be taken again, the same.
+ * An input is «?GPUS LF FOLDERS», an ask; «!» and a request's bytes; else a reply,
+ * JSON.  What is taken must come out of the encoder and be taken again, the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/pure/asked.h"
 #include "../../helper/pure/edits.h"
 #include "../../helper/pure/path.h"
 #include "../../helper/pure/request.h"
@@ -22,24 +23,24 @@ check_why(const struct why *why)
 }
 
 static void
-try_request(const char *text, size_t len)
+try_request(const char *bytes, size_t len)
 {
 	struct request r, s;
 	struct why why = { 0 };
+	size_t i, n, m;
 	char *one, *two;
-	size_t i;
 
-	if (request_decode(text, len, &r, &why) == 0) {
+	if (request_decode(bytes, len, &r, &why) == 0) {
 		must(r.uid != UINT32_MAX && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
 		    r.id[0] != '\0');
 		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
 		must(r.shut.n <= REQUEST_SHUT_MAX && (r.init_path != NULL || (r.init_file.major | r.init_file.minor) == 0));
 		for (i = 0; i < r.shut.n; i++)
 			must(strlen(r.shut.v[i]) == 64);
-		one = request_encode(&r);
-		must(one != NULL && request_decode(one, strlen(one), &s, &why) == 0);
-		two = request_encode(&s);
-		must(two != NULL && strcmp(one, two) == 0);
+		one = request_encode(&r, &n);
+		must(one != NULL && n == len && memcmp(one, bytes, n) == 0 && request_decode(one, n, &s, &why) == 0);
+		two = request_encode(&s, &m);
+		must(two != NULL && n == m && memcmp(one, two, n) == 0);
 		free(one);
 		free(two);
 		request_free(&s);
@@ -107,8 +108,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	if (text[0] == '?') {
 		try_ask(text + 1);
+	} else if (text[0] == '!') {
+		try_request(text + 1, size - 1);
 	} else {
-		try_request(text, size);
 		try_reply(text, size);
 	}
 	free(text);

@@ -1,4 +1,5 @@
-/* pure/wire.c and pure/strictjson.c: the frame's header, and what may be in its body. */
+/* pure/wire.c and pure/strictjson.c: the frame's header, and what JSON is taken. */
+#include "pure/strictjson.h"
 #include "pure/text.h"
 #include "pure/wire.h"
 #include "tap.h"
@@ -20,25 +21,25 @@ test_header(void)
 
 	memset(h, 'x', sizeof(h));
 	wire_header(h, 0x01020304);
-	ok(memcmp(h, "GPUH\0\0\0\2\1\2\3\4x", sizeof(h)) == 0, "GPUH, the version, the length, both big-endian");
+	ok(memcmp(h, "GPUH\0\0\0\3\1\2\3\4x", sizeof(h)) == 0, "GPUH, the version, the length, both big-endian");
 	ok(wire_length(h, UINT32_MAX, &len, &why) == 0 && len == 0x01020304, "and back");
-	ok(length("GPUH\0\0\0\2\0\0\0\0", 0, &len, &why) == 0 && len == 0, "nothing is a length");
-	ok(length("GPUH\0\0\0\2\0\4\0\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
+	ok(length("GPUH\0\0\0\3\0\0\0\0", 0, &len, &why) == 0 && len == 0, "nothing is a length");
+	ok(length("GPUH\0\0\0\3\0\4\100\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
 	    "the longest request");
-	is_int(length("GPUH\0\0\0\2\0\4\0\1", WIRE_REQUEST_MAX, &len, &why), -1, "one byte more is refused");
-	is_str(why.text, "a message of 262145 bytes is too long (at most 262144)", "  which is said");
-	is_int(length("GPUH\0\0\0\2\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1, "and so is the largest number");
+	is_int(length("GPUH\0\0\0\3\0\4\100\1", WIRE_REQUEST_MAX, &len, &why), -1, "one byte more is refused");
+	is_str(why.text, "a message of 278529 bytes is too long (at most 278528)", "  which is said");
+	is_int(length("GPUH\0\0\0\3\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1, "and so is the largest number");
 	is_int(length("gPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "other magic is refused");
 	is_str(why.text, "this is no message between gpuhelper-runc and gpuhelper", "  which is said");
-	is_int(length("GPUH\0\0\0\3\0\0\0\0", 9, &len, &why), -1, "another version is refused");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (3 and 2): install both from one "
+	is_int(length("GPUH\0\0\0\4\0\0\0\0", 9, &len, &why), -1, "another version is refused");
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (4 and 3): install both from one "
 	    "build",
 	    "  which is said");
-	is_int(length("GPUH\0\0\0\1\0\0\0\0", 9, &len, &why), -1, "and so is the one before");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (1 and 2): install both from one "
+	is_int(length("GPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "and so is the one before");
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 3): install both from one "
 	    "build",
 	    "  which is said");
-	is_int(length("GPUH\1\0\0\2\0\0\0\0", 9, &len, &why), -1, "all four bytes of it count");
+	is_int(length("GPUH\1\0\0\3\0\0\0\0", 9, &len, &why), -1, "all four bytes of it count");
 }
 
 static bool
@@ -47,7 +48,7 @@ parses(const char *text, size_t len, struct why *why)
 	json_t *j;
 
 	*why = (struct why){ 0 };
-	j = wire_parse(text, len, why);
+	j = strictjson_object(text, len, why);
 	json_decref(j);
 	return j != NULL;
 }
@@ -62,26 +63,26 @@ test_body(void)
 		size_t len;
 		const char *what, *why;
 	} bad[] = {
-		{ TEXT(""), "nothing", "a message: is not JSON from line 1, column 0 on" },
-		{ TEXT("[]"), "a list", "a message: is JSON, but no object" },
-		{ TEXT("1"), "a number", "a message: is not JSON from line 1, column 1 on" },
-		{ TEXT("null"), "null", "a message: is not JSON from line 1, column 4 on" },
-		{ TEXT("{} " "{}"), "two objects", "a message: is not JSON from line 1, column 4 on" },
-		{ TEXT("{}x"), "garbage at the end", "a message: is not JSON from line 1, column 3 on" },
-		{ TEXT("{}\0"), "a NUL at the end", "a message: is not JSON from line 1, column 3 on" },
-		{ TEXT("{"), "half an object", "a message: is not JSON from line 1, column 1 on" },
+		{ TEXT(""), "nothing", "is not JSON from line 1, column 0 on" },
+		{ TEXT("[]"), "a list", "is JSON, but no object" },
+		{ TEXT("1"), "a number", "is not JSON from line 1, column 1 on" },
+		{ TEXT("null"), "null", "is not JSON from line 1, column 4 on" },
+		{ TEXT("{} " "{}"), "two objects", "is not JSON from line 1, column 4 on" },
+		{ TEXT("{}x"), "garbage at the end", "is not JSON from line 1, column 3 on" },
+		{ TEXT("{}\0"), "a NUL at the end", "is not JSON from line 1, column 3 on" },
+		{ TEXT("{"), "half an object", "is not JSON from line 1, column 1 on" },
 		{ TEXT("{\n\"a\":1,\n\"a\":2}"), "a key that stands twice",
-		    "a message: has one name twice, at line 3, column 3" },
+		    "has one name twice, at line 3, column 3" },
 		{ TEXT("{\"a\":{\"b\":1,\"\\u0062\":2}}"), "further inside and escaped, too",
-		    "a message: has one name twice, at line 1, column 20" },
+		    "has one name twice, at line 1, column 20" },
 		{ TEXT("{\"a\":\"\\u0000\"}"), "a NUL in a string",
-		    "a message: is not JSON from line 1, column 13 on" },
-		{ TEXT("{\"\\u0000\":1}"), "a NUL in a key", "a message: is not JSON from line 1, column 9 on" },
-		{ TEXT("{\"a\":\"\xff\"}"), "what is not UTF-8", "a message: is not JSON from line 1, column 6 on" },
+		    "is not JSON from line 1, column 13 on" },
+		{ TEXT("{\"\\u0000\":1}"), "a NUL in a key", "is not JSON from line 1, column 9 on" },
+		{ TEXT("{\"a\":\"\xff\"}"), "what is not UTF-8", "is not JSON from line 1, column 6 on" },
 		{ TEXT("{\"a\":1e999}"), "a number without bound",
-		    "a message: has a number out of range, at line 1, column 10" },
+		    "has a number out of range, at line 1, column 10" },
 		{ TEXT("{\"a\":9223372036854775808}"), "one that does not fit",
-		    "a message: has a number out of range, at line 1, column 24" },
+		    "has a number out of range, at line 1, column 24" },
 	};
 	struct why why;
 	size_t i;
@@ -114,7 +115,7 @@ test_depth(void)
 	buf_free(&b);
 	buf_puts(&b, "{\"a\":[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]}");
 	ok(!parses(b.p, b.len, &why), "seventeen are too many");
-	is_str(why.text, "a message: nested deeper than 16", "  which is said");
+	is_str(why.text, "nested deeper than 16", "  which is said");
 	buf_free(&b);
 	/* wide is not deep */
 	buf_puts(&b, "{\"a\":[");
@@ -131,7 +132,7 @@ test_depth(void)
 	buf_puts(&b, "]]]]]]]]]]]]]]]]]]]]{\"a\":");
 	for (i = 0; i < 200000; i++)
 		buf_puts(&b, "[");
-	ok(!parses(b.p, b.len, &why) && strcmp(why.text, "a message: nested deeper than 16") == 0,
+	ok(!parses(b.p, b.len, &why) && strcmp(why.text, "nested deeper than 16") == 0,
 	    "two hundred thousand, refused "
 	    "before anything recurses");
 	buf_free(&b);

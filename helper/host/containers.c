@@ -20,10 +20,6 @@
 
 #define NAMESPACES_MAX 4096
 
-#ifndef STATX_MNT_ID
-#define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
-#endif
-
 /* Whoever has the same root directory in the same namespace sees the same mounts. */
 struct view {
 	uint64_t space, mount, inode;

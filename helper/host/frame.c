@@ -33,6 +33,33 @@ await(int fd, short event, int64_t deadline)
 	return n == -1 ? -1 : 0;
 }
 
+/*
+ * Bytes that came without descriptors; -1 with EPROTO where some were sent along. To drop one is to close it, which its
+ * file system need not let end (fuse(4)), not even by a signal: so they are left in the socket, for its end.
+ */
+static ssize_t
+receive(int fd, void *p, size_t len)
+{
+	struct iovec room = { .iov_base = p, .iov_len = len };
+	struct msghdr m = { .msg_iov = &room, .msg_iovlen = 1 };
+	struct pollfd urgent = { .fd = fd, .events = POLLPRI };
+	ssize_t n;
+
+	/* of a byte out of band some kernels show another one than they take next */
+	if (poll(&urgent, 1, 0) == 1 && (urgent.revents & POLLPRI) != 0) {
+		errno = EPROTO;
+		return -1;
+	}
+	n = recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT);
+	if (n <= 0)
+		return n;
+	if ((m.msg_flags & MSG_CTRUNC) != 0) {
+		errno = EPROTO;
+		return -1;
+	}
+	return recv(fd, p, (size_t)n, MSG_DONTWAIT);
+}
+
 static int
 read_all(int fd, void *buf, size_t len, int64_t deadline)
 {
@@ -42,8 +69,7 @@ read_all(int fd, void *buf, size_t len, int64_t deadline)
 	while (len > 0) {
 		if (await(fd, POLLIN, deadline) == -1)
 			return -1;
-		/* recv() has no room for descriptors: those sent along are dropped by the kernel */
-		n = recv(fd, p, len, MSG_DONTWAIT);
+		n = receive(fd, p, len);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n == 0)
@@ -92,6 +118,13 @@ frame_is_stream(int fd)
 	    socket_option(fd, SO_ACCEPTCONN) == 0;
 }
 
+static int
+refuse_unread(const char *what, struct why *why)
+{
+	return refuse(why, WHY_DATA, "%s: %s", what, errno == EPROTO ? "descriptors were sent along, and none are taken" :
+	    strerror(errno));
+}
+
 char *
 frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 {
@@ -101,7 +134,7 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 	char *text;
 
 	if (read_all(fd, head, sizeof(head), deadline) == -1) {
-		refuse(why, WHY_DATA, "no message came: %s", strerror(errno));
+		refuse_unread("no message came", why);
 		return NULL;
 	}
 	if (wire_length(head, max, &n, why) == -1)
@@ -111,7 +144,7 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 		return NULL;
 	}
 	if (read_all(fd, text, n, deadline) == -1) {
-		refuse(why, WHY_DATA, "a message broke off: %s", strerror(errno));
+		refuse_unread("a message broke off", why);
 		free(text);
 		return NULL;
 	}

@@ -4,7 +4,6 @@
  */
 #include "holders.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +13,10 @@
 
 #include "../pure/cleanup.h"
 #include "clock.h"
+#include "file.h"
 #include "home.h"
 #include "opennode.h"
+#include "walk.h"
 
 struct search {
 	struct home home;
@@ -46,21 +47,51 @@ look_at(struct search *s, const char *pid)
 	return true;
 }
 
-static int
-look_at_all(struct search *s, DIR *d, struct why *why)
-{
-	struct dirent *e;
+/* Who was in doubt in the last walk; 0: nobody. */
+struct doubt {
+	pid_t unsteady;		/* his threads or files came and went, as an ending process's do */
+	pid_t slow;		/* he kept whoever looks waiting */
+};
 
-	while ((errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_name[0] < '1' || e->d_name[0] > '9' || look_at(s, e->d_name))
+/* -1 with *why: there is no time left, or nothing to be seen. */
+static int
+look_at_all(struct search *s, struct doubt *d, struct why *why)
+{
+	autowalk struct walk w;
+	char pid[16];
+
+	*d = (struct doubt){ 0 };
+	walk_begin(&w);
+	s->nodes.proc = w.proc;
+	while (walk_next(&w, pid)) {
+		if (look_at(s, pid))
 			continue;
 		if (clock_ms() > s->nodes.looks.until)
 			return refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen in %d s: they have very "
-			    "many files open (the last one seen is PID %s)", HOLDERS_MS / 1000, e->d_name);
-		return refuse(why, WHY_AGAIN, "/proc/%s: whether it has the GPU open can't be seen, for one, as long as its "
-		    "threads or files come and go so fast", e->d_name);
+			    "many files open (the last one seen is PID %s)", HOLDERS_MS / 1000, pid);
+		d->unsteady = *s->at;
 	}
-	return errno == 0 ? 0 : refuse(why, WHY_IO, "/proc: %s", strerror(errno));
+	d->slow = w.kept_waiting;
+	return w.failed ? refuse(why, WHY_IO, "/proc can't be read") : 0;
+}
+
+/* A holder that one walk finds stays one, whatever the next walk sees: the node may have been passed on. */
+static int
+look_till_sure(struct search *s, struct why *why)
+{
+	struct doubt d;
+
+	do {
+		if (look_at_all(s, &d, why) == -1)
+			return -1;
+		if (d.unsteady == 0 && d.slow == 0)
+			return 0;
+	} while (clock_ms() <= s->nodes.looks.until);
+	if (d.unsteady != 0)
+		return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen, for one, as long as its "
+		    "threads or files come and go so fast", d.unsteady);
+	return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
+	    "waiting (in execve(2) with a file of a FUSE file system open?); end it", d.slow);
 }
 
 int
@@ -68,24 +99,16 @@ holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile
 {
 	autofree struct search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
-	int fd, ret;
-	DIR *d;
+	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	memset(holder, 0, nodes * sizeof(*holder));
 	if (s == NULL || held == NULL)
 		return refuse_nomem(why);
-	fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if ((d = fd != -1 ? fdopendir(fd) : NULL) == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (proc == -1)
 		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
-	}
 	s->holder = holder;
 	s->at = at;
-	s->nodes = (struct node_search){ .proc = fd, .node = node, .nodes = nodes, .held = held,
+	s->nodes = (struct node_search){ .node = node, .nodes = nodes, .held = held,
 		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
-	ret = home_find(fd, &s->home) ? look_at_all(s, d, why) :
-	    refuse(why, WHY_IO, "/proc/self/ns: %s", strerror(errno));
-	closedir(d);
-	return ret;
+	return home_find(proc, &s->home) ? look_till_sure(s, why) : refuse(why, WHY_IO, "/proc/self/ns: %s", strerror(errno));
 }

@@ -4,7 +4,6 @@
  */
 #include "inuse.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,12 +18,13 @@
 #include "opennode.h"
 #include "process.h"
 #include "task.h"
+#include "walk.h"
 
 #define NAMESPACES_MAX 1024
 
-struct process {
-	char pid[16];
-	uint32_t owner, real;	/* of /proc/PID, the effective uid; the real one where that is root's */
+/* Whose a process is. */
+struct owner {
+	uint32_t effective, real;	/* the latter where the former is root's */
 };
 
 /* What a user's processes are searched for. */
@@ -41,58 +41,14 @@ struct search {
 
 /* /proc/PID belongs to the effective uid. Of a setuid program, which may have inherited a node, the real one counts. */
 static bool
-read_owner(int proc, struct process *p)
+read_owner(int proc, const char *pid, struct owner *out)
 {
 	struct stat st;
 
-	if (fstatat(proc, p->pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
+	if (fstatat(proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return false;
-	p->owner = p->real = st.st_uid;
-	return st.st_uid != 0 || process_real_uid(proc, p->pid, &p->real);
-}
-
-static bool
-add_process(struct processes *all, int proc, const char *pid)
-{
-	struct process *v = reallocarray(all->v, all->n + 1, sizeof(*v));
-
-	if (v == NULL)
-		return false;
-	all->v = v;
-	v[all->n] = (struct process){ 0 };
-	snprintf(v[all->n].pid, sizeof(v[all->n].pid), "%.15s", pid);
-	if (read_owner(proc, &v[all->n]))
-		all->n++;
-	else
-		return process_is_gone(errno);
-	return true;
-}
-
-static void
-read_processes(struct processes *all)
-{
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
-	struct dirent *e;
-
-	all->read = all->failed = true;
-	if (d == NULL) {
-		if (proc != -1)
-			close(proc);
-		return;
-	}
-	for (all->failed = false; !all->failed && (errno = 0, e = readdir(d)) != NULL;)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			all->failed = !add_process(all, dirfd(d), e->d_name);
-	all->failed = all->failed || errno != 0;
-	closedir(d);
-}
-
-void
-processes_free(struct processes *p)
-{
-	free(p->v);
-	*p = (struct processes){ 0 };
+	*out = (struct owner){ st.st_uid, st.st_uid };
+	return st.st_uid != 0 || process_real_uid(proc, pid, &out->real);
 }
 
 static bool
@@ -213,35 +169,59 @@ process_uses(struct search *s, const char *pid)
 	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
 }
 
-/* A process of the lease's users does. */
+/* One of the lease's users' does; or it can't be seen whose it is. */
 static bool
-any_uses(struct search *s, const struct processes *all)
+users_process_uses(struct search *s, const char *pid)
 {
-	struct stat ours;
-	size_t i;
+	struct owner o;
 
-	if (fstatat(s->proc, "self/ns/mnt", &ours, 0) == 0)
+	if (!read_owner(s->proc, pid, &o))
+		return !process_is_gone(errno);
+	return (in_spans(s, o.effective) || in_spans(s, o.real)) && process_uses(s, pid);
+}
+
+static bool
+any_uses(struct search *s, bool *kept_waiting)
+{
+	autowalk struct walk w;
+	struct stat ours;
+	char pid[16];
+
+	walk_begin(&w);
+	s->proc = w.proc;
+	s->seens = 0;
+	if (fstatat(w.proc, "self/ns/mnt", &ours, 0) == 0)
 		s->seen[s->seens++] = ours.st_ino;
-	for (i = 0; i < all->n; i++)
-		if ((in_spans(s, all->v[i].owner) || in_spans(s, all->v[i].real)) && process_uses(s, all->v[i].pid))
+	while (walk_next(&w, pid))
+		if (users_process_uses(s, pid))
+			return true;
+	*kept_waiting = w.kept_waiting != 0;
+	return w.failed;
+}
+
+/* Until nobody kept it waiting. What is looked at each time comes off *looks. */
+static bool
+any_uses_for_sure(struct search *s)
+{
+	bool kept_waiting = true;
+
+	while (kept_waiting)
+		if (!looks_take(s->looks) || any_uses(s, &kept_waiting))
 			return true;
 	return false;
 }
 
 bool
-lease_in_use(struct processes *all, const struct lease *l, struct looks *looks)
+lease_in_use(const struct lease *l, struct looks *looks)
 {
-	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct search s = { .proc = proc, .lease = l, .looks = looks, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
+	struct search s = { .proc = -1, .lease = l, .looks = looks, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;
 	bool uses = true;
 
-	if (!all->read)
-		read_processes(all);
-	if (!all->failed && proc != -1 && root != -1 && s.seen != NULL &&
+	if (root != -1 && s.seen != NULL &&
 	    (l->folders == 0 || mounts_place(mounts, root, "/", &s.root_fs, &s.root_place)))
-		uses = any_uses(&s, all);
+		uses = any_uses_for_sure(&s);
 	free(s.seen);
 	free(s.root_fs);
 	free(s.root_place);

@@ -7,14 +7,6 @@
 #include "../pure/leasefile.h"
 #include "opennode.h"
 
-/* All processes, and whose they are: read once, for all leases. */
-struct processes {
-	struct process *v;
-	size_t n;
-	bool read, failed;
-};
-void processes_free(struct processes *p);
-
 /*
  * True if a process of one of the lease's users has one of its nodes mapped, or open
  * in any of its threads, or lives in a mount namespace that has a node or a folder of it
@@ -24,6 +16,6 @@ void processes_free(struct processes *p);
  * used up.  Others' processes (nvidia-persistenced holds nodes open for ever) are
  * no container's, and are on nobody's account.
  */
-bool lease_in_use(struct processes *all, const struct lease *l, struct looks *looks);
+bool lease_in_use(const struct lease *l, struct looks *looks);
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "leaselife.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@ life_sight_free(struct life_sight *s)
 {
 	space_set_free(&s->pid_spaces);
 	space_set_free(&s->mount_spaces);
-	processes_free(&s->processes);
 	*s = (struct life_sight){ 0 };
 }
 
@@ -77,5 +75,5 @@ lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *sh
 	/* when the first process of a PID namespace ends, all others do: else somebody may have gone on elsewhere */
 	if (l->mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->mounts))
 		return true;
-	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(&s->processes, l, &share->looks);
+	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(l, &share->looks);
 }

@@ -12,7 +12,6 @@ struct life_sight {
 	char boot[40];
 	uint64_t pids;		/* the PID namespace that is seen from here (inode) */
 	struct space_set pid_spaces, mount_spaces;	/* that someone is in */
-	struct processes processes;
 };
 void life_sight_free(struct life_sight *s);
 

@@ -5,6 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+/* The id of a mount, in statx(2). */
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
+#endif
 
 /* A line of mountinfo (proc(5)); the texts are pieces of the line, unescaped. */
 struct mount {

@@ -24,13 +24,10 @@
 #include "process.h"
 #include "spaces.h"
 #include "task.h"
+#include "walk.h"
 
 #define RING "anon_inode:[io_uring]"
 #define READINGS 12		/* of what is told only while nobody is at it */
-
-#ifndef STATX_MNT_ID
-#define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
-#endif
 
 struct search {
 	int proc;
@@ -359,27 +356,38 @@ free_known(struct search *s)
 	mount_spaces_free(&s->spaces);
 }
 
+/* Whoever keeps this waiting can pass it on meanwhile: then all is looked at again. */
+static bool
+any_has_one(struct search *s, bool *kept_waiting)
+{
+	long waits;
+	autowalk struct walk w;
+	char pid[16];
+	bool has;
+
+	walk_begin(&w);
+	waits = walk_waits();
+	s->proc = w.proc;
+	has = w.failed || !space_find(w.proc, "self", "mnt", &s->mounts) ||
+	    containers_mount_any(is_in_one, s, &s->spaces) || !home_find(w.proc, &s->home) ||
+	    (s->known = calloc(s->spaces.n + 1, sizeof(*s->known))) == NULL;
+	*kept_waiting = waits == -1 || walk_waits() != waits;
+	while (!has && walk_next(&w, pid))
+		has = process_has_one(s, pid);
+	*kept_waiting = *kept_waiting || w.kept_waiting != 0;
+	return has || w.failed;
+}
+
 bool
 mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 {
-	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
-	struct search s = { .proc = fd, .way = way, .ways = ways, .looks = looks };
-	struct dirent *e;
-	bool has;
+	bool kept_waiting = true, has = false;
 
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
-		return true;
+	while (kept_waiting && !has) {
+		struct search s = { .way = way, .ways = ways, .looks = looks };
+
+		has = !looks_take(looks) || any_has_one(&s, &kept_waiting);
+		free_known(&s);
 	}
-	has = !space_find(fd, "self", "mnt", &s.mounts) || containers_mount_any(is_in_one, &s, &s.spaces) ||
-	    !home_find(fd, &s.home) || (s.known = calloc(s.spaces.n + 1, sizeof(*s.known))) == NULL;
-	while (!has && (errno = 0, e = readdir(d)) != NULL)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			has = process_has_one(&s, e->d_name);
-	has = has || errno != 0;
-	free_known(&s);
-	closedir(d);
 	return has;
 }

@@ -98,33 +98,18 @@ process_id_lives(struct process_id p)
 	return p.pid > 0 && process_lives(p.pid, p.start);
 }
 
-static bool
-runs_our_program(int proc, const char *pid)
-{
-	struct statx ours, its;
-	char name[40];
-
-	snprintf(name, sizeof(name), "%.15s/exe", pid);
-	return statx(proc, "self/exe", AT_STATX_DONT_SYNC, STATX_INO, &ours) == 0 &&
-	    statx(proc, name, AT_STATX_DONT_SYNC, STATX_INO, &its) == 0 && ours.stx_ino == its.stx_ino &&
-	    ours.stx_dev_major == its.stx_dev_major && ours.stx_dev_minor == its.stx_dev_minor;
-}
-
 bool
 process_real_uid(int proc, const char *pid, uint32_t *out)
 {
 	autofree char *status = NULL;
 	char name[40], *line;
-	unsigned uid, effective, saved;
+	unsigned uid;
 
 	snprintf(name, sizeof(name), "%.15s/status", pid);
 	errno = 0;
 	if ((status = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
-	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u %u %u", &uid, &effective, &saved) != 3)
+	    (line = strstr(status, "\nUid:")) == NULL || sscanf(line, "\nUid: %u", &uid) != 1)
 		return false;
-	/* a helper that has just been started may still have what its caller left it: it does not have this flag yet */
-	if (effective == 0 && saved == 0 && strstr(status, "\nNoNewPrivs:\t1\n") != NULL && runs_our_program(proc, pid))
-		uid = 0;
 	*out = uid;
 	return true;
 }

@@ -26,7 +26,7 @@ bool process_is_there(pid_t pid);
 
 /*
  * The real uid of a process (PID beneath «proc»), which is who started it where it is setuid; false (errno) if it can't
- * be read. Of the helper's looker (root/looker.h), which is nobody's program but ours and has nothing open, it is 0.
+ * be read.
  */
 bool process_real_uid(int proc, const char *pid, uint32_t *out);
 

@@ -17,6 +17,19 @@ without_var(const char *path)
 	return text_starts(path, "/var/run") && (path[8] == '/' || path[8] == '\0') ? path + 4 : path;
 }
 
+/* «component» with the slash before it. */
+static bool
+has_component(const char *path, const char *component)
+{
+	const size_t n = strlen(component);
+	const char *at;
+
+	for (at = path; (at = strstr(at, component)) != NULL; at += n)
+		if (at[n] == '/' || at[n] == '\0')
+			return true;
+	return false;
+}
+
 /*
  * Sources whose use is as good as root on the host, with what is above and
  * beneath them: control of engines and services, passwords, and our own files.
@@ -27,12 +40,17 @@ cdi_host_control(const char *path)
 	static const char *const control[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR,
 		"/run/containerd", "/run/docker", "/run/docker.sock", "/run/podman", "/run/crio", "/run/buildkit", "/run/k3s",
 		"/run/cri-dockerd.sock", "/run/dockershim.sock", "/run/snapd.socket", "/run/libvirt", "/run/incus", "/run/user",
-		"/run/containers", "/run/libpod", "/run/runc", "/run/crun",
+		"/run/containers", "/run/libpod", "/run/runc", "/run/crun", "/run/k0s", "/run/balena-engine",
+		"/run/balena-engine.sock", "/run/isulad", "/run/isulad.sock", "/run/lxd", "/run/lxc",
 		"/run/systemd", "/run/dbus", "/run/udev", "/run/cdi", "/etc/cdi", "/etc/ssh", "/etc/kubernetes", "/etc/rancher",
 		"/var/lib/containerd", "/var/lib/docker", "/var/lib/kubelet", "/var/lib/containers", "/var/lib/rancher",
-		"/var/lib/etcd", "/var/lib/lxd", "/var/snap/lxd", "/var/lib/incus", "/proc", "/sys", "/boot", "/root", NULL };
+		"/var/lib/etcd", "/var/lib/lxd", "/var/snap", "/var/lib/incus", "/var/lib/k0s", "/var/lib/lxc",
+		"/var/lib/balena-engine", "/var/lib/isulad", "/var/backups", "/proc", "/sys", "/boot", "/root", NULL };
 	/* and their copies: /etc/shadow-, /etc/sudoers.d */
-	static const char *const secrets[] = { "/etc/shadow", "/etc/gshadow", "/etc/sudoers", NULL };
+	static const char *const secrets[] = { "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/security/opasswd",
+		"/etc/krb5.keytab", "/etc/ssl/private", NULL };
+	/* in anybody's home, wherever that is */
+	static const char *const keys[] = { "/.ssh", "/.gnupg", "/.kube", "/.docker", "/.aws", NULL };
 	const char *run = without_var(path);
 	size_t i;
 
@@ -42,6 +60,9 @@ cdi_host_control(const char *path)
 	for (i = 0; secrets[i] != NULL; i++)
 		if (text_starts(path, secrets[i]) || path_related(path, secrets[i]))
 			return secrets[i];
+	for (i = 0; keys[i] != NULL; i++)
+		if (has_component(path, keys[i]))
+			return keys[i] + 1;
 	return NULL;
 }
 

@@ -52,12 +52,16 @@ cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
 void
 cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
 {
-	static const char *const loader[] = { "GCONV_PATH", "BASH_ENV", "ENV", NULL };
+	static const char *const loader[] = { "GCONV_PATH", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "PS4",
+		"GLIBC_TUNABLES", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "RUBYLIB", "RUBYOPT",
+		"NODE_OPTIONS", "NODE_PATH", NULL };
 	const size_t len = strcspn(s, "=");
 	size_t i;
 
 	if (text_starts(s, "LD_"))
 		cdi_unsafe(r, n, NULL, "%.*s steers the dynamic loader", (int)(len > 60 ? 60 : len), s);
+	else if (text_starts(s, "BASH_FUNC_"))
+		cdi_unsafe(r, n, NULL, "%.*s is a program of a shell's", (int)(len > 60 ? 60 : len), s);
 	else if (text_starts(s, "GPUHELPER_"))
 		cdi_unsafe(r, n, NULL, "GPUHELPER_ names are what a container asks for by");
 	for (i = 0; loader[i] != NULL; i++)
@@ -253,6 +257,44 @@ cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_
 	judge_gids(&s->edits, "containerEdits", groups, n, f);
 }
 
+static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
+
+/* A directory that others than root write in, or that nobody can say which one it is. */
+static bool
+is_anyones(const char *dir, size_t len)
+{
+	char path[256];
+	size_t i;
+
+	if (len == 0 || dir[0] != '/' || len >= sizeof(path))
+		return true;
+	memcpy(path, dir, len);
+	path[len] = '\0';
+	for (i = 0; anyones[i] != NULL; i++)
+		if (path_at_or_beneath(path, anyones[i]))
+			return true;
+	return false;
+}
+
+/* Where a hook finds the programs that it runs, and its own settings (NVIDIA's: config.toml). */
+static void
+judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
+{
+	static const char *const places[] = { "PATH=", "XDG_CONFIG_HOME=", "HOME=", "TMPDIR=", NULL };
+	const char *dir, *end;
+	size_t i;
+
+	for (i = 0; places[i] != NULL; i++)
+		if (text_starts(entry, places[i]))
+			for (dir = entry + strlen(places[i]);; dir = end + 1) {
+				end = strchrnul(dir, i == 0 ? ':' : '\0');
+				if (is_anyones(dir, (size_t)(end - dir)))
+					cdi_unsafe(r, n, "env", "%.60s is not only root's to change", entry);
+				if (*end == '\0')
+					break;
+			}
+}
+
 /* Hooks run as the engine's user, most often root, on the host. */
 void
 cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
@@ -260,7 +302,6 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 	static const char *const interpreters[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "csh", "tcsh", "fish",
 		"busybox", "env", "perl", "ruby", "lua", "awk", "mawk", "gawk", "nawk", "php", "node", "nsenter", "unshare", "chroot",
 		"sudo", "su", "setpriv", "runuser", "timeout", "nohup", "nice", "setsid", "xargs", "find", NULL };
-	static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
 	const char *name;
 	size_t i;
 
@@ -273,6 +314,8 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 			if (path_at_or_beneath(h->path, anyones[i]))
 				cdi_unsafe(r, n, "path", "a program beneath %s is not only root's to change", anyones[i]);
 	}
+	for (i = 0; i < h->env.n; i++)
+		judge_hook_env(r, n, h->env.v[i]);
 	if (h->env.n == 0)
 		cdi_unsafe(r, n, "env", "a hook without env runs in the environment of whoever calls the runtime: name one");
 	if (h->timeout.set && (h->timeout.v < 1 || h->timeout.v > 3600))

@@ -32,6 +32,7 @@ struct look_answer {
 	uint64_t nonce;		/* 0: nobody could see it, whatever was asked */
 	bool yes;		/* for LOOK_LIFE: somebody keeps it */
 	bool of_another_boot;
+	uint32_t blocked;	/* milliseconds in which who looked had to wait for somebody, and not for a processor */
 	uint32_t left, dirs;	/* of the question's */
 	int64_t until;
 	struct sight sight;	/* for LOOK_TASK */

@@ -86,13 +86,17 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 	return n;
 }
 
-/* What this waiter would get now, whole or in part, is kept for it: it must not starve behind smaller requests. */
+/*
+ * What this waiter would get now is kept for it: in part, too, for it must not starve behind smaller requests, but not
+ * from who asks for the last time. Or who comes in time after time, for more than can be had, would starve everyone.
+ */
 static int
-keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why)
+keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
 {
 	struct pick *picks = calloc(max, sizeof(*picks));
 	struct held_gpu *kept = calloc(2 * max, sizeof(*kept));
 	size_t n = 0, picked = 0, i, k;
+	bool in_full;
 	unsigned has;
 
 	if (picks == NULL || kept == NULL) {
@@ -100,10 +104,10 @@ keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why
 		free(kept);
 		return refuse_nomem(why);
 	}
-	(void)pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &picked);
-	for (n = 0; n < picked; n++)
+	in_full = pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &picked);
+	for (n = 0; n < picked && (in_full || in_part); n++)
 		kept[n] = w->want[picks[n].want].candidate[picks[n].candidate];
-	for (i = 0; i < w->wants; i++) {
+	for (i = 0; i < w->wants && !in_full && in_part; i++) {
 		for (has = 0, k = 0; k < picked; k++)
 			has += picks[k].want == i;
 		n = close_rest(&w->want[i], w->want[i].count - has, kept, n, 2 * max);
@@ -115,8 +119,8 @@ keep_for(const struct waiter *w, struct holdings *h, size_t max, struct why *why
 }
 
 static int
-fill_holdings(const struct leases *ls, const struct queue *q, const struct strays *strays, size_t before, size_t max,
-    struct holdings *h, struct why *why)
+fill_holdings(const struct leases *ls, const struct queue *q, const struct strays *strays, size_t before, bool last,
+    size_t max, struct holdings *h, struct why *why)
 {
 	size_t i;
 
@@ -130,7 +134,7 @@ fill_holdings(const struct leases *ls, const struct queue *q, const struct stray
 	for (i = 0; i < strays->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &strays->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
-		if (keep_for(&q->v[i], h, max, why) == -1)
+		if (keep_for(&q->v[i], !last, h, max, why) == -1)
 			return -1;
 	return 0;
 }
@@ -271,11 +275,12 @@ int
 allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
+	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait;
 	size_t before = queue_place(q, w->key);
 	struct holdings h = { 0 };
 	int ret;
 
-	if ((ret = fill_holdings(ls, q, strays, before, max, &h, why)) == 0 &&
+	if ((ret = fill_holdings(ls, q, strays, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, &d->grant, l, w, out, max, why)) == 1)
 		ret = refuse_busy(ls, strays, w, l->uid, who, before, why);
 	holdings_free(&h);

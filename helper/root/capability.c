@@ -2,7 +2,6 @@
 #include "capability.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stdint.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
@@ -47,9 +46,6 @@
  * memory is locked, whatever the caller's limit on that (owncgroup.c).  At the
  * end the process is its caller's again, if it has one (leave()).
  */
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40	/* capabilities(7); Linux 5.9 */
-#endif
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_SETUID };
 
@@ -100,6 +96,21 @@ leave_files(int null, struct why *why)
 	return 0;
 }
 
+/*
+ * A look at what is there (MSG_PEEK) begins with what is read next, wherever the caller would have it begin. What is
+ * no socket is refused later.
+ */
+static int
+own_socket(struct why *why)
+{
+	const int from_the_start = -1;
+
+	if (setsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEEK_OFF, &from_the_start, sizeof(from_the_start)) == -1 &&
+	    errno != ENOTSOCK && errno != EOPNOTSUPP)
+		return refuse(why, WHY_AGAIN, "SO_PEEK_OFF: %s", strerror(errno));
+	return 0;
+}
+
 /* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
 static int
 own_descriptors(enum door door, struct why *why)
@@ -112,7 +123,7 @@ own_descriptors(enum door door, struct why *why)
 		if ((fd = open("/dev/null", O_RDWR)) == -1)
 			return refuse(why, WHY_AGAIN, "/dev/null: %s", strerror(errno));
 	} while (fd < 3);
-	ret = door == DOOR_SETUID ? leave_files(fd, why) : 0;
+	ret = door == DOOR_SETUID && leave_files(fd, why) == -1 ? -1 : own_socket(why);
 	close(fd);
 	return ret;
 }
@@ -330,7 +341,6 @@ find_nodes(struct filter_nodes *out)
 	struct why ignored;
 	size_t i;
 
-	*out = (struct filter_nodes){ .majors = 0 };
 	nvidia_params_parse(params != NULL ? params : "", &inv);
 	out->uid = inv.nvidia_uid;
 	out->gid = inv.nvidia_gid;
@@ -356,7 +366,7 @@ is_asked_by_root(enum door door, const struct starter *who)
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
-	struct filter_nodes nodes;
+	struct filter_nodes nodes = { .majors = 0 };
 	int crowded;
 
 	*who = (struct starter){ 0 };
@@ -385,14 +395,14 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
 	make_own_cgroup(who->uid);
-	looker_start(door == DOOR_SETUID ? who->uid : 0);
+	nodes.links = is_asked_by_root(door, who);
+	looker_start(nodes.links);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	find_nodes(&nodes);
-	nodes.links = is_asked_by_root(door, who);
 	nodes.caller = door == DOOR_SETUID ? who->uid : 0;
 	return filter_install(&nodes, why);
 }

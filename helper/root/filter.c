@@ -274,7 +274,7 @@ static const long looking[] = {
 	SYS_read, SYS_pread64, SYS_readv, SYS_close, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs,
 	SYS_fstatfs, SYS_getdents64, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_dup,
 	/* whom it speaks to, what became of a process of its own */
-	SYS_ppoll, SYS_recvfrom, SYS_sendto, SYS_wait4,
+	SYS_ppoll, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_wait4,
 	/* memory, time, itself */
 	SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_futex, SYS_getrandom,
 	SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_setitimer,
@@ -369,25 +369,11 @@ put_copies(struct program *p)
 	end(p, at, ALLOW);
 	end(p, begin(p, SYS_set_robust_list), ALLOW);
 	end(p, begin(p, SYS_rt_sigtimedwait), ALLOW);
-}
-
-/* setresuid(2) of the real uid alone: whose process it counts as. */
-static void
-put_counting(struct program *p, uint32_t caller)
-{
-	const unsigned short at = begin(p, SYS_setresuid);
-
-	need_equal(p, 1, 0, KILL);
-	need_equal(p, 2, 0, KILL);
-	load(p, LOW(0));
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, caller, 0, 1);
-	answer(p, ALLOW);
-	end(p, at, KILL);
+	end(p, begin(p, SYS_getrusage), ALLOW);
 }
 
 static void
-compose_for_looker(struct program *p, uint32_t caller)
+compose_for_looker(struct program *p)
 {
 	put_head(p);
 	put_reading(p, SYS_openat, 2);
@@ -397,7 +383,6 @@ compose_for_looker(struct program *p, uint32_t caller)
 	put_memory(p);
 	put_harmless(p);
 	put_copies(p);
-	put_counting(p, caller);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	answer(p, UNKNOWN);
 }
@@ -424,10 +409,10 @@ filter_install(const struct filter_nodes *nodes, struct why *why)
 }
 
 int
-filter_install_for_looker(uint32_t caller, struct why *why)
+filter_install_for_looker(struct why *why)
 {
 	struct program p = { .n = 0 };
 
-	compose_for_looker(&p, caller);
+	compose_for_looker(&p);
 	return install(&p, why);
 }

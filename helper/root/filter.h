@@ -31,10 +31,7 @@ struct filter_nodes {
  */
 int filter_install(const struct filter_nodes *nodes, struct why *why);
 
-/*
- * Likewise for the looker (lookerloop.h): it opens for reading, copies itself, and changes nothing but its real uid,
- * which is root's or «caller».
- */
-int filter_install_for_looker(uint32_t caller, struct why *why);
+/* Likewise for the looker (lookerloop.h): it opens for reading, copies itself, and changes nothing. */
+int filter_install_for_looker(struct why *why);
 
 #endif

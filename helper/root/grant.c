@@ -282,21 +282,11 @@ bind_token(struct work *w, struct traces *t)
 	return binding_take(&w->known, w->lease.uid, w->lease.key, t->binding, &w->why);
 }
 
-/* What a lease of the host's root holds, everyone's folders are held against: nobody claims to be that. */
-static int
-check_claim(struct work *w, const struct edits *e, const struct lease *l)
-{
-	if (e->mounts == 0 || !l->host_root || w->peer->asker.uid == 0)
-		return 0;
-	return refuse(&w->why, WHY_DENIED, "the container's ids include the host's root, whom uid %u can't make a container "
-	    "for: linux.uidMappings is missing?", w->peer->asker.uid);
-}
-
 static int
 look_at_folders(struct work *w, struct edits *e, struct lease *l)
 {
 	return folders_resolve(&w->decision.grant, &w->subject, e, &w->why) == -1 ||
-	    ways_note(e, &w->uids, l, &w->why) == -1 ? -1 : check_claim(w, e, l);
+	    ways_note(e, &w->uids, l, &w->why) == -1 ? -1 : ways_check_claim(l, w->peer->asker.uid, &w->why);
 }
 
 /* The wrapper sees in the container that it is these places that the runtime has mounted. */

@@ -1,10 +1,9 @@
 /*
- * See looker.h. Believes an answer only if it repeats the number of the question, which nobody can guess: a user may
- * end the looker at any moment, also between the two halves of a message. After anything else it is not asked again.
+ * See looker.h. Believes an answer only if it repeats the number of the question, which nobody can guess: the
+ * looker may end at any moment, also between the two halves of a message. After anything else it is not asked again.
  */
 #include "looker.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +18,26 @@
 #include "../pure/cleanup.h"
 #include "../pure/lookask.h"
 #include "lookerloop.h"
+#include "slowness.h"
 
 #define SEND_MS 200	/* to hear a question */
-#define LATE_MS 100	/* for who ends by itself at its time */
+#define LATE_MS 400	/* for who ends by itself at its time, on a machine that is busy */
 #define END_MS 200	/* to end, once nobody asks any more */
 
 /*
  * While others wait for the lock: for one look, at all processes of a slow machine perhaps; for one after somebody kept
- * the looker waiting; how often that may be; and for all looks together, which is less than who waits for the lock has.
- * Root's looker, which nobody else can slow down, has more.
+ * the looker waiting, in this request or in one before (slowness.h); and for all looks together, which is less than
+ * who waits for the lock has. For a request of root's it is more. One in which the looker had to wait for longer than
+ * SLOW_MS, and not for a processor, is somebody's doing.
  */
-#define LOOK_MS 700
+#define LOOK_MS 600
 #define LOOK_OF_ROOTS_MS 1300
 #define SHORT_LOOK_MS 100
-#define STALLS_MAX 2
-#define ALL_LOOKS_MS 900
+#define SHORT_LOOK_OF_ROOTS_MS 150
+#define SLOW_MS 200
+#define PASSED_OF_ROOTS_MS 1000
+#define OF_NOBODY UINT32_MAX	/* a look at all processes is slow by anyone's doing */
+#define ALL_LOOKS_MS 700
 #define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
 
@@ -42,24 +46,23 @@ static struct {
 	pid_t pid;
 	uint64_t nonce;
 	bool of_root;
-	unsigned stalls;
+	bool stalled;
 	int64_t left_ms;	/* for looks while others wait */
 } looker = { .fd = -1 };
 
 void
-looker_start(uid_t caller)
+looker_start(bool of_root)
 {
 	const pid_t us = getpid();
 	int pair[2];
 
-	looker.of_root = caller == 0;
-	looker.left_ms = caller == 0 ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
-
+	looker.of_root = of_root;
+	looker.left_ms = of_root ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
 	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
 		return;
 	if ((looker.pid = fork()) == 0)
-		looker_live(pair[1], caller, us);
+		looker_live(pair[1], us);
 	close(pair[1]);
 	if (looker.pid == -1) {
 		looker.pid = 0;
@@ -131,12 +134,28 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 	a->nonce = looker.nonce;
 	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
 		return false;
-	if (frame_write(looker.fd, bytes, len, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders) ||
-	    (out->nonce == 0 && ++looker.stalls == STALLS_MAX)) {
+	if (frame_write(looker.fd, bytes, len, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders)) {
 		close_channel();
 		return false;
 	}
 	return out->nonce != 0;
+}
+
+/* Whose slowness is remembered where this takes long. */
+static uint32_t
+slow_one(const struct look_ask *a, const struct lease *l)
+{
+	return a->kind == LOOK_PASSED ? OF_NOBODY : l->uid;
+}
+
+static uint32_t
+patience(const struct look_ask *a, const struct lease *l)
+{
+	int64_t ms = looker.of_root ? LOOK_OF_ROOTS_MS : LOOK_MS;
+
+	if (looker.stalled || slowness_is_noted(slow_one(a, l)))
+		ms = l->uid == 0 ? SHORT_LOOK_OF_ROOTS_MS : SHORT_LOOK_MS;
+	return (uint32_t)(ms < looker.left_ms ? ms : looker.left_ms);
 }
 
 /* False where that can't be seen: then the share is used up, too. */
@@ -144,16 +163,20 @@ static bool
 ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
 {
 	const int64_t begin = clock_ms();
+	int64_t took;
 	bool seen;
 
 	*out = (struct look_answer){ .nonce = 0 };
-	a->patience = looker.stalls > 0 ? SHORT_LOOK_MS : looker.of_root ? LOOK_OF_ROOTS_MS : LOOK_MS;
+	a->patience = patience(a, l);
 	a->left = looks->left;
 	a->until = looks->until;
-	seen = ask(a, l, out, NULL, 0);
-	/* its user can stop the looker and let it go on at each question, and every answer comes in its time */
-	if ((looker.left_ms -= clock_ms() - begin) <= 0)
-		close_channel();
+	seen = looker.left_ms > 0 && ask(a, l, out, NULL, 0);
+	looker.stalled = looker.stalled || !seen;
+	took = clock_ms() - begin;
+	if (out->blocked > SLOW_MS)
+		slowness_note(slow_one(a, l));
+	/* who keeps the looker waiting can let it go on each time, and every answer comes in its time */
+	looker.left_ms -= took;
 	if (!seen) {
 		looks->left = 0;
 		return false;
@@ -191,6 +214,9 @@ looker_sees_passed(const struct lease *l, struct looks *looks)
 	struct look_ask a = { .kind = LOOK_PASSED };
 	struct look_answer answer;
 
+	/* it may have to look several times, and on a slow machine each takes as long as a user's share is */
+	if (looker.of_root && looks->until == 0)
+		looks->until = clock_ms() + PASSED_OF_ROOTS_MS;
 	return !ask_within(&a, l, looks, &answer) || answer.yes;
 }
 

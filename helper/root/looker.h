@@ -1,8 +1,8 @@
 /*
  * Looks at other people's processes, in a process of its own. Whoever is looked at can keep whoever looks waiting,
  * inside the kernel and for ever: an execve(2) that waits for a file system of its user's (fuse(4)) holds the lock
- * that /proc/PID/maps needs. So this process, which holds the leases' lock, never looks itself: it asks the looker,
- * and takes no answer in time for the worse one.
+ * that /proc/PID/maps needs. So the helper, while it holds the leases' lock, asks the looker.
+ * Where no answer comes in time, the helper goes on as if the lease were in use.
  */
 #ifndef GPUHELPER_ROOT_LOOKER_H
 #define GPUHELPER_ROOT_LOOKER_H
@@ -11,11 +11,11 @@
 #include "../pure/leasefile.h"
 
 /*
- * Starts it, once, while this process has all of its rights and before it has locked anything. «caller» is the user
- * whose process the looker counts as, and who can end it; 0: root's. Where no process can be started,
- * each question below is answered as if nothing could be seen.
+ * Starts it, once, while this process has all of its rights, counts as root's and has locked nothing. For a request of
+ * root's it may look for longer. Where no process can be started, each question below is answered as if nothing could
+ * be seen.
  */
-void looker_start(uid_t caller);
+void looker_start(bool of_root);
 
 /* Its process, which starts the ones that look; 0: there is none. */
 pid_t looker_pid(void);

@@ -1,17 +1,18 @@
 /*
  * See lookerloop.h. Two processes: one waits, and starts the other, which looks; when a look takes too long, the one
  * that looks ends by a signal, and the one that waits says so and starts another for the next question. Both hold no
- * lock, have no descriptor of the helper's but the channel, can open for reading alone, and count as the caller's
- * processes, who may end or stop them: all that he wins is that nothing is seen for him.
+ * lock, have no descriptor of the helper's but the channel, and can open for reading alone. Both are root's by every
+ * uid: a caller who could stop a look would have all the time he likes to pass on what was not looked at yet to whoever
+ * was looked at already.
  */
 #include "lookerloop.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@
 
 #include "../host/clock.h"
 #include "../host/container.h"
+#include "../host/file.h"
 #include "../host/frame.h"
 #include "../host/holders.h"
 #include "../host/leaselife.h"
@@ -40,19 +42,18 @@
 #define ANSWER_MS 1000	/* to take an answer */
 #define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
 
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40	/* capabilities(7); Linux 5.9 */
-#endif
-
-/* Of both processes: whom the one that looks is looking at, and until when it may (clock_ms(); 0: it does not look). */
+/*
+ * Of both processes: whom the one that looks is looking at; since when and until when it may (clock_ms(); 0: it does
+ * not look); and the milliseconds that it had run or stood in line for a processor then.
+ */
 struct progress {
 	volatile pid_t pid;
-	volatile int64_t until;
+	volatile int64_t since, until, ran;
 };
 static struct progress *progress;
 
-/* As the helper's of these names (enter.c): who has what open and mapped; and count_as() of its own. */
-static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SETUID };
+/* As the helper's of these names (enter.c): who has what open and mapped. */
+static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
 /* The parent may have ended before the kernel was told to end us with it. */
 static void
@@ -75,19 +76,8 @@ own_channel(int fd)
 	return (fd == CHANNEL || dup2(fd, CHANNEL) == CHANNEL) && syscall(SYS_close_range, CHANNEL + 1U, ~0U, 0U) == 0;
 }
 
-/*
- * By the real uid the kernel counts a process, a zombie, too; and lets that user stop it, for good. So it becomes the
- * caller's when it is sure to end with its parent, and not before.
- */
 static void
-count_as(uid_t caller)
-{
-	if (getuid() != caller && setresuid(caller, 0, 0) == -1)
-		_exit(WHY_BUG);
-}
-
-static void
-settle(int fd, uid_t caller, pid_t helper)
+settle(int fd, pid_t helper)
 {
 	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 	struct why ignored;
@@ -99,7 +89,7 @@ settle(int fd, uid_t caller, pid_t helper)
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
 	end_with(helper);
-	if (filter_install_for_looker(caller, &ignored) == -1)
+	if (filter_install_for_looker(&ignored) == -1)
 		_exit(WHY_BUG);
 }
 
@@ -129,7 +119,7 @@ look_at(const struct look_ask *a, const struct lease *l, struct life_sight *seen
 		out->yes = a->kind == LOOK_LIFE && !out->of_another_boot && lease_is_kept(seen, l, &share);
 		break;
 	case LOOK_USE:
-		out->yes = lease_in_use(&seen->processes, l, &share.looks);
+		out->yes = lease_in_use(l, &share.looks);
 		break;
 	case LOOK_PASSED:
 		out->yes = mount_was_passed(l->way, l->ways, &share.looks);
@@ -162,6 +152,31 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 	return frame_write(CHANNEL, bytes, n, ANSWER_MS, &ignored) == 0;
 }
 
+/* In milliseconds, running or in line for a processor (schedstat in proc(5)); -1 where the kernel does not tell. */
+static int64_t
+ran_of(pid_t pid)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	unsigned long long run, stood;
+	autofree char *text = NULL;
+	char path[40];
+
+	snprintf(path, sizeof(path), "proc/%d/schedstat", pid);
+	if (root == -1 || (text = file_read_at(root, path, 256, NULL)) == NULL || sscanf(text, "%llu %llu", &run, &stood) != 2)
+		return -1;
+	return (int64_t)((run + stood) / 1000000);
+}
+
+/* What is left of the time since it began to look. Where nobody tells, all of it. */
+static uint32_t
+blocked_until_now(int64_t ran)
+{
+	const int64_t all = clock_ms() - progress->since;
+	const int64_t blocked = ran == -1 || progress->ran == -1 ? all : all - (ran - progress->ran);
+
+	return blocked > 0 ? (uint32_t)blocked : 0;
+}
+
 /* One question and its answer; false: there is none any more. */
 static bool
 answer_one(struct life_sight *seen)
@@ -179,11 +194,14 @@ answer_one(struct life_sight *seen)
 		return false;
 	if (look_ask_unpack(bytes, len, &a, &l) && (holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
 		progress->pid = 0;
-		progress->until = clock_ms() + a.patience;
+		progress->ran = ran_of(getpid());
+		progress->since = clock_ms();
+		progress->until = progress->since + a.patience;
 		end_after((int)a.patience);
 		look_at(&a, &l, seen, &answer, holder);
 		end_after(0);
 		progress->until = 0;
+		answer.blocked = blocked_until_now(ran_of(getpid()));
 		holders = a.kind == LOOK_HOLDERS ? l.nodes : 0;
 		said = say(&answer, holder, holders);
 	}
@@ -192,12 +210,11 @@ answer_one(struct life_sight *seen)
 }
 
 static _Noreturn void
-answer_all(pid_t parent, uid_t caller)
+answer_all(pid_t parent)
 {
 	struct life_sight seen = { 0 };
 
 	end_with(parent);
-	count_as(caller);
 	while (answer_one(&seen))
 		continue;
 	_exit(0);
@@ -215,9 +232,9 @@ await_question(void)
 
 /* Who looked has ended, and not by itself; or can't. */
 static bool
-say_unseen(bool kept_waiting)
+say_unseen(bool kept_waiting, uint32_t blocked)
 {
-	struct look_answer unseen = { .nonce = 0 };
+	struct look_answer unseen = { .nonce = 0, .blocked = blocked };
 
 	if (kept_waiting && progress->pid != 0)
 		refuse(&unseen.why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
@@ -236,13 +253,16 @@ enum end {
 
 /* Some locks of the kernel let nobody go who waits for them, not even at his end: he is left to himself then. */
 static enum end
-await_end(pid_t pid, const sigset_t *child_ends)
+await_end(pid_t pid, const sigset_t *child_ends, uint32_t *blocked)
 {
 	const struct timespec moment = { .tv_nsec = LATE_MS * 1000000L };
 	int status = 0;
 	pid_t ended;
 
+	*blocked = 0;
 	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+		if (progress->until != 0)
+			*blocked = blocked_until_now(ran_of(pid));
 		if (progress->until != 0 && clock_ms() > progress->until + LATE_MS)
 			return END_LATE;
 		(void)sigtimedwait(child_ends, NULL, &moment);
@@ -253,24 +273,23 @@ await_end(pid_t pid, const sigset_t *child_ends)
 }
 
 void
-looker_live(int fd, uid_t caller, pid_t helper)
+looker_live(int fd, pid_t helper)
 {
 	const pid_t us = getpid();
 	sigset_t child_ends;
+	uint32_t blocked;
 	enum end end;
 	pid_t pid;
 
-	settle(fd, caller, helper);
-	count_as(caller);
+	settle(fd, helper);
 	sigemptyset(&child_ends);
 	sigaddset(&child_ends, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
 	while (await_question()) {
-		count_as(0);
 		if ((pid = fork()) == 0)
-			answer_all(us, caller);
-		count_as(caller);
-		if (pid == -1 || (end = await_end(pid, &child_ends)) == END_ITS_OWN || !say_unseen(end == END_LATE))
+			answer_all(us);
+		if (pid == -1 || (end = await_end(pid, &child_ends, &blocked)) == END_ITS_OWN ||
+		    !say_unseen(end == END_LATE, blocked))
 			break;
 	}
 	_exit(0);

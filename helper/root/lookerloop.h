@@ -9,8 +9,8 @@
 
 /*
  * Answers questions on the descriptor until the other end of it is closed, or the process «helper», our parent,
- * ends. «caller» is looker_start()'s. Never returns.
+ * ends. Never returns.
  */
-_Noreturn void looker_live(int fd, uid_t caller, pid_t helper);
+_Noreturn void looker_live(int fd, pid_t helper);
 
 #endif

@@ -60,9 +60,9 @@ send_reply(const struct reply *reply, struct why *why)
 	return frame_write(STDIN_FILENO, text, strlen(text), WRITE_MS, why);
 }
 
-/* Before anyone is known: tell whoever listens. */
+/* Before anyone is known: tell whoever listens. Not the journal, which whoever connects and goes could fill. */
 static int
-complain(const struct why *why)
+complain(enum door door, const struct why *why)
 {
 	const struct reply reply = { .kind = REPLY_REFUSED, .why = *why };
 	char line[sizeof(why->text) + 16];
@@ -70,7 +70,7 @@ complain(const struct why *why)
 
 	snprintf(line, sizeof(line), "gpuhelper: %s\n", why->text);
 	/* root's words go to no other socket: it might be one where they carry weight */
-	if (frame_is_stream(STDIN_FILENO) && send_reply(&reply, &ignored) == 0)
+	if (frame_is_stream(STDIN_FILENO) && (send_reply(&reply, &ignored) == 0 || door == DOOR_SOCKET))
 		return (int)why->code;
 	return say(line, (int)why->code);
 }
@@ -194,9 +194,9 @@ live(enum door door, struct starter *starter)
 		return WHY_AGAIN;
 	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(starter, &peer, &why) :
 	    peer_of_starter(starter, &peer, &why)) == -1)
-		return complain(&why);
+		return complain(door, &why);
 	if (door == DOOR_SOCKET && (entered = crowd_enter(peer.asker.uid, &why)) != 0)
-		return entered == 1 ? WHY_AGAIN : complain(&why);
+		return entered == 1 ? WHY_AGAIN : complain(door, &why);
 	json_set_alloc_funcs(must_have, free);
 	/* jansson would read /dev/urandom, and the helper opens no device */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)

@@ -178,15 +178,14 @@ check_chain(int top, const char *mount, const char *path, bool unsure, struct wh
 	}
 }
 
-/* The looker, which its caller can stop anyway, sees nothing in time where its cgroup is frozen or starved. */
-static void
+/* The looker: whoever could freeze it would have it look as slowly as he likes. */
+static bool
 move_looker(int procs)
 {
 	char pid[16];
-	int n = snprintf(pid, sizeof(pid), "%d", looker_pid());
+	const int n = snprintf(pid, sizeof(pid), "%d", looker_pid());
 
-	if (looker_pid() != 0)
-		(void)!write(procs, pid, (size_t)n);
+	return looker_pid() == 0 || write(procs, pid, (size_t)n) == n;
 }
 
 static int
@@ -200,9 +199,9 @@ move(int top, const char *mount, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
-	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || write(procs, "0", 1) != 1)
+	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_looker(procs) ||
+	    write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
-	move_looker(procs);
 	return 0;
 }
 

@@ -209,6 +209,7 @@ static int
 plan(struct work *w, struct leases *ls)
 {
 	return add_driver(w) == -1 || ways_note_driver(&w->edits, &w->lease, &w->why) == -1 ||
+	    ways_check_claim(&w->lease, w->lease.uid, &w->why) == -1 ||
 	    ways_admit(ls, &w->lease, &w->why) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
 	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
 }
@@ -253,8 +254,8 @@ take_under_lock(struct work *w, char key[LEASE_KEY_SIZE])
 	memcpy(me.key, w->lease.key, sizeof(me.key));
 	queue_renew(me.key);
 	ret = leases_open(&ls, w->peer->asker.uid, &w->why);
-	/* a crowd at the lock is no reason to give up for who may wait anyway */
-	if (ret == -1 && w->why.code == WHY_AGAIN && w->decision.grant.wait > 0)
+	/* a crowd at the lock is no reason to give up: who may not wait for GPUs asks again for some seconds all the same */
+	if (ret == -1 && w->why.code == WHY_AGAIN)
 		w->waits = true;
 	/* who wants folders alone stands behind nobody, and reads no places */
 	if (ret == 0 && w->decision.grant.gpus > 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
@@ -16,6 +17,8 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../pure/wayset.h"
+
+#define GIVING_S 120		/* at most, from a user's grant to its folders being mounted */
 
 /* By what all of a container's folders are looked at. */
 struct look {
@@ -237,6 +240,16 @@ find_nested(const struct wayset *own, const struct lease *other)
 	return w;
 }
 
+/*
+ * Its runtime may still go the way to its folders. A user's goes it with that user's rights alone; after so long it
+ * has, or the lease is one that only keeps others away.
+ */
+static bool
+is_being_given(const struct lease *l)
+{
+	return l->init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < GIVING_S);
+}
+
 /* The lease's own ways, sorted, against those of one other. */
 static int
 admit_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
@@ -250,10 +263,10 @@ admit_beside(const struct lease *o, const struct lease *l, const struct wayset *
 	if (!l->host_root)
 		return 0;
 	/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
-	if ((o->init.pid == 0 || o->host_root || o->hooked) && (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
+	if ((is_being_given(o) || o->host_root || o->hooked) && (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
 		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
 		    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
-		    o->init.pid == 0 ? "is being given" : o->host_root ? "has, as the host's root" : "has for its hooks");
+		    is_being_given(o) ? "is being given" : o->host_root ? "has, as the host's root" : "has for its hooks");
 	if ((w = find_nested(own, o)) != NULL)
 		return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write in as the host's root, or "
 		    "holds it: give one of them a user namespace, or try again when that one is gone", w->path,
@@ -273,6 +286,15 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 		if (strcmp(ls->v[i]->key, l->key) != 0 && admit_beside(ls->v[i], l, &own, why) == -1)
 			return -1;
 	return 0;
+}
+
+int
+ways_check_claim(const struct lease *l, uint32_t uid, struct why *why)
+{
+	if (l->ways == 0 || !l->host_root || uid == 0)
+		return 0;
+	return refuse(why, WHY_DENIED, "the container's ids include the host's root, whom uid %u can't make a container "
+	    "for: linux.uidMappings is missing?", uid);
 }
 
 void

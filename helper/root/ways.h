@@ -20,6 +20,12 @@ int ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, 
  */
 int ways_note_driver(const struct edits *e, struct lease *l, struct why *why);
 
+/*
+ * What a lease of the host's root holds, everyone's folders are held against: nobody but root claims to be that.
+ * After ways_note() and ways_note_driver(); uid asks.  -1 with *why.
+ */
+int ways_check_claim(const struct lease *l, uint32_t uid, struct why *why);
+
 /* Under the lock.  -1 with *why (WHY_AGAIN), which names the holder to the same user only. */
 int ways_admit(const struct leases *ls, const struct lease *l, struct why *why);
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -291,6 +292,70 @@ def until_stopped(function):
     return run_again
 
 
+@contextlib.contextmanager
+def stops(pid, *options):
+    """Where strace's options have it (signal=SIGSTOP) a helper stops that this process starts, or this process itself, if it is one.
+
+    Yields what waits for that and gives its PID; it goes on with SIGCONT.  strace is nobody's parent, and gone by then.
+    """
+    path = tempfile.mktemp(dir=TEMP)
+    p = subprocess.Popen(["strace", "-f", "-qq", "-o", path, "-p", str(pid), *options])
+
+    def until(what):
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                if found := what():
+                    return found
+            time.sleep(0.005)
+        raise AssertionError("strace: %s" % (read(path) if os.path.exists(path) else "nothing"))
+
+    def wait():
+        stopped = until(lambda: re.search("(?m)^([0-9]+) .*--- stopped by SIGSTOP ---$", read(path)))
+        p.terminate()
+        p.wait()
+        return int(stopped.group(1))
+
+    try:
+        until(lambda: "\nTracerPid:\t%d\n" % p.pid in read("/proc/%d/status" % pid))
+        yield wait
+    finally:
+        p.terminate()
+        p.wait()
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+@contextlib.contextmanager
+def another_with_pid(pid, user):
+    """A process of this user has a PID that nobody has any more."""
+    for _ in range(200):
+        try:
+            with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+                f.write(str(pid - 1))
+        except OSError as e:
+            raise Skip("which PID comes next is not to be chosen here: %s" % e)
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.getpid() == pid:
+                    client.become(user)
+                    os.kill(pid, signal.SIGSTOP)
+            finally:
+                os._exit(0)
+        # the right one is stopped once it is that user's
+        _, ended = os.waitpid(child, os.WUNTRACED)
+        assert os.WIFSTOPPED(ended) == (child == pid), (child, pid, ended)
+        if child == pid:
+            break
+    else:
+        raise Skip("others took PID %d each time" % pid)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
 def gone(pid, times=400):
     for _ in range(times):
         try:
@@ -367,8 +432,14 @@ def _is_among(c, only):
 
 
 def run(only=()):
+    # what a user's first grant makes stays: it is no case's
     for user in "attacker", "victim", "root":
-        client.once(user, client.exchange, gpus="1")
+        for _ in range(20):
+            answer = client.once(user, client.exchange, gpus="1")
+            if answer[0] == 0:
+                break
+            time.sleep(0.5)
+        granted(answer)
     client.look()
     before = snapshot()
     todo = [c for c in cases if _is_among(c, only)]

@@ -24,7 +24,7 @@ mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"
 export ATTACK_TEMP
 
-for p in launch poke killat faultat payload fusemap catch; do
+for p in launch poke killat faultat stopat payload fusemap; do
 	${CC:-cc} -O1 -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/$p" "$here/$p.c"
 done
 ${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"

@@ -329,13 +329,13 @@ def many_leases():
         yield
 
 
-def starve(owned):
-    """In the asker: a helper that may get no memory from some point on.  True if it hangs, and has not answered."""
+def starve(owned, patience=0.05):
+    """In the asker: a helper that may get no memory from some point on.  True if it has not answered by then."""
     # a shell needs less before it becomes the helper than this process does
     h = Helper(["sh", "-c", "echo 0 >%s/cgroup.procs && exec %s" % (owned.dirs[0], client.HELPER)])
     h.ask(id="late", **FOLDER)
     late.append(h)
-    return not select.select([h.sock], [], [], 0.05)[0]
+    return not select.select([h.sock], [], [], patience)[0]
 
 
 @case("X15", "less and less memory in v1's cgroup, and the kernel told to let wait for it rather than kill")
@@ -346,7 +346,7 @@ def x15():
         if not os.path.exists(owned.dirs[0] + "/memory.oom_control"):
             raise Skip("no memory.oom_control here")
         owned.put(a.pid)
-        assert not a.call(starve, owned)
+        assert not a.call(starve, owned, patience=5)
         over(a, owned)
         enough = int(read(owned.dirs[0] + "/memory.max_usage_in_bytes"))
         owned.set(memory__oom_control="1")
@@ -610,4 +610,30 @@ def x19c():
                 assert leases()[0]["cgroups"] != guesses, (c, guesses)
             finally:
                 os.kill(pid, 9)
+        client.look()
+
+
+@case("X19d", "nor is one a container's own that somebody else is in, whoever of them came first")
+def x19d():
+    for c in tops():
+        with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
+            granted(a.grant(id="x", **FOLDER))
+            guesses = leases()[0]["cgroups"]
+            pid = a.call(spawn_held)
+            # by its number, and by when it came, before the container's process and after it
+            with background("sleep", "60") as later:
+                try:
+                    for first, second in (cgroup.p.pid, pid), (pid, cgroup.p.pid), (later.pid, pid), (pid, later.pid):
+                        for who in first, second:
+                            write_raw(cgroup.dirs[0] + "/cgroup.procs", str(who))
+                        assert sorted(map(int, read(cgroup.dirs[0] + "/cgroup.procs").split())) == sorted((first, second))
+                        assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
+                        assert leases()[0]["cgroups"] == guesses, (c, leases()[0]["cgroups"], guesses)
+                        for who in first, second:
+                            write_raw(os.path.dirname(cgroup.dirs[0]) + "/cgroup.procs", str(who))
+                    write_raw(cgroup.dirs[0] + "/cgroup.procs", str(pid))
+                    assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
+                    assert leases()[0]["cgroups"] != guesses, (c, guesses)
+                finally:
+                    os.kill(pid, 9)
         client.look()

@@ -1,6 +1,7 @@
 """The socket door: who asks over it, and what the other end of a connection may do to it."""
 import contextlib
 import ctypes
+import functools
 import grp
 import os
 import resource
@@ -13,7 +14,7 @@ import tempfile
 import time
 
 import client
-from client import VERSION, Asker, Connection, exchange, exchange_at_socket, frame, header, request, once
+from client import VERSION, Asker, Connection, encode, exchange, exchange_at_socket, frame, header, request, once
 from harness import *
 
 DOOR = int(os.environ["DOOR"])	# systemd-socket-activate
@@ -403,6 +404,92 @@ def w10():
             a.end()
 
 
+def send_ends(fd):
+    """In the asker: both ends of a connection that he made go to who has the other end of this socket."""
+    ours, theirs = socket.socketpair()
+    socket.send_fds(socket.socket(fileno=fd), [b"x"], [ours.fileno(), theirs.fileno()])
+
+
+def serve(fd):
+    """In a process of root's: what systemd would start for this connection."""
+    global served_by
+    served_by = subprocess.Popen([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(fd)
+
+
+def answer_after(meanwhile, *strace, inside=False):
+    """What is answered to the attacker, with whom something happens while his helper is stopped: meanwhile(asker, helper).
+
+    «inside»: in a user namespace of his own.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs, asker("attacker") as a:
+        send = functools.partial(send_ends, theirs.fileno())
+        a.call(deeper, send, 0, UID["attacker"]) if inside else a.call(send)
+        _, fds, *_ = socket.recv_fds(ours, 1, 2)
+        c = Connection.__new__(Connection)
+        c.sock = socket.socket(fileno=fds[0])
+        c.sock.settimeout(12)
+        own = [[0, 0 if inside else UID["attacker"], 1]]
+        c.ask(gpus=None, folders="all", uids=own, gids=own)
+        with asker("root") as root, stops(root.pid, *strace) as wait:
+            root.call(serve, fds[1])
+            os.close(fds[1])
+            helper = wait()
+            try:
+                with meanwhile(a, helper) or contextlib.nullcontext():
+                    os.kill(helper, signal.SIGCONT)
+                    return c.result()[1]
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(helper, signal.SIGCONT)
+                c.close()
+                assert gone(helper)
+
+
+def start_of(pid):
+    return int(read("/proc/%d/stat" % pid).rpartition(")")[2].split()[19])
+
+
+# as in W10
+NO_PIDFD = "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6"
+
+
+@contextlib.contextmanager
+def reborn(a, helper):
+    a.end()
+    # the clock of process' starts ticks every 10 ms at the slowest
+    time.sleep(0.05)
+    with another_with_pid(a.pid, "attacker"):
+        assert start_of(a.pid) > start_of(helper), (start_of(a.pid), start_of(helper))
+        yield
+
+
+@case("W10b", "on such a kernel, another process of his that has the PID by then and is younger than its helper: refused", 20)
+def w10b():
+    strace = "-e", "trace=getsockopt", "-e", NO_PIDFD + ":signal=SIGSTOP"
+    refused(answer_after(reborn, *strace), 77, "gone, or has become")
+    granted((0, answer_after(lambda a, helper: None, *strace)))
+
+
+# in a user namespace of one's own there are two of these each time that it is looked at: whose it is, and what is around it
+FIRST_LOOK, SECOND_LOOK = ("inject=ioctl:signal=SIGSTOP:when=%d" % n for n in (2, 4))
+
+
+@case("W10c", "on such a kernel, one that has the PID once his maps are read: refused", 20)
+def w10c():
+    strace = "-e", "trace=getsockopt,ioctl", "-e", NO_PIDFD, "-e", SECOND_LOOK
+    refused(answer_after(reborn, *strace, inside=True), 77, "gone")
+    granted((0, answer_after(lambda a, helper: None, *strace, inside=True)))
+
+
+@case("W5d", "who goes into another namespace of his own while he is looked at is refused: the maps may be of either", 20)
+def w5d():
+    strace = "-e", "trace=ioctl", "-e", FIRST_LOOK
+    refused(answer_after(lambda a, helper: a.call(deeper, int, 0, 0) or None, *strace, inside=True), 77, "changed its user namespace")
+    granted((0, answer_after(lambda a, helper: None, *strace, inside=True)))
+
+
 # What the other end does
 
 @case("X1", "a slow writer is cut off after 2 s, and others are served meanwhile", 15)
@@ -533,18 +620,18 @@ def answer_to(data, shut=True):
 
 @case("X4", "oversize, lying and missing lengths, another version, another protocol")
 def x4():
-    body = json.dumps(request(gpus="1")).encode()
-    for data in (header(256 * 1024 + 1), header(0xffffffff) + body, header(0x80000000) + body, header(0), header(len(body) - 1)
+    body = encode(request(gpus="1"))
+    for data in (header(272 * 1024 + 1), header(0xffffffff) + body, header(0x80000000) + body, header(0), header(len(body) - 1)
                  + body, header(len(body) + 1) + body, header(5, version=VERSION + 1) + b"12345", header(5, magic=b"HTTP") + b"12345",
-                 b"GET / HTTP/1.0\r\n\r\n", b"", b"GPUH", header(4) + b"\0\0\0\0", header(256 * 1024) + b"[" * 256 * 1024):
+                 b"GET / HTTP/1.0\r\n\r\n", b"", b"GPUH", header(4) + b"\0\0\0\0", header(272 * 1024) + b"[" * 272 * 1024):
         refused(once("attacker", answer_to, data), 65)
     began = time.monotonic()
-    refused(once("attacker", answer_to, header(200 * 1024) + b"{", False), 65, "broke off")
+    refused(once("attacker", answer_to, header(200 * 1024) + body, False), 65, "broke off")
     assert time.monotonic() - began < 3.5
 
 
 def send_with_pipe(where):
-    """A request with a pipe's end attached to its header or its body; True if that end is closed when ours is."""
+    """A request with a pipe's end attached to its header or its body; the answer, and whether that end is closed when ours is."""
     r, w = os.pipe()
     data = frame(request(gpus="1"))
     c = Connection()
@@ -556,22 +643,38 @@ def send_with_pipe(where):
             c.sock.sendall(part)
     answer = c.reply()
     os.close(w)
-    os.set_blocking(r, False)
-    try:
-        at_once = os.read(r, 1) == b""	# the helper lives still: it waits for the final byte
-    except BlockingIOError:
-        at_once = False
-    c.final()
-    return answer.get("reply"), at_once
+    c.close()
+    readable, _, _ = select.select([r], [], [], 3)
+    return (answer.get("code"), answer), bool(readable) and os.read(r, 1) == b""
 
 
-@case("X5", "descriptors that are sent along (SCM_RIGHTS) are closed, not kept")
+@case("X5", "descriptors that are sent along (SCM_RIGHTS) are refused, and not kept")
 def x5():
     for where in (0,), (1,), (0, 1):
-        kind, at_once = once("attacker", send_with_pipe, where)
-        assert kind == "grant", kind
-        assert at_once, "a descriptor sent with part %s was kept" % (where,)
-        client.look()
+        answer, is_closed = once("attacker", send_with_pipe, where)
+        refused(answer, 65, "descriptors were sent along")
+        assert is_closed, "a descriptor sent with part %s was kept" % (where,)
+        all_gone()
+    assert leases() == []
+
+
+def connect_and_go(count):
+    for _ in range(count):
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(OSError):
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).connect(client.SOCKET)
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+
+@case("X5c", "who connects and is gone puts no line into the journal", 30)
+def x5c():
+    before = len(read(TEMP + "/log"))
+    once("attacker", connect_and_go, 100)
+    time.sleep(1)
+    said = [l for l in read(TEMP + "/log")[before:].splitlines() if l.startswith("gpuhelper:")]
+    assert said == [], (len(said), said[:2])
 
 
 def send_with_lingering():

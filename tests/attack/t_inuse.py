@@ -382,21 +382,19 @@ RACE = r'''
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-static char look[4096], req[8192]; static int looklen, len;
-static void frame(char *out, int *n, const char *body)
+static char look[4096], req[4096]; static int looklen, len;
+static int load(const char *path, char *out)
 {
-	int l = strlen(body);
-	memcpy(out, "GPUH\0\0\0\2", 8);
-	out[8] = 0; out[9] = 0; out[10] = l >> 8; out[11] = l;
-	memcpy(out + 12, body, l); *n = 12 + l;
+	int fd = open(path, O_RDONLY), n = read(fd, out, 4096);
+	close(fd); return n;
 }
 static int start(const char *h, int s) { int p = vfork(); if (p == 0) { dup2(s, 0); execl(h, "gpuhelper", NULL); _exit(1); } return p; }
 int main(int c, char **v)
 {
 	time_t end = time(0) + atoi(v[3]);
-	char body[4096], buf[4096]; int i, sv[2], n = 0;
-	snprintf(body, sizeof body, "{\"verb\":\"look\",\"id\":\"x\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"shut\":[],\"no_chores\":false}");
-	frame(look, &looklen, body);
+	char buf[4096], id[8], *at; int i, sv[2], n = 0;
+	looklen = load(v[4], look); len = load(v[5], req);
+	at = memmem(req, len, "r000000", 7);
 	for (i = 0; i < 4; i++) if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (time(0) < end) {
@@ -414,8 +412,7 @@ int main(int c, char **v)
 		int p = fork();
 		if (p == 0) {
 			struct timespec t = { 0, (3000 + rand() % 30000) * 1000 };
-			snprintf(body, sizeof body, "{\"verb\":\"grant\",\"id\":\"r%d\",\"runtime_root\":\"\",\"cgroups_path\":\"\",\"systemd_cgroup\":false,\"uids\":null,\"gids\":null,\"uid\":0,\"gid\":0,\"groups\":[],\"dac_override\":false,\"privileged\":false,\"shut\":[],\"no_chores\":false,\"gpus\":\"none\",\"folders\":\"/srv/ro\"}", n);
-			frame(req, &len, body);
+			snprintf(id, sizeof id, "r%06d", n); memcpy(at, id, 7);
 			socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv);
 			start(v[1], sv[1]); close(sv[1]);
 			send(sv[0], req, len, MSG_NOSIGNAL);
@@ -434,7 +431,12 @@ int main(int c, char **v)
 @case("U12", "askers that die at any moment of their grants, while others look: no record for exec is left", 60)
 def u12():
     build("race", RACE)
-    with background(program("race"), client.HELPER, "x", "8", user="attacker") as p:
+    files = TEMP + "/race.look", TEMP + "/race.grant"
+    for path, fields in zip(files, ({"verb": "look", "id": "x", "gpus": None},
+                                    {"id": "r000000", "gpus": "none", "folders": "/srv/ro"})):
+        with open(path, "wb") as f:
+            f.write(client.frame(client.request(uids=None, gids=None, **fields)))
+    with background(program("race"), client.HELPER, "x", "8", *files, user="attacker") as p:
         grants = int(p.stdout.readline())
     time.sleep(1)
     client.look()

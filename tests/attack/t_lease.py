@@ -17,20 +17,23 @@ import subprocess
 import time
 
 import client
-from client import Helper, exchange, frame, header, once, request
+from client import NONE, Helper, encode, exchange, frame, header, once, request
 from harness import *
 from t_policy import proc_devices
-from t_process import cgroup2, held, raw_exchange, write_raw
+from t_process import cgroup2, held, hold, raw_exchange, write_raw
 
 BUSY = (75, "taken")
 
 
 # Identity
 
-@case("I1", "a uid, user or groups in the request are no fields, and uid 0 is only the container's")
+@case("I1", "there is no place for a uid, user or groups in a request, and uid 0 is only the container's")
 def i1():
-    for extra in {"peer": 0}, {"who": "root"}, {"caller": "victim"}, {"member": True}, {"enforced": True}:
-        refused(once("attacker", exchange, **extra), 65)
+    good = encode(request(gpus="1"))
+    for more in b"\0\0\0\0", b"peer", struct.pack("=I", 0):
+        refused(once("attacker", raw_exchange, frame(good + more)), 65, "longer")
+    for flag in range(5, 32):
+        refused(once("attacker", raw_exchange, frame(encode(request(), flags=1 << flag))), 65, "flags")
     granted(once("attacker", exchange, uid=0, gid=0, uids=None, gids=None))
     r = records()[-1]
     assert r["event"] == "grant" and r["user"] == "attacker", r
@@ -81,6 +84,37 @@ def shared_socket():
 @case("I3b", "a socket that another process made: refused")
 def i3b():
     refused(once("attacker", shared_socket), 77, "process that asked")
+
+
+def ask_and_send(fd, **fields):
+    """In the asker: a helper is told to ask, and our end of its socket goes to who has the other end of this one."""
+    h = Helper().ask(**fields)
+    socket.send_fds(socket.socket(fileno=fd), [b"x"], [h.sock.fileno()])
+
+
+@case("I3c", "the same where another process has its PID by then: no lease hangs on that one", 20)
+def i3c():
+    ours, theirs = socket.socketpair()
+    # the first one is before its ids are root's, and who else asks for its parent is the looker
+    strace = "-e", "trace=getppid", "-e", "inject=getppid:signal=SIGSTOP:when=1"
+    with ours, theirs, asker("attacker") as a, stops(a.pid, *strace) as wait:
+        a.call(ask_and_send, theirs.fileno(), id="i3c")
+        _, [fd], *_ = socket.recv_fds(ours, 1, 1)
+        h = Helper.__new__(Helper)
+        h.sock = socket.socket(fileno=fd)
+        h.sock.settimeout(12)
+        helper = wait()
+        try:
+            a.end()
+            with another_with_pid(a.pid, "victim"):
+                os.kill(helper, signal.SIGCONT)
+                refused(h.reply(), 77, "process that asked")
+                assert leases() == [], leases()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(helper, signal.SIGCONT)
+            h.close()
+            assert gone(helper)
 
 
 @case("I4", "root of one's own user namespace is no root")
@@ -143,7 +177,6 @@ def i6():
     refused(once("attacker", exchange, groups=list(range(65))), 65)
     refused(once("attacker", exchange, groups=[4294967295]), 65)
     refused(once("attacker", exchange, uid=4294967295), 65)
-    refused(once("attacker", exchange, uid=-1), 65)
 
 
 # Leases
@@ -168,7 +201,7 @@ def l4():
         for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
             assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
         assert leases()[0]["state"] == "held"
-        for verb in "delete", "revoke", "undo", "", "Grant":
+        for verb in 9, 10, 255, 0x10000, NONE:
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1
 
@@ -705,6 +738,82 @@ def l27():
             copies.remove()
 
 
+def tell_held(**fields):
+    """In the asker: the helper that hold() started is asked."""
+    held[0].ask(**fields)
+
+
+def hear_held():
+    return held.pop(0).result()
+
+
+def show_child(name):
+    """In the asker: a child of its own is the first process of the container of that name."""
+    spawn_held()
+    try:
+        return exchange(verb="created", id=name, gpus=None)
+    finally:
+        held[-1].kill()
+        held.pop().wait()
+
+
+@case("L27b", "another process of the same user, and root, can't say which process a lease's container is")
+def l27b():
+    folder = {"gpus": None, "folders": "/srv/ro"}
+    with asker("attacker") as a, asker("attacker") as b, asker("root") as r:
+        granted(a.grant(id="x", **folder))
+        before = leases()
+        for other in b, r:
+            refused(other.call(show_child, "x"), 77, "no lease of this process's")
+            assert leases() == before, leases()
+        answer = a.call(show_child, "x")
+        assert answer == (0, {"reply": "noted"}) and leases() != before, (answer, leases())
+
+
+def have_number(pid):
+    """A process of the test's own that has this number, which is free."""
+    for _ in range(20):
+        write_raw("/proc/sys/kernel/ns_last_pid", str(pid - 1))
+        p = subprocess.Popen(["sleep", "60"])
+        if p.pid == pid:
+            return p
+        p.kill()
+        p.wait()
+    raise Skip("no process gets number %d here" % pid)
+
+
+def bury():
+    """In the asker: its child has ended."""
+    held.pop().wait()
+
+
+@case("L27c", "a container's first process ends while it is looked at, and its number is another's by then: refused", 20)
+def l27c():
+    if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
+        raise Skip("numbers of processes can't be chosen here")
+    with asker("attacker") as a:
+        granted(a.grant(id="x", gpus=None, folders="/srv/ro"))
+        before = leases()
+        helper, child = a.call(hold), a.call(spawn_held)
+        inside(helper)
+        # once for its status, once for when it began
+        with background(program("stopat"), str(helper), str(child), "2", stdin=subprocess.PIPE) as tracer:
+            assert tracer.stdout.readline() == b"traced\n"
+            a.call(tell_held, verb="created", id="x", gpus=None)
+            assert tracer.stdout.readline() == b"at\n"
+            os.kill(child, signal.SIGKILL)
+            a.call(bury)
+            other = have_number(child)
+            try:
+                tracer.stdin.write(b"\n")
+                tracer.stdin.flush()
+                refused(a.call(hear_held), 74, "which process is its first one can't be told")
+            finally:
+                other.kill()
+                other.wait()
+        assert leases() == before, leases()
+
+
 @case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid
@@ -908,7 +1017,7 @@ def g1():
 
     def ask():
         for field in "team", "pipeline", "job", "gpus", "folders", "reason", "cgroups_path", "runtime_root", "id", \
-                "token", "instance_vars", "verb":
+                "token", "instance_vars", "label", "mount_label", "init_path", "cuda_visible":
             for value in odd, odd[:300], odd[:40]:
                 fields = {field: value}
                 if field in ("team", "pipeline", "job"):
@@ -949,6 +1058,40 @@ def g3():
             finally:
                 if os.path.exists(log + ".x"):
                     os.rename(log + ".x", log)
+
+
+@case("G3c", "a link to a file of root's in the log's place: no grant, nothing is written there")
+def g3c():
+    log, other = os.path.dirname(LOG), "/etc/gpuhelper/other"
+    with kept(log), etc():
+        write(other, "root's\n", 0o600)
+        os.unlink(LOG)
+        os.symlink(other, LOG)
+        refused(once("attacker", exchange), 74, LOG)
+        refused(once("attacker", exchange, verb="refused", reason="x", gpus=None), 74, LOG)
+        assert read(other) == "root's\n", read(other)
+
+
+@case("L34", "a folder of the helper's state that is someone else's: no grant, and it is not taken for root's from then on")
+def l34():
+    uid = pwd.getpwnam("attacker").pw_uid
+    granted(once("attacker", exchange))
+    client.look()
+    for name in "exec", "exec/%d" % uid, "leases", "queue", "locks", "rate":
+        path = RUN + "/" + name
+        st = os.stat(path)
+        for owner, mode in ((uid, 0o700), (pwd.getpwnam("victim").pw_uid, 0o711)):
+            os.chown(path, owner, 0)
+            os.chmod(path, mode)
+            try:
+                refused(once("attacker", exchange), 78, "%s belongs to uid %d and not to root" % (name, owner))
+                assert os.stat(path).st_uid == owner, name
+            finally:
+                os.chown(path, st.st_uid, st.st_gid)
+                os.chmod(path, st.st_mode & 0o7777)
+            # what could not be taken back there holds its GPU until now
+            client.look()
+    granted(once("attacker", exchange))
 
 
 MIB = 1 << 20
@@ -1229,7 +1372,7 @@ def half_open(data):
 
 @case("X3", "a byte now and then, a half request, none at all: ended after 2 s; others are served meanwhile")
 def x3():
-    body = frame({"verb": "grant"})
+    body = frame(request())
     with asker("attacker") as a, asker("attacker") as b, asker("attacker") as c, asker("victim") as v:
         a.tell(slow)
         b.tell(half_open, body[:-1])
@@ -1242,26 +1385,30 @@ def x3():
             assert status == 65 and 1.8 < seconds < 3, (status, seconds)
 
 
-@case("X4", "lying lengths, other magic, other versions, too long, no JSON")
+@case("X4", "lying lengths, other magic, other versions, too long, no request")
 def x4():
-    good = frame(request())
-    for data, word in ((header(0), ""), (header(0, magic=b"HTTP"), "no message"), (header(0, version=255), "versions"),
-                       (header(0, version=0), "versions"), (header(256 * 1024 + 1), "too long"),
-                       (header(0xffffffff), "too long"), (header(0x80000000), "too long"), (frame("[]"), ""),
-                       (frame("null"), ""), (frame("{}"), ""), (frame("{" * 9), ""),
-                       (frame("[" * 17), ""), (frame('{"verb":"grant","verb":"look"}'), ""),
-                       (frame(b"\xff\xfe"), ""), (frame(json.dumps(request()) + "x"), ""),
-                       (frame(json.dumps(request(id="a\0b"))), ""), (frame(json.dumps(request(uid=1e3))), ""),
-                       (frame(json.dumps(request(uid=2 ** 64))), ""), (frame(json.dumps(request(uid=True))), ""),
-                       (frame(json.dumps(request(uids=[[0, 0]]))), "id mappings"),
-                       (frame(json.dumps(request(uids={}))), "id mappings"),
-                       (frame(json.dumps(request(uids=[[0, 0, 1]] * 1000))), "id mappings"),
-                       (frame(json.dumps(request(privileged="no"))), ""), (b"GET / HTTP/1.1\r\n\r\n", "no message"),
-                       (good[:12] + b"\0" * (len(good) - 12), ""),
-                       (frame(b" " * (256 * 1024)), "")):
+    good, whole = frame(request()), encode(request())
+    many, key = [[0, 0, 1]] * 1000, "0" * 64
+
+    def lie(**head):
+        return frame(encode(request(gpus="2", uids=[[0, 0, 1]], groups=[1], shut=[key]), **head))
+    for data, word in ((header(0), "too short"), (header(0, magic=b"HTTP"), "no message"), (header(0, version=255), "versions"),
+                       (header(0, version=0), "versions"), (header(0, version=2), "versions"),
+                       (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
+                       (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "too short"),
+                       (frame(whole[:64]), "too short"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
+                       (lie(verb=9), "verb 9"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
+                       (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
+                       (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),
+                       (lie(gids=NONE), "groups"), (lie(shut=65), "leases"), (lie(shut=0), ""), (lie(len_gpus=2), "shorter"),
+                       (lie(len_gpus=0), "longer"), (lie(len_id=NONE), "id is missing"), (lie(len_id=256), "id is longer"),
+                       (lie(len_folders=0xfffffffe), "folders is longer"), (lie(len_folders=131072), "shorter"),
+                       (frame(request(id="a\0b")), "id is not UTF-8"), (frame(request(id=b"a\xff")), "id is not UTF-8"),
+                       (frame(request(id="x" * 256)), "id is longer"), (frame(request(uids=many)), "ranges"),
+                       (frame(request(shut=["x" * 64])), "no lease"), (frame(request(init_file="0:0:1")), "init_path"),
+                       (b"GET / HTTP/1.1\r\n\r\n", "no message"), (good[:12] + b"\0" * (len(good) - 12), ""),
+                       (frame(b" " * (272 * 1024)), ""), (frame(b"[" * (272 * 1024 + 1)), "too long")):
         refused(once("attacker", raw_exchange, data), 65, word)
-    status, answer = once("attacker", raw_exchange, frame(json.dumps(request(id="x" * 256))))
-    refused((status, answer), 65)
     # more than it says: what follows is no last byte
     status, answer = once("attacker", raw_exchange, good + good)
     assert status == 74, (status, answer)
@@ -1316,6 +1463,37 @@ def x6():
                 break
             time.sleep(0.02)
         assert os.listdir(RUN + "/exec/%d" % uid) == [], when
+
+
+def leave_to_confirm(go, told):
+    """In the asker: a grant that another process is to make final when it is told to, which tells what it then hears."""
+    h = Helper(stderr=subprocess.DEVNULL).ask(id="late", gpus=GPU0)
+    assert h.kind() == "grant", h.answer
+    if os.fork() == 0:
+        os.setsid()
+        os.read(go, 1)
+        h.send(b"W")
+        with contextlib.suppress(ConnectionResetError):
+            os.write(told, b"heard:" + h.sock.recv(1))
+        os._exit(0)
+
+
+@case("X6c", "a grant that someone else makes final when the asker is dead: taken back, and not told to be final")
+def x6c():
+    go, told = os.pipe(), os.pipe()
+    try:
+        with asker("attacker") as a:
+            a.call(leave_to_confirm, go[0], told[1])
+        os.close(told[1])
+        assert [l["id"] for l in leases()] == ["late"], leases()
+        os.write(go[1], b".")
+        # ends with the process that has the socket, which hears of the helper's end
+        heard = os.read(told[0], 16)
+        assert heard in (b"", b"heard:"), heard
+        assert leases() == [] and os.listdir(RUN + "/exec/%d" % pwd.getpwnam("attacker").pw_uid) == [], leases()
+    finally:
+        for fd in *go, told[0]:
+            os.close(fd)
 
 
 def never_read():
@@ -1455,6 +1633,21 @@ def l29():
     with asker("attacker") as a:
         granted(a.grant(**folder))
         assert [l["host_root"] for l in leases()] == [False], leases()
+    # nor where it is a GPU whose driver's files are what there is a way to
+    spec = {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [
+        {"name": str(n), "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia%d" % n}]}} for n in range(2)],
+        "containerEdits": {"mounts": [{"hostPath": "/srv/driver/libcuda.so.1", "containerPath": "/usr/lib/libcuda.so.1",
+                                       "options": ["ro"]}]}}
+    os.makedirs("/srv/driver")
+    os.makedirs("/etc/cdi", exist_ok=True)
+    write("/srv/driver/libcuda.so.1", "x")
+    write("/etc/cdi/nvidia.json", json.dumps(spec))
+    try:
+        refused(once("attacker", exchange, gpus="1", uids=None, gids=None), 77, "the host's root")
+        granted(once("attacker", exchange, gpus="1"))
+    finally:
+        os.unlink("/etc/cdi/nvidia.json")
+        shutil.rmtree("/srv/driver")
 
 
 def create_with_helper():

@@ -446,6 +446,21 @@ def v22():
     granted(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT))
 
 
+@case("V22b", "who is granted a folder and never makes a container keeps root's own from the one above for two minutes")
+def v22b():
+    above = {"id": "a", "folders": "/srv/tree:rw", **HOST_ROOT}
+    for user, later in ("victim", "grant"), ("root", "refused"):
+        with asker(user) as v:
+            granted(v.grant(id="v", gpus=None, folders="/srv/tree/dir:ro"))
+            path, = glob.glob(RUN + "/leases/*")
+            lease = json.loads(read(path))
+            for ago, reply in (100, "refused"), (140, later):
+                write(path, json.dumps(dict(lease, since=int(time.time()) - ago)), 0o600)
+                assert once("root", exchange, **above)[1]["reply"] == reply, (user, ago)
+                client.look()
+        client.look()
+
+
 @case("V23", "the same by bind mounts: of the folder above, and of what lies on the way")
 def v23():
     os.mkdir("/srv/bound")
@@ -614,8 +629,7 @@ def passing(program, *options):
     """
     with asker("root") as a:
         granted(a.grant(id="a", **dict(HOST_FOLDERS, gpus="2")))
-        p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", *options, "python3", "-I", "-c", program], text=True,
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p = pass_on(program, *options)
         said = p.stdout.readline()
     try:
         assert said == "ready\n", said
@@ -623,6 +637,11 @@ def passing(program, *options):
     finally:
         p.stdin.close()
         p.wait()
+
+
+def pass_on(program, *options):
+    return subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", *options, "python3", "-I", "-c", program], text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 IN_RING = """
@@ -667,14 +686,26 @@ def hang_up():
     return kept_helper.wait()
 
 
+def released(ask):
+    """The folders are free. Where others keep the processors, a look may not get through in its time."""
+    for n in range(20):
+        answer = ask("w%d" % n)
+        if answer[0] == 0:
+            break
+        time.sleep(0.2)
+    granted(answer)
+    assert "passed-on" not in states(), states()
+
+
 def passed_on(program):
     """It holds the folders, and neither the GPUs nor anything once it is gone."""
     with passing(program):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
         assert states() == ["passed-on"], states()
         granted(once("victim", exchange, id="g", gpus="2"))
-    granted(beneath("w"))
-    assert "passed-on" not in states(), states()
+    released(beneath)
+
+
 # likewise, and nobody is in there any more: it is kept by a descriptor
 LEFT_EMPTY = """
 import ctypes, os, socket, sys
@@ -763,6 +794,38 @@ def v38():
             a.call(hang_up)
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
     granted(beneath("w"))
+
+
+@contextlib.contextmanager
+def container_of_root(name):
+    """One that has the folder, and a first process."""
+    with asker("root") as a:
+        granted(a.grant(id=name, **HOST_FOLDERS))
+        status, init, place = a.call(make_container, name)
+        try:
+            assert status == 0, name
+            yield
+        finally:
+            os.kill(init, 9)
+            remove_cgroup(place)
+
+
+@case("V41", "of two leases that are over, and hold a folder that was passed on, neither covers the other")
+def v41():
+    with contextlib.ExitStack() as stack:
+        with container_of_root("a"), container_of_root("b"):
+            p = pass_on(IN_FLIGHT)
+            stack.callback(p.wait)
+            stack.callback(p.stdin.close)
+            assert p.stdout.readline() == "ready\n"
+        # status ends none, so both are there when the second one is judged
+        told = once("root", exchange, verb="status", gpus=None)[1]["status"]["leases"]
+        assert sorted(l["state"] for l in told) == ["held", "over"], told
+        client.look()
+        assert states() == ["passed-on"], states()
+    granted(beneath("w"))
+    client.look()
+    assert states() == [], states()
 
 
 @case("V39", "a directory that is parked in a setuid program of a user's counts as his")

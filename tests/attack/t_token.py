@@ -174,3 +174,31 @@ def t9():
             answer = ask(token(job="z"), "two")
             refused(answer, 75, "taken by a container")
             assert "caller-s" not in answer[1]["text"], answer
+
+
+@case("T10", "the limit of one user's used tokens is not root's: only what all have counts", 40)
+def t10():
+    with issuer() as token:
+        granted(ask(token(job="a"), "a", "root"))
+        plant(0, 8192, 0)
+        granted(ask(token(job="b"), "b", "root"))
+
+
+@case("T11", "a folder of used tokens that others could change: no token is taken, none is used up")
+def t11():
+    with issuer() as token:
+        granted(ask(token(job="a"), "a"))
+        used, t = os.listdir(TOKENS), token(job="b")
+        for path in TOKENS, os.path.dirname(TOKENS):
+            old = os.stat(path)
+            for mode, owner, word in (0o777, 0, "written by others"), (0o770, 0, "written by others"), \
+                    (0o700, pwd.getpwnam("attacker").pw_uid, "belongs to uid"):
+                try:
+                    os.chown(path, owner, -1)
+                    os.chmod(path, mode)
+                    refused(ask(t, "b"), 78, path, word)
+                finally:
+                    os.chown(path, old.st_uid, old.st_gid)
+                    os.chmod(path, old.st_mode & 0o7777)
+                assert os.listdir(TOKENS) == used, (path, mode, owner)
+        granted(ask(t, "b"))

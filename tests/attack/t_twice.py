@@ -14,7 +14,8 @@ from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
 from t_lease import BUSY, Counted, Openable, SecondOpenable, hand_over
 from t_inuse import THREAD, build
-from t_policy import HOST_ROOT, IN_NAMESPACE, states
+from t_policy import HOST_ROOT, IN_NAMESPACE, released, states
+from t_process import FUSE_FLUSH, silent_files
 from t_token import ask as ask_with, issuer
 
 HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
@@ -215,6 +216,41 @@ def w8():
             # now the one who kept his word is first
             a.end()
             granted(v.grant(id="v", gpus="1"))
+
+
+def take_turns(wait, seconds):
+    """A new waiter for two GPUs each second, each of whom asks for almost as long as he may."""
+    begun, end = {}, time.monotonic() + seconds
+    while time.monotonic() < end:
+        now = time.monotonic()
+        if not begun or now - max(begun.values()) > 1:
+            begun["w%d" % len(begun)] = now
+        for name, since in begun.items():
+            if now - since < wait - 0.3:
+                exchange(id=name, gpus="2")
+        time.sleep(0.1)
+
+
+@case("W8c", "waiters who come one after the other, for more than can be had, keep a free GPU from nobody for all of his wait", 40)
+def w8c():
+    with etc(), asker("root") as has, asker("attacker") as a:
+        for user in "attacker", "victim":
+            path = "%s/50-%s.conf" % (POLICIES, user)
+            write(path, read(path).replace("count = 2;", "count = 2; wait = 6;"))
+        granted(has.grant(id="has", gpus="1"))
+        a.tell(take_turns, 6, 14)
+        time.sleep(2)
+        with asker("victim") as v:
+            replies, end = [], time.monotonic() + 10
+            while time.monotonic() < end and replies[-1:] in ([], ["busy"]):
+                replies.append(v.grant(id="v", gpus="1")[1]["reply"])
+                time.sleep(0.2)
+            # kept from him at first, or nothing was tried
+            assert replies[0] == "busy" and replies[-1] == "grant", replies
+        a.hear()
+    # who asks for nothing any more is put out by the next
+    time.sleep(2.5)
+    granted(once("victim", exchange, gpus="1"))
 
 
 @case("W8b", "who can't be given what his turn has come for loses his place: free GPUs wait for nobody", 30)
@@ -726,16 +762,6 @@ def beneath(name):
     return once("root", exchange, id=name, folders="/srv/tree/dir:ro", **IN_NAMESPACE)
 
 
-def released():
-    """Where others keep the processors, a look may not get through in its time."""
-    for _ in range(20):
-        if beneath("w")[0] == 0:
-            break
-        time.sleep(0.2)
-    granted(beneath("w"))
-    assert "passed-on" not in states(), states()
-
-
 @contextlib.contextmanager
 def leaving(program):
     """A container that has the folder at /data; its lease's asker goes, and what the program kept is left."""
@@ -758,7 +784,7 @@ def keeps(program):
     with disk():
         with leaving(program):
             never(5, lambda k: beneath("v%d" % k), "/srv/tree/dir lies in /srv/tree")
-        released()
+        released(beneath)
 
 
 @case("V50", "a directory that a process with threads of microseconds keeps holds the folders")
@@ -870,3 +896,65 @@ def v53():
     keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
     # open_tree(2)
     keeps(FROM_ELSEWHERE % 'fd = ck(libc.syscall(428, -100, b"/", 1 | 0x8000))')
+
+
+@contextlib.contextmanager
+def relay(flag):
+    """A container's process that passes the node on while another one of that container keeps whoever looks waiting."""
+    def answers_late(opcode, pid):
+        while opcode == FUSE_FLUSH and not os.path.exists(flag):
+            time.sleep(0.01)
+        return False
+    with silent_files("attacker", answers_late) as path:
+        p = subprocess.Popen(["python3", os.path.dirname(os.path.abspath(__file__)) + "/relay.py", "/dev/nvidia9", path], text=True,
+                             bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: client.become("attacker"))
+
+        def tell(which, answer=None):
+            p.stdin.write(which + "\n")
+            assert answer is None or p.stdout.readline() == answer + "\n"
+        try:
+            assert p.stdout.readline() == "ready\n"
+            yield tell
+        finally:
+            write(flag, "")
+            p.stdin.close()
+            time.sleep(0.2)
+            p.kill()
+            p.wait()
+            os.unlink(flag)
+
+
+def pass_on_while_looked_at(user, tell, flag):
+    tell("1")
+    time.sleep(0.3)
+    with asker(user) as v:
+        v.tell(exchange, gpus=GPU0)
+        time.sleep(0.3)
+        tell("2", "passed")
+        write(flag, "")
+        answer = v.hear()
+        tell("0", "read 4 bytes")
+        refused(answer, 75)
+
+
+@case("W34", "a container's process keeps who looks waiting, and the node goes to one that was looked at already: it is seen", 60)
+def w34():
+    for user in "victim", "root":
+        for n in range(3):
+            flag = "%s/flag-%d" % (TEMP, n)
+            with Openable(), relay(flag) as tell:
+                refused(once(user, exchange, gpus=GPU0), 75, "is open in process")
+                pass_on_while_looked_at(user, tell, flag)
+
+
+@case("W35", "the same of a user whose lease is over but for that process", 60)
+def w35():
+    for n in range(3):
+        flag = "%s/flag-%d" % (TEMP, n)
+        with contextlib.ExitStack() as stack, Openable():
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                tell = stack.enter_context(relay(flag))
+            refused(once("victim", exchange, gpus=GPU0), 75)
+            pass_on_while_looked_at("victim", tell, flag)
+        client.look()

@@ -200,13 +200,17 @@ HIDES = {
     'plain': 'echo ready && read x',
     # a process that is chrooted sees nothing of its mount namespace
     'behind one that is chrooted': 'mkdir -p /run/jail/bin && cp /bin/busybox /run/jail/bin/ && { sleep 60 & } && echo ready && exec chroot /run/jail /bin/busybox sleep 60',
+    # nor does one whose root directory is mounted nowhere, and the first process's mounts are not its own
+    'behind one that is chrooted to what is mounted nowhere': 'exec unshare -m --propagation private sh -c "mount --bind %s /mnt && mkdir -p /run/jail && '
+    'mount -t tmpfs jail /run/jail && mkdir /run/jail/bin && cp /bin/busybox /run/jail/bin/ && exec chroot /run/jail /bin/busybox sh -c '
+    '\'/bin/busybox umount -l / && echo ready && exec /bin/busybox sleep 60\'"' % above,
 }
 # a volume is a mount, too, as overlay makes them
 sh('mount', '--bind', above, above)
 for how, script in HIDES.items():
-    writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && %s' % (above, script)],
+    writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', script if 'unshare' in script else 'mount --bind %s /mnt && %s' % (above, script)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    writer.stdout.readline()
+    ok(writer.stdout.readline() == b'ready\n', tag + 'a container has the volume to write in, ' + how)
     refused('run, where a container has the volume to write in, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
     # what is mounted on a directory of the volume can be moved with that
     sh('mount', '--bind', inner, inner)

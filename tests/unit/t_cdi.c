@@ -301,6 +301,7 @@ test_names(void)
 }
 
 #define NO_OPTION(s) "option \"" s "\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate"
+#define CONTROL_OF(s) "hostPath: " s " can't be given out, nor what is above and beneath it"
 #define OWN(s) s " is the host's own: nothing above and beneath it can be given out to write"
 
 /* «text», of the only device's edits, has this one fault; NULL: none. */
@@ -419,6 +420,24 @@ test_unsafe(void)
 		    "path: python3 runs whatever its arguments say" },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"LD_PRELOAD=/x\"]}]",
 		    "env[0]: LD_PRELOAD steers the dynamic loader" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=/usr/bin:/tmp\"]}]", "env: PATH=/usr/bin:/tmp is not only root's to change" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=/usr/bin:\"]}]", "env: PATH=/usr/bin: is not only root's to change" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=bin\"]}]", "env: PATH=bin is not only root's to change" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"XDG_CONFIG_HOME=/home/x\"]}]", "env: XDG_CONFIG_HOME=/home/x is not only root's to change" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PYTHONPATH=/usr/x\"]}]", "env[0]: PYTHONPATH decides which programs run" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"BASH_FUNC_x%%=1\"]}]", "env[0]: BASH_FUNC_x%% is a program of a shell's" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=/usr/sbin:/usr/bin\"]}]", NULL },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"XDG_CONFIG_HOME=/etc\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/run/k0s/containerd.sock\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/run/k0s") },
+		{ "\"mounts\":[{\"hostPath\":\"/var/run/balena-engine.sock\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/run/balena-engine.sock") },
+		{ "\"mounts\":[{\"hostPath\":\"/run/isulad.sock\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/run/isulad.sock") },
+		{ "\"mounts\":[{\"hostPath\":\"/var/snap/microk8s/common/run/containerd.sock\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/var/snap") },
+		{ "\"mounts\":[{\"hostPath\":\"/var/backups\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/var/backups") },
+		{ "\"mounts\":[{\"hostPath\":\"/etc/security/opasswd\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/etc/security/opasswd") },
+		{ "\"mounts\":[{\"hostPath\":\"/data/x/.ssh\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF(".ssh") },
+		{ "\"mounts\":[{\"hostPath\":\"/data/x/.docker/config.json\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF(".docker") },
+		{ "\"mounts\":[{\"hostPath\":\"/data/.sshx\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/data/x.ssh\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", NULL },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"A=1\"],\"timeout\":-1}]",
 		    "timeout: is out of range: 1 to 3600 seconds" },
 		{ "\"intelRdt\":{\"closID\":\"a\",\"memBwSchema\":\"MB:0=50\"}", NULL },

@@ -1,0 +1,163 @@
+/* See walk.h. Reads names in /proc and nothing else there. */
+#include "walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+#include "file.h"
+
+#define NUMBERS (1U << 22)	/* PID_MAX_LIMIT (linux/threads.h) */
+#define ROUNDS_MAX 8		/* each for those that began during the one before */
+
+static bool traced;
+
+/* Who traces a process of root's is root: each call waits for him, and for nobody else that would be known. */
+static bool
+is_traced(int proc)
+{
+	autofree char *status = NULL;
+	const char *line;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/status", getpid());
+	status = file_read_at(proc, name, 1 << 16, NULL);
+	line = status != NULL ? strstr(status, "\nTracerPid:\t") : NULL;
+
+	return line != NULL && line[strlen("\nTracerPid:\t")] != '0';
+}
+
+long
+walk_waits(void)
+{
+	struct rusage r;
+
+	if (traced)
+		return 0;
+	return getrusage(RUSAGE_SELF, &r) == 0 ? r.ru_nvcsw : -1;
+}
+
+static void
+note_wait(struct walk *w)
+{
+	const long now = walk_waits();
+
+	if (w->at != 0 && (now == -1 || now != w->waits))
+		w->kept_waiting = w->at;
+	w->at = 0;
+}
+
+/* Any order is as likely as any other (Fisher and Yates). */
+static bool
+shuffle(pid_t *v, size_t n)
+{
+	uint32_t pool[64];
+	size_t i, j, left = 0;
+	pid_t one;
+
+	for (i = n; i > 1; i--) {
+		if (left == 0) {
+			if (getrandom(pool, sizeof(pool), 0) != (ssize_t)sizeof(pool))
+				return false;
+			left = sizeof(pool) / sizeof(pool[0]);
+		}
+		j = pool[--left] % i;
+		one = v[i - 1];
+		v[i - 1] = v[j];
+		v[j] = one;
+	}
+	return true;
+}
+
+/* Takes a process that was not met in the rounds before. */
+static bool
+take(struct walk *w, const char *name, size_t *room)
+{
+	uint32_t pid;
+	pid_t *v;
+
+	if (!text_u32(name, 1, NUMBERS - 1, &pid) || (w->met[pid / 8] & 1U << pid % 8) != 0)
+		return true;
+	if (w->pids == *room) {
+		if ((v = reallocarray(w->pid, *room + 1024, sizeof(*v))) == NULL)
+			return false;
+		w->pid = v;
+		*room += 1024;
+	}
+	w->met[pid / 8] |= (unsigned char)(1U << pid % 8);
+	w->pid[w->pids++] = (pid_t)pid;
+	return true;
+}
+
+static bool
+list(struct walk *w)
+{
+	const int fd = openat(w->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	size_t room = 0;
+	bool good = true;
+
+	free(w->pid);
+	w->pid = NULL;
+	w->pids = w->next = 0;
+	if (d == NULL) {
+		if (fd != -1)
+			close(fd);
+		return false;
+	}
+	while (good && (errno = 0, e = readdir(d)) != NULL)
+		good = take(w, e->d_name, &room);
+	good = good && errno == 0;
+	closedir(d);
+	return good && shuffle(w->pid, w->pids);
+}
+
+void
+walk_begin(struct walk *w)
+{
+	*w = (struct walk){ .proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .met = calloc(NUMBERS / 8, 1) };
+	w->failed = w->proc == -1 || w->met == NULL || !list(w);
+	traced = w->proc != -1 && is_traced(w->proc);
+}
+
+bool
+walk_next(struct walk *w, char pid[16])
+{
+	note_wait(w);
+	while (!w->failed && w->next == w->pids) {
+		/* as many as begin are looked at; where more begin then, time goes by as in a wait */
+		if (++w->round == ROUNDS_MAX) {
+			w->kept_waiting = w->kept_waiting != 0 ? w->kept_waiting : w->pid[w->pids - 1];
+			return false;
+		}
+		w->failed = !list(w);
+		if (!w->failed && w->pids == 0)
+			return false;
+	}
+	if (w->failed)
+		return false;
+	w->at = w->pid[w->next++];
+	w->waits = walk_waits();
+	snprintf(pid, 16, "%d", w->at);
+	return true;
+}
+
+void
+walk_end(struct walk *w)
+{
+	if (w->proc != -1)
+		close(w->proc);
+	free(w->pid);
+	free(w->met);
+	*w = (struct walk){ .proc = -1 };
+}

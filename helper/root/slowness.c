@@ -1,0 +1,46 @@
+/* See slowness.h. An empty file for each user, whose time of writing counts. */
+#include "slowness.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "state.h"
+
+#define REMEMBERED_S 60
+
+static int
+open_notes(uint32_t uid, char name[24])
+{
+	struct why ignored;
+
+	snprintf(name, 24, "slow-%u", uid);
+	return state_dir("locks", &ignored);
+}
+
+void
+slowness_note(uint32_t uid)
+{
+	struct why ignored;
+	char name[24];
+	autoclose int dir = open_notes(uid, name);
+
+	if (dir != -1)
+		(void)state_write(dir, name, "", 0600, &ignored);
+}
+
+bool
+slowness_is_noted(uint32_t uid)
+{
+	char name[24];
+	autoclose int dir = open_notes(uid, name);
+	struct stat st;
+	time_t now = time(NULL);
+
+	/* one from the future is of a clock that was set since */
+	return dir != -1 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec <= now + 1 &&
+	    now - st.st_mtim.tv_sec < REMEMBERED_S;
+}

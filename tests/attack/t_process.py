@@ -404,7 +404,9 @@ def send_fds(part):
     for n, piece in enumerate((data[:4], data[4:], b"W")):
         if n == 2 and h.kind() != "grant":
             break
-        h.sock.sendmsg([piece], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1, 2] * 50))] if n == part else [])
+        # who is refused already need not be heard out
+        with contextlib.suppress(BrokenPipeError):
+            h.sock.sendmsg([piece], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1, 2] * 50))] if n == part else [])
     return h.wait(), h.answer
 
 
@@ -1016,9 +1018,10 @@ def start_helpers_with_files():
     for ours, theirs in held:
         p = subprocess.Popen(["gpuhelper"], executable=client.HELPER, stdin=theirs, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, env={}, close_fds=True)
-        # whoever is the last to close it waits, which this process may be: in a thread
-        threading.Thread(target=theirs.close, daemon=True).start()
         pids.append(p.pid)
+    # whoever is the last to close it waits, which this process may be: in a thread, and not while one of its children may
+    for _, theirs in held:
+        threading.Thread(target=theirs.close, daemon=True).start()
     return pids
 
 

@@ -110,8 +110,21 @@ make_directories() {
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }
 
+# The helper of this version does not read what those of others wrote of a GPU that is held, and gives none out then.
+refuse_old_leases() {
+	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
+	version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
+	old_leases() { find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $version" {} ';' -print; }
+	[ -n "$(old_leases)" ] || return 0
+	[ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :
+	held=$(old_leases | wc -l)
+	[ "$held" = 0 ] || fail "containers hold leases that another version wrote: $held (gpuhelperctl status): end these" \
+	    "containers and try again (nothing is installed)"
+}
+
 install_all() {
 	may_install
+	refuse_old_leases
 	make_directories
 	trap drop_new EXIT
 	trap 'exit 1' HUP INT TERM

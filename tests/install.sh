@@ -132,6 +132,21 @@ t "SETUID=no: 0755" [ "$(stat -c %a "$T/tree$H")" = 755 ]
 run_make install DESTDIR="$T/other" PREFIX=/opt/g SYSCONFDIR=/opt/g/etc RUNSTATE=/var/r LOCALSTATE=/srv/v
 t "other places are named in units and rules" sh -c "! grep -rE '/usr/sbin/gpuhelper|/usr/libexec/|[^/a-z]/etc/gpuhelper|/var/lib|/var/log|[ =\"-]/run/gpuhelper' '$T/other/opt/g/lib' >'$T/out'"
 
+echo "# make install where containers hold leases"
+mkdir -p /run/gpuhelper/leases
+printf '{"version":3}' >/run/gpuhelper/leases/old
+before=$(stat -c %i $H $W)
+run_make install
+t "leases of another version: it fails" [ "$st" != 0 ]
+t "and says so" says 'containers hold leases that another version wrote: 1'
+t "nothing is installed" [ "$(stat -c %i $H $W)" = "$before" ]
+rm /run/gpuhelper/leases/old
+version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")
+printf 'lease %s\n' "$version" >/run/gpuhelper/leases/now
+run_make install
+t "leases of this version: it installs" [ "$st" = 0 -a "$(stat -c %i $H $W)" != "$before" ]
+rm -r /run/gpuhelper/leases
+
 echo "# make uninstall"
 groupdel gpuhelper; groupadd --system gpuhelper; run_make install
 mkdir -p /opt/containerd/bin /run/gpuhelper/leases

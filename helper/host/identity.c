@@ -108,27 +108,29 @@ identity_of_claims(const struct request *r, struct known *out, struct why *why)
 	return 0;
 }
 
-json_t *
+char *
 identity_pack(const struct identity *id)
 {
 	autofree char *vars = NULL;
 
+	strictjson_watch();
 	if (id->instance_vars != NULL && ((vars = json_dumps(id->instance_vars, JSON_COMPACT)) == NULL ||
 	    strlen(vars) > IDENTITY_VARS_MAX))
 		return NULL;
-	return json_pack("{s:s, s:s*, s:s*, s:s*, s:s*, s:s*}", "kind", identity_name(id->kind), "team", id->team,
-	    "pipeline", id->pipeline, "job", id->job, "issuer", id->issuer, "instance_vars", vars);
+	return strictjson_text(json_pack("{s:s, s:s*, s:s*, s:s*, s:s*, s:s*}", "kind", identity_name(id->kind),
+	    "team", id->team, "pipeline", id->pipeline, "job", id->job, "issuer", id->issuer, "instance_vars", vars));
 }
 
 bool
-identity_unpack(const json_t *j, struct known *out)
+identity_unpack(const char *text, struct known *out)
 {
+	struct why ignored;
+	json_t *j = strictjson_object(text, strlen(text), &ignored);
 	const char *kind = json_string_value(json_object_get(j, "kind"));
 	const char *vars = json_string_value(json_object_get(j, "instance_vars"));
-	struct why ignored;
 	unsigned k;
 
-	*out = (struct known){ 0 };
+	*out = (struct known){ .remembered = j };
 	if (vars != NULL && (out->vars = strictjson_object(vars, strlen(vars), &ignored)) == NULL)
 		return false;
 	out->id = (struct identity){ .team = json_string_value(json_object_get(j, "team")),
@@ -148,5 +150,6 @@ known_free(struct known *k)
 {
 	token_claims_free(&k->claims);
 	json_decref(k->vars);
+	json_decref(k->remembered);
 	*k = (struct known){ 0 };
 }

@@ -12,6 +12,7 @@ struct known {
 	struct token_claims claims;		/* of a token that holds */
 	char token_hash[65];			/* "" without a token; names it where it does not hold, too */
 	json_t *vars;				/* of a claim */
+	json_t *remembered;			/* what a lease remembers */
 };
 
 /*
@@ -35,12 +36,12 @@ int identity_of_claims(const struct request *r, struct known *out, struct why *w
 #define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that are remembered */
 
 /*
- * An identity to be remembered, its instance_vars as text; NULL: no memory, or
- * those are too long for that.  And back: out->id then borrows from j, the rest is
- * for known_free(); false for what it would not have made.
+ * An identity to be remembered, which the caller frees; NULL: no memory, or its
+ * instance_vars are too long for that.  And back, for known_free(); false for what
+ * it would not have made.
  */
-json_t *identity_pack(const struct identity *id);
-bool identity_unpack(const json_t *j, struct known *out);
+char *identity_pack(const struct identity *id);
+bool identity_unpack(const char *text, struct known *out);
 
 void known_free(struct known *k);
 #define autoknown __attribute__((cleanup(known_free)))

@@ -49,6 +49,16 @@ chores_free(struct chores *c)
 	*c = (struct chores){ 0 };
 }
 
+/* Numbers of 64 bits are text: JSON's may not hold them. */
+static json_t *
+pack_process(const struct process_id *p)
+{
+	char start[24];
+
+	snprintf(start, sizeof(start), "%llu", (unsigned long long)p->start);
+	return json_pack("[I, s]", (json_int_t)p->pid, start);
+}
+
 static json_t *
 pack_one(const struct chore *c)
 {
@@ -64,7 +74,7 @@ pack_one(const struct chore *c)
 		    (json_int_t)c->node[i].minor)) == 0 && whole;
 	j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "do", kinds[c->kind], "lease", c->lease,
 	    "file", c->file, "id", c->id, "gate", c->gate, "cgroups", cgroups, "nodes", nodes,
-	    "init", process_id_pack(&c->init), "by", process_id_pack(&c->by));
+	    "init", pack_process(&c->init), "by", pack_process(&c->by));
 	if (!whole) {
 		json_decref(j);
 		j = NULL;
@@ -93,6 +103,19 @@ read_number(const json_t *j, uint32_t *out)
 
 	*out = (uint32_t)v;
 	return json_is_integer(j) && v >= 0 && v <= UINT32_MAX;
+}
+
+static bool
+read_process(const json_t *j, struct process_id *out)
+{
+	const char *start = json_string_value(json_array_get(j, 1));
+	uint32_t pid;
+
+	if (json_array_size(j) != 2 || !read_number(json_array_get(j, 0), &pid) || pid > INT32_MAX || start == NULL ||
+	    !text_u64(start, UINT64_MAX, &out->start))
+		return false;
+	out->pid = (pid_t)pid;
+	return true;
 }
 
 static bool
@@ -131,7 +154,7 @@ read_one(const json_t *j, struct chore *c)
 		if (strcmp(kind, kinds[i]) == 0)
 			break;
 	if (kind == NULL || i == sizeof(kinds) / sizeof(kinds[0]) || lease == NULL || strlen(lease) >= sizeof(c->lease) ||
-	    !process_id_unpack(json_object_get(j, "init"), &c->init) || !process_id_unpack(json_object_get(j, "by"), &c->by))
+	    !read_process(json_object_get(j, "init"), &c->init) || !read_process(json_object_get(j, "by"), &c->by))
 		return false;
 	c->kind = (enum chore_kind)i;
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);

@@ -6,8 +6,7 @@
 #ifndef GPUHELPER_PURE_HELDFOLDER_H
 #define GPUHELPER_PURE_HELDFOLDER_H
 
-#include <jansson.h>
-
+#include "lines.h"
 #include "secontext.h"
 
 struct held_folder {
@@ -20,10 +19,8 @@ struct held_folder {
 /* True if they are one folder, or one lies in the other, be it on a mount of its own there. */
 bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
 
-/* As an object of JSON; NULL: no memory, or something is not UTF-8. */
-json_t *held_folder_pack(const struct held_folder *f);
-/* Reads that back; false, and *f empty, for what it would not have made. */
-bool held_folder_unpack(const json_t *j, struct held_folder *f);
+/* As it is written down (lines.h); what is none fails, and is to be freed, too. */
+void held_folder_words(struct lines *s, struct held_folder *f);
 void held_folder_free(struct held_folder *f);
 
 #endif

@@ -5,14 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strictjson.h"
-#include "text.h"
-
-/*
- * 1 knew neither acts nor draining, nor how nodes were; 2 knew nothing of the container's first process, nor of
- * tasks.  Their containers may outlive an upgrade.
- */
-#define VERSION 3
+#include "lines.h"
 
 void
 lease_free(struct lease *l)
@@ -166,316 +159,207 @@ lease_add_way(struct lease *l, struct way *w)
 	return true;
 }
 
-/* Numbers of 64 bits are written as text: JSON's may not hold them. */
-static json_t *
-pack_u64(uint64_t n)
-{
-	char text[24];
+/* Lines. */
 
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	return json_string(text);
+static void
+head_lines(struct lines *s, struct lease *l)
+{
+	uint32_t version = LEASE_VERSION;
+
+	lines_begin(s, "lease");
+	word_u32(s, &version);
+	if (version != LEASE_VERSION)
+		s->failed = true;
+	lines_begin(s, "container");
+	word_copy(s, &l->id);
+	word_copy(s, &l->root);
+	word_u32(s, &l->uid);
+	lines_begin(s, "granted");
+	word_copy(s, &l->policy);
+	word_copy(s, &l->pipeline);
+	word_i64(s, &l->since);
+	lines_begin(s, "state");
+	l->state = lease_state_word(s, l->state);
+	word_bool(s, &l->planned);
 }
 
-static json_t *
-pack_node(const struct edit_node *n)
+/* Its processes, and where they are. */
+static void
+process_lines(struct lines *s, struct lease *l)
 {
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "path", n->path, "major", (json_int_t)n->major,
-	    "minor", (json_int_t)n->minor, "mode", (json_int_t)n->mode, "uid", (json_int_t)n->uid,
-	    "gid", (json_int_t)n->gid);
+	lines_begin(s, "boot");
+	word_text(s, l->boot, sizeof(l->boot));
+	lines_begin(s, "asker");
+	process_id_words(s, &l->asker);
+	lines_begin(s, "init");
+	process_id_words(s, &l->init);
+	lines_begin(s, "namespaces");
+	word_u64(s, &l->pids);
+	word_bool(s, &l->own_pids);
+	word_u64(s, &l->mounts);
+	lines_begin(s, "rights");
+	word_bool(s, &l->privileged);
+	word_bool(s, &l->hooked);
+	word_bool(s, &l->host_root);
+	lines_begin(s, "label");
+	word_text(s, l->label, sizeof(l->label));
 }
 
-static const char *const act_names[] = { "allow-user", "allow-group", "make-node", "label" };
-
-static json_t *
-pack_act(const struct act *a)
+static void
+cgroup_lines(struct lines *s, struct lease *l)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:s*, s:s*}", "act", act_names[a->kind], "path", a->path,
-	    "major", (json_int_t)a->major, "minor", (json_int_t)a->minor, "id", (json_int_t)a->id, "mask", a->mask,
-	    "inode", pack_u64(a->inode), "label", a->kind == ACT_LABEL ? a->label : NULL,
-	    "was", a->kind == ACT_LABEL ? a->was : NULL);
+	char *dir;
+	size_t i;
+
+	for (i = 0; lines_more(s, "cgroup", i < l->cgroups.n); i++) {
+		dir = i < l->cgroups.n ? l->cgroups.v[i] : NULL;
+		word_copy(s, &dir);
+		if (i < l->cgroups.n)
+			continue;
+		if (dir != NULL && !strlist_add(&l->cgroups, dir, SIZE_MAX))
+			lines_starve(s);
+		free(dir);
+	}
+}
+
+static void
+gpu_lines(struct lines *s, struct lease *l)
+{
+	struct held_gpu *g;
+	size_t i;
+
+	for (i = 0; lines_more(s, "gpu", i < l->gpus); i++) {
+		if ((g = lines_member(s, (void **)&l->gpu, &l->gpus, i, sizeof(*g))) == NULL)
+			return;
+		held_gpu_words(s, g);
+	}
+}
+
+static void
+node_lines(struct lines *s, struct lease *l)
+{
+	struct edit_node *n;
+	size_t i;
+
+	for (i = 0; lines_more(s, "node", i < l->nodes); i++) {
+		if ((n = lines_member(s, (void **)&l->node, &l->nodes, i, sizeof(*n))) == NULL)
+			return;
+		word_text(s, n->path, sizeof(n->path));
+		word_u32(s, &n->major);
+		word_u32(s, &n->minor);
+		word_u32(s, &n->mode);
+		word_u32(s, &n->uid);
+		word_u32(s, &n->gid);
+	}
+}
+
+static void
+user_lines(struct lines *s, struct lease *l)
+{
+	struct idspan *u;
+	size_t i;
+
+	for (i = 0; lines_more(s, "user", i < l->users); i++) {
+		if ((u = lines_member(s, (void **)&l->user, &l->users, i, sizeof(*u))) == NULL)
+			return;
+		word_u32(s, &u->first);
+		word_u32(s, &u->size);
+	}
+}
+
+static void
+act_lines(struct lines *s, struct lease *l)
+{
+	static const char *const kinds[] = { "allow-user", "allow-group", "make-node", "label" };
+	static const char *const masks[] = { "none", "0", "1", "2", "3", "4", "5", "6", "7" };
+	struct act *a;
+	size_t i;
+
+	for (i = 0; lines_more(s, "act", i < l->acts); i++) {
+		if ((a = lines_member(s, (void **)&l->act, &l->acts, i, sizeof(*a))) == NULL)
+			return;
+		a->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), a->kind);
+		word_text(s, a->path, sizeof(a->path));
+		word_u32(s, &a->major);
+		word_u32(s, &a->minor);
+		word_u32(s, &a->id);
+		a->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(a->mask + 1)) - 1;
+		word_u64(s, &a->inode);
+		word_text(s, a->label, sizeof(a->label));
+		word_text(s, a->was, sizeof(a->was));
+	}
+}
+
+static void
+folder_lines(struct lines *s, struct lease *l)
+{
+	struct held_folder *f;
+	size_t i;
+
+	for (i = 0; lines_more(s, "folder", i < l->folders); i++) {
+		if ((f = lines_member(s, (void **)&l->folder, &l->folders, i, sizeof(*f))) == NULL)
+			return;
+		held_folder_words(s, f);
+	}
+}
+
+static void
+way_lines(struct lines *s, struct lease *l)
+{
+	struct way *w;
+	size_t i;
+
+	for (i = 0; lines_more(s, "way", i < l->ways); i++) {
+		if ((w = lines_member(s, (void **)&l->way, &l->ways, i, sizeof(*w))) == NULL)
+			return;
+		way_words(s, w);
+	}
+}
+
+static bool
+lease_lines(struct lines *s, struct lease *l)
+{
+	head_lines(s, l);
+	process_lines(s, l);
+	cgroup_lines(s, l);
+	gpu_lines(s, l);
+	node_lines(s, l);
+	user_lines(s, l);
+	act_lines(s, l);
+	folder_lines(s, l);
+	way_lines(s, l);
+	lines_begin(s, "tasks");
+	word_bool(s, &l->pauses);
+	if (l->pauses)
+		pausing_lines(s, &l->pausing);
+	return lines_finish(s);
 }
 
 char *
 lease_encode(const struct lease *l)
 {
-	json_t *gpus, *nodes, *cgroups, *users, *acts, *folders, *ways, *pausing = NULL, *j;
-	bool whole = true;
-	size_t i;
+	struct lease same = *l;		/* nothing of it changes: lines.h */
+	struct buf text = { 0 };
 
-	strictjson_watch();
-	gpus = json_array();
-	nodes = json_array();
-	cgroups = json_array();
-	users = json_array();
-	acts = json_array();
-	folders = json_array();
-	ways = json_array();
-	for (i = 0; i < l->gpus; i++)
-		json_array_append_new(gpus, held_gpu_pack(&l->gpu[i]));
-	for (i = 0; i < l->nodes; i++)
-		json_array_append_new(nodes, pack_node(&l->node[i]));
-	for (i = 0; i < l->cgroups.n; i++)
-		json_array_append_new(cgroups, json_string(l->cgroups.v[i]));
-	for (i = 0; i < l->users; i++)
-		json_array_append_new(users, json_pack("[I,I]", (json_int_t)l->user[i].first, (json_int_t)l->user[i].size));
-	for (i = 0; i < l->acts; i++)
-		json_array_append_new(acts, pack_act(&l->act[i]));
-	for (i = 0; i < l->folders; i++)
-		whole = json_array_append_new(folders, held_folder_pack(&l->folder[i])) == 0 && whole;
-	for (i = 0; i < l->ways; i++)
-		whole = json_array_append_new(ways, way_pack(&l->way[i])) == 0 && whole;
-	if (l->pauses && (pausing = pausing_pack(&l->pausing)) == NULL)
-		whole = false;
-	j = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
-	    "s:s, s:o*, s:o*, s:s*, s:o, s:o, s:b, s:b, s:b}",
-	    "version", VERSION, "id", l->id, "root", l->root, "uid", (json_int_t)l->uid, "pid", (json_int_t)l->asker.pid,
-	    "start", pack_u64(l->asker.start), "init", (json_int_t)l->init.pid, "init_start", pack_u64(l->init.start),
-	    "boot", l->boot, "since", (json_int_t)l->since, "policy", l->policy,
-	    "pipeline", l->pipeline, "cgroups", cgroups, "gpus", gpus, "nodes", nodes, "users", users, "acts", acts,
-	    "folders", folders, "host_root", l->host_root, "ways", ways, "state", lease_state_name(l->state),
-	    "pausing", pausing, "planned", l->planned ? json_true() : NULL,
-	    "label", l->label[0] != '\0' ? l->label : NULL, "pids", pack_u64(l->pids), "mounts", pack_u64(l->mounts),
-	    "own_pids", l->own_pids, "privileged", l->privileged, "hooked", l->hooked);
-	if (!whole) {
-		json_decref(j);
-		j = NULL;
-	}
-	return strictjson_text(j);
-}
-
-/* Reading.  Every function returns false for what the one above would not have written. */
-
-static bool
-get_u32(const json_t *j, const char *key, uint32_t *out)
-{
-	const json_t *n = json_object_get(j, key);
-	json_int_t v = json_integer_value(n);
-
-	*out = (uint32_t)v;
-	return json_is_integer(n) && v >= 0 && v <= UINT32_MAX;
-}
-
-static bool
-get_u64(const json_t *j, const char *key, uint64_t *out)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s != NULL && text_u64(s, UINT64_MAX, out);
-}
-
-static bool
-get_text(const json_t *j, const char *key, char *out, size_t size)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s != NULL && (size_t)snprintf(out, size, "%s", s) < size;
-}
-
-static bool
-get_copy(const json_t *j, const char *key, char **out)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s != NULL && (*out = strdup(s)) != NULL;
-}
-
-static bool
-read_gpu(const json_t *j, struct lease *l)
-{
-	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
-
-	if (v == NULL)
-		return false;
-	l->gpu = v;
-	return held_gpu_unpack(j, &v[l->gpus++]) == 0;
-}
-
-static bool
-read_node(const json_t *j, struct lease *l)
-{
-	struct edit_node *v = reallocarray(l->node, l->nodes + 1, sizeof(*v)), *n;
-
-	if (v == NULL)
-		return false;
-	l->node = v;
-	n = &v[l->nodes++];
-	*n = (struct edit_node){ .mode = LEASE_MODE_UNKNOWN };
-	if (!get_text(j, "path", n->path, sizeof(n->path)) || !get_u32(j, "major", &n->major) ||
-	    !get_u32(j, "minor", &n->minor))
-		return false;
-	return json_object_get(j, "mode") == NULL || (get_u32(j, "mode", &n->mode) && get_u32(j, "uid", &n->uid) &&
-	    get_u32(j, "gid", &n->gid));
-}
-
-static bool
-read_user(const json_t *j, struct lease *l)
-{
-	struct idspan *v = reallocarray(l->user, l->users + 1, sizeof(*v));
-	const json_t *first = json_array_get(j, 0), *size = json_array_get(j, 1);
-
-	if (v == NULL)
-		return false;
-	l->user = v;
-	v[l->users++] = (struct idspan){ (uint32_t)json_integer_value(first), (uint32_t)json_integer_value(size) };
-	return json_array_size(j) == 2 && json_is_integer(first) && json_is_integer(size);
-}
-
-static bool
-read_act(const json_t *j, struct lease *l)
-{
-	const json_t *mask = json_object_get(j, "mask");
-	struct act a = { .mask = (int)json_integer_value(mask) };
-	char name[16];
-	size_t k;
-
-	if (!get_text(j, "act", name, sizeof(name)) || !get_text(j, "path", a.path, sizeof(a.path)) ||
-	    !get_u32(j, "major", &a.major) || !get_u32(j, "minor", &a.minor) || !get_u32(j, "id", &a.id) ||
-	    !get_u64(j, "inode", &a.inode) || !json_is_integer(mask) || a.mask < ACT_NO_MASK || a.mask > 7)
-		return false;
-	for (k = 0; k < sizeof(act_names) / sizeof(act_names[0]); k++)
-		if (strcmp(name, act_names[k]) == 0) {
-			a.kind = (enum act_kind)k;
-			return (a.kind != ACT_LABEL || (get_text(j, "label", a.label, sizeof(a.label)) &&
-			    get_text(j, "was", a.was, sizeof(a.was)))) && lease_add_act(l, &a);
-		}
-	return false;
-}
-
-static bool
-read_folder(const json_t *j, struct lease *l)
-{
-	struct held_folder f;
-
-	return held_folder_unpack(j, &f) && lease_add_folder(l, &f);
-}
-
-static bool
-read_list(const json_t *j, const char *key, bool (*read)(const json_t *, struct lease *), struct lease *l)
-{
-	const json_t *list = json_object_get(j, key), *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-		if (!read(item, l))
-			return false;
-	return json_is_array(list);
-}
-
-static bool
-read_cgroup(const json_t *j, struct lease *l)
-{
-	return json_is_string(j) && strlist_add(&l->cgroups, json_string_value(j), SIZE_MAX);
-}
-
-static bool
-get_process(const json_t *j, const char *pid, const char *start, struct process_id *out)
-{
-	uint32_t n;
-
-	if (!get_u32(j, pid, &n) || n > INT32_MAX || !get_u64(j, start, &out->start))
-		return false;
-	out->pid = (pid_t)n;
-	return true;
-}
-
-static bool
-read_way(const json_t *j, struct lease *l)
-{
-	struct way w;
-
-	return way_unpack(j, &w) && lease_add_way(l, &w);
-}
-
-static bool
-read_ways(const json_t *j, struct lease *l)
-{
-	const json_t *host_root = json_object_get(j, "host_root");
-
-	l->host_root = json_is_true(host_root);
-	return json_is_boolean(host_root) && read_list(j, "ways", read_way, l);
-}
-
-/* Where its processes are; one that was written before an upgrade does not know. */
-static bool
-read_place(const json_t *j, struct lease *l)
-{
-	if (json_object_get(j, "pids") == NULL)
-		return true;
-	l->own_pids = json_is_true(json_object_get(j, "own_pids"));
-	l->privileged = json_is_true(json_object_get(j, "privileged"));
-	l->hooked = json_is_true(json_object_get(j, "hooked"));
-	return get_u64(j, "pids", &l->pids) && get_u64(j, "mounts", &l->mounts) &&
-	    json_is_boolean(json_object_get(j, "own_pids")) && json_is_boolean(json_object_get(j, "privileged"));
-}
-
-/* Of version 2. */
-static bool
-read_draining(const json_t *j, struct lease *l)
-{
-	const json_t *draining = json_object_get(j, "draining");
-
-	l->state = json_is_true(draining) ? LEASE_DRAINING : LEASE_HELD;
-	return json_is_boolean(draining);
-}
-
-static bool
-read_state(const json_t *j, struct lease *l)
-{
-	const char *state = json_string_value(json_object_get(j, "state"));
-	const json_t *pausing = json_object_get(j, "pausing"), *planned = json_object_get(j, "planned");
-
-	if (state == NULL || !lease_state_named(state, &l->state) || !get_process(j, "init", "init_start", &l->init))
-		return false;
-	l->planned = planned != NULL;
-	if (planned != NULL && !json_is_true(planned))
-		return false;
-	l->pauses = pausing != NULL;
-	return !l->pauses || pausing_unpack(pausing, &l->pausing);
-}
-
-static bool
-read_lease(const json_t *j, struct lease *l)
-{
-	const json_int_t version = json_integer_value(json_object_get(j, "version"));
-
-	if (version < 1 || version > VERSION || !get_process(j, "pid", "start", &l->asker) ||
-	    (version == 2 && !read_draining(j, l)) || (version == VERSION && !read_state(j, l)) ||
-	    !get_u32(j, "uid", &l->uid) || !get_text(j, "boot", l->boot, sizeof(l->boot)) || !get_copy(j, "id", &l->id) ||
-	    !get_copy(j, "root", &l->root) || !get_copy(j, "policy", &l->policy) ||
-	    !get_copy(j, "pipeline", &l->pipeline))
-		return false;
-	l->since = json_integer_value(json_object_get(j, "since"));
-	if (json_object_get(j, "label") != NULL && !get_text(j, "label", l->label, sizeof(l->label)))
-		return false;
-	return read_list(j, "cgroups", read_cgroup, l) && read_list(j, "gpus", read_gpu, l) &&
-	    read_list(j, "nodes", read_node, l) && read_list(j, "users", read_user, l) &&
-	    (version == 1 || read_list(j, "acts", read_act, l)) &&
-	    /* one that was written before an upgrade has none */
-	    (json_object_get(j, "folders") == NULL || read_list(j, "folders", read_folder, l)) &&
-	    (version < VERSION || (read_ways(j, l) && read_place(j, l)));
+	if (lease_lines(&(struct lines){ .out = &text }, &same))
+		return buf_take(&text);
+	buf_free(&text);
+	return NULL;
 }
 
 int
 lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 {
-	json_t *j = strictjson_object(text, len, why);
-	char key[sizeof(l->key)], name[sizeof(l->name)];
-	bool ok;
+	struct lines s = { .at = text, .end = text + len };
+	struct lease read = { 0 };
+	const bool good = lease_lines(&s, &read);
 
-	memcpy(key, l->key, sizeof(key));
-	memcpy(name, l->name, sizeof(name));
-	*l = (struct lease){ 0 };
-	if (j == NULL)
-		return -1;
-	ok = read_lease(j, l);
-	json_decref(j);
-	if (!ok) {
-		lease_free(l);
-		refuse(why, WHY_CONFIG, "no lease of this version");
-	}
-	memcpy(l->key, key, sizeof(key));
-	memcpy(l->name, name, sizeof(name));
-	return ok ? 0 : -1;
+	if (!good)
+		lease_free(&read);
+	memcpy(read.key, l->key, sizeof(read.key));
+	memcpy(read.name, l->name, sizeof(read.name));
+	*l = read;
+	return good ? 0 : s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no lease of this version");
 }
 
 bool

@@ -1,5 +1,5 @@
 /*
- * A lease as it is written down: a file in /run/gpuhelper/leases, one JSON object.
+ * A lease as it is written down: a file in /run/gpuhelper/leases, of lines (lines.h).
  * Values in, text out, and back; whoever reads one that is not of this form is
  * told so, for it may hold a GPU.  Opening and locking is helper/root/leaselist.c's.
  */
@@ -22,6 +22,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
+#define LEASE_VERSION 4		/* of the files; an upgrade is refused while one of another version is there (install.sh) */
 #define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)
 #define LEASE_MODE_UNKNOWN UINT32_MAX

@@ -28,12 +28,20 @@ place_of(const struct way *w)
 	return w->at.n > 0 ? w->at.v[0] : "";
 }
 
+/* A lease may have a thousand of each: they go along where somebody looks for them. */
+static bool
+needs_folders(const struct look_ask *a, const struct lease *l)
+{
+	return a->kind == LOOK_USE || (a->kind == LOOK_LIFE && l->users > 0);
+}
+
 char *
 look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
 	struct fixed f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
 		.program = l->pausing.program, .users = l->users, .nodes = l->nodes, .execs = l->pausing.execs,
-		.cgroups = l->cgroups.n, .folders = l->folders, .ways = l->ways };
+		.cgroups = l->cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
+		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
 	autobuf struct buf b = { 0 };
 	size_t i;
 
@@ -45,11 +53,11 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	bytes_put(&b, l->pausing.exec, l->pausing.execs * sizeof(*l->pausing.exec));
 	for (i = 0; i < l->cgroups.n; i++)
 		put_text(&b, l->cgroups.v[i]);
-	for (i = 0; i < l->folders; i++) {
+	for (i = 0; i < f.folders; i++) {
 		put_text(&b, l->folder[i].fs);
 		put_text(&b, l->folder[i].place);
 	}
-	for (i = 0; i < l->ways; i++) {
+	for (i = 0; i < f.ways; i++) {
 		bytes_put(&b, l->way[i].writable ? "w" : "r", 1);
 		put_text(&b, place_of(&l->way[i]));
 	}

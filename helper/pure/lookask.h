@@ -41,7 +41,7 @@ struct look_answer {
 
 /*
  * The bytes, *len of them, which the caller frees; NULL: no memory. Of *l counts what struct fixed in lookask.c has,
- * and the arrays that follow it.
+ * and the arrays that follow it; folders for LOOK_USE and LOOK_LIFE of one with users, ways for LOOK_PASSED.
  */
 char *look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len);
 

@@ -15,17 +15,10 @@ lease_state_name(enum lease_state s)
 	return states[s];
 }
 
-bool
-lease_state_named(const char *name, enum lease_state *out)
+enum lease_state
+lease_state_word(struct lines *s, enum lease_state state)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strcmp(name, states[i]) == 0) {
-			*out = (enum lease_state)i;
-			return true;
-		}
-	return false;
+	return (enum lease_state)word_name(s, states, sizeof(states) / sizeof(states[0]), state);
 }
 
 bool
@@ -39,7 +32,7 @@ pausing_free(struct pausing *p)
 {
 	free(p->gate);
 	free(p->exec);
-	json_decref(p->who);
+	free(p->who);
 	*p = (struct pausing){ 0 };
 }
 
@@ -55,125 +48,55 @@ pausing_add_exec(struct pausing *p, struct process_id runtime)
 	return true;
 }
 
-/* Text.  Numbers of 64 bits are strings: JSON's may not hold them. */
-
-static json_t *
-pack_u64(uint64_t n)
+void
+process_id_words(struct lines *s, struct process_id *p)
 {
-	char text[24];
+	uint32_t pid = (uint32_t)p->pid;
 
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	return json_string(text);
+	word_u32(s, &pid);
+	word_u64(s, &p->start);
+	p->pid = (pid_t)pid;
+	if (pid > INT32_MAX)
+		s->failed = true;
 }
 
-json_t *
-process_id_pack(const struct process_id *p)
+static void
+exec_lines(struct lines *s, struct pausing *p)
 {
-	return json_pack("[I, o]", (json_int_t)p->pid, pack_u64(p->start));
-}
-
-json_t *
-pausing_pack(const struct pausing *p)
-{
-	json_t *execs = json_array();
+	struct process_id *exec;
 	size_t i;
 
-	for (i = 0; i < p->execs; i++)
-		if (json_array_append_new(execs, process_id_pack(&p->exec[i])) == -1) {
-			json_decref(execs);
-			return NULL;
-		}
-	return json_pack("{s:[I,I,o], s:s*, s:i, s:I, s:I, s:I, s:b, s:b, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:O*}",
-	    "program", (json_int_t)p->program.major, (json_int_t)p->program.minor, pack_u64(p->program.inode),
-	    "gate", p->gate, "idle", (int)p->idle, "first_exec", (json_int_t)p->first_exec,
-	    "left_behind", (json_int_t)p->left_behind, "created", (json_int_t)p->created, "used", p->used, "shut", p->shut,
-	    "execs", execs, "left_since", (json_int_t)p->left_since, "giver", process_id_pack(&p->giver),
-	    "giving_since", (json_int_t)p->giving_since, "waited", (json_int_t)p->waited, "uid", (json_int_t)p->uid,
-	    "gid", (json_int_t)p->gid, "who", p->who);
+	for (i = 0; lines_more(s, "exec", i < p->execs); i++) {
+		if (i == EXECS_MAX || (exec = lines_member(s, (void **)&p->exec, &p->execs, i, sizeof(*p->exec))) == NULL)
+			return;
+		process_id_words(s, exec);
+	}
 }
 
-static bool
-read_u64(const json_t *j, uint64_t *out)
+void
+pausing_lines(struct lines *s, struct pausing *p)
 {
-	return json_is_string(j) && text_u64(json_string_value(j), UINT64_MAX, out);
-}
+	static const char *const idles[] = { "give-back", "stop", "keep" };
 
-static bool
-read_u32(const json_t *j, uint32_t *out)
-{
-	json_int_t v = json_integer_value(j);
-
-	*out = (uint32_t)v;
-	return json_is_integer(j) && v >= 0 && v <= UINT32_MAX;
-}
-
-static bool
-read_time(const json_t *j, int64_t *out)
-{
-	*out = json_integer_value(j);
-	return json_is_integer(j) && *out >= 0;
-}
-
-bool
-process_id_unpack(const json_t *j, struct process_id *out)
-{
-	uint32_t pid;
-
-	if (json_array_size(j) != 2 || !read_u32(json_array_get(j, 0), &pid) || pid > INT32_MAX ||
-	    !read_u64(json_array_get(j, 1), &out->start))
-		return false;
-	out->pid = (pid_t)pid;
-	return true;
-}
-
-static bool
-read_execs(const json_t *list, struct pausing *p)
-{
-	struct process_id one;
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-		if (!process_id_unpack(item, &one) || !pausing_add_exec(p, one))
-			return false;
-	return json_is_array(list);
-}
-
-static bool
-read_all(const json_t *j, struct pausing *p)
-{
-	const json_t *program = json_object_get(j, "program"), *gate = json_object_get(j, "gate");
-	const json_t *used = json_object_get(j, "used"), *shut = json_object_get(j, "shut");
-	uint32_t idle;
-
-	if (json_array_size(program) != 3 || !read_u32(json_array_get(program, 0), &p->program.major) ||
-	    !read_u32(json_array_get(program, 1), &p->program.minor) ||
-	    !read_u64(json_array_get(program, 2), &p->program.inode) || !read_u32(json_object_get(j, "idle"), &idle) ||
-	    idle > IDLE_KEEP || !json_is_boolean(used) || !json_is_boolean(shut) ||
-	    (gate != NULL && (!json_is_string(gate) || (p->gate = strdup(json_string_value(gate))) == NULL)))
-		return false;
-	p->idle = (enum idle_setting)idle;
-	p->used = json_is_true(used);
-	p->shut = json_is_true(shut);
-	p->who = json_incref(json_object_get(j, "who"));
-	return read_u32(json_object_get(j, "waited"), &p->waited) && read_u32(json_object_get(j, "uid"), &p->uid) &&
-	    read_u32(json_object_get(j, "gid"), &p->gid) && (p->who == NULL || json_is_object(p->who)) &&
-	 read_u32(json_object_get(j, "first_exec"), &p->first_exec) &&
-	    read_u32(json_object_get(j, "left_behind"), &p->left_behind) &&
-	    read_time(json_object_get(j, "created"), &p->created) &&
-	    read_time(json_object_get(j, "left_since"), &p->left_since) &&
-	    read_time(json_object_get(j, "giving_since"), &p->giving_since) &&
-	    process_id_unpack(json_object_get(j, "giver"), &p->giver) && read_execs(json_object_get(j, "execs"), p);
-}
-
-bool
-pausing_unpack(const json_t *j, struct pausing *p)
-{
-	*p = (struct pausing){ 0 };
-	if (read_all(j, p))
-		return true;
-	pausing_free(p);
-	return false;
+	lines_begin(s, "pausing");
+	word_u32(s, &p->program.major);
+	word_u32(s, &p->program.minor);
+	word_u64(s, &p->program.inode);
+	word_copy_if_any(s, &p->gate);
+	p->idle = (enum idle_setting)word_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
+	word_u32(s, &p->first_exec);
+	word_u32(s, &p->left_behind);
+	word_i64(s, &p->created);
+	word_bool(s, &p->used);
+	word_bool(s, &p->shut);
+	word_i64(s, &p->left_since);
+	process_id_words(s, &p->giver);
+	word_i64(s, &p->giving_since);
+	word_u32(s, &p->waited);
+	word_u32(s, &p->uid);
+	word_u32(s, &p->gid);
+	word_copy_if_any(s, &p->who);
+	exec_lines(s, p);
 }
 
 /* Decisions. */

@@ -7,11 +7,11 @@
 #ifndef GPUHELPER_PURE_PAUSING_H
 #define GPUHELPER_PURE_PAUSING_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lines.h"
 #include "processid.h"
 
 #define LEFT_BEHIND_KEEP UINT32_MAX
@@ -42,8 +42,8 @@ enum lease_state {
 	LEASE_PASSED_ON,	/* the container is gone, and someone may have what it passed on of its folders: no more is held */
 };
 const char *lease_state_name(enum lease_state s);
-/* False for no such name. */
-bool lease_state_named(const char *name, enum lease_state *out);
+/* As a word (lines.h). */
+enum lease_state lease_state_word(struct lines *s, enum lease_state state);
 
 /* What a lease knows of its container's tasks. */
 struct pausing {
@@ -62,21 +62,16 @@ struct pausing {
 	int64_t giving_since;		/* since when; clock_ms() */
 	uint32_t waited;		/* seconds that it waited for its GPUs */
 	uint32_t uid, gid;		/* of the process that the container was made for; ids inside */
-	json_t *who;			/* its identity (host/identity.h), by which it may come back; NULL: it may not */
+	char *who;			/* its identity (identity_pack()), by which it may come back; NULL: it may not */
 };
 void pausing_free(struct pausing *p);
 
 /* Adds a runtime that puts a process into it.  False: no memory, or EXECS_MAX are there. */
 bool pausing_add_exec(struct pausing *p, struct process_id runtime);
 
-/* A process as an array of JSON, and back; false for what is none. */
-json_t *process_id_pack(const struct process_id *p);
-bool process_id_unpack(const json_t *j, struct process_id *out);
-
-/* As an object of JSON; NULL: no memory. */
-json_t *pausing_pack(const struct pausing *p);
-/* Reads that back; false, and *p empty, for what it would not have made. */
-bool pausing_unpack(const json_t *j, struct pausing *p);
+/* A process as two words, and all of it as lines (lines.h); what is none fails, and is to be freed, too. */
+void process_id_words(struct lines *s, struct process_id *p);
+void pausing_lines(struct lines *s, struct pausing *p);
 
 /* What root saw of the container. */
 struct sight {

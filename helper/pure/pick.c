@@ -4,13 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-json_t *
-held_gpu_pack(const struct held_gpu *g)
-{
-	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
-	    "part", g->part, "exclusive", g->exclusive, "limit", (int)g->limit);
-}
-
 static bool
 skip_number(const char **p)
 {
@@ -33,40 +26,19 @@ part_is_valid(const char *p)
 	return *p == '\0' || (*p++ == ':' && skip_number(&p) && *p == '\0');
 }
 
-static bool
-read_part(const json_t *j, struct held_gpu *g)
+void
+held_gpu_words(struct lines *s, struct held_gpu *g)
 {
-	const json_t *part = json_object_get(j, "part"), *old = json_object_get(j, "partition");
-	const char *s = json_string_value(part);
-	json_int_t n = json_integer_value(old);
+	const char *const vendors[] = { gpu_vendor_name(GPU_NVIDIA), gpu_vendor_name(GPU_AMD), gpu_vendor_name(GPU_INTEL) };
+	char pci[sizeof(g->pci)];
 
-	if (part != NULL) {
-		if (old != NULL || s == NULL || strlen(s) >= sizeof(g->part) || !part_is_valid(s))
-			return false;
-		memcpy(g->part, s, strlen(s) + 1);
-		return true;
-	}
-	if (!json_is_integer(old) || n < 0 || n > UINT32_MAX)
-		return false;
-	/*
-	 * Its holder may be running still.  0 was the first partition and a GPU
-	 * without any: it is taken for the whole, which keeps the most from others.
-	 */
-	if (n > 0)
-		snprintf(g->part, sizeof(g->part), "%u", (unsigned)n);
-	return true;
-}
-
-int
-held_gpu_unpack(const json_t *j, struct held_gpu *g)
-{
-	const char *vendor = json_string_value(json_object_get(j, "vendor"));
-	const char *pci = json_string_value(json_object_get(j, "pci"));
-
-	*g = (struct held_gpu){ .exclusive = json_is_true(json_object_get(j, "exclusive")),
-		.limit = (unsigned)json_integer_value(json_object_get(j, "limit")) };
-	return vendor != NULL && pci != NULL && gpu_vendor_parse(vendor, &g->vendor) &&
-	    pci_address_normalise(pci, g->pci) && read_part(j, g) ? 0 : -1;
+	g->vendor = (enum gpu_vendor)word_name(s, vendors, GPU_VENDORS, g->vendor);
+	word_text(s, g->pci, sizeof(g->pci));
+	word_text(s, g->part, sizeof(g->part));
+	word_bool(s, &g->exclusive);
+	word_u32(s, &g->limit);
+	if (!s->failed && (!pci_address_normalise(g->pci, pci) || strcmp(pci, g->pci) != 0 || !part_is_valid(g->part)))
+		s->failed = true;
 }
 
 bool

@@ -6,11 +6,11 @@
 #ifndef GPUHELPER_PURE_PICK_H
 #define GPUHELPER_PURE_PICK_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "gpu.h"
+#include "lines.h"
 
 /*
  * A GPU that someone holds, by what survives a restart of anything: the physical
@@ -31,12 +31,8 @@ struct held_gpu {
 	unsigned limit;		/* of a shared one: most containers at a time; 0: no limit */
 };
 
-/*
- * As it is written down; the other way round, -1 for what is none.  Also reads
- * what the versions before «part» wrote, a number «partition».
- */
-json_t *held_gpu_pack(const struct held_gpu *g);
-int held_gpu_unpack(const json_t *j, struct held_gpu *g);
+/* As it is written down (lines.h); what is none fails. */
+void held_gpu_words(struct lines *s, struct held_gpu *g);
 
 /* What one container holds, or what is kept for one that waits. */
 struct holding {

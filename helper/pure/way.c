@@ -48,38 +48,19 @@ way_same(const struct way *a, const struct way *b)
 	return true;
 }
 
-json_t *
-way_pack(const struct way *w)
+void
+way_words(struct lines *s, struct way *w)
 {
-	json_t *at = json_array();
 	size_t i;
 
+	word_copy(s, &w->path);
+	word_bool(s, &w->writable);
+	words_list(s, &w->at);
+	if (!s->failed && (w->path[0] != '/' || w->at.n == 0))
+		s->failed = true;
 	for (i = 0; i < w->at.n; i++)
-		if (json_array_append_new(at, json_string(w->at.v[i])) == -1) {
-			json_decref(at);
-			return NULL;
-		}
-	return json_pack("{s:s, s:b, s:o}", "path", w->path, "writable", w->writable, "at", at);
-}
-
-bool
-way_unpack(const json_t *j, struct way *w)
-{
-	const char *path = json_string_value(json_object_get(j, "path"));
-	const json_t *at = json_object_get(j, "at"), *writable = json_object_get(j, "writable");
-	bool good = path != NULL && path[0] == '/' && json_is_boolean(writable) && json_array_size(at) > 0;
-	size_t i;
-
-	*w = (struct way){ .writable = json_is_true(writable) };
-	for (i = 0; good && i < json_array_size(at); i++) {
-		const char *place = json_string_value(json_array_get(at, i));
-
-		good = place != NULL && strstr(place, " /") != NULL && strlist_add(&w->at, place, SIZE_MAX);
-	}
-	if (good && (w->path = strdup(path)) != NULL)
-		return true;
-	way_free(w);
-	return false;
+		if (strstr(w->at.v[i], " /") == NULL)
+			s->failed = true;
 }
 
 void

@@ -5,9 +5,9 @@
 #ifndef GPUHELPER_PURE_WAY_H
 #define GPUHELPER_PURE_WAY_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
+#include "lines.h"
 #include "text.h"
 
 struct way {
@@ -32,10 +32,8 @@ bool way_lies_in(const struct way *w, const struct way *other);
 /* True if both say the same. */
 bool way_same(const struct way *a, const struct way *b);
 
-/* As an object of JSON; NULL: no memory, or something is not UTF-8. */
-json_t *way_pack(const struct way *w);
-/* Reads that back; false, and *w empty, for what it would not have made. */
-bool way_unpack(const json_t *j, struct way *w);
+/* As it is written down (lines.h); what is none fails, and is to be freed, too. */
+void way_words(struct lines *s, struct way *w);
 void way_free(struct way *w);
 
 #endif

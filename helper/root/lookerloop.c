@@ -152,19 +152,27 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 	return frame_write(CHANNEL, bytes, n, ANSWER_MS, &ignored) == 0;
 }
 
-/* In milliseconds, running or in line for a processor (schedstat in proc(5)); -1 where the kernel does not tell. */
-static int64_t
-ran_of(pid_t pid)
+static int
+open_schedstat(pid_t pid)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	unsigned long long run, stood;
-	autofree char *text = NULL;
 	char path[40];
 
-	snprintf(path, sizeof(path), "proc/%d/schedstat", pid);
-	if (root == -1 || (text = file_read_at(root, path, 256, NULL)) == NULL || sscanf(text, "%llu %llu", &run, &stood) != 2)
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* In milliseconds, running or in line for a processor (schedstat in proc(5)); -1 where the kernel does not tell. */
+static int64_t
+ran_by(int schedstat)
+{
+	unsigned long long run, stood;
+	char text[64];
+	ssize_t n = pread(schedstat, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
 		return -1;
-	return (int64_t)((run + stood) / 1000000);
+	text[n] = '\0';
+	return sscanf(text, "%llu %llu", &run, &stood) == 2 ? (int64_t)((run + stood) / 1000000) : -1;
 }
 
 /* What is left of the time since it began to look. Where nobody tells, all of it. */
@@ -179,7 +187,7 @@ blocked_until_now(int64_t ran)
 
 /* One question and its answer; false: there is none any more. */
 static bool
-answer_one(struct life_sight *seen)
+answer_one(struct life_sight *seen, int schedstat)
 {
 	struct why ignored;
 	size_t len, holders;
@@ -194,14 +202,14 @@ answer_one(struct life_sight *seen)
 		return false;
 	if (look_ask_unpack(bytes, len, &a, &l) && (holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
 		progress->pid = 0;
-		progress->ran = ran_of(getpid());
+		progress->ran = ran_by(schedstat);
 		progress->since = clock_ms();
 		progress->until = progress->since + a.patience;
 		end_after((int)a.patience);
 		look_at(&a, &l, seen, &answer, holder);
 		end_after(0);
 		progress->until = 0;
-		answer.blocked = blocked_until_now(ran_of(getpid()));
+		answer.blocked = blocked_until_now(ran_by(schedstat));
 		holders = a.kind == LOOK_HOLDERS ? l.nodes : 0;
 		said = say(&answer, holder, holders);
 	}
@@ -213,9 +221,11 @@ static _Noreturn void
 answer_all(pid_t parent)
 {
 	struct life_sight seen = { 0 };
+	int schedstat;
 
 	end_with(parent);
-	while (answer_one(&seen))
+	schedstat = open_schedstat(getpid());
+	while (answer_one(&seen, schedstat))
 		continue;
 	_exit(0);
 }
@@ -256,13 +266,14 @@ static enum end
 await_end(pid_t pid, const sigset_t *child_ends, uint32_t *blocked)
 {
 	const struct timespec moment = { .tv_nsec = LATE_MS * 1000000L };
+	autoclose int schedstat = open_schedstat(pid);
 	int status = 0;
 	pid_t ended;
 
 	*blocked = 0;
 	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
 		if (progress->until != 0)
-			*blocked = blocked_until_now(ran_of(pid));
+			*blocked = blocked_until_now(ran_by(schedstat));
 		if (progress->until != 0 && clock_ms() > progress->until + LATE_MS)
 			return END_LATE;
 		(void)sigtimedwait(child_ends, NULL, &moment);

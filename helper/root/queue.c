@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +17,11 @@
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
-#include "../pure/strictjson.h"
+#include "../pure/lines.h"
+#include "../pure/pausing.h"
 #include "state.h"
 
+#define VERSION 3		/* of the files; who waits asks again, so that one of another is no loss */
 #define SILENCE_MS 2000		/* after which a waiter has lost its place */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
@@ -47,68 +48,47 @@ waiter_free(struct waiter *w)
 	*w = (struct waiter){ 0 };
 }
 
-static json_t *
-waiter_json(const struct waiter *w)
+static void
+want_lines(struct lines *s, struct pick_want *w)
 {
-	json_t *wants = json_array(), *candidates;
-	char turn[24], start[24];
-	size_t i, k;
-
-	for (i = 0; i < w->wants; i++) {
-		candidates = json_array();
-		for (k = 0; k < w->want[i].candidates; k++)
-			json_array_append_new(candidates, held_gpu_pack(&w->want[i].candidate[k]));
-		json_array_append_new(wants, json_pack("{s:i, s:o}", "count", (int)w->want[i].count, "candidates", candidates));
-	}
-	snprintf(turn, sizeof(turn), "%llu", (unsigned long long)w->turn);
-	snprintf(start, sizeof(start), "%llu", (unsigned long long)w->start);
-	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:o}", "version", 2, "id", w->id,
-	    "pipeline", w->pipeline, "uid", (json_int_t)w->uid, "pid", (json_int_t)w->pid, "start", start, "turn", turn,
-	    "since", (json_int_t)w->since, "wait", (json_int_t)w->wait, "wants", wants);
-}
-
-static int
-read_want(const json_t *j, struct pick_want *w)
-{
-	const json_t *list = json_object_get(j, "candidates"), *g;
+	struct held_gpu *g;
 	size_t i;
 
-	*w = (struct pick_want){ .count = (unsigned)json_integer_value(json_object_get(j, "count")) };
-	if ((w->candidate = calloc(json_array_size(list) + 1, sizeof(*w->candidate))) == NULL)
-		return -1;
-	json_array_foreach(list, i, g)
-		if (held_gpu_unpack(g, &w->candidate[w->candidates++]) == -1)
-			return -1;
-	return 0;
+	word_u32(s, &w->count);
+	for (i = 0; lines_more(s, "candidate", i < w->candidates); i++) {
+		if ((g = lines_member(s, (void **)&w->candidate, &w->candidates, i, sizeof(*g))) == NULL)
+			return;
+		held_gpu_words(s, g);
+	}
 }
 
-static int
-read_waiter(const json_t *j, struct waiter *w)
+static bool
+waiter_lines(struct lines *s, struct waiter *w)
 {
-	const char *id = json_string_value(json_object_get(j, "id"));
-	const char *pipeline = json_string_value(json_object_get(j, "pipeline"));
-	const char *turn = json_string_value(json_object_get(j, "turn"));
-	const char *start = json_string_value(json_object_get(j, "start"));
-	const json_t *wants = json_object_get(j, "wants"), *item;
+	struct process_id asker = { w->pid, w->start };
+	uint32_t version = VERSION;
+	struct pick_want *want;
 	size_t i;
 
-	if (json_integer_value(json_object_get(j, "version")) != 2 || id == NULL || pipeline == NULL || turn == NULL ||
-	    start == NULL || !text_u64(turn, UINT64_MAX, &w->turn) || !text_u64(start, UINT64_MAX, &w->start))
-		return -1;
-	w->id = strdup(id);
-	w->pipeline = strdup(pipeline);
-	w->uid = (uint32_t)json_integer_value(json_object_get(j, "uid"));
-	w->pid = (pid_t)json_integer_value(json_object_get(j, "pid"));
-	w->since = json_integer_value(json_object_get(j, "since"));
-	w->wait = (unsigned)json_integer_value(json_object_get(j, "wait"));
-	if (w->id == NULL || w->pipeline == NULL || (w->want = calloc(json_array_size(wants) + 1, sizeof(*w->want))) == NULL)
-		return -1;
-	json_array_foreach(wants, i, item) {
-		w->wants++;
-		if (read_want(item, &w->want[i]) == -1)
-			return -1;
+	lines_begin(s, "waiter");
+	word_u32(s, &version);
+	if (version != VERSION)
+		s->failed = true;
+	word_copy(s, &w->id);
+	word_copy(s, &w->pipeline);
+	word_u32(s, &w->uid);
+	process_id_words(s, &asker);
+	w->pid = asker.pid;
+	w->start = asker.start;
+	word_u64(s, &w->turn);
+	word_i64(s, &w->since);
+	word_u32(s, &w->wait);
+	for (i = 0; lines_more(s, "want", i < w->wants); i++) {
+		if ((want = lines_member(s, (void **)&w->want, &w->wants, i, sizeof(*want))) == NULL)
+			return false;
+		want_lines(s, want);
 	}
-	return 0;
+	return lines_finish(s);
 }
 
 /* A file that is no waiter of this version keeps no place: 1.  One that could not be read may be one: -1. */
@@ -118,8 +98,8 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	autofree char *text = NULL;
 	unsigned tries = 20;
 	struct stat st;
+	struct lines s;
 	size_t len;
-	json_t *j;
 	int ret;
 
 	*w = (struct waiter){ 0 };
@@ -133,11 +113,8 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 		;
 	if (text == NULL)
 		return why->code == WHY_CONFIG ? 1 : -1;
-	if ((j = strictjson_object(text, len, why)) == NULL)
-		return why->code == WHY_DATA ? 1 : -1;
-	errno = 0;
-	ret = read_waiter(j, w) == 0 ? 0 : errno == ENOMEM ? refuse_nomem(why) : 1;
-	json_decref(j);
+	s = (struct lines){ .at = text, .end = text + len };
+	ret = waiter_lines(&s, w) ? 0 : s.nomem ? refuse_nomem(why) : 1;
 	snprintf(w->key, sizeof(w->key), "%s", name);
 	w->renewed = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
 	return ret;
@@ -240,8 +217,7 @@ int
 queue_stay(struct queue *q, struct waiter *w, struct why *why)
 {
 	size_t place = queue_place(q, w->key), i, own = 0;
-	autofree char *text = NULL;
-	json_t *j;
+	autobuf struct buf text = { 0 };
 
 	for (i = 0; i < q->n; i++)
 		own += q->v[i].uid == w->uid;
@@ -249,12 +225,9 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
 	w->turn = place < q->n ? q->v[place].turn : since_boot_ns();
 	w->since = place < q->n ? q->v[place].since : time(NULL);
-	j = waiter_json(w);
-	text = json_dumps(j, JSON_COMPACT);
-	json_decref(j);
-	if (text == NULL)
+	if (!waiter_lines(&(struct lines){ .out = &text }, w))
 		return refuse_nomem(why);
-	if (state_write(q->dir, w->key, text, 0600, why) == -1)
+	if (state_write(q->dir, w->key, text.p, 0600, why) == -1)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;

@@ -12,13 +12,17 @@
 
 #define REMEMBERED_S 60
 
+/* Their directory, which is asked for before each look, and the note's name. */
 static int
 open_notes(uint32_t uid, char name[24])
 {
+	static int dir = -1;
 	struct why ignored;
 
+	if (dir == -1)
+		dir = state_dir("locks", &ignored);
 	snprintf(name, 24, "slow-%u", uid);
-	return state_dir("locks", &ignored);
+	return dir;
 }
 
 void
@@ -26,7 +30,7 @@ slowness_note(uint32_t uid)
 {
 	struct why ignored;
 	char name[24];
-	autoclose int dir = open_notes(uid, name);
+	const int dir = open_notes(uid, name);
 
 	if (dir != -1)
 		(void)state_write(dir, name, "", 0600, &ignored);
@@ -36,7 +40,7 @@ bool
 slowness_is_noted(uint32_t uid)
 {
 	char name[24];
-	autoclose int dir = open_notes(uid, name);
+	const int dir = open_notes(uid, name);
 	struct stat st;
 	time_t now = time(NULL);
 

@@ -25,13 +25,20 @@ may_see(const struct peer *p, uint32_t uid)
 }
 
 static json_t *
+pack_gpu(const struct held_gpu *g)
+{
+	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
+	    "part", g->part, "exclusive", g->exclusive, "limit", (int)g->limit);
+}
+
+static json_t *
 gpu_names(const struct held_gpu *gpu, size_t n)
 {
 	json_t *list = json_array();
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		json_array_append_new(list, held_gpu_pack(&gpu[i]));
+		json_array_append_new(list, pack_gpu(&gpu[i]));
 	return list;
 }
 

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
 HELPER = "/usr/libexec/gpuhelper/gpuhelper"
 SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")

@@ -21,6 +21,7 @@ import time
 import traceback
 
 import client
+import lease
 
 TEMP = os.environ.get("ATTACK_TEMP", "/tmp")	# programs and scratch, open to every user
 RUN, ETC, LOG = "/run/gpuhelper", "/etc/gpuhelper", "/var/log/gpuhelper/audit.jsonl"
@@ -191,7 +192,12 @@ def nodes(answer):
 
 
 def leases():
-    return [json.loads(read(p)) for p in glob.glob(RUN + "/leases/*")]
+    return [lease.read(read(p)) for p in glob.glob(RUN + "/leases/*")]
+
+
+def put_lease(path, now, **changes):
+    """The lease's file, with members changed."""
+    write(path, lease.write({**now, **changes}), 0o600)
 
 
 def inside(pid):

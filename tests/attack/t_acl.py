@@ -750,8 +750,8 @@ def n19():
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU0))
                 [path] = glob.glob(RUN + "/leases/*")
-                lease = json.loads(read(path))
-                write(path, json.dumps({**lease, "boot": "0" * 8 + lease["boot"][8:]}), 0o600)
+                now, = leases()
+                put_lease(path, now, boot="0" * 8 + now["boot"][8:])
                 setfacl("-b", *ALL)
                 chmods(0o600)
             elsewhere("victim", commands, exchange, verb="look", gpus=None)

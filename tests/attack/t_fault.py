@@ -274,10 +274,10 @@ class Grants:
         for x in self.t.extra():
             path = x.split(" ", 1)[0]
             if path.startswith(RUN + "/leases/") and "." not in path:
-                lease = json.loads(read(path))
-                for act in lease["acts"]:
+                held = lease.read(read(path))
+                for act in held["acts"]:
                     del act["inode"]
-                x = path, {k: v for k, v in lease.items() if k not in ("pid", "start", "since")}
+                x = path, {k: v for k, v in held.items() if k not in ("pid", "start", "since")}
             elif x.split()[3] != "0":	# a node that was made: another inode each time, and that is not in there
                 x = path, x.split()[1:4]
             traces.append(x)

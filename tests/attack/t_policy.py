@@ -453,9 +453,9 @@ def v22b():
         with asker(user) as v:
             granted(v.grant(id="v", gpus=None, folders="/srv/tree/dir:ro"))
             path, = glob.glob(RUN + "/leases/*")
-            lease = json.loads(read(path))
+            now, = leases()
             for ago, reply in (100, "refused"), (140, later):
-                write(path, json.dumps(dict(lease, since=int(time.time()) - ago)), 0o600)
+                put_lease(path, now, since=int(time.time()) - ago)
                 assert once("root", exchange, **above)[1]["reply"] == reply, (user, ago)
                 client.look()
         client.look()
@@ -618,7 +618,7 @@ def beneath(name):
 
 
 def states():
-    return sorted(json.loads(read(f))["state"] for f in glob.glob(RUN + "/leases/*"))
+    return sorted(l["state"] for l in leases())
 
 
 @contextlib.contextmanager

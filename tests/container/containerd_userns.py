@@ -89,7 +89,7 @@ ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).std
 # as a worker does it
 b = bundle(['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
 r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
-held = [json.load(open('/run/gpuhelper/leases/' + l)) for l in leases()]
+held = held_leases()
 ok(r.returncode == 0 and [l['uid'] for l in held] == [UID], tag + "a detached task holds its lease, in the worker's name", errors(r.stdout))
 r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
 ok(r.stdout.split()[:2] == ['4', 'x'], tag + 'a process that is exec\'ed (--process) has both', errors(r.stdout))

@@ -327,7 +327,7 @@ else:
        'its root as the worker: its container has its folder and its GPU, by the ACL', r.stdout)
     sh('/usr/sbin/gpuhelperctl', 'reap')
     # what stands in for the first process of the container before this one is a zombie in there, which nobody buries
-    left = [l for l in leases() if json.load(open('/run/gpuhelper/leases/' + l))['root'] == W + '/lxd']
+    left = [l for l in held_leases() if l['root'] == W + '/lxd']
     ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'and nothing is left')
     r = lxd_run([], '(: < /dev/nvidia0) 2>&1')
     ok('no such file' in r.stdout.lower(), 'another container of its does not', r.stdout)

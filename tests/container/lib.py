@@ -7,6 +7,9 @@ node opens as ENXIO, one that the device cgroup refuses as EPERM.
 import hashlib, json, os, re, shutil, stat, subprocess, sys, time
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(TESTS + '/lib')
+import lease
+
 W = '/run/t'
 MAXID = 4294967294
 GPU0, GPU1 = 'GPU-edfee158-11c1-52b8-0517-92f30e7fac88', 'GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22'
@@ -341,6 +344,11 @@ def audit():
 def leases():
     d = '/run/gpuhelper/leases'
     return sorted(os.listdir(d)) if os.path.isdir(d) else []
+
+
+def held_leases():
+    """What is in them (lease.py)."""
+    return [lease.read(open('/run/gpuhelper/leases/' + name).read()) for name in leases()]
 
 
 def snapshot(top):

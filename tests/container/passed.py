@@ -80,7 +80,7 @@ ok(any('led its path elsewhere' in l for l in lines) or not got,
 ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
 # that of the last one ends with the process that asked
 sh('/usr/sbin/gpuhelperctl', 'reap')
-held = [json.load(open('/run/gpuhelper/leases/' + l))['id'] for l in leases()]
+held = [l['id'] for l in held_leases()]
 ok(all(i == a.id for i in held), tag + 'no lease is left of those that were refused', held)
 open(shared + '/stop', 'w').close()
 b.delete()

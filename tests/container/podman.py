@@ -135,7 +135,7 @@ for source in ['/dev', '/dev/nvidia9'] if rootless else []:
        tag + '-v %s is %s' % (source, 'refused' if source == '/dev' else 'left out'), r.stdout)
 
 r = podman('run', '--detach', '--name', 'long', '--network', 'none', *ASK, 'image', '/bin/sleep', '1000')
-ok(r.returncode == 0 and len(leases()) == 1 and json.load(open('/run/gpuhelper/leases/' + leases()[0]))['uid'] == UID,
+ok(r.returncode == 0 and len(leases()) == 1 and held_leases()[0]['uid'] == UID,
    tag + "a detached container holds its lease, in its user's name", r.stdout)
 r = podman('exec', 'long', '/bin/sh', '-c', READ)
 ok(r.stdout.split() == ['4'], tag + 'exec has the GPU', r.stdout)

@@ -84,7 +84,7 @@ for words in ['create'], ['run', '--detach']:
                        stderr=subprocess.DEVNULL, timeout=60)
     ok(r.returncode == 0, tag + '%s: a container is made' % words[0], b.errors())
     pid = int(open(b.dir + '/pid').read())
-    lease = json.load(open('/run/gpuhelper/leases/' + leases()[0]))
+    lease = held_leases()[0]
     ok(lease['init'] == pid and lease['own_pids'] and all(b.id in c for c in lease['cgroups']),
        tag + '%s: its lease knows its first process, and its cgroups' % words[0], lease)
     free, out = gpu_is_free()
@@ -155,7 +155,7 @@ def find_other():
 
 
 wait_for(find_other)
-lease = json.load(open('/run/gpuhelper/leases/' + leases()[0]))
+lease = held_leases()[0]
 ok(other[0] and lease['init'] == pid and not lease['own_pids'],
    tag + 'a container without a PID namespace: its lease knows that', lease)
 move(other[0], OWN + '/away')

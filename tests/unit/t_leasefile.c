@@ -1,8 +1,7 @@
 /*
- * pure/leasefile.c: what is written is read back, also what versions 1 and 2 wrote, what was not written is refused,
- * and which acts are the same.
+ * pure/leasefile.c: what is written is read back, what was not written is refused, and which acts are the same.
  */
-#include <jansson.h>
+#include <stdlib.h>
 
 #include "pure/leasefile.h"
 #include "nomem.h"
@@ -49,7 +48,7 @@ fill(struct lease *l)
 	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.first_exec = 30, .left_behind = LEFT_BEHIND_KEEP, .created = 1234, .used = true, .shut = true, .left_since = 99,
 		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
-		.who = json_pack("{s:s}", "kind", "claim") };
+		.who = strdup("{\"kind\":\"claim\"}") };
 	(void)pausing_add_exec(&l->pausing, (struct process_id){ 9, UINT64_MAX });
 }
 
@@ -60,7 +59,7 @@ same_pausing(const struct pausing *a, const struct pausing *b)
 	    a->first_exec == b->first_exec && a->left_behind == b->left_behind && a->created == b->created &&
 	    a->used == b->used && a->shut == b->shut && a->left_since == b->left_since &&
 	    process_id_same(&a->giver, &b->giver) && a->giving_since == b->giving_since && a->waited == b->waited &&
-	    a->uid == b->uid && a->gid == b->gid && json_equal(a->who, b->who) && a->execs == 1 && b->execs == 1 &&
+	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->execs == 1 && b->execs == 1 &&
 	    process_id_same(&a->exec[0], &b->exec[0]);
 }
 
@@ -112,7 +111,7 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strchr(text, '\n') == NULL, "a lease is one line");
+	ok(text != NULL && strncmp(text, "lease 4\ncontainer c\"1%0A /run/root 4294967294\n", 46) == 0, "a lease is lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "which is read");
 	ok(same(&a, &b), "and says the same");
 	is_str(b.key, "kept", "the key is no part of it");
@@ -130,7 +129,6 @@ test_states(void)
 		LEASE_COMING_BACK, LEASE_PASSED_ON };
 	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back",
 		"passed-on" };
-	enum lease_state named = LEASE_HELD;
 	struct lease a, b;
 	struct why why;
 	char *text;
@@ -148,13 +146,10 @@ test_states(void)
 		ok(lease_holds(&b) == (i != 3) && lease_holds(&a), "  its GPUs are %s", i != 3 ? "its own" :
 		    "anyone's, unless its container has access all the same");
 		is_str(lease_state_name(states[i]), names[i], "  and its name");
-		ok(lease_state_named(names[i], &named) && named == states[i], "  and by its name");
 		free(text);
 		lease_free(&a);
 		lease_free(&b);
 	}
-	ok(!lease_state_named("Held", &named) && !lease_state_named("", &named) && !lease_state_named("held ", &named),
-	    "other words are no names");
 }
 
 /* Of one whose container passed its folders on, nothing is left but the ways to them. */
@@ -190,7 +185,7 @@ test_without_tasks(void)
 	fill(&a);
 	a.pauses = false;
 	text = lease_encode(&a);
-	ok(text != NULL && strstr(text, "pausing") == NULL, "a lease that knows of no tasks says nothing of them");
+	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL && strstr(text, "pausing") == NULL, "a lease that knows of no tasks says nothing of them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "and is read");
 	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.execs == 0 && b.init.pid == 2147483647,
 	    "as that, and still knows its first process");
@@ -199,104 +194,126 @@ test_without_tasks(void)
 	lease_free(&b);
 }
 
-/* The lease with one member changed: NULL takes it away. */
-static int
-decode_with(const char *member, json_t *value)
+/* The lease's text with one line another: NULL takes it away. */
+static char *
+text_with(const char *line, const char *other)
 {
+	struct buf b = { 0 };
 	struct lease l;
-	struct why why;
-	char *text;
-	json_t *j;
-	int ret;
+	char *text, *from, *to;
 
 	fill(&l);
 	text = lease_encode(&l);
 	lease_free(&l);
-	j = json_loads(text, 0, NULL);
+	from = strncmp(text, line, strlen(line)) == 0 ? text : strstr(text, line);
+	if (from != NULL && from != text)
+		while (from[-1] != '\n')
+			from--;
+	to = from == NULL ? NULL : strchr(from, '\n') + 1;
+	ok(from != NULL, "there is a line of %s", line);
+	buf_add(&b, text, (size_t)(from - text));
+	if (other != NULL)
+		buf_printf(&b, "%s\n", other);
+	buf_puts(&b, to);
 	free(text);
-	if (value == NULL)
-		json_object_del(j, member);
-	else
-		json_object_set_new(j, member, value);
-	text = json_dumps(j, 0);
-	json_decref(j);
-	l = (struct lease){ 0 };
-	ret = lease_decode(text, strlen(text), &l, &why);
-	if (ret == -1 && (l.id != NULL || l.acts != 0 || why.code == WHY_NONE))
+	return buf_take(&b);
+}
+
+static int
+decode(const char *text, size_t len)
+{
+	struct lease l = { .key = "kept" };
+	struct why why;
+	int ret = lease_decode(text, len, &l, &why);
+
+	if (ret == -1 && (l.id != NULL || l.acts != 0 || l.gpus != 0 || why.code != WHY_CONFIG || strcmp(l.key, "kept") != 0))
 		ret = -2;
-	free(text);
 	lease_free(&l);
+	return ret;
+}
+
+static int
+decode_with(const char *line, const char *other)
+{
+	char *text = text_with(line, other);
+	int ret = decode(text, strlen(text));
+
+	free(text);
 	return ret;
 }
 
 static void
 test_refused(void)
 {
-	static const char *const needed[] = { "version", "id", "root", "uid", "pid", "start", "boot", "policy", "pipeline",
-		"cgroups", "gpus", "nodes", "users", "acts", "state", "init", "init_start", "host_root", "ways" };
-	static const char *const acts[] = { "{}", "1",
-		"{\"act\":\"allow-all\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":-1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":4294967296,\"id\":1,\"mask\":-1,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"mask\":-1,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":8,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-2,\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":\"6\",\"inode\":\"0\"}",
-		"{\"act\":\"allow-user\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":1,\"mask\":-1,\"inode\":0}",
-		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\"}",
-		"{\"act\":\"label\",\"path\":\"/dev/x\",\"major\":1,\"minor\":1,\"id\":0,\"mask\":-1,\"inode\":\"0\",\"label\":\"l\"}" };
-	static const char *const folders[] = { "{}", "[{}]", "[\"/srv\"]",
-		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"/srv\",\"relabel\":\"mine\"}]",
-		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"srv\",\"relabel\":\"no\"}]",
-		"[{\"path\":\"/srv\",\"fs\":\"8:1\",\"place\":\"/srv\"}]" };
-	char list[400];
+	static const char *const needed[] = { "lease ", "container ", "granted ", "state ", "boot ", "asker ", "init ", "namespaces ",
+		"rights ", "label ", "tasks ", "pausing ", "end\n" };
+	static const char *const any[] = { "cgroup ", "gpu ", "node ", "user ", "act ", "folder ", "way ", "exec " };
+	static const struct {
+		const char *line, *other;
+	} t[] = {
+		{ "lease ", "lease 3" }, { "lease ", "lease 5" }, { "lease ", "lease 04" }, { "lease ", "lease 4294967300" }, { "lease ", "lease" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 4\nlease 4" },
+		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
+		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
+		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },
+		{ "boot ", "boot 1111111111111111111111111111111111111111" }, { "boot ", "boot" }, { "boot ", "boot a b" },
+		{ "asker ", "asker -1 1" }, { "asker ", "asker 2147483648 1" }, { "asker ", "asker 4294967297 1" }, { "asker ", "asker 1" },
+		{ "asker ", "asker 1 18446744073709551616" }, { "init ", "init 2147483648 1" }, { "init ", "init 1 -1" }, { "init ", "init - -" },
+		{ "namespaces ", "namespaces 1 yes" }, { "namespaces ", "namespaces 1 1 1" }, { "rights ", "rights no no" },
+		{ "rights ", "rights no no no no" }, { "tasks ", "tasks no" }, { "tasks ", "tasks maybe" },
+		{ "gpu ", "gpu nvidia nonsense - yes 0" }, { "node ", "node /dev/nvidia0 195" }, { "node ", "node /dev/nvidia0 195 0 0 0 -1" },
+		{ "user ", "user 1 2 3" }, { "user ", "user 1" }, { "cgroup ", "cgroup" }, { "cgroup ", "cgroup a b" },
+		{ "act ", "act allow-all /dev/x 1 1 1 none 0 - -" }, { "act ", "act allow-user /dev/x -1 1 1 none 0 - -" },
+		{ "act ", "act allow-user /dev/x 1 4294967296 1 none 0 - -" }, { "act ", "act allow-user /dev/x 1 1 none 0 - -" },
+		{ "act ", "act allow-user /dev/x 1 1 1 8 0 - -" }, { "act ", "act allow-user /dev/x 1 1 1 -1 0 - -" },
+		{ "act ", "act allow-user /dev/x 1 1 1 6 -1 - -" }, { "act ", "act allow-user /dev/x 1 1 1 6 0 -" },
+		{ "folder ", "folder /srv 8:1 /srv mine" }, { "folder ", "folder /srv 8:1 srv no" }, { "folder ", "folder /srv 8:1 /srv" },
+		{ "way ", "way /srv yes 8:1" }, { "way ", "way srv yes 8:1%20/" }, { "exec ", "exec 1" }, { "end\n", "end\nend" }, { "end\n", "END" },
+	};
 	size_t i;
 
-	is_int(decode_with("unknown", json_true()), 0, "a member of a later version is passed over");
-	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		is_int(decode_with(needed[i], NULL), -1, "without %s it is none", needed[i]);
-		is_int(decode_with(needed[i], json_null()), -1, "nor with %s null", needed[i]);
-	}
-	is_int(decode_with("draining", json_integer(1)), 0, "one of an earlier version means nothing in this one");
-	is_int(decode_with("version", json_integer(4)), -1, "nor of another version");
-	is_int(decode_with("version", json_integer(0)), -1, "nor of the one before the first");
-	is_int(decode_with("version", json_integer(-1)), -1, "nor of a negative one");
-	is_int(decode_with("version", json_integer(4294967299)), -1, "nor of one that is 3 in 32 bits");
-	is_int(decode_with("version", json_string("3")), -1, "nor of one that is text");
-	is_int(decode_with("state", json_string("Held")), -1, "nor in an unknown state");
-	is_int(decode_with("state", json_string("")), -1, "nor in none");
-	is_int(decode_with("state", json_integer(0)), -1, "nor in one that is a number");
-	is_int(decode_with("pid", json_integer(-1)), -1, "nor of a negative pid");
-	is_int(decode_with("pid", json_integer(2147483648)), -1, "nor of one too large");
-	is_int(decode_with("pid", json_integer(4294967297)), -1, "nor of one that is 1 in 32 bits");
-	is_int(decode_with("pid", json_string("1")), -1, "nor of one that is text");
-	is_int(decode_with("start", json_integer(1)), -1, "nor with a start time that is a number");
-	is_int(decode_with("init", json_integer(-1)), -1, "nor with a first process of a negative pid");
-	is_int(decode_with("init", json_integer(2147483648)), -1, "nor of one too large");
-	is_int(decode_with("init_start", json_integer(1)), -1, "nor of a start time that is a number");
-	is_int(decode_with("init_start", json_string("-1")), -1, "nor of a negative one");
-	is_int(decode_with("pausing", NULL), 0, "one without tasks is read");
-	is_int(decode_with("planned", json_true()), 0, "one whose acts are planned is read");
-	is_int(decode_with("planned", json_false()), -1, "one that says that they are not is not");
-	is_int(decode_with("planned", json_integer(1)), -1, "nor one that says it with a number");
-	is_int(decode_with("pausing", json_null()), -1, "one whose tasks are null is not");
-	is_int(decode_with("pausing", json_object()), -1, "nor where nothing is said of them");
-	is_int(decode_with("pausing", json_array()), -1, "nor where they are a list");
-	is_int(decode_with("pausing", json_true()), -1, "nor where they are a word");
-	is_int(decode_with("uid", json_integer(-1)), -1, "nor with a negative uid");
-	is_int(decode_with("uid", json_integer(4294967296)), -1, "nor one too large");
-	is_int(decode_with("start", json_string("18446744073709551616")), -1, "nor a start time too large");
-	is_int(decode_with("boot", json_string("1111111111111111111111111111111111111111")), -1, "nor a boot id too long");
-	for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
-		snprintf(list, sizeof(list), "[%s]", acts[i]);
-		is_int(decode_with("acts", json_loads(list, 0, NULL)), -1, "nor with the act %s", acts[i]);
-	}
-	is_int(decode_with("users", json_loads("[[1,2,3]]", 0, NULL)), -1, "nor with a span of three numbers");
-	is_int(decode_with("nodes", json_loads("[{\"path\":\"/dev/nvidia0\",\"major\":195}]", 0, NULL)), -1,
-	    "nor with a node without a minor");
-	is_int(decode_with("folders", NULL), 0, "one without folders, of before they were written down, is read");
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		is_int(decode_with("folders", json_loads(folders[i], 0, NULL)), -1, "one with the folders %s is not", folders[i]);
+	for (i = 0; i < sizeof(any) / sizeof(any[0]); i++)
+		is_int(decode_with(any[i], NULL), 0, "with no more of %s it is one", any[i]);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		is_int(decode_with(t[i].line, t[i].other), -1, "with «%s» it is none", t[i].other);
+	is_int(decode_with("way ", "way /srv/x no 8:1%20/x"), 0, "another way is read");
+}
+
+/* Whatever is cut off, added or changed: it is none, or what would have been written so. */
+static void
+test_one_spelling(void)
+{
+	struct lease l, back = { 0 };
+	struct why why;
+	char *text, *again, keep;
+	unsigned read = 0, other = 0;
+	size_t i, n, k;
+	static const char bytes[] = "\n -%0A1yn\x80";
+
+	fill(&l);
+	text = lease_encode(&l);
+	n = strlen(text);
+	lease_free(&l);
+	for (i = 0; i < n && decode(text, i) == -1; i++)
+		;
+	is_int((long)i, (long)n, "whatever is cut off its end, it is none");
+	for (i = 0; i < n; i++)
+		for (k = 0; k < sizeof(bytes); k++) {
+			keep = text[i];
+			text[i] = bytes[k];
+			if (lease_decode(text, n, &back, &why) == 0) {
+				read++;
+				again = lease_encode(&back);
+				other += again == NULL || strlen(again) != n || memcmp(again, text, n) != 0;
+				free(again);
+			}
+			lease_free(&back);
+			text[i] = keep;
+		}
+	ok(read > n && other == 0, "with one byte another it is none, or is written so (%u were read, %u otherwise)", read, other);
+	free(text);
 }
 
 static void
@@ -329,84 +346,22 @@ test_folders(void)
 	}
 }
 
-/* A lease without the folder would hold nothing. */
+/* A path is bytes. */
 static void
-test_unwritable(void)
+test_no_text(void)
 {
-	struct lease l = { .id = strdup("i"), .root = strdup(""), .policy = strdup("p"), .pipeline = strdup("") };
+	struct lease l = { .id = strdup("i"), .root = strdup(""), .policy = strdup("p"), .pipeline = strdup("") }, back = { 0 };
 	struct held_folder f = { strdup("/srv/x"), strdup("8:1"), strdup("/caf\xe9"), RELABEL_PRIVATE };
+	struct why why;
 	char *text;
 
 	ok(lease_add_folder(&l, &f), "a folder whose place is no text");
 	text = lease_encode(&l);
-	ok(text == NULL, "makes no lease");
+	ok(text != NULL && lease_decode(text, strlen(text), &back, &why) == 0 && back.folders == 1 &&
+	    strcmp(back.folder[0].place, "/caf\xe9") == 0, "comes back");
 	free(text);
 	lease_free(&l);
-}
-
-static void
-test_first_version(void)
-{
-	static const char text[] = "{\"version\":1,\"id\":\"p\",\"root\":\"\",\"uid\":7,\"pid\":1,\"start\":\"9\",\"boot\":\"b\","
-	    "\"since\":0,\"policy\":\"p\",\"pipeline\":\"\",\"cgroups\":[],\"gpus\":[{\"vendor\":\"nvidia\",\"pci\":"
-	    "\"0000:3b:00.0\",\"partition\":0,\"exclusive\":true,\"limit\":0}],\"nodes\":[{\"path\":\"/dev/nvidia0\","
-	    "\"major\":195,\"minor\":0}],\"users\":[]}";
-	struct lease l = { 0 };
-	struct why why;
-
-	is_int(lease_decode(text, strlen(text), &l, &why), 0, "a lease of the version before is read");
-	ok(l.acts == 0 && l.state == LEASE_HELD && l.gpus == 1 && l.nodes == 1, "it has done nothing to the host");
-	ok(l.nodes == 1 && l.node[0].mode == LEASE_MODE_UNKNOWN, "how its nodes were is not known");
-	ok(l.asker.pid == 1 && l.asker.start == 9, "who asked is");
-	ok(l.init.pid == 0 && l.init.start == 0 && !l.pauses && l.folders == 0, "its first process is not, nor its tasks");
-	lease_free(&l);
-}
-
-#define SECOND(draining) "{\"version\":2,\"id\":\"c1\",\"root\":\"/run/runc\",\"uid\":7,\"pid\":4242," \
-    "\"start\":\"99\",\"boot\":\"b\",\"since\":1700000000,\"policy\":\"p\",\"pipeline\":\"ml/train\"," \
-    "\"cgroups\":[\"a\",\"b\"],\"gpus\":[{\"vendor\":\"nvidia\",\"pci\":\"0000:3b:00.0\",\"part\":\"\",\"exclusive\":true,\"limit\":0}]," \
-    "\"nodes\":[{\"path\":\"/dev/nvidia0\",\"major\":195,\"minor\":0,\"mode\":432,\"uid\":0,\"gid\":44}]," \
-    "\"users\":[[100000,65536]],\"acts\":[{\"act\":\"allow-user\",\"path\":\"/dev/nvidia0\",\"major\":195," \
-    "\"minor\":0,\"id\":7,\"mask\":-1,\"inode\":\"0\"}],\"folders\":[]," draining "\"label\":\"u:r:t:s0\"}"
-
-/* It said «draining», and knew no first process and no tasks; what it may say of these is of no account. */
-static void
-test_second_version(void)
-{
-	static const struct {
-		const char *text, *what;
-		int ret;
-		enum lease_state state;
-	} t[] = {
-		{ SECOND("\"draining\":false,"), "one that is held", 0, LEASE_HELD },
-		{ SECOND("\"draining\":true,"), "one that is draining", 0, LEASE_DRAINING },
-		{ SECOND("\"draining\":false,\"state\":\"given-back\",\"init\":5,\"init_start\":\"6\",\"pausing\":{},"),
-		    "one that has members of the third", 0, LEASE_HELD },
-		{ SECOND(""), "one that does not say", -1, LEASE_HELD },
-		{ SECOND("\"draining\":null,"), "one that says null", -1, LEASE_HELD },
-		{ SECOND("\"draining\":1,"), "one that says 1", -1, LEASE_HELD },
-		{ SECOND("\"draining\":\"true\","), "one that says it as text", -1, LEASE_HELD },
-		{ SECOND("\"state\":\"held\",\"init\":5,\"init_start\":\"6\","), "one that says it as the third does", -1,
-		    LEASE_HELD },
-	};
-	struct why why;
-	size_t i;
-
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct lease l = { 0 };
-
-		is_int(lease_decode(t[i].text, strlen(t[i].text), &l, &why), t[i].ret, "the second version: %s", t[i].what);
-		if (t[i].ret == -1)
-			ok(l.id == NULL && l.acts == 0 && l.gpus == 0, "  leaves nothing");
-		else {
-			ok(l.state == t[i].state && !l.pauses && l.init.pid == 0 && l.init.start == 0, "  is in its state, without tasks");
-			ok(l.asker.pid == 4242 && l.asker.start == 99 && l.gpus == 1 && l.gpu[0].exclusive && l.nodes == 1 &&
-			    l.node[0].mode == 0660 && l.node[0].gid == 44 && l.acts == 1 && l.users == 1 && l.cgroups.n == 2 &&
-			    l.uid == 7 && strcmp(l.pipeline, "ml/train") == 0 && strcmp(l.label, "u:r:t:s0") == 0,
-			    "  and all else is read");
-		}
-		lease_free(&l);
-	}
+	lease_free(&back);
 }
 
 static void
@@ -500,18 +455,16 @@ int
 main(void)
 {
 	test_folders();
-	test_unwritable();
+	test_no_text();
 	test_round_trip();
 	test_states();
 	test_passed_on();
 	test_without_tasks();
 	test_refused();
-	test_first_version();
-	test_second_version();
+	test_one_spelling();
 	test_describe();
 	test_acts();
 #if !defined(__SANITIZE_ADDRESS__)
-	json_object_seed(1);
 	starve("reading and writing a lease", round_trip);
 #else
 	skip("memory that runs out", "a sanitizer has its own allocator");

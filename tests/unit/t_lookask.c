@@ -32,9 +32,6 @@ is_same(const struct lease *l)
 	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "its users");
 	ok(l->pausing.execs == 2 && memcmp(l->pausing.exec, exec, sizeof(exec)) == 0, "its execs");
 	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 && l->cgroups.v[1][0] == '\0', "its cgroups");
-	ok(l->folders == 1 && strcmp(l->folder[0].fs, "8:1") == 0 && strcmp(l->folder[0].place, "/a") == 0, "its folder");
-	ok(l->ways == 2 && l->way[0].writable && strcmp(l->way[0].at.v[0], "8:1 /a b") == 0, "a way that it may write in");
-	ok(l->ways == 2 && !l->way[1].writable && l->way[1].at.n == 0, "one of no place, that it may read");
 }
 
 static bool
@@ -71,6 +68,45 @@ spoil(char *bytes, size_t len)
 	ok(unpacks(bytes, len), "with each byte turned over it ends, and is what it was after that");
 }
 
+/* What goes along, by the question: a lease may have a thousand of each. */
+static void
+test_kinds(const struct lease *l)
+{
+	static const struct {
+		enum look_kind kind;
+		size_t folders, ways;
+	} t[] = {
+		{ LOOK_BOOT, 0, 0 }, { LOOK_LIFE, 1, 0 }, { LOOK_USE, 1, 0 }, { LOOK_PASSED, 0, 2 }, { LOOK_TASK, 0, 0 },
+		{ LOOK_HOLDERS, 0, 0 },
+	};
+	struct lease alone = *l, m;
+	struct look_ask b;
+	char *bytes;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
+		ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && b.kind == t[i].kind && m.folders == t[i].folders &&
+		    m.ways == t[i].ways && m.cgroups.n == 2, "%zu folders, %zu ways", t[i].folders, t[i].ways);
+		if (m.folders > 0)
+			ok(strcmp(m.folder[0].fs, "8:1") == 0 && strcmp(m.folder[0].place, "/a") == 0, "its folder");
+		if (m.ways > 0) {
+			ok(m.way[0].writable && strcmp(m.way[0].at.v[0], "8:1 /a b") == 0, "a way that it may write in");
+			ok(!m.way[1].writable && m.way[1].at.n == 0, "one of no place, that it may read");
+			free(bytes);
+			bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
+			spoil(bytes, len);
+		}
+		free(bytes);
+		lease_free(&m);
+	}
+	alone.users = 0;
+	bytes = look_ask_pack(&(struct look_ask){ .kind = LOOK_LIFE }, &alone, &len);
+	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && m.folders == 0, "without users nobody looks for who has folders");
+	free(bytes);
+	lease_free(&m);
+}
+
 int
 main(void)
 {
@@ -88,6 +124,7 @@ main(void)
 	lease_free(&m);
 	spoil(bytes, len);
 	free(bytes);
+	test_kinds(&l);
 	bytes = look_ask_pack(&a, &(struct lease){ .nodes = 0 }, &len);
 	ok(bytes != NULL && unpacks(bytes, len), "a lease of nothing");
 	free(bytes);

@@ -573,13 +573,12 @@ t "a render node is dri_device_t" is "$(label $node)" system_u:object_r:dri_devi
 setpriv --reuid worker --regid worker --clear-groups -- sleep 100000 &
 holder=$!
 sleep 0.5
-printf '{"version":2,"id":"vm","root":"/run/runc","uid":1000,"pid":%d,"start":"%s","boot":"%s","since":1,"policy":"p",
-"pipeline":"t/p","label":"system_u:system_r:nvidia_container_t:s0:c1,c2","cgroups":[],
-"gpus":[{"vendor":"intel","pci":"0000:00:02.0","part":"","exclusive":true,"limit":1}],
-"nodes":[{"path":"%s","major":226,"minor":128,"mode":432,"uid":0,"gid":0}],"users":[],"acts":[{"act":"label",
-"path":"%s","major":226,"minor":128,"id":0,"mask":-1,"inode":"0","label":"system_u:object_r:gpuhelper_device_t:s0:c1,c2",
-"was":"system_u:object_r:dri_device_t:s0"}],"draining":false}' $holder "$(cut -d ' ' -f 22 /proc/$holder/stat)" \
-    "$(cat /proc/sys/kernel/random/boot_id)" $node $node >"$T/lease"
+{
+	lease_head $holder
+	printf 'label system_u:system_r:nvidia_container_t:s0:c1,c2\ngpu intel 0000:00:02.0 - yes 1\n'
+	printf 'node %s 226 128 432 0 0\nact label %s 226 128 0 none 0 %s %s\ntasks no\nend\n' $node $node \
+	    system_u:object_r:gpuhelper_device_t:s0:c1,c2 system_u:object_r:dri_device_t:s0
+} >"$T/lease"
 cp "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
 t "reapply labels it for a lease" gpuhelperctl reapply
 LEASED=system_u:object_r:gpuhelper_device_t:s0:c1,c2

@@ -56,12 +56,11 @@ hold() {
 	soon grep -q '^Uid:.1000' /proc/$holder/status
 }
 lease() { # lease user|group: of the worker's, with an entry that lets him into the node
-	printf '{"version":2,"id":"vm","root":"/run/runc","uid":1000,"pid":%d,"start":"%s","boot":"%s","since":1,"policy":"p",
-	"pipeline":"t/p","cgroups":[],"gpus":[{"vendor":"intel","pci":"0000:00:02.0","part":"","exclusive":true,"limit":1}],
-	"nodes":[{"path":"%s","major":226,"minor":128,"mode":432,"uid":0,"gid":0}],"users":[],"acts":[{"act":"allow-%s",
-	"path":"%s","major":226,"minor":128,"id":1000,"mask":-1,"inode":"0"}],"draining":false}' \
-	    $holder "$(cut -d ' ' -f 22 /proc/$holder/stat)" "$(cat /proc/sys/kernel/random/boot_id)" "$node" "$1" "$node" \
-	    >"$T/lease"
+	{
+		lease_head $holder
+		printf 'label -\ngpu intel 0000:00:02.0 - yes 1\nnode %s 226 128 432 0 0\n' "$node"
+		printf 'act allow-%s %s 226 128 1000 none 0 - -\ntasks no\nend\n' "$1" "$node"
+	} >"$T/lease"
 	install -m 600 "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
 }
 # the entry is there, and no mask takes from it (getfacl would say so in the same line)

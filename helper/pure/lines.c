@@ -1,0 +1,314 @@
+/* See lines.h. Takes no byte on trust: a file that somebody else wrote is refused, not guessed at. */
+#include "lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS "0123456789ABCDEF"
+
+static bool
+is_plain(unsigned char c)
+{
+	return c > ' ' && c <= '~' && c != '%';
+}
+
+/* Lines. */
+
+static bool
+next_is(const struct lines *s, const char *text)
+{
+	const size_t n = strlen(text);
+
+	return !s->failed && (size_t)(s->end - s->at) >= n && memcmp(s->at, text, n) == 0;
+}
+
+static void
+take(struct lines *s, const char *text)
+{
+	if (next_is(s, text))
+		s->at += strlen(text);
+	else
+		s->failed = true;
+}
+
+static void
+end_line(struct lines *s)
+{
+	if (!s->begun)
+		s->begun = true;
+	else if (s->out != NULL)
+		buf_puts(s->out, "\n");
+	else
+		take(s, "\n");
+}
+
+void
+lines_begin(struct lines *s, const char *name)
+{
+	end_line(s);
+	if (s->out != NULL)
+		buf_puts(s->out, name);
+	else
+		take(s, name);
+}
+
+bool
+lines_more(struct lines *s, const char *name, bool more)
+{
+	struct lines ahead = *s;
+
+	if (s->out == NULL) {
+		lines_begin(&ahead, name);
+		more = next_is(&ahead, " ");
+	}
+	if (more)
+		lines_begin(s, name);
+	return more;
+}
+
+bool
+lines_finish(struct lines *s)
+{
+	lines_begin(s, "end");
+	end_line(s);
+	if (s->out != NULL)
+		return !s->out->failed && !s->failed;
+	return !s->failed && s->at == s->end;
+}
+
+void
+lines_starve(struct lines *s)
+{
+	s->failed = s->nomem = true;
+}
+
+/* Words. */
+
+static void
+write_word(struct lines *s, const char *word)
+{
+	const char *p, *from;
+	char escaped[4] = "%";
+
+	buf_puts(s->out, *word == '\0' ? " -" : strcmp(word, "-") == 0 ? " %2D" : " ");
+	if (strcmp(word, "-") == 0)
+		return;
+	for (p = from = word; *p != '\0'; p++)
+		if (!is_plain((unsigned char)*p)) {
+			escaped[1] = DIGITS[(unsigned char)*p >> 4];
+			escaped[2] = DIGITS[(unsigned char)*p & 15];
+			buf_add(s->out, from, (size_t)(p - from));
+			buf_add(s->out, escaped, 3);
+			from = p + 1;
+		}
+	buf_add(s->out, from, (size_t)(p - from));
+}
+
+/* The next word as it is spelt, and its length; NULL, and failed, where there is none. */
+static const char *
+spelt(struct lines *s, size_t *len)
+{
+	const char *word;
+
+	take(s, " ");
+	for (word = s->at; !s->failed && s->at < s->end && *s->at > ' ' && *s->at <= '~'; s->at++)
+		;
+	*len = (size_t)(s->at - word);
+	if (*len == 0)
+		s->failed = true;
+	return s->failed ? NULL : word;
+}
+
+/* An escaped byte that has to be: 0 if it is none. */
+static unsigned char
+escaped_byte(const char *p, size_t left, bool alone)
+{
+	const char *high = left >= 3 && p[1] != '\0' ? strchr(DIGITS, p[1]) : NULL;
+	const char *low = high != NULL && p[2] != '\0' ? strchr(DIGITS, p[2]) : NULL;
+	unsigned char c = low != NULL ? (unsigned char)((high - DIGITS) << 4 | (low - DIGITS)) : 0;
+
+	return is_plain(c) && !(alone && c == '-') ? 0 : c;
+}
+
+/* To out, of «room» bytes; false for a spelling that nobody writes, and where that is too long. */
+static bool
+unspell(const char *word, size_t n, char *out, size_t room)
+{
+	size_t i, at = 0;
+
+	if (n == 1 && *word == '-')
+		n = 0;
+	if (n < room && memchr(word, '%', n) == NULL) {
+		memcpy(out, word, n);
+		out[n] = '\0';
+		return true;
+	}
+	for (i = 0; i < n && at < room; i++, at++) {
+		out[at] = word[i];
+		if (word[i] == '%') {
+			if ((out[at] = (char)escaped_byte(word + i, n - i, n == 3)) == '\0')
+				return false;
+			i += 2;
+		}
+	}
+	if (at == room)
+		return false;
+	out[at] = '\0';
+	return true;
+}
+
+void
+word_text(struct lines *s, char *p, size_t size)
+{
+	const char *word;
+	size_t n;
+
+	if (s->out != NULL) {
+		write_word(s, p);
+		return;
+	}
+	if ((word = spelt(s, &n)) == NULL || !unspell(word, n, p, size)) {
+		*p = '\0';
+		s->failed = true;
+	}
+}
+
+void
+word_copy(struct lines *s, char **p)
+{
+	const char *word;
+	char *copy = NULL;
+	size_t n;
+
+	if (s->out != NULL) {
+		write_word(s, *p);
+		return;
+	}
+	*p = NULL;
+	if ((word = spelt(s, &n)) == NULL)
+		return;
+	if ((copy = malloc(n + 1)) == NULL)
+		lines_starve(s);
+	else if (unspell(word, n, copy, n + 1))
+		*p = copy;
+	else {
+		free(copy);
+		s->failed = true;
+	}
+}
+
+void
+word_copy_if_any(struct lines *s, char **p)
+{
+	char none[] = "", *there = *p != NULL ? *p : none;
+
+	if (s->out != NULL) {
+		write_word(s, there);
+		return;
+	}
+	word_copy(s, p);
+	if (*p != NULL && **p == '\0') {
+		free(*p);
+		*p = NULL;
+	}
+}
+
+void
+words_list(struct lines *s, struct strlist *l)
+{
+	char *word;
+	size_t i;
+
+	if (s->out != NULL) {
+		for (i = 0; i < l->n; i++)
+			write_word(s, l->v[i]);
+		return;
+	}
+	while (next_is(s, " ")) {
+		word_copy(s, &word);
+		if (word != NULL && !strlist_add(l, word, SIZE_MAX))
+			lines_starve(s);
+		free(word);
+	}
+}
+
+void
+word_u64(struct lines *s, uint64_t *n)
+{
+	char digits[24];
+
+	if (s->out != NULL) {
+		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)*n);
+		write_word(s, digits);
+		return;
+	}
+	*n = 0;
+	word_text(s, digits, sizeof(digits));
+	if (!s->failed && !text_u64(digits, UINT64_MAX, n))
+		s->failed = true;
+}
+
+static uint64_t
+word_up_to(struct lines *s, uint64_t n, uint64_t max)
+{
+	word_u64(s, &n);
+	if (n <= max)
+		return n;
+	s->failed = true;
+	return 0;
+}
+
+void
+word_u32(struct lines *s, uint32_t *n)
+{
+	*n = (uint32_t)word_up_to(s, *n, UINT32_MAX);
+}
+
+void
+word_i64(struct lines *s, int64_t *n)
+{
+	*n = (int64_t)word_up_to(s, (uint64_t)*n, INT64_MAX);
+}
+
+unsigned
+word_name(struct lines *s, const char *const *names, size_t n, unsigned index)
+{
+	char name[32] = "";
+	unsigned i;
+
+	if (s->out != NULL) {
+		write_word(s, names[index]);
+		return index;
+	}
+	word_text(s, name, sizeof(name));
+	for (i = 0; i < n && !s->failed; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	s->failed = true;
+	return 0;
+}
+
+void
+word_bool(struct lines *s, bool *b)
+{
+	static const char *const names[] = { "no", "yes" };
+
+	*b = word_name(s, names, 2, *b) == 1;
+}
+
+void *
+lines_member(struct lines *s, void **array, size_t *n, size_t at, size_t size)
+{
+	char *v;
+
+	if (at < *n)
+		return (char *)*array + at * size;
+	if ((v = reallocarray(*array, *n + 1, size)) == NULL) {
+		lines_starve(s);
+		return NULL;
+	}
+	*array = v;
+	memset(v + *n * size, 0, size);
+	return v + (*n)++ * size;
+}

@@ -1,0 +1,35 @@
+/*
+ * libFuzzer entry for what root has written down and reads again: a lease.  What is
+ * taken has one spelling: it is written as it was read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../helper/pure/leasefile.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct lease l = { .key = "kept" };
+	struct why why = { 0 };
+	char *again;
+	size_t i;
+
+	if (lease_decode((const char *)data, size, &l, &why) == -1) {
+		must(why.code == WHY_CONFIG && l.id == NULL && l.gpus == 0 && l.ways == 0);
+		return 0;
+	}
+	must(l.id != NULL && l.root != NULL && strcmp(l.key, "kept") == 0);
+	for (i = 0; i < l.ways; i++)
+		must(l.way[i].path[0] == '/' && l.way[i].at.n > 0);
+	for (i = 0; i < l.acts; i++)
+		must(l.act[i].mask >= ACT_NO_MASK && l.act[i].mask <= 7 && l.act[i].kind <= ACT_LABEL);
+	again = lease_encode(&l);
+	must(again != NULL && strlen(again) == size && memcmp(again, data, size) == 0);
+	free(again);
+	lease_free(&l);
+	return 0;
+}

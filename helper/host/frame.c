@@ -34,8 +34,9 @@ await(int fd, short event, int64_t deadline)
 }
 
 /*
- * Bytes that came without descriptors; -1 with EPROTO where some were sent along. To drop one is to close it, which its
- * file system need not let end (fuse(4)), not even by a signal: so they are left in the socket, for its end.
+ * Bytes that came without descriptors; -1 with EPROTO where some were sent along, with EBADMSG where a byte was sent
+ * out of band. To drop a descriptor is to close it, which its file system need not let end (fuse(4)), not even by a
+ * signal: so they are left in the socket, for its end.
  */
 static ssize_t
 receive(int fd, void *p, size_t len)
@@ -47,7 +48,7 @@ receive(int fd, void *p, size_t len)
 
 	/* of a byte out of band some kernels show another one than they take next */
 	if (poll(&urgent, 1, 0) == 1 && (urgent.revents & POLLPRI) != 0) {
-		errno = EPROTO;
+		errno = EBADMSG;
 		return -1;
 	}
 	n = recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT);
@@ -122,7 +123,7 @@ static int
 refuse_unread(const char *what, struct why *why)
 {
 	return refuse(why, WHY_DATA, "%s: %s", what, errno == EPROTO ? "descriptors were sent along, and none are taken" :
-	    strerror(errno));
+	    errno == EBADMSG ? "a byte was sent out of band, and none is taken" : strerror(errno));
 }
 
 char *

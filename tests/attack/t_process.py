@@ -6,6 +6,7 @@ import fcntl
 import grp
 import os
 import pty
+import pwd
 import re
 import resource
 import signal
@@ -950,7 +951,7 @@ def serve_dirty(fd, _):
 @contextlib.contextmanager
 def silent_files(user, is_silent=of_helper, serve=serve_files):
     """A file of a file system of that user's, whose daemon does not answer all."""
-    d, uid = TEMP + "/silent", client.pwd.getpwnam(user).pw_uid
+    d, uid = TEMP + "/silent-" + user, client.pwd.getpwnam(user).pw_uid
     os.makedirs(d, exist_ok=True)
     try:
         fd = os.open("/dev/fuse", os.O_RDWR)
@@ -1052,9 +1053,9 @@ def exec_with(path, flags):
 
 
 @contextlib.contextmanager
-def unseeable(flags=0):
-    """A process of attacker's whose memory nobody can look at: whoever does waits."""
-    with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
+def unseeable(flags=0, user="attacker"):
+    """A process of that user's whose memory nobody can look at: whoever does waits."""
+    with asker(user) as a, silent_files(user, lambda opcode, pid: opcode == FUSE_FLUSH) as path:
         pid = a.call(exec_with, path, flags)
         try:
             for _ in range(50):
@@ -1162,6 +1163,27 @@ def s21():
     # the first to look waits longer, once, and whoever waits for him
     assert lost == [] and waits[len(waits) // 2] < 0.5 and waits[-1] < 2, (lost[:3], waits[-3:])
     client.look()
+
+
+@case("S24", "two users whose processes keep the looker waiting: root's timer ends what is over of others all the same", 60)
+def s24():
+    with contextlib.ExitStack() as stack:
+        with asker("attacker") as a, asker("victim") as v:
+            granted(a.grant(gpus=GPU0))
+            granted(v.grant(gpus=GPU1))
+            stack.enter_context(unseeable())
+            stack.enter_context(unseeable(user="victim"))
+        # in whichever order they are looked at
+        with asker("root") as a:
+            for n in range(8):
+                granted(a.grant(id="over%d" % n, gpus=None, folders="/srv/ro"))
+        began = time.monotonic()
+        client.look()
+        seconds = time.monotonic() - began
+        assert sorted(l["uid"] for l in leases()) == sorted(pwd.getpwnam(u).pw_uid for u in ("attacker", "victim")), leases()
+        assert seconds < 10, seconds
+    client.look()
+    assert leases() == [], leases()
 
 
 # What code of the attacker's could do in the helper, if a bug let it in

@@ -16,6 +16,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "file.h"
+#include "procdir.h"
 #include "process.h"
 #include "spaces.h"
 
@@ -159,11 +160,11 @@ cgroup_check_scope(const char *path, struct why *why)
 static char *
 lines_of(int pid)
 {
-	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_PATH);
 	char name[40];
 
-	snprintf(name, sizeof(name), "proc/%d/cgroup", pid);
-	return slash != -1 ? file_read_at(slash, name, 65536, NULL) : NULL;
+	snprintf(name, sizeof(name), "%d/cgroup", pid);
+	return proc != -1 ? file_read_at(proc, name, 65536, NULL) : NULL;
 }
 
 int

@@ -16,6 +16,7 @@
 #include "../pure/devlist.h"
 #include "cgroup.h"
 #include "file.h"
+#include "procdir.h"
 #include "process.h"
 
 #define CHILDREN_MAX 64
@@ -31,13 +32,13 @@ struct status {
 static bool
 read_status(pid_t pid, struct status *out)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[40], *state, *p, *end;
 
 	*out = (struct status){ 0 };
-	snprintf(name, sizeof(name), "proc/%d/status", pid);
-	if (root == -1 || (text = file_read_at(root, name, 1 << 20, NULL)) == NULL ||
+	snprintf(name, sizeof(name), "%d/status", pid);
+	if (proc == -1 || (text = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
 	    (state = strstr(text, "\nState:\t")) == NULL)
 		return false;
 	out->zombie = state[8] == 'Z' || state[8] == 'X';
@@ -54,13 +55,13 @@ read_status(pid_t pid, struct status *out)
 static bool
 read_children(pid_t parent, struct pids *out)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[64], *p, *end;
 	long pid;
 
-	snprintf(name, sizeof(name), "proc/%d/task/%d/children", parent, parent);
-	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL ||
+	snprintf(name, sizeof(name), "%d/task/%d/children", parent, parent);
+	if (proc == -1 || (text = file_read_at(proc, name, 65536, NULL)) == NULL ||
 	    (out->v = calloc(CHILDREN_MAX, sizeof(*out->v))) == NULL)
 		return false;
 	for (p = text; (pid = strtol(p, &end, 10)) > 0 && end != p; p = end) {
@@ -107,12 +108,13 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 static bool
 runs_placeholder(const struct lease *l)
 {
+	autoclose int proc = procdir_open(O_PATH);
 	struct statx st;
 	struct file_id id;
 	char name[40];
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", l->init.pid);
-	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
+	snprintf(name, sizeof(name), "%d/exe", l->init.pid);
+	if (proc == -1 || statx(proc, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
 		return false;
 	id = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
 	return file_id_same(&id, &l->pausing.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&

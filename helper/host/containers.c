@@ -15,6 +15,7 @@
 
 #include "home.h"
 #include "opennode.h"
+#include "procdir.h"
 #include "process.h"
 #include "task.h"
 
@@ -194,7 +195,7 @@ search(struct search *s, DIR *d)
 bool
 containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all)
 {
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int proc = procdir_open(O_RDONLY);
 	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
 	struct mount_spaces own = { 0 };
 	struct search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)),

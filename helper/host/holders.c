@@ -16,6 +16,7 @@
 #include "file.h"
 #include "home.h"
 #include "opennode.h"
+#include "procdir.h"
 #include "walk.h"
 
 struct search {
@@ -99,7 +100,7 @@ holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile
 {
 	autofree struct search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
-	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_RDONLY);
 
 	memset(holder, 0, nodes * sizeof(*holder));
 	if (s == NULL || held == NULL)

@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "file.h"
+#include "procdir.h"
 #include "process.h"
 #include "task.h"
 
@@ -312,7 +313,7 @@ process_has_mapped(int proc, const char *pid, const struct edit_node *node, size
 bool
 process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks)
 {
-	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_RDONLY);
 	struct plain plain = { .n = 0 };
 	struct wanted w = { .node = node, .nodes = nodes, .looks = looks, .plain = &plain };
 	char name[16];

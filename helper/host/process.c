@@ -12,6 +12,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "file.h"
+#include "procdir.h"
 
 /* What is needed of /proc/PID/stat; the numbers are proc(5)'s, which counts from 1. */
 enum stat_field {
@@ -29,13 +30,13 @@ struct stat_line {
 static bool
 stat_read(pid_t pid, struct stat_line *out)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[40], *p, *save = NULL;
 	unsigned i;
 
-	snprintf(name, sizeof(name), "proc/%d/stat", pid);
-	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL)
+	snprintf(name, sizeof(name), "%d/stat", pid);
+	if (proc == -1 || (text = file_read_at(proc, name, 4096, NULL)) == NULL)
 		return false;
 	errno = EINVAL;
 	/* the second field is the command's name, which may hold spaces and parentheses: begin after the last one */

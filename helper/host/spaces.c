@@ -12,6 +12,7 @@
 
 #include "../pure/cleanup.h"
 #include "file.h"
+#include "procdir.h"
 #include "process.h"
 #include "task.h"
 
@@ -31,7 +32,7 @@ space_find(int proc, const char *pid, const char *kind, uint64_t *inode)
 bool
 space_of(pid_t pid, const char *kind, uint64_t *inode)
 {
-	autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int proc = procdir_open(O_PATH);
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
@@ -55,7 +56,7 @@ typedef bool process_test(struct search *s, const char *pid);
 static bool
 search(struct search *s, process_test *test)
 {
-	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = procdir_open(O_RDONLY);
 	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
 	bool found = false;
 	struct dirent *e;

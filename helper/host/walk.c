@@ -15,6 +15,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "file.h"
+#include "procdir.h"
 
 #define NUMBERS (1U << 22)	/* PID_MAX_LIMIT (linux/threads.h) */
 #define ROUNDS_MAX 8		/* each for those that began during the one before */
@@ -125,7 +126,7 @@ list(struct walk *w)
 void
 walk_begin(struct walk *w)
 {
-	*w = (struct walk){ .proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .met = calloc(NUMBERS / 8, 1) };
+	*w = (struct walk){ .proc = procdir_open(O_RDONLY), .met = calloc(NUMBERS / 8, 1) };
 	w->failed = w->proc == -1 || w->met == NULL || !list(w);
 	traced = w->proc != -1 && is_traced(w->proc);
 }

@@ -31,10 +31,12 @@
 #include "../host/holders.h"
 #include "../host/leaselife.h"
 #include "../host/passed.h"
+#include "../host/procdir.h"
 #include "../pure/cleanup.h"
 #include "../pure/lookask.h"
 #include "capability.h"
 #include "filter.h"
+#include "ownproc.h"
 #include "timer.h"
 
 #define CHANNEL 3
@@ -81,10 +83,15 @@ settle(int fd, pid_t helper)
 {
 	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 	struct why ignored;
+	int proc;
 
+	if (!own_channel(fd))
+		_exit(WHY_BUG);
 	(void)setrlimit(RLIMIT_NPROC, &no_limit);
+	if ((proc = own_proc()) != -1)
+		procdir_use(proc);
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (progress == MAP_FAILED || !own_channel(fd) ||
+	if (progress == MAP_FAILED ||
 	    capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);

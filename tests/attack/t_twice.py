@@ -958,3 +958,42 @@ def w35():
             refused(once("victim", exchange, gpus=GPU0), 75)
             pass_on_while_looked_at("victim", tell, flag)
         client.look()
+
+
+def watch_looks(pid):
+    """In the asker: the file that tells of who looks at the process by the /proc that he sees (inotify(7))."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    for name in "fd", "fdinfo", "maps", "stat", "task", "ns":
+        # IN_ACCESS, IN_OPEN, IN_CLOSE_NOWRITE
+        assert libc.inotify_add_watch(fd, ("/proc/%d/%s" % (pid, name)).encode(), 0x31) > 0, os.strerror(ctypes.get_errno())
+    return fd
+
+
+def contained():
+    """In the asker: a process of his that counts as a container's; its number."""
+    return subprocess.Popen(["unshare", "--user", "sleep", "60"]).pid
+
+
+def looks_seen(fd):
+    try:
+        return len(os.read(fd, 65536))
+    except BlockingIOError:
+        return 0
+
+
+@case("W36", "who sees the host's /proc can't tell by it when the looker looks at his processes (inotify)", 30)
+def w36():
+    with asker("attacker") as a, Openable():
+        pid = a.call(contained)
+        try:
+            time.sleep(0.5)
+            fd = a.call(watch_looks, pid)
+            with open("/proc/%d/maps" % pid) as f:
+                f.read()
+            assert a.call(looks_seen, fd) > 0, "the control: nothing is told of a look"
+            granted(once("victim", exchange, gpus=GPU0))
+            told = a.call(looks_seen, fd)
+            assert told == 0, "%d bytes" % told
+        finally:
+            os.kill(pid, 9)

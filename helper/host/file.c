@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,10 @@ walk_beneath(int dirfd, const char *path, int flags)
 
 	if (copy == NULL)
 		return -1;
+	if (*path == '/') {
+		errno = EXDEV;
+		return -1;
+	}
 	for (part = strtok_r(copy, "/", &save); part != NULL; part = next) {
 		next = strtok_r(NULL, "/", &save);
 		how = (next != NULL ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags) | O_NOFOLLOW;
@@ -57,16 +62,20 @@ walk_beneath(int dirfd, const char *path, int flags)
 int
 file_open_beneath(int dirfd, const char *path, int flags)
 {
+	static bool without;		/* a filter that refuses it once refuses it always */
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd;
+	int fd = -1;
 
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-	if (fd == -1 && (errno == ENOSYS || errno == EPERM) && *path != '/' && *path != '\0')
+	if (!without) {
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+		without = fd == -1 && (errno == ENOSYS || errno == EPERM);
+	}
+	if (without)
 		return walk_beneath(dirfd, path, (int)how.flags);
 	return fd;
 }

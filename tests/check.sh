@@ -161,6 +161,7 @@ group install sandboxed none keep sh "$here/tests/install.sh"
 group unit units build
 group unit-sanitized units build/san
 group rooms sh tests/rooms.sh
+group tcb sandboxed nvidia-2gpu keep sh "$here/tests/tcb.sh"
 group analysis static_analysis
 group arm64 sh tests/arm64.sh
 group manuals manuals

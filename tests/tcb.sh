@@ -1,0 +1,101 @@
+#!/bin/sh
+# What runs as root of the setuid helper: lines of our code by room, libraries, system calls before its first decision;
+# beside programs of the same kind, measured the same way where they are installed (RESULTS.md has figures).  TAP.
+#
+#   tcb.sh			what is built and installed here (in tests/lib/sandbox.sh, with strace)
+#   tcb.sh lines FILE...	how these are counted: lines with something beside comments
+#
+# The ceilings are what there is: who gets below lowers them, nobody gets above.  What they are to be once the helper is
+# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-$here/build}
+
+# C without comments; a quote begins a text, where none begins
+lines() {
+	cat "$@" | awk '
+	{ out = ""; n = length($0)
+	  for (i = 1; i <= n; i++) {
+		c = substr($0, i, 1); two = substr($0, i, 2)
+		if (comment) { if (two == "*/") { comment = 0; i++ } continue }
+		if (text != "") { out = out c; if (c == "\\") { i++; out = out "x" } else if (c == text) text = ""; continue }
+		if (two == "/*") { comment = 1; i++; continue }
+		if (two == "//") break
+		if (c == "\"" || c == "\047") text = c
+		out = out c
+	  }
+	  text = ""
+	  if (out ~ /[^ \t]/) count++ }
+	END { print count + 0 }'
+}
+[ "${1:-}" != lines ] || { shift; lines "$@"; exit; }
+
+T=$(mktemp -d "${TMPDIR:-/tmp}/tcb.XXXXXX")
+trap 'rm -rf "$T"' EXIT
+. "$here/tests/lib/tap.sh"
+
+# at_most WHAT NUMBER CEILING
+at_most() {
+	if [ "$2" -gt 0 ] 2>/dev/null && [ "$2" -le "$3" ]; then pass "$1: $2"; else fail "$1: $2, at most $3 may be"; fi
+}
+
+# Linked files are the compilation units of the debugging information; their headers are what make found.
+readelf --debug-dump=info --dwarf-depth=1 "$build/gpuhelper" 2>/dev/null |
+    sed -n 's|.*DW_AT_name .*: \(.*/\)\{0,1\}\(helper/[a-z]*/[a-z0-9]*\.c\)$|\2|p' | sort -u >"$T/linked"
+while read -r c; do
+	echo "$here/$c"
+	tr ' \\' '\n\n' <"$build/${c%.c}.d" | sed -n "s|^\(.*/\)\{0,1\}\(helper/.*\.h\)\$|\2|p"
+done <"$T/linked" | while read -r f; do
+	case $f in /*) echo "$f" ;; *) readlink -f "$here/$f" ;; esac
+done | sort -u >"$T/files"
+room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
+
+at_most "lines of helper/root/" "$(room root)" 8175
+at_most "lines of helper/host/ that are linked" "$(room host)" 6725
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 11800
+at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 600
+at_most "libraries that it names (NEEDED)" "$(readelf -d "$build/gpuhelper" | grep -c NEEDED)" 9
+
+# System calls from the program's execve(2) to the reply, or the end, of a request that is refused.
+calls_of() { # calls_of PROGRAM UNTIL COMMAND...: as nobody; the program is what that starts, UNTIL what it then says
+	program=$1 until=$2
+	shift 2
+	strace -ff -qq -s 4096 -u "${TCB_USER:-nobody}" -o "$T/trace" "$@" >"$T/out" 2>&1
+	f=$(grep -l "^execve(\"$program\", .* = 0\$" "$T"/trace.* 2>/dev/null | head -1)
+	[ -n "$f" ] && sed -n "\\|^execve(\"$program\"|,\$p" "$f" | awk -v until="$until" '{ n++ } until != "" && $0 ~ until { exit } END { print n + 0 }'
+	rm -f "$T"/trace.*
+}
+beside() { # beside NAME PROGRAM COMMAND...
+	name=$1 program=$2
+	shift 2
+	if [ -x "$program" ]; then
+		echo "# $name: $(ldd "$program" 2>/dev/null | grep -c '=> /') libraries, $(stat -L -c %s "$program") bytes, $(calls_of "$program" '' "$@") system calls to a refusal"
+	else
+		echo "# $name: $program is not installed"
+	fi
+}
+
+if ! command -v strace >/dev/null 2>&1; then
+	skip "system calls before the first decision" "strace is not installed"
+elif [ ! -u /usr/libexec/gpuhelper/gpuhelper ]; then
+	skip "system calls before the first decision" "gpuhelper is not installed here: tests/lib/sandbox.sh installs it"
+else
+	useradd --create-home tcb
+	usermod -aG gpuhelper tcb
+	echo 'identity = "caller"; callers = [ "tcb" ]; gpus = ( { vendor = "nvidia"; } );' >/etc/gpuhelper/policy.d/10-tcb.conf
+	TCB_USER=tcb
+	calls=$(calls_of /usr/libexec/gpuhelper/gpuhelper '^(sendto|sendmsg|write)[(]0, ' /usr/bin/python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import exchange
+print(exchange(gpus=None, folders="/srv/nothing"))' "$here/tests/attack")
+	echo "# gpuhelper: $(ldd "$build/gpuhelper" | grep -c '=> /') libraries, $(stat -c %s /usr/libexec/gpuhelper/gpuhelper) bytes"
+	grep -q refused "$T/out" || sed 's/^/# /' "$T/out"
+	at_most "system calls to a refusal, its looker's not counted" "${calls:-0}" 1400
+	beside doas /usr/bin/doas doas -n true
+	beside fusermount3 /usr/bin/fusermount3 fusermount3 -u /
+	beside newuidmap /usr/bin/newuidmap newuidmap 1 0 0 1
+	beside bubblewrap /usr/bin/bwrap bwrap --bind /nowhere / true
+fi
+echo "1..$n"
+[ $bad = 0 ]

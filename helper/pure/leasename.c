@@ -147,12 +147,10 @@ bool
 lease_name_parse(const char *text, struct lease_name *out)
 {
 	*out = (struct lease_name){ 0 };
-	if (strlen(text) > KEY_LEN && read_parts(text, out)) {
-		memcpy(out->key, text, KEY_LEN);
-		return true;
-	}
-	*out = (struct lease_name){ .old = true };
-	return (size_t)snprintf(out->key, sizeof(out->key), "%s", text) < sizeof(out->key);
+	if (strlen(text) <= KEY_LEN || !read_parts(text, out))
+		return false;
+	memcpy(out->key, text, KEY_LEN);
+	return true;
 }
 
 bool
@@ -160,8 +158,6 @@ lease_name_covers(const struct lease_name *n, const struct lease *l)
 {
 	char key[65];
 
-	if (n->old)
-		return true;
 	lease_key(l->uid, l->root, l->id, key);
 	return n->uid == l->uid && strcmp(n->key, key) == 0 && (flags_of(l) & ~n->flags) == 0 &&
 	    (signature_of(l) & ~n->signature) == 0;
@@ -172,7 +168,7 @@ lease_name_meets(const struct lease_name *n, const struct marks *m)
 {
 	size_t i;
 
-	if (n->old || (m->any && n->signature != 0))
+	if (m->any && n->signature != 0)
 		return true;
 	for (i = 0; i < m->n; i++)
 		if ((n->signature & m->v[i]) == m->v[i])

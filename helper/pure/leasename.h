@@ -7,11 +7,10 @@
  * KEY is the container's, FLAGS one hexadecimal digit, SIGNATURE 16 of them: each GPU
  * that the lease has, and each node that it has an act on, sets some bits there (a
  * Bloom filter).  A name says at least what the lease does: it is made when the
- * lease is first written, and stays.  A name of another form (before an upgrade it
- * was the key alone) says nothing: the lease may concern everyone.
+ * lease is first written, and stays.
  *
- * Values in, values out.  Must never change what a GPU or a node sets: leases
- * outlive an upgrade.
+ * Values in, values out.  Must never change what a GPU or a node sets without
+ * another LEASE_VERSION: leases outlive an upgrade.
  */
 #ifndef GPUHELPER_PURE_LEASENAME_H
 #define GPUHELPER_PURE_LEASENAME_H
@@ -24,7 +23,6 @@
 
 struct lease_name {
 	char key[65];
-	bool old;		/* of another form: the key is all of it, and it concerns everyone */
 	uint32_t uid;
 	unsigned flags;
 	uint64_t signature;

@@ -206,7 +206,7 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 static bool
 concerns(const struct lease_file *f, const struct concern *c)
 {
-	return f->name.old || c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
+	return c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
 	    (c->key != NULL && strcmp(f->name.key, c->key) == 0) || (c->keys != NULL && strlist_has(c->keys, f->name.key)) ||
 	    lease_name_meets(&f->name, &c->marks);
 }

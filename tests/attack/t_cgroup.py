@@ -325,7 +325,7 @@ def many_leases():
     with asker("victim") as v:
         start = read("/proc/%d/stat" % v.pid).rpartition(")")[2].split()[19]
         for n in range(300):
-            planted("%064x" % n, "victim", v.pid, start)
+            planted("p%d" % n, "victim", v.pid, start)
         yield
 
 

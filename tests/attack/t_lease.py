@@ -3,7 +3,6 @@ import contextlib
 import ctypes
 import glob
 import grp
-import hashlib
 import json
 import os
 import pwd
@@ -208,18 +207,22 @@ def l4():
 
 @case("L6", "a lease that can't be read: nothing is granted, its name is told, it stays")
 def l6():
-    name = RUN + "/leases/" + "0" * 64
+    name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
     for text in "", "{", "end\n", '{"version":3}', "\0" * 100, "x" * (2 << 20), whole[:-1], whole + "\n", "\n" + whole, \
             whole.replace("lease 4", "lease 5"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
         write(name, text, 0o600)
         status, answer = once("victim", exchange)
-        assert answer["reply"] == "refused" and status in (65, 78) and "0" * 64 in answer["text"], (text[:20], answer)
+        assert answer["reply"] == "refused" and status in (65, 78) and key in answer["text"], (text[:20], answer)
         assert os.path.exists(name)
         os.unlink(name)
     os.symlink("/etc/shadow", name)
-    refused(once("victim", exchange), 78, "0" * 64)
+    refused(once("victim", exchange), 78, key)
     os.unlink(name)
+    for name in "0" * 64, "x", "held":
+        write(RUN + "/leases/" + name, whole, 0o600)
+        refused(once("victim", exchange), 78, name, "not a lease's name")
+        os.unlink(RUN + "/leases/" + name)
 
 
 def many(count, prefix):
@@ -410,10 +413,13 @@ def l12():
         assert a.hear() > 10 and b.hear() > 10
 
 
-def planted(name, user, pid=1, start=0, boot=None, acts=()):
-    uid = client.pwd.getpwnam(user).pw_uid
-    put_lease(RUN + "/leases/" + name, lease.NOTHING, uid=uid, pid=pid, start=start, acts=acts,
-              boot=boot or read("/proc/sys/kernel/random/boot_id").strip())
+def planted(ident, user, pid=1, start=0, boot=None, **changes):
+    """The path of a lease as that user's process would have."""
+    now = dict(lease.NOTHING, id=ident, uid=client.pwd.getpwnam(user).pw_uid, pid=pid, start=start,
+               boot=boot or read("/proc/sys/kernel/random/boot_id").strip(), **changes)
+    path = RUN + "/leases/" + lease.name(now)
+    put_lease(path, now)
+    return path
 
 
 def start(**fields):
@@ -456,22 +462,19 @@ def l28():
 
 @case("L12a", "a lease that labelled a node ends where there is no SELinux, or another label")
 def l12a():
-    name = "%064x" % 5000
     act = {"act": "label", "major": 195, "id": 0, "mask": "none", "inode": 0}
-    planted(name, "attacker", acts=[
+    path = planted("p", "attacker", label="u:r:t:s0", acts=[
         dict(act, path="/dev/nvidia0", minor=0, label="system_u:object_r:gpuhelper_device_t:s0:c1,c2",
              was="system_u:object_r:xserver_misc_device_t:s0"),
         dict(act, path="/dev/nvidia9", minor=9, label="u:object_r:t:s0", was="u:object_r:u:s0")])
-    path = RUN + "/leases/" + name
-    put_lease(path, lease.read(read(path)), label="u:r:t:s0")
     granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
-    assert not os.path.exists(RUN + "/leases/" + name)
+    assert not os.path.exists(path)
 
 
 @case("L13", "5000 leases that are over do not lock everyone out for ever")
 def l13():
     for n in range(5000):
-        planted("%064x" % n, "attacker")
+        planted("p%d" % n, "attacker")
     granted(once("victim", exchange, gpus="2"))
     assert len(leases()) <= 1
 
@@ -481,7 +484,7 @@ def l14():
     with asker("attacker") as a:
         start = read("/proc/%d/stat" % a.pid).rpartition(")")[2].split()[19]
         for n in range(511):
-            planted("%064x" % n, "attacker", a.pid, start)
+            planted("p%d" % n, "attacker", a.pid, start)
         granted(a.grant(gpus=None, folders="/srv/ro"))
         refused(a.grant(id="more", gpus=None, folders="/srv/ro"), 75, "the most")
         began = time.monotonic()
@@ -620,8 +623,7 @@ class Copies:
             copy["root"] = "/" + "r" * 1000
             while size > len(lease.write(copy)) + 64:
                 copy["cgroups"] = copy["cgroups"] + ["pids/" + "c" * min(900, size - len(lease.write(copy)) - 32)]
-        key = hashlib.sha256("\0".join((str(uid), copy["root"], copy["id"])).encode()).hexdigest()
-        self.paths.append(RUN + "/leases/" + (name or "-".join([key, str(uid), *(flags or self.flags)])))
+        self.paths.append(RUN + "/leases/" + (name or "-".join([lease.key(copy), str(uid), *(flags or self.flags)])))
         put_lease(self.paths[-1], copy)
         return self.paths[-1]
 

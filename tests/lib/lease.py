@@ -3,6 +3,7 @@ A lease's file (helper/pure/leasefile.c), as a dictionary and back, for tests th
 
 It is by itself: that the helper writes and reads the same form is what the tests that plant one show.
 """
+import hashlib
 
 PLAIN = set(range(0x21, 0x7f)) - {ord("%")}
 
@@ -105,3 +106,12 @@ def write(lease):
         out.append(line("pausing", PAUSING, lease["pausing"]))
         out += ["exec %d %d\n" % tuple(one) for one in lease["pausing"]["execs"]]
     return "".join(out) + "end\n"
+
+
+def key(lease):
+    return hashlib.sha256("\0".join((str(lease["uid"]), lease["root"], lease["id"])).encode()).hexdigest()
+
+
+def name(lease):
+    """A file's name for it that says that it may concern everyone (helper/pure/leasename.h)."""
+    return "%s-%d-7-%s" % (key(lease), lease["uid"], "f" * 16)

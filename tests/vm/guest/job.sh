@@ -31,3 +31,5 @@ lease_head() {
 	    "$(cat /proc/sys/kernel/random/boot_id)" "$1" "$(cut -d ' ' -f 22 "/proc/$1/stat")"
 	printf 'init 0 0\nnamespaces 0 no 0\nrights no no no\n'
 }
+# its file, by a name that says that it may concern everyone (helper/pure/leasename.h)
+lease_path() { echo "/run/gpuhelper/leases/$(printf '1000\000/run/runc\000vm' | sha256sum | cut -c 1-64)-1000-7-ffffffffffffffff"; }

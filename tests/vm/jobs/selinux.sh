@@ -579,7 +579,7 @@ sleep 0.5
 	printf 'node %s 226 128 432 0 0\nact label %s 226 128 0 none 0 %s %s\ntasks no\nend\n' $node $node \
 	    system_u:object_r:gpuhelper_device_t:s0:c1,c2 system_u:object_r:dri_device_t:s0
 } >"$T/lease"
-cp "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
+cp "$T/lease" "$(lease_path)"
 t "reapply labels it for a lease" gpuhelperctl reapply
 LEASED=system_u:object_r:gpuhelper_device_t:s0:c1,c2
 t "it is labelled" is "$(label $node)" $LEASED

@@ -61,7 +61,7 @@ lease() { # lease user|group: of the worker's, with an entry that lets him into 
 		printf 'label -\ngpu intel 0000:00:02.0 - yes 1\nnode %s 226 128 432 0 0\n' "$node"
 		printf 'act allow-%s %s 226 128 1000 none 0 - -\ntasks no\nend\n' "$1" "$node"
 	} >"$T/lease"
-	install -m 600 "$T/lease" "/run/gpuhelper/leases/$(echo vm | sha256sum | cut -c 1-64)"
+	install -m 600 "$T/lease" "$(lease_path)"
 }
 # the entry is there, and no mask takes from it (getfacl would say so in the same line)
 entry() { getfacl -np "$node" >"$T/out" 2>&1; grep -qx "$1:1000:rw-" "$T/out"; }

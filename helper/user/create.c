@@ -24,19 +24,12 @@
 
 /* What the runtime took for root.path is what was looked at. */
 static int
-check_root(const struct creation *c, struct why *why)
+check_root(const struct creation *c, pid_t init, struct why *why)
 {
-	struct process_id init;
-	bool own_pids;
 	struct stat st;
 	char name[40];
 
-	if (c->root == NULL)
-		return 0;
-	if (!container_find_init(getpid(), 0, &init, &own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its root directory can't "
-		    "be seen", c->command->id);
-	snprintf(name, sizeof(name), "/proc/%d/root", init.pid);
+	snprintf(name, sizeof(name), "/proc/%d/root", init);
 	if (stat(name, &st) == -1)
 		return refuse(why, WHY_IO, "container %s: its root directory can't be seen: %s", c->command->id, strerror(errno));
 	if (st.st_dev != c->root->st_dev || st.st_ino != c->root->st_ino)
@@ -45,35 +38,24 @@ check_root(const struct creation *c, struct why *why)
 	return 0;
 }
 
-/* What the runtime took for the granted folders is what root looked at.  After «run» nobody may be there any more. */
+/* What the runtime took for the granted folders is what root looked at. */
 static int
-check_places(const struct creation *c, struct why *why)
+check_places(const struct creation *c, pid_t init, struct why *why)
 {
-	struct process_id init;
 	struct why found;
-	bool own_pids;
 
-	if (c->places->n == 0 || strcmp(c->command->verb, "create") != 0)
-		return 0;
-	if (!container_find_init(getpid(), 0, &init, &own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its folders can't be "
-		    "seen", c->command->id);
-	return places_check(init.pid, c->places, &found) == 0 ? 0 :
+	return places_check(init, c->places, &found) == 0 ? 0 :
 	    refuse(why, found.code, "container %s: %s", c->command->id, found.text);
 }
 
 /* What the helper can't see: with cgroup v2, which rules there are. */
 static int
-check_rules(const struct creation *c, struct why *why)
+check_rules(const struct creation *c, pid_t init, struct why *why)
 {
 	autostrlist struct strlist own = { 0 };
-	struct process_id init;
-	bool own_pids;
 	size_t gate;
 
-	if (!c->ruled)
-		return 0;
-	if (!container_find_init(getpid(), 0, &init, &own_pids) || !cgroup_own(init.pid, &own, &gate))
+	if (!cgroup_own(init, &own, &gate))
 		return refuse(why, WHY_IO, "container %s: which cgroups it is in can't be seen", c->command->id);
 	/* that it has one is the helper's to see */
 	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
@@ -81,27 +63,20 @@ check_rules(const struct creation *c, struct why *why)
 
 /*
  * The first process waits for its start with the capabilities that the task will have: runc and crun
- * have dropped the others by then, or were made to believe so.  After «run» the task may be gone.
+ * have dropped the others by then, or were made to believe so.
  */
 static int
-check_powers(const struct creation *c, struct why *why)
+check_powers(const struct creation *c, pid_t init, struct why *why)
 {
 	/* a program's name, which stands above, has its newlines escaped */
 	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *text = NULL;
 	const char *name, *at;
-	struct process_id init;
-	bool own_pids;
 	char file[40];
 	size_t i;
 
-	if (!c->weak || strcmp(c->command->verb, "create") != 0)
-		return 0;
-	if (!container_find_init(getpid(), 0, &init, &own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so its capabilities can't "
-		    "be seen", c->command->id);
-	snprintf(file, sizeof(file), "proc/%d/status", init.pid);
+	snprintf(file, sizeof(file), "proc/%d/status", init);
 	if (root == -1 || (text = file_read_at(root, file, 65536, NULL)) == NULL)
 		return refuse(why, WHY_IO, "/%s: %s", file, strerror(errno));
 	for (i = 0; sets[i] != NULL; i++) {
@@ -115,12 +90,28 @@ check_powers(const struct creation *c, struct why *why)
 	return 0;
 }
 
-/* What is wrong with it is known before anyone can start it. */
+/* What is wrong with its first process is known before anyone can start it. After «run» its task may be gone. */
+static int
+check_first(const struct creation *c, struct why *why)
+{
+	const bool waits = strcmp(c->command->verb, "create") == 0;
+	const bool root = c->root != NULL, places = waits && c->places->n > 0, powers = waits && c->weak;
+	struct process_id init;
+	bool own_pids;
+
+	if (!root && !places && !powers && !c->ruled)
+		return 0;
+	if (!container_find_init(getpid(), 0, &init, &own_pids))
+		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so what the runtime made "
+		    "of it can't be seen", c->command->id);
+	return (root && check_root(c, init.pid, why) == -1) || (places && check_places(c, init.pid, why) == -1) ||
+	    (powers && check_powers(c, init.pid, why) == -1) || (c->ruled && check_rules(c, init.pid, why) == -1) ? -1 : 0;
+}
+
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	return check_root(c, why) == -1 || check_places(c, why) == -1 || check_powers(c, why) == -1 ||
-	    check_rules(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
+	return check_first(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
 }
 
 int

@@ -22,19 +22,20 @@ name_it(struct lease *l, struct why *why)
 	return 0;
 }
 
+/* One that is too long to be read would stop everyone. */
 int
 leases_write(const struct leases *ls, struct lease *l, struct why *why)
 {
-	char *text;
-	int ret;
+	autofree char *text = NULL;
 
 	if (name_it(l, why) == -1)
 		return -1;
 	if ((text = lease_encode(l)) == NULL)
 		return refuse_nomem(why);
-	ret = state_write(ls->dir, l->name, text, 0600, why);
-	free(text);
-	return ret;
+	if (strlen(text) > LEASE_FILE_MAX)
+		return refuse(why, WHY_AGAIN, "container %s: what is to be written down of it takes up %zu KiB, and %d are the most: "
+		    "its cgroup or its folders have long names", l->id, strlen(text) >> 10, LEASE_FILE_MAX >> 10);
+	return state_write(ls->dir, l->name, text, 0600, why);
 }
 
 int

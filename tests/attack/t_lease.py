@@ -780,6 +780,23 @@ def l27():
             copies.remove()
 
 
+@case("L27d", "nor what anyone reads of a lease, which would stop everyone whom it concerns", 20)
+def l27d():
+    with asker("attacker") as a:
+        granted(a.grant(id="one", gpus=GPU0))
+        path, = glob.glob(RUN + "/leases/*")
+        now, = leases()
+        # «draining» is longer than «held»
+        room = (1 << 20) - 2 - len(lease.write(now)) - len("cgroup \n")
+        put_lease(path, now, cgroups=now["cgroups"] + ["x" * room])
+        assert os.path.getsize(path) == (1 << 20) - 2
+        with Openable():
+            a.grant(verb="release", id="one", gpus=None)
+        assert os.path.getsize(path) <= 1 << 20, os.path.getsize(path)
+        refused(once("victim", exchange, gpus=GPU0), *BUSY)
+        put_lease(path, now)
+
+
 def tell_held(**fields):
     """In the asker: the helper that hold() started is asked."""
     held[0].ask(**fields)

@@ -93,6 +93,7 @@ struct finding {
 	const struct search *search;
 	bool node, folder;
 	bool copy;		/* it has our root directory: it is a copy of ours */
+	bool top;		/* its root directory was seen */
 	bool unseen;
 };
 
@@ -110,6 +111,7 @@ look_at_mount(void *ctx, struct mount *m)
 	if ((gone = strstr(m->place, "//deleted")) != NULL)
 		*gone = '\0';
 	f->node = mount_is_node(s, m);
+	f->top = f->top || strcmp(m->point, "/") == 0;
 	if (s->lease->folders == 0)
 		return f->node;
 	f->folder = f->folder || mount_is_folder(s, m);
@@ -118,13 +120,16 @@ look_at_mount(void *ctx, struct mount *m)
 	return f->node;
 }
 
+/* *top: and all of the namespace was seen. */
 static bool
-mounts_bind(const struct search *s, const char *task)
+mounts_bind(const struct search *s, const char *task, bool *top)
 {
 	struct finding f = { .search = s };
 
+	*top = false;
 	if (mounts_any(s->proc, task, look_at_mount, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
 		return true;
+	*top = f.top;
 	return f.unseen || f.node || (f.folder && !f.copy);
 }
 
@@ -136,6 +141,7 @@ task_sees(struct search *s, const char *task)
 	struct stat ns;
 	ssize_t n;
 	size_t i;
+	bool top;
 
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
 	if (fstatat(s->proc, name, &ns, 0) == -1)
@@ -143,12 +149,15 @@ task_sees(struct search *s, const char *task)
 	for (i = 0; i < s->seens; i++)
 		if (s->seen[i] == ns.st_ino)
 			return false;
-	if (mounts_bind(s, task))
+	if (mounts_bind(s, task, &top))
 		return true;
-	/* who is chrooted sees a part of the namespace, and speaks for no more */
+	/*
+	 * Who is chrooted sees a part of the namespace, and speaks for no more. So does who has a root directory that is
+	 * mounted nowhere any more (umount2(2), MNT_DETACH): that reads as «/», and he sees no mount.
+	 */
 	snprintf(name, sizeof(name), "%.50s/root", task);
 	n = readlinkat(s->proc, name, root, sizeof(root));
-	if (n == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
+	if (top && n == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
 		s->seen[s->seens++] = ns.st_ino;
 	return false;
 }

@@ -88,7 +88,8 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 
 /*
  * What this waiter would get now is kept for it: in part, too, for it must not starve behind smaller requests, but not
- * from who asks for the last time. Or who comes in time after time, for more than can be had, would starve everyone.
+ * from who asks for the last time and has none. Or who comes in time after time, for more than can be had, would starve
+ * everyone.
  */
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
@@ -271,11 +272,29 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 	return ret;
 }
 
+/*
+ * Does the same user have a GPU of those that somebody wants? He would have each in turn, and starve who waits for two.
+ * Root asks for everyone's containers: there it is the pipeline that counts.
+ */
+static bool
+has_one(const struct leases *ls, const struct lease *of)
+{
+	const struct lease *l;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++) {
+		l = ls->v[i];
+		if (l->gpus > 0 && lease_holds(l) && l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0))
+			return true;
+	}
+	return false;
+}
+
 int
 allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
-	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait;
+	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait && !has_one(ls, l);
 	size_t before = queue_place(q, w->key);
 	struct holdings h = { 0 };
 	int ret;

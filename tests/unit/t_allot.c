@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pure/cleanup.h"
 #include "root/allot.h"
 #include "root/strays.h"
 #include "tap.h"
@@ -215,6 +216,43 @@ test_waits(void)
 	done(&a);
 }
 
+/* Who asks for the last time gets what is kept in part for another one, unless he has one already. */
+static void
+test_last(void)
+{
+	static const struct {
+		uint32_t uid, holders;
+		const char *pipeline;
+		int ret;
+		const char *what;
+	} t[] = {
+		{ 7, 5, "ml/train", 0, "another user does" },
+		{ 5, 5, "ml/train", -1, "the one who has it does not" },
+		{ 5, 5, "ml/other", -1, "whichever pipeline it is" },
+		{ 0, 0, "ml/train", 0, "root's container of another pipeline does" },
+		{ 0, 0, "ml/other", -1, "of the same one it does not" },
+	};
+	static char id[] = "c1";
+	struct held_gpu whole = held("", true), first = held("1", true);
+	struct pick_want wants = { &whole, 1, 1 };
+	/* that came at boot */
+	struct waiter both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
+	const struct queue q = { .dir = -1, .v = both, .n = 2 };
+	struct asking a;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autofree char *pipeline = strdup(t[i].pipeline);
+		struct lease l = { .id = id, .pipeline = pipeline, .gpu = &first, .gpus = 1, .uid = t[i].holders };
+
+		want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
+		a.decision.grant.wait = 1;
+		a.lease.uid = t[i].uid;
+		ok(ask_beside(&a, &l, &q) == t[i].ret, "at the last, %s", t[i].what);
+		done(&a);
+	}
+}
+
 /* What is closed for a waiter who lacks one more is not what overlaps with what it would get. */
 static void
 test_closed(void)
@@ -240,6 +278,7 @@ main(void)
 	test_taken();
 	test_states();
 	test_waits();
+	test_last();
 	test_closed();
 	return done_testing();
 }

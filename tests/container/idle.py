@@ -65,6 +65,15 @@ def served(b, seconds):
     return b.call('start', b.id).returncode == 0
 
 
+def asks_till_served():
+    """The policy lets wait for a second: on a busy machine a look may take as long."""
+    for _ in range(3):
+        b = asks()
+        if served(b, 20):
+            return b, True
+    return b, False
+
+
 def state(b):
     j = json.loads(sh(CTL, 'status', '--json').stdout)
     return next((l['state'] for l in j['leases'] if l['container'] == b.id), None)
@@ -144,8 +153,8 @@ for name, script, prepare in (
     ok(not served(b, 8) and b.p.poll() == 1 and 'waited 1 s' in b.errors()[-1] and state(a) == 'held', tag + 'a task that %s keeps the GPU' % name,
        (b.errors(), state(a)))
     sh('pkill', '-9', '-f', '^sleep 1000')
-    b2 = asks()
-    ok(served(b2, 5), tag + 'until it ends')
+    b2, got = asks_till_served()
+    ok(got, tag + 'until it ends', (b2.errors(), state(a)))
     clean(a, b, b2)
 a = container()
 p = task(a, 'sleep 1000')
@@ -237,7 +246,7 @@ host.settings('idle = "stop";')
 a = container()
 show(a)
 b = asks()
-ok(served(b, 5) and state(a) is None and 'stopped' in a.call('state', a.id).stdout, tag + 'idle = "stop": the container is ended', a.call('state', a.id).stdout)
+ok(served(b, 20) and state(a) is None and 'stopped' in a.call('state', a.id).stdout, tag + 'idle = "stop": the container is ended', a.call('state', a.id).stdout)
 clean(a, b)
 host.settings()
 

@@ -154,6 +154,9 @@ for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     look()
     ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
     r = c.delete()
+    # where others keep the processors, the look that delete asks for may not get through in its time: the timer's does
+    if leases():
+        look()
     ok(r.returncode == 0 and entries() == [] and leases() == [], 'deleted: no entry, no lease', (r.stdout, entries(), leases()))
 
 # by a mount of a plain container's: no device cgroup is in its way, and NVIDIA's nodes are everybody's by default

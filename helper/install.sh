@@ -104,7 +104,7 @@ make_directories() {
 	{ directories; files | while read -r mode from to; do echo "${to%/*}"; done; } | sort -u |
 	while read -r d; do [ -d "$D$d" ] || install -d -m 0755 "$D$d"; done
 	[ -z "$D" ] && [ "$(id -u)" = 0 ] || return 0
-	install -d -m 0755 "$RUNSTATE/gpuhelper"
+	install -d -m 0711 "$RUNSTATE/gpuhelper"
 	# who reads the log is the administrator's to say
 	[ -d "$LOCALSTATE/log/gpuhelper" ] || install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"

@@ -87,7 +87,7 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 void
 doctor_state(struct doctor *d)
 {
-	const bool run = is_good_state(d, GPUHELPER_RUNDIR, 0755), tokens = is_good_state(d, GPUHELPER_STATEDIR, 0700);
+	const bool run = is_good_state(d, GPUHELPER_RUNDIR, 0711), tokens = is_good_state(d, GPUHELPER_STATEDIR, 0700);
 
 	if (run && tokens)
 		doctor_say(d, FINDING_OK, "state", NULL, "%s, %s", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR);

@@ -90,8 +90,8 @@ step(int *dir, const char *name, int flags, const char *sofar, bool strict, stru
 	return refused(why);
 }
 
-enum trust_found
-trust_find_dir(const char *path, bool strict, int *fd, struct why *why)
+static enum trust_found
+find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 {
 	autofree char *part = NULL, *sofar = NULL;
 	enum trust_found found = TRUST_FOUND;
@@ -116,11 +116,23 @@ trust_find_dir(const char *path, bool strict, int *fd, struct why *why)
 			*end++ = '\0';
 		sofar[(size_t)(p - part) + 1 + strlen(p)] = '\0';
 		/* those on the way are not read: SELinux may keep that from the helper */
-		found = step(fd, p, end != NULL ? O_PATH : O_RDONLY, sofar, strict, why);
+		found = step(fd, p, end != NULL ? O_PATH : flags, sofar, strict, why);
 		if (end != NULL)
 			sofar[(size_t)(end - part)] = '/';
 	}
 	return found;
+}
+
+enum trust_found
+trust_find_dir(const char *path, bool strict, int *fd, struct why *why)
+{
+	return find_dir(path, O_RDONLY, strict, fd, why);
+}
+
+enum trust_found
+trust_find_place(const char *path, bool strict, int *fd, struct why *why)
+{
+	return find_dir(path, O_PATH, strict, fd, why);
 }
 
 int

@@ -31,6 +31,8 @@ enum trust_found {
  * refused.  *fd is good for reading the directory; -1 where none was found.
  */
 enum trust_found trust_find_dir(const char *path, bool strict, int *fd, struct why *why);
+/* Likewise, of a directory that need not be listed: what is in it can be opened by name (O_PATH). */
+enum trust_found trust_find_place(const char *path, bool strict, int *fd, struct why *why);
 
 /*
  * Reads a regular file in such a directory: at most max bytes, unchanged while it

@@ -232,8 +232,8 @@ dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why)
 	struct editing e = { .fd = fd, .path = path, .why = why };
 	int ret = -1;
 
-	if (new_entry(&e, POSIXACL_OWNER, 0, 7) == 0 && new_entry(&e, POSIXACL_USER, uid, 5) == 0 &&
-	    new_entry(&e, POSIXACL_OWNING_GROUP, 0, 0) == 0 && new_entry(&e, POSIXACL_MASK, 0, 5) == 0 &&
+	if (new_entry(&e, POSIXACL_OWNER, 0, 7) == 0 && new_entry(&e, POSIXACL_USER, uid, 1) == 0 &&
+	    new_entry(&e, POSIXACL_OWNING_GROUP, 0, 0) == 0 && new_entry(&e, POSIXACL_MASK, 0, 1) == 0 &&
 	    new_entry(&e, POSIXACL_OTHER, 0, 0) == 0)
 		ret = write_acl(&e);
 	posixacl_free(&e.acl);

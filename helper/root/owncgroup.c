@@ -243,8 +243,11 @@ make_own_cgroup(uid_t starter)
 	while (cgroup_line_next(&rest, &line)) {
 		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
 
-		/* the second is for the umask: whoever looks into other cgroups may look into this one */
-		if (top != -1 && mkdirat(top, OWN, 0755) == 0)
+		/*
+		 * Who lists a directory of which he may can keep whoever makes something there waiting: what is there already
+		 * is not made. The second is for the umask: whoever looks into other cgroups may look into this one.
+		 */
+		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0755) == 0)
 			(void)!fchmodat(top, OWN, 0755, 0);
 	}
 }

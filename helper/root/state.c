@@ -16,6 +16,21 @@
 #include "../pure/cleanup.h"
 #include "timer.h"
 
+/*
+ * Nobody but root lists them: who lists a directory can keep whoever changes something in it waiting for as long as he
+ * likes (getdents(2) into memory of a FUSE file that never answers), and no signal ends that.
+ */
+#define RUN_MODE 0711
+
+/* For the umask, and for what a version before made; else the directory is left alone. */
+static int
+set_mode(int dir, mode_t mode)
+{
+	struct stat st;
+
+	return fstat(dir, &st) == -1 || ((st.st_mode & 07777) != mode && fchmod(dir, mode) == -1) ? -1 : 0;
+}
+
 int
 state_dir(const char *name, struct why *why)
 {
@@ -27,17 +42,25 @@ state_dir(const char *name, struct why *why)
 	if (found != TRUST_FOUND && found != TRUST_ABSENT)
 		return -1;
 	if (found == TRUST_ABSENT) {
-		if (mkdir(GPUHELPER_RUNDIR, 0755) == -1 && errno != EEXIST)
+		if (mkdir(GPUHELPER_RUNDIR, RUN_MODE) == -1 && errno != EEXIST)
 			return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
 		if ((run = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)
 			return -1;
 	}
-	(void)fchmod(run, 0755);
-	/* the second is for the umask */
-	if ((mkdirat(run, name, mode) == -1 && errno != EEXIST) || fchmodat(run, name, mode, 0) == -1)
+	if (set_mode(run, RUN_MODE) == -1)
+		return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
+	if ((fd = file_open_beneath(run, name, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT) {
+		if (mkdirat(run, name, mode) == -1 && errno != EEXIST)
+			return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+		fd = file_open_beneath(run, name, O_RDONLY | O_DIRECTORY);
+	}
+	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	if ((fd = file_open_beneath(run, name, O_RDONLY | O_DIRECTORY)) == -1)
-		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	if (set_mode(fd, mode) == -1) {
+		refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+		close(fd);
+		return -1;
+	}
 	if (trust_check(fd, name, why) == -1) {
 		close(fd);
 		return -1;

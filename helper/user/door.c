@@ -35,7 +35,7 @@ open_dir(struct why *why)
 
 	if (dir == NULL)
 		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
-	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
+	if (trust_find_place(dir, true, &fd, why) == TRUST_ABSENT)
 		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(ENOENT));
 	return fd;
 }

@@ -342,7 +342,7 @@ ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] f
 os.chmod('/run/gpuhelper', 0o775)
 status, j = doctor()
 ok(status == 78 and 'door' in {c['check'] for c in found(j, 'fail')}, 'a socket that can\'t be trusted, and no bit', found(j, 'fail'))
-os.chmod('/run/gpuhelper', 0o755)
+os.chmod('/run/gpuhelper', 0o711)
 
 NONE = '/proc/driver/nvidia/gpus'
 gone = [NONE + '/' + n for n in os.listdir(NONE)]

@@ -25,7 +25,7 @@ done
 t "the group was made at boot" grep -q ^gpuhelper: /etc/group
 t "systemd-sysusers takes its file" quiet systemd-sysusers /usr/lib/sysusers.d/gpuhelper.conf
 made() {
-	[ "$(stat -c '%a %G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | tr '\n' ,)" = "755 root,750 gpuhelper,700 root," ]
+	[ "$(stat -c '%a %G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | tr '\n' ,)" = "711 root,750 gpuhelper,700 root," ]
 }
 t "the directories were made at boot" made
 t "systemd-tmpfiles takes its file" quiet systemd-tmpfiles --create /usr/lib/tmpfiles.d/gpuhelper.conf

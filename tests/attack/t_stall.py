@@ -1,0 +1,237 @@
+"""Who lists a directory into memory of a file that never answers (FUSE) keeps the kernel's lock of that directory: whoever then
+changes something in it waits, and no signal ends that.  And root directories that are mounted nowhere any more.
+"""
+import contextlib
+import ctypes
+import os
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+import client
+from client import exchange, once
+from harness import *
+from t_lease import Openable
+from t_process import roots_helpers, silent_files
+
+FUSE_READ = 15
+
+STALL = r"""
+import ctypes, os, sys, threading, time
+# the directory is read into memory of a file that never gives its pages; then somebody wants to make a name in it
+path, directory, how = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+fd = os.open(path, os.O_RDWR)
+at = libc.mmap(None, 65536, 3, 2, fd, 0)
+assert at not in (None, ctypes.c_void_p(-1).value), ctypes.get_errno()
+if how == "read":
+    d = os.open(directory, os.O_RDONLY | os.O_DIRECT)
+    threading.Thread(target=lambda: libc.syscall(0, d, ctypes.c_void_p(at), 4096), daemon=True).start()
+else:
+    d = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    threading.Thread(target=lambda: libc.syscall(217, d, ctypes.c_void_p(at), 65536), daemon=True).start()
+time.sleep(0.3)
+def make():
+    try:
+        os.mkdir(directory + "/.x")
+    except OSError as e:
+        print("mkdir:", e, flush=True)
+if how == "mkdir":
+    threading.Thread(target=make, daemon=True).start()
+    time.sleep(0.3)
+print("stalled", flush=True)
+time.sleep(600)
+"""
+
+
+def begun(p):
+    lines = []
+    while not lines or lines[-1] not in (b"stalled\n", b""):
+        lines.append(p.stdout.readline())
+    assert lines[-1] == b"stalled\n", lines
+
+
+@contextlib.contextmanager
+def stalled(directory, how="mkdir", user="attacker"):
+    with contextlib.ExitStack() as stack:
+        files = contextlib.ExitStack()
+        path = files.enter_context(silent_files(user, lambda opcode, pid: opcode == FUSE_READ, serve_sized))
+        p = stack.enter_context(background("python3", "-c", STALL, path, directory, how, user=user))
+        # the daemon ends first
+        stack.push(files)
+        begun(p)
+        yield p
+
+
+def serve_sized(fd, is_silent):
+    attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 65536, 128, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
+    directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
+    # everybody goes on after a while, whatever becomes of this test
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(70)
+    while True:
+        data = os.read(fd, 1 << 17)
+        _, opcode, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", data)
+        if is_silent(opcode, pid):
+            continue
+        if opcode == 26:
+            body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 0, 0, 8, 8, 65536, 1, 0, 0, 0)
+        elif opcode == 1:
+            body = struct.pack("<QQQQII", 2, 0, 3600, 3600, 0, 0) + attributes
+        elif opcode == 3:
+            body = struct.pack("<QII", 3600, 0, 0) + (directory if node == 1 else attributes)
+        elif opcode in (14, 27):
+            body = struct.pack("<QII", 1, 0, 0)
+        elif opcode in (2, 36):
+            continue
+        else:
+            body = b""
+        os.write(fd, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+
+
+def answered(v, seconds=8, **fields):
+    """Within that time."""
+    v.tell(exchange, **(fields or {"gpus": None, "folders": "/srv/ro"}))
+    assert v.pipe.poll(seconds), "no answer: %r" % roots_helpers()
+    return v.hear()
+
+
+def lists(a, directory):
+    """Does he?"""
+    try:
+        return a.call(os.listdir, directory) is not None
+    except Exception as e:
+        assert "Permission denied" in str(e), e
+        return False
+
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+@case("S25", "nobody lists what is root's in /run, nor his own records for exec there, which he reads by their names", 60)
+def s25():
+    with asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        own = "%s/exec/%d" % (RUN, client.pwd.getpwnam("attacker").pw_uid)
+        name, = os.listdir(own)
+        assert len(a.call(read_bytes, own + "/" + name)) > 0
+        assert lists(a, "/run")
+        for directory in RUN, RUN + "/exec", own, RUN + "/leases", RUN + "/locks":
+            assert not lists(a, directory), directory
+
+
+@case("S26", "a cgroup hierarchy's top, which everybody may list, is in nobody's way", 60)
+def s26():
+    with asker("victim") as v:
+        granted(answered(v))
+        with stalled("/sys/fs/cgroup/pids", ""):
+            granted(answered(v, id="second", gpus=None, folders="/srv/ro"))
+
+
+def roots_left(besides):
+    """Root's helpers and lookers, without a look at the process that keeps whoever looks waiting."""
+    found = []
+    for n in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if n.isdigit() and int(n) != besides and "(gpuhelper)" in read("/proc/%s/stat" % n):
+                found.append(n)
+    return found
+
+
+@case("S27", "a process whose own directory in /proc is kept locked leaves no process of root's behind, however often is looked", 60)
+def s27():
+    own = STALL.replace("path, directory, how = sys.argv[1:]", 'path, directory, how = sys.argv[1], "/proc/%d" % os.getpid(), "mkdir"')
+    with contextlib.ExitStack() as stack, asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        files = contextlib.ExitStack()
+        path = files.enter_context(silent_files("attacker", lambda opcode, pid: opcode == FUSE_READ, serve_sized))
+        p = stack.enter_context(background("unshare", "--map-root-user", "python3", "-c", own, path, user="attacker"))
+        stack.push(files)
+        begun(p)
+        a.end()
+        with asker("attacker") as b, asker("victim") as v:
+            for n in range(6):
+                assert b.grant(verb="look", gpus=None)[1]["reply"] == "noted"
+                v.grant(id="v%d" % n, gpus=GPU1)
+        time.sleep(3)
+        assert roots_left(p.pid) == [], roots_left(p.pid)
+    client.look()
+
+
+BOUND = r"""
+import ctypes, os, socket, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def ck(r):
+    assert r != -1, os.strerror(ctypes.get_errno())
+node, decoys = sys.argv[1], int(sys.argv[2])
+uid, gid = os.getuid(), os.getgid()
+ck(libc.unshare(0x10000000 | 0x20000))
+for f, t in ("setgroups", "deny"), ("uid_map", "0 %d 1" % uid), ("gid_map", "0 %d 1" % gid):
+    with open("/proc/self/" + f, "w") as out:
+        out.write(t)
+ck(libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None))
+ck(libc.mount(b"x", b"/media", b"tmpfs", 0, None))
+open("/media/gpu", "w").close()
+ck(libc.mount(node.encode(), b"/media/gpu", None, 0x1000, None))
+# whose root directory is in a mount that is nowhere any more: made in namespaces of their own, so that a container needs
+# no capability for this but CAP_SYS_CHROOT
+for _ in range(decoys):
+    r, w = os.pipe()
+    if os.fork() == 0:
+        a, b = socket.socketpair()
+        if os.fork() == 0:
+            ck(libc.unshare(0x10000000 | 0x20000))
+            for f, t in ("setgroups", "deny"), ("uid_map", "0 0 1"), ("gid_map", "0 0 1"):
+                with open("/proc/self/" + f, "w") as out:
+                    out.write(t)
+            ck(libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None))
+            ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
+            socket.send_fds(a, [b"x"], [os.open("/mnt", os.O_RDONLY)])
+            ck(libc.umount2(b"/mnt", 2))
+            os._exit(0)
+        _, (fd,), *_ = socket.recv_fds(b, 1, 1)
+        os.wait()
+        os.fchdir(fd)
+        os.chroot(".")
+        os.write(w, b"x")
+        time.sleep(600)
+    os.read(r, 1)
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        fd = os.open("/media/gpu", os.O_RDWR)
+        print("opened, reads %d" % len(os.read(fd, 4)), flush=True)
+    except OSError as e:
+        print(e, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def bound(decoys):
+    p = subprocess.Popen(["python3", "-c", BOUND, "/dev/nvidia9", str(decoys)], text=True, bufsize=1, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, preexec_fn=lambda: (client.become("attacker"), os.setpgid(0, 0)))
+    try:
+        assert p.stdout.readline() == "ready\n"
+        yield p
+    finally:
+        os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+
+
+@case("W37", "a container that has the node bound into it keeps its lease, though others in it have a root that is mounted nowhere", 60)
+def w37():
+    with Openable():
+        for decoys in 0, 20, 20, 20:
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU0))
+                with bound(decoys):
+                    a.end()
+                    refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+            client.look()
+        granted(once("victim", exchange, gpus=GPU0))

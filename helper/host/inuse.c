@@ -27,15 +27,43 @@ struct owner {
 	uint32_t effective, real;	/* the latter where the former is root's */
 };
 
+struct spaces {
+	ino_t *v;		/* NAMESPACES_MAX at most */
+	size_t n;
+};
+
 /* What a user's processes are searched for. */
 struct search {
 	int proc;
 	const struct lease *lease;
 	struct looks *looks;
 	char *root_fs, *root_place;	/* of our own root directory (mounts.h); only where there are folders */
-	ino_t *seen;		/* mount namespaces that have nothing of it; the first is our own */
-	size_t seens;
+	struct spaces seen;	/* mount namespaces that have nothing of it; the first is our own */
+	struct spaces partly;	/* those of which somebody showed a part */
 };
+
+static bool
+spaces_have(const struct spaces *s, ino_t ns)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->v[i] == ns)
+			return true;
+	return false;
+}
+
+/* False: there is no room. */
+static bool
+spaces_add(struct spaces *s, ino_t ns)
+{
+	if (spaces_have(s, ns))
+		return true;
+	if (s->n == NAMESPACES_MAX)
+		return false;
+	s->v[s->n++] = ns;
+	return true;
+}
 
 /* Whose processes there are. */
 
@@ -140,26 +168,25 @@ task_sees(struct search *s, const char *task)
 	char name[64], root[8];
 	struct stat ns;
 	ssize_t n;
-	size_t i;
 	bool top;
 
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
 	if (fstatat(s->proc, name, &ns, 0) == -1)
 		return !process_is_gone(errno);
-	for (i = 0; i < s->seens; i++)
-		if (s->seen[i] == ns.st_ino)
-			return false;
+	if (spaces_have(&s->seen, ns.st_ino))
+		return false;
 	if (mounts_bind(s, task, &top))
 		return true;
 	/*
 	 * Who is chrooted sees a part of the namespace, and speaks for no more. So does who has a root directory that is
-	 * mounted nowhere any more (umount2(2), MNT_DETACH): that reads as «/», and he sees no mount.
+	 * mounted nowhere any more (umount2(2), MNT_DETACH): that reads as «/», and he sees no mount. If nobody sees more,
+	 * a directory that one of them has open may lead to the rest.
 	 */
 	snprintf(name, sizeof(name), "%.50s/root", task);
 	n = readlinkat(s->proc, name, root, sizeof(root));
-	if (top && n == 1 && root[0] == '/' && s->seens < NAMESPACES_MAX)
-		s->seen[s->seens++] = ns.st_ino;
-	return false;
+	if (n == -1 && process_is_gone(errno))
+		return false;
+	return !spaces_add(top && n == 1 && root[0] == '/' ? &s->seen : &s->partly, ns.st_ino);
 }
 
 static bool
@@ -195,16 +222,20 @@ any_uses(struct search *s, bool *kept_waiting)
 	autowalk struct walk w;
 	struct stat ours;
 	char pid[16];
+	size_t i;
 
 	walk_begin(&w);
 	s->proc = w.proc;
-	s->seens = 0;
+	s->seen.n = s->partly.n = 0;
 	if (fstatat(w.proc, "self/ns/mnt", &ours, 0) == 0)
-		s->seen[s->seens++] = ours.st_ino;
+		(void)spaces_add(&s->seen, ours.st_ino);
 	while (walk_next(&w, pid))
 		if (users_process_uses(s, pid))
 			return true;
 	*kept_waiting = w.kept_waiting != 0;
+	for (i = 0; i < s->partly.n; i++)
+		if (!spaces_have(&s->seen, s->partly.v[i]))
+			return true;
 	return w.failed;
 }
 
@@ -224,14 +255,16 @@ bool
 lease_in_use(const struct lease *l, struct looks *looks)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct search s = { .proc = -1, .lease = l, .looks = looks, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)) };
+	struct search s = { .proc = -1, .lease = l, .looks = looks,
+		.seen.v = calloc(NAMESPACES_MAX, sizeof(ino_t)), .partly.v = calloc(NAMESPACES_MAX, sizeof(ino_t)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;
 	bool uses = true;
 
-	if (root != -1 && s.seen != NULL &&
+	if (root != -1 && s.seen.v != NULL && s.partly.v != NULL &&
 	    (l->folders == 0 || mounts_place(mounts, root, "/", &s.root_fs, &s.root_place)))
 		uses = any_uses_for_sure(&s);
-	free(s.seen);
+	free(s.seen.v);
+	free(s.partly.v);
 	free(s.root_fs);
 	free(s.root_place);
 	return uses;

@@ -169,7 +169,7 @@ import ctypes, os, socket, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 def ck(r):
     assert r != -1, os.strerror(ctypes.get_errno())
-node, decoys = sys.argv[1], int(sys.argv[2])
+node, decoys, hides = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "hides"
 uid, gid = os.getuid(), os.getgid()
 ck(libc.unshare(0x10000000 | 0x20000))
 for f, t in ("setgroups", "deny"), ("uid_map", "0 %d 1" % uid), ("gid_map", "0 %d 1" % gid):
@@ -202,10 +202,16 @@ for _ in range(decoys):
         os.write(w, b"x")
         time.sleep(600)
     os.read(r, 1)
+media = os.open("/media", os.O_RDONLY)
+if hides:	# itself, too: what it has is a directory that has the node mounted in it
+    ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
+    os.chdir("/mnt")
+    ck(libc.umount2(b"/mnt", 2))
+    os.chroot(".")
 print("ready", flush=True)
 for line in sys.stdin:
     try:
-        fd = os.open("/media/gpu", os.O_RDWR)
+        fd = os.open("gpu", os.O_RDWR, dir_fd=media)
         print("opened, reads %d" % len(os.read(fd, 4)), flush=True)
     except OSError as e:
         print(e, flush=True)
@@ -213,8 +219,8 @@ for line in sys.stdin:
 
 
 @contextlib.contextmanager
-def bound(decoys):
-    p = subprocess.Popen(["python3", "-c", BOUND, "/dev/nvidia9", str(decoys)], text=True, bufsize=1, stdin=subprocess.PIPE,
+def bound(decoys, hides):
+    p = subprocess.Popen(["python3", "-c", BOUND, "/dev/nvidia9", str(decoys), "hides" if hides else "-"], text=True, bufsize=1, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, preexec_fn=lambda: (client.become("attacker"), os.setpgid(0, 0)))
     try:
         assert p.stdout.readline() == "ready\n"
@@ -227,11 +233,14 @@ def bound(decoys):
 @case("W37", "a container that has the node bound into it keeps its lease, though others in it have a root that is mounted nowhere", 60)
 def w37():
     with Openable():
-        for decoys in 0, 20, 20, 20:
+        for decoys, hides in (0, False), (20, False), (20, False), (20, False), (0, True):
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU0))
-                with bound(decoys):
+                with bound(decoys, hides) as p:
                     a.end()
-                    refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+                    answer = once("victim", exchange, gpus=GPU0)
+                    p.stdin.write("?\n")
+                    assert p.stdout.readline().startswith("opened"), "the control: the node can't be opened"
+                    refused(answer, 75, "taken")
             client.look()
         granted(once("victim", exchange, gpus=GPU0))

@@ -113,10 +113,10 @@ identity_pack(const struct identity *id)
 {
 	autofree char *vars = NULL;
 
-	strictjson_watch();
 	if (id->instance_vars != NULL && ((vars = json_dumps(id->instance_vars, JSON_COMPACT)) == NULL ||
 	    strlen(vars) > IDENTITY_VARS_MAX))
 		return NULL;
+	strictjson_watch();
 	return strictjson_text(json_pack("{s:s, s:s*, s:s*, s:s*, s:s*, s:s*}", "kind", identity_name(id->kind),
 	    "team", id->team, "pipeline", id->pipeline, "job", id->job, "issuer", id->issuer, "instance_vars", vars));
 }

@@ -49,7 +49,12 @@ watched_malloc(size_t size)
 void
 strictjson_watch(void)
 {
-	json_get_alloc_funcs(&real_malloc, &real_free);
+	json_malloc_t now;
+
+	json_get_alloc_funcs(&now, &real_free);
+	/* or it would call itself */
+	if (now != watched_malloc)
+		real_malloc = now;
 	json_set_alloc_funcs(watched_malloc, real_free);
 	starved = false;
 }

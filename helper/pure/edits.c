@@ -140,7 +140,8 @@ pack_hooks(const struct edits *e)
 static json_t *
 pack_edits(const struct edits *e)
 {
-	json_t *nodes = json_array(), *mounts = json_array(), *gids = json_array();
+	json_t *nodes = json_array(), *mounts = json_array(), *gids = json_array(), *j;
+	bool whole = true;
 	size_t i;
 
 	for (i = 0; i < e->nodes; i++)
@@ -149,18 +150,25 @@ pack_edits(const struct edits *e)
 		    "minor", (json_int_t)e->node[i].minor, "fileMode", (json_int_t)e->node[i].mode,
 		    "uid", (json_int_t)e->node[i].uid, "gid", (json_int_t)e->node[i].gid, "permissions", "rw"));
 	for (i = 0; i < e->mounts; i++)
-		json_array_append_new(mounts, json_pack("{s:s, s:s, s:o, s:s*}", "hostPath", e->mount[i].source,
+		whole = json_array_append_new(mounts, json_pack("{s:s, s:s, s:o, s:s*}", "hostPath", e->mount[i].source,
 		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options), "place",
-		    e->mount[i].place));
+		    e->mount[i].place)) == 0 && whole;
 	for (i = 0; i < e->gids; i++)
 		json_array_append_new(gids, json_integer(e->gid[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts, "hooks", pack_hooks(e),
+	j = json_pack("{s:o, s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts, "hooks", pack_hooks(e),
 	    "env", pack_strings(&e->env), "additionalGids", gids);
+	/* what is no UTF-8 makes no JSON: rather nothing than a folder less */
+	if (!whole) {
+		json_decref(j);
+		j = NULL;
+	}
+	return j;
 }
 
 char *
 reply_encode(const struct reply *r)
 {
+	bool whole = true;
 	json_t *j;
 
 	strictjson_watch();
@@ -172,7 +180,7 @@ reply_encode(const struct reply *r)
 		json_object_set_new(j, "ahead", json_integer(r->ahead));
 	} else if (r->kind == REPLY_GRANT) {
 		json_object_set_new(j, "policy", json_string(r->policy));
-		json_object_set_new(j, "containerEdits", pack_edits(&r->edits));
+		whole = json_object_set_new(j, "containerEdits", pack_edits(&r->edits)) == 0;
 		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
 		if (r->edits.label != NULL)
 			json_object_set_new(j, "selinuxLabel", json_string(r->edits.label));
@@ -184,6 +192,10 @@ reply_encode(const struct reply *r)
 		json_object_set_new(j, "line", json_string(r->line));
 	if (r->chores.n > 0)
 		json_object_set_new(j, "chores", chores_pack(&r->chores));
+	if (!whole) {
+		json_decref(j);
+		j = NULL;
+	}
 	return strictjson_text(j);
 }
 

@@ -102,6 +102,26 @@ test_reply_others(void)
 }
 
 /* What is to be done, with a reply of either kind that may say so. */
+/* What is no UTF-8 makes no JSON: no reply at all, rather than one that lacks a folder. */
+static void
+test_reply_no_text(void)
+{
+	static const char *const options[] = { "bind", NULL };
+	struct reply r = { .kind = REPLY_GRANT };
+	char *text;
+
+	ok(edits_add_mount(&r.edits, "/srv/a", "/srv/a", options) && edits_add_mount(&r.edits, "/srv/b", "/srv/b", options),
+	    "two folders");
+	text = reply_encode(&r);
+	ok(text != NULL && strstr(text, "/srv/b") != NULL, "make a reply");
+	free(text);
+	r.edits.mount[0].place = strdup("8:1 /caf\xe9");
+	text = reply_encode(&r);
+	ok(text == NULL, "but not one that lacks the first, whose place is no text");
+	free(text);
+	reply_free(&r);
+}
+
 static void
 test_reply_chores(void)
 {
@@ -283,6 +303,7 @@ test_memory(void)
 	reply_free(&sample);
 	busy = (struct reply){ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" } };
 	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore")) {
+		c->file = strdup("aa-0");
 		c->id = strdup("c1");
 		c->gate = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
 		ok(chore_add_node(c, 195, 0) && chore_add_node(c, 195, 1) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
@@ -304,6 +325,7 @@ main(void)
 {
 	test_reply_grant();
 	test_reply_others();
+	test_reply_no_text();
 	test_reply_chores();
 	test_reply_line();
 	test_reply_refused();

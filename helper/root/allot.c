@@ -272,19 +272,32 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 	return ret;
 }
 
+/* Is one of these GPUs among those that somebody before wants? */
+static bool
+is_wanted(const struct queue *q, size_t before, const struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; i < before; i++)
+		if (pick_wants_any(q->v[i].want, q->v[i].wants, l->gpu, l->gpus))
+			return true;
+	return false;
+}
+
 /*
- * Does the same user have a GPU of those that somebody wants? He would have each in turn, and starve who waits for two.
- * Root asks for everyone's containers: there it is the pipeline that counts.
+ * Does the same user have one of those? He would have each in turn, and starve who waits for two. Root asks for
+ * everyone's containers: there it is the pipeline that counts.
  */
 static bool
-has_one(const struct leases *ls, const struct lease *of)
+has_one(const struct leases *ls, const struct queue *q, size_t before, const struct lease *of)
 {
 	const struct lease *l;
 	size_t i;
 
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
-		if (l->gpus > 0 && lease_holds(l) && l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0))
+		if (l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0) && lease_holds(l) &&
+		    is_wanted(q, before, l))
 			return true;
 	}
 	return false;
@@ -294,8 +307,8 @@ int
 allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
-	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait && !has_one(ls, l);
-	size_t before = queue_place(q, w->key);
+	const size_t before = queue_place(q, w->key);
+	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait && !has_one(ls, q, before, l);
 	struct holdings h = { 0 };
 	int ret;
 

@@ -59,25 +59,37 @@ walk_beneath(int dirfd, const char *path, int flags)
 	return fd;
 }
 
+/* EPERM may be the file's own answer. */
+static bool
+is_refused_openat2(void)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
+	const int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
+
+	if (fd != -1)
+		close(fd);
+	return fd == -1;
+}
+
 int
 file_open_beneath(int dirfd, const char *path, int flags)
 {
-	static bool without;		/* a filter that refuses it once refuses it always */
+	static bool without;		/* there is none, or a filter refuses it, whatever is opened */
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd = -1;
+	int fd;
 
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	if (!without) {
-		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-		without = fd == -1 && (errno == ENOSYS || errno == EPERM);
-	}
 	if (without)
 		return walk_beneath(dirfd, path, (int)how.flags);
-	return fd;
+	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	without = errno == ENOSYS || is_refused_openat2();
+	return walk_beneath(dirfd, path, (int)how.flags);
 }
 
 char *

@@ -162,10 +162,11 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 static int
 open_schedstat(pid_t pid)
 {
-	char path[40];
+	autoclose int proc = procdir_open(O_PATH);
+	char name[40];
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(name, sizeof(name), "%d/schedstat", pid);
+	return proc != -1 ? openat(proc, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 }
 
 /* In milliseconds, running or in line for a processor (schedstat in proc(5)); -1 where the kernel does not tell. */

@@ -110,11 +110,14 @@ make_directories() {
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }
 
+old_leases() {
+	version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
+	find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $version" {} ';' -print
+}
+
 # The helper of this version does not read what those of others wrote of a GPU that is held, and gives none out then.
 refuse_old_leases() {
 	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
-	version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
-	old_leases() { find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $version" {} ';' -print; }
 	[ -n "$(old_leases)" ] || return 0
 	[ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :
 	held=$(old_leases | wc -l)
@@ -132,6 +135,10 @@ install_all() {
 	[ "$SETUID" = no ] || set_bit
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
 	files | while read -r mode from to; do put "$to"; done
+	if [ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] && [ -n "$(old_leases)" ]; then
+		say "a container was granted something meanwhile, by the version before: no GPU of its is given out until it is over" \
+		    "and rm $(old_leases | head -n 1) was said"
+	fi
 }
 
 # links NAME...: those that are links to the wrapper

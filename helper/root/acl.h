@@ -47,7 +47,10 @@ int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);
 
-/* Makes a directory of ours (not O_PATH) one that root may change, this user read, and nobody else enter. */
+/*
+ * Makes a directory of ours (not O_PATH) one that root may change and list, this user enter, and nobody else do
+ * anything with.
+ */
 int dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why);
 
 #endif

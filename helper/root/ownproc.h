@@ -5,7 +5,10 @@
 #ifndef GPUHELPER_ROOT_OWNPROC_H
 #define GPUHELPER_ROOT_OWNPROC_H
 
-/* Its directory, which the caller closes; -1: there can be none (Linux before 5.8, no CAP_SYS_ADMIN). */
+/*
+ * Its directory, which the caller closes; -1: there can be none (no CAP_SYS_ADMIN, Linux before 5.2). Before
+ * Linux 5.8 it is the /proc of everyone.
+ */
 int own_proc(void);
 
 #endif

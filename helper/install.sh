@@ -136,8 +136,8 @@ install_all() {
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
 	files | while read -r mode from to; do put "$to"; done
 	if [ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] && [ -n "$(old_leases)" ]; then
-		say "a container was granted something meanwhile, by the version before: no GPU of its is given out until it is over" \
-		    "and rm $(old_leases | head -n 1) was said"
+		say "a container got a lease of the old form meanwhile: its GPUs stay taken until you end that container and" \
+		    "remove the lease: rm $(old_leases | head -n 1)"
 	fi
 }
 

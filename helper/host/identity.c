@@ -131,8 +131,10 @@ identity_unpack(const char *text, struct known *out)
 	unsigned k;
 
 	*out = (struct known){ .remembered = j };
-	if (vars != NULL && (out->vars = strictjson_object(vars, strlen(vars), &ignored)) == NULL)
+	if (vars != NULL && (out->vars = strictjson_object(vars, strlen(vars), &ignored)) == NULL) {
+		known_free(out);
 		return false;
+	}
 	out->id = (struct identity){ .team = json_string_value(json_object_get(j, "team")),
 		.pipeline = json_string_value(json_object_get(j, "pipeline")),
 		.job = json_string_value(json_object_get(j, "job")), .issuer = json_string_value(json_object_get(j, "issuer")),
@@ -142,6 +144,7 @@ identity_unpack(const char *text, struct known *out)
 			out->id.kind = (enum identity_kind)k;
 			return true;
 		}
+	known_free(out);
 	return false;
 }
 

@@ -37,8 +37,8 @@ int identity_of_claims(const struct request *r, struct known *out, struct why *w
 
 /*
  * An identity to be remembered, which the caller frees; NULL: no memory, or its
- * instance_vars are too long for that.  And back, for known_free(); false for what
- * it would not have made.
+ * instance_vars are too long for that.  And back, for known_free(); false, and *out
+ * empty, for what it would not have made.
  */
 char *identity_pack(const struct identity *id);
 bool identity_unpack(const char *text, struct known *out);

@@ -110,14 +110,15 @@ make_directories() {
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }
 
+# The files of leases that another version wrote.
 old_leases() {
+	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
 	version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
 	find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $version" {} ';' -print
 }
 
 # The helper of this version does not read what those of others wrote of a GPU that is held, and gives none out then.
 refuse_old_leases() {
-	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
 	[ -n "$(old_leases)" ] || return 0
 	[ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :
 	held=$(old_leases | wc -l)
@@ -135,10 +136,10 @@ install_all() {
 	[ "$SETUID" = no ] || set_bit
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
 	files | while read -r mode from to; do put "$to"; done
-	if [ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] && [ -n "$(old_leases)" ]; then
+	old_leases | while read -r lease; do
 		say "a container got a lease of the old form meanwhile: its GPUs stay taken until you end that container and" \
-		    "remove the lease: rm $(old_leases | head -n 1)"
-	fi
+		    "remove the lease: rm $lease"
+	done
 }
 
 # links NAME...: those that are links to the wrapper

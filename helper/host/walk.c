@@ -2,8 +2,8 @@
 #include "walk.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,6 @@ is_traced(int proc)
 	snprintf(name, sizeof(name), "%d/status", getpid());
 	status = file_read_at(proc, name, 1 << 16, NULL);
 	line = status != NULL ? strstr(status, "\nTracerPid:\t") : NULL;
-
 	return line != NULL && line[strlen("\nTracerPid:\t")] != '0';
 }
 

@@ -11,7 +11,6 @@
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 
-#define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one would not be read, and stop everyone */
 #define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* when it is admitted: cgroups and acts are to come */
 #define LEASES_MIB_PER_USER 2	/* or their size could be what slows others; 4 KiB each is more than any needs */
 

@@ -91,8 +91,7 @@ settle(int fd, pid_t helper)
 	if ((proc = own_proc()) != -1)
 		procdir_use(proc);
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (progress == MAP_FAILED ||
-	    capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
+	if (progress == MAP_FAILED || capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
 	end_with(helper);

@@ -41,7 +41,7 @@ add_place(struct way *w, const struct look *l, int fd, const char *path, struct 
 		return refuse_unseen(w->path, why);
 	/* the wrapper is told of it, in JSON */
 	if (!text_is_utf8(place, strlen(place)))
-		return refuse(why, WHY_CONFIG, "folder %s: the path of its directory in its file system is no UTF-8 text", w->path);
+		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is no UTF-8 text", w->path);
 	if (asprintf(&text, "%s %s", fs, place) == -1)
 		text = NULL;
 	return text != NULL && strlist_add(&w->at, text, SIZE_MAX) ? 0 : refuse_nomem(why);

@@ -29,7 +29,6 @@
 #define DIRS_MAX 256
 #define LOCK_MS 12000		/* longer than the helper waits for who is at it (GIVING_BACK_MS) */
 #define LOCK_NAP_MS 2
-#define LEASE_TEXT_MAX (1 << 20)
 
 static bool
 is_in(const struct strlist *cgroups, pid_t pid)
@@ -140,7 +139,7 @@ stands(const struct chore *c)
 	bool yes;
 	size_t len;
 
-	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_TEXT_MAX, &len)) == NULL ||
+	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_FILE_MAX, &len)) == NULL ||
 	    lease_decode(text, len, &l, &ignored) == -1)
 		return false;
 	yes = lease_wants(&l, c);

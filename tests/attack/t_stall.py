@@ -2,12 +2,10 @@
 changes something in it waits, and no signal ends that.  And root directories that are mounted nowhere any more.
 """
 import contextlib
-import ctypes
 import os
 import signal
 import struct
 import subprocess
-import threading
 import time
 
 import client

@@ -7,7 +7,7 @@ What a Concourse worker does with a container (create, start, exec --process, ki
 itself does not start there: it wants uid 0 of the host's, for its volumes and its network.  The samples' cgroupsPath is left
 out, for no cgroup is delegated here.
 """
-import json, os, pwd, subprocess, sys, time
+import os, pwd, subprocess, sys, time
 from lib import *
 
 tag = 'containerd in a user namespace: '

@@ -7,7 +7,7 @@ Rootless, podman is root of a user namespace of its own, in which a setuid bit g
 is behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which by its numbers is
 /dev/urandom, and closed to all but root.
 """
-import json, os, pwd, shutil, subprocess, sys, time
+import os, pwd, shutil, subprocess, sys, time
 from lib import *
 
 rootless = sys.argv[1] == 'rootless'

@@ -6,7 +6,7 @@ usage: where.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 What is in the runtime's stead here (a script that gives it an option) is in place of an option that the wrapper
 does not see.  What a container with CAP_SYS_ADMIN could do to its own cgroup the test does for it.
 """
-import glob, json, os, shutil, signal, subprocess, time
+import glob, os, shutil, signal, subprocess, time
 from lib import *
 
 host, tag = able_host()

@@ -274,10 +274,13 @@ def of(j, check):
 @contextlib.contextmanager
 def running(name, *args, env):
     d = subprocess.Popen(args, executable=name, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd='/')
-    for _ in range(100):
-        if open('/proc/%d/comm' % d.pid).read().strip() == os.path.basename(name):
+    # the kernel names a process anew before it has read all of the program: until then there is no environment to see
+    for _ in range(200):
+        if open('/proc/%d/comm' % d.pid).read().strip() == os.path.basename(name) and open('/proc/%d/environ' % d.pid, 'rb').read():
             break
         time.sleep(0.05)
+    else:
+        raise Exception('%s does not run after 10 seconds: exit status %s' % (name, d.poll()))
     try:
         yield d.pid
     finally:

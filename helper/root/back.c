@@ -278,7 +278,21 @@ still_ours(const struct work *w, const struct leases *ls)
 	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
 }
 
-/* What the lease says is done, and it is held by who starts something there. */
+static int
+record(struct work *w)
+{
+	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
+		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
+
+	if (name_gpus(w) == -1)
+		return -1;
+	return audit_count_and_write(w->audit, &rec, RATE_GRANT, &w->why);
+}
+
+/*
+ * What the lease says is told of and done, and it is held by who starts something there.  Told under the lock: who saw
+ * it over before has told of its end, and nothing of it comes after that in the log.
+ */
 static int
 hold(struct work *w, struct leases *ls)
 {
@@ -286,7 +300,7 @@ hold(struct work *w, struct leases *ls)
 
 	if (still_ours(w, ls) == NULL)
 		return refuse(&w->why, WHY_AGAIN, "this took too long");
-	if (open_planned(w, ls) == -1)
+	if (record(w) == -1 || open_planned(w, ls) == -1)
 		return -1;
 	l->state = LEASE_HELD;
 	l->planned = false;
@@ -313,26 +327,15 @@ undo(struct work *w, struct leases *ls)
 }
 
 static int
-finish(struct work *w, bool recorded)
+finish(struct work *w, bool alone)
 {
 	struct leases ls;
 	int ret = -1;
 
-	if (open_own(w, &ls) == 0 && (!recorded || (ret = hold(w, &ls)) == -1))
+	if (open_own(w, &ls) == 0 && (!alone || (ret = hold(w, &ls)) == -1))
 		undo(w, &ls);
 	leases_close(&ls);
 	return ret;
-}
-
-static int
-record(struct work *w)
-{
-	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
-		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
-
-	if (name_gpus(w) == -1)
-		return -1;
-	return audit_count_and_write(w->audit, &rec, RATE_GRANT, &w->why);
 }
 
 /* 1: as lock_and_take() says. */
@@ -350,7 +353,7 @@ have_again(struct work *w)
 	narrow(w);
 	if ((ret = lock_and_take(w)) != 0)
 		return ret;
-	return finish(w, check_alone(w) == 0 && record(w) == 0);
+	return finish(w, check_alone(w) == 0);
 }
 
 static void

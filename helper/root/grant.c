@@ -264,6 +264,22 @@ record(struct work *w, const char *event, const struct why *why)
 	return audit_count_and_write(w->audit, &rec, kind, &w->why);
 }
 
+/*
+ * Under the lock: who saw the lease over meanwhile has told of its end, and may have told of the next one's grant.
+ * Nothing of this one comes after that in the log.
+ */
+static int
+record_grant(struct work *w)
+{
+	struct leases ls;
+	int ret;
+
+	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = check_planned(w, &ls)) == 0)
+		ret = record(w, "grant", NULL);
+	leases_close(&ls);
+	return ret;
+}
+
 /* One that is not in the log: nothing was done for it. */
 static void
 take_back(const struct peer *p, const struct request *r, const struct traces *t)
@@ -355,7 +371,7 @@ carry_out(struct work *w, struct traces *t)
 		return -1;
 	if (find_folders_again(w) == -1 ||
 	    relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||
-	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record(w, "grant", NULL) == -1) {
+	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record_grant(w) == -1) {
 		take_back(w->peer, w->request, t);
 		return -1;
 	}

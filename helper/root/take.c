@@ -355,8 +355,7 @@ record_for_execs(struct work *w)
 	return refuse(&w->why, WHY_IO, "the process that asked, PID %d, is gone", w->lease.asker.pid);
 }
 
-/* Under the lock again.  Who saw it over meanwhile has ended it, and its GPU may be another's. */
-static int
+int
 check_planned(struct work *w, struct leases *ls)
 {
 	const struct lease *mine = &w->lease;
@@ -368,7 +367,7 @@ check_planned(struct work *w, struct leases *ls)
 			(void)exec_record_remove(mine->uid, mine->root, mine->id, &(struct why){ 0 });
 		return -1;
 	}
-	return l->planned && l->state == LEASE_HELD ? 0 :
+	return l->planned == mine->planned && l->state == LEASE_HELD ? 0 :
 	    refuse(&w->why, WHY_AGAIN, "container %s: its lease ends already", mine->id);
 }
 

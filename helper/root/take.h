@@ -32,6 +32,12 @@ int check_alone(struct work *w);
 int name_gpus(struct work *w);
 
 /*
+ * Under the lock again: is the lease there as it was planned?  -1 with w->why: who saw it over meanwhile has ended it,
+ * and its GPU may be another's.
+ */
+int check_planned(struct work *w, struct leases *ls);
+
+/*
  * Does what the lease says.  To be called once the grant is in the audit log.  -1
  * with w->why: it is to be taken back.
  */

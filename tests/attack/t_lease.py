@@ -16,7 +16,7 @@ import subprocess
 import time
 
 import client
-from client import NONE, Helper, encode, exchange, frame, header, once, request
+from client import NONE, Asker, Helper, encode, exchange, frame, header, once, request
 from harness import *
 from t_policy import proc_devices
 from t_process import cgroup2, held, hold, raw_exchange, write_raw
@@ -871,6 +871,44 @@ def l27c():
                 other.kill()
                 other.wait()
         assert leases() == before, leases()
+
+
+def stopped_with_lease():
+    """(asker, tracer, helper): the lease of its container x is written, and nothing of it is in the log."""
+    for n in range(1, 40):
+        a = Asker("attacker")
+        helper = a.call(hold)
+        inside(helper)
+        tracer = subprocess.Popen([program("stopat"), str(helper), "ro", str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert tracer.stdout.readline() == b"traced\n"
+        since = len(records())
+        a.tell(tell_held, id="x", gpus=GPU0, folders="/srv/ro")
+        assert tracer.stdout.readline() == b"at\n", "it opens the folder no more often"
+        if leases() and len(records()) == since:
+            return a, tracer, helper
+        tracer.communicate(b"\n")
+        a.end()
+        gone(helper)
+        client.look()
+        assert leases() == [], leases()
+    raise AssertionError("it never opens the folder with its lease written")
+
+
+@case("L30", "who asked ends before his grant is in the log, and the next has the GPU by then: the log has one after the other", 30)
+def l30():
+    a, tracer, helper = stopped_with_lease()
+    since = len(records())
+    try:
+        a.end()
+        with asker("victim") as b:
+            granted(b.grant(id="y", gpus=GPU0))
+            tracer.communicate(b"\n")
+            gone(helper)
+            told = [(r["event"], r["container"]) for r in records()[since:]]
+            assert told == [("end", "x"), ("grant", "y"), ("refuse", "x")], told
+    finally:
+        tracer.kill()
+        tracer.wait()
 
 
 @case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")

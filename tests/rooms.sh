@@ -19,7 +19,7 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a libuser.a libroot.a libctl.a gpuhelper gpuhelper-runc gpuhelperctl; do
+for f in libpure.a libhost.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-label gpuhelper-runc gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
@@ -76,20 +76,24 @@ foreign() {
 	host)	grep -E ": ($(pattern "$changes $becomes $starts $nss"))\$" "$tmp/symbols" ;;
 	user)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat $nss"))\$" \
 		    "$tmp/symbols" | grep -vE ": ($(pattern "$user_may getenv setenv"))\$" ;;
-	# the looker is a copy of the process, and makes copies of itself
-	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'looker(loop)?\.o: fork' ;;
+	# the looker is a copy of the process, and makes copies of itself; one file executes our other programs
+	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE '(looker|lookerloop|spawn)\.o: fork|spawn\.o: fexecve' ;;
+	# it goes through folders by their descriptors, and labels what is in them
+	label)	grep -E ": ($(pattern "$changes $becomes $starts $nss open(64)?"))\$" "$tmp/symbols" |
+		    grep -vx 'relabel\.o: setxattr' ;;
 	ctl)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat dlopen dlsym"))\$" \
 		    "$tmp/symbols" ;;
 	esac
 }
 
-for room in pure host user root ctl; do
+for room in pure host user root label ctl; do
 	foreign $room "$build/lib$room.a" >"$tmp/foreign"
 	case $room in
 	pure) says='computes, and calls nothing that could reach the host' ;;
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	user) says='takes no more rights than the caller has' ;;
-	root) says='runs no program, loads no library, asks no name service' ;;
+	root) says='runs no program but its own, loads no library, asks no name service' ;;
+	label) says='opens nothing by a path, changes nothing but labels, becomes no one, starts nothing' ;;
 	ctl) says='takes no more rights than its user has' ;;
 	esac
 	[ -s "$tmp/symbols" ] && ! [ -s "$tmp/foreign" ]
@@ -106,6 +110,7 @@ pure
 host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_close_range SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
+label SYS_close_range
 ctl
 END
 [ ! -s "$tmp/foreign" ]
@@ -117,9 +122,11 @@ grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
 # No room includes one that is more than it.
-grep -nE '^#include +"\.\./(host|user|root|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
-grep -nE '^#include +"\.\./(user|root|ctl)/' "$here"/helper/host/*.[ch] "$here"/helper/root/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(root|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(host|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
+grep -nE '^#include +"\.\./(user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(root|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
 
@@ -168,6 +175,10 @@ see root '#include <unistd.h>
 int f(char **v); int f(char **v) { return execve(v[0], v, v); }' execve
 see root '#include <dlfcn.h>
 void *f(void); void *f(void) { return dlopen("x", 1); }' dlopen
+see label '#include <fcntl.h>
+int f(void); int f(void) { return open("/etc/passwd", O_RDONLY); }' open
+see label '#include <sys/stat.h>
+int f(void); int f(void) { return fchmod(3, 0777); }' fchmod
 see ctl '#include <unistd.h>
 int f(void); int f(void) { return setgid(0); }' setgid
 printf 'int f(char *); int f(char *s) { return s[0]; }\n' >"$tmp/good.c"
@@ -179,18 +190,21 @@ ok "and nothing in an object that does nothing" $? "$tmp/found"
 # The programs
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 needed "$build/gpuhelper" >"$tmp/needed"
-# libselinux where labels are set; libyaml since nvidia-ctk writes its specs so
-! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|selinux|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
+# libyaml since nvidia-ctk writes its specs so
+! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
 [ -s "$tmp/needed" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper needs these libraries only ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/found"
 nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
-grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vx 'gpuhelper: fork' >"$tmp/found"
+grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'gpuhelper: (fork|fexecve)' >"$tmp/found"
 [ -s "$tmp/symbols" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper itself, as it is linked, has none of the calls that root/ may not have" $? "$tmp/found"
+needed "$build/gpuhelper-label" | grep -vxE 'lib(selinux|c)\.so\.[0-9]+' >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "gpuhelper-label needs libselinux, and no other" $? "$tmp/found"
 readelf -dW "$build/gpuhelper" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/gpuhelper" | grep -q 'FLAGS_1.*NOW'
 ok "gpuhelper is bound at its start" $?
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
 { readelf -lW "$build/gpuhelper-runc" | grep INTERP; needed "$build/gpuhelper-runc"; } >"$tmp/found"

@@ -1,4 +1,5 @@
 /* See doctor.h: GPUs and their nodes, CDI specs, units and the udev rule, SELinux, cgroups. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "doctor.h"
 
 #define UNITS "/etc/systemd/system/"
+#define LABELLER GPUHELPER_LIBEXEC "/gpuhelper-label"
 
 static char *
 read_root(const char *path, size_t max)
@@ -190,6 +192,26 @@ doctor_units(struct doctor *d)
 		look_at_timer(d, "gpuhelper-keys.timer", "the issuers' new keys are not fetched");
 }
 
+/* What the helper starts for labels, and refuses to start where others could have written it. */
+static void
+look_at_labeller(struct doctor *d, bool enforces)
+{
+	const enum finding bad = enforces ? FINDING_FAIL : FINDING_WARN;
+	char label[256] = "";
+	struct stat st;
+
+	if (lstat(LABELLER, &st) == -1)
+		doctor_say(d, bad, "selinux", "make install", "%s: %s: nothing is granted where SELinux is on", LABELLER,
+		    strerror(errno));
+	else if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
+		doctor_say(d, bad, "selinux", "chown root:root " LABELLER " && chmod 0711 " LABELLER,
+		    "%s is not root's alone: it is not started", LABELLER);
+	else if (getxattr(LABELLER, "security.selinux", label, sizeof(label) - 1) == -1 ||
+	    strstr(label, ":gpuhelper_label_exec_t:") == NULL)
+		doctor_say(d, bad, "selinux", "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC,
+		    "%s is not labelled gpuhelper_label_exec_t (%s)", LABELLER, label[0] != '\0' ? label : "no label");
+}
+
 void
 doctor_selinux(struct doctor *d)
 {
@@ -210,6 +232,7 @@ doctor_selinux(struct doctor *d)
 		    "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC " " GPUHELPER_CONFDIR,
 		    "%s, and the helper is not labelled gpuhelper_exec_t (%s)", enforce[0] == '1' ? "enforces" : "is permissive",
 		    label[0] != '\0' ? label : "no label");
+	look_at_labeller(d, enforce[0] == '1');
 	devices = read_root("sys/fs/selinux/booleans/container_use_devices", 16);
 	if (devices != NULL && devices[0] == '1')
 		doctor_say(d, FINDING_WARN, "selinux", "setsebool -P container_use_devices off",

@@ -15,13 +15,14 @@
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/selinux.h"
+#include "../label/loaded.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "warn_parts.h"
 
 #define NAMES_SHOWN 3		/* of overlapping files in one warning */
-#define HELPER_LABEL "system_u:system_r:gpuhelper_t:s0"
+#define HELPER_LABEL "system_u:system_r:gpuhelper_label_t:s0"
 
 static void
 list_callers(const struct policy *p, char *out, size_t size)
@@ -131,7 +132,7 @@ sample_label(struct checked *c, char out[SECONTEXT_MAX])
 	const bool automatic = p->selinux_level == NULL || strcmp(p->selinux_level, "auto") == 0;
 
 	snprintf(out, SECONTEXT_MAX, "system_u:system_r:%s:%s", type, automatic ? "s0:c0,c1" : p->selinux_level);
-	switch (selinux_valid(out)) {
+	switch (loaded_has(out)) {
 	case 1:
 		return true;
 	case 0:
@@ -152,7 +153,7 @@ warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
 	if (folders_hardlinks_protected() == 0)
 		fault_add(&c->faults, r->line, true, "%s is not relabelled while anyone may give any file a name in it: sysctl "
 		    "fs.protected_hardlinks=1", r->path);
-	if (fd == -1 || !selinux_label_of(fd, has) || (may = selinux_may(HELPER_LABEL, has, "dir", from)) == 1)
+	if (fd == -1 || !selinux_label_of(fd, has) || (may = loaded_lets(HELPER_LABEL, has, "dir", from)) == 1)
 		return;
 	if (may == 0)
 		fault_add(&c->faults, r->line, true, "gpuhelper may not relabel %s, which is labelled %s: setsebool -P "
@@ -179,7 +180,8 @@ warn_selinux(struct checked *c)
 
 		if (r->relabel != RELABEL_NO)
 			warn_relabel(c, r, fd);
-		else if (fd != -1 && selinux_label_of(fd, has) && selinux_may_folder(label, has, r->writable) == 0)
+		else if (fd != -1 && selinux_label_of(fd, has) &&
+		    loaded_lets_use(label, has, r->writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER) == 0)
 			fault_add(&c->faults, r->line, true, "SELinux keeps containers of this policy from %s, which is labelled "
 			    "%s: semanage fcontext -a -t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", r->path, has,
 			    r->path, r->path);

@@ -1,23 +1,33 @@
-/*
- * See selinux.h.  The raw forms throughout: the others ask a daemon
- * (mcstransd) for nicer names of levels.  No access vector cache and no status
- * page: what is asked here is asked once.
- */
+/* See selinux.h.  What the loaded policy says of labels is another program's to ask (label/loaded.h). */
 #include "selinux.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-
-#include <selinux/selinux.h>
 
 #include "../pure/cleanup.h"
 #include "file.h"
 
-#define ENFORCE "/sys/fs/selinux/enforce"
+#define SELINUXFS "sys/fs/selinux"
+#define ENFORCE "/" SELINUXFS "/enforce"
+#define CONFIG "etc/selinux/config"
+
+/* As libselinux's is_selinux_enabled(3): its file system is there and can be written to, and there are settings. */
+static bool
+can_be_asked(int root)
+{
+	autoclose int dir = file_open_beneath(root, SELINUXFS, O_PATH | O_DIRECTORY);
+	struct statfs fs;
+
+	return dir != -1 && fstatfs(dir, &fs) == 0 && (uint32_t)fs.f_type == SELINUX_MAGIC &&
+	    ((unsigned long)fs.f_flags & ST_RDONLY) == 0 && faccessat(root, CONFIG, F_OK, 0) == 0;
+}
 
 int
 selinux_state(enum selinux_state *out, struct why *why)
@@ -33,7 +43,7 @@ selinux_state(enum selinux_state *out, struct why *why)
 		return 0;
 	if (enforce == NULL)
 		return refuse(why, WHY_IO, ENFORCE ": %s", strerror(errno));
-	if (is_selinux_enabled() == 1) {
+	if (can_be_asked(root)) {
 		*out = enforce[0] == '0' ? SELINUX_PERMISSIVE : SELINUX_ENFORCING;
 		return 0;
 	}
@@ -44,70 +54,18 @@ selinux_state(enum selinux_state *out, struct why *why)
 	return 0;
 }
 
-/* Takes what libselinux has allocated over. */
-static bool
-take(char *label, char out[SECONTEXT_MAX])
-{
-	bool fits = (size_t)snprintf(out, SECONTEXT_MAX, "%s", label) < SECONTEXT_MAX;
-
-	freecon(label);
-	errno = fits ? 0 : ERANGE;
-	return fits;
-}
-
-int
-selinux_valid(char label[SECONTEXT_MAX])
-{
-	char *spelt;
-
-	if (security_canonicalize_context_raw(label, &spelt) == -1)
-		return errno == EINVAL ? 0 : -1;
-	return take(spelt, label);
-}
-
-int
-selinux_may(const char *who, const char *object, const char *class, const char *const *wanted)
-{
-	security_class_t number = string_to_security_class(class);
-	struct av_decision d = { 0 };
-	access_vector_t needed = 0;
-	size_t i;
-
-	if (number == 0)
-		return -1;
-	for (i = 0; wanted[i] != NULL; i++)
-		needed |= string_to_av_perm(number, wanted[i]);
-	if (security_compute_av_flags_raw(who, object, number, needed, &d) == -1)
-		return -1;
-	return (d.allowed & needed) == needed || (d.flags & SELINUX_AVD_FLAGS_PERMISSIVE) != 0;
-}
-
-int
-selinux_may_folder(const char *who, const char *object, bool writable)
-{
-	static const char *const to_list[] = { "getattr", "open", "read", "search", NULL };
-	static const char *const to_change[] = { "getattr", "open", "read", "search", "write", "add_name", "remove_name",
-		NULL };
-	static const char *const to_read[] = { "getattr", "open", "read", NULL };
-	static const char *const to_write[] = { "getattr", "open", "read", "write", NULL };
-	int ret = selinux_may(who, object, "dir", writable ? to_change : to_list);
-
-	return ret == 1 ? selinux_may(who, object, "file", writable ? to_write : to_read) : ret;
-}
-
-bool
-selinux_own(char out[SECONTEXT_MAX])
-{
-	char *label = NULL;
-
-	return getcon_raw(&label) == 0 && label != NULL && take(label, out);
-}
-
 bool
 selinux_label_of(int fd, char out[SECONTEXT_MAX])
 {
-	char name[40], *label = NULL;
+	char name[40];
+	ssize_t n;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	return getfilecon_raw(name, &label) != -1 && label != NULL && take(label, out);
+	n = getxattr(name, "security.selinux", out, SECONTEXT_MAX - 1);
+	if (n == 0)
+		errno = ENODATA;
+	if (n <= 0)
+		return false;
+	out[n] = '\0';
+	return true;
 }

@@ -59,7 +59,9 @@ enum reply_kind {
 	REPLY_NOTED,	/* looked, or written down */
 	REPLY_REFUSED,	/* no container */
 	REPLY_BUSY,	/* all GPUs are taken: ask again for up to «wait» seconds */
+	REPLY_KINDS
 };
+extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
 
 #define REPLY_LINE_MAX 512
 

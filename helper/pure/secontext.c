@@ -118,19 +118,6 @@ relabel_name(enum relabel r)
 }
 
 bool
-relabel_of_name(const char *name, enum relabel *out)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(relabel_names) / sizeof(relabel_names[0]); i++)
-		if (strcmp(name, relabel_names[i]) == 0) {
-			*out = (enum relabel)i;
-			return true;
-		}
-	return false;
-}
-
-bool
 secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX])
 {
 	struct secontext c;

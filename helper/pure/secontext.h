@@ -45,7 +45,6 @@ enum relabel {
 };
 /* "no", "shared", "private" */
 const char *relabel_name(enum relabel r);
-bool relabel_of_name(const char *name, enum relabel *out);
 /* What a file of label «has» is labelled then, «level» being the container's; false if it is none, or gets too long. */
 bool secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX]);
 

@@ -27,10 +27,11 @@ struct starter {
 };
 
 /*
- * Runs the steps in their order (enter.c). Afterwards the process has descriptors 0 to 2, the channel to its looker
- * (looker.h) and, at the door of the setuid bit, its place in crowd.h; an end of its life that nothing moves, an empty
- * environment, all ids 0, no dumps, default signals, the few capabilities that this program uses, and no way to start
- * another process. Before it returns nothing is read, logged or opened by a name that the caller chose.
+ * Runs the steps in their order (enter.c). Afterwards the process has descriptors 0 to 2, the channels to its looker
+ * (looker.h) and, where SELinux is on, to gpuhelper-label (labeller.h), and, at the door of the setuid bit, its place
+ * in crowd.h; an end of its life that nothing moves, an empty environment, all ids 0, no dumps, default signals, the
+ * few capabilities that this program uses, and no way to start another process. Before it returns nothing is read,
+ * logged or opened by a name that the caller chose.
  * Refuses where the process is not what its door makes it: setuid, or root's
  * from the start.  1: there are too many of who started it already, and it is to
  * end without a word (crowd.h).

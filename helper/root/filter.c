@@ -206,6 +206,23 @@ put_harmless(struct program *p)
 	end(p, at, ALLOW);
 }
 
+/* It gets folders by their descriptors, on its own channel, and is ended. */
+static void
+put_labeller(struct program *p, const struct filter_nodes *nodes)
+{
+	unsigned short at = begin(p, SYS_sendmsg);
+
+	need_equal(p, 0, (uint32_t)nodes->labeller_channel, KILL);
+	end(p, at, ALLOW);
+	at = begin(p, SYS_kill);
+	load(p, LOW(1));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	answer(p, ALLOW);
+	need_equal(p, 1, SIGKILL, KILL);
+	need_equal(p, 0, nodes->labeller, KILL);
+	end(p, at, ALLOW);
+}
+
 /* Of calls that can do much, the little that is done. */
 static void
 put_special(struct program *p)
@@ -334,6 +351,8 @@ compose(struct program *p, const struct filter_nodes *nodes)
 	if (nodes->links)
 		end(p, begin(p, SYS_symlinkat), ALLOW);
 	put_memory(p);
+	if (nodes->labeller != 0)
+		put_labeller(p, nodes);
 	put_harmless(p);
 	put_special(p);
 	if (nodes->caller != 0)
@@ -387,6 +406,33 @@ compose_for_looker(struct program *p)
 	answer(p, UNKNOWN);
 }
 
+/* What is there is opened, for writing, too: the files of the kernel by which SELinux is asked.  Nothing is made. */
+static void
+put_using(struct program *p, long number, unsigned flags)
+{
+	const unsigned short at = begin(p, number);
+
+	need_none_of(p, flags, O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), KILL);
+	end(p, at, ALLOW);
+}
+
+static void
+compose_for_labeller(struct program *p)
+{
+	static const long labelling[] = { SYS_write, SYS_getxattr, SYS_setxattr };
+
+	put_head(p);
+	each_of(p, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
+	put_using(p, SYS_openat, 2);
+#ifdef SYS_open
+	put_using(p, SYS_open, 1);
+#endif
+	put_memory(p);
+	put_harmless(p);
+	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
+	answer(p, UNKNOWN);
+}
+
 static int
 install(struct program *p, struct why *why)
 {
@@ -405,6 +451,15 @@ filter_install(const struct filter_nodes *nodes, struct why *why)
 	struct program p = { .n = 0 };
 
 	compose(&p, nodes);
+	return install(&p, why);
+}
+
+int
+filter_install_for_labeller(struct why *why)
+{
+	struct program p = { .n = 0 };
+
+	compose_for_labeller(&p);
 	return install(&p, why);
 }
 

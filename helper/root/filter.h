@@ -13,6 +13,7 @@
 /*
  * What nodes may be made, and to whom they are given then: the driver's own numbers.
  * Whether links to them may be made, which is for containers of root's alone (charlink.h).
+ * gpuhelper-label, which it may end, and the channel by which that gets folders (labeller.h); 0: there is none.
  * And who this process may become, all ids at once, to end as his; 0: nobody.
  */
 struct filter_nodes {
@@ -20,6 +21,8 @@ struct filter_nodes {
 	size_t majors;
 	uint32_t uid, gid;
 	bool links;
+	uint32_t labeller;
+	int labeller_channel;
 	uint32_t caller;
 };
 
@@ -33,5 +36,8 @@ int filter_install(const struct filter_nodes *nodes, struct why *why);
 
 /* Likewise for the looker (lookerloop.h): it opens for reading, copies itself, and changes nothing. */
 int filter_install_for_looker(struct why *why);
+
+/* Likewise for gpuhelper-label: it uses what is there, labels it, and makes nothing. */
+int filter_install_for_labeller(struct why *why);
 
 #endif

@@ -11,21 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-
-#include <selinux/selinux.h>
 
 #include "../host/file.h"
 #include "../host/mounts.h"
+#include "labeller.h"
 
 #define DRAWS 64	/* of half a million pairs, at most 4096 are taken */
-
-static int
-cant_ask(struct why *why)
-{
-	return refuse(why, WHY_IO, "SELinux can't be asked: %s: is the module gpuhelper loaded (make install-selinux)?",
-	    strerror(errno));
-}
 
 static int
 draw(struct label *l, struct why *why)
@@ -94,12 +87,12 @@ refuse_type(const struct policy *p, const struct label *l, const char *text, str
 static int
 check_valid(const struct policy *p, struct label *l, struct why *why)
 {
-	int valid = selinux_valid(l->text);
+	int valid = labeller_knows(l->text, why);
 
-	if (valid == 1 && l->own_mount && (valid = selinux_valid(l->mount)) == 0)
+	if (valid == 1 && l->own_mount && (valid = labeller_knows(l->mount, why)) == 0)
 		return refuse_type(p, l, l->mount, why);
 	if (valid == -1)
-		return cant_ask(why);
+		return -1;
 	/* as it is compared with those of others */
 	return valid == 0 || !secontext_parse(l->text, &l->process) ? refuse_type(p, l, l->text, why) : 0;
 }
@@ -146,11 +139,11 @@ label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 
 /* 1 where it may, or where that is not enforced. */
 static int
-may(const struct label *l, const char *object, const char *class, const char *const *wanted, struct why *why)
+may(const struct label *l, const char *object, enum label_use use, struct why *why)
 {
-	int ret = selinux_may(l->text, object, class, wanted);
+	int ret = labeller_lets(l->text, object, use, why);
 
-	return ret == -1 ? cant_ask(why) : ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
+	return ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
 }
 
 /* Folders. */
@@ -184,11 +177,9 @@ check_folder(const struct label *l, const struct edit_mount *m, int fd, struct w
 	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
 		return refuse(why, WHY_IO, "folder %s has the SELinux label \"%.100s\", which is none: restorecon -RF %s",
 		    m->source, was, m->source);
-	if ((ret = selinux_may_folder(l->text, has, writable)) == -1)
-		return cant_ask(why);
-	if (ret == 1 || l->state == SELINUX_PERMISSIVE)
-		return 0;
-	return refuse_folder(l, m, has, why);
+	if ((ret = may(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
+		return refuse_folder(l, m, has, why);
+	return ret == -1 ? -1 : 0;
 }
 
 /* The same folder by another mount, which folders.c does not see. */
@@ -349,8 +340,8 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
 	if (!secontext_format(&c, out))
 		return refuse(why, WHY_BUG, "%s: a label that is too long", path);
-	if ((valid = selinux_valid(out)) == -1)
-		return cant_ask(why);
+	if ((valid = labeller_knows(out, why)) == -1)
+		return -1;
 	return valid ? 0 : refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make "
 	    "install-selinux", path, out);
 }
@@ -378,8 +369,6 @@ int
 label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
     struct why *why)
 {
-	static const char *const to_read[] = { "getattr", "open", "read", "ioctl", NULL };
-	static const char *const to_use[] = { "getattr", "open", "read", "write", "ioctl", "map", NULL };
 	struct act a = *node;
 	int ret;
 
@@ -388,7 +377,7 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 	if (plan_node(l, fd, alone, &a, why) == -1)
 		/* without our module, and nothing enforced: left as it is */
 		return l->state == SELINUX_PERMISSIVE && why->code == WHY_CONFIG ? 0 : -1;
-	if ((ret = may(l, a.label, "chr_file", read_only ? to_read : to_use, why)) != 1)
+	if ((ret = may(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
 	return add_label(lease, &a, why);
 }
@@ -406,21 +395,14 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 	return add_label(lease, &a, why);
 }
 
-int
-label_write(int fd, const char *label)
-{
-	char name[40];
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	return setfilecon_raw(name, label);
-}
-
+/* By what stands for it in /proc: the descriptor is good for nothing else (O_PATH). */
 static int
 set(int fd, const char *path, const char *label, struct why *why)
 {
-	char now[SECONTEXT_MAX];
+	char now[SECONTEXT_MAX], name[40];
 
-	if (label_write(fd, label) == -1)
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (setxattr(name, "security.selinux", label, strlen(label) + 1, 0) == -1)
 		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s gives it its own", path, label,
 		    strerror(errno), path);
 	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)

@@ -61,12 +61,6 @@ int label_node(const struct label *l, int fd, const struct act *node, bool read_
  */
 int label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why);
 
-/*
- * Labels what the descriptor is open on, with O_PATH too: by what stands for it in
- * /proc, for fsetfilecon() wants it opened.  -1 with errno.
- */
-int label_write(int fd, const char *label);
-
 /* Gives the node of an act (pinned as fd) its label, if it has another one. */
 int label_set(int fd, const struct act *a, struct why *why);
 /* Gives it back the label that it had, if it has the act's. */

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,9 +35,9 @@
 #include "capability.h"
 #include "filter.h"
 #include "ownproc.h"
+#include "spawn.h"
 #include "timer.h"
 
-#define CHANNEL 3
 #define LATE_MS 50	/* for who ends at its time to have ended */
 #define ANSWER_MS 1000	/* to take an answer */
 #define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
@@ -57,27 +55,6 @@ static struct progress *progress;
 /* As the helper's of these names (enter.c): who has what open and mapped. */
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
-/* The parent may have ended before the kernel was told to end us with it. */
-static void
-end_with(pid_t parent)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
-		_exit(WHY_BUG);
-}
-
-static bool
-own_channel(int fd)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
-
-	if (null == -1)
-		return false;
-	for (i = 0; i < CHANNEL; i++)
-		if (dup2(null, i) == -1)
-			return false;
-	return (fd == CHANNEL || dup2(fd, CHANNEL) == CHANNEL) && syscall(SYS_close_range, CHANNEL + 1U, ~0U, 0U) == 0;
-}
-
 static void
 settle(int fd, pid_t helper)
 {
@@ -85,7 +62,7 @@ settle(int fd, pid_t helper)
 	struct why ignored;
 	int proc;
 
-	if (!own_channel(fd))
+	if (!spawn_settle(fd, NULL))
 		_exit(WHY_BUG);
 	(void)setrlimit(RLIMIT_NPROC, &no_limit);
 	if ((proc = own_proc()) != -1)
@@ -94,7 +71,7 @@ settle(int fd, pid_t helper)
 	if (progress == MAP_FAILED || capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
-	end_with(helper);
+	spawn_end_with(helper);
 	if (filter_install_for_looker(&ignored) == -1)
 		_exit(WHY_BUG);
 }
@@ -155,7 +132,7 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 	memcpy(bytes, answer, sizeof(*answer));
 	if (holders > 0)
 		memcpy(bytes + sizeof(*answer), holder, holders * sizeof(*holder));
-	return frame_write(CHANNEL, bytes, n, ANSWER_MS, &ignored) == 0;
+	return frame_write(SPAWN_CHANNEL, bytes, n, ANSWER_MS, &ignored) == 0;
 }
 
 static int
@@ -198,7 +175,7 @@ answer_one(struct life_sight *seen, int schedstat)
 {
 	struct why ignored;
 	size_t len, holders;
-	autofree char *bytes = frame_read(CHANNEL, LOOKER_ASK_MAX, IDLE_MS, &len, &ignored);
+	autofree char *bytes = frame_read(SPAWN_CHANNEL, LOOKER_ASK_MAX, IDLE_MS, &len, &ignored);
 	autofree pid_t *holder = NULL;
 	struct look_answer answer;
 	struct look_ask a;
@@ -230,7 +207,7 @@ answer_all(pid_t parent)
 	struct life_sight seen = { 0 };
 	int schedstat;
 
-	end_with(parent);
+	spawn_end_with(parent);
 	schedstat = open_schedstat(getpid());
 	while (answer_one(&seen, schedstat))
 		continue;
@@ -241,10 +218,10 @@ answer_all(pid_t parent)
 static bool
 await_question(void)
 {
-	struct pollfd p = { .fd = CHANNEL, .events = POLLIN };
+	struct pollfd p = { .fd = SPAWN_CHANNEL, .events = POLLIN };
 	char c;
 
-	return poll(&p, 1, IDLE_MS) == 1 && recv(CHANNEL, &c, 1, MSG_PEEK) == 1;
+	return poll(&p, 1, IDLE_MS) == 1 && recv(SPAWN_CHANNEL, &c, 1, MSG_PEEK) == 1;
 }
 
 /* Who looked has ended, and not by itself; or can't. */

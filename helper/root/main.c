@@ -3,7 +3,7 @@
  * root:gpuhelper), or for whoever may connect to systemd's gpuhelper.socket
  * (--socket); hears one request on descriptor 0, answers it, ends.
  *
- * May assume nothing about how it was started; must never execute a program,
+ * May assume nothing about how it was started; must never execute a program but its own (spawn.h),
  * open a path that the request names, or touch what belongs to the caller.
  *
  * The phases, in this order:
@@ -27,6 +27,7 @@
 #include "crowd.h"
 #include "enter.h"
 #include "grant.h"
+#include "labeller.h"
 #include "looker.h"
 #include "peer.h"
 #include "timer.h"
@@ -220,6 +221,7 @@ main(int argc, char **argv)
 		    "(see gpuhelper(8))\n", WHY_USAGE);
 	status = live(door, &starter);
 	looker_end();
+	labeller_end();
 	leave(&starter);
 	return status;
 }

@@ -126,7 +126,6 @@ test_relabel(void)
 		{ "unlabeled", RELABEL_SHARED, NULL }, { "u:r:t:s0:", RELABEL_SHARED, NULL },
 	};
 	char gets[SECONTEXT_MAX];
-	enum relabel how;
 	size_t i;
 	bool good;
 
@@ -135,12 +134,6 @@ test_relabel(void)
 		ok(good == (t[i].gets != NULL) && (!good || strcmp(gets, t[i].gets) == 0), "%s, %s", t[i].has,
 		    relabel_name(t[i].how));
 	}
-	for (how = RELABEL_NO; how <= RELABEL_PRIVATE; how++) {
-		enum relabel back = RELABEL_NO;
-
-		ok(relabel_of_name(relabel_name(how), &back) && back == how, "%s is read back", relabel_name(how));
-	}
-	ok(!relabel_of_name("", &how) && !relabel_of_name("privat", &how), "and no other word");
 }
 
 int

@@ -1,5 +1,5 @@
 /*
- * catch FOLDER TYPE: waits until a process «gpuhelper» has something beneath FOLDER open while that itself is labelled TYPE,
+ * catch FOLDER TYPE: waits until a process «gpuhelper-label» has something beneath FOLDER open while that itself is labelled TYPE,
  * stops it, and prints its number.  Fails after some seconds, or where the label is another one once the process stands still.
  */
 #include <ctype.h>
@@ -22,7 +22,7 @@ is_labelled(const char *folder, const char *type)
 }
 
 static int
-is_helper(const char *pid)
+is_labeller(const char *pid)
 {
 	char path[64], name[32] = "";
 	FILE *f;
@@ -32,7 +32,7 @@ is_helper(const char *pid)
 		return 0;
 	(void)!fgets(name, sizeof(name), f);
 	fclose(f);
-	return strcmp(name, "gpuhelper\n") == 0;
+	return strcmp(name, "gpuhelper-label\n") == 0;
 }
 
 static int
@@ -67,7 +67,7 @@ main(int argc, char **argv)
 		return 2;
 	for (; time(NULL) < end; rewinddir(d))
 		while ((e = readdir(d)) != NULL) {
-			if (!isdigit((unsigned char)e->d_name[0]) || !is_helper(e->d_name) || !has_open(e->d_name, argv[1]) ||
+			if (!isdigit((unsigned char)e->d_name[0]) || !is_labeller(e->d_name) || !has_open(e->d_name, argv[1]) ||
 			    !is_labelled(argv[1], argv[2]))
 				continue;
 			kill(atoi(e->d_name), SIGSTOP);

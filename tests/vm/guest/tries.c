@@ -3,6 +3,7 @@
  * is (by the job), it comes to run in gpuhelper_t; as root, so that nothing but SELinux is in its way.
  *
  *	tries domain PROGRAM	starts the helper, prints the label it runs with while it waits for a request
+ *	tries by PROGRAM ARG...	starts that, as the helper does its programs, and says what it says
  *	tries connect SOCKET	connects to the socket, says nothing for some seconds
  *	tries label|write|make|read|list|exec|inet|inet6|open|relabel|truncate|unlink|rmdir|kill [PATH]
  *				tries that, prints errno's name
@@ -49,6 +50,31 @@ domain(const char *program)
 	return 0;
 }
 
+/* By a socket of this process: a pipe of its starter's would be none of the program's to write to. */
+static int
+start(const char *program, char **argv)
+{
+	char text[256];
+	int ends[2];
+	ssize_t n;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == -1 || (pid = fork()) == -1)
+		return 1;
+	if (pid == 0) {
+		dup2(ends[1], 1);
+		close(ends[0]);
+		execv(program, argv);
+		printf("%s\n", strerrorname_np(errno));
+		_exit(127);
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], text, sizeof(text))) > 0)
+		(void)!write(1, text, (size_t)n);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
 static int
 keep_open(const char *path)
 {
@@ -75,6 +101,8 @@ main(int argc, char **argv)
 	errno = ENOSYS;
 	if (strcmp(what, "domain") == 0)
 		return domain(path);
+	if (strcmp(what, "by") == 0 && argc > 2)
+		return start(path, &argv[2]);
 	if (strcmp(what, "connect") == 0)
 		return keep_open(path);
 	if (strcmp(what, "label") == 0)

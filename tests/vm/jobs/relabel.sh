@@ -67,17 +67,30 @@ t "without the boolean a folder is not relabelled, and the refusal names it" ref
 t "nothing of it was changed" labelled $VAR /srv/cache
 gpuhelperctl reap
 t "and no lease is left" is "$(ls /run/gpuhelper/leases)" ""
-cp /job/tries /usr/libexec/gpuhelper/tries
-chcon --reference=/usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/tries
 TRIES=/usr/libexec/gpuhelper/tries
-t "gpuhelper_t can't relabel one" is "$($TRIES relabel /srv/cache 2>&1)" EACCES
-t "and the log says so" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 'relabelfrom'
+cp /job/tries $TRIES
+cp /job/tries $TRIES-label
+chcon --reference=/usr/libexec/gpuhelper/gpuhelper $TRIES
+chcon --reference=/usr/libexec/gpuhelper/gpuhelper-label $TRIES-label
+LABEL="$TRIES by $TRIES-label"
+t "control: a program labelled as gpuhelper-label runs in gpuhelper_label_t, where the helper's domain starts it" \
+    like "$($LABEL label)" '.*:gpuhelper_label_t:.*'
+t "gpuhelper_label_t can't relabel one" is "$($LABEL relabel /srv/cache 2>&1)" EACCES
+t "and the log says so" avc 'comm="tries-label"' 'scontext=[^ ]*:gpuhelper_label_t:' 'relabelfrom'
 setsebool gpuhelper_relabel_folders on
 t "with the boolean" is "$(getsebool gpuhelper_relabel_folders)" "gpuhelper_relabel_folders --> on"
 forget
-t "what is the system's still can't be relabelled" is "$($TRIES relabel /etc/passwd 2>&1)" EACCES
-t "and the log says that, too" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 'relabelfrom' 'tcontext=[^ ]*:etc_t:'
-rm $TRIES
+t "what is the system's still can't be relabelled" is "$($LABEL relabel /etc/passwd 2>&1)" EACCES
+t "and the log says that, too" avc 'comm="tries-label"' 'scontext=[^ ]*:gpuhelper_label_t:' 'relabelfrom' 'tcontext=[^ ]*:etc_t:'
+t "the helper itself can't relabel a folder at all" is "$($TRIES relabel /srv/cache 2>&1)" EACCES
+t "which the log says, too" avc 'comm="tries"' 'scontext=[^ ]*:gpuhelper_t:' 'relabelfrom'
+# nor can gpuhelper-label do anything else
+for what in "write /etc/passwd" "make /etc/made" "read /etc/shadow" "read /etc/gpuhelper/gpuhelper.conf" "list /run/gpuhelper/leases" \
+    "exec /usr/bin/dash" "exec /usr/libexec/gpuhelper/gpuhelper" "inet -" "open /dev/fuse" "kill 1"; do
+	# shellcheck disable=SC2086
+	t "gpuhelper_label_t can't: $what" like "$($LABEL $what 2>&1)" 'EACCES\|EPERM'
+done
+rm $TRIES $TRIES-label
 
 echo "# shared"
 t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep -e "SELinux keeps" -e relabel'
@@ -324,24 +337,32 @@ stop_while() {
 	running=$!
 	wait $catcher && helper=$(cat "$T/caught") && ! labelled $SHARED /srv/cache
 }
-t "the helper is met while it labels" stop_while container_file_t
+t "gpuhelper-label is met while it labels" stop_while container_file_t
 kill -KILL "$helper"
 wait $running
 ran a
 t "killed: no container is started" fails grep -q label= "$OUT/a"
+t "and the refusal says so" refused a 'gpuhelper-label ended before it answered'
 t "what it was at is in the audit log" sh -c 'tail -n 3 /var/log/gpuhelper/audit.jsonl | grep -q "\"event\":\"grant\".*\"container\":\"a\".*\"path\":\"/srv/cache\".*\"relabel\":\"shared\""'
 gpuhelperctl reap
 t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""
 t "the next one finishes it" runs a
 t "all is labelled" labelled $SHARED /srv/cache
-t "the helper is met while it looks" stop_while var_t
+t "it is met again, while its helper waits for it" stop_while container_file_t
+kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$helper/status")"
+wait $running
+t "the helper is killed: gpuhelper-label ends with it, stopped as it is" soon fails kill -0 "$helper"
+gpuhelperctl reap
+t "no lease is left of that" is "$(ls /run/gpuhelper/leases)" ""
+t "the next one finishes that, too" runs a
+t "it is met while it looks" stop_while var_t
 sleep 4
 kill -CONT "$helper"
 wait $running
 ran a
 t "it gives up what takes too long" refused a 'there is too much in it to be labelled while a container waits'
 t "nothing was changed" labelled $VAR /srv/cache
-t "the helper is met while it labels, again" stop_while container_file_t
+t "it is met while it labels, again" stop_while container_file_t
 # longer than it may label, and not so long that it is ended (helper/root/relabel.c)
 sleep 6.2
 kill -CONT "$helper"

@@ -1,0 +1,176 @@
+/*
+ * gpuhelper-label: what of the helper's work needs libselinux, and the walk through folders that are labelled for
+ * containers.  Started by the helper where SELinux is on and a label is asked for (root/labeller.h), as root; answers
+ * its questions on one channel, one at a time, and ends with it.
+ *
+ * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
+ * what a question names: a folder is what the descriptor that comes along is open on.
+ */
+#include <errno.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/frame.h"
+#include "../pure/cleanup.h"
+#include "../pure/labelask.h"
+#include "../pure/wire.h"
+#include "../root/capability.h"
+#include "../root/filter.h"
+#include "../root/spawn.h"
+#include "loaded.h"
+#include "question.h"
+#include "relabel.h"
+
+#define CHANNEL SPAWN_CHANNEL
+#define ASK_MAX (64U << 10)
+#define ANSWER_MS 1000		/* to take an answer */
+#define MEMORY_MAX (256UL << 20)
+
+/* What lies in folders is other users', and stays theirs: to look into their directories, to label what is in them. */
+static const int kept[] = { CAP_FOWNER, CAP_DAC_READ_SEARCH };
+
+static int
+settle(struct why *why)
+{
+	const struct rlimit none = { 0, 0 }, memory = { MEMORY_MAX, MEMORY_MAX };
+
+	/* the change of domain took what the helper had set */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
+		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
+	if (syscall(SYS_close_range, CHANNEL + 1U, ~0U, 0U) == -1)
+		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)setrlimit(RLIMIT_FSIZE, &none);
+	(void)setrlimit(RLIMIT_AS, &memory);
+	if (capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), why) == -1)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
+	return filter_install_for_labeller(why);
+}
+
+/* The descriptor that comes with a byte of its own; -1. */
+static int
+take_descriptor(void)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room = { .bytes = { 0 } };
+	char byte;
+	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room) };
+	struct cmsghdr *c;
+	int fd = -1;
+
+	if (recvmsg(CHANNEL, &m, MSG_CMSG_CLOEXEC) != 1)
+		return -1;
+	c = CMSG_FIRSTHDR(&m);
+	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+static int
+cant_ask(struct why *why)
+{
+	return refuse(why, WHY_IO, "SELinux can't be asked: %s: is the module gpuhelper loaded (make install-selinux)?",
+	    strerror(errno));
+}
+
+static int
+judge(struct label_ask *a, struct label_answer *out)
+{
+	int yes = a->verb == LABEL_IS_VALID ? loaded_has(a->object) : loaded_lets_use(a->who, a->object, a->use);
+
+	if (yes == -1)
+		return cant_ask(&out->why);
+	if (a->verb == LABEL_IS_VALID && yes == 1)
+		memcpy(out->label, a->object, sizeof(out->label));
+	return yes;
+}
+
+static int
+go_through(struct relabelling *r, const struct label_ask *a, struct label_answer *out)
+{
+	autoclose int fd = take_descriptor();
+	int ret;
+
+	if (fd == -1)
+		return refuse(&out->why, WHY_BUG, "folder %s: no descriptor came along", a->path);
+	ret = a->verb == LABEL_LOOK ? relabel_look(r, fd, a, &out->wrong, &out->why) : relabel_change(r, fd, a, &out->why);
+	return ret == -1 ? -1 : 1;
+}
+
+/*
+ * A question's bytes, which the caller frees; NULL: there is none any more.  Not by frame_read(), which looks at what
+ * is there before it takes any: that look goes on to the descriptor behind the question, which it does not expect.
+ */
+static char *
+take_question(size_t *len)
+{
+	unsigned char head[WIRE_HEADER];
+	struct why ignored;
+	uint32_t n;
+	char *bytes;
+
+	if (recv(CHANNEL, head, sizeof(head), MSG_WAITALL) != (ssize_t)sizeof(head) ||
+	    wire_length(head, ASK_MAX, &n, &ignored) == -1 || (bytes = malloc(n + 1)) == NULL)
+		return NULL;
+	if (recv(CHANNEL, bytes, n, MSG_WAITALL) != (ssize_t)n) {
+		free(bytes);
+		return NULL;
+	}
+	*len = n;
+	return bytes;
+}
+
+/* One question and its answer; false: there is none any more. */
+static bool
+answer_one(struct relabelling *r)
+{
+	struct label_answer answer;
+	struct label_ask a;
+	struct why ignored;
+	size_t len;
+	autofree char *bytes = take_question(&len);
+
+	if (bytes == NULL)
+		return false;
+	label_answer_begin(&answer);
+	if (!label_ask_read(bytes, len, &a, &answer.why))
+		answer.yes = -1;
+	else
+		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? judge(&a, &answer) : go_through(r, &a, &answer);
+	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), ANSWER_MS, &ignored) == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct relabelling *r;
+	struct why why = { 0 };
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return puts("gpuhelper-label " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
+	if (argc > 1 || !frame_is_stream(CHANNEL)) {
+		fputs("usage: gpuhelper-label is started by gpuhelper alone, where SELinux is on (see gpuhelper(8))\n", stderr);
+		return WHY_USAGE;
+	}
+	if (settle(&why) == -1 || (r = relabel_begin()) == NULL)
+		return WHY_BUG;
+	while (answer_one(r))
+		continue;
+	relabel_free(r);
+	return 0;
+}

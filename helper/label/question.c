@@ -1,0 +1,31 @@
+/* See question.h.  Believes no text to end, and no number to be one of its enumeration's. */
+#include "question.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool
+label_ask_read(const char *bytes, size_t len, struct label_ask *out, struct why *why)
+{
+	/* of another version the size may be another, too */
+	if (len == sizeof(*out))
+		memcpy(out, bytes, sizeof(*out));
+	if (len != sizeof(*out) || !label_version_is_ours(out->version)) {
+		label_refuse_version(why);
+		return false;
+	}
+	if ((unsigned)out->verb <= LABEL_CHANGE && (unsigned)out->use <= LABEL_WRITE_FOLDER &&
+	    (unsigned)out->relabel <= RELABEL_PRIVATE && out->folder < LABEL_FOLDERS_MAX &&
+	    label_text_ends(out->who, sizeof(out->who)) && label_text_ends(out->object, sizeof(out->object)) &&
+	    label_text_ends(out->path, sizeof(out->path)))
+		return true;
+	refuse(why, WHY_BUG, "a question to gpuhelper-label that is none");
+	return false;
+}
+
+void
+label_answer_begin(struct label_answer *a)
+{
+	memset(a, 0, sizeof(*a));
+	snprintf(a->version, sizeof(a->version), "%s", GPUHELPER_VERSION);
+}

@@ -1,0 +1,424 @@
+/*
+ * See relabel.h.  Walks what a container, or its user, may be changing at this
+ * very moment.  Every entry is opened by its directory's descriptor, with O_PATH and
+ * not through a link, and all that is judged and done goes by the descriptor of that.
+ * Must never label what lies on another mount, nor what has a name outside of the
+ * folder: as to names that come and go meanwhile, fs.protected_hardlinks sees to it
+ * that no one makes them of files that he could not read and write anyway.
+ */
+#include "relabel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../host/clock.h"
+#include "../host/file.h"
+#include "../host/mounts.h"
+#include "../host/selinux.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+#include "linked.h"
+#include "loaded.h"
+
+#define ENTRIES_MAX 1000000
+#define DEPTH_MAX 128
+#define KNOWN_MAX 16
+#define SHOWN "%.200s"		/* a path, so that there is room for what to do */
+
+/* Labels that were judged already. */
+struct known {
+	char has[SECONTEXT_MAX], gets[SECONTEXT_MAX];
+	const char *class;
+};
+
+/* One folder on its way. */
+struct walk {
+	int fd;			/* of the folder, while it is gone through; O_PATH */
+	char *folder;		/* its path, for words alone */
+	enum relabel how;
+	bool enforced;
+	char level[SECONTEXT_MAX];	/* of the container */
+	const char *own;	/* our own label */
+	struct linked_kept *kept;
+	bool change;		/* the second time: the first one only looks */
+	int64_t until;		/* clock_ms() */
+	size_t entries, wrong;	/* met; to be labelled */
+	uint64_t mount;
+	struct buf path;	/* of the entry at hand: the folder's own, or what begins with that */
+	struct linked_files linked;
+	struct known known[KNOWN_MAX];
+	size_t knowns;
+	struct why *why;
+};
+
+/* All of one container. */
+struct relabelling {
+	struct walk *walk[LABEL_FOLDERS_MAX];
+	size_t walks;
+	struct linked_kept kept;
+	char own[SECONTEXT_MAX];
+};
+
+static void
+walk_free(struct walk *w)
+{
+	linked_free(&w->linked);
+	buf_free(&w->path);
+	free(w->folder);
+	free(w);
+}
+
+static int fail(const struct walk *w, enum why_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Says which folder it is about. */
+static int
+fail(const struct walk *w, enum why_code code, const char *fmt, ...)
+{
+	char line[sizeof(w->why->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return refuse(w->why, code, "folder %s: %s", w->folder, line);
+}
+
+/* Which labels. */
+
+static int
+refuse_label(const struct walk *w, const char *has)
+{
+	return fail(w, WHY_DENIED, "gpuhelper may not relabel " SHOWN ", which is labelled %s: setsebool -P "
+	    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are; else chcon -R -t "
+	    SECONTEXT_FILE_TYPE " %s", w->path.p, has, w->folder);
+}
+
+/* Would SELinux let us? */
+static int
+check_may(const struct walk *w, const struct known *k)
+{
+	static const char *const from[] = { "getattr", "relabelfrom", NULL }, *const to[] = { "relabelto", NULL };
+	int ret;
+
+	if (!w->enforced)
+		return 0;
+	if ((ret = loaded_lets(w->own, k->has, k->class, from)) == 1)
+		ret = loaded_lets(w->own, k->gets, k->class, to);
+	if (ret == -1)
+		return refuse(w->why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
+	return ret == 1 ? 0 : refuse_label(w, k->has);
+}
+
+/* What something of this class and label gets; NULL with why. */
+static const struct known *
+judge(struct walk *w, const char *has, const char *class)
+{
+	struct known *k;
+	size_t i;
+
+	for (i = 0; i < w->knowns; i++)
+		if (w->known[i].class == class && strcmp(w->known[i].has, has) == 0)
+			return &w->known[i];
+	k = &w->known[w->knowns < KNOWN_MAX ? w->knowns : KNOWN_MAX - 1];
+	k->class = class;
+	snprintf(k->has, sizeof(k->has), "%s", has);
+	if (!secontext_relabel(has, w->how, w->level, k->gets)) {
+		fail(w, WHY_IO, SHOWN " has the SELinux label \"%.100s\", which is none: restorecon -RF %s while no container "
+		    "has it", w->path.p, has, w->folder);
+		return NULL;
+	}
+	if (strcmp(k->has, k->gets) != 0 && check_may(w, k) == -1)
+		return NULL;
+	if (w->knowns < KNOWN_MAX)
+		w->knowns++;
+	return k;
+}
+
+static int
+refuse_set(const struct walk *w, int error)
+{
+	if (error == EROFS)
+		return fail(w, WHY_IO, "can't be labelled, it is read-only for gpuhelper: asked by the socket, it needs "
+		    "ReadWritePaths=%s in the unit (systemctl edit gpuhelper@.service)", w->folder);
+	if (error == EOPNOTSUPP)
+		return fail(w, WHY_CONFIG, "can't be labelled: its file system keeps no labels, or was mounted with context=: "
+		    "take relabel out of the policy");
+	/* not restorecon: other containers may live on what is labelled */
+	return fail(w, WHY_IO, SHOWN " can't be labelled: %s; what comes before it in the folder is by now, and the rest will "
+	    "be for the next container", w->path.p, strerror(error));
+}
+
+/* By what stands for it in /proc, for fsetxattr(2) wants it opened. */
+static int
+set(const struct walk *w, int fd, const struct known *k)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return setxattr(name, "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1 ? refuse_set(w, errno) : 0;
+}
+
+/* Files with several names. */
+
+static int
+count_name(struct walk *w, const struct statx *st)
+{
+	if (linked_count(&w->linked, w->kept, st, w->path.p) == 0)
+		return 0;
+	if (errno != E2BIG)
+		return refuse_nomem(w->why);
+	return fail(w, WHY_DENIED, "too many files in it have several names, and can't be relabelled: chcon -R -t "
+	    SECONTEXT_FILE_TYPE " %s", w->folder);
+}
+
+static int
+check_time(const struct walk *w)
+{
+	if (w->entries <= ENTRIES_MAX && clock_ms() <= w->until)
+		return 0;
+	return fail(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
+	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->change ?
+	    ", and it is labelled in part by now" : "", w->folder);
+}
+
+/*
+ * One of the names may have been for a moment (a file is written beside, linked,
+ * unlinked): then it is gone by now.  The refusal has no command with the name in
+ * it, which is its owner's choice, and may mean something to a shell.
+ */
+static int
+check_names(const struct walk *w, struct linked *l)
+{
+	autoclose int fd = file_open_beneath(w->fd, l->path + strlen(w->folder) + 1, O_PATH | O_NOFOLLOW);
+	const bool gone = fd == -1 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+	struct statx st;
+
+	if (gone || (fd != -1 && (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &st) == -1 ||
+	    !linked_is(l, &st)))) {
+		l->names = 0;	/* it is another one's by now, and of no concern */
+		return 0;
+	}
+	if (fd != -1)
+		l->names = st.stx_nlink;
+	return l->names <= l->seen ? 0 : fail(w, WHY_DENIED, SHOWN " has %u names, and only %u of them are in the folder: the "
+	    "others would get its label, too: copy it, or remove them", l->path, l->names, l->seen);
+}
+
+static int
+check_linked(const struct walk *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->linked.n; i++)
+		if (w->linked.v[i]->names > w->linked.v[i]->seen &&
+		    (check_time(w) == -1 || check_names(w, w->linked.v[i]) == -1))
+			return -1;
+	return 0;
+}
+
+/* Entries. */
+
+/* NULL for what no container is to have: device nodes. */
+static const char *
+class_of(unsigned mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "file";
+	case S_IFDIR:
+		return "dir";
+	case S_IFLNK:
+		return "lnk_file";
+	case S_IFIFO:
+		return "fifo_file";
+	case S_IFSOCK:
+		return "sock_file";
+	default:
+		return NULL;
+	}
+}
+
+static int
+relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
+{
+	char has[SECONTEXT_MAX];
+	const struct known *k;
+
+	if (!selinux_label_of(fd, has))
+		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : fail(w, WHY_IO,
+		    "the SELinux label of " SHOWN " can't be read: %s", w->path.p, strerror(errno));
+	if ((k = judge(w, has, class)) == NULL)
+		return -1;
+	if (strcmp(has, k->gets) == 0)
+		return 0;
+	w->wrong++;
+	if (w->change)
+		return S_ISDIR(st->stx_mode) || linked_is_within(&w->linked, st) ? set(w, fd, k) : 0;
+	return S_ISDIR(st->stx_mode) || st->stx_nlink <= 1 ? 0 : count_name(w, st);
+}
+
+static int visit(struct walk *w, int fd, unsigned depth);
+
+static int
+visit_name(struct walk *w, int dir, const char *name, unsigned depth)
+{
+	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const size_t len = w->path.len;
+	const int error = errno;
+	int ret;
+
+	/* what is gone by now counts, too: names can be made and removed without end */
+	w->entries++;
+	if (check_time(w) == -1)
+		return -1;
+	if (fd == -1 && error == ENOENT)
+		return 0;
+	buf_printf(&w->path, "/%s", name);
+	if (w->path.failed)
+		return refuse_nomem(w->why);
+	ret = fd != -1 ? visit(w, fd, depth) : fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(error));
+	w->path.len = len;
+	w->path.p[len] = '\0';
+	return ret;
+}
+
+static int
+visit_all(struct walk *w, int fd, unsigned depth)
+{
+	int dir = depth < DEPTH_MAX ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, ret = 0;
+	struct dirent *e;
+	DIR *d;
+
+	if (depth >= DEPTH_MAX)
+		return fail(w, WHY_DENIED, "directories in it are more than %d deep, and can't be relabelled", DEPTH_MAX);
+	if (dir == -1 || (d = fdopendir(dir)) == NULL) {
+		ret = errno;
+		if (dir != -1)
+			close(dir);
+		return fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(ret));
+	}
+	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			ret = visit_name(w, dir, e->d_name, depth + 1);
+	if (ret == 0 && errno != 0)
+		ret = fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
+	closedir(d);
+	return ret;
+}
+
+static int
+visit(struct walk *w, int fd, unsigned depth)
+{
+	const char *class;
+	struct statx st;
+	uint64_t mount;
+
+	/* a user can have mounted a file system of his own on a directory of his, which never answers */
+	if (!mount_of(fd, &mount))
+		return fail(w, WHY_IO, "it can't be seen on which mount " SHOWN " is", w->path.p);
+	if (depth == 0)
+		w->mount = mount;
+	if (mount != w->mount)
+		return 0;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_NLINK, &st) == -1)
+		return fail(w, WHY_IO, "it can't be seen what " SHOWN " is: %s", w->path.p, strerror(errno));
+	if ((class = class_of(st.stx_mode)) == NULL)
+		return 0;
+	if (relabel_entry(w, fd, &st, class) == -1)
+		return -1;
+	return S_ISDIR(st.stx_mode) ? visit_all(w, fd, depth) : 0;
+}
+
+/* Folders. */
+
+static int
+walk(struct walk *w, int fd, bool change, uint32_t ms, struct why *why)
+{
+	struct statvfs fs;
+
+	w->fd = fd;
+	w->change = change;
+	w->until = clock_ms() + ms;
+	w->why = why;
+	w->entries = w->wrong = 0;
+	w->path.len = 0;
+	buf_puts(&w->path, w->folder);
+	if (w->path.failed)
+		return refuse_nomem(w->why);
+	if (visit(w, fd, 0) == -1)
+		return -1;
+	if (change)
+		return 0;
+	/* else it would be found out when other folders are labelled already */
+	if (w->wrong > 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0)
+		return refuse_set(w, EROFS);
+	return check_linked(w);
+}
+
+struct relabelling *
+relabel_begin(void)
+{
+	return calloc(1, sizeof(struct relabelling));
+}
+
+/* NULL: no memory. */
+static struct walk *
+add_walk(struct relabelling *r, const struct label_ask *a)
+{
+	struct walk *w = r->walks < LABEL_FOLDERS_MAX ? calloc(1, sizeof(*w)) : NULL;
+
+	if (w == NULL)
+		return NULL;
+	w->how = a->relabel;
+	w->enforced = a->enforced != 0;
+	w->own = r->own;
+	w->kept = &r->kept;
+	memcpy(w->level, a->who, sizeof(w->level));
+	if ((w->folder = strdup(a->path)) == NULL) {
+		walk_free(w);
+		return NULL;
+	}
+	return r->walk[r->walks++] = w;
+}
+
+int
+relabel_look(struct relabelling *r, int fd, const struct label_ask *a, uint32_t *wrong, struct why *why)
+{
+	struct walk *w = add_walk(r, a);
+
+	if (w == NULL)
+		return refuse_nomem(why);
+	if (!loaded_own(r->own))
+		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
+	if (walk(w, fd, false, a->ms, why) == -1)
+		return -1;
+	*wrong = w->wrong < UINT32_MAX ? (uint32_t)w->wrong : UINT32_MAX;
+	return 0;
+}
+
+int
+relabel_change(struct relabelling *r, int fd, const struct label_ask *a, struct why *why)
+{
+	if (a->folder >= r->walks)
+		return refuse(why, WHY_BUG, "folder %u is to be labelled, and was not looked at", a->folder);
+	return walk(r->walk[a->folder], fd, true, a->ms, why);
+}
+
+void
+relabel_free(struct relabelling *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->walks; i++)
+		walk_free(r->walk[i]);
+	free(r);
+}

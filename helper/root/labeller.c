@@ -1,0 +1,188 @@
+/* See labeller.h.  Believes of an answer what labelask.h checks, and puts no text of it anywhere but in a refusal. */
+#include "labeller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/clock.h"
+#include "../host/frame.h"
+#include "../host/process.h"
+#include "../host/selinux.h"
+#include "../pure/cleanup.h"
+#include "spawn.h"
+
+#define PROGRAM "gpuhelper-label"
+#define SEND_MS 500
+#define ANSWER_MS 3000		/* to be started, and to ask the kernel */
+#define REST_MS 500		/* of an answer that has begun */
+#define WATCH_MS 50		/* between two looks whether who asked is there */
+#define END_MS 200
+
+static struct {
+	int channel;
+	pid_t pid;
+	struct why why;		/* why there is none */
+} labeller = { .channel = -1 };
+
+void
+labeller_start(void)
+{
+	enum selinux_state state;
+
+	if (selinux_state(&state, &labeller.why) == -1 || state == SELINUX_ABSENT)
+		return;
+	if (spawn_program(PROGRAM, &labeller.pid, &labeller.channel, &labeller.why) == -1) {
+		labeller.pid = 0;
+		labeller.channel = -1;
+	}
+}
+
+pid_t
+labeller_pid(void)
+{
+	return labeller.pid;
+}
+
+int
+labeller_channel(void)
+{
+	return labeller.channel;
+}
+
+void
+labeller_end(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	const int64_t until = clock_ms() + END_MS;
+
+	if (labeller.channel != -1)
+		close(labeller.channel);
+	labeller.channel = -1;
+	if (labeller.pid == 0)
+		return;
+	(void)kill(labeller.pid, SIGKILL);
+	while (waitpid(labeller.pid, NULL, WNOHANG) == 0 && clock_ms() < until)
+		(void)nanosleep(&moment, NULL);
+	labeller.pid = 0;
+}
+
+/* It is not asked again; *why is the reason from now on, too. */
+static int
+give_up(struct why *why)
+{
+	labeller_end();
+	labeller.why = *why;
+	return -1;
+}
+
+static int
+send_descriptor(int fd)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room = { .bytes = { 0 } };
+	char byte = 0;
+	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room) };
+
+	room.head.cmsg_level = SOL_SOCKET;
+	room.head.cmsg_type = SCM_RIGHTS;
+	room.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&room.head), &fd, sizeof(fd));
+	return sendmsg(labeller.channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
+}
+
+/* Until an answer has begun; «asker», where there is one, has to live as long. */
+static int
+await(const struct process_id *asker, int64_t until, struct why *why)
+{
+	struct pollfd event = { .fd = labeller.channel, .events = POLLIN };
+
+	while (poll(&event, 1, WATCH_MS) != 1) {
+		/* its lease ends with it, and another container may be next */
+		if (asker != NULL && !process_lives(asker->pid, asker->start))
+			return refuse(why, WHY_AGAIN, "folders are not labelled any further: who asked for it is gone");
+		if (clock_ms() > until)
+			return refuse(why, WHY_AGAIN, asker != NULL ? "a folder can't be labelled: its file system does not answer in time" :
+			    PROGRAM " does not answer in time: try again");
+	}
+	return 0;
+}
+
+static int
+hear(struct label_answer *out, struct why *why)
+{
+	size_t len;
+	struct why ignored;
+	autofree char *bytes = frame_read(labeller.channel, sizeof(*out), REST_MS, &len, &ignored);
+
+	if (bytes == NULL)
+		return refuse(why, WHY_AGAIN, PROGRAM " ended before it answered: see whether the kernel's log says why, and try "
+		    "again");
+	return label_answer_read(bytes, len, out, why) ? 0 : -1;
+}
+
+static int
+exchange(const struct label_ask *a, int fd, const struct process_id *asker, int64_t until, struct label_answer *out,
+    struct why *why)
+{
+	if (labeller.channel == -1) {
+		if (labeller.why.code == WHY_NONE)
+			return refuse(why, WHY_AGAIN, "SELinux was not on when gpuhelper began: try again");
+		*why = labeller.why;
+		return -1;
+	}
+	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), SEND_MS, why) == -1 ||
+	    (fd != -1 && send_descriptor(fd) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
+	    await(asker, until, why) == -1 || hear(out, why) == -1)
+		return give_up(why);
+	/* by refuse(), which lets no line be two */
+	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
+}
+
+int
+labeller_knows(char label[SECONTEXT_MAX], struct why *why)
+{
+	struct label_answer answer;
+	struct label_ask a;
+	int yes;
+
+	label_ask_begin(&a, LABEL_IS_VALID);
+	snprintf(a.object, sizeof(a.object), "%s", label);
+	if ((yes = exchange(&a, -1, NULL, clock_ms() + ANSWER_MS, &answer, why)) == 1)
+		memcpy(label, answer.label, SECONTEXT_MAX);
+	return yes;
+}
+
+int
+labeller_lets(const char *who, const char *object, enum label_use use, struct why *why)
+{
+	struct label_answer answer;
+	struct label_ask a;
+
+	label_ask_begin(&a, LABEL_LETS);
+	a.use = use;
+	snprintf(a.who, sizeof(a.who), "%s", who);
+	snprintf(a.object, sizeof(a.object), "%s", object);
+	return exchange(&a, -1, NULL, clock_ms() + ANSWER_MS, &answer, why);
+}
+
+int
+labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
+    struct why *why)
+{
+	struct label_answer answer;
+
+	if (exchange(a, fd, asker, until, &answer, why) == -1)
+		return -1;
+	*wrong = answer.wrong;
+	return 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * Processes that the helper starts before it hears anyone (enter.c): a copy of itself (looker.h), or another program of
+ * ours, which is executed, so that it has nothing of this process in its memory.
+ */
+#ifndef GPUHELPER_ROOT_SPAWN_H
+#define GPUHELPER_ROOT_SPAWN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "../pure/why.h"
+
+#define SPAWN_CHANNEL 3		/* the descriptor by which such a process speaks to the helper: a stream socket */
+
+/*
+ * In the new process: /dev/null as 0 to 2, the channel as SPAWN_CHANNEL, *keep (NULL: none) as the one after it, and no
+ * other descriptor.
+ */
+bool spawn_settle(int channel, int *keep);
+
+/* In the new process: it ends with its parent, also where that has ended by now. */
+void spawn_end_with(pid_t parent);
+
+/*
+ * Starts the program of that name, which lies beside the helper's and is root's: once something comes by the channel,
+ * and not if nothing does.  Its environment is empty.  *channel is this end, close-on-exec.  -1 with *why.
+ */
+int spawn_program(const char *name, pid_t *pid, int *channel, struct why *why);
+
+#endif

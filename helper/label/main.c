@@ -46,7 +46,7 @@ settle(struct why *why)
 	/* the change of domain took what the helper had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
-	if (syscall(SYS_close_range, CHANNEL + 1U, ~0U, 0U) == -1)
+	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)
 		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)setrlimit(RLIMIT_CORE, &none);

@@ -15,6 +15,8 @@
 #include "../host/file.h"
 #include "state.h"
 
+static int place = -1;
+
 /* 1: taken, and left open for good; 0: someone has it; -1 with errno: it can't be had at all. */
 static int
 take_place(int locks, uid_t uid, unsigned number)
@@ -25,8 +27,10 @@ take_place(int locks, uid_t uid, unsigned number)
 	snprintf(name, sizeof(name), "door-%u-%u", uid, number);
 	if ((fd = openat(locks, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
 		return -1;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		place = fd;
 		return 1;
+	}
 	saved = errno;
 	close(fd);
 	errno = saved;
@@ -62,4 +66,10 @@ crowd_enter(uid_t uid, struct why *why)
 		return 0;
 	/* a place that can't be made is one less */
 	return i > 1 ? 1 : refuse_uncounted(uid, WHY_IO, strerror(errno), why);
+}
+
+int
+crowd_place(void)
+{
+	return place;
 }

@@ -19,4 +19,10 @@
  */
 int crowd_enter(uid_t uid, struct why *why);
 
+/*
+ * The descriptor of that place; -1: there is none.  Who has a copy of it keeps the place, too: so a process of this
+ * one's that can't be ended counts as its user's (spawn.h).
+ */
+int crowd_place(void);
+
 #endif

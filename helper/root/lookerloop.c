@@ -1,9 +1,9 @@
 /*
  * See lookerloop.h. Two processes: one waits, and starts the other, which looks; when a look takes too long, the one
  * that looks ends by a signal, and the one that waits says so and starts another for the next question. Both hold no
- * lock, have no descriptor of the helper's but the channel, and can open for reading alone. Both are root's by every
- * uid: a caller who could stop a look would have all the time he likes to pass on what was not looked at yet to whoever
- * was looked at already.
+ * lock but the helper's place among its user's, have no descriptor of the helper's but that and the channel, and can
+ * open for reading alone. Both are root's by every uid: a caller who could stop a look would have all the time he likes
+ * to pass on what was not looked at yet to whoever was looked at already.
  */
 #include "lookerloop.h"
 

@@ -20,26 +20,33 @@
 #include "../host/hostview.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "crowd.h"
+
+/* A copy above all the places that are to be taken; -1. */
+static int
+lift(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_PROGRAM + 1);
+}
 
 bool
-spawn_settle(int channel, int *keep)
+spawn_settle(int channel, int *program)
 {
-	int null, i;
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
+	const int place = crowd_place() != -1 ? lift(crowd_place()) : nothing;
+	int i;
 
-	/* above all places that are to be taken */
-	if ((channel = fcntl(channel, F_DUPFD_CLOEXEC, SPAWN_CHANNEL + 2)) == -1 ||
-	    (keep != NULL && (*keep = fcntl(*keep, F_DUPFD_CLOEXEC, SPAWN_CHANNEL + 2)) == -1) ||
-	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
+	if (talk == -1 || place == -1 || (program != NULL && (*program = lift(*program)) == -1))
 		return false;
 	for (i = 0; i < SPAWN_CHANNEL; i++)
-		if (dup2(null, i) == -1)
+		if (dup2(nothing, i) == -1)
 			return false;
-	if (dup2(channel, SPAWN_CHANNEL) == -1 ||
-	    (keep != NULL && dup3(*keep, SPAWN_CHANNEL + 1, O_CLOEXEC) == -1))
+	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 ||
+	    (program != NULL && dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1))
 		return false;
-	if (keep != NULL)
-		*keep = SPAWN_CHANNEL + 1;
-	return syscall(SYS_close_range, SPAWN_CHANNEL + (keep != NULL ? 2U : 1U), ~0U, 0U) == 0;
+	if (program != NULL)
+		*program = SPAWN_PROGRAM;
+	return syscall(SYS_close_range, SPAWN_PROGRAM + (program != NULL ? 1U : 0U), ~0U, 0U) == 0;
 }
 
 void

@@ -10,13 +10,14 @@
 
 #include "../pure/why.h"
 
-#define SPAWN_CHANNEL 3		/* the descriptor by which such a process speaks to the helper: a stream socket */
-
 /*
- * In the new process: /dev/null as 0 to 2, the channel as SPAWN_CHANNEL, *keep (NULL: none) as the one after it, and no
- * other descriptor.
+ * The descriptors of such a process, beside /dev/null as 0 to 2: a stream socket, by which it speaks to the helper; and
+ * the helper's place (crowd.h), or /dev/null where there is none, so that who can't be ended counts as his user's.
  */
-bool spawn_settle(int channel, int *keep);
+enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROGRAM };
+
+/* In the new process: it has these, *program (NULL: none) as SPAWN_PROGRAM until it executes one, and no other. */
+bool spawn_settle(int channel, int *program);
 
 /* In the new process: it ends with its parent, also where that has ended by now. */
 void spawn_end_with(pid_t parent);

@@ -13,7 +13,7 @@ import harness
 from client import Helper, exchange, once
 from harness import *
 from t_lease import Cgroup, planted, spawn_held
-from t_process import cgroup2, hold_final, write_raw
+from t_process import cgroup2, hold, hold_final, looker_of, write_raw
 
 OWN = "/gpuhelper"
 V1 = "freezer", "memory", "pids", "cpu"
@@ -637,3 +637,36 @@ def x19d():
                 finally:
                     os.kill(pid, 9)
         client.look()
+
+
+def has_place(uid):
+    """Whether one of the user's places at the door is taken, the first first."""
+    with contextlib.suppress(FileNotFoundError), open("%s/locks/door-%d-0" % (RUN, uid)) as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@case("X20", "a looker that can't be ended keeps the place of its helper, which has ended: of such a user has as many as places", 20)
+def x20():
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    # who is frozen by v1 does not end by SIGKILL, as who waits for some locks of the kernel
+    with Owned("freezer") as owned:
+        with asker("attacker") as a:
+            assert not has_place(uid)
+            helper = a.call(hold)
+            looker = looker_of(helper)
+            owned.put(looker, "/helper")
+            owned.freeze()
+            os.kill(helper, signal.SIGKILL)
+            assert gone(helper) and not gone(looker, 20), "the looker has ended, frozen"
+            assert has_place(uid), "nobody has the place, and the looker is there"
+        owned.thaw()
+        assert gone(looker)
+        for _ in range(200):
+            if not has_place(uid):
+                return
+            time.sleep(0.005)
+        raise AssertionError("nobody is there, and the place is taken")

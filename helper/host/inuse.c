@@ -121,7 +121,8 @@ struct finding {
 	const struct search *search;
 	bool node, folder;
 	bool copy;		/* it has our root directory: it is a copy of ours */
-	bool top;		/* its root directory was seen */
+	uint64_t root;		/* the mount that is the root of all of it; 0: who is asked does not see all */
+	bool top;		/* that was among what was seen */
 	bool unseen;
 };
 
@@ -139,7 +140,7 @@ look_at_mount(void *ctx, struct mount *m)
 	if ((gone = strstr(m->place, "//deleted")) != NULL)
 		*gone = '\0';
 	f->node = mount_is_node(s, m);
-	f->top = f->top || strcmp(m->point, "/") == 0;
+	f->top = f->top || (f->root != 0 && m->id == f->root && strcmp(m->point, "/") == 0);
 	if (s->lease->folders == 0)
 		return f->node;
 	f->folder = f->folder || mount_is_folder(s, m);
@@ -148,11 +149,30 @@ look_at_mount(void *ctx, struct mount *m)
 	return f->node;
 }
 
+/*
+ * The mount that is a thread's root directory, where that is the root of its mount namespace: 0 for who is chrooted,
+ * who sees a part of the namespace, and speaks for no more. By one descriptor: who changes his root directory all the
+ * time is not to be met at another one the second time.
+ */
+static uint64_t
+whole_root(const struct search *s, const char *task)
+{
+	char name[64], path[8];
+	autoclose int fd = -1;
+	uint64_t id;
+
+	snprintf(name, sizeof(name), "%.50s/root", task);
+	if ((fd = openat(s->proc, name, O_PATH | O_CLOEXEC)) == -1 || !mount_of(fd, &id))
+		return 0;
+	snprintf(name, sizeof(name), "self/fd/%d", fd);
+	return readlinkat(s->proc, name, path, sizeof(path)) == 1 && path[0] == '/' ? id : 0;
+}
+
 /* *top: and all of the namespace was seen. */
 static bool
 mounts_bind(const struct search *s, const char *task, bool *top)
 {
-	struct finding f = { .search = s };
+	struct finding f = { .search = s, .root = whole_root(s, task) };
 
 	*top = false;
 	if (mounts_any(s->proc, task, look_at_mount, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
@@ -165,9 +185,8 @@ mounts_bind(const struct search *s, const char *task, bool *top)
 static bool
 task_sees(struct search *s, const char *task)
 {
-	char name[64], root[8];
+	char name[64], root[1];
 	struct stat ns;
-	ssize_t n;
 	bool top;
 
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
@@ -178,15 +197,13 @@ task_sees(struct search *s, const char *task)
 	if (mounts_bind(s, task, &top))
 		return true;
 	/*
-	 * Who is chrooted sees a part of the namespace, and speaks for no more. So does who has a root directory that is
-	 * mounted nowhere any more (umount2(2), MNT_DETACH): that reads as «/», and he sees no mount. If nobody sees more,
-	 * a directory that one of them has open may lead to the rest.
+	 * A root directory that is mounted nowhere any more (umount2(2), MNT_DETACH) reads as «/», too, and who has it sees
+	 * no mount. If nobody sees more, a directory that one of them has open may lead to the rest.
 	 */
 	snprintf(name, sizeof(name), "%.50s/root", task);
-	n = readlinkat(s->proc, name, root, sizeof(root));
-	if (n == -1 && process_is_gone(errno))
+	if (!top && readlinkat(s->proc, name, root, sizeof(root)) == -1 && process_is_gone(errno))
 		return false;
-	return !spaces_add(top && n == 1 && root[0] == '/' ? &s->seen : &s->partly, ns.st_ino);
+	return !spaces_add(top ? &s->seen : &s->partly, ns.st_ino);
 }
 
 static bool

@@ -163,11 +163,11 @@ def s27():
 
 
 BOUND = r"""
-import ctypes, os, socket, sys, time
+import ctypes, os, socket, sys, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
 def ck(r):
     assert r != -1, os.strerror(ctypes.get_errno())
-node, decoys, hides = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "hides"
+node, decoys, how = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 uid, gid = os.getuid(), os.getgid()
 ck(libc.unshare(0x10000000 | 0x20000))
 for f, t in ("setgroups", "deny"), ("uid_map", "0 %d 1" % uid), ("gid_map", "0 %d 1" % gid):
@@ -201,11 +201,20 @@ for _ in range(decoys):
         time.sleep(600)
     os.read(r, 1)
 media = os.open("/media", os.O_RDONLY)
-if hides:	# itself, too: what it has is a directory that has the node mounted in it
+if how == "hides":	# itself, too: what it has is a directory that has the node mounted in it
     ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
     os.chdir("/mnt")
     ck(libc.umount2(b"/mnt", 2))
     os.chroot(".")
+def flip():
+    while True:
+        for d in side, whole:
+            os.fchdir(d)
+            os.chroot(".")
+if how == "flips":	# its root directory is one mount, without the node, and then all of the namespace
+    ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
+    side, whole = os.open("/mnt", os.O_RDONLY), os.open("/", os.O_RDONLY)
+    threading.Thread(target=flip, daemon=True).start()
 print("ready", flush=True)
 for line in sys.stdin:
     try:
@@ -217,8 +226,8 @@ for line in sys.stdin:
 
 
 @contextlib.contextmanager
-def bound(decoys, hides):
-    p = subprocess.Popen(["python3", "-c", BOUND, "/dev/nvidia9", str(decoys), "hides" if hides else "-"], text=True, bufsize=1, stdin=subprocess.PIPE,
+def bound(decoys, how="-"):
+    p = subprocess.Popen(["python3", "-c", BOUND, "/dev/nvidia9", str(decoys), how], text=True, bufsize=1, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, preexec_fn=lambda: (client.become("attacker"), os.setpgid(0, 0)))
     try:
         assert p.stdout.readline() == "ready\n"
@@ -231,14 +240,29 @@ def bound(decoys, hides):
 @case("W37", "a container that has the node bound into it keeps its lease, though others in it have a root that is mounted nowhere", 60)
 def w37():
     with Openable():
-        for decoys, hides in (0, False), (20, False), (20, False), (20, False), (0, True):
+        for decoys, how in (0, "-"), (20, "-"), (20, "-"), (20, "-"), (0, "hides"):
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU0))
-                with bound(decoys, hides) as p:
+                with bound(decoys, how) as p:
                     a.end()
                     answer = once("victim", exchange, gpus=GPU0)
                     p.stdin.write("?\n")
                     assert p.stdout.readline().startswith("opened"), "the control: the node can't be opened"
                     refused(answer, 75, "taken")
             client.look()
+        granted(once("victim", exchange, gpus=GPU0))
+
+
+@case("W37b", "nor does its lease end where it changes its root directory all the time, between a mount and all that it has", 60)
+def w37b():
+    with Openable():
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0))
+            with bound(0, "flips") as p:
+                a.end()
+                for _ in range(40):
+                    refused(once("victim", exchange, gpus=GPU0), 75, "taken")
+                p.stdin.write("?\n")
+                assert p.stdout.readline().startswith("opened"), "the control: the node can't be opened"
+        client.look()
         granted(once("victim", exchange, gpus=GPU0))

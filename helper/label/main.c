@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../host/file.h"
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/labelask.h"
@@ -48,6 +47,8 @@ settle(struct why *why)
 		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
 	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)
 		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
+	/* executed by a descriptor it would be called by that */
+	(void)prctl(PR_SET_NAME, "gpuhelper-label");
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)setrlimit(RLIMIT_FSIZE, &none);
@@ -59,26 +60,27 @@ settle(struct why *why)
 	return filter_install_for_labeller(why);
 }
 
-/* The descriptor that comes with a byte of its own; -1. */
-static int
-take_descriptor(void)
+/* Those that come with a byte of their own; false: they don't. */
+static bool
+take_descriptors(int fds[LABEL_DESCRIPTORS])
 {
+	const size_t size = LABEL_DESCRIPTORS * sizeof(int);
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(LABEL_DESCRIPTORS * sizeof(int))];
 	} room = { .bytes = { 0 } };
 	char byte;
 	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room) };
 	struct cmsghdr *c;
-	int fd = -1;
 
 	if (recvmsg(CHANNEL, &m, MSG_CMSG_CLOEXEC) != 1)
-		return -1;
+		return false;
 	c = CMSG_FIRSTHDR(&m);
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	if (c == NULL || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(size))
+		return false;
+	memcpy(fds, CMSG_DATA(c), size);
+	return true;
 }
 
 static int
@@ -103,12 +105,15 @@ judge(struct label_ask *a, struct label_answer *out)
 static int
 go_through(struct relabelling *r, const struct label_ask *a, struct label_answer *out)
 {
-	autoclose int fd = take_descriptor();
-	int ret;
+	int fds[LABEL_DESCRIPTORS], ret;
 
-	if (fd == -1)
-		return refuse(&out->why, WHY_BUG, "folder %s: no descriptor came along", a->path);
-	ret = a->verb == LABEL_LOOK ? relabel_look(r, fd, a, &out->wrong, &out->why) : relabel_change(r, fd, a, &out->why);
+	if (!take_descriptors(fds))
+		return refuse(&out->why, WHY_DENIED, "folder %s: SELinux does not let gpuhelper-label have it: see the kernel's log",
+		    a->path);
+	ret = a->verb == LABEL_LOOK ? relabel_look(r, fds[0], fds[1], a, &out->wrong, &out->why) :
+	    relabel_change(r, fds[0], fds[1], a, &out->why);
+	close(fds[0]);
+	close(fds[1]);
 	return ret == -1 ? -1 : 1;
 }
 
@@ -145,14 +150,16 @@ answer_one(struct relabelling *r)
 	size_t len;
 	autofree char *bytes = take_question(&len);
 
+	bool good;
+
 	if (bytes == NULL)
 		return false;
 	label_answer_begin(&answer);
-	if (!label_ask_read(bytes, len, &a, &answer.why))
-		answer.yes = -1;
-	else
+	answer.yes = -1;
+	/* after one that is none nothing is to be had from the channel */
+	if ((good = label_ask_read(bytes, len, &a, &answer.why)))
 		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? judge(&a, &answer) : go_through(r, &a, &answer);
-	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), ANSWER_MS, &ignored) == 0;
+	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), ANSWER_MS, &ignored) == 0 && good;
 }
 
 int

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct known {
 /* One folder on its way. */
 struct walk {
 	int fd;			/* of the folder, while it is gone through; O_PATH */
+	int asker;		/* pidfd of who asked, likewise */
 	char *folder;		/* its path, for words alone */
 	enum relabel how;
 	bool enforced;
@@ -161,8 +163,12 @@ refuse_set(const struct walk *w, int error)
 static int
 set(const struct walk *w, int fd, const struct known *k)
 {
+	struct pollfd ends = { .fd = w->asker, .events = POLLIN };
 	char name[40];
 
+	/* its lease ends with it, and another container may be next */
+	if (poll(&ends, 1, 0) != 0)
+		return fail(w, WHY_AGAIN, "who asked for it is gone");
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	return setxattr(name, "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1 ? refuse_set(w, errno) : 0;
 }
@@ -341,11 +347,12 @@ visit(struct walk *w, int fd, unsigned depth)
 /* Folders. */
 
 static int
-walk(struct walk *w, int fd, bool change, uint32_t ms, struct why *why)
+walk(struct walk *w, int fd, int asker, bool change, uint32_t ms, struct why *why)
 {
 	struct statvfs fs;
 
 	w->fd = fd;
+	w->asker = asker;
 	w->change = change;
 	w->until = clock_ms() + ms;
 	w->why = why;
@@ -391,26 +398,28 @@ add_walk(struct relabelling *r, const struct label_ask *a)
 }
 
 int
-relabel_look(struct relabelling *r, int fd, const struct label_ask *a, uint32_t *wrong, struct why *why)
+relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why)
 {
-	struct walk *w = add_walk(r, a);
+	struct walk *w;
 
-	if (w == NULL)
+	if (a->folder != r->walks)
+		return refuse(why, WHY_BUG, "folder %u is looked at as number %zu", a->folder, r->walks);
+	if ((w = add_walk(r, a)) == NULL)
 		return refuse_nomem(why);
 	if (!loaded_own(r->own))
 		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
-	if (walk(w, fd, false, a->ms, why) == -1)
+	if (walk(w, fd, asker, false, a->ms, why) == -1)
 		return -1;
 	*wrong = w->wrong < UINT32_MAX ? (uint32_t)w->wrong : UINT32_MAX;
 	return 0;
 }
 
 int
-relabel_change(struct relabelling *r, int fd, const struct label_ask *a, struct why *why)
+relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask *a, struct why *why)
 {
 	if (a->folder >= r->walks)
 		return refuse(why, WHY_BUG, "folder %u is to be labelled, and was not looked at", a->folder);
-	return walk(r->walk[a->folder], fd, true, a->ms, why);
+	return walk(r->walk[a->folder], fd, asker, true, a->ms, why);
 }
 
 void

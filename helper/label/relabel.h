@@ -19,10 +19,14 @@ struct relabelling *relabel_begin(void);
  * and changes nothing.  It is known by its number then: 0 is the first.  *wrong: how many entries another label is due
  * to.  -1 with *why: something may not be labelled, or can't.
  */
-int relabel_look(struct relabelling *r, int fd, const struct label_ask *a, uint32_t *wrong, struct why *why);
+int relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong,
+    struct why *why);
 
-/* Labels the folder of that number, which fd is open on.  -1 with *why: what was labelled by then is. */
-int relabel_change(struct relabelling *r, int fd, const struct label_ask *a, struct why *why);
+/*
+ * Labels the folder of that number, which fd is open on, as long as the process of the pidfd «asker» is there.  -1 with
+ * *why: what was labelled by then is.
+ */
+int relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask *a, struct why *why);
 
 void relabel_free(struct relabelling *r);
 

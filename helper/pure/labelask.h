@@ -1,6 +1,7 @@
 /*
  * What the helper asks gpuhelper-label (root/labeller.h), as bytes: both are of one installation, so numbers stand as
- * they lie in memory. A folder's descriptor comes after its question, with a byte of its own (SCM_RIGHTS in unix(7)).
+ * they lie in memory. After a question about a folder, with a byte of their own (SCM_RIGHTS in unix(7)), come the
+ * folder's descriptor and that of the process that asked (pidfd_open(2)).
  */
 #ifndef GPUHELPER_PURE_LABELASK_H
 #define GPUHELPER_PURE_LABELASK_H
@@ -14,6 +15,7 @@
 #include "secontext.h"
 #include "why.h"
 
+#define LABEL_DESCRIPTORS 2
 #define LABEL_FOLDERS_MAX 1024	/* of one container, that are to be relabelled */
 
 /* What a process would like to do with something, by the name of which permissions of SELinux (label/loaded.c). */

@@ -213,33 +213,52 @@ audit_write(int fd, const struct record *r, struct why *why)
 
 /* Counted first: who is ended in between has a record less, not one more. */
 static int
-count_and_append(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, struct why *why)
+count(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, struct buf *line, struct why *why)
 {
 	const struct record quota = { .event = "quota", .peer = r->peer, .why = why };
-	autobuf struct buf line = { 0 };
 	struct why ignored;
 
-	if (compose(r, &line, why) == -1)
+	if (compose(r, line, why) == -1)
 		return -1;
-	if (rate_take(rate, kind, line.len, why) == 0)
-		return append(fd, &line, why);
+	if (rate_take(rate, kind, line->len, why) == 0)
+		return 0;
 	if (rate->used_up)
 		(void)audit_write(fd, &quota, &ignored);
 	return -1;
 }
 
 int
-audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why)
+audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why)
 {
 	struct record rec = *r;
 	struct rate rate;
 	int ret;
 
-	if (rate_open(r->peer->asker.uid, time(NULL), &rate, why) == -1)
+	*out = (struct audit_line){ .uid = r->peer->asker.uid };
+	if (rate_open(out->uid, time(NULL), &rate, why) == -1)
 		return -1;
 	rec.suppressed = rate.untold;
-	ret = count_and_append(fd, &rec, &rate, kind, why);
+	if ((ret = count(fd, &rec, &rate, kind, &out->text, why)) == 0)
+		out->suppressed = rec.suppressed;
 	rate_close(&rate);
+	return ret;
+}
+
+int
+audit_append(int fd, const struct audit_line *line, struct why *why)
+{
+	return append(fd, &line->text, why);
+}
+
+int
+audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why)
+{
+	struct audit_line line;
+	int ret = audit_count(fd, r, kind, &line, why);
+
+	if (ret == 0)
+		ret = audit_append(fd, &line, why);
+	audit_line_end(fd, &line, true);
 	return ret;
 }
 
@@ -252,6 +271,15 @@ write_left_out(void *ctx, uint32_t uid, uint32_t left_out)
 	struct why ignored;
 
 	(void)audit_write(*fd, &rec, &ignored);
+}
+
+void
+audit_line_end(int fd, struct audit_line *line, bool written)
+{
+	if (!written && line->suppressed > 0)
+		write_left_out(&fd, line->uid, line->suppressed);
+	buf_free(&line->text);
+	line->suppressed = 0;
 }
 
 void

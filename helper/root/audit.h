@@ -5,6 +5,7 @@
 #include "../host/identity.h"
 #include "../pure/leasefile.h"
 #include "../pure/match.h"
+#include "../pure/text.h"
 #include "peer.h"
 #include "rate.h"
 
@@ -35,6 +36,19 @@ int audit_write(int fd, const struct record *r, struct why *why);
  * (WHY_AGAIN) too where that is used up, which is in the log once a day.
  */
 int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
+
+/*
+ * The same in two steps, for what is written under the lock on the leases: for the count others of this user's may be
+ * waited for.  audit_line_end() in either case: with «written» false it tells what the line would have told of records
+ * that were left out.
+ */
+struct audit_line {
+	struct buf text;
+	uint32_t uid, suppressed;
+};
+int audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
+int audit_append(int fd, const struct audit_line *line, struct why *why);
+void audit_line_end(int fd, struct audit_line *line, bool written);
 
 /* What was left out of the log before today, of whom nothing has been written since. */
 void audit_left_out(int fd);

@@ -278,15 +278,16 @@ still_ours(const struct work *w, const struct leases *ls)
 	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
 }
 
+/* Not under the lock, under which the line is written: see audit.h. */
 static int
-record(struct work *w)
+count_record(struct work *w, struct audit_line *line)
 {
 	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
 		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
 
 	if (name_gpus(w) == -1)
 		return -1;
-	return audit_count_and_write(w->audit, &rec, RATE_GRANT, &w->why);
+	return audit_count(w->audit, &rec, RATE_GRANT, line, &w->why);
 }
 
 /*
@@ -294,13 +295,13 @@ record(struct work *w)
  * it over before has told of its end, and nothing of it comes after that in the log.
  */
 static int
-hold(struct work *w, struct leases *ls)
+hold(struct work *w, struct leases *ls, const struct audit_line *line)
 {
 	struct lease *l = &w->lease;
 
 	if (still_ours(w, ls) == NULL)
 		return refuse(&w->why, WHY_AGAIN, "this took too long");
-	if (record(w) == -1 || open_planned(w, ls) == -1)
+	if (audit_append(w->audit, line, &w->why) == -1 || open_planned(w, ls) == -1)
 		return -1;
 	l->state = LEASE_HELD;
 	l->planned = false;
@@ -327,12 +328,12 @@ undo(struct work *w, struct leases *ls)
 }
 
 static int
-finish(struct work *w, bool alone)
+finish(struct work *w, bool alone, const struct audit_line *line)
 {
 	struct leases ls;
 	int ret = -1;
 
-	if (open_own(w, &ls) == 0 && (!alone || (ret = hold(w, &ls)) == -1))
+	if (open_own(w, &ls) == 0 && (!alone || (ret = hold(w, &ls, line)) == -1))
 		undo(w, &ls);
 	leases_close(&ls);
 	return ret;
@@ -343,6 +344,7 @@ static int
 have_again(struct work *w)
 {
 	struct request process = { 0 };
+	struct audit_line line = { .suppressed = 0 };
 	int ret;
 
 	if (judge(w) == -1 || find_subject(w, &process) == -1)
@@ -353,7 +355,9 @@ have_again(struct work *w)
 	narrow(w);
 	if ((ret = lock_and_take(w)) != 0)
 		return ret;
-	return finish(w, check_alone(w) == 0);
+	ret = finish(w, check_alone(w) == 0 && count_record(w, &line) == 0, &line);
+	audit_line_end(w->audit, &line, ret == 0);
+	return ret;
 }
 
 static void

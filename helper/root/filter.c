@@ -214,6 +214,8 @@ put_labeller(struct program *p, const struct filter_nodes *nodes)
 
 	need_equal(p, 0, (uint32_t)nodes->labeller_channel, KILL);
 	end(p, at, ALLOW);
+	/* who asked, so that it sees him end */
+	end(p, begin(p, SYS_pidfd_open), ALLOW);
 	at = begin(p, SYS_kill);
 	load(p, LOW(1));
 	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);

@@ -248,20 +248,26 @@ add_labels(struct work *w)
 	return 0;
 }
 
-/* What can't be written down is not done, nor what its user has no room left for in the log; a refusal stands. */
-static int
-record(struct work *w, const char *event, const struct why *why)
+static struct record
+record_of(const struct work *w, const char *event, const struct why *why)
 {
 	const bool granted = strcmp(event, "grant") == 0;
-	const enum rate_kind kind = granted ? RATE_GRANT : strcmp(event, "plain") == 0 ? RATE_PLAIN : RATE_REFUSAL;
-	const struct record rec = {
+
+	return (struct record){
 		.event = event, .peer = w->peer, .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.specs = granted ? &w->specs : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
+}
 
-	return audit_count_and_write(w->audit, &rec, kind, &w->why);
+/* What can't be written down is not done, nor what its user has no room left for in the log; a refusal stands. */
+static int
+record(struct work *w, const char *event, const struct why *why)
+{
+	const struct record rec = record_of(w, event, why);
+
+	return audit_count_and_write(w->audit, &rec, strcmp(event, "plain") == 0 ? RATE_PLAIN : RATE_REFUSAL, &w->why);
 }
 
 /*
@@ -271,12 +277,19 @@ record(struct work *w, const char *event, const struct why *why)
 static int
 record_grant(struct work *w)
 {
+	const struct record rec = record_of(w, "grant", NULL);
+	struct audit_line line;
 	struct leases ls;
 	int ret;
 
-	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = check_planned(w, &ls)) == 0)
-		ret = record(w, "grant", NULL);
-	leases_close(&ls);
+	if ((ret = audit_count(w->audit, &rec, RATE_GRANT, &line, &w->why)) == 0) {
+		/* for as long as who takes a lease back waits: it would have to be taken back else */
+		if ((ret = leases_open_to_drop(&ls, w->peer->asker.uid, &w->why)) == 0 &&
+		    (ret = check_planned(w, &ls)) == 0)
+			ret = audit_append(w->audit, &line, &w->why);
+		leases_close(&ls);
+	}
+	audit_line_end(w->audit, &line, ret == 0);
 	return ret;
 }
 

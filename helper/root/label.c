@@ -326,7 +326,7 @@ refuse_node(const struct label *l, const char *path, const char *has, struct why
 	    "the policy", path, l->process.type, l->process.level, has, path);
 }
 
-/* The label that a node has while it is one container's. */
+/* The label that a node has while it is one container's.  1 with *why: the loaded policy has none such. */
 static int
 own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)
 {
@@ -342,11 +342,14 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 		return refuse(why, WHY_BUG, "%s: a label that is too long", path);
 	if ((valid = labeller_knows(out, why)) == -1)
 		return -1;
-	return valid ? 0 : refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make "
-	    "install-selinux", path, out);
+	if (valid == 1)
+		return 0;
+	refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make install-selinux",
+	    path, out);
+	return 1;
 }
 
-/* What a node has, and what it is to have. */
+/* What a node has, and what it is to have.  1 as own_label(). */
 static int
 plan_node(const struct label *l, int fd, bool alone, struct act *a, struct why *why)
 {
@@ -374,9 +377,9 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	if (plan_node(l, fd, alone, &a, why) == -1)
+	if ((ret = plan_node(l, fd, alone, &a, why)) != 0)
 		/* without our module, and nothing enforced: left as it is */
-		return l->state == SELINUX_PERMISSIVE && why->code == WHY_CONFIG ? 0 : -1;
+		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
 	if ((ret = may(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
 	return add_label(lease, &a, why);
@@ -386,12 +389,13 @@ int
 label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why)
 {
 	struct act a = *node;
+	int ret;
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
 	/* the container needs nothing of our module: without, it is left as it is */
-	if (plan_node(l, fd, true, &a, why) == -1)
-		return why->code == WHY_CONFIG ? 0 : -1;
+	if ((ret = plan_node(l, fd, true, &a, why)) != 0)
+		return ret == 1 ? 0 : -1;
 	return add_label(lease, &a, why);
 }
 

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../host/clock.h"
+#include "../host/file.h"
 #include "../host/frame.h"
 #include "../host/process.h"
 #include "../host/selinux.h"
@@ -20,16 +22,17 @@
 
 #define PROGRAM "gpuhelper-label"
 #define SEND_MS 500
-#define ANSWER_MS 3000		/* to be started, and to ask the kernel */
 #define REST_MS 500		/* of an answer that has begun */
-#define WATCH_MS 50		/* between two looks whether who asked is there */
+#define ALL_MS 3000		/* for all questions but those about folders: others may wait for the lock meanwhile */
+#define WATCH_MS 20		/* between two looks whether who asked is there */
 #define END_MS 200
 
 static struct {
 	int channel;
 	pid_t pid;
+	int64_t left_ms;	/* of ALL_MS */
 	struct why why;		/* why there is none */
-} labeller = { .channel = -1 };
+} labeller = { .channel = -1, .left_ms = ALL_MS };
 
 void
 labeller_start(void)
@@ -82,12 +85,14 @@ give_up(struct why *why)
 	return -1;
 }
 
+/* The folder, and who asked. */
 static int
-send_descriptor(int fd)
+send_descriptors(const int fds[LABEL_DESCRIPTORS])
 {
+	const size_t size = LABEL_DESCRIPTORS * sizeof(int);
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(LABEL_DESCRIPTORS * sizeof(int))];
 	} room = { .bytes = { 0 } };
 	char byte = 0;
 	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
@@ -95,8 +100,8 @@ send_descriptor(int fd)
 
 	room.head.cmsg_level = SOL_SOCKET;
 	room.head.cmsg_type = SCM_RIGHTS;
-	room.head.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&room.head), &fd, sizeof(fd));
+	room.head.cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(&room.head), fds, size);
 	return sendmsg(labeller.channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
 }
 
@@ -130,9 +135,10 @@ hear(struct label_answer *out, struct why *why)
 	return label_answer_read(bytes, len, out, why) ? 0 : -1;
 }
 
+/* fds, where there are some, go along for «asker». */
 static int
-exchange(const struct label_ask *a, int fd, const struct process_id *asker, int64_t until, struct label_answer *out,
-    struct why *why)
+exchange(const struct label_ask *a, const int *fds, const struct process_id *asker, int64_t until,
+    struct label_answer *out, struct why *why)
 {
 	if (labeller.channel == -1) {
 		if (labeller.why.code == WHY_NONE)
@@ -141,11 +147,31 @@ exchange(const struct label_ask *a, int fd, const struct process_id *asker, int6
 		return -1;
 	}
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), SEND_MS, why) == -1 ||
-	    (fd != -1 && send_descriptor(fd) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
+	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
 	    await(asker, until, why) == -1 || hear(out, why) == -1)
 		return give_up(why);
 	/* by refuse(), which lets no line be two */
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
+}
+
+static int
+ask(const struct label_ask *a, struct label_answer *out, struct why *why)
+{
+	const int64_t begin = clock_ms();
+	int yes = exchange(a, NULL, NULL, begin + labeller.left_ms, out, why);
+
+	labeller.left_ms -= clock_ms() - begin;
+	return yes;
+}
+
+/* The kernel spells a level in its own way, and nothing else. */
+static bool
+is_spelling_of(const char *spelt, const char *label)
+{
+	struct secontext a, b;
+
+	return secontext_parse(spelt, &a) && secontext_parse(label, &b) && strcmp(a.user, b.user) == 0 &&
+	    strcmp(a.role, b.role) == 0 && strcmp(a.type, b.type) == 0;
 }
 
 int
@@ -157,9 +183,12 @@ labeller_knows(char label[SECONTEXT_MAX], struct why *why)
 
 	label_ask_begin(&a, LABEL_IS_VALID);
 	snprintf(a.object, sizeof(a.object), "%s", label);
-	if ((yes = exchange(&a, -1, NULL, clock_ms() + ANSWER_MS, &answer, why)) == 1)
-		memcpy(label, answer.label, SECONTEXT_MAX);
-	return yes;
+	if ((yes = ask(&a, &answer, why)) != 1)
+		return yes;
+	if (!is_spelling_of(answer.label, label))
+		return refuse(why, WHY_BUG, PROGRAM " spells the label %s as %.100s", label, answer.label);
+	memcpy(label, answer.label, SECONTEXT_MAX);
+	return 1;
 }
 
 int
@@ -172,16 +201,21 @@ labeller_lets(const char *who, const char *object, enum label_use use, struct wh
 	a.use = use;
 	snprintf(a.who, sizeof(a.who), "%s", who);
 	snprintf(a.object, sizeof(a.object), "%s", object);
-	return exchange(&a, -1, NULL, clock_ms() + ANSWER_MS, &answer, why);
+	return ask(&a, &answer, why);
 }
 
 int
 labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
     struct why *why)
 {
+	autoclose int who = (int)syscall(SYS_pidfd_open, asker->pid, 0U);
+	const int fds[LABEL_DESCRIPTORS] = { fd, who };
 	struct label_answer answer;
 
-	if (exchange(a, fd, asker, until, &answer, why) == -1)
+	/* of that number, and that one: he was there when it was opened */
+	if (!process_lives(asker->pid, asker->start) || who == -1)
+		return refuse(why, WHY_AGAIN, "folders are not labelled any further: who asked for it is gone");
+	if (exchange(a, fds, asker, until, &answer, why) == -1)
 		return -1;
 	*wrong = answer.wrong;
 	return 0;

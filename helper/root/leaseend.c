@@ -313,7 +313,8 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 
 /*
  * As a lease does that ends otherwise: undone first, told of, and gone when nobody has a node of it open any more.
- * What nobody was told of, nobody can have anything by.
+ * What nobody was told of, nobody can have anything by; but where another has seen to its end meanwhile, and it drains,
+ * it ends as those do.
  */
 static int
 take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
@@ -321,7 +322,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	bool used = false;
 
 	if (tell == NULL)
-		return leases_remove(ls, l, why);
+		return l->state == LEASE_HELD ? leases_remove(ls, l, why) : 1;
 	if (l->users == 0 || l->nodes == 0) {
 		if (undo(ls, l, why) == -1)
 			return -1;

@@ -22,6 +22,7 @@
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "labeller.h"
 #include "looker.h"
 
 #define MOUNTS "/sys/fs/cgroup"
@@ -178,14 +179,14 @@ check_chain(int top, const char *mount, const char *path, bool unsure, struct wh
 	}
 }
 
-/* The looker: whoever could freeze it would have it look as slowly as he likes. */
+/* The looker, and gpuhelper-label: whoever could freeze them would have them answer as slowly as he likes. */
 static bool
-move_looker(int procs)
+move_child(int procs, pid_t child)
 {
 	char pid[16];
-	const int n = snprintf(pid, sizeof(pid), "%d", looker_pid());
+	const int n = snprintf(pid, sizeof(pid), "%d", child);
 
-	return looker_pid() == 0 || write(procs, pid, (size_t)n) == n;
+	return child == 0 || write(procs, pid, (size_t)n) == n;
 }
 
 static int
@@ -199,8 +200,8 @@ move(int top, const char *mount, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
-	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_looker(procs) ||
-	    write(procs, "0", 1) != 1)
+	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_child(procs, looker_pid()) ||
+	    !move_child(procs, labeller_pid()) || write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
 	return 0;
 }

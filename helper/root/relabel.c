@@ -17,6 +17,7 @@
 #include "../pure/cleanup.h"
 #include "labeller.h"
 #include "state.h"
+#include "timer.h"
 
 /* The wrapper waits for its answer for 10 s (user/ask.c). */
 #define LOOK_MS 3000
@@ -102,7 +103,11 @@ go_through(struct relabelling *r, size_t i, enum label_verb verb, int64_t ms, st
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
 		return refuse(why, WHY_CONFIG, "folder %.200s...: a path that is too long", m->source);
 	/* what it names was found by folders.c, and no one but root can have it name another since */
-	if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY)) == -1)
+	end_after(STUCK_MS);
+	if (root != -1)
+		fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY);
+	end_after(0);
+	if (fd == -1)
 		return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
 	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[i], why);
 }

@@ -65,11 +65,13 @@ find_program(const char *name, int *fd, struct why *why)
 	char shown[256];
 
 	snprintf(shown, sizeof(shown), "%s/%s", GPUHELPER_LIBEXEC, name);
-	if (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) != 0 ||
+	/* where there is none, neither here nor there, the next line says so */
+	if (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
 	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
 		return -1;
 	if ((*fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_CONFIG, "%s: %s: install it (make install)", shown, strerror(errno));
+		return refuse(why, errno == ENOENT ? WHY_CONFIG : WHY_AGAIN, "%s: %s: install it (make install)", shown,
+		    strerror(errno));
 	if (trust_check(*fd, shown, why) == 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode))
 		return 0;
 	close(*fd);

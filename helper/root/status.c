@@ -138,7 +138,7 @@ status(const struct peer *p, struct reply *reply)
 	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (rate_look(p->asker.uid, time(NULL), false, &reply->why) == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
+	if (leave_cgroup(p->starter, &reply->why) == -1 || rate_look(p->asker.uid, time(NULL), false, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
 	    leases_look(&ls, &c, -1, &reply->why) == -1 ||
 	    queue_open(&q, &reply->why) == -1)

@@ -166,8 +166,9 @@ def background(*argv, user=None, stdin=None):
 
 
 def records():
+    """What is in the log; of a line that is being written another reader may see a part."""
     with open(LOG, "rb") as f:
-        return [json.loads(line) for line in f.read().splitlines()]
+        return [json.loads(line) for line in f.read().rpartition(b"\n")[0].splitlines()]
 
 
 def refused(answer, code, *words):

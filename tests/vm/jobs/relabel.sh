@@ -67,6 +67,13 @@ t "without the boolean a folder is not relabelled, and the refusal names it" ref
 t "nothing of it was changed" labelled $VAR /srv/cache
 gpuhelperctl reap
 t "and no lease is left" is "$(ls /run/gpuhelper/leases)" ""
+tree /srv/ready
+rm /srv/ready/a/null
+chcon -R -t container_file_t -l s0 /srv/ready
+gives 15-ready /srv/ready 'relabel = "shared";'
+asks b /srv/ready "$SAY cat /srv/ready/a/b/file"
+t "one that is labelled already is granted without it" runs b
+t "and read" says b data
 TRIES=/usr/libexec/gpuhelper/tries
 cp /job/tries $TRIES
 cp /job/tries $TRIES-label
@@ -122,6 +129,13 @@ t "and reads that, since it is labelled anew" says b mine
 stop a
 
 echo "# what is refused, and changes nothing"
+mkdir /srv/foreign
+chcon -t usr_t /srv/foreign
+gives 16-foreign /srv/foreign 'relabel = "shared";'
+asks b /srv/foreign true
+run b
+t "a folder that is itself labelled as the system's are" refused b 'folder /srv/foreign: gpuhelper may not relabel /srv/foreign, which is labelled [a-z_]*:object_r:usr_t:s0'
+asks b /srv/cache "$SAY cat /srv/cache/mine"
 tree /srv/cache
 ln /srv/outside /srv/cache/a/b/outside
 run b
@@ -337,6 +351,7 @@ stop_while() {
 	running=$!
 	wait $catcher && helper=$(cat "$T/caught") && ! labelled $SHARED /srv/cache
 }
+parent() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$1/status"; }
 t "gpuhelper-label is met while it labels" stop_while container_file_t
 kill -KILL "$helper"
 wait $running
@@ -349,12 +364,21 @@ t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""
 t "the next one finishes it" runs a
 t "all is labelled" labelled $SHARED /srv/cache
 t "it is met again, while its helper waits for it" stop_while container_file_t
-kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$helper/status")"
+kill -KILL "$(parent "$helper")"
 wait $running
 t "the helper is killed: gpuhelper-label ends with it, stopped as it is" soon fails kill -0 "$helper"
 gpuhelperctl reap
 t "no lease is left of that" is "$(ls /run/gpuhelper/leases)" ""
 t "the next one finishes that, too" runs a
+t "it is met once more" stop_while container_file_t
+kill -KILL "$(parent "$(parent "$helper")")"
+kill -CONT "$helper"
+wait $running
+ran a
+t "who asked is killed: it ends" soon fails kill -0 "$helper"
+t "and has labelled no more" fails labelled $SHARED /srv/cache
+gpuhelperctl reap
+t "no lease is left of that, either" is "$(ls /run/gpuhelper/leases)" ""
 t "it is met while it looks" stop_while var_t
 sleep 4
 kill -CONT "$helper"
@@ -381,7 +405,7 @@ restorecon -RF /srv/cache
 catcher=$!
 worker_asks '' &
 running=$!
-t "the helper of a user is met while it labels" wait $catcher
+t "gpuhelper-label of a user's helper is met while it labels" wait $catcher
 t "another one of his does not begin meanwhile" fails worker_asks 2
 t "and says so" grep -q 'labels folders for another container of uid 1000 .*try again' "$T/said2"
 t "root's does" runs a
@@ -423,7 +447,8 @@ t "the folder is labelled" labelled $SHARED /srv/cache
 t "he mounts such a one on the folder itself" mounted /srv/cache allow_other
 run a
 t "no container waits for it for ever" kill -0 $fuse
-t "nor does a helper" fails pidof gpuhelper
+t "nor does a helper" soon fails pidof gpuhelper
+t "nor gpuhelper-label" soon fails pidof gpuhelper-label
 unmounted /srv/cache
 
 echo "# a user who changes the folder meanwhile"

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,11 +162,29 @@ add_owners(struct found *f, struct why *why)
 	return 0;
 }
 
+/* Every line of /etc/group, in its order: a name or a gid may have several. 0, 1: no memory, or -1 with errno. */
+static int
+add_all_named(struct found *f)
+{
+	FILE *groups = fopen("/etc/group", "re");
+	struct group *gr = NULL;
+	int ret = 0, error = errno;
+
+	if (groups == NULL)
+		return error == ENOENT ? 0 : -1;
+	while (ret == 0 && (gr = fgetgrent(groups)) != NULL)
+		ret = add_named(gr->gr_name, gr->gr_gid, f);
+	error = ret == 0 && !feof(groups) ? EIO : 0;
+	fclose(groups);
+	errno = error;
+	return ret != 0 ? ret : error == 0 ? 0 : -1;
+}
+
 int
 cdi_groups_of_host(struct cdi_group **out, size_t *n, struct why *why)
 {
 	struct found f = { .n = 0 };
-	int ret = group_each(add_named, &f);
+	int ret = add_all_named(&f);
 
 	*out = NULL;
 	*n = 0;

@@ -97,25 +97,6 @@ group_gid(const char *name, uint32_t *gid)
 	return found;
 }
 
-int
-group_each(int (*each)(const char *name, uint32_t gid, void *arg), void *arg)
-{
-	FILE *f = fopen("/etc/group", "re");
-	struct group *gr;
-	int ret = 0;
-
-	if (f == NULL)
-		return errno == ENOENT ? 0 : -1;
-	while (ret == 0 && (gr = fgetgrent(f)) != NULL)
-		ret = each(gr->gr_name, gr->gr_gid, arg);
-	if (ret != 0) {
-		fclose(f);
-		return ret;
-	}
-	tell_absent(f);
-	return errno == 0 ? 0 : -1;
-}
-
 /* One line «who:first:count»; false for one of another form. */
 static bool
 read_line(char *line, char **who, uint32_t *first, uint32_t *size)

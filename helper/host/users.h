@@ -19,12 +19,6 @@ bool user_in_group(const char *user, const char *group);
 bool group_gid(const char *name, uint32_t *gid);
 
 /*
- * Every line of /etc/group, in its order: a name or a gid may have several.  0, the first other thing that «each»
- * returned, or -1 with errno where that can't be read to its end; a file that is not there has no lines.
- */
-int group_each(int (*each)(const char *name, uint32_t gid, void *arg), void *arg);
-
-/*
  * True if a host id is this user's to use for his containers: his own uid; a
  * primary group that is no one else's; what /etc/subuid or /etc/subgid
  * (subuid(5)) gives him.  For root, besides, 4294967294: no one's, and what

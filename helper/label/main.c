@@ -57,7 +57,7 @@ settle(struct why *why)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
-	return filter_install_for_labeller(why);
+	return filter_install_for(FILTER_LABELLER, why);
 }
 
 /* Those that come with a byte of their own; false: they don't. */

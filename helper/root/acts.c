@@ -256,21 +256,17 @@ disallow(const struct leases *ls, const struct lease *l, const struct act *a, st
 	return ret;
 }
 
-/* What it did is gone with the devtmpfs of then, wherever that could be seen. */
-static bool
-is_of_another_boot(const struct lease *l)
-{
-	char now[40];
-
-	return boot_id(now) && strcmp(l->boot, now) != 0;
-}
-
 static int
 undo(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
-	/* the node that it was done to is there, but not to be seen from here: that is no trouble that is over */
+	char now[40];
+
+	/*
+	 * The node that it was done to is there, but not to be seen from here: that is no trouble that is over, but where the
+	 * lease is of another boot; what was done then is gone with the devtmpfs of then.
+	 */
 	if (hostview_compare(a->path, WHY_IO, why) == -1)
-		return is_of_another_boot(l) ? 0 : -1;
+		return boot_id(now) && strcmp(l->boot, now) != 0 ? 0 : -1;
 	switch (a->kind) {
 	case ACT_MAKE_NODE:
 		return unmake_node(a, why);

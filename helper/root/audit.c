@@ -190,12 +190,12 @@ compose(const struct record *r, struct buf *line, struct why *why)
 	return line->failed ? refuse_nomem(why) : 0;
 }
 
-static int
-append(int fd, const struct buf *line, struct why *why)
+int
+audit_append(int fd, const struct audit_line *line, struct why *why)
 {
-	ssize_t n = write(fd, line->p, line->len);
+	const ssize_t n = write(fd, line->text.p, line->text.len);
 
-	if (n == (ssize_t)line->len)
+	if (n == (ssize_t)line->text.len)
 		return 0;
 	/* a torn line must not swallow the next one */
 	if (n > 0)
@@ -206,9 +206,11 @@ append(int fd, const struct buf *line, struct why *why)
 int
 audit_write(int fd, const struct record *r, struct why *why)
 {
-	autobuf struct buf line = { 0 };
+	struct audit_line line = { .uid = 0 };
+	int ret = compose(r, &line.text, why) == -1 ? -1 : audit_append(fd, &line, why);
 
-	return compose(r, &line, why) == -1 ? -1 : append(fd, &line, why);
+	audit_line_end(fd, &line, true);
+	return ret;
 }
 
 /* Counted first: who is ended in between has a record less, not one more. */
@@ -242,12 +244,6 @@ audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_li
 		out->suppressed = rec.suppressed;
 	rate_close(&rate);
 	return ret;
-}
-
-int
-audit_append(int fd, const struct audit_line *line, struct why *why)
-{
-	return append(fd, &line->text, why);
 }
 
 int

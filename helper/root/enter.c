@@ -399,8 +399,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	nodes.links = is_asked_by_root(door, who);
 	looker_start(nodes.links);
 	labeller_start();
-	nodes.labeller = (uint32_t)labeller_pid();
-	nodes.labeller_channel = labeller_channel();
+	nodes.labeller = (uint32_t)labeller_pid(&nodes.labeller_channel);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)

@@ -365,13 +365,21 @@ compose(struct program *p, const struct filter_nodes *nodes)
 	answer(p, UNKNOWN);
 }
 
-static void
-put_reading(struct program *p, long number, unsigned flags)
-{
-	const unsigned short at = begin(p, number);
+/* How what is there may not be opened: nobody of these makes or changes a file. */
+#define CHANGING (O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY))
 
-	need_none_of(p, flags, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), KILL);
+static void
+put_opening(struct program *p, uint32_t forbidden)
+{
+	unsigned short at = begin(p, SYS_openat);
+
+	need_none_of(p, 2, forbidden, KILL);
 	end(p, at, ALLOW);
+#ifdef SYS_open
+	at = begin(p, SYS_open);
+	need_none_of(p, 1, forbidden, KILL);
+	end(p, at, ALLOW);
+#endif
 }
 
 /* fork(3): a copy of the process and nothing that the two share; and that one ends with this one. */
@@ -393,44 +401,20 @@ put_copies(struct program *p)
 	end(p, begin(p, SYS_getrusage), ALLOW);
 }
 
+/* The looker reads; gpuhelper-label writes to files of the kernel, by which SELinux is asked, and labels others. */
 static void
-compose_for_looker(struct program *p)
-{
-	put_head(p);
-	put_reading(p, SYS_openat, 2);
-#ifdef SYS_open
-	put_reading(p, SYS_open, 1);
-#endif
-	put_memory(p);
-	put_harmless(p);
-	put_copies(p);
-	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
-	answer(p, UNKNOWN);
-}
-
-/* What is there is opened, for writing, too: the files of the kernel by which SELinux is asked.  Nothing is made. */
-static void
-put_using(struct program *p, long number, unsigned flags)
-{
-	const unsigned short at = begin(p, number);
-
-	need_none_of(p, flags, O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), KILL);
-	end(p, at, ALLOW);
-}
-
-static void
-compose_for_labeller(struct program *p)
+compose_for(struct program *p, enum filter_child child)
 {
 	static const long labelling[] = { SYS_write, SYS_getxattr, SYS_setxattr };
 
 	put_head(p);
-	each_of(p, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
-	put_using(p, SYS_openat, 2);
-#ifdef SYS_open
-	put_using(p, SYS_open, 1);
-#endif
+	put_opening(p, child == FILTER_LOOKER ? O_ACCMODE | CHANGING : CHANGING);
 	put_memory(p);
 	put_harmless(p);
+	if (child == FILTER_LOOKER)
+		put_copies(p);
+	else
+		each_of(p, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	answer(p, UNKNOWN);
 }
@@ -457,19 +441,10 @@ filter_install(const struct filter_nodes *nodes, struct why *why)
 }
 
 int
-filter_install_for_labeller(struct why *why)
+filter_install_for(enum filter_child child, struct why *why)
 {
 	struct program p = { .n = 0 };
 
-	compose_for_labeller(&p);
-	return install(&p, why);
-}
-
-int
-filter_install_for_looker(struct why *why)
-{
-	struct program p = { .n = 0 };
-
-	compose_for_looker(&p);
+	compose_for(&p, child);
 	return install(&p, why);
 }

@@ -34,10 +34,11 @@ struct filter_nodes {
  */
 int filter_install(const struct filter_nodes *nodes, struct why *why);
 
-/* Likewise for the looker (lookerloop.h): it opens for reading, copies itself, and changes nothing. */
-int filter_install_for_looker(struct why *why);
-
-/* Likewise for gpuhelper-label: it uses what is there, labels it, and makes nothing. */
-int filter_install_for_labeller(struct why *why);
+/*
+ * Likewise for the looker (lookerloop.h), which opens for reading, copies itself, and changes nothing; and for
+ * gpuhelper-label, which uses what is there, labels it, and makes nothing.
+ */
+enum filter_child { FILTER_LOOKER, FILTER_LABELLER };
+int filter_install_for(enum filter_child child, struct why *why);
 
 #endif

@@ -48,15 +48,11 @@ labeller_start(void)
 }
 
 pid_t
-labeller_pid(void)
+labeller_pid(int *channel)
 {
+	if (channel != NULL)
+		*channel = labeller.channel;
 	return labeller.pid;
-}
-
-int
-labeller_channel(void)
-{
-	return labeller.channel;
 }
 
 void

@@ -72,7 +72,7 @@ settle(int fd, pid_t helper)
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
 	spawn_end_with(helper);
-	if (filter_install_for_looker(&ignored) == -1)
+	if (filter_install_for(FILTER_LOOKER, &ignored) == -1)
 		_exit(WHY_BUG);
 }
 

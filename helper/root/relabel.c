@@ -37,15 +37,12 @@ struct relabelling {
 static int
 check_hardlinks(struct why *why)
 {
-	switch (folders_hardlinks_protected()) {
-	case 1:
-		return 0;
-	case 0:
-		return refuse(why, WHY_CONFIG, "no folder is relabelled while anyone may give any file a name in it: sysctl "
-		    "fs.protected_hardlinks=1");
-	default:
+	const int are = folders_hardlinks_protected();
+
+	if (are == -1)
 		return refuse(why, WHY_IO, "/proc/sys/fs/protected_hardlinks: %s", strerror(errno));
-	}
+	return are == 1 ? 0 : refuse(why, WHY_CONFIG, "no folder is relabelled while anyone may give any file a name in it: "
+	    "sysctl fs.protected_hardlinks=1");
 }
 
 /* Of one user's helpers one at a time is at it: they would be in the way of all others, with what each needs. */

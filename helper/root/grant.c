@@ -271,21 +271,21 @@ record(struct work *w, const char *event, const struct why *why)
 }
 
 /*
- * Under the lock: who saw the lease over meanwhile has told of its end, and may have told of the next one's grant.
- * Nothing of this one comes after that in the log.
+ * Of a GPU under the lock: who saw the lease over meanwhile has told of its end, and may have told of the next one's
+ * grant. Nothing of this one comes after that in the log.
  */
 static int
 record_grant(struct work *w)
 {
 	const struct record rec = record_of(w, "grant", NULL);
 	struct audit_line line;
-	struct leases ls;
+	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	int ret;
 
 	if ((ret = audit_count(w->audit, &rec, RATE_GRANT, &line, &w->why)) == 0) {
 		/* for as long as who takes a lease back waits: it would have to be taken back else */
-		if ((ret = leases_open_to_drop(&ls, w->peer->asker.uid, &w->why)) == 0 &&
-		    (ret = check_planned(w, &ls)) == 0)
+		if (w->lease.gpus == 0 || ((ret = leases_open_to_drop(&ls, w->peer->asker.uid, &w->why)) == 0 &&
+		    (ret = check_planned(w, &ls)) == 0))
 			ret = audit_append(w->audit, &line, &w->why);
 		leases_close(&ls);
 	}

@@ -168,7 +168,14 @@ def background(*argv, user=None, stdin=None):
 def records():
     """What is in the log; of a line that is being written another reader may see a part."""
     with open(LOG, "rb") as f:
-        return [json.loads(line) for line in f.read().rpartition(b"\n")[0].splitlines()]
+        lines = f.read().rpartition(b"\n")[0].split(b"\n")
+    found = []
+    for n, line in enumerate(lines):
+        try:
+            found.append(json.loads(line)) if line else None
+        except ValueError:
+            raise AssertionError("line %d of %d is no record: %r" % (n + 1, len(lines), lines[max(0, n - 1):n + 2]))
+    return found
 
 
 def refused(answer, code, *words):

@@ -168,11 +168,11 @@ def background(*argv, user=None, stdin=None):
 def records():
     """What is in the log; of a line that is being written another reader may see a part."""
     with open(LOG, "rb") as f:
-        lines = f.read().rpartition(b"\n")[0].split(b"\n")
-    found = []
+        text = f.read().rpartition(b"\n")[0]
+    lines, found = text.split(b"\n") if text else [], []
     for n, line in enumerate(lines):
         try:
-            found.append(json.loads(line)) if line else None
+            found.append(json.loads(line))
         except ValueError:
             raise AssertionError("line %d of %d is no record: %r" % (n + 1, len(lines), lines[max(0, n - 1):n + 2]))
     return found

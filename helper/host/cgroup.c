@@ -404,9 +404,8 @@ cgroup_own(int pid, struct strlist *out, size_t *gate)
 	return true;
 }
 
-/* Is the process listed in this directory? */
-static bool
-lists(int root, const char *dir, pid_t pid)
+bool
+cgroup_lists(int root, const char *dir, pid_t pid)
 {
 	autoclose int fd = file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY);
 	autofree char *procs = NULL;
@@ -440,7 +439,7 @@ cgroup_is_shown(int pid)
 			continue;
 		/* «devices/», and for v2 no name at all */
 		buf_printf(&dir, "%s%s", line.controllers, *line.controllers != '\0' ? line.path : line.path + 1);
-		return !text_starts(line.path, "/..") && !dir.failed && lists(root, *dir.p != '\0' ? dir.p : ".", pid);
+		return !text_starts(line.path, "/..") && !dir.failed && cgroup_lists(root, *dir.p != '\0' ? dir.p : ".", pid);
 	}
 	return false;
 }

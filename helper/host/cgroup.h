@@ -54,6 +54,9 @@ bool cgroup_parse_pids(const char *procs, struct pids *out);
  */
 bool cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out);
 
+/* Is the process listed in this directory, beneath the open one «root» ("." is that itself)? Where that can't be seen: no. */
+bool cgroup_lists(int root, const char *dir, pid_t pid);
+
 /*
  * What v1's device rules of this directory are: the text of devices.list, which
  * the caller frees.  NULL: errno is ENOENT where it is none of v1's «devices».

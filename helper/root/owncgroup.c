@@ -18,10 +18,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "../host/cgroup.h"
 #include "../host/file.h"
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
-#include "../pure/text.h"
 #include "labeller.h"
 #include "looker.h"
 
@@ -36,9 +36,12 @@
  */
 static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
 
-/* What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us. */
-static const char *const controls[] = { "cgroup.procs", "cgroup.threads", "tasks", "cgroup.type",
-	"cgroup.subtree_control", "cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high",
+/*
+ * What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us.  The
+ * topmost cgroup of v1 has the first two alone, that of v2 the second to the fourth.
+ */
+static const char *const controls[] = { "tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control", "cgroup.type",
+	"cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high",
 	"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.kmem.limit_in_bytes", "memory.oom_control", "pids.max",
 	"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us" };
 
@@ -127,32 +130,24 @@ check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 	    st.st_mode & 07777U);
 }
 
+/*
+ * Where a name is not there, the kernel looks for it under the directory's lock as soon as other cgroups were made
+ * beside it, and who may list the directory can keep that lock: at the top only what is always there is looked at.
+ */
 static int
-check_cgroup(int dir, const char *shown, struct why *why)
+check_cgroup(int dir, const char *shown, bool top, struct why *why)
 {
-	size_t i;
+	struct statfs fs;
+	const bool v2 = fstatfs(dir, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+	size_t i = top && v2 ? 1 : 0;
+	const size_t end = !top ? sizeof(controls) / sizeof(controls[0]) : v2 ? 4 : 2;
 
 	if (check_roots_alone(dir, "", shown, why) == -1)
 		return -1;
-	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+	for (; i < end; i++)
 		if (check_roots_alone(dir, controls[i], shown, why) == -1)
 			return -1;
 	return 0;
-}
-
-/* Which hierarchy is mounted there, and from where on, only the kernel knows: are we in it? */
-static int
-check_here(int dir, const char *shown, struct why *why)
-{
-	autofree char *procs = file_read_at(dir, "cgroup.procs", 1 << 22, NULL);
-	const char *line = procs;
-	char me[16];
-
-	snprintf(me, sizeof(me), "%d\n", getpid());
-	while (line != NULL && !text_starts(line, me))
-		if ((line = strchr(line, '\n')) != NULL)
-			line++;
-	return line != NULL ? 0 : refuse(why, WHY_IO, "%s is not the cgroup that /proc/self/cgroup means", shown);
 }
 
 /* The cgroup «path» and all above it: root's alone?  With «unsure», also whether we are in it. */
@@ -170,7 +165,10 @@ check_chain(int top, const char *mount, const char *path, bool unsure, struct wh
 		snprintf(shown, sizeof(shown), "%.100s%s%.190s", mount, *below != '\0' ? "/" : "", below);
 		if (dir == -1)
 			return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-		if ((unsure && check_here(dir, shown, why) == -1) || check_cgroup(dir, shown, why) == -1)
+		/* which hierarchy is mounted there, and from where on, only the kernel knows */
+		if (unsure && !cgroup_lists(dir, ".", getpid()))
+			return refuse(why, WHY_IO, "%s is not the cgroup that /proc/self/cgroup means", shown);
+		if (check_cgroup(dir, shown, *below == '\0', why) == -1)
 			return -1;
 		if (*below == '\0')
 			return 0;
@@ -245,11 +243,11 @@ make_own_cgroup(uid_t starter)
 		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
 
 		/*
-		 * Who lists a directory of which he may can keep whoever makes something there waiting: what is there already
-		 * is not made. The second is for the umask: whoever looks into other cgroups may look into this one.
+		 * Who may list a directory can keep whoever makes something there waiting: what is there already is not made,
+		 * and nobody lists this one. The second is for the umask: whoever knows a file's name in here may read it.
 		 */
-		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0755) == 0)
-			(void)!fchmodat(top, OWN, 0755, 0);
+		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0711) == 0)
+			(void)!fchmodat(top, OWN, 0711, 0);
 	}
 }
 

@@ -531,7 +531,7 @@ def x18():
             os.rmdir(own)
             assert not stays_out()
             st = os.stat(own)
-            assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o755), st
+            assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o711), st
 
 
 @case("X19", "plain files that look like a cgroup with someone in it are none: they hold up no grant and keep no lease")

@@ -124,12 +124,27 @@ def s25():
             assert not lists(a, directory), directory
 
 
+@contextlib.contextmanager
+def cgroup_beside(others, name):
+    path = "%s/%s-%s" % (others, os.environ["SANDBOX_ID"], name)
+    os.mkdir(path)
+    try:
+        yield path[len(others):]
+    finally:
+        os.rmdir(path)
+
+
+# a container's own cgroup, which its runtime makes, lies deeper
 @case("S26", "a cgroup hierarchy's top, which everybody may list, is in nobody's way", 60)
 def s26():
-    with asker("victim") as v:
-        granted(answered(v))
-        with stalled("/sys/fs/cgroup/pids", ""):
-            granted(answered(v, id="second", gpus=None, folders="/srv/ro"))
+    pids = "/sys/fs/cgroup/pids"
+    with asker("victim") as v, cgroup_beside(pids, "above") as above:
+        def grant(name):
+            granted(answered(v, id=name, cgroups_path=above + "/" + name, gpus=None, folders="/srv/ro"))
+        grant("first")
+        # the kernel forgets which names are not there
+        with cgroup_beside(pids, "new"), stalled(pids):
+            grant("second")
 
 
 def roots_left(besides):

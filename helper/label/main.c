@@ -149,7 +149,6 @@ answer_one(struct relabelling *r)
 	struct why ignored;
 	size_t len;
 	autofree char *bytes = take_question(&len);
-
 	bool good;
 
 	if (bytes == NULL)

@@ -7,13 +7,8 @@
 bool
 label_ask_read(const char *bytes, size_t len, struct label_ask *out, struct why *why)
 {
-	/* of another version the size may be another, too */
-	if (len == sizeof(*out))
-		memcpy(out, bytes, sizeof(*out));
-	if (len != sizeof(*out) || !label_version_is_ours(out->version)) {
-		label_refuse_version(why);
+	if (!label_message_read(bytes, len, out, sizeof(*out), why))
 		return false;
-	}
 	if ((unsigned)out->verb <= LABEL_CHANGE && (unsigned)out->use <= LABEL_WRITE_FOLDER &&
 	    (unsigned)out->relabel <= RELABEL_PRIVATE && out->folder < LABEL_FOLDERS_MAX &&
 	    label_text_ends(out->who, sizeof(out->who)) && label_text_ends(out->object, sizeof(out->object)) &&

@@ -4,22 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-int
-label_refuse_version(struct why *why)
+bool
+label_message_read(const char *bytes, size_t len, void *out, size_t size, struct why *why)
 {
-	return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-label are not of one version: install both again (make "
-	    "install)");
+	/* of another version the size may be another, too */
+	if (len == size)
+		memcpy(out, bytes, size);
+	if (len == size && label_text_ends(out, LABEL_VERSION_MAX) && strcmp(out, GPUHELPER_VERSION) == 0)
+		return true;
+	refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-label are not of one version: install both again (make install)");
+	return false;
 }
 
 bool
 label_answer_read(const char *bytes, size_t len, struct label_answer *out, struct why *why)
 {
-	if (len == sizeof(*out))
-		memcpy(out, bytes, sizeof(*out));
-	if (len != sizeof(*out) || !label_version_is_ours(out->version)) {
-		label_refuse_version(why);
+	if (!label_message_read(bytes, len, out, sizeof(*out), why))
 		return false;
-	}
 	if (out->yes >= -1 && out->yes <= 1 && label_text_ends(out->label, sizeof(out->label)) &&
 	    label_text_ends(out->why.text, sizeof(out->why.text)) &&
 	    (out->yes != -1 || (out->why.code >= WHY_USAGE && out->why.code <= WHY_CONFIG)))

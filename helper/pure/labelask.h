@@ -15,6 +15,7 @@
 #include "secontext.h"
 #include "why.h"
 
+#define LABEL_VERSION_MAX 16
 #define LABEL_DESCRIPTORS 2
 #define LABEL_FOLDERS_MAX 1024	/* of one container, that are to be relabelled */
 
@@ -27,7 +28,7 @@ enum label_use {
 };
 
 struct label_ask {
-	char version[16];	/* GPUHELPER_VERSION of who asks */
+	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of who asks */
 	enum label_verb {
 		LABEL_IS_VALID,		/* is «object» a label of the loaded policy?  The answer has its own spelling */
 		LABEL_LETS,		/* may a process of label «who» do that with something of label «object»? */
@@ -45,7 +46,7 @@ struct label_ask {
 };
 
 struct label_answer {
-	char version[16];
+	char version[LABEL_VERSION_MAX];
 	int yes;		/* 1: it is, may, or is done; 0: not; -1: it can't be known, or is refused: why */
 	uint32_t wrong;		/* LABEL_LOOK: entries that another label is due to, at most UINT32_MAX */
 	char label[SECONTEXT_MAX];	/* LABEL_IS_VALID, where it is one */
@@ -53,27 +54,24 @@ struct label_answer {
 };
 
 /*
- * Sees that the bytes are an answer of this version; all its texts end then. False with *why, which says what to do
- * about another version.  For questions: label/question.h.
+ * Sees that the bytes are an answer of this version; all its texts end then. False with *why.  For questions:
+ * label/question.h.
  */
 bool label_answer_read(const char *bytes, size_t len, struct label_answer *out, struct why *why);
 
 /* A question with nothing in it but the version and the verb. */
 void label_ask_begin(struct label_ask *a, enum label_verb verb);
 
-/* What both ways of reading share. */
+/*
+ * What both ways of reading begin with: a message of «size» bytes, which has the version first.  False with *why, which
+ * says what to do about another version.
+ */
+bool label_message_read(const char *bytes, size_t len, void *out, size_t size, struct why *why);
+
 static inline bool
 label_text_ends(const char *text, size_t size)
 {
 	return memchr(text, '\0', size) != NULL;
 }
-
-static inline bool
-label_version_is_ours(const char version[16])
-{
-	return label_text_ends(version, 16) && strcmp(version, GPUHELPER_VERSION) == 0;
-}
-
-int label_refuse_version(struct why *why);
 
 #endif

@@ -191,12 +191,14 @@ compose(const struct record *r, struct buf *line, struct why *why)
 }
 
 int
-audit_append(int fd, const struct audit_line *line, struct why *why)
+audit_append(int fd, struct audit_line *line, struct why *why)
 {
 	const ssize_t n = write(fd, line->text.p, line->text.len);
 
-	if (n == (ssize_t)line->text.len)
+	if (n == (ssize_t)line->text.len) {
+		line->suppressed = 0;
 		return 0;
+	}
 	/* a torn line must not swallow the next one */
 	if (n > 0)
 		(void)!write(fd, "\n", 1);
@@ -209,7 +211,7 @@ audit_write(int fd, const struct record *r, struct why *why)
 	struct audit_line line = { .uid = 0 };
 	int ret = compose(r, &line.text, why) == -1 ? -1 : audit_append(fd, &line, why);
 
-	audit_line_end(fd, &line, true);
+	audit_line_end(fd, &line);
 	return ret;
 }
 
@@ -254,7 +256,7 @@ audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struc
 
 	if (ret == 0)
 		ret = audit_append(fd, &line, why);
-	audit_line_end(fd, &line, true);
+	audit_line_end(fd, &line);
 	return ret;
 }
 
@@ -270,12 +272,11 @@ write_left_out(void *ctx, uint32_t uid, uint32_t left_out)
 }
 
 void
-audit_line_end(int fd, struct audit_line *line, bool written)
+audit_line_end(int fd, struct audit_line *line)
 {
-	if (!written && line->suppressed > 0)
+	if (line->suppressed > 0)
 		write_left_out(&fd, line->uid, line->suppressed);
 	buf_free(&line->text);
-	line->suppressed = 0;
 }
 
 void

@@ -38,17 +38,17 @@ int audit_write(int fd, const struct record *r, struct why *why);
 int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
 
 /*
- * The same in two steps, for what is written under the lock on the leases: for the count others of this user's may be
- * waited for.  audit_line_end() in either case: with «written» false it tells what the line would have told of records
- * that were left out.
+ * The same in two steps, for what is written under the lock on the leases: the count may have to wait for other helpers
+ * of this user's, and nobody else is to wait with it.  audit_line_end() in either case: of a line that was not written
+ * it tells how many records had been left out, as the line would have.
  */
 struct audit_line {
 	struct buf text;
-	uint32_t uid, suppressed;
+	uint32_t uid, suppressed;	/* of that uid, before this one; 0: none, or told of */
 };
 int audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
-int audit_append(int fd, const struct audit_line *line, struct why *why);
-void audit_line_end(int fd, struct audit_line *line, bool written);
+int audit_append(int fd, struct audit_line *line, struct why *why);
+void audit_line_end(int fd, struct audit_line *line);
 
 /* What was left out of the log before today, of whom nothing has been written since. */
 void audit_left_out(int fd);

@@ -295,7 +295,7 @@ count_record(struct work *w, struct audit_line *line)
  * it over before has told of its end, and nothing of it comes after that in the log.
  */
 static int
-hold(struct work *w, struct leases *ls, const struct audit_line *line)
+hold(struct work *w, struct leases *ls, struct audit_line *line)
 {
 	struct lease *l = &w->lease;
 
@@ -328,7 +328,7 @@ undo(struct work *w, struct leases *ls)
 }
 
 static int
-finish(struct work *w, bool alone, const struct audit_line *line)
+finish(struct work *w, bool alone, struct audit_line *line)
 {
 	struct leases ls;
 	int ret = -1;
@@ -356,7 +356,7 @@ have_again(struct work *w)
 	if ((ret = lock_and_take(w)) != 0)
 		return ret;
 	ret = finish(w, check_alone(w) == 0 && count_record(w, &line) == 0, &line);
-	audit_line_end(w->audit, &line, ret == 0);
+	audit_line_end(w->audit, &line);
 	return ret;
 }
 

@@ -289,7 +289,7 @@ record_grant(struct work *w)
 			ret = audit_append(w->audit, &line, &w->why);
 		leases_close(&ls);
 	}
-	audit_line_end(w->audit, &line, ret == 0);
+	audit_line_end(w->audit, &line);
 	return ret;
 }
 

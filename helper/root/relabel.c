@@ -27,10 +27,9 @@
 struct relabelling {
 	const struct label *label;
 	const struct peer *peer;
-	const struct edit_mount *folder[LABEL_FOLDERS_MAX];
-	uint32_t wrong[LABEL_FOLDERS_MAX];	/* entries of each that are to be labelled */
-	size_t folders;
-	int64_t begun;		/* clock_ms() */
+	const struct edits *edits;
+	uint32_t wrong[LABEL_FOLDERS_MAX];	/* entries that are to be labelled, of the first folder, the second, ... */
+	int64_t begun;		/* clock_ms(); 0: there is none */
 	int line;		/* lock of the user's own; -1: none */
 };
 
@@ -64,28 +63,18 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 	    "at this moment: try again", p->asker.uid);
 }
 
-/* -1 with *why: there are too many. */
 static int
-gather(struct relabelling *r, const struct edits *e, struct why *why)
+begin(struct relabelling *r, struct why *why)
 {
-	size_t i;
-
-	for (i = 0; i < e->mounts && r->label->state != SELINUX_ABSENT; i++) {
-		if (e->mount[i].relabel == RELABEL_NO)
-			continue;
-		if (r->folders == LABEL_FOLDERS_MAX)
-			return refuse(why, WHY_CONFIG, "folder %s: of one container %d folders can be relabelled, and it has more",
-			    e->mount[i].source, LABEL_FOLDERS_MAX);
-		r->folder[r->folders++] = &e->mount[i];
-	}
-	return 0;
+	r->begun = clock_ms();
+	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
 }
 
-/* Of folder i, in what is left of the time until «ms» after the first one was begun. */
+/* In what is left of the time until «ms» after the first one was begun. */
 static int
-go_through(struct relabelling *r, size_t i, enum label_verb verb, int64_t ms, struct why *why)
+go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
+    struct why *why)
 {
-	const struct edit_mount *m = r->folder[i];
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	const struct process_id asker = { r->peer->pid, r->peer->start };
 	const int64_t left = r->begun + ms - clock_ms();
@@ -95,7 +84,7 @@ go_through(struct relabelling *r, size_t i, enum label_verb verb, int64_t ms, st
 	a.relabel = m->relabel;
 	a.enforced = r->label->state == SELINUX_ENFORCING;
 	a.ms = left > 0 ? (uint32_t)left : 0;
-	a.folder = (uint32_t)i;
+	a.folder = number;
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
 		return refuse(why, WHY_CONFIG, "folder %.200s...: a path that is too long", m->source);
@@ -106,20 +95,29 @@ go_through(struct relabelling *r, size_t i, enum label_verb verb, int64_t ms, st
 	end_after(0);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[i], why);
+	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[number], why);
 }
 
+/* All that are to be labelled: the first time to look, then those in which something is wrong. */
 static int
-look_at_all(struct relabelling *r, struct why *why)
+go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
 {
+	const struct edit_mount *m = r->edits->mount, *end = m + r->edits->mounts;
+	uint32_t n = 0;
 	int ret = 0;
-	size_t i;
 
-	r->begun = clock_ms();
-	if (check_hardlinks(why) == -1 || stand_in_line(r->peer, &r->line, why) == -1)
-		return -1;
-	for (i = 0; i < r->folders && ret == 0; i++)
-		ret = go_through(r, i, LABEL_LOOK, LOOK_MS, why);
+	for (; m < end && ret == 0; m++) {
+		if (m->relabel == RELABEL_NO)
+			continue;
+		if (n == LABEL_FOLDERS_MAX)
+			return refuse(why, WHY_CONFIG, "folder %s: of one container %d folders can be relabelled, and it has more",
+			    m->source, LABEL_FOLDERS_MAX);
+		if (r->begun == 0 && begin(r, why) == -1)
+			return -1;
+		if (verb == LABEL_LOOK || r->wrong[n] > 0)
+			ret = go_through(r, m, n, verb, ms, why);
+		n++;
+	}
 	return ret;
 }
 
@@ -127,10 +125,13 @@ int
 relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
     struct why *why)
 {
+	*out = NULL;
+	if (l->state == SELINUX_ABSENT)
+		return 0;
 	if ((*out = calloc(1, sizeof(**out))) == NULL)
 		return refuse_nomem(why);
-	**out = (struct relabelling){ .label = l, .peer = p, .line = -1 };
-	if (gather(*out, e, why) == 0 && ((*out)->folders == 0 || look_at_all(*out, why) == 0))
+	**out = (struct relabelling){ .label = l, .peer = p, .edits = e, .line = -1 };
+	if (go_through_all(*out, LABEL_LOOK, LOOK_MS, why) == 0)
 		return 0;
 	relabel_free(*out);
 	*out = NULL;
@@ -140,13 +141,9 @@ relabel_look(const struct label *l, const struct peer *p, const struct edits *e,
 int
 relabel_change(struct relabelling *r, struct why *why)
 {
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; r != NULL && i < r->folders && ret == 0; i++)
-		if (r->wrong[i] > 0)
-			ret = go_through(r, i, LABEL_CHANGE, CHANGE_MS, why);
-	return ret == -1 && r->label->state == SELINUX_PERMISSIVE ? 0 : ret;
+	if (r == NULL || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
+		return 0;
+	return r->label->state == SELINUX_PERMISSIVE ? 0 : -1;
 }
 
 void

@@ -23,6 +23,7 @@ struct relabelling;
  * waits while another helper of the same user is at it.  -1 with *why: something
  * may not be labelled, or can't.  Where nothing is enforced, only for want of memory.
  * *out is then for relabel_change(), and the caller frees it; it refers to the arguments.
+ * NULL: there is nothing to label.
  */
 int relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
     struct why *why);

@@ -168,13 +168,13 @@ add_all_named(struct found *f)
 {
 	FILE *groups = fopen("/etc/group", "re");
 	struct group *gr = NULL;
-	int ret = 0, error = errno;
+	int ret = 0, error;
 
 	if (groups == NULL)
-		return error == ENOENT ? 0 : -1;
+		return errno == ENOENT ? 0 : -1;
 	while (ret == 0 && (gr = fgetgrent(groups)) != NULL)
 		ret = add_named(gr->gr_name, gr->gr_gid, f);
-	error = ret == 0 && !feof(groups) ? EIO : 0;
+	error = ret != 0 || feof(groups) ? 0 : errno != 0 ? errno : EIO;
 	fclose(groups);
 	errno = error;
 	return ret != 0 ? ret : error == 0 ? 0 : -1;

@@ -5,8 +5,8 @@
 #   tcb.sh			what is built and installed here (in tests/lib/sandbox.sh, with strace)
 #   tcb.sh lines FILE...	how these are counted: lines with something beside comments
 #
-# The ceilings are what there is: who gets below lowers them, nobody gets above.  gpuhelper-label is a program of its own.  What they are to be once the helper is
-# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.
+# The ceilings are what there is: who gets below lowers them, nobody gets above.  What they are to be once the helper is
+# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.  Of these gpuhelper-label is one already.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
@@ -50,7 +50,7 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 8225
+at_most "lines of helper/root/" "$(room root)" 8223
 at_most "lines of helper/host/ that are linked" "$(room host)" 6730
 at_most "lines of helper/pure/ that are linked" "$(room pure)" 11615
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 600

@@ -26,7 +26,8 @@ struct undo_teller {
  * Takes back the lease that this peer was given for (root, id), and the binding of a token that came
  * with it ("" is none).  One of that name that another process came to have stays, and the binding with
  * it.  What was done for it is undone; who opened a node while he could keeps the lease until he has it
- * open no more: 1, it is draining.  *tell is NULL for one that nobody was told of, and nothing was done for.
+ * open no more: 1, it is draining.  *tell is NULL for one that nobody was told of, and nothing was done for: that goes
+ * at once, unless another has it draining already (1).
  * -1 with *why where there is none, or it could not be taken back: one that is only planned is over some
  * seconds after its helper's time.
  */

@@ -11,9 +11,9 @@
 # --gpu host takes the nodes of the machine's own GPUs along.
 # --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
 #
-# Several may run at once: cgroups, processes' owners and the network are the machine's.  So a test names its cgroups by
-# SANDBOX_ID, which names the process that ends last, and users have uids that no other sandbox has.  What a sandbox that
-# was killed left in the cgroups the next one removes.
+# Several may run at once: processes' owners and the network are the machine's.  So users have uids that no other sandbox has, and what
+# others could meet has SANDBOX_ID in its name, which names the process that ends last.  A sandbox's cgroups are its own: beneath one of
+# that name, seen as the hierarchies' tops (cgroup_namespaces(7)).  What a sandbox left in them when it ended the next one removes.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 gpu=none cgroup=keep build=$here/build kit=
@@ -54,11 +54,26 @@ clean_cgroups() {
 	done
 }
 
+# enter_cgroups: one in each hierarchy, where v1 or both versions are mounted.  Where there is v2 alone, a top that has both
+# processes and controllers is none of a namespace: there the sandbox sees the machine's.
+enter_cgroups() {
+	for d in /sys/fs/cgroup/*/; do
+		[ -e "${d}cgroup.procs" ] && [ ! -L "${d%/}" ] || continue
+		mkdir "$d$SANDBOX_ID"
+		# v1's cpuset takes nobody in before it is told which
+		for f in cpuset.cpus cpuset.mems; do
+			[ ! -e "$d$f" ] || cat "$d$f" > "$d$SANDBOX_ID/$f"
+		done
+		echo $$ > "$d$SANDBOX_ID/cgroup.procs"
+	done
+}
+
 if [ "${SANDBOX_STAGE:-}" != 2 ]; then
 	clean_cgroups
 	SANDBOX_ID=$(sandbox_id $$)
 	export SANDBOX_ID
-	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --fork --kill-child --mount-proc -- sh "$0" \
+	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then enter_cgroups; fi
+	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --cgroup --fork --kill-child --mount-proc -- sh "$0" \
 	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" --kit "$kit" -- "$@"
 fi
 unset SANDBOX_STAGE
@@ -140,6 +155,14 @@ elif [ "$gpu" != none ]; then
 fi
 mount --move "$work/dev" /dev
 
+if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
+	awk '$5 ~ "^/sys/fs/cgroup/" { print $5 }' /proc/self/mountinfo | while IFS= read -r m; do
+		of=$(awk -v m="$m" '$5 == m { sub(/.* - /, ""); print $1; exit }' /proc/self/mountinfo)
+		options=$(awk -v m="$m" '$5 == m { sub(/.* - /, ""); sub(/^rw,?/, "", $3); print $3; exit }' /proc/self/mountinfo)
+		umount "$m"
+		mount -t "$of" -o "${options:-rw}" "$of" "$m"
+	done
+fi
 case $cgroup in
 v1)	umount /sys/fs/cgroup/unified 2>/dev/null || true ;;
 v2)	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then

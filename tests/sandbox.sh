@@ -18,7 +18,7 @@ mkdir -p "$d/deep" || exit
 sleep 1000 &
 echo $! >"$d/deep/cgroup.procs" || exit
 if [ -e "$d/deep/freezer.state" ]; then echo FROZEN >"$d/deep/freezer.state"; else echo 1 >"$d/deep/cgroup.freeze"; fi
-echo "$d $(id -u somebody)" >"$1"
+echo "$SANDBOX_ID $(id -u somebody)" >"$1"
 wait
 END
 start() { sh "$here/lib/sandbox.sh" -- sh "$T/inside" "$T/$1" "$top" >"$T/log-$1" 2>&1 & eval "pid_$1=$!"; }
@@ -33,12 +33,15 @@ start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
 read -r a uid_a <"$T/a"
 read -r b uid_b <"$T/b"
-t "have cgroups of different names" test "$a" != "$b"
+t "have different names" test "$a" != "$b"
+# as seen from here
+a=$(find "$top" -type d -name "gpuhelper-attack-$a")
+b=$(find "$top" -type d -name "gpuhelper-attack-$b")
 t "and users of different uids" test "$uid_a" != "$uid_b"
 # shellcheck disable=SC2154
 kill -KILL "$pid_a"
 wait "$pid_a" 2>/dev/null
-t "one that is killed leaves its cgroups" test -d "$a/deep"
+t "one that is killed leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
 t "the next one starts" sh "$here/lib/sandbox.sh" -- true
 t "and has removed them" test ! -e "$a"
 t "but not those of one that lives" test -d "$b/deep"

@@ -54,7 +54,7 @@ bool cgroup_parse_pids(const char *procs, struct pids *out);
  */
 bool cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out);
 
-/* Is the process listed in this directory, beneath the open one «root» ("." is that itself)? Where that can't be seen: no. */
+/* Is the process listed in this directory beneath the open one («.»: in that)?  Where that can't be seen: no. */
 bool cgroup_lists(int root, const char *dir, pid_t pid);
 
 /*

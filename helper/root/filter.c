@@ -401,7 +401,7 @@ put_copies(struct program *p)
 	end(p, begin(p, SYS_getrusage), ALLOW);
 }
 
-/* The looker only reads. gpuhelper-label also writes to the kernel's files by which SELinux is asked, and sets labels. */
+/* The looker reads. gpuhelper-label also writes to files of the kernel, by which SELinux is asked, and sets labels. */
 static void
 compose_for(struct program *p, enum filter_child child)
 {

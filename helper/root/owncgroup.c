@@ -40,10 +40,10 @@ static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
  * What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us.  The
  * topmost cgroup of v1 has the first two alone, that of v2 the second to the fourth.
  */
-static const char *const controls[] = { "tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control", "cgroup.type",
-	"cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high",
-	"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.kmem.limit_in_bytes", "memory.oom_control", "pids.max",
-	"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us" };
+static const char *const controls[] = { "tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control",
+	"cgroup.type", "cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high", "memory.limit_in_bytes",
+	"memory.memsw.limit_in_bytes", "memory.kmem.limit_in_bytes", "memory.oom_control", "pids.max", "cpu.max",
+	"cpu.cfs_quota_us", "cpu.cfs_period_us" };
 
 static bool
 matters(const char *controllers)

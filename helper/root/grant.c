@@ -284,7 +284,7 @@ record_grant(struct work *w)
 
 	if ((ret = audit_count(w->audit, &rec, RATE_GRANT, &line, &w->why)) == 0) {
 		/* for as long as who takes a lease back waits: it would have to be taken back else */
-		if (w->lease.gpus > 0 && (ret = leases_open_to_drop(&ls, w->peer->asker.uid, &w->why)) == -1)
+		if (w->lease.gpus > 0 && (ret = leases_open_again(&ls, w->peer->asker.uid, &w->why)) == -1)
 			w->waits = w->why.code == WHY_AGAIN;	/* as in take.c */
 		if (ret == 0 && (w->lease.gpus == 0 || (ret = check_planned(w, &ls)) == 0))
 			ret = audit_append(w->audit, &line, &w->why);

@@ -345,7 +345,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	int ret = -1;
 
 	lease_key(p->asker.uid, root, id, key);
-	if (leases_open_to_drop(&ls, p->asker.uid, why) == 0 &&
+	if (leases_open_again(&ls, p->asker.uid, why) == 0 &&
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
 		/* while the lease is there, no other container of that name can count on what the token is bound to */
 		binding_drop(binding);

@@ -17,7 +17,7 @@
 #include "../pure/cleanup.h"
 #include "state.h"
 
-#define DROP_WAIT_MS 4000	/* most who were in line before have given up by then, or had their turn */
+#define AGAIN_WAIT_MS 4000	/* most who were in line before have given up by then, or had their turn */
 #define FILES_MAX (1 << 20)
 #define LEASE_ROOM (256 << 10)	/* more than most leases have, of a thousand folders too */
 
@@ -60,15 +60,16 @@ list(struct leases *ls, struct why *why)
 	return 0;
 }
 
+/* Who goes on with what he has begun stands in a shorter line than who begins. */
 static int
-open_within(struct leases *ls, uint32_t uid, int wait_ms, struct why *why)
+open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)
 {
 	autoclose int locks = -1;
-	char line[24];
+	char line[32];
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
-	snprintf(line, sizeof(line), "user-%u", uid);
-	if (uid != 0 && ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1))
+	snprintf(line, sizeof(line), "user-%u%s", uid, second);
+	if ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1)
 		return -1;
 	return (ls->dir = state_dir("leases", why)) == -1 ||
 	    (ls->lock = state_lock(ls->dir, "../lock", wait_ms, why)) == -1 ? -1 : list(ls, why);
@@ -77,13 +78,13 @@ open_within(struct leases *ls, uint32_t uid, int wait_ms, struct why *why)
 int
 leases_open(struct leases *ls, uint32_t uid, struct why *why)
 {
-	return open_within(ls, uid, LOCK_WAIT_MS, why);
+	return open_within(ls, uid, "", LOCK_WAIT_MS, why);
 }
 
 int
-leases_open_to_drop(struct leases *ls, uint32_t uid, struct why *why)
+leases_open_again(struct leases *ls, uint32_t uid, struct why *why)
 {
-	return open_within(ls, uid, DROP_WAIT_MS, why);
+	return open_within(ls, uid, "-again", AGAIN_WAIT_MS, why);
 }
 
 void

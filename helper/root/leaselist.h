@@ -51,8 +51,11 @@ struct concern {
  * which leases there are.  None is read.  leases_close() in either case.
  */
 int leases_open(struct leases *ls, uint32_t uid, struct why *why);
-/* The same for who takes a lease back, which would hold its GPU on without that: waits for longer, 4 s. */
-int leases_open_to_drop(struct leases *ls, uint32_t uid, struct why *why);
+/*
+ * The same for who has made a lease, which would hold its GPU on if this failed: he waits for longer, 4 s, and in another
+ * line, without those who have none yet.
+ */
+int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
 /*
  * Reads those that concern, and were not read before.  A file among them that can't
  * be read, or whose name does not say what the lease does, refuses everything, for it

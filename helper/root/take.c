@@ -382,7 +382,7 @@ open_nodes(struct work *w)
 		return -1;
 	if (w->lease.acts == 0)
 		return 0;
-	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = check_planned(w, &ls)) == 0) {
+	if ((ret = leases_open_again(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = check_planned(w, &ls)) == 0) {
 		w->lease.planned = false;
 		ret = leases_write(&ls, &w->lease, &w->why) == -1 ? -1 : open_planned(w, &ls);
 	}

@@ -16,7 +16,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-import threading
 import time
 import traceback
 
@@ -238,72 +237,33 @@ class Subids:
                 os.rename(f + ".away", f)
 
 
-class Missed(Exception):
-    """Between came too late: whoever lets the lock go may have it again before the next in line is awake."""
-
-
 class Between:
-    """A user's next helper is stopped once its lease is written: before it takes the lock again it waits in its user's own
-    line (leaselist.h), where this is before it.  It gives up after 1.5 s; who takes a lease back, after 4 s.
+    """A user's next helper is stopped once its lease is written: before it takes the lock again it waits in a line (leaselist.h),
+    where this is before it.  It gives up after 4 s.
     """
 
     def __init__(self, user):
-        self.path = RUN + "/locks/user-%d" % pwd.getpwnam(user).pw_uid
-
-    def _open(self):
-        return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-
-    def _wait(self, count):
-        """Until so many wait in line."""
-        inode = ":%d " % os.stat(self.path).st_ino
-        for _ in range(500):
-            if sum("-> FLOCK" in line and inode in line for line in read("/proc/locks").splitlines()) == count:
-                return
-            time.sleep(0.002)
-        raise Missed
+        self.path = RUN + "/locks/user-%d-again" % pwd.getpwnam(user).pw_uid
 
     def __enter__(self):
-        self.fd = self._open()
+        self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self.fd, fcntl.LOCK_EX)
         return self
 
-    def _lock(self):
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        fcntl.flock(self.fd, fcntl.LOCK_EX)
-
     def stop(self):
         """To be called once the helper was told to ask."""
-        self._wait(1)
-        first, self.fd = self.fd, self._open()
-        behind = threading.Thread(target=self._lock, daemon=True)
-        behind.start()
-        self._wait(2)
-        # other processes may have a copy of it by now
-        fcntl.flock(first, fcntl.LOCK_UN)
-        os.close(first)
-        behind.join()
-        self._wait(1)
+        inode = ":%d " % os.fstat(self.fd).st_ino
+        for _ in range(2000):
+            if any("-> FLOCK" in line and inode in line for line in read("/proc/locks").splitlines()):
+                return
+            time.sleep(0.002)
+        raise AssertionError("no helper came as far as that")
 
     def go_on(self):
         fcntl.flock(self.fd, fcntl.LOCK_UN)
 
     def __exit__(self, *e):
-        self.go_on()
         os.close(self.fd)
-
-
-def until_stopped(function):
-    """A case that uses Between, from its beginning again where that came too late."""
-    def run_again():
-        for _ in range(6):
-            try:
-                return function()
-            except Missed:
-                print("# %s: not stopped in time, once more" % function.__name__, flush=True)
-                client.look()
-        raise Skip("this machine is too slow to stop a helper between two locks")
-    return run_again
 
 
 @contextlib.contextmanager

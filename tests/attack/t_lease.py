@@ -429,7 +429,6 @@ def start(**fields):
 
 
 @case("L28", "what is only planned holds no GPU for longer than its helper could live, and a refusal waits to take it back", 20)
-@until_stopped
 def l28():
     with Openable(), etc(), asker("attacker") as a:
         os.chmod("/dev/nvidia9", 0o600)

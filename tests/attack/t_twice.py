@@ -459,7 +459,6 @@ def leave_socket(**fields):
 
 
 @case("W20", "the asker dies when its lease is written, and another one gets the GPU: the first helper opens nothing any more")
-@until_stopped
 def w20():
     with Closed(), Between("attacker") as line:
         with asker("attacker") as a, asker("victim") as v:

@@ -109,7 +109,7 @@ done >"$tmp/foreign" <<END
 pure
 host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
-root SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
+root SYS_ioprio_set SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
 label SYS_close_range
 ctl
 END

@@ -220,7 +220,7 @@ each_subdir(int dir, unsigned depth, unsigned *left, visit *seen, void *ctx)
 		return true;
 	}
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
-		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if ((fd = file_open_beneath(dir, e->d_name, O_RDONLY | O_DIRECTORY)) == -1) {
 			found = !is_gone(errno);

@@ -46,7 +46,8 @@ has_pids_inhabited(struct life_sight *s, const struct lease *l)
 static bool
 is_out_of_sight(struct life_sight *s, const struct lease *l)
 {
-	return !is_near(s, l) && s->pids != SPACE_FIRST_PIDS && !has_pids_inhabited(s, l);
+	return !is_near(s, l) && s->pids != SPACE_FIRST_PIDS &&
+	    !(has_pids_inhabited(s, l) && space_set_shows(&s->pid_spaces, l->pids));
 }
 
 /* A container with a file of its own over boot_id has another boot, and is no less there. */

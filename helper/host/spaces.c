@@ -47,6 +47,7 @@ struct search {
 	uint64_t inode;
 	struct space_set *set;
 	unsigned depth;			/* of a PID namespace, beneath our own: 1 is our own */
+	bool unsure;			/* whether somebody is in it could not be seen */
 	struct process_id process;	/* by its number there */
 };
 
@@ -74,21 +75,73 @@ search(struct search *s, process_test *test)
 	return found;
 }
 
-/* A zombie is in none (ENOENT). */
+/* What was seen of one process's threads. */
+struct seen {
+	int proc;
+	const char *kind;
+	uint64_t inode;			/* of the first that could be looked at */
+	bool any, mixed;		/* there was one; another one was elsewhere */
+	struct space_set *set;		/* to be added to; NULL: none */
+};
+
 static bool
-task_is_inside(void *ctx, const char *task, bool own_files)
+add_inode(struct space_set *s, uint64_t inode)
 {
-	const struct search *s = ctx;
+	const size_t room = s->room > 0 ? 2 * s->room : 256;
+	uint64_t *v;
+
+	/* nearly all are in that of the one before */
+	if (s->n > 0 && s->inode[s->n - 1] == inode)
+		return true;
+	if (s->n == s->room) {
+		if ((v = reallocarray(s->inode, room, sizeof(*v))) == NULL)
+			return false;
+		s->inode = v;
+		s->room = room;
+	}
+	s->inode[s->n++] = inode;
+	return true;
+}
+
+/* EACCES is what the kernel says of one, too, that goes while its link is followed (fs/proc/namespaces.c). */
+static bool
+is_gone(int proc, const char *task, int error)
+{
+	struct stat st;
+
+	return process_is_gone(error) || (error == EACCES && fstatat(proc, task, &st, 0) == -1 && process_is_gone(errno));
+}
+
+/* True where one can't be looked at, or there is no memory.  A zombie is in none (ENOENT). */
+static bool
+look_at_task(void *ctx, const char *task, bool own_files)
+{
+	struct seen *seen = ctx;
 	uint64_t inode;
 
 	(void)own_files;
-	return space_find(s->proc, task, s->kind, &inode) ? inode == s->inode : !process_is_gone(errno);
+	if (!space_find(seen->proc, task, seen->kind, &inode)) {
+		seen->mixed = seen->mixed || !is_gone(seen->proc, task, errno);
+		return seen->mixed;
+	}
+	seen->mixed = seen->mixed || (seen->any && inode != seen->inode);
+	if (!seen->any)
+		seen->inode = inode;
+	seen->any = true;
+	if (seen->set == NULL || add_inode(seen->set, inode))
+		return false;
+	seen->mixed = true;
+	return true;
 }
 
+/*
+ * True where the threads show which namespace the process is in.  One whose threads come and go shows it by those that
+ * were met, where all of these are in one: else anybody's process could be in any.
+ */
 static bool
-is_inside(struct search *s, const char *pid)
+look_at_process(struct seen *seen, const char *pid)
 {
-	return task_any(s->proc, pid, task_is_inside, s);
+	return !task_any(seen->proc, pid, look_at_task, seen) || (seen->any && !seen->mixed);
 }
 
 /* Its numbers from our PID namespace to its own («NSpid:», proc(5)); 0 with errno where they can't be seen. */
@@ -114,13 +167,18 @@ read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
 	return n;
 }
 
-/* How deep the namespace lies, by one who is in it. */
+/* How deep the namespace lies, by one who is in it: a process is in one PID namespace with all of its threads. */
 static bool
 find_depth(struct search *s, const char *pid)
 {
+	struct seen seen = { .proc = s->proc, .kind = s->kind };
 	long numbers[NESTED_MAX];
 
-	if (!is_inside(s, pid))
+	if (!look_at_process(&seen, pid)) {
+		s->unsure = true;
+		return false;
+	}
+	if (!seen.any || seen.inode != s->inode)
 		return false;
 	s->depth = read_numbers(s, pid, numbers);
 	return s->depth > 0 || !process_is_gone(errno);
@@ -140,48 +198,12 @@ has_number(struct search *s, const char *pid)
 	return process_lives((pid_t)strtol(pid, NULL, 10), s->process.start);
 }
 
-struct collecting {
-	int proc;
-	const char *kind;
-	struct space_set *set;
-};
-
-static bool
-add_inode(struct space_set *s, uint64_t inode)
-{
-	const size_t room = s->room > 0 ? 2 * s->room : 256;
-	uint64_t *v;
-
-	/* nearly all are in that of the one before */
-	if (s->n > 0 && s->inode[s->n - 1] == inode)
-		return true;
-	if (s->n == s->room) {
-		if ((v = reallocarray(s->inode, room, sizeof(*v))) == NULL)
-			return false;
-		s->inode = v;
-		s->room = room;
-	}
-	s->inode[s->n++] = inode;
-	return true;
-}
-
-/* True where no more can be collected. */
-static bool
-collect(void *ctx, const char *task, bool own_files)
-{
-	const struct collecting *c = ctx;
-	uint64_t inode;
-
-	(void)own_files;
-	return space_find(c->proc, task, c->kind, &inode) ? !add_inode(c->set, inode) : !process_is_gone(errno);
-}
-
 static bool
 collect_all(struct search *s, const char *pid)
 {
-	struct collecting c = { s->proc, s->kind, s->set };
+	struct seen seen = { .proc = s->proc, .kind = s->kind, .set = s->set };
 
-	return task_any(s->proc, pid, collect, &c);
+	return !look_at_process(&seen, pid);
 }
 
 static int
@@ -203,7 +225,13 @@ space_set_has(struct space_set *s, const char *kind, uint64_t inode)
 		if (s->n > 1)
 			qsort(s->inode, s->n, sizeof(*s->inode), by_inode);
 	}
-	return s->failed || (s->n > 0 && bsearch(&inode, s->inode, s->n, sizeof(*s->inode), by_inode) != NULL);
+	return s->failed || space_set_shows(s, inode);
+}
+
+bool
+space_set_shows(const struct space_set *s, uint64_t inode)
+{
+	return !s->failed && s->n > 0 && bsearch(&inode, s->inode, s->n, sizeof(*s->inode), by_inode) != NULL;
 }
 
 void
@@ -218,7 +246,9 @@ space_has_process(uint64_t pids, struct process_id p)
 {
 	struct search s = { .kind = "pid", .inode = pids, .process = p };
 
-	if (p.pid <= 0 || !search(&s, find_depth))
+	if (p.pid <= 0)
 		return false;
+	if (!search(&s, find_depth))
+		return s.unsure;
 	return s.depth == 0 || search(&s, has_number);
 }

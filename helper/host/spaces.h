@@ -37,6 +37,8 @@ struct space_set {
  * be seen.  The first question reads the set, with a look at every thread there is.
  */
 bool space_set_has(struct space_set *s, const char *kind, uint64_t inode);
+/* After that: true if one was seen there, and nobody could not be looked at. */
+bool space_set_shows(const struct space_set *s, uint64_t inode);
 void space_set_free(struct space_set *s);
 
 /*

@@ -274,6 +274,8 @@ reset_surroundings(void)
 	int fd;
 
 	(void)setpriority(PRIO_PROCESS, 0, 0);
+	/* none of its own: as that says (ioprio_set(2), IOPRIO_WHO_PROCESS) */
+	(void)syscall(SYS_ioprio_set, 1, 0, 0);
 	(void)sched_setscheduler(0, SCHED_OTHER, &ordinary);
 	memset(&cpus, 0xff, sizeof(cpus));
 	(void)sched_setaffinity(0, sizeof(cpus), &cpus);

@@ -1,0 +1,151 @@
+"""Engines in PID namespaces of their own, which share /run/gpuhelper, and what somebody's threads that come and go do to their leases."""
+import contextlib
+import glob
+import json
+import os
+import signal
+import subprocess
+import time
+
+import client
+from client import exchange, once
+from harness import *
+from t_inuse import build
+
+NEST = r'''
+mount --make-rprivate /
+mount -t proc proc /proc
+for f in driver devices; do mount --rbind /run/own-proc/$f /proc/$f; done
+exec python3 -B "$1"
+'''
+
+
+class Nest:
+    """A host of its own by its PID namespace, which shares /run/gpuhelper, as an engine in a container has it."""
+
+    def __init__(self):
+        os.makedirs("/run/own-proc/driver", exist_ok=True)
+        write("/run/own-proc/devices", read("/proc/devices"))
+        if not os.listdir("/run/own-proc/driver"):
+            subprocess.run(["mount", "--rbind", "/proc/driver", "/run/own-proc/driver"], check=True)
+        self.p = subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", NEST, "sh",
+                                   os.path.dirname(os.path.abspath(__file__)) + "/nest.py"], text=True, bufsize=1,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.p.stdout.readline() == "ready\n"
+
+    def say(self, line):
+        self.p.stdin.write(line + "\n")
+        return self.p.stdout.readline().strip()
+
+    def ask(self, **fields):
+        return json.loads(self.say(json.dumps(fields)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *e):
+        self.p.stdin.close()
+        self.p.kill()
+        self.p.wait()
+
+
+CHURN = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static time_t left;
+static void *next(void *x)
+{
+	pthread_t t; pthread_attr_t a; struct timespec now; static int n;
+	if ((++n & 255) == 0 && (clock_gettime(CLOCK_MONOTONIC, &now), now.tv_sec >= left)) _exit(0);
+	pthread_attr_init(&a); pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED); pthread_attr_setstacksize(&a, 16384);
+	usleep(300);
+	while (pthread_create(&t, &a, next, NULL) != 0) sched_yield();
+	return NULL;
+}
+int main(int n, char **v)
+{
+	struct timespec now; pthread_t t; int i;
+	clock_gettime(CLOCK_MONOTONIC, &now); left = now.tv_sec + 25;
+	for (i = 0; i < atoi(v[1]); i++) pthread_create(&t, NULL, next, NULL);
+	puts("ready"); fflush(stdout); pause();
+}
+'''
+
+
+@contextlib.contextmanager
+def leases_of_nobody():
+    """The leases of engines that are gone, which root alone can see to be over."""
+    try:
+        yield
+    finally:
+        for f in glob.glob(RUN + "/leases/*") + glob.glob(RUN + "/exec/0/*"):
+            os.unlink(f)
+
+
+@case("W38", "two engines in PID namespaces beside each other: threads that come and go in one end no lease of the other's", 60)
+def w38():
+    build("churn", CHURN, "-pthread")
+    with leases_of_nobody(), Nest() as a, Nest() as b:
+        granted(b.ask(id="b", gpus=GPU0))
+        refused(a.ask(id="before", gpus=GPU0), 75)
+        a.say("!%s 60" % program("churn"))
+        time.sleep(0.3)
+        a.ask(verb="look", gpus=None)
+        assert [l["id"] for l in leases()] == ["b"], leases()
+        refused(a.ask(id="during", gpus=GPU0), 75)
+        a.say("-")
+        refused(a.ask(id="after", gpus=GPU0), 75)
+
+
+@case("W38b", "an engine in a PID namespace beneath: threads that come and go above it end no lease of its", 60)
+def w38b():
+    build("churn", CHURN, "-pthread")
+    with leases_of_nobody(), background(program("churn"), "60", user="attacker") as c:
+        assert c.stdout.readline() == b"ready\n"
+        with Nest() as b:
+            granted(b.ask(id="b", gpus=GPU0))
+            refused(once("root", exchange, id="during", gpus=GPU0), 75)
+            assert [l["id"] for l in leases()] == ["b"], leases()
+
+
+@case("L36", "nor do they keep one that is over: of a container that has no PID namespace of its own")
+def l36():
+    build("churn", CHURN, "-pthread")
+    with asker("root") as a:
+        granted(a.grant(id="pod", gpus=GPU0))
+        path, = glob.glob(RUN + "/leases/*")
+        put_lease(path, leases()[0], mounts=4026530000)
+    with background(program("churn"), "60", user="nobody") as c:
+        assert c.stdout.readline() == b"ready\n"
+        time.sleep(0.2)
+        client.look()
+        assert leases() == [], leases()
+
+
+@case("L37", "who is in a cgroup whose name begins with a dot keeps the lease of the one above it")
+def l37():
+    top = next((d for d in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup/devices") if os.path.exists(d + "/cgroup.procs")), None)
+    if top is None:
+        raise Skip("v1's cgroups are not here: v2's own count of those beneath is believed")
+    name = "/" + CGROUP + "-dot"
+    for below in "hidden", ".hidden":
+        with asker("root") as a:
+            granted(a.grant(id="dot", gpus=GPU0, cgroups_path=name))
+            os.makedirs("%s%s/%s" % (top, name, below))
+            try:
+                with background("sleep", "60") as p:
+                    write("%s%s/%s/cgroup.procs" % (top, name, below), str(p.pid), 0o644)
+                    a.end()
+                    client.look()
+                    assert [l["id"] for l in leases()] == ["dot"], (below, leases())
+                time.sleep(0.2)
+            finally:
+                os.rmdir("%s%s/%s" % (top, name, below))
+                os.rmdir(top + name)
+        client.look()
+        assert leases() == [], leases()

@@ -95,7 +95,7 @@ static int
 check_first(const struct creation *c, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
-	const bool root = c->root != NULL, places = waits && c->places->n > 0, powers = waits && c->weak;
+	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
 	struct process_id init;
 	bool own_pids;
 

@@ -7,6 +7,7 @@
 #include "../pure/settings.h"
 #include "../pure/text.h"
 #include "argv.h"
+#include "places.h"
 
 struct creation {
 	const struct command *command;
@@ -17,7 +18,7 @@ struct creation {
 	bool ruled;			/* its device rules are to hold */
 	bool weak;			/* it must have no capability that is strong (capability.h) */
 	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
-	const struct strlist *places;	/* of its granted folders (places.h) */
+	const struct granted_places *places;
 };
 
 /*

@@ -10,90 +10,76 @@
 
 #include "../host/file.h"
 #include "../host/mounts.h"
+#include "../host/rootfile.h"
 #include "../pure/cleanup.h"
 
-/* A place that is to be mounted. */
-struct wanted {
-	const char *text;
-	bool seen;
+/* A mount that is met at a target. */
+struct met {
+	uint64_t id;
+	const char *wanted;	/* "FILE-SYSTEM PLACE" */
+	bool is;
 };
 
-struct search {
-	struct wanted *v;	/* sorted */
-	size_t n, left;
-};
+void
+granted_places_free(struct granted_places *p)
+{
+	strlist_free(&p->target);
+	strlist_free(&p->place);
+}
 
 int
-places_of(const struct edits *e, struct strlist *out, struct why *why)
+places_of(const struct edits *e, struct granted_places *out, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].place != NULL && !strlist_add(out, e->mount[i].place, SIZE_MAX))
+		if (e->mount[i].place != NULL && (!strlist_add(&out->target, e->mount[i].target, SIZE_MAX) ||
+		    !strlist_add(&out->place, e->mount[i].place, SIZE_MAX)))
 			return refuse_nomem(why);
 	return 0;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(((const struct wanted *)a)->text, ((const struct wanted *)b)->text);
-}
-
-/* One mount is one of the places, which may be there more than once.  True where none is left. */
 static bool
-tick_off(void *ctx, struct mount *m)
+compare(void *ctx, struct mount *m)
 {
-	struct search *s = ctx;
-	autofree char *text = NULL;
-	struct wanted key, *w;
+	struct met *met = ctx;
+	const size_t n = strlen(m->fs);
 
-	if (asprintf(&text, "%s %s", m->fs, m->place) == -1)
-		text = NULL;
-	key = (struct wanted){ .text = text };
-	if (text == NULL || (w = bsearch(&key, s->v, s->n, sizeof(key), by_text)) == NULL)
+	if (m->id != met->id)
 		return false;
-	while (w > s->v && by_text(w - 1, &key) == 0)
-		w--;
-	while (w < s->v + s->n && w->seen && by_text(w, &key) == 0)
-		w++;
-	if (w == s->v + s->n || w->seen || by_text(w, &key) != 0)
-		return false;
-	w->seen = true;
-	return --s->left == 0;
+	met->is = strncmp(met->wanted, m->fs, n) == 0 && met->wanted[n] == ' ' && strcmp(met->wanted + n + 1, m->place) == 0;
+	return true;
 }
 
+/* «target» leads through links of the image where the runtime's path led; a mount's own top is what a mount is at. */
 static int
-refuse_first(const struct search *s, struct why *why)
+check_place(int proc, int root, const char *pid, const char *target, const char *place, struct why *why)
 {
-	const struct wanted *w = s->v;
+	autoclose int fd = rootfile_open(root, target, O_PATH, NULL);
+	struct met met = { .wanted = place };
 
-	while (w->seen)
-		w++;
-	return refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the runtime mounted: "
-	    "someone led its path elsewhere meanwhile", w->text);
+	if (fd == -1 || !mount_of(fd, &met.id))
+		return refuse(why, WHY_IO, "%s in the container: what the runtime mounted there can't be seen: %s", target,
+		    strerror(errno));
+	if (mounts_any(proc, pid, compare, &met) == -1)
+		return refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
+	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the runtime "
+	    "mounted at %s: someone led its path elsewhere meanwhile", place, target);
 }
 
 int
-places_check(pid_t pid, const struct strlist *places, struct why *why)
+places_check(pid_t pid, const struct granted_places *p, struct why *why)
 {
-	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree struct wanted *v = calloc(places->n + 1, sizeof(*v));
-	struct search s = { .v = v, .n = places->n, .left = places->n };
-	char name[24];
+	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), root = -1;
+	char name[24], top[32];
 	size_t i;
-	int found;
 
-	if (places->n == 0)
-		return 0;
-	if (v == NULL)
-		return refuse_nomem(why);
-	for (i = 0; i < places->n; i++)
-		v[i].text = places->v[i];
-	qsort(v, s.n, sizeof(*v), by_text);
 	snprintf(name, sizeof(name), "%d", pid);
-	found = proc != -1 ? mounts_any(proc, name, tick_off, &s) : -1;
-	if (found == -1)
-		return refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", name, strerror(errno));
-	return found == 1 ? 0 : refuse_first(&s, why);
+	snprintf(top, sizeof(top), "%d/root", pid);
+	if (proc == -1 || (root = openat(proc, top, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "/proc/%s: %s", top, strerror(errno));
+	for (i = 0; i < p->place.n; i++)
+		if (check_place(proc, root, name, p->target.v[i], p->place.v[i], why) == -1)
+			return -1;
+	return 0;
 }

@@ -6,15 +6,23 @@
 #ifndef GPUHELPER_USER_PLACES_H
 #define GPUHELPER_USER_PLACES_H
 
+#include <sys/types.h>
+
 #include "../pure/edits.h"
 
-/* Adds the places of the granted folders among the edits' mounts (way.h).  -1 with *why. */
-int places_of(const struct edits *e, struct strlist *out, struct why *why);
+/* Of each granted folder: where it is to be in the container, and the place that is to be mounted there (way.h). */
+struct granted_places {
+	struct strlist target, place;
+};
+void granted_places_free(struct granted_places *p);
+
+/* Those of the edits.  -1 with *why. */
+int places_of(const struct edits *e, struct granted_places *out, struct why *why);
 
 /*
- * Is each of these places mounted in that process's mount namespace, as often as it
- * is among them?  -1 with *why: WHY_DENIED with the one that is not, WHY_IO where that can't be seen.
+ * Is each of these places mounted at its target, as that process sees it, with nothing over it?  -1 with *why: WHY_DENIED
+ * with the one that is not, WHY_IO where that can't be seen.
  */
-int places_check(pid_t pid, const struct strlist *places, struct why *why);
+int places_check(pid_t pid, const struct granted_places *p, struct why *why);
 
 #endif

@@ -76,7 +76,7 @@ struct made {
 	bool weak;			/* it is one of root's without a user namespace, and not to be a privileged one */
 	bool unguarded;			/* its root directory has to be looked at once more */
 	struct stat root;
-	struct strlist places;		/* of its granted folders */
+	struct granted_places places;
 };
 
 static void
@@ -461,7 +461,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		if (create_container(&creation, why) == -1)
 			return -1;
 	}
-	strlist_free(&made.places);
+	granted_places_free(&made.places);
 	return runtime_exec(runtime, argv, why);
 }
 

@@ -52,10 +52,10 @@ lib  = $(shell $(PKG_CONFIG) --libs $(1))
 slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 
 # a room of helper/ is an archive; programs are their main and what they use of the rooms
-rooms := pure host root label user ctl
-mains := helper/root/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
+rooms := pure host root read label user ctl
+mains := helper/root/main.c helper/read/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
 .PHONY: all check check-vm unit install uninstall selinux install-selinux clean dist
 all: $(programs)
@@ -72,7 +72,11 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson libudev hogweed nettle yaml-0.1) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,jansson libudev hogweed nettle) -lgmp
+
+$(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson yaml-0.1)
 
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -81,20 +85,20 @@ $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(
 # on the path of every verb of every container: one static program, no loader, no NSS
 WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
 WRAPPER_LIBS := $(if $(SAN),$(call lib,libconfig jansson nettle),$(call slib,libconfig jansson nettle))
-$(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+$(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(WRAPPER_STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
 
-$(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+$(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux hogweed nettle libcurl yaml-0.1) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libhost.a $(B)/libpure.a \
+	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a \
 	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 

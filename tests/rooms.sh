@@ -19,22 +19,23 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-label gpuhelper-runc gpuhelperctl; do
+for f in libpure.a libhost.a libread.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-label gpuhelper-runc gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# pure/ computes: memory, strings, text into memory; jansson, libconfig, libyaml, nettle and gmp where they do no more
-# either.
+# pure/ computes: memory, strings, text into memory; jansson, nettle and gmp where they do no more either.  read/ is as pure/,
+# with libconfig and libyaml.
 # Everything that is not named here fails.  _FORTIFY_SOURCE's «__x_chk» is x.
 pure_may='malloc calloc realloc reallocarray free qsort abort
 memchr memcmp memcpy memmove memset memmem mempcpy explicit_bzero
 strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr strspn strcspn strpbrk strdup strndup
 snprintf vsnprintf asprintf vasprintf __stack_chk_fail
-json_[a-z_0-9]* config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting
-config_setting_[a-z_]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*
-yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete'
+json_[a-z_0-9]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
+read_may='config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting config_setting_[a-z_]*
+yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete
+settings_text cdi_registry_load'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
 # host/ reads: it changes nothing on the host, becomes no one, starts nothing.
@@ -68,10 +69,12 @@ foreign() {
 	    if (s ~ /^__.*_chk$/ && s != "__stack_chk_fail") { sub(/^__/, "", s); sub(/_chk$/, "", s) }
 	    sub(/^__isoc(99|23)_/, "", s); print o ": " s }' | sort -u >"$tmp/symbols"
 	case $1 in
-	pure)
+	pure | read)
+		may=$pure_may
+		[ "$1" = pure ] || may="$pure_may $read_may"
 		nm --defined-only "$build/libpure.a" "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBRVW]/ { print $3 }' | sort -u \
 		    >"$tmp/own"
-		awk -v may="^($(pattern "$pure_may"))\$" -v not="^($(pattern "$pure_not"))\$" 'NR == FNR { own[$1] = 1; next }
+		awk -v may="^($(pattern "$may"))\$" -v not="^($(pattern "$pure_not"))\$" 'NR == FNR { own[$1] = 1; next }
 		    ($2 in own) { next } $2 !~ may || $2 ~ not' "$tmp/own" "$tmp/symbols" ;;
 	host)	grep -E ": ($(pattern "$changes $becomes $starts $nss"))\$" "$tmp/symbols" ;;
 	user)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat $nss"))\$" \
@@ -86,10 +89,11 @@ foreign() {
 	esac
 }
 
-for room in pure host user root label ctl; do
+for room in pure read host user root label ctl; do
 	foreign $room "$build/lib$room.a" >"$tmp/foreign"
 	case $room in
 	pure) says='computes, and calls nothing that could reach the host' ;;
+	read) says='computes, too, with the parsers; who has files read for himself is told them by host/' ;;
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	user) says='takes no more rights than the caller has' ;;
 	root) says='runs no program but its own, loads no library, asks no name service' ;;
@@ -110,7 +114,8 @@ pure
 host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_ioprio_set SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
-label SYS_close_range
+read
+label
 ctl
 END
 [ ! -s "$tmp/foreign" ]
@@ -122,10 +127,11 @@ grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
 # No room includes one that is more than it.
-grep -nE '^#include +"\.\./(host|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
-grep -nE '^#include +"\.\./(user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(host|read|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
 grep -nE '^#include +"\.\./(root|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
@@ -148,6 +154,8 @@ see pure '#include <stdlib.h>
 char *f(void); char *f(void) { return getenv("HOME"); }' getenv
 see pure '#include <time.h>
 long f(void); long f(void) { return time(0); }' time
+see read '#include <fcntl.h>
+int f(void); int f(void) { return open("/etc/passwd", O_RDONLY); }' open
 see pure 'int json_load_file(const char *); int f(void); int f(void) { return json_load_file("/etc/passwd"); }' json_load_file
 see pure 'int config_read_file(void); int f(void); int f(void) { return config_read_file(); }' config_read_file
 see pure 'int yaml_parser_set_input_file(void); int f(void); int f(void) { return yaml_parser_set_input_file(); }' yaml_parser_set_input_file
@@ -190,21 +198,23 @@ ok "and nothing in an object that does nothing" $? "$tmp/found"
 # The programs
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 needed "$build/gpuhelper" >"$tmp/needed"
-# libyaml since nvidia-ctk writes its specs so
-! [ -s "$tmp/needed" ] || grep -vE '^lib(config|jansson|udev|yaml-0|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
+! [ -s "$tmp/needed" ] || grep -vE '^lib(jansson|udev|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
 [ -s "$tmp/needed" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper needs these libraries only ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/found"
 nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
 grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'gpuhelper: (fork|fexecve)' >"$tmp/found"
 [ -s "$tmp/symbols" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper itself, as it is linked, has none of the calls that root/ may not have" $? "$tmp/found"
+needed "$build/gpuhelper-read" | grep -vxE 'lib(config|jansson|yaml-0|c)\.so\.[0-9]+' >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "gpuhelper-read needs the libraries of its parsers, and no other" $? "$tmp/found"
 needed "$build/gpuhelper-label" | grep -vxE 'lib(selinux|c)\.so\.[0-9]+' >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "gpuhelper-label needs libselinux, and no other" $? "$tmp/found"
 readelf -dW "$build/gpuhelper" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/gpuhelper" | grep -q 'FLAGS_1.*NOW'
 ok "gpuhelper is bound at its start" $?
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
 { readelf -lW "$build/gpuhelper-runc" | grep INTERP; needed "$build/gpuhelper-runc"; } >"$tmp/found"

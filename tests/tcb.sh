@@ -6,7 +6,8 @@
 #   tcb.sh lines FILE...	how these are counted: lines with something beside comments
 #
 # The ceilings are what there is: who gets below lowers them, nobody gets above.  What they are to be once the helper is
-# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.  Of these gpuhelper-label is one already.
+# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.  Of these gpuhelper-label and gpuhelper-read
+# are there: the second took 2,900 lines out of pure/ and host/, and two libraries, and root/ has 133 more that speak to it.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
@@ -50,9 +51,9 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 8216
-at_most "lines of helper/host/ that are linked" "$(room host)" 6730
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 11615
+at_most "lines of helper/root/" "$(room root)" 8349
+at_most "lines of helper/host/ that are linked" "$(room host)" 6567
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 8884
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 600
 at_most "libraries that it names (NEEDED)" "$(readelf -d "$build/gpuhelper" | grep -c NEEDED)" 8
 

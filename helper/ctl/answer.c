@@ -7,6 +7,7 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
+#include "../pure/varsjson.h"
 
 /* What is left out, whatever the answer. */
 static const char *const unseen[] = {
@@ -71,7 +72,7 @@ put_identity(json_t *object, const struct identity *id)
 	put_text(object, "job", id->job);
 	put_text(object, "issuer", id->issuer);
 	if (id->instance_vars != NULL)
-		json_object_set_new(object, "instance_vars", json_deep_copy(id->instance_vars));
+		json_object_set_new(object, "instance_vars", instance_vars_json(id->instance_vars));
 }
 
 static json_t *
@@ -97,9 +98,9 @@ policies_json(const struct inquiry *q)
 	json_t *list = json_array(), *j;
 	size_t i;
 
-	for (i = 0; i < q->files.n; i++) {
+	for (i = 0; i < q->policies.n; i++) {
 		j = json_object();
-		put_text(j, "file", q->files.v[i].name);
+		put_text(j, "file", q->policies.v[i].policy.name);
 		put_text(j, "verdict", said_name(q, i));
 		if (i < q->heard && q->said[i].verdict != VERDICT_GRANT)
 			put_text(j, "reason", said_why(q, i));
@@ -180,7 +181,7 @@ gives_json(const struct inquiry *q)
 		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
-	return json_pack("{s:o, s:o, s:o, s:I}", "gpus", gpus, "folders", folders, "env", env_names(&q->decision.policy),
+	return json_pack("{s:o, s:o, s:o, s:I}", "gpus", gpus, "folders", folders, "env", env_names(q->decision.policy),
 	    "wait", (json_int_t)g->wait);
 }
 
@@ -208,7 +209,7 @@ answer_json(const struct inquiry *q)
 
 	put_text(j, "outcome", outcome_name(q));
 	if (q->outcome == OUTCOME_GRANTED) {
-		put_text(j, "policy", q->decision.policy.name);
+		put_text(j, "policy", q->decision.policy->name);
 	} else {
 		put_text(j, "reason", q->why.text);
 		json_object_set_new(j, "code", json_integer(q->why.code));
@@ -268,10 +269,10 @@ say_policies(const struct inquiry *q)
 	const char *name;
 	size_t i;
 
-	if (q->files.n == 0)
+	if (q->policies.n == 0)
 		say("policies: none in %s/policy.d", q->config_dir);
-	for (i = 0; i < q->files.n; i++) {
-		name = q->files.v[i].name;
+	for (i = 0; i < q->policies.n; i++) {
+		name = q->policies.v[i].policy.name;
 		if (i >= q->heard)
 			say("%s: not asked: %s", name, q->heard == 0 ? "it is decided before any policy" :
 			    q->decision.verdict == VERDICT_GRANT ? "a file before it grants" : "a file before it is broken");
@@ -314,12 +315,12 @@ static void
 say_grant(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
-	json_t *names = env_names(&q->decision.policy);
+	json_t *names = env_names(q->decision.policy);
 	const struct folder_want *f;
 	char joined[1024];
 	size_t i;
 
-	say("granted by %s:", q->decision.policy.name);
+	say("granted by %s:", q->decision.policy->name);
 	for (i = 0; i < g->gpus; i++)
 		say_gpus(&g->gpu[i]);
 	if (g->gpus > 0 && g->wait > 0)

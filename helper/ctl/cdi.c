@@ -17,6 +17,8 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../read/cdispec.h"
+#include "../read/parse.h"
 
 #define CONFIG_MAX (16 * 1024 * 1024)
 
@@ -194,7 +196,7 @@ ctl_cdi_inject(const struct options *o)
 
 	if ((config = ctl_read_input(o->arg[0], CONFIG_MAX, &len, &why)) == NULL ||
 	    (dirs = cdi_spec_dirs(o->spec_dirs != NULL ? o->spec_dirs : CDI_DIRS, &why)) == NULL ||
-	    cdi_registry_load(dirs, false, &r, &why) == -1)
+	    cdi_registry_load(dirs, false, specs_parse, &r, &why) == -1)
 		return give_up(o, &why);
 	cdi_say_problems(&r, false);
 	if (merge(o, &r, &m, &why) == 0 && cdi_fill_nodes(&m, &why) == 0)

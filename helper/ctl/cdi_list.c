@@ -5,6 +5,8 @@
 
 #include "../host/cdigroups.h"
 #include "../pure/cleanup.h"
+#include "../read/cdispec.h"
+#include "../read/parse.h"
 
 static json_t *
 strings_json(const struct strlist *l)
@@ -100,7 +102,7 @@ ctl_cdi_list(const struct options *o)
 	bool any;
 
 	if ((o->spec_dirs != NULL && (dirs = cdi_spec_dirs(o->spec_dirs, &why)) == NULL) ||
-	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, &r, &why) == -1 ||
+	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, specs_parse, &r, &why) == -1 ||
 	    judge_groups(&r, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)

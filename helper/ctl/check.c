@@ -18,6 +18,8 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../read/policyread.h"
+#include "../read/settingsread.h"
 #include "ctl.h"
 #include "doctor.h"
 

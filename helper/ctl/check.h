@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_CTL_CHECK_H
 #define GPUHELPER_CTL_CHECK_H
 
+#include "../pure/conffault.h"
 #include "../pure/gpu.h"
 #include "../pure/policy.h"
 #include "../pure/settings.h"

@@ -13,11 +13,12 @@
 #include <sys/sysmacros.h>
 
 #include "../host/cdigpus.h"
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "../read/load.h"
+#include "../read/parse.h"
 
 /* What is at a node's path; «text» says it in words. */
 struct seen {
@@ -260,7 +261,7 @@ ctl_devices(const struct options *o)
 	if (root == -1)
 		ret = refuse(&why, WHY_IO, "/: %s", strerror(errno));
 	else
-		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why) == -1 ? -1 : cdigpus_name_all(&inv, &why);
+		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why) == -1 ? -1 : cdigpus_name_all(specs_parse, &inv, &why);
 	if (ret == 0 && o->json)
 		print_json(&inv, &settings);
 	else if (ret == 0)

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/etc.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "../read/load.h"
 
 void
 doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend, const char *fmt, ...)

@@ -40,6 +40,11 @@ void doctor_runtime(struct doctor *d);
 void doctor_volumes(struct doctor *d);
 void doctor_group(struct doctor *d);
 void doctor_door(struct doctor *d);
+/*
+ * A program that the helper starts, and refuses to start where others could have written it.  False, and told with what
+ * is so without it: it is missing, or not root's alone.
+ */
+bool doctor_program(struct doctor *d, const char *topic, const char *path, enum finding bad, const char *without);
 /* What it is judged by. */
 void doctor_policies(struct doctor *d);
 void doctor_keys(struct doctor *d);

@@ -74,6 +74,24 @@ doctor_group(struct doctor *d)
 		doctor_say(d, FINDING_OK, "group", NULL, "%s is in group gpuhelper", name);
 }
 
+bool
+doctor_program(struct doctor *d, const char *topic, const char *path, enum finding bad, const char *without)
+{
+	autofree char *mend = NULL;
+	struct stat st;
+
+	if (lstat(path, &st) == -1) {
+		doctor_say(d, bad, topic, "make install", "%s: %s: %s", path, strerror(errno), without);
+		return false;
+	}
+	if (S_ISREG(st.st_mode) && st.st_uid == 0 && (st.st_mode & 022) == 0)
+		return true;
+	if (asprintf(&mend, "chown root:root %s && chmod 0711 %s", path, path) == -1)
+		mend = NULL;
+	doctor_say(d, bad, topic, mend, "%s is not root's alone: it is not started", path);
+	return false;
+}
+
 /* Of another user nothing but root's part can be seen. */
 static void
 look_at_others_door(struct doctor *d)
@@ -99,6 +117,7 @@ doctor_door(struct doctor *d)
 	struct why by_socket = { 0 }, by_setuid = { 0 }, why;
 	int fd = -1;
 
+	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-read", FINDING_FAIL, "nothing is granted");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

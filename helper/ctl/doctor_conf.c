@@ -7,10 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../read/load.h"
+#include "../read/parse.h"
 #include "doctor.h"
 #include "keys.h"
 #include "readable.h"
@@ -48,26 +49,20 @@ note_gpus(struct doctor *d, const struct policy *p)
 
 /* How many of them ask for a token; -1 where one does not parse. */
 static int
-count_tokens(struct doctor *d, const struct policy_files *files)
+count_tokens(struct doctor *d, const struct policy_set *policies)
 {
+	const struct policy_entry *e;
 	int tokens = 0;
 	size_t i;
 
-	for (i = 0; i < files->n; i++) {
-		autofaults struct faults f = { 0 };
-		struct policy p = { 0 };
-		struct why why;
-		bool good = policy_parse(files->v[i].name, files->v[i].text, files->v[i].len, &p, &f);
-
-		tokens += good && p.identity == IDENTITY_TOKEN;
-		if (good)
-			note_gpus(d, &p);
-		policy_free(&p);
-		if (good)
-			continue;
-		(void)faults_refuse(&f, files->v[i].name, &why);
-		doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
-		return -1;
+	for (i = 0; i < policies->n; i++) {
+		e = &policies->v[i];
+		if (e->broken != NULL) {
+			doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", e->broken);
+			return -1;
+		}
+		tokens += e->policy.identity == IDENTITY_TOKEN;
+		note_gpus(d, &e->policy);
 	}
 	return tokens;
 }
@@ -76,13 +71,15 @@ void
 doctor_policies(struct doctor *d)
 {
 	autopolicyfiles struct policy_files files = { 0 };
+	autopolicyset struct policy_set policies = { 0 };
 	struct why why;
 	int tokens;
 
 	if (!settings_good(d))
 		return;
 	doctor_say(d, FINDING_OK, "settings", NULL, "%s/gpuhelper.conf, or the defaults", GPUHELPER_CONFDIR);
-	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1) {
+	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1 ||
+	    (!policies_parse(&files, &policies) && refuse_nomem(&why) == -1)) {
 		if (files.shut && geteuid() != 0)
 			doctor_say(d, FINDING_OK, "policies", NULL, "are for root to read, which is enough: as root, gpuhelperctl "
 			    "check judges them");
@@ -93,7 +90,7 @@ doctor_policies(struct doctor *d)
 	if (files.n == 0)
 		doctor_say(d, FINDING_WARN, "policies", NULL,
 		    "none in %s/policy.d, so nothing is granted: see the examples there", GPUHELPER_CONFDIR);
-	else if ((tokens = count_tokens(d, &files)) > 0 && d->settings.issuers == 0)
+	else if ((tokens = count_tokens(d, &policies)) > 0 && d->settings.issuers == 0)
 		doctor_say(d, FINDING_FAIL, "policies", NULL, "%d of %zu ask for a token, and gpuhelper.conf has no issuers",
 		    tokens, files.n);
 	else if (tokens >= 0)

@@ -15,6 +15,7 @@
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
+#include "../read/parse.h"
 #include "../user/namespace.h"
 #include "doctor.h"
 
@@ -148,7 +149,7 @@ doctor_cdi(struct doctor *d)
 	struct why why;
 	size_t i;
 
-	if (cdi_registry_load(CDI_DIRS, true, &r, &why) == -1 || doctor_find_gpus(&inv, &why) == -1)
+	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || doctor_find_gpus(&inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
 	for (i = 0; i < r.problems.n; i++)
 		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
@@ -192,22 +193,16 @@ doctor_units(struct doctor *d)
 		look_at_timer(d, "gpuhelper-keys.timer", "the issuers' new keys are not fetched");
 }
 
-/* What the helper starts for labels, and refuses to start where others could have written it. */
+/* What the helper starts for labels. */
 static void
 look_at_labeller(struct doctor *d, bool enforces)
 {
 	const enum finding bad = enforces ? FINDING_FAIL : FINDING_WARN;
 	char label[256] = "";
-	struct stat st;
 
-	if (lstat(LABELLER, &st) == -1)
-		doctor_say(d, bad, "selinux", "make install", "%s: %s: nothing is granted where SELinux is on", LABELLER,
-		    strerror(errno));
-	else if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
-		doctor_say(d, bad, "selinux", "chown root:root " LABELLER " && chmod 0711 " LABELLER,
-		    "%s is not root's alone: it is not started", LABELLER);
-	else if (getxattr(LABELLER, "security.selinux", label, sizeof(label) - 1) == -1 ||
-	    strstr(label, ":gpuhelper_label_exec_t:") == NULL)
+	if (doctor_program(d, "selinux", LABELLER, bad, "nothing is granted where SELinux is on") &&
+	    (getxattr(LABELLER, "security.selinux", label, sizeof(label) - 1) == -1 ||
+	    strstr(label, ":gpuhelper_label_exec_t:") == NULL))
 		doctor_say(d, bad, "selinux", "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC,
 		    "%s is not labelled gpuhelper_label_exec_t (%s)", LABELLER, label[0] != '\0' ? label : "no label");
 }

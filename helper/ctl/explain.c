@@ -15,6 +15,8 @@
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/wire.h"
+#include "../read/load.h"
+#include "../read/parse.h"
 
 static void
 inquiry_free(struct inquiry *q)
@@ -31,7 +33,7 @@ inquiry_free(struct inquiry *q)
 	request_free(&q->request);
 	spec_free(&q->spec);
 	bundle_close(&q->bundle);
-	policy_files_free(&q->files);
+	policy_set_free(&q->policies);
 	settings_free(&q->settings);
 	strlist_free(&q->notes);
 	free(q->config_dir);
@@ -54,10 +56,14 @@ note(struct inquiry *q, const char *fmt, ...)
 static int
 load_config(struct inquiry *q)
 {
+	autopolicyfiles struct policy_files files = { 0 };
+
 	if (ctl_config_dir(q->options->config_dir, &q->config_dir, &q->strict, &q->why) == -1 ||
 	    settings_load(q->config_dir, q->strict, &q->settings, NULL, NULL, &q->why) == -1)
 		return -1;
-	return policy_files_load(q->config_dir, q->strict, &q->files, &q->why);
+	if (policy_files_load(q->config_dir, q->strict, &files, &q->why) == -1)
+		return -1;
+	return policies_parse(&files, &q->policies) ? 0 : refuse_nomem(&q->why);
 }
 
 /* Whose worker it is: --user by name or number, else who runs this. */
@@ -158,13 +164,13 @@ ask_policies(struct inquiry *q)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct question question = {
-		.who = &q->asker, .id = &q->identity, .ask = &q->ask, .settings = &q->settings, .files = &q->files,
-		.source = { .root = root, .udev = true },
+		.who = &q->asker, .id = &q->identity, .ask = &q->ask, .settings = &q->settings, .policies = &q->policies,
+		.source = { .root = root, .udev = true }, .parse_specs = specs_parse,
 	};
 
 	if (root == -1)
 		return refuse(&q->why, WHY_IO, "/: %s", strerror(errno));
-	if ((q->said = calloc(q->files.n + 1, sizeof(*q->said))) == NULL)
+	if ((q->said = calloc(q->policies.n + 1, sizeof(*q->said))) == NULL)
 		return refuse_nomem(&q->why);
 	decide(&question, &q->decision, hear, q);
 	if (q->decision.verdict == VERDICT_GRANT)

@@ -26,7 +26,7 @@ struct inquiry {
 	char *config_dir;
 	bool strict;
 	struct settings settings;
-	struct policy_files files;
+	struct policy_set policies;
 	struct bundle bundle;		/* with --bundle, else empty */
 	struct spec spec;
 	struct request request;

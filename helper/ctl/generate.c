@@ -18,6 +18,7 @@
 #include "../host/file.h"
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
+#include "../read/cdispec.h"
 #include "cdi.h"
 
 enum seen { SEEN_RIGHT, SEEN_WRONG, SEEN_ABSENT };

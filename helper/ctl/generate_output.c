@@ -18,6 +18,7 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "../read/parse.h"
 #include "cdi.h"
 
 bool
@@ -111,7 +112,7 @@ check_conflicts(const struct generating *g, const char *dir, bool used, const ch
 	const char *device;
 	size_t i, len;
 
-	if (cdi_registry_load(used ? CDI_DIRS : dir, false, &r, why) == -1)
+	if (cdi_registry_load(used ? CDI_DIRS : dir, false, specs_parse, &r, why) == -1)
 		return -1;
 	for (i = 0; i < r.files; i++) {
 		const char *path = r.file[i].path;

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../pure/text.h"
+#include "../read/load.h"
 
 /* The two steps of gpuhelper-keys.service meet in one directory. */
 static int

@@ -91,11 +91,12 @@ callers_meet(const struct policy *a, const struct policy *b)
 static bool
 vars_meet(const struct policy *a, const struct policy *b)
 {
-	const char *name;
-	json_t *want, *other;
+	const char *other;
+	size_t i;
 
-	json_object_foreach(a->instance_vars, name, want)
-		if ((other = json_object_get(b->instance_vars, name)) != NULL && !json_equal(want, other))
+	for (i = 0; i < a->instance_vars.name.n; i++)
+		if ((other = instance_var(&b->instance_vars, a->instance_vars.name.v[i])) != NULL &&
+		    strcmp(a->instance_vars.value.v[i], other) != 0)
 			return false;
 	return true;
 }
@@ -113,12 +114,22 @@ covers_meet(const struct policy *a, const struct policy *b)
 	    (!a->has_jobs || !b->has_jobs || lists_meet(&a->jobs, &b->jobs)) && vars_meet(a, b);
 }
 
+static bool
+vars_included(const struct instance_vars *wide, const struct instance_vars *narrow)
+{
+	const char *other;
+	size_t i;
+
+	for (i = 0; i < wide->name.n; i++)
+		if ((other = instance_var(narrow, wide->name.v[i])) == NULL || strcmp(wide->value.v[i], other) != 0)
+			return false;
+	return true;
+}
+
 /* Does «wide» plainly cover all that «narrow» covers? */
 static bool
 cover_includes(const struct policy *wide, const struct policy *narrow)
 {
-	const char *name;
-	json_t *want;
 	size_t i;
 
 	if (wide->has_callers) {
@@ -140,10 +151,7 @@ cover_includes(const struct policy *wide, const struct policy *narrow)
 		return false;
 	if (wide->has_jobs && (!narrow->has_jobs || !list_includes(&wide->jobs, &narrow->jobs)))
 		return false;
-	json_object_foreach(wide->instance_vars, name, want)
-		if (!json_equal(want, json_object_get(narrow->instance_vars, name)))
-			return false;
-	return true;
+	return vars_included(&wide->instance_vars, &narrow->instance_vars);
 }
 
 static bool

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/etc.h"
 #include "../pure/cleanup.h"
+#include "../read/load.h"
 #include "../user/ask.h"
 #include "../user/chores.h"
 #include "../user/namespace.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../host/users.h"
+#include "../read/conf.h"
 
 bool
 is_policy(const struct checked *c)

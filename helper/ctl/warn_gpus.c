@@ -16,6 +16,7 @@
 #include "../host/gpus.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
+#include "../read/parse.h"
 #include "warn.h"
 
 void
@@ -32,7 +33,8 @@ look_at_gpus(const struct check_set *s, struct gpu_view *v)
 		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
 			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
 	v->seen = vendors != 0 && root != -1 && gpus_find(&source, vendors, &v->inventory, &why) == 0 &&
-	    cdi_registry_load(CDI_DIRS, true, &v->specs, &why) == 0 && cdigpus_name(&v->specs, &v->inventory, &why) == 0;
+	    cdi_registry_load(CDI_DIRS, true, specs_parse, &v->specs, &why) == 0 &&
+	    cdigpus_name(&v->specs, &v->inventory, &why) == 0;
 }
 
 void

@@ -94,27 +94,21 @@ list_names(struct loading *l, int dirfd, struct strlist *names)
 static int
 read_file(struct loading *l, int dirfd, const char *name, struct cdi_file *v)
 {
-	autofree char *text = NULL;
 	enum trust_found found = TRUST_FAILED;
-	enum cdi_format format;
 	struct why why = { 0 };
-	size_t len;
 	unsigned i;
 
 	/* one that is replaced is there again at once */
-	for (i = 0; i < 3 && text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
-		found = trust_find_text(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &text, &len, &why);
+	for (i = 0; i < 3 && v->text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
+		found = trust_find_text(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &v->text, &v->len, &why);
 	if (is_passing(found, &why))
 		return give_up(l, &why);
-	if (text == NULL)
+	if (v->text == NULL)
 		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
-	if ((l->bytes += len) > CDI_BYTES_MAX)
+	if ((l->bytes += v->len) > CDI_BYTES_MAX)
 		return refuse(l->why, WHY_IO, "CDI specs: %s: the files up to this one have more than %d MiB", v->path,
 		    CDI_BYTES_MAX / 1024 / 1024);
-	cdi_format_of(name, &format);
-	v->usable = cdi_parse(&v->spec, format, text, len, &v->faults) &&
-	    !(l->trusted && v->faults.unsafe > v->faults.unsafe_hooks);
-	return v->faults.starved ? -1 : 0;
+	return 0;
 }
 
 static int
@@ -228,27 +222,50 @@ resolve(struct cdi_registry *r)
 	return 0;
 }
 
-int
-cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why)
+static int
+load_dirs(struct loading *l, const char *dirs)
 {
-	struct why stopped = { 0 };
-	struct loading l = { .r = r, .trusted = trusted, .why = &stopped };
 	autofree char *copy = strdup(dirs);
 	char *dir, *rest = copy;
 
-	*r = (struct cdi_registry){ 0 };
 	if (copy == NULL)
-		return refuse_nomem(why);
+		return -1;
 	while ((dir = strsep(&rest, ":")) != NULL) {
 		if (*dir == '\0')
 			continue;
-		l.path = dir;
-		if (load_dir(&l) == -1) {
-			*why = stopped;
-			return stopped.code != WHY_NONE ? -1 : refuse_nomem(why);
-		}
-		l.dir++;
+		l->path = dir;
+		if (load_dir(l) == -1)
+			return -1;
+		l->dir++;
 	}
+	return 0;
+}
+
+/* What was read is known: the text is not needed any more. */
+static void
+settle(struct cdi_file *f, bool trusted)
+{
+	f->usable = f->usable && !(trusted && f->faults.unsafe > f->faults.unsafe_hooks);
+	free(f->text);
+	f->text = NULL;
+}
+
+int
+cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why)
+{
+	struct why stopped = { 0 };
+	struct loading l = { .r = r, .trusted = trusted, .why = &stopped };
+	size_t i;
+
+	*r = (struct cdi_registry){ 0 };
+	if (load_dirs(&l, dirs) == -1) {
+		*why = stopped;
+		return stopped.code != WHY_NONE ? -1 : refuse_nomem(why);
+	}
+	if (r->files > 0 && parse(r, why) == -1)
+		return -1;
+	for (i = 0; i < r->files; i++)
+		settle(&r->file[i], trusted);
 	return add_entries(r) == -1 || resolve(r) == -1 ? refuse_nomem(why) : 0;
 }
 
@@ -259,6 +276,7 @@ cdi_registry_free(struct cdi_registry *r)
 
 	for (i = 0; i < r->files; i++) {
 		free(r->file[i].path);
+		free(r->file[i].text);
 		cdi_free(&r->file[i].spec);
 		cdi_faults_free(&r->file[i].faults);
 		strlist_free(&r->file[i].problems);

@@ -15,6 +15,8 @@
 struct cdi_file {
 	char *path;
 	size_t dir;			/* the place of its directory in the list */
+	char *text;			/* until it is read; NULL: it could not be had */
+	size_t len;
 	bool usable;			/* its devices count */
 	struct cdi_spec spec;
 	struct cdi_faults faults;	/* of the text */
@@ -37,6 +39,12 @@ struct cdi_registry {
 };
 
 /*
+ * Reads the files that have a text: sets their spec and faults, and «usable» where a spec is CDI.  -1 with *why: that
+ * can't be known.
+ */
+typedef int cdi_parser(struct cdi_registry *r, struct why *why);
+
+/*
  * Reads all of them.  «dirs» as in CDI_DIRS; names that end in .json or .yaml,
  * hidden ones too, no directories beneath.  A directory that is not there counts
  * as empty; what is wrong with one, or with a file, is told and stops no other.
@@ -51,7 +59,7 @@ struct cdi_registry {
  * -1 with *why: memory ran short, the host could not read one just now, or all
  * together have more than CDI_BYTES_MAX.  cdi_registry_free() in either case.
  */
-int cdi_registry_load(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why);
+int cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);
 #define autocdiregistry __attribute__((cleanup(cdi_registry_free)))
 

@@ -12,6 +12,6 @@
 int cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why);
 
 /* The same from the specs of CDI_DIRS, read as the helper reads them, for who needs nothing else of them. */
-int cdigpus_name_all(struct inventory *inv, struct why *why);
+int cdigpus_name_all(cdi_parser *parse, struct inventory *inv, struct why *why);
 
 #endif

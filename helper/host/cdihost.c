@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../pure/path.h"
+#include "cdisource.h"
 
 /* 0: no device. */
 static char
@@ -72,124 +73,6 @@ cdi_fill_nodes(struct cdi_merged *m, struct why *why)
 	return 0;
 }
 
-/* A walk along a path, of which «done» has been seen and holds no link, and «rest» is to come. */
-struct walk {
-	char done[PATH_MAX], rest[PATH_MAX];
-	bool loose;		/* others than root can change a directory of «done» */
-	char who[PATH_MAX];	/* the first such */
-};
-
-static void
-look_at_dir(struct walk *w, const char *path, const struct stat *st)
-{
-	if (w->loose || (st->st_uid == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0))
-		return;
-	w->loose = true;
-	snprintf(w->who, sizeof(w->who), "%s", path);
-}
-
-/* The target of a link in place of its name: from the root, or from where the link is. */
-static int
-follow(struct walk *w, const char *link)
-{
-	char target[PATH_MAX], rest[PATH_MAX];
-	ssize_t n = readlink(link, target, sizeof(target) - 1);
-
-	if (n == -1)
-		return -1;
-	target[n] = '\0';
-	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->rest) >= sizeof(rest)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(w->rest, rest, sizeof(rest));
-	if (target[0] == '/')
-		w->done[0] = '\0';
-	return 0;
-}
-
-/* What has been seen is a directory again: not the link, whose mode says nothing. */
-static int
-look_back(const struct walk *w, struct stat *st, struct why *why)
-{
-	const char *path = w->done[0] != '\0' ? w->done : "/";
-
-	return lstat(path, st) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
-}
-
-/*
- * Goes along an absolute path, through links of directories; *st is what stands
- * at the end, itself a link or not.  -1 with *why.
- */
-static int
-walk_to(struct walk *w, const char *path, struct stat *st, struct why *why)
-{
-	char part[NAME_MAX + 1], next[PATH_MAX], *slash;
-	unsigned links = 0;
-	size_t n;
-
-	w->done[0] = '\0';
-	if ((size_t)snprintf(w->rest, sizeof(w->rest), "%s", path) >= sizeof(w->rest))
-		return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
-	if (lstat("/", st) == -1)
-		return refuse(why, WHY_IO, "/: %s", strerror(errno));
-	for (;;) {
-		memmove(w->rest, w->rest + strspn(w->rest, "/"), strlen(w->rest + strspn(w->rest, "/")) + 1);
-		if ((n = strcspn(w->rest, "/")) == 0)
-			return 0;
-		look_at_dir(w, w->done[0] != '\0' ? w->done : "/", st);
-		if (n >= sizeof(part))
-			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
-		memcpy(part, w->rest, n);
-		part[n] = '\0';
-		memmove(w->rest, w->rest + n, strlen(w->rest + n) + 1);
-		if (strcmp(part, ".") == 0)
-			continue;
-		if (strcmp(part, "..") == 0) {
-			if ((slash = strrchr(w->done, '/')) != NULL)
-				*slash = '\0';
-			if (look_back(w, st, why) == -1)
-				return -1;
-			continue;
-		}
-		if ((size_t)snprintf(next, sizeof(next), "%s/%s", w->done, part) >= sizeof(next))
-			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
-		if (lstat(next, st) == -1)
-			return refuse(why, WHY_ABSENT, "%s", errno == ENOENT ? "is not there" : strerror(errno));
-		if (!S_ISLNK(st->st_mode)) {
-			memcpy(w->done, next, sizeof(next));
-			continue;
-		}
-		if (w->rest[strspn(w->rest, "/")] == '\0')
-			return 0;	/* the last of the path: only links before it are followed */
-		if (w->loose)
-			return refuse(why, WHY_DATA, "the link %s is in %s, which others than root can change", next, w->who);
-		if (++links > 40 || follow(w, next) == -1)
-			return refuse(why, WHY_DATA, "%s: %s", next, links > 40 ? strerror(ELOOP) : strerror(errno));
-		if (look_back(w, st, why) == -1)
-			return -1;
-	}
-}
-
-int
-cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why)
-{
-	static struct walk w;
-	struct why inner;
-
-	w.loose = false;
-	if (path_check(path, why) == -1)
-		return -1;
-	if (walk_to(&w, path, st, &inner) == -1)
-		return refuse(why, inner.code, "%.200s %s", path, inner.text);
-	if (S_ISLNK(st->st_mode))
-		return refuse(why, WHY_DATA, "%s is a symbolic link", path);
-	look_at_dir(&w, path, st);
-	*roots = !w.loose;
-	memcpy(real, w.done[0] != '\0' ? w.done : "/", w.done[0] != '\0' ? strlen(w.done) + 1 : 2);
-	return 0;
-}
-
 struct looking {
 	struct cdi_faults *f;
 	char path[64];		/* of the edits: "devices[0].containerEdits" */
@@ -214,7 +97,7 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 {
 	const char *path = node_host_path(n), *key = path == n->path ? "path" : "hostPath", *list = "deviceNodes";
 	const char want = n->type == 'u' ? 'c' : n->type;
-	static struct walk w;
+	static struct cdi_walk w;
 	const char *what;
 	struct stat st;
 	struct why why;
@@ -223,7 +106,7 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 	w.loose = false;
 	if (path_check(path, &why) == -1)
 		return;		/* told by its text */
-	if (walk_to(&w, path, &st, &why) == -1)
+	if (cdi_walk(&w, path, &st, &why) == -1)
 		add_fault(l, n->line, n->column, list, i, key, "%.80s %.150s", path, why.text);
 	else if (S_ISLNK(st.st_mode))
 		add_fault(l, n->line, n->column, list, i, key, "%.200s is a symbolic link", path);
@@ -273,14 +156,14 @@ check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 {
 	static char text[PATH_MAX];
 	const char *real, *what;
-	static struct walk w;
+	static struct cdi_walk w;
 	struct stat st;
 	struct why why;
 
 	w.loose = false;
 	if (!cdi_mount_is_bind(m) || path_check(m->host_path, &why) == -1)
 		return;
-	if (walk_to(&w, m->host_path, &st, &why) == -1) {
+	if (cdi_walk(&w, m->host_path, &st, &why) == -1) {
 		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why.text);
 		return;
 	}
@@ -297,20 +180,20 @@ check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 static void
 check_hook(struct looking *l, size_t i, const struct cdi_hook *h)
 {
-	static struct walk w;
+	static struct cdi_walk w;
 	struct stat st;
 	struct why why;
 
 	w.loose = false;
 	if (path_check(h->path, &why) == -1)
 		return;
-	if (walk_to(&w, h->path, &st, &why) == -1)
+	if (cdi_walk(&w, h->path, &st, &why) == -1)
 		add_fault(l, h->line, h->column, "hooks", i, "path", "%.80s %.150s", h->path, why.text);
 	else if (S_ISLNK(st.st_mode))
 		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is a symbolic link", h->path);
 	else if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)
 		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is no program", h->path);
-	else if (look_at_dir(&w, h->path, &st), w.loose)
+	else if (cdi_walk_look(&w, h->path, &st), w.loose)
 		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s can be changed by others than root", w.who);
 }
 

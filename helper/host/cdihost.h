@@ -2,8 +2,6 @@
 #ifndef GPUHELPER_HOST_CDIHOST_H
 #define GPUHELPER_HOST_CDIHOST_H
 
-#include <sys/stat.h>
-
 #include "../pure/cdiapply.h"
 
 /*
@@ -24,14 +22,5 @@ int cdi_fill_nodes(struct cdi_merged *m, struct why *why);
  * Opens no device.
  */
 void cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f);
-
-/*
- * What a spec names on this host, for someone who will have it mounted or run by
- * its path: *real (PATH_MAX bytes) is the path without the links of directories
- * on the way, *st what is there, itself no link.  *roots is true if nobody but
- * root can change it or any directory on the way: then it stays what it is now.
- * -1 with *why: it is not there, or a link.
- */
-int cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why);
 
 #endif

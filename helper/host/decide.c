@@ -30,7 +30,7 @@ read_specs(struct search *s, struct why *why)
 	if (s->has_specs)
 		return 0;
 	s->has_specs = true;
-	return cdi_registry_load(s->q->cdi_dirs != NULL ? s->q->cdi_dirs : CDI_DIRS, true, &s->specs, why);
+	return cdi_registry_load(CDI_DIRS, true, s->q->parse_specs, &s->specs, why);
 }
 
 /*
@@ -80,23 +80,20 @@ judge(struct search *s, const struct policy *p, struct why *why)
 
 /* True when the search is over. */
 static bool
-judge_file(struct search *s, const struct policy_file *f)
+judge_policy(struct search *s, const struct policy_entry *e)
 {
-	autofaults struct faults faults = { 0 };
+	const char *name = e->policy.name;
 	struct decision *d = s->out;
 	struct why why = { 0 };
 	enum verdict v;
 
-	policy_free(&d->policy);
-	if (!policy_parse(f->name, f->text, f->len, &d->policy, &faults)) {
-		faults_refuse(&faults, f->name, &why);
-		refuse(&d->why, WHY_CONFIG, "no policy before %s grants this, and that file is broken: %s", f->name,
-		    why.text);
-		tell(s, f->name, VERDICT_LACKS, &d->why);
+	if (e->broken != NULL) {
+		refuse(&d->why, WHY_CONFIG, "no policy before %s grants this, and that file is broken: %s", name, e->broken);
+		tell(s, name, VERDICT_LACKS, &d->why);
 		return true;
 	}
-	v = judge(s, &d->policy, &why);
-	tell(s, f->name, v, &why);
+	v = judge(s, &e->policy, &why);
+	tell(s, name, v, &why);
 	/* where the host fails there is no verdict, and so none that a later file may give */
 	if (v != VERDICT_GRANT && (why.code == WHY_IO || why.code == WHY_BUG)) {
 		d->why = why;
@@ -104,6 +101,7 @@ judge_file(struct search *s, const struct policy_file *f)
 	}
 	if (v == VERDICT_GRANT) {
 		d->verdict = VERDICT_GRANT;
+		d->policy = &e->policy;
 		return true;
 	}
 	if (v == VERDICT_LACKS && !s->lacked) {
@@ -120,7 +118,7 @@ say_nothing_covers(const struct search *s, struct why *why)
 	const struct question *q = s->q;
 	const char *user = q->who->user != NULL ? q->who->user : "(without a name)";
 
-	if (q->files->n == 0)
+	if (q->policies->n == 0)
 		refuse(why, WHY_DENIED, "no policy: there is no *.conf file in policy.d");
 	else if (q->id->kind == IDENTITY_CALLER)
 		refuse(why, WHY_DENIED, "no policy covers a container of user %s that proves no pipeline: pass "
@@ -138,7 +136,7 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 	size_t i;
 
 	*out = (struct decision){ .verdict = VERDICT_OTHER };
-	for (i = 0; i < q->files->n && !judge_file(&s, &q->files->v[i]); i++)
+	for (i = 0; i < q->policies->n && !judge_policy(&s, &q->policies->v[i]); i++)
 		;
 	if (out->verdict != VERDICT_GRANT && out->why.code == WHY_NONE)
 		say_nothing_covers(&s, &out->why);
@@ -149,7 +147,6 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 void
 decision_free(struct decision *d)
 {
-	policy_free(&d->policy);
 	inventory_free(&d->inventory);
 	cdi_registry_free(&d->specs);
 	grant_free(&d->grant);

@@ -6,8 +6,8 @@
 #define GPUHELPER_HOST_DECIDE_H
 
 #include "../pure/match.h"
+#include "../pure/policyset.h"
 #include "cdidirs.h"
-#include "etc.h"
 #include "gpus.h"
 
 struct question {
@@ -15,15 +15,15 @@ struct question {
 	const struct identity *id;
 	const struct ask *ask;
 	const struct settings *settings;
-	const struct policy_files *files;
+	const struct policy_set *policies;	/* in the order of their files; outlives the decision */
 	struct gpu_source source;
-	const char *cdi_dirs;		/* as CDI_DIRS, which NULL stands for */
+	cdi_parser *parse_specs;
 };
 
 struct decision {
 	enum verdict verdict;		/* VERDICT_GRANT, or why is filled */
 	struct why why;			/* what to tell who asked */
-	struct policy policy;		/* the one that granted */
+	const struct policy *policy;	/* the one that granted */
 	struct inventory inventory;	/* of the vendors it speaks of, with their names in CDI specs */
 	struct cdi_registry specs;	/* where it gives GPUs */
 	struct grant grant;

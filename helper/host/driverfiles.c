@@ -1,7 +1,7 @@
 /*
  * See driverfiles.h.  The runtime walks each path a second time, so all of it
  * has to be root's alone; what it gets is the path without links.  Opens
- * nothing: lstat(2) and readlink(2), by cdihost.h.
+ * nothing: lstat(2) and readlink(2), by cdisource.h.
  *
  * Different from what CDI's reference library does, on purpose: a mount is
  * read-only unless the spec says «rw», never has setuid programs or devices, and
@@ -21,7 +21,7 @@
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
-#include "cdihost.h"
+#include "cdisource.h"
 #include "drivernames.h"
 #include "mounts.h"
 

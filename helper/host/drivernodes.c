@@ -15,7 +15,7 @@
 #include "../pure/cdigpu.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
-#include "cdihost.h"
+#include "cdisource.h"
 
 static bool
 has_node(const struct driver_nodes *l, const char *path)

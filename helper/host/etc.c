@@ -9,36 +9,24 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/conffault.h"
+#include "../pure/policyset.h"
 #include "file.h"
 #include "trust.h"
 
 int
-settings_load(const char *dir, bool strict, struct settings *s, struct faults *f, char **text_out, struct why *why)
+settings_text(const char *dir, bool strict, char **text, size_t *len, struct why *why)
 {
 	autoclose int fd = -1;
-	autofree char *text = NULL;
-	autofaults struct faults own = { 0 };
 	enum trust_found found;
 	char shown[1200];
-	size_t len;
 
-	if (f == NULL)
-		f = &own;
-	if (!settings_default(s))
-		return refuse_nomem(why);
+	*text = NULL;
 	if ((found = trust_find_dir(dir, strict, &fd, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;
-	snprintf(shown, sizeof(shown), "%s/gpuhelper.conf", dir);
-	if ((found = trust_find_text(fd, "gpuhelper.conf", shown, CONF_MAX, strict, &text, &len, why)) != TRUST_FOUND)
-		return found == TRUST_ABSENT ? 0 : -1;
-	settings_free(s);
-	if (settings_parse(text, len, s, f))
-		return 0;
-	if (text_out != NULL) {
-		*text_out = text;
-		text = NULL;
-	}
-	return faults_refuse(f, shown, why);
+	snprintf(shown, sizeof(shown), "%s/" SETTINGS_FILE, dir);
+	found = trust_find_text(fd, SETTINGS_FILE, shown, CONF_MAX, strict, text, len, why);
+	return found == TRUST_FOUND || found == TRUST_ABSENT ? 0 : -1;
 }
 
 static int

@@ -4,19 +4,16 @@
 
 #include <stdbool.h>
 
-#include "../pure/policy.h"
-#include "../pure/settings.h"
+#include "../pure/text.h"
+#include "../pure/why.h"
 
-#define POLICY_FILES_MAX 4096
+#define SETTINGS_FILE "gpuhelper.conf"
 
 /*
- * Reads DIR/gpuhelper.conf.  No file: the defaults.  «strict» as in trust.h.
- * -1 with *why where the file can't be read or trusted, or (the first fault)
- * does not parse; *f, if not NULL, gets all faults.  settings_free() in either
- * case.  *text, if not NULL, gets the text of a file that could be read but not
- * parsed (the caller frees).
+ * The bytes of DIR/gpuhelper.conf, *len of them, which the caller frees; *text is NULL where there is no such file.
+ * «strict» as in trust.h.  -1 with *why where the file can't be read or trusted.
  */
-int settings_load(const char *dir, bool strict, struct settings *s, struct faults *f, char **text, struct why *why);
+int settings_text(const char *dir, bool strict, char **text, size_t *len, struct why *why);
 
 /* The policy files of DIR/policy.d (*.conf, not hidden), in byte order of their names; not parsed yet. */
 struct policy_files {

@@ -11,6 +11,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../pure/strictjson.h"
+#include "../pure/varsjson.h"
 #include "file.h"
 #include "trust.h"
 
@@ -67,6 +68,12 @@ find_issuer(const struct settings *settings, const char *iss)
 	return NULL;
 }
 
+static const struct instance_vars *
+given(const struct instance_vars *v)
+{
+	return v->there ? v : NULL;
+}
+
 int
 identity_of_token(const char *token, const struct settings *settings, int64_t now, bool strict, struct known *out,
     struct token_check_log *log, struct why *why)
@@ -90,69 +97,101 @@ identity_of_token(const char *token, const struct settings *settings, int64_t no
 	if (token_verify(token, &issuer, keys, now, &out->claims, log, why) == -1)
 		return refuse_within(why, "GPUHELPER_TOKEN");
 	out->id = (struct identity){ .kind = IDENTITY_TOKEN, .team = out->claims.team, .pipeline = out->claims.pipeline,
-		.job = out->claims.job, .instance_vars = out->claims.instance_vars, .issuer = out->issuer->url };
+		.job = out->claims.job, .instance_vars = given(&out->claims.instance_vars),
+		.issuer = out->issuer->url };
 	return 0;
 }
 
 int
 identity_of_claims(const struct request *r, struct known *out, struct why *why)
 {
+	json_t *vars;
+	bool good;
+
 	*out = (struct known){ .id = { .kind = IDENTITY_CALLER } };
 	if (r->team == NULL || r->pipeline == NULL)
 		return 0;
-	if (r->instance_vars != NULL &&
-	    (out->vars = strictjson_object(r->instance_vars, strlen(r->instance_vars), why)) == NULL)
-		return refuse_within(why, "BUILD_PIPELINE_INSTANCE_VARS");
+	if (r->instance_vars != NULL) {
+		vars = strictjson_object(r->instance_vars, strlen(r->instance_vars), why);
+		good = vars != NULL && (instance_vars_of(vars, &out->vars) || refuse_nomem(why) == 0);
+		json_decref(vars);
+		if (!good)
+			return refuse_within(why, "BUILD_PIPELINE_INSTANCE_VARS");
+	}
 	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job,
-		.instance_vars = out->vars };
+		.instance_vars = given(&out->vars) };
 	return 0;
+}
+
+/* As lines (lines.h); writing, nothing is changed. */
+static void
+identity_lines(struct lines *s, enum identity_kind *kind, char *text[IDENTITY_TEXTS], struct instance_vars *vars)
+{
+	const char *names[IDENTITY_KINDS];
+	unsigned i;
+
+	for (i = 0; i < IDENTITY_KINDS; i++)
+		names[i] = identity_name((enum identity_kind)i);
+	lines_begin(s, "identity");
+	*kind = (enum identity_kind)word_name(s, names, IDENTITY_KINDS, (unsigned)*kind);
+	for (i = 0; i < IDENTITY_TEXTS; i++)
+		word_copy_if_any(s, &text[i]);
+	instance_vars_lines(s, vars);
+}
+
+static size_t
+length(const struct instance_vars *v)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < v->name.n; i++)
+		n += strlen(v->name.v[i]) + strlen(v->value.v[i]);
+	return n;
 }
 
 char *
 identity_pack(const struct identity *id)
 {
-	autofree char *vars = NULL;
+	const char *text[IDENTITY_TEXTS] = { id->team, id->pipeline, id->job, id->issuer };
+	struct instance_vars vars = id->instance_vars != NULL ? *id->instance_vars : (struct instance_vars){ .there = false };
+	enum identity_kind kind = id->kind;
+	autobuf struct buf b = { 0 };
+	struct lines s = { .out = &b };
 
-	if (id->instance_vars != NULL && ((vars = json_dumps(id->instance_vars, JSON_COMPACT)) == NULL ||
-	    strlen(vars) > IDENTITY_VARS_MAX))
+	if (length(&vars) > IDENTITY_VARS_MAX)
 		return NULL;
-	strictjson_watch();
-	return strictjson_text(json_pack("{s:s, s:s*, s:s*, s:s*, s:s*, s:s*}", "kind", identity_name(id->kind),
-	    "team", id->team, "pipeline", id->pipeline, "job", id->job, "issuer", id->issuer, "instance_vars", vars));
+	identity_lines(&s, &kind, (char **)(uintptr_t)text, &vars);
+	return lines_finish(&s) ? buf_take(&b) : NULL;
 }
 
 bool
 identity_unpack(const char *text, struct known *out)
 {
-	struct why ignored;
-	json_t *j = strictjson_object(text, strlen(text), &ignored);
-	const char *kind = json_string_value(json_object_get(j, "kind"));
-	const char *vars = json_string_value(json_object_get(j, "instance_vars"));
-	unsigned k;
+	struct lines s = { .at = text, .end = text + strlen(text) };
+	struct identity *id = &out->id;
 
-	*out = (struct known){ .remembered = j };
-	if (vars != NULL && (out->vars = strictjson_object(vars, strlen(vars), &ignored)) == NULL) {
+	*out = (struct known){ 0 };
+	identity_lines(&s, &id->kind, out->remembered, &out->vars);
+	if (!lines_finish(&s)) {
 		known_free(out);
 		return false;
 	}
-	out->id = (struct identity){ .team = json_string_value(json_object_get(j, "team")),
-		.pipeline = json_string_value(json_object_get(j, "pipeline")),
-		.job = json_string_value(json_object_get(j, "job")), .issuer = json_string_value(json_object_get(j, "issuer")),
-		.instance_vars = out->vars };
-	for (k = 0; kind != NULL && k < IDENTITY_KINDS; k++)
-		if (strcmp(identity_name((enum identity_kind)k), kind) == 0) {
-			out->id.kind = (enum identity_kind)k;
-			return true;
-		}
-	known_free(out);
-	return false;
+	id->team = out->remembered[0];
+	id->pipeline = out->remembered[1];
+	id->job = out->remembered[2];
+	id->issuer = out->remembered[3];
+	id->instance_vars = given(&out->vars);
+	return true;
 }
 
 void
 known_free(struct known *k)
 {
+	unsigned i;
+
 	token_claims_free(&k->claims);
-	json_decref(k->vars);
-	json_decref(k->remembered);
+	instance_vars_free(&k->vars);
+	for (i = 0; i < IDENTITY_TEXTS; i++)
+		free(k->remembered[i]);
 	*k = (struct known){ 0 };
 }

@@ -5,14 +5,16 @@
 #include "../pure/match.h"
 #include "../pure/token.h"
 
+#define IDENTITY_TEXTS 4
+
 /* An identity and what it borrows from. */
 struct known {
 	struct identity id;
 	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
 	struct token_claims claims;		/* of a token that holds */
 	char token_hash[65];			/* "" without a token; names it where it does not hold, too */
-	json_t *vars;				/* of a claim */
-	json_t *remembered;			/* what a lease remembers */
+	struct instance_vars vars;		/* of a claim, or remembered */
+	char *remembered[IDENTITY_TEXTS];	/* by a lease: team, pipeline, job, issuer */
 };
 
 /*

@@ -7,15 +7,10 @@
  * what a question names: a folder is what the descriptor that comes along is open on.
  */
 #include <errno.h>
-#include <linux/close_range.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
@@ -23,7 +18,7 @@
 #include "../pure/labelask.h"
 #include "../pure/wire.h"
 #include "../root/capability.h"
-#include "../root/filter.h"
+#include "../root/confine.h"
 #include "../root/spawn.h"
 #include "loaded.h"
 #include "question.h"
@@ -37,28 +32,8 @@
 /* What lies in folders is other users', and stays theirs: to look into their directories, to label what is in them. */
 static const int kept[] = { CAP_FOWNER, CAP_DAC_READ_SEARCH };
 
-static int
-settle(struct why *why)
-{
-	const struct rlimit none = { 0, 0 }, memory = { MEMORY_MAX, MEMORY_MAX };
-
-	/* the change of domain took what the helper had set */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
-		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
-	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)
-		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
-	/* executed by a descriptor it would be called by that */
-	(void)prctl(PR_SET_NAME, "gpuhelper-label");
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)setrlimit(RLIMIT_CORE, &none);
-	(void)setrlimit(RLIMIT_FSIZE, &none);
-	(void)setrlimit(RLIMIT_AS, &memory);
-	if (capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), why) == -1)
-		return -1;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
-		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
-	return filter_install_for(FILTER_LABELLER, why);
-}
+static const struct confinement confinement = { "gpuhelper-label", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
+	FILTER_LABELLER };
 
 /* Those that come with a byte of their own; false: they don't. */
 static bool
@@ -173,7 +148,7 @@ main(int argc, char **argv)
 		fputs("usage: gpuhelper-label is started by gpuhelper alone, where SELinux is on (see gpuhelper(8))\n", stderr);
 		return WHY_USAGE;
 	}
-	if (settle(&why) == -1 || (r = relabel_begin()) == NULL)
+	if (confine(&confinement, &why) == -1 || (r = relabel_begin()) == NULL)
 		return WHY_BUG;
 	while (answer_one(r))
 		continue;

@@ -10,8 +10,10 @@
 #define GPUHELPER_PURE_CDI_H
 
 #include "cdifault.h"
-#include "cditree.h"
 #include "text.h"
+
+#define CDI_TEXT_MAX (1024 * 1024)
+enum cdi_format { CDI_JSON, CDI_YAML };
 
 struct cdi_i64 { bool set; int64_t v; };
 struct cdi_u32 { bool set; uint32_t v; };
@@ -89,12 +91,6 @@ struct cdi_spec {
 	struct cdi_edits edits;		/* for each container that gets any of the devices */
 };
 
-/*
- * Reads one spec.  False if it is invalid, with all that is wrong in *f, or if
- * memory ran short (f->starved).  True with f->unsafe not 0: it is CDI, but not
- * for a privileged helper.  cdi_free() in either case.
- */
-bool cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f);
 void cdi_free(struct cdi_spec *s);
 #define autocdi __attribute__((cleanup(cdi_free)))
 
@@ -111,6 +107,8 @@ const char *cdi_host_device(char type, int64_t major, int64_t minor);
 bool cdi_option_known(const char *option);
 /* Other types than «bind» and «none» bring no file of the host. */
 bool cdi_mount_is_bind(const struct cdi_mount *m);
+/* What is wrong with where it is to be in a container, which is a path; NULL: nothing. */
+const char *cdi_target_wrong(const struct cdi_mount *m);
 /* Is the mount to be written by its own word? */
 bool cdi_mount_writable(const struct cdi_mount *m);
 
@@ -119,9 +117,6 @@ struct cdi_group {
 	uint32_t gid;
 	char is[400];
 };
-
-/* Adds to *f, as CDI_UNSAFE, what of the spec's additionalGids is among these groups. */
-void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
 /*
  * Adds to *f, as CDI_WARNING, nodes of no known GPU driver, mounts to write in and hooks that are no known vendor's,

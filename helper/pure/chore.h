@@ -27,6 +27,8 @@ enum chore_kind {
 	CHORE_CLEAR,	/* end all processes in its cgroups but its first one; then CHORE_SHUT */
 	CHORE_STOP,	/* end its first process */
 };
+#define CHORE_KINDS 4
+extern const char *const chore_kind_names[CHORE_KINDS];
 
 struct devnum {
 	uint32_t major, minor;

@@ -7,6 +7,8 @@
 
 #include "why.h"
 
+#define CONF_MAX (256 * 1024)	/* bytes in one file */
+
 /* What is wrong with a file, all of it, in the order of lines as found. */
 struct fault {
 	unsigned line;		/* 0: the file as a whole */

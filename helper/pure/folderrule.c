@@ -8,63 +8,6 @@
 #include "cleanup.h"
 #include "path.h"
 
-static void
-read_path(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_string(s, &((struct folder_rule *)out)->path, f);
-}
-
-static void
-read_access(config_setting_t *s, void *out, struct faults *f)
-{
-	static const char *const words[] = { "ro", "rw", NULL };
-	static const struct conf_alias aliases[] = { { "readonly", "ro" }, { "read-only", "ro" }, { "read", "ro" },
-		{ "r", "ro" }, { "readwrite", "rw" }, { "read-write", "rw" }, { "write", "rw" }, { "w", "rw" }, { NULL, NULL } };
-	unsigned i = 0;
-
-	conf_word_or(s, words, aliases, &i, f);
-	((struct folder_rule *)out)->writable = i == 1;
-}
-
-static void
-read_target(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_string(s, &((struct folder_rule *)out)->target, f);
-}
-
-static void
-read_subfolders(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_bool(s, &((struct folder_rule *)out)->subfolders, f);
-}
-
-static void
-read_submounts(config_setting_t *s, void *out, struct faults *f)
-{
-	conf_bool(s, &((struct folder_rule *)out)->submounts, f);
-}
-
-static void
-read_relabel(config_setting_t *s, void *out, struct faults *f)
-{
-	const char *const words[] = { relabel_name(RELABEL_NO), relabel_name(RELABEL_SHARED), relabel_name(RELABEL_PRIVATE),
-		NULL };
-	unsigned i = RELABEL_NO;
-
-	conf_word(s, words, &i, f);
-	((struct folder_rule *)out)->relabel = (enum relabel)i;
-}
-
-static const struct conf_key folder_keys[] = {
-	{ "path", read_path },
-	{ "access", read_access },
-	{ "target", read_target },
-	{ "subfolders", read_subfolders },
-	{ "submounts", read_submounts },
-	{ "relabel", read_relabel },
-	{ NULL, NULL },
-};
-
 /* Could the path, whose last component may be a pattern, mean this place, or one above or beneath it? */
 static bool
 could_reach(const char *path, const char *place)
@@ -80,7 +23,7 @@ could_reach(const char *path, const char *place)
 
 /* What may never be given out, nor be covered in a container. */
 static void
-check_folder(const struct folder_rule *r, uint32_t there, struct faults *f)
+check_folder(const struct folder_rule *r, struct faults *f)
 {
 	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
 	static const char *const ours[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, NULL };
@@ -88,11 +31,6 @@ check_folder(const struct folder_rule *r, uint32_t there, struct faults *f)
 	struct why why;
 	size_t i;
 
-	if (r->path == NULL) {
-		if (!conf_there(folder_keys, there, "path"))
-			fault_add(f, r->line, false, "a folders entry needs a path");
-		return;
-	}
 	if (path_check(r->path, &why) == -1 || path_check(target, &why) == -1) {
 		fault_add(f, r->line, false, "%s", why.text);
 		return;
@@ -129,7 +67,7 @@ check_relabel(const struct folder_rule *r, struct faults *f)
 		"/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp", NULL };
 	size_t i;
 
-	if (r->relabel == RELABEL_NO || r->path == NULL)
+	if (r->relabel == RELABEL_NO)
 		return;
 	for (i = 0; whole[i] != NULL; i++)
 		if (path_at_or_beneath(r->path, whole[i]) || glob_match(r->path, whole[i]))
@@ -140,10 +78,9 @@ check_relabel(const struct folder_rule *r, struct faults *f)
 }
 
 void
-folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f)
+folder_rule_check(const struct folder_rule *r, struct faults *f)
 {
-	r->line = conf_line(s);
-	check_folder(r, conf_group(s, folder_keys, r, f), f);
+	check_folder(r, f);
 	check_relabel(r, f);
 }
 

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_PURE_FOLDERRULE_H
 #define GPUHELPER_PURE_FOLDERRULE_H
 
-#include "conf.h"
+#include "conffault.h"
 #include "secontext.h"
 
 struct folder_rule {
@@ -15,8 +15,8 @@ struct folder_rule {
 	enum relabel relabel;		/* SELinux */
 };
 
-/* Reads a group into *r, which is zeroed; what is wrong with it goes to *f.  folder_rule_free() in any case. */
-void folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f);
+/* What of a rule that has a path may never be given out, nor be covered in a container, goes to *f. */
+void folder_rule_check(const struct folder_rule *r, struct faults *f);
 void folder_rule_free(struct folder_rule *r);
 
 /* True if the path, an absolute one, lies strictly beneath a folder that the rule gives for writing. */

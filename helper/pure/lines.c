@@ -289,6 +289,12 @@ word_name(struct lines *s, const char *const *names, size_t n, unsigned index)
 	return 0;
 }
 
+unsigned
+word_index(struct lines *s, unsigned index, unsigned n)
+{
+	return (unsigned)word_up_to(s, index, n - 1);
+}
+
 void
 word_bool(struct lines *s, bool *b)
 {
@@ -311,4 +317,18 @@ lines_member(struct lines *s, void **array, size_t *n, size_t at, size_t size)
 	*array = v;
 	memset(v + *n * size, 0, size);
 	return v + (*n)++ * size;
+}
+
+void
+lines_members(struct lines *s, const char *name, void **array, size_t *n, size_t max, size_t size,
+    void (*each)(struct lines *s, void *member))
+{
+	void *member;
+	size_t at;
+
+	for (at = 0; !s->failed && lines_more(s, name, at < *n); at++)
+		if (at == max && s->out == NULL)
+			s->failed = true;
+		else if ((member = lines_member(s, array, n, at, size)) != NULL)
+			each(s, member);
 }

@@ -44,6 +44,8 @@ void word_i64(struct lines *s, int64_t *n);
 void word_bool(struct lines *s, bool *b);
 /* One of the n names, by its index. */
 unsigned word_name(struct lines *s, const char *const *names, size_t n, unsigned index);
+/* One of n values that count from 0. */
+unsigned word_index(struct lines *s, unsigned index, unsigned n);
 /* A text of less than size bytes. */
 void word_text(struct lines *s, char *p, size_t size);
 /* A copy, which the caller frees; NULL after a failure. */
@@ -61,5 +63,12 @@ void lines_starve(struct lines *s);
  * there.  NULL, and *s has failed: no memory.
  */
 void *lines_member(struct lines *s, void **array, size_t *n, size_t at, size_t size);
+
+/*
+ * Lines of this name, one for each member of an array of *n, of which «each» has the words.  Reading, more than max of
+ * them are a failure.
+ */
+void lines_members(struct lines *s, const char *name, void **array, size_t *n, size_t max, size_t size,
+    void (*each)(struct lines *s, void *member));
 
 #endif

@@ -40,36 +40,22 @@ covers_job(const struct policy *p, const struct identity *id, struct why *why)
 	return false;
 }
 
-/* A value as a person would write it, as far as one line has room. */
-static void
-describe(const json_t *j, char out[80])
-{
-	if (j == NULL)
-		snprintf(out, 80, "not there");
-	else if (json_is_string(j))
-		snprintf(out, 80, "\"%.60s\"", json_string_value(j));
-	else if (json_is_integer(j))
-		snprintf(out, 80, "%lld", (long long)json_integer_value(j));
-	else
-		snprintf(out, 80, "%s", json_is_true(j) ? "true" : json_is_false(j) ? "false" : json_is_null(j) ? "null" :
-		    json_is_array(j) ? "a list" : json_is_object(j) ? "a group" : "a number");
-}
-
 static bool
 covers_instance(const struct policy *p, const struct identity *id, struct why *why)
 {
+	const struct instance_vars *want = &p->instance_vars;
+	const char *value;
 	char is[80], must[80];
-	const char *name;
-	json_t *want;
+	size_t i;
 
-	if (p->instance_vars == NULL)
-		return true;
-	json_object_foreach(p->instance_vars, name, want) {
-		if (json_equal(want, json_object_get(id->instance_vars, name)))
+	for (i = 0; i < want->name.n; i++) {
+		value = instance_var(id->instance_vars, want->name.v[i]);
+		if (value != NULL && strcmp(value, want->value.v[i]) == 0)
 			continue;
-		describe(json_object_get(id->instance_vars, name), is);
-		describe(want, must);
-		refuse(why, WHY_DENIED, "%s: instance variable \"%.80s\" is %s, and the policy is for %s", p->name, name, is, must);
+		instance_var_describe(value, is);
+		instance_var_describe(want->value.v[i], must);
+		refuse(why, WHY_DENIED, "%s: instance variable \"%.80s\" is %s, and the policy is for %s", p->name,
+		    want->name.v[i], is, must);
 		return false;
 	}
 	return true;

@@ -19,7 +19,7 @@ struct asker {
 struct identity {
 	enum identity_kind kind;	/* IDENTITY_CALLER: no pipeline is known */
 	const char *team, *pipeline, *job;	/* job: NULL where unknown */
-	const json_t *instance_vars;	/* object, or NULL for none */
+	const struct instance_vars *instance_vars;	/* NULL: none */
 	const char *issuer;		/* of a token */
 };
 

@@ -2,11 +2,9 @@
 #ifndef GPUHELPER_PURE_POLICY_H
 #define GPUHELPER_PURE_POLICY_H
 
-#include <jansson.h>
-
-#include "conf.h"
 #include "folderrule.h"
 #include "gpu.h"
+#include "instancevars.h"
 
 /* How the pipeline has to be proven. */
 enum identity_kind {
@@ -37,6 +35,8 @@ struct gpu_rule {
 	bool mps;			/* the control socket of CUDA's Multi-Process Service comes along */
 };
 
+#define GPU_RULES_MAX 64
+#define FOLDER_RULES_MAX 4096
 /* Folders that one container gets: what is written down of them, and looked at for each, has an end. */
 #define CONTAINER_FOLDERS_MAX 1024
 
@@ -45,7 +45,7 @@ struct policy {
 	char *team, *pipeline;		/* patterns; NULL for identity "caller" */
 	bool has_jobs;
 	struct strlist jobs;		/* patterns */
-	json_t *instance_vars;		/* object: each named one must be equal; NULL: any */
+	struct instance_vars instance_vars;	/* each of them must be equal; none: any */
 	enum identity_kind identity;
 	char *issuer;			/* whose tokens; NULL: any of gpuhelper.conf's */
 	bool has_callers;
@@ -58,11 +58,6 @@ struct policy {
 	struct strlist env;		/* "NAME=value" */
 };
 
-/*
- * Parses one file.  False: *f says all that is wrong, with lines, and *p is not
- * to be used.  policy_free() in either case.
- */
-bool policy_parse(const char *name, const char *text, size_t len, struct policy *p, struct faults *f);
 void policy_free(struct policy *p);
 #define autopolicy __attribute__((cleanup(policy_free)))
 

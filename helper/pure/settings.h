@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_PURE_SETTINGS_H
 #define GPUHELPER_PURE_SETTINGS_H
 
-#include "conf.h"
 #include "pausing.h"
+#include "text.h"
 
 /* Who brings the driver's user-space files into a container. */
 enum driver_files {
@@ -59,15 +59,7 @@ struct settings {
 /* What holds where there is no file, or the file is silent. */
 bool settings_default(struct settings *s);
 
-/* Reads the file's text over the defaults.  False: *f says what is wrong, *s is then not to be used. */
-bool settings_parse(const char *text, size_t len, struct settings *s, struct faults *f);
 void settings_free(struct settings *s);
 #define autosettings __attribute__((cleanup(settings_free)))
-
-/*
- * Of a file that does not parse, the runtime it names on a line of its own, so
- * that containers can still be stopped; NULL if there is none.  The caller frees.
- */
-char *settings_salvage_runtime(const char *text);
 
 #endif

@@ -18,6 +18,7 @@
 #include "cleanup.h"
 #include "strictjson.h"
 #include "text.h"
+#include "varsjson.h"
 
 /* Dates beyond 2^53-1 are not the same number to every reader of JSON (RFC 8259, 6). */
 #define DATE_MAX 9007199254740991
@@ -536,12 +537,11 @@ take_claims(struct ctx *c, struct token_claims *out, struct why *why)
 	out->pipeline = strdup(json_string_value(json_object_get(c->payload, "pipeline")));
 	if (json_string_length(job) > 0)
 		out->job = strdup(json_string_value(job));
-	if (out->team == NULL || out->pipeline == NULL ||
-	    (json_string_length(job) > 0 && out->job == NULL)) {
+	if (out->team == NULL || out->pipeline == NULL || (json_string_length(job) > 0 && out->job == NULL) ||
+	    !instance_vars_of(json_object_get(c->payload, "instance_vars"), &out->instance_vars)) {
 		token_claims_free(out);
 		return refuse_nomem(why);
 	}
-	out->instance_vars = json_incref(json_object_get(c->payload, "instance_vars"));
 	token_hash(c->token, out->hash);
 	jwk_signature_normalise(c->key, c->sig, c->siglen);
 	sha256_init(&ctx);
@@ -596,6 +596,6 @@ token_claims_free(struct token_claims *c)
 	free(c->team);
 	free(c->pipeline);
 	free(c->job);
-	json_decref(c->instance_vars);
+	instance_vars_free(&c->instance_vars);
 	*c = (struct token_claims){ 0 };
 }

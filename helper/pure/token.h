@@ -14,8 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jansson.h>
-
+#include "instancevars.h"
 #include "jwk.h"
 #include "why.h"
 
@@ -35,7 +34,7 @@ struct issuer {
 struct token_claims {
 	char *team, *pipeline;	/* never NULL or "" */
 	char *job;		/* NULL: it names none */
-	json_t *instance_vars;	/* an object; NULL: none */
+	struct instance_vars instance_vars;
 	int64_t iat, exp;
 	char hash[65];		/* SHA-256 of the token's bytes, hex: for the audit log */
 	/*

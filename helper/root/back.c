@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "../host/clock.h"
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/process.h"
 #include "acts.h"
 #include "audit.h"
 #include "concern.h"
 #include "leasewrite.h"
+#include "reader.h"
 #include "take.h"
 
 /* A lease by itself, as it is written down: ours to change. */
@@ -108,14 +108,14 @@ judge(struct work *w)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct question q = { .who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings,
-		.files = &w->files, .source = { .root = root, .udev = true } };
+		.policies = &w->policies, .source = { .root = root, .udev = true },
+		.parse_specs = reader_parses_specs };
 
 	if (root == -1)
 		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
 	if (w->lease.pausing.who == NULL || !identity_unpack(w->lease.pausing.who, &w->known))
 		return refuse(&w->why, WHY_DENIED, "what pipeline it is was too long to be remembered");
-	if (settings_load(GPUHELPER_CONFDIR, true, &w->settings, NULL, NULL, &w->why) == -1 ||
-	    policy_files_load(GPUHELPER_CONFDIR, true, &w->files, &w->why) == -1 ||
+	if (reader_reads(&w->settings, &w->policies, &w->why) == -1 ||
 	    ask_for(&w->lease, &w->ask, &w->why) == -1)
 		return -1;
 	decide(&q, &w->decision, NULL, NULL);
@@ -235,7 +235,7 @@ take_again(struct work *w, const struct lease *old, const struct idle *idle, str
 	l->pausing.giver = (struct process_id){ w->peer->pid, w->peer->start };
 	l->pausing.giving_since = clock_ms();
 	free(l->policy);
-	if ((l->policy = strdup(w->decision.policy.name)) == NULL)
+	if ((l->policy = strdup(w->decision.policy->name)) == NULL)
 		return refuse_nomem(&w->why);
 	if (plan_nodes(w, idle->leases) == -1)
 		return -1;
@@ -283,7 +283,7 @@ static int
 count_record(struct work *w, struct audit_line *line)
 {
 	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
-		.policy = w->decision.policy.name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
+		.policy = w->decision.policy->name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
 
 	if (name_gpus(w) == -1)
 		return -1;

@@ -38,6 +38,7 @@
 #include "labeller.h"
 #include "looker.h"
 #include "owncgroup.h"
+#include "reader.h"
 #include "timer.h"
 
 /*
@@ -401,6 +402,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	nodes.links = is_asked_by_root(door, who);
 	looker_start(nodes.links);
 	labeller_start();
+	reader_start();
 	nodes.labeller = (uint32_t)labeller_pid(&nodes.labeller_channel);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;

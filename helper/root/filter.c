@@ -322,6 +322,16 @@ static const long changing[] = {
 #endif
 };
 
+/* What parses what it was sent. */
+static const long computing[] = {
+	SYS_read, SYS_write, SYS_close, SYS_ppoll, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_brk, SYS_munmap, SYS_mremap,
+	SYS_madvise, SYS_futex, SYS_getrandom, SYS_clock_gettime, SYS_gettimeofday, SYS_rt_sigreturn, SYS_restart_syscall,
+	SYS_exit, SYS_exit_group,
+#ifdef SYS_poll
+	SYS_poll, SYS_time,
+#endif
+};
+
 static void
 put_head(struct program *p)
 {
@@ -332,13 +342,19 @@ put_head(struct program *p)
 	/* x86-64's second table (x32) begins at this bit */
 	put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
 	answer(p, KILL);
+}
+
+static void
+put_looking(struct program *p)
+{
+	put_head(p);
 	each_of(p, looking, sizeof(looking) / sizeof(looking[0]), ALLOW);
 }
 
 static void
 compose(struct program *p, const struct filter_nodes *nodes)
 {
-	put_head(p);
+	put_looking(p);
 	each_of(p, changing, sizeof(changing) / sizeof(changing[0]), ALLOW);
 	put_open(p, SYS_openat, 2);
 	put_mode(p, SYS_mkdirat, 2);
@@ -407,7 +423,7 @@ compose_for(struct program *p, enum filter_child child)
 {
 	static const long labelling[] = { SYS_write, SYS_getxattr, SYS_setxattr };
 
-	put_head(p);
+	put_looking(p);
 	put_opening(p, child == FILTER_LOOKER ? O_ACCMODE | CHANGING : CHANGING);
 	put_memory(p);
 	put_harmless(p);
@@ -415,6 +431,17 @@ compose_for(struct program *p, enum filter_child child)
 		put_copies(p);
 	else
 		each_of(p, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
+	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
+	answer(p, UNKNOWN);
+}
+
+/* No file, whatever its name; nobody else's process. */
+static void
+compose_for_reader(struct program *p)
+{
+	put_head(p);
+	each_of(p, computing, sizeof(computing) / sizeof(computing[0]), ALLOW);
+	put_memory(p);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	answer(p, UNKNOWN);
 }
@@ -445,6 +472,9 @@ filter_install_for(enum filter_child child, struct why *why)
 {
 	struct program p = { .n = 0 };
 
-	compose_for(&p, child);
+	if (child == FILTER_READER)
+		compose_for_reader(&p);
+	else
+		compose_for(&p, child);
 	return install(&p, why);
 }

@@ -19,13 +19,14 @@
 #include "../host/spaces.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/nested.h"
 #include "../pure/procmask.h"
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
 #include "leaseend.h"
-#include "nested.h"
 #include "owncgroup.h"
+#include "reader.h"
 #include "take.h"
 #include "timer.h"
 #include "ways.h"
@@ -54,8 +55,8 @@ static int
 judge(struct work *w)
 {
 	struct question q = {
-		.who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings, .files = &w->files,
-		.source = { .root = -1, .udev = true },
+		.who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings, .policies = &w->policies,
+		.source = { .root = -1, .udev = true }, .parse_specs = reader_parses_specs,
 	};
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -69,7 +70,7 @@ judge(struct work *w)
 	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
 	if (w->decision.verdict == VERDICT_GRANT)
-		return label_choose(&w->decision.policy, w->request, &w->label, &w->why);
+		return label_choose(w->decision.policy, w->request, &w->label, &w->why);
 	w->why = w->decision.why;
 	return -1;
 }
@@ -89,8 +90,7 @@ prepare(struct work *w)
 {
 	const struct request *r = w->request;
 
-	if (settings_load(GPUHELPER_CONFDIR, true, &w->settings, NULL, NULL, &w->why) == -1 ||
-	    policy_files_load(GPUHELPER_CONFDIR, true, &w->files, &w->why) == -1)
+	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
 		return -1;
 	if (r->privileged && w->settings.privileged == PRIVILEGED_DENY)
 		return refuse(&w->why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
@@ -181,7 +181,7 @@ fill_lease(struct work *w)
 	lease_key(w->peer->asker.uid, r->runtime_root, r->id, l->key);
 	l->id = strdup(r->id);
 	l->root = strdup(r->runtime_root);
-	l->policy = strdup(w->decision.policy.name);
+	l->policy = strdup(w->decision.policy->name);
 	if (w->known.id.pipeline == NULL)
 		l->pipeline = strdup("");
 	else if (asprintf(&l->pipeline, "%s/%s", w->known.id.team, w->known.id.pipeline) == -1)
@@ -227,7 +227,7 @@ mask_others(struct work *w)
 static int
 add_env(struct work *w)
 {
-	const struct strlist *env = &w->decision.policy.env;
+	const struct strlist *env = &w->decision.policy->env;
 	size_t i;
 
 	for (i = 0; i < env->n; i++)
@@ -256,7 +256,7 @@ record_of(const struct work *w, const char *event, const struct why *why)
 	return (struct record){
 		.event = event, .peer = w->peer, .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
-		.policy = granted ? w->decision.policy.name : NULL, .gpus = granted ? &w->gpu_names : NULL,
+		.policy = granted ? w->decision.policy->name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.specs = granted ? &w->specs : NULL,
 		.edits = granted ? &w->edits : NULL, .why = why };
 }
@@ -338,7 +338,7 @@ find_folders(struct work *w)
 
 	end_after(FIND_MS);
 	ret = look_at_folders(w, &w->edits, &w->lease) == -1 || tell_places(w) == -1 ||
-	    (w->request->at_once && nested_refuse(&w->files, &w->edits, &w->why) == -1) ||
+	    (w->request->at_once && nested_refuse(&w->policies, &w->edits, &w->why) == -1) ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	w->folder_ways = w->lease.ways;
@@ -442,7 +442,7 @@ try(const struct peer *p, const struct request *r, bool look_first, struct reply
 		reply->why = w.why;
 	} else if (prepare(&w) == 0 && judge(&w) == 0 && carry_out(&w, t) == 0) {
 		reply->kind = REPLY_GRANT;
-		snprintf(reply->policy, sizeof(reply->policy), "%s", w.decision.policy.name);
+		snprintf(reply->policy, sizeof(reply->policy), "%s", w.decision.policy->name);
 		reply->edits = w.edits;
 		w.edits = (struct edits){ 0 };
 	} else if (w.unasked && w.judged && w.why.code == WHY_DENIED) {

@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../host/clock.h"
@@ -25,26 +22,17 @@
 #define REST_MS 500		/* of an answer that has begun */
 #define ALL_MS 3000		/* for all questions but those about folders: others may wait for the lock meanwhile */
 #define WATCH_MS 20		/* between two looks whether who asked is there */
-#define END_MS 200
 
-static struct {
-	int channel;
-	pid_t pid;
-	int64_t left_ms;	/* of ALL_MS */
-	struct why why;		/* why there is none */
-} labeller = { .channel = -1, .left_ms = ALL_MS };
+static struct spawned labeller = { .name = PROGRAM, .slow = true, .channel = -1 };
+static int64_t left_ms = ALL_MS;
 
 void
 labeller_start(void)
 {
 	enum selinux_state state;
 
-	if (selinux_state(&state, &labeller.why) == -1 || state == SELINUX_ABSENT)
-		return;
-	if (spawn_program(PROGRAM, &labeller.pid, &labeller.channel, &labeller.why) == -1) {
-		labeller.pid = 0;
-		labeller.channel = -1;
-	}
+	if (selinux_state(&state, &labeller.why) == 0 && state != SELINUX_ABSENT)
+		spawned_start(&labeller);
 }
 
 pid_t
@@ -58,27 +46,7 @@ labeller_pid(int *channel)
 void
 labeller_end(void)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
-	const int64_t until = clock_ms() + END_MS;
-
-	if (labeller.channel != -1)
-		close(labeller.channel);
-	labeller.channel = -1;
-	if (labeller.pid == 0)
-		return;
-	(void)kill(labeller.pid, SIGKILL);
-	while (waitpid(labeller.pid, NULL, WNOHANG) == 0 && clock_ms() < until)
-		(void)nanosleep(&moment, NULL);
-	labeller.pid = 0;
-}
-
-/* It is not asked again; *why is the reason from now on, too. */
-static int
-give_up(struct why *why)
-{
-	labeller_end();
-	labeller.why = *why;
-	return -1;
+	spawned_end(&labeller);
 }
 
 /* The folder, and who asked. */
@@ -136,16 +104,14 @@ static int
 exchange(const struct label_ask *a, const int *fds, const struct process_id *asker, int64_t until,
     struct label_answer *out, struct why *why)
 {
-	if (labeller.channel == -1) {
-		if (labeller.why.code == WHY_NONE)
-			return refuse(why, WHY_AGAIN, "SELinux was not on when gpuhelper began: try again");
-		*why = labeller.why;
+	if (labeller.channel == -1 && labeller.why.code == WHY_NONE)
+		return refuse(why, WHY_AGAIN, "SELinux was not on when gpuhelper began: try again");
+	if (spawned_check(&labeller, why) == -1)
 		return -1;
-	}
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), SEND_MS, why) == -1 ||
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
 	    await(asker, until, why) == -1 || hear(out, why) == -1)
-		return give_up(why);
+		return spawned_give_up(&labeller, why);
 	/* by refuse(), which lets no line be two */
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
 }
@@ -154,9 +120,9 @@ static int
 ask(const struct label_ask *a, struct label_answer *out, struct why *why)
 {
 	const int64_t begin = clock_ms();
-	int yes = exchange(a, NULL, NULL, begin + labeller.left_ms, out, why);
+	int yes = exchange(a, NULL, NULL, begin + left_ms, out, why);
 
-	labeller.left_ms -= clock_ms() - begin;
+	left_ms -= clock_ms() - begin;
 	return yes;
 }
 

@@ -52,8 +52,8 @@ struct concern {
  */
 int leases_open(struct leases *ls, uint32_t uid, struct why *why);
 /*
- * The same for who has made a lease, which would hold its GPU on if this failed: he waits for longer, 4 s, and in another
- * line, without those who have none yet.
+ * The same for who has made a lease, which would hold its GPU on if this failed: he waits for longer, 4 s, and in
+ * another line, without those who have none yet.
  */
 int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
 /*

@@ -30,6 +30,7 @@
 #include "labeller.h"
 #include "looker.h"
 #include "peer.h"
+#include "reader.h"
 #include "timer.h"
 
 #define READ_MS 2000		/* to send a request */
@@ -222,6 +223,7 @@ main(int argc, char **argv)
 	status = live(door, &starter);
 	looker_end();
 	labeller_end();
+	reader_end();
 	leave(&starter);
 	return status;
 }

@@ -102,11 +102,13 @@ go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, e
 static int
 go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
 {
-	const struct edit_mount *m = r->edits->mount, *end = m + r->edits->mounts;
+	const struct edit_mount *m;
 	uint32_t n = 0;
+	size_t i;
 	int ret = 0;
 
-	for (; m < end && ret == 0; m++) {
+	for (i = 0; i < r->edits->mounts && ret == 0; i++) {
+		m = &r->edits->mount[i];
 		if (m->relabel == RELABEL_NO)
 			continue;
 		if (n == LABEL_FOLDERS_MAX)

@@ -14,13 +14,18 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/hostview.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
+
+#define END_MS 200
 
 /* A copy above all the places that are to be taken; -1. */
 static int
@@ -91,25 +96,65 @@ become(const char *name, int program, int channel, pid_t parent)
 	_exit(WHY_BUG);
 }
 
-int
-spawn_program(const char *name, pid_t *pid, int *channel, struct why *why)
+void
+spawned_start(struct spawned *p)
 {
-	autoclose int program = -1;
+	autoclose int file = -1;
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (find_program(name, &program, why) == -1)
-		return -1;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
-		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
-	if ((*pid = fork()) == 0)
-		become(name, program, pair[1], us);
-	close(pair[1]);
-	if (*pid == -1) {
-		close(pair[0]);
-		return refuse(why, WHY_AGAIN, "%s can't be started: %s: raise the limit on processes (ulimit, pids.max) and try "
-		    "again", name, strerror(errno));
+	if (find_program(p->name, &file, &p->why) == -1)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
+		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));
+		return;
 	}
-	*channel = pair[0];
-	return 0;
+	if ((p->pid = fork()) == 0)
+		become(p->name, file, pair[1], us);
+	close(pair[1]);
+	if (p->pid == -1) {
+		refuse(&p->why, WHY_AGAIN, "%s can't be started: %s: raise the limit on processes (ulimit, pids.max) and try "
+		    "again", p->name, strerror(errno));
+		p->pid = 0;
+		close(pair[0]);
+	} else
+		p->channel = pair[0];
+}
+
+/* One that reads from the channel ends with it. */
+void
+spawned_end(struct spawned *p)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	const int64_t until = clock_ms() + END_MS;
+
+	if (p->channel != -1)
+		close(p->channel);
+	p->channel = -1;
+	if (p->pid == 0)
+		return;
+	if (p->slow)
+		(void)kill(p->pid, SIGKILL);
+	while (waitpid(p->pid, NULL, WNOHANG) == 0 && clock_ms() < until)
+		(void)nanosleep(&moment, NULL);
+	p->pid = 0;
+}
+
+int
+spawned_give_up(struct spawned *p, const struct why *why)
+{
+	spawned_end(p);
+	p->why = *why;
+	return -1;
+}
+
+int
+spawned_check(const struct spawned *p, struct why *why)
+{
+	if (p->channel != -1)
+		return 0;
+	if (p->why.code == WHY_NONE)
+		return refuse(why, WHY_BUG, "%s was not started", p->name);
+	*why = p->why;
+	return -1;
 }

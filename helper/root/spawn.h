@@ -22,10 +22,28 @@ bool spawn_settle(int channel, int *program);
 /* In the new process: it ends with its parent, also where that has ended by now. */
 void spawn_end_with(pid_t parent);
 
+/* A program of ours that was started, or was to be. */
+struct spawned {
+	const char *name;
+	bool slow;		/* it may be at what takes long: it is killed, as the filter lets it be */
+	int channel;		/* this end, close-on-exec; -1: there is none */
+	pid_t pid;		/* 0: likewise */
+	struct why why;		/* why there is none any more */
+};
+
 /*
- * Starts the program of that name, which lies beside the helper's and is root's: once something comes by the channel,
- * and not if nothing does.  Its environment is empty.  *channel is this end, close-on-exec.  -1 with *why.
+ * Starts the program of p->name, which lies beside the helper's and is root's: once something comes by the channel,
+ * and not if nothing does.  Its environment is empty.  Where it can't be started p->why says why.
  */
-int spawn_program(const char *name, pid_t *pid, int *channel, struct why *why);
+void spawned_start(struct spawned *p);
+
+/* Returns once there is none any more, or it can't be ended: then the kernel ends it once it can be. */
+void spawned_end(struct spawned *p);
+
+/* It is not to be asked again; *why is the reason from now on, too.  -1. */
+int spawned_give_up(struct spawned *p, const struct why *why);
+
+/* -1 with *why: there is none. */
+int spawned_check(const struct spawned *p, struct why *why);
 
 #endif

@@ -7,7 +7,7 @@ void
 work_free(struct work *w)
 {
 	settings_free(&w->settings);
-	policy_files_free(&w->files);
+	policy_set_free(&w->policies);
 	known_free(&w->known);
 	ask_free(&w->ask);
 	decision_free(&w->decision);

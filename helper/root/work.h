@@ -23,7 +23,7 @@ struct work {
 	const struct request *request;
 	int audit;
 	struct settings settings;
-	struct policy_files files;
+	struct policy_set policies;
 	struct known known;
 	struct ask ask;
 	struct decision decision;

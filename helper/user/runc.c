@@ -20,11 +20,12 @@
 
 #include "../host/cgroup.h"
 #include "../host/cgroupabove.h"
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/majors.h"
 #include "../pure/cleanup.h"
 #include "../pure/secontext.h"
+#include "../read/load.h"
+#include "../read/settingsread.h"
 #include "annotations.h"
 #include "argv.h"
 #include "ask.h"

@@ -37,7 +37,7 @@ G = ['--root', '/run/containerd/runc/concourse', '--log', W + '/g.json', '--log-
 for argv in (['--version'], ['--help'], [], ['features'], G + ['start', 'H'], G + ['kill', 'H', '15'], G + ['kill', '--all', 'H', '9'],
              G + ['ps', '--format', 'json', 'H'], G + ['pause', 'H'], G + ['resume', 'H'], G + ['update', '--memory', '1000000', 'H'],
              G + ['delete', 'H'], G + ['delete', '--force', 'H'], ['state', 'H'], ['list'], ['--debug', '--systemd-cgroup', 'events', 'H'],
-             G + ['exec', '--process', '/tmp/p', '--detach', '--pid-file', B + '/task.pid', 'H'],
+             G + ['exec', '--process', '/run/t/no-such-file', '--detach', '--pid-file', B + '/task.pid', 'H'],
              ['create', '--help'], ['exec', '-h'], ['help', 'create'], G + ['kill', '--unheard-of', 'H', '9'], G + ['delete', '--unheard-of=1', 'H']):
     direct, want = call([DUMP] + argv, cwd='/tmp', fds=(fd,), env={'DUMP_STATUS': '37'})
     ours, got = call([WRAPPER] + argv, cwd='/tmp', fds=(fd,), env={'DUMP_STATUS': '37'})

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/cdi*.c.  The first byte says whether the text is JSON or YAML, and which config.json
+ * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte says whether the text is JSON or YAML, and which config.json
  * the edits of what could be read are put into.
  *
  * All faults have places inside of the text, a spec that was taken holds what it must, and what comes out of a
@@ -11,6 +11,8 @@
 
 #include "../../helper/pure/cdiapply.h"
 #include "../../helper/pure/doc.h"
+#include "../../helper/pure/tablecheck.h"
+#include "../../helper/read/cdispec.h"
 #include "fuzz.h"
 
 static const char *const configs[] = {
@@ -111,6 +113,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cdi_faults f = { 0 };
 	struct cdi_spec s;
 	const char *text;
+	struct why why;
 	bool read;
 
 	if (size == 0)
@@ -124,6 +127,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_faults(&f, text, size - 1);
 	if (read) {
 		must(s.devices > 0);
+		/* the helper takes what its reader takes for safe */
+		must(f.unsafe > 0 || table_check_spec(&s, &why) == 0);
 		check_edits(&s.edits);
 		apply(&s, configs[data[0] >> 1 & 3]);
 	}

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/{conf,policy,match}.c: a file is a policy, or
+ * libFuzzer entry for helper/read/{conf,policyread}.c and helper/pure/match.c: a file is a policy, or
  * there is a fault to tell; what a policy gives is what it may give.
  */
 #include <stdio.h>
@@ -8,6 +8,9 @@
 
 #include "../../helper/pure/match.h"
 #include "../../helper/pure/path.h"
+#include "../../helper/pure/table.h"
+#include "../../helper/pure/tablecheck.h"
+#include "../../helper/read/policyread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
 
@@ -69,6 +72,30 @@ check_policy(const struct policy *p)
 	grant_free(&g);
 }
 
+/* The helper takes what its reader makes of it. */
+static void
+check_table(const struct policy *p)
+{
+	struct policy_entry e = { .policy = *p };
+	struct policy_set set = { &e, 1 }, back = { 0 };
+	struct settings settings = { .max_wait = 1 };
+	struct buf b = { 0 }, again = { 0 };
+	struct lines out = { .out = &b }, in, more = { .out = &again };
+	struct why why;
+
+	must(table_check(&settings, &set, &why) == 0);
+	policy_set_lines(&out, &set);
+	must(lines_finish(&out));
+	in = (struct lines){ .at = b.p, .end = b.p + b.len };
+	policy_set_lines(&in, &back);
+	must(lines_finish(&in) && back.n == 1);
+	policy_set_lines(&more, &back);
+	must(lines_finish(&more) && again.len == b.len && memcmp(again.p, b.p, b.len) == 0);
+	policy_set_free(&back);
+	buf_free(&again);
+	buf_free(&b);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -84,6 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (policy_parse("10-x.conf", text, size, &p, &f)) {
 		must(f.errors == 0);
 		check_policy(&p);
+		check_table(&p);
 	} else {
 		must(f.errors > 0 && f.n > 0);
 		must(faults_refuse(&f, "10-x.conf", &why) == -1 && why.code == WHY_CONFIG);

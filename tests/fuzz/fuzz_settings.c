@@ -1,10 +1,11 @@
-/* libFuzzer entry for helper/pure/settings.c: settings within their bounds, or a fault; a saved runtime is a path. */
+/* libFuzzer entry for helper/read/settingsread.c: settings within their bounds, or a fault; a saved runtime is a path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../helper/pure/path.h"
-#include "../../helper/pure/settings.h"
+#include "../../helper/pure/tablecheck.h"
+#include "../../helper/read/settingsread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
 
@@ -33,6 +34,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct faults f = { 0 };
+	const struct policy_set none = { 0 };
 	struct settings s;
 	struct why why;
 	char *text = malloc(size + 1), *path;
@@ -44,6 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (settings_parse(text, size, &s, &f)) {
 		must(f.errors == 0);
 		check_settings(&s);
+		must(table_check(&s, &none, &why) == 0);
 	} else
 		must(f.errors > 0 && f.n > 0);
 	path = settings_salvage_runtime(text);

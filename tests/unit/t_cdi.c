@@ -14,6 +14,8 @@
 
 #include "nomem.h"
 #include "pure/cdi.h"
+#include "read/cdispec.h"
+#include "read/cditree.h"
 #include "tap.h"
 
 #define TEXT(s) (s), sizeof(s) - 1
@@ -391,7 +393,7 @@ test_unsafe(void)
 		    "hostPath: is a disk, a console or the processor's registers" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/\"}]", "containerPath: /, /proc and /sys can't be mounted over" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/sys/fs\"}]", "containerPath: /, /proc and /sys can't be mounted over" },
-		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/dev/shm\"}]", "containerPath: /dev/shm is the runtime's to make" },
+		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/dev/shm\"}]", "containerPath: this directory is the runtime's to make" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/dev/nvidia0\"}]", "containerPath: beneath /dev, and hostPath is not" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"a/../b\"}]", "containerPath: path \"a/../b\" is not absolute" },
 		{ "\"mounts\":[{\"hostPath\":\"proc\",\"containerPath\":\"/a\",\"type\":\"proc\"}]",

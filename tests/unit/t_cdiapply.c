@@ -4,6 +4,7 @@
  */
 #include "nomem.h"
 #include "pure/cdiapply.h"
+#include "read/cdispec.h"
 #include "tap.h"
 
 #define SPEC(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{" edits "}}]}"

@@ -5,6 +5,7 @@
 #include "host/cdidirs.h"
 #include "nomem.h"
 #include "pure/path.h"
+#include "read/parse.h"
 #include "tap.h"
 
 static char base[PATH_MAX], dirs[4 * PATH_MAX];
@@ -19,7 +20,7 @@ load(void)
 	struct why why;
 	size_t i, k;
 
-	if (cdi_registry_load(dirs, trusted, &r, &why) == 0) {
+	if (cdi_registry_load(dirs, trusted, specs_parse, &r, &why) == 0) {
 		for (i = 0; i < r.entries; i++)
 			buf_printf(&b, "%s=%s%s ", r.entry[i].device->name, path_last(r.entry[i].file->path),
 			    r.entry[i].conflict ? "!" : "");
@@ -52,7 +53,7 @@ test_find(void)
 	struct why why;
 
 	snprintf(dirs, sizeof(dirs), "%s/override/etc::%s/override/run:", base, base);
-	if (!ok(cdi_registry_load(dirs, false, &r, &why) == 0, "empty names in the list are nothing"))
+	if (!ok(cdi_registry_load(dirs, false, specs_parse, &r, &why) == 0, "empty names in the list are nothing"))
 		return;
 	ok(cdi_registry_find(&r, "vendor1.com/device=dev1") != NULL && cdi_registry_find(&r, "vendor1.com/device=dev2") != NULL,
 	    "devices by their whole names");

@@ -1,6 +1,7 @@
 /* pure/cdimake.c: what is put together is what a reader of it gets, and is of the lowest version. */
 #include "pure/cdimake.h"
 #include "pure/cleanup.h"
+#include "read/cdispec.h"
 #include "tap.h"
 
 static const char *const options[] = { "bind", "ro", NULL };

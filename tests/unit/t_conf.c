@@ -1,5 +1,5 @@
 /*
- * pure/conf.c, pure/policy.c and pure/settings.c: a file says exactly what it
+ * read/conf.c, read/policyread.c and read/settingsread.c: a file says exactly what it
  * means or is refused, with all that is wrong and the lines where.
  */
 #include <time.h>
@@ -8,6 +8,9 @@
 #include "pure/furthernode.h"
 #include "pure/policy.h"
 #include "pure/settings.h"
+#include "read/conf.h"
+#include "read/policyread.h"
+#include "read/settingsread.h"
 #include "tap.h"
 
 const char *__lsan_default_suppressions(void);
@@ -702,7 +705,7 @@ test_policy_read(void)
 	    "selinux = { type = \"nvidia_container_t\"; level = \"auto\"; }; env = { A = \"1=2\"; b_9 = \" \"; };\n";
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;
-	autofree char *faults = NULL, *vars = NULL;
+	autofree char *faults = NULL;
 
 	policy_parse("10-ml.conf", TEXT(text), &p, &f);
 	if (!is_str(faults = listed(&f), "1: warning: pipeline \"ml-*/tr/ain\" means one whose name is "
@@ -712,9 +715,12 @@ test_policy_read(void)
 	is_str(p.team, "ml-*", "the team, up to the first slash");
 	is_str(p.pipeline, "tr/ain", "the pipeline, all after it");
 	ok(p.has_jobs && p.jobs.n == 2 && strcmp(p.jobs.v[1], "eval-*") == 0, "jobs");
-	is_str(vars = json_dumps(p.instance_vars, JSON_SORT_KEYS | JSON_COMPACT),
-	    "{\"branch\":\"main\",\"list\":[1,2],\"mixed\":[\"a\",{\"b\":false}],\"n\":7,\"yes\":true}",
-	    "instance_vars");
+	ok(p.instance_vars.there && p.instance_vars.name.n == 5, "instance_vars");
+	is_str(instance_var(&p.instance_vars, "branch"), "\"main\"", "  a text");
+	is_str(instance_var(&p.instance_vars, "list"), "[1,2]", "  a list");
+	is_str(instance_var(&p.instance_vars, "mixed"), "[\"a\",{\"b\":false}]", "  of anything");
+	is_str(instance_var(&p.instance_vars, "n"), "7", "  a number");
+	is_str(instance_var(&p.instance_vars, "yes"), "true", "  yes or no");
 	is_str(identity_name(p.identity), "claim", "identity");
 	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0, "callers");
 	if (is_int(p.gpus, 4, "gpus")) {
@@ -749,7 +755,7 @@ test_policy_defaults(void)
 
 	ok(policy_parse("x", TEXT(P), &p, &f), "the least");
 	ok(p.issuer == NULL && p.identity == IDENTITY_TOKEN && !p.has_jobs && !p.has_callers &&
-	    p.instance_vars == NULL && p.gpus == 0 &&
+	    !p.instance_vars.there && p.gpus == 0 &&
 	    p.selinux_type == NULL && !p.folder[0].writable && !p.folder[0].subfolders,
 	    "asks for a token, gives what it says, read-only");
 	ok(strcmp(identity_name(IDENTITY_TOKEN), "token") == 0 && strcmp(identity_name(IDENTITY_CALLER), "caller") == 0,

@@ -2,45 +2,59 @@
 #include <stdlib.h>
 
 #include "host/identity.h"
-#include "pure/edits.h"
+#include "pure/varsjson.h"
 #include "tap.h"
 
 static void
 test_round_trip(void)
 {
 	struct identity id = { .kind = IDENTITY_TOKEN, .team = "ml", .pipeline = "train \"x\"", .job = "fit", .issuer = "https://ci" };
+	json_t *json = json_pack("{s:[i,s], s:{}}", "a", 1, "b\n", "none");
+	struct instance_vars vars;
 	struct known back;
 	char *text;
 
-	id.instance_vars = json_pack("{s:[i,s]}", "a", 1, "b\n");
+	ok(instance_vars_of(json, &vars), "variables");
+	id.instance_vars = &vars;
 	text = identity_pack(&id);
 	ok(text != NULL && identity_unpack(text, &back), "there and back");
 	ok(back.id.kind == IDENTITY_TOKEN && strcmp(back.id.team, "ml") == 0 && strcmp(back.id.pipeline, "train \"x\"") == 0 &&
 	    strcmp(back.id.job, "fit") == 0 && strcmp(back.id.issuer, "https://ci") == 0 &&
-	    json_equal(back.id.instance_vars, id.instance_vars), "the same");
+	    back.id.instance_vars->name.n == 2, "the same");
+	is_str(instance_var(back.id.instance_vars, "a"), "[1,\"b\\n\"]", "with its variables");
+	is_str(instance_var(back.id.instance_vars, "none"), "{}", "all of them");
 	known_free(&back);
 	free(text);
-	json_decref((json_t *)(uintptr_t)id.instance_vars);
-	ok(!identity_unpack("{}", &back) && !identity_unpack("", &back) && !identity_unpack("{\"kind\":\"king\"}", &back),
-	    "what it would not have made is none");
+	instance_vars_free(&vars);
+	json_decref(json);
+	ok(!identity_unpack("{}", &back) && !identity_unpack("", &back) &&
+	    !identity_unpack("identity king ml train - -\nvars no\nend\n", &back) &&
+	    !identity_unpack("identity token ml train - -\nvars no\n", &back), "what it would not have made is none");
+	id = (struct identity){ .kind = IDENTITY_CALLER };
+	text = identity_pack(&id);
+	is_str(text, "identity caller - - - -\nvars no\nend\n", "one of nobody's");
+	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL, "comes back as that");
+	known_free(&back);
+	free(text);
 }
 
-/* A reply is made after it, with the same watch on memory. */
 static void
 test_long(void)
 {
 	struct identity id = { .kind = IDENTITY_CLAIM, .team = "ml", .pipeline = "train" };
-	const struct reply reply = { .kind = REPLY_NOTED };
-	char vars[IDENTITY_VARS_MAX + 1], *text;
+	struct instance_vars vars = { .there = true };
+	char value[IDENTITY_VARS_MAX + 1], *text;
 
-	memset(vars, 'x', sizeof(vars));
-	vars[sizeof(vars) - 1] = '\0';
-	id.instance_vars = json_pack("{s:s}", "a", vars);
-	ok(identity_pack(&id) == NULL && identity_pack(&id) == NULL, "vars that are too long are not remembered");
-	text = reply_encode(&reply);
-	is_str(text, "{\"reply\":\"noted\"}", "and nothing else comes of it");
+	memset(value, 'x', sizeof(value));
+	value[sizeof(value) - 1] = '\0';
+	ok(strlist_add(&vars.name, "a", SIZE_MAX) && strlist_add(&vars.value, value, SIZE_MAX), "variables");
+	id.instance_vars = &vars;
+	ok(identity_pack(&id) == NULL, "that are too long are not remembered");
+	vars.value.v[0][IDENTITY_VARS_MAX - 1] = '\0';
+	text = identity_pack(&id);
+	ok(text != NULL, "a byte less is not too long");
 	free(text);
-	json_decref((json_t *)(uintptr_t)id.instance_vars);
+	instance_vars_free(&vars);
 }
 
 int

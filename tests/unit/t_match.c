@@ -9,6 +9,8 @@
 #include "pure/match.h"
 #include "nomem.h"
 #include "rnd.h"
+#include "pure/varsjson.h"
+#include "read/policyread.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -191,15 +193,18 @@ test_instance_vars(void)
 	for (i = 0; i < COUNT(t); i++) {
 		autopolicy struct policy p = { 0 };
 		autobuf struct buf b = { 0 };
-		json_t *vars = t[i].vars != NULL ? json_loads(t[i].vars, 0, NULL) : NULL;
+		json_t *json = t[i].vars != NULL ? json_loads(t[i].vars, 0, NULL) : NULL;
+		struct instance_vars vars;
 
 		buf_printf(&b, "pipeline = \"team/pipe\"; instance_vars = { %s };" F, t[i].policy);
-		id.instance_vars = vars;
+		ok(instance_vars_of(json, &vars), "read");
+		id.instance_vars = vars.there ? &vars : NULL;
 		if (load(&p, b.p))
 			ok(policy_covers(&p, &root, &id, &why) == t[i].covers, "instance_vars { %s } %s %s",
 			    t[i].policy,
 			    t[i].covers ? "covers" : "does not cover", t[i].vars ? t[i].vars : "none");
-		json_decref(vars);
+		instance_vars_free(&vars);
+		json_decref(json);
 	}
 }
 

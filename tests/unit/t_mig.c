@@ -13,6 +13,7 @@
 #include "pure/mig.h"
 #include "pure/pick.h"
 #include "pure/procmask.h"
+#include "read/policyread.h"
 #include "tap.h"
 
 #define UUID "GPU-edfee158-11c1-52b8-0517-92f30e7fac88"

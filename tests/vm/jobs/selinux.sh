@@ -14,7 +14,7 @@ set -u
 
 t "SELinux enforces" is "$(getenforce)" Enforcing
 t "since the kernel booted" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
-for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /etc/gpuhelper=gpuhelper_conf_t \
+for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /usr/libexec/gpuhelper/gpuhelper-read=gpuhelper_read_exec_t /etc/gpuhelper=gpuhelper_conf_t \
     /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /var/log/gpuhelper=gpuhelper_log_t \
     /var/lib/gpuhelper=gpuhelper_var_lib_t /usr/bin/gpuhelper-runc=bin_t; do
 	t "${f%=*} is ${f#*=}" is "$(label "${f%=*}" | cut -d : -f 3)" "${f#*=}"
@@ -511,27 +511,29 @@ date -s "@$((today + $(cut -d . -f 1 /proc/uptime) - up))" >/dev/null
 cp "$T/conf" /etc/gpuhelper/gpuhelper.conf
 rm -r /etc/gpuhelper/policy.d/20-train.conf /etc/gpuhelper/keys
 
-echo "# gpuhelper-label"
-LABELLER=/usr/libexec/gpuhelper/gpuhelper-label
+echo "# gpuhelper-label and gpuhelper-read"
 tells() { gpuhelperctl doctor >"$T/out"; grep -q "$1" "$T/out"; }
-t "doctor has nothing to say of it" fails tells gpuhelper-label
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
-mv $LABELLER $LABELLER.away
-run a
-t "without it nothing is granted, and the refusal says what to do" refused a 'gpuhelper-label: No such file or directory: install it (make install)'
-t "doctor says so, too" tells 'gpuhelper-label: No such file'
-v=$($LABELLER.away --version) v=${v##* }
-sed "s/$v/9${v#?}/g" $LABELLER.away >$LABELLER
-chmod 711 $LABELLER
-chcon --reference=$LABELLER.away $LABELLER
-run a
-t "nor with that of another version" refused a 'gpuhelper and gpuhelper-label are not of one version: install both again'
-mv $LABELLER.away $LABELLER
-chmod 777 $LABELLER
-run a
-t "nor with one that others may write" refused a 'gpuhelper-label'
-t "of which doctor says that it is not root's alone" tells "gpuhelper-label is not root's alone"
-chmod 711 $LABELLER
+for program in gpuhelper-label gpuhelper-read; do
+	f=/usr/libexec/gpuhelper/$program
+	t "doctor has nothing to say of $program" fails tells $program
+	mv $f $f.away
+	run a
+	t "without it nothing is granted, and the refusal says what to do" refused a "$program: No such file or directory: install it (make install)"
+	t "doctor says so, too" tells "$program: No such file"
+	v=$($f.away --version) v=${v##* }
+	sed "s/$v/9${v#?}/g" $f.away >$f
+	chmod 711 $f
+	chcon --reference=$f.away $f
+	run a
+	t "nor with that of another version" refused a "gpuhelper and $program are not of one version: install both again"
+	mv $f.away $f
+	chmod 777 $f
+	run a
+	t "nor with one that others may write" refused a $program
+	t "of which doctor says that it is not root's alone" tells "$program is not root's alone"
+	chmod 711 $f
+done
 t "with its own a container runs" run a
 t "and nothing is left" sh -c 'gpuhelperctl reap; [ -z "$(ls /run/gpuhelper/leases)" ]'
 

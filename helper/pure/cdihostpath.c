@@ -1,12 +1,11 @@
 /*
- * What a mount of a CDI spec must not be, by its text: of what, to where, and how.
- * Engines make these as root, and each by options of its own, so of options there is
- * a list of those that are known to harm nowhere.
+ * See cdi.h: what of the host a spec must not give out, by path and by number, and how a mount is meant.  Engines make
+ * mounts as root, and each by options of its own: of options there is a list of those known to harm nowhere.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "cdiread.h"
+#include "cdi.h"
 #include "furthernode.h"
 #include "path.h"
 
@@ -92,19 +91,28 @@ cdi_option_known(const char *option)
 	return text_among(option, known);
 }
 
-/* What tmpfs has of its own, by which it only becomes another empty directory. */
-static bool
-is_of_tmpfs(const char *option)
-{
-	return text_starts(option, "mode=") || text_starts(option, "size=") || text_starts(option, "nr_inodes=");
-}
-
 bool
 cdi_mount_is_bind(const struct cdi_mount *m)
 {
 	if (m->type == NULL || m->type[0] == '\0' || strcmp(m->type, "bind") == 0 || strcmp(m->type, "none") == 0)
 		return true;
 	return strlist_has(&m->options, "bind") || strlist_has(&m->options, "rbind");
+}
+
+const char *
+cdi_target_wrong(const struct cdi_mount *m)
+{
+	static const char *const own_dev[] = { "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", NULL };
+	const char *target = m->container_path;
+
+	if (strcmp(target, "/") == 0 || path_at_or_beneath(target, "/proc") || path_at_or_beneath(target, "/sys"))
+		return "/, /proc and /sys can't be mounted over";
+	if (text_among(target, own_dev))
+		return "this directory is the runtime's to make";
+	/* links to devices are mounted by drivers; anything else there would be taken for one */
+	if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
+		return "beneath /dev, and hostPath is not";
+	return NULL;
 }
 
 /* Runtimes take the last word. */
@@ -120,65 +128,48 @@ cdi_mount_writable(const struct cdi_mount *m)
 	return writable;
 }
 
-static void
-judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+/* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
+const char *
+cdi_host_device(char type, int64_t major, int64_t minor)
 {
-	const char *what;
-
-	if (!cdi_mount_is_bind(m)) {
-		/* an empty file system; any other brings in a file system that was made by who knows whom */
-		if (strcmp(m->type, "tmpfs") != 0)
-			cdi_unsafe(r, n, "type", "a file system of type %.40s: only bind mounts and tmpfs", m->type);
-		return;
-	}
-	if (m->host_path == NULL || m->host_path[0] == '\0' || !cdi_path_ok(r, n, "hostPath", m->host_path))
-		return;
-	if (strcmp(m->host_path, "/") == 0)
-		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
-	else if ((what = cdi_host_control(m->host_path)) != NULL)
-		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
-	else if (strcmp(m->host_path, "/dev") == 0)
-		cdi_unsafe(r, n, "hostPath", "all devices of the host");
-	else if ((what = cdi_host_node(m->host_path)) != NULL)
-		cdi_unsafe(r, n, "hostPath", "is %s", what);
-	else if (cdi_mount_writable(m) && (what = cdi_host_own(m->host_path)) != NULL)
-		cdi_unsafe(r, n, "hostPath", "%s is the host's own: nothing above and beneath it can be given out to write", what);
-}
-
-static void
-judge_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
-{
+	static const struct { int16_t major, first, last; const char *what; } chars[] = {
+		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
+		{ 4, 0, 63, "a console" }, { 5, 1, 1, "the console" }, { 7, 0, 255, "a console's memory" },
+		{ 10, 223, 223, "uinput, by which one types for others" },
+		{ 10, 144, 144, "the NVRAM" }, { 10, 224, 224, "the TPM" }, { 10, 231, 231, "the hibernation image" },
+		{ 13, 0, 255, "an input device, what is typed" },
+		{ 10, 234, 237, "control of file systems and disks" }, { 21, 0, 255, "a disk" }, { 90, 0, 255, "flash memory" },
+		{ 162, 0, 255, "a disk" }, { 202, 0, 255, "the processor's registers" },
+	};
 	size_t i;
 
-	for (i = 0; cdi_mount_is_bind(m) && i < m->options.n; i++)
-		if (is_of_tmpfs(m->options.v[i]))
-			cdi_unsafe(r, n, "options", "option \"%.40s\" is tmpfs's, and this is a bind mount", m->options.v[i]);
+	for (i = 0; type != 'b' && i < sizeof(chars) / sizeof(chars[0]); i++)
+		if (chars[i].major == major && minor >= chars[i].first && minor <= chars[i].last)
+			return chars[i].what;
+	return NULL;
 }
 
-void
-cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
+const char *
+cdi_host_node(const char *path)
 {
-	static const char *const own_dev[] = { "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", NULL };
-	const char *target = m->container_path;
+	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", "uinput",
+		"tpm0", "tpmrm0", NULL };
+	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
+		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", "rbd",
+		"drbd", "bcache", "dasd", "ublk", "cciss/", NULL };
+	size_t i, n;
 
-	judge_source(r, n, m);
-	judge_type(r, n, m);
-	if (target == NULL || target[0] == '\0' || !cdi_path_ok(r, n, "containerPath", target))
-		return;
-	if (strcmp(target, "/") == 0 || path_at_or_beneath(target, "/proc") || path_at_or_beneath(target, "/sys"))
-		cdi_unsafe(r, n, "containerPath", "/, /proc and /sys can't be mounted over");
-	else if (text_among(target, own_dev))
-		cdi_unsafe(r, n, "containerPath", "%s is the runtime's to make", target);
-	/* links to devices are mounted by drivers; anything else there would be taken for one */
-	else if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
-		cdi_unsafe(r, n, "containerPath", "beneath /dev, and hostPath is not");
-}
-
-/* What is mounted of the host is to be read and run there, and nothing more. */
-void
-cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
-{
-	if (!cdi_option_known(s) && !is_of_tmpfs(s))
-		cdi_unsafe(r, n, NULL, "option \"%.40s\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, "
-		    "rprivate", s);
+	if (!text_starts(path, "/dev/"))
+		return NULL;
+	path += 5;
+	if (text_among(path, names))
+		return "the host's memory, log or console";
+	for (i = 0; prefixes[i] != NULL; i++) {
+		n = strlen(prefixes[i]);
+		if (text_starts(path, prefixes[i]) || (prefixes[i][n - 1] == '/' && strlen(path) == n - 1 &&
+		    strncmp(path, prefixes[i], n - 1) == 0))
+			return "a disk, a console or the processor's registers";
+	}
+	return NULL;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doc.h"
-#include "text.h"
+#include "../pure/doc.h"
+#include "../pure/text.h"
 
 /* From doc.h's tree to ours: its nodes come in the order of the text, so the place only moves on. */
 struct copying {

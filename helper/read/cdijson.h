@@ -1,6 +1,6 @@
 /* A CDI spec's text as a tree (cditree.h), where it is JSON (RFC 8259). */
-#ifndef GPUHELPER_PURE_CDIJSON_H
-#define GPUHELPER_PURE_CDIJSON_H
+#ifndef GPUHELPER_READ_CDIJSON_H
+#define GPUHELPER_READ_CDIJSON_H
 
 #include "cditree.h"
 

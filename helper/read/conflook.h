@@ -3,12 +3,11 @@
  * versions would take differently, or would take for something that was not
  * meant, is a fault here.  Values in, faults out.
  */
-#ifndef GPUHELPER_PURE_CONFLOOK_H
-#define GPUHELPER_PURE_CONFLOOK_H
+#ifndef GPUHELPER_READ_CONFLOOK_H
+#define GPUHELPER_READ_CONFLOOK_H
 
-#include "conffault.h"
+#include "../pure/conffault.h"
 
-#define CONF_MAX (256 * 1024)	/* bytes in one file */
 #define CONF_DEPTH_MAX 8		/* of brackets */
 #define CONF_SETTINGS_MAX 16384		/* in one file */
 #define CONF_GROUP_MAX 2048		/* in one group: libconfig takes time quadratic in these */

@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../pure/furthernode.h"
+#include "../pure/path.h"
 #include "cdiread.h"
-#include "furthernode.h"
-#include "path.h"
+#include "cdispec.h"
 
 void
 cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fmt, ...)
@@ -128,52 +129,6 @@ cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *p
 		return true;
 	cdi_unsafe(r, n, member, "%s", why.text);
 	return false;
-}
-
-/* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
-const char *
-cdi_host_device(char type, int64_t major, int64_t minor)
-{
-	static const struct { int16_t major, first, last; const char *what; } chars[] = {
-		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
-		{ 4, 0, 63, "a console" }, { 5, 1, 1, "the console" }, { 7, 0, 255, "a console's memory" },
-		{ 10, 223, 223, "uinput, by which one types for others" },
-		{ 10, 144, 144, "the NVRAM" }, { 10, 224, 224, "the TPM" }, { 10, 231, 231, "the hibernation image" },
-		{ 13, 0, 255, "an input device, what is typed" },
-		{ 10, 234, 237, "control of file systems and disks" }, { 21, 0, 255, "a disk" }, { 90, 0, 255, "flash memory" },
-		{ 162, 0, 255, "a disk" }, { 202, 0, 255, "the processor's registers" },
-	};
-	size_t i;
-
-	for (i = 0; type != 'b' && i < sizeof(chars) / sizeof(chars[0]); i++)
-		if (chars[i].major == major && minor >= chars[i].first && minor <= chars[i].last)
-			return chars[i].what;
-	return NULL;
-}
-
-/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
-const char *
-cdi_host_node(const char *path)
-{
-	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", "uinput",
-		"tpm0", "tpmrm0", NULL };
-	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
-		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", "rbd",
-		"drbd", "bcache", "dasd", "ublk", "cciss/", NULL };
-	size_t i, n;
-
-	if (!text_starts(path, "/dev/"))
-		return NULL;
-	path += 5;
-	if (text_among(path, names))
-		return "the host's memory, log or console";
-	for (i = 0; prefixes[i] != NULL; i++) {
-		n = strlen(prefixes[i]);
-		if (text_starts(path, prefixes[i]) || (prefixes[i][n - 1] == '/' && strlen(path) == n - 1 &&
-		    strncmp(path, prefixes[i], n - 1) == 0))
-			return "a disk, a console or the processor's registers";
-	}
-	return NULL;
 }
 
 /* A name that everybody takes for a driver's, and a number that is another's. */

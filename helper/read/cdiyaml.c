@@ -8,8 +8,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "../pure/text.h"
 #include "cdiyaml.h"
-#include "text.h"
 
 struct building {
 	struct cdit *t;

@@ -5,8 +5,8 @@
  * two readers of 1.1, take for different things (no, on, 0660, 0o660, 1_000,
  * 1:30, 2026-01-02) is CDIT_UNCLEAR and good for nothing.
  */
-#ifndef GPUHELPER_PURE_CDIYAML_H
-#define GPUHELPER_PURE_CDIYAML_H
+#ifndef GPUHELPER_READ_CDIYAML_H
+#define GPUHELPER_READ_CDIYAML_H
 
 #include "cditree.h"
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pure/text.h"
 #include "cdijson.h"
 #include "cdiread.h"
+#include "cdispec.h"
 #include "cdiyaml.h"
-#include "text.h"
 
 enum version { V030, V040, V050, V060, V070, V080, V100, V110, CDI_VERSIONS };
 static const char *const versions[CDI_VERSIONS + 1] = { "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0",

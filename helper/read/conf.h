@@ -7,16 +7,16 @@
  * So the text is looked over first (conflook.h), and what would need such mercy is refused;
  * then libconfig parses it, and every key has to be one that we know.
  */
-#ifndef GPUHELPER_PURE_CONF_H
-#define GPUHELPER_PURE_CONF_H
+#ifndef GPUHELPER_READ_CONF_H
+#define GPUHELPER_READ_CONF_H
 
 #include <libconfig.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../pure/text.h"
 #include "conflook.h"
-#include "text.h"
 
 /*
  * Parses «text» into *cfg (initialised here; the caller calls config_destroy

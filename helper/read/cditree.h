@@ -3,16 +3,15 @@
  * where each value stands.  Whoever reads the tree need not know which it was.
  * cdijson.h and cdiyaml.h make one.
  */
-#ifndef GPUHELPER_PURE_CDITREE_H
-#define GPUHELPER_PURE_CDITREE_H
+#ifndef GPUHELPER_READ_CDITREE_H
+#define GPUHELPER_READ_CDITREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cdifault.h"
+#include "../pure/cdifault.h"
 
-#define CDI_TEXT_MAX (1024 * 1024)
 #define CDIT_DEPTH 16
 #define CDIT_NODES 100000
 #define CDIT_NONE UINT32_MAX
@@ -31,8 +30,6 @@ struct cdit {
 	struct cdit_node *node;	/* node[0] is the document */
 	uint32_t nodes, cap;
 };
-
-enum cdi_format { CDI_JSON, CDI_YAML };
 
 void cdit_free(struct cdit *t);
 #define autocdit __attribute__((cleanup(cdit_free)))

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "text.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
 
 #define FAULTS_MAX 20		/* more lines of garbage help nobody */
 

@@ -2,10 +2,11 @@
  * Between cdifield.c, which reads values, cdiread.c, which reads a spec with it,
  * and cdisafe.c and cdimount.c, which are asked about each value that was read.
  */
-#ifndef GPUHELPER_PURE_CDIREAD_H
-#define GPUHELPER_PURE_CDIREAD_H
+#ifndef GPUHELPER_READ_CDIREAD_H
+#define GPUHELPER_READ_CDIREAD_H
 
-#include "cdi.h"
+#include "../pure/cdi.h"
+#include "cditree.h"
 
 struct cdi_reading {
 	const struct cdit *t;

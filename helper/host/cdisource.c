@@ -1,0 +1,116 @@
+/* See cdisource.h.  Only lstat(2) and readlink(2), so that nothing happens to what is looked at. */
+#include "cdisource.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../pure/path.h"
+
+void
+cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st)
+{
+	if (w->loose || (st->st_uid == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0))
+		return;
+	w->loose = true;
+	snprintf(w->who, sizeof(w->who), "%s", path);
+}
+
+/* The target of a link in place of its name: from the root, or from where the link is. */
+static int
+follow(struct cdi_walk *w, const char *link)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+
+	if (n == -1)
+		return -1;
+	target[n] = '\0';
+	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->rest) >= sizeof(rest)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(w->rest, rest, sizeof(rest));
+	if (target[0] == '/')
+		w->done[0] = '\0';
+	return 0;
+}
+
+/* What has been seen is a directory again: not the link, whose mode says nothing. */
+static int
+look_back(const struct cdi_walk *w, struct stat *st, struct why *why)
+{
+	const char *path = w->done[0] != '\0' ? w->done : "/";
+
+	return lstat(path, st) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+}
+
+int
+cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
+{
+	char part[NAME_MAX + 1], next[PATH_MAX], *slash;
+	unsigned links = 0;
+	size_t n;
+
+	w->done[0] = '\0';
+	if ((size_t)snprintf(w->rest, sizeof(w->rest), "%s", path) >= sizeof(w->rest))
+		return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+	if (lstat("/", st) == -1)
+		return refuse(why, WHY_IO, "/: %s", strerror(errno));
+	for (;;) {
+		memmove(w->rest, w->rest + strspn(w->rest, "/"), strlen(w->rest + strspn(w->rest, "/")) + 1);
+		if ((n = strcspn(w->rest, "/")) == 0)
+			return 0;
+		cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", st);
+		if (n >= sizeof(part))
+			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+		memcpy(part, w->rest, n);
+		part[n] = '\0';
+		memmove(w->rest, w->rest + n, strlen(w->rest + n) + 1);
+		if (strcmp(part, ".") == 0)
+			continue;
+		if (strcmp(part, "..") == 0) {
+			if ((slash = strrchr(w->done, '/')) != NULL)
+				*slash = '\0';
+			if (look_back(w, st, why) == -1)
+				return -1;
+			continue;
+		}
+		if ((size_t)snprintf(next, sizeof(next), "%s/%s", w->done, part) >= sizeof(next))
+			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
+		if (lstat(next, st) == -1)
+			return refuse(why, WHY_ABSENT, "%s", errno == ENOENT ? "is not there" : strerror(errno));
+		if (!S_ISLNK(st->st_mode)) {
+			memcpy(w->done, next, sizeof(next));
+			continue;
+		}
+		if (w->rest[strspn(w->rest, "/")] == '\0')
+			return 0;	/* the last of the path: only links before it are followed */
+		if (w->loose)
+			return refuse(why, WHY_DATA, "the link %s is in %s, which others than root can change", next, w->who);
+		if (++links > 40 || follow(w, next) == -1)
+			return refuse(why, WHY_DATA, "%s: %s", next, links > 40 ? strerror(ELOOP) : strerror(errno));
+		if (look_back(w, st, why) == -1)
+			return -1;
+	}
+}
+
+int
+cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why)
+{
+	static struct cdi_walk w;
+	struct why inner;
+
+	w.loose = false;
+	if (path_check(path, why) == -1)
+		return -1;
+	if (cdi_walk(&w, path, st, &inner) == -1)
+		return refuse(why, inner.code, "%.200s %s", path, inner.text);
+	if (S_ISLNK(st->st_mode))
+		return refuse(why, WHY_DATA, "%s is a symbolic link", path);
+	cdi_walk_look(&w, path, st);
+	*roots = !w.loose;
+	memcpy(real, w.done[0] != '\0' ? w.done : "/", w.done[0] != '\0' ? strlen(w.done) + 1 : 2);
+	return 0;
+}

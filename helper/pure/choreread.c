@@ -1,0 +1,86 @@
+/* See chore.h: chores, read back by who is to do them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chore.h"
+
+static bool
+read_number(const json_t *j, uint32_t *out)
+{
+	json_int_t v = json_integer_value(j);
+
+	*out = (uint32_t)v;
+	return json_is_integer(j) && v >= 0 && v <= UINT32_MAX;
+}
+
+static bool
+read_process(const json_t *j, struct process_id *out)
+{
+	const char *start = json_string_value(json_array_get(j, 1));
+	uint32_t pid;
+
+	if (json_array_size(j) != 2 || !read_number(json_array_get(j, 0), &pid) || pid > INT32_MAX || start == NULL ||
+	    !text_u64(start, UINT64_MAX, &out->start))
+		return false;
+	out->pid = (pid_t)pid;
+	return true;
+}
+
+static bool
+read_copy(const json_t *j, const char *key, char **out)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL && (*out = strdup(s)) != NULL;
+}
+
+static bool
+read_lists(const json_t *j, struct chore *c)
+{
+	const json_t *cgroups = json_object_get(j, "cgroups"), *nodes = json_object_get(j, "nodes"), *item;
+	uint32_t major, minor;
+	size_t i;
+
+	json_array_foreach(cgroups, i, item)
+		if (!json_is_string(item) || !strlist_add(&c->cgroups, json_string_value(item), SIZE_MAX))
+			return false;
+	json_array_foreach(nodes, i, item)
+		if (json_array_size(item) != 2 || !read_number(json_array_get(item, 0), &major) ||
+		    !read_number(json_array_get(item, 1), &minor) || !chore_add_node(c, major, minor))
+			return false;
+	return json_is_array(cgroups) && json_is_array(nodes);
+}
+
+static bool
+read_one(const json_t *j, struct chore *c)
+{
+	const char *kind = json_string_value(json_object_get(j, "do"));
+	const char *lease = json_string_value(json_object_get(j, "lease"));
+	size_t i;
+
+	for (i = 0; kind != NULL && i < CHORE_KINDS; i++)
+		if (strcmp(kind, chore_kind_names[i]) == 0)
+			break;
+	if (kind == NULL || i == CHORE_KINDS || lease == NULL || strlen(lease) >= sizeof(c->lease) ||
+	    !read_process(json_object_get(j, "init"), &c->init) || !read_process(json_object_get(j, "by"), &c->by))
+		return false;
+	c->kind = (enum chore_kind)i;
+	snprintf(c->lease, sizeof(c->lease), "%s", lease);
+	return read_copy(j, "file", &c->file) && read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->gate) &&
+	    read_lists(j, c);
+}
+
+bool
+chores_unpack(const json_t *j, struct chores *c)
+{
+	const json_t *item;
+	struct chore *one;
+	size_t i;
+
+	*c = (struct chores){ 0 };
+	json_array_foreach(j, i, item)
+		if ((one = chores_add(c)) == NULL || !read_one(item, one))
+			return false;
+	return json_is_array(j);
+}

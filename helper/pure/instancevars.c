@@ -1,0 +1,71 @@
+/* See instancevars.h.  Reads no JSON: a value's kind is told by how it begins. */
+#include "instancevars.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+instance_vars_free(struct instance_vars *v)
+{
+	strlist_free(&v->name);
+	strlist_free(&v->value);
+	v->there = false;
+}
+
+const char *
+instance_var(const struct instance_vars *v, const char *name)
+{
+	size_t i;
+
+	for (i = 0; v != NULL && i < v->name.n; i++)
+		if (strcmp(v->name.v[i], name) == 0)
+			return v->value.v[i];
+	return NULL;
+}
+
+void
+instance_var_describe(const char *value, char out[80])
+{
+	const int n = value != NULL ? (int)strlen(value) : 0;
+
+	if (value == NULL)
+		snprintf(out, 80, "not there");
+	else if (*value == '"' && n > 62)
+		snprintf(out, 80, "%.61s\"", value);
+	else if (*value == '[' || *value == '{')
+		snprintf(out, 80, "a %s", *value == '[' ? "list" : "group");
+	else
+		snprintf(out, 80, "%.70s", value);
+}
+
+static bool
+add(struct instance_vars *v, const char *name, const char *value)
+{
+	return strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, value, SIZE_MAX);
+}
+
+void
+instance_vars_lines(struct lines *s, struct instance_vars *v)
+{
+	char *name = NULL, *value = NULL;
+	size_t i;
+
+	lines_begin(s, "vars");
+	word_bool(s, &v->there);
+	for (i = 0; lines_more(s, "var", i < v->name.n); i++) {
+		if (s->out != NULL) {
+			word_copy(s, &v->name.v[i]);
+			word_copy(s, &v->value.v[i]);
+			continue;
+		}
+		word_copy(s, &name);
+		word_copy(s, &value);
+		if (name != NULL && value != NULL && !add(v, name, value))
+			lines_starve(s);
+		free(name);
+		free(value);
+		if (s->failed)
+			break;
+	}
+}

@@ -1,0 +1,35 @@
+/* See nested.h.  Compares names: the ways of live leases are root/ways.c's. */
+#include "nested.h"
+
+static int
+check_policy(const struct policy *p, const struct edits *e, struct why *why)
+{
+	size_t i, k;
+
+	for (i = 0; i < e->mounts; i++)
+		for (k = 0; k < p->folders; k++)
+			if (folder_rule_holds(&p->folder[k], e->mount[i].source))
+				return refuse(why, WHY_DENIED, "folder %s lies in %s, which %s gives for writing, and «run» starts the task "
+				    "before it can be seen that nobody has led the path elsewhere: use create and start", e->mount[i].source,
+				    p->folder[k].path, p->name);
+	return 0;
+}
+
+static int
+check_entry(const struct policy_entry *entry, const struct edits *e, struct why *why)
+{
+	return entry->broken == NULL ? check_policy(&entry->policy, e, why) :
+	    refuse(why, WHY_CONFIG, "%s is broken: whether it gives a folder for writing in which one of these lies can't be "
+	    "told, and «run» starts the task before that can be seen: mend it, or use create and start", entry->policy.name);
+}
+
+int
+nested_refuse(const struct policy_set *policies, const struct edits *e, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; e->mounts > 0 && i < policies->n; i++)
+		if (check_entry(&policies->v[i], e, why) == -1)
+			return -1;
+	return 0;
+}

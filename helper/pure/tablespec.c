@@ -1,0 +1,121 @@
+/* See table.h: CDI specs. */
+#include <stdint.h>
+
+#include "table.h"
+
+/* Negative ones are for whoever reads the spec to judge. */
+static void
+number_words(struct lines *t, struct cdi_i64 *n)
+{
+	uint64_t v = (uint64_t)n->v;
+
+	word_bool(t, &n->set);
+	word_u64(t, &v);
+	n->v = (int64_t)v;
+}
+
+static void
+node_words(struct lines *t, void *member)
+{
+	struct cdi_devnode *n = member;
+	uint32_t type = (unsigned char)n->type;
+
+	word_copy_if_any(t, &n->path);
+	word_copy_if_any(t, &n->host_path);
+	word_copy_if_any(t, &n->permissions);
+	word_u32(t, &type);
+	n->type = (char)type;
+	number_words(t, &n->major);
+	number_words(t, &n->minor);
+}
+
+static void
+mount_words(struct lines *t, void *member)
+{
+	struct cdi_mount *m = member;
+
+	word_copy(t, &m->host_path);
+	word_copy(t, &m->container_path);
+	word_copy_if_any(t, &m->type);
+	words_list(t, &m->options);
+}
+
+static void
+hook_words(struct lines *t, void *member)
+{
+	struct cdi_hook *h = member;
+
+	h->when = (enum cdi_hook_name)word_index(t, h->when, CDI_HOOKS);
+	word_copy(t, &h->path);
+	number_words(t, &h->timeout);
+	words_list(t, &h->args);
+	lines_begin(t, "with");
+	words_list(t, &h->env);
+}
+
+static void
+edits_lines(struct lines *t, struct cdi_edits *e)
+{
+	lines_begin(t, "env");
+	words_list(t, &e->env);
+	lines_members(t, "node", (void **)&e->node, &e->nodes, SIZE_MAX, sizeof(*e->node), node_words);
+	lines_members(t, "mount", (void **)&e->mount, &e->mounts, SIZE_MAX, sizeof(*e->mount), mount_words);
+	lines_members(t, "hook", (void **)&e->hook, &e->hooks, SIZE_MAX, sizeof(*e->hook), hook_words);
+}
+
+static void
+device_lines(struct lines *t, void *member)
+{
+	struct cdi_device *d = member;
+
+	word_copy(t, &d->name);
+	edits_lines(t, &d->edits);
+}
+
+static void
+spec_lines(struct lines *t, struct cdi_spec *s)
+{
+	lines_begin(t, "spec");
+	word_copy(t, &s->kind);
+	edits_lines(t, &s->edits);
+	lines_members(t, "device", (void **)&s->device, &s->devices, SIZE_MAX, sizeof(*s->device), device_lines);
+}
+
+static void
+faults_lines(struct lines *t, struct cdi_faults *f)
+{
+	struct cdi_fault first = { 0 };
+	uint64_t counts[] = { f->invalid, f->unsafe, f->unsafe_hooks };
+	bool any = f->n > 0;
+
+	if (any && t->out != NULL)
+		first = f->v[0];
+	lines_begin(t, "faults");
+	word_u64(t, &counts[0]);
+	word_u64(t, &counts[1]);
+	word_u64(t, &counts[2]);
+	word_bool(t, &any);
+	if (any) {
+		word_u32(t, &first.line);
+		word_u32(t, &first.column);
+		word_text(t, first.path, sizeof(first.path));
+		word_text(t, first.text, sizeof(first.text));
+	}
+	if (t->out != NULL || t->failed)
+		return;
+	if (any)
+		cdi_fault(f, CDI_INVALID, first.line, first.column, first.path, "%s", first.text);
+	f->invalid = (size_t)counts[0];
+	f->unsafe = (size_t)counts[1];
+	f->unsafe_hooks = (size_t)counts[2];
+}
+
+void
+cdi_file_lines(struct lines *t, bool *usable, struct cdi_spec *s, struct cdi_faults *f)
+{
+	lines_begin(t, "file");
+	word_bool(t, usable);
+	faults_lines(t, f);
+	if (*usable && !t->failed)
+		spec_lines(t, s);
+}

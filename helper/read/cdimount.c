@@ -1,0 +1,74 @@
+/*
+ * What a mount of a CDI spec must not be, by its text: of what, to where, and how.
+ * Engines make these as root, and each by options of its own, so of options there is
+ * a list of those that are known to harm nowhere.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../pure/furthernode.h"
+#include "../pure/path.h"
+#include "cdiread.h"
+
+/* What tmpfs has of its own, by which it only becomes another empty directory. */
+static bool
+is_of_tmpfs(const char *option)
+{
+	return text_starts(option, "mode=") || text_starts(option, "size=") || text_starts(option, "nr_inodes=");
+}
+
+static void
+judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+{
+	const char *what;
+
+	if (!cdi_mount_is_bind(m)) {
+		/* an empty file system; any other brings in a file system that was made by who knows whom */
+		if (strcmp(m->type, "tmpfs") != 0)
+			cdi_unsafe(r, n, "type", "a file system of type %.40s: only bind mounts and tmpfs", m->type);
+		return;
+	}
+	if (m->host_path == NULL || m->host_path[0] == '\0' || !cdi_path_ok(r, n, "hostPath", m->host_path))
+		return;
+	if (strcmp(m->host_path, "/") == 0)
+		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
+	else if ((what = cdi_host_control(m->host_path)) != NULL)
+		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
+	else if (strcmp(m->host_path, "/dev") == 0)
+		cdi_unsafe(r, n, "hostPath", "all devices of the host");
+	else if ((what = cdi_host_node(m->host_path)) != NULL)
+		cdi_unsafe(r, n, "hostPath", "is %s", what);
+	else if (cdi_mount_writable(m) && (what = cdi_host_own(m->host_path)) != NULL)
+		cdi_unsafe(r, n, "hostPath", "%s is the host's own: nothing above and beneath it can be given out to write", what);
+}
+
+static void
+judge_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+{
+	size_t i;
+
+	for (i = 0; cdi_mount_is_bind(m) && i < m->options.n; i++)
+		if (is_of_tmpfs(m->options.v[i]))
+			cdi_unsafe(r, n, "options", "option \"%.40s\" is tmpfs's, and this is a bind mount", m->options.v[i]);
+}
+
+void
+cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+{
+	const char *target = m->container_path, *wrong;
+
+	judge_source(r, n, m);
+	judge_type(r, n, m);
+	if (target != NULL && target[0] != '\0' && cdi_path_ok(r, n, "containerPath", target) &&
+	    (wrong = cdi_target_wrong(m)) != NULL)
+		cdi_unsafe(r, n, "containerPath", "%s", wrong);
+}
+
+/* What is mounted of the host is to be read and run there, and nothing more. */
+void
+cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
+{
+	if (!cdi_option_known(s) && !is_of_tmpfs(s))
+		cdi_unsafe(r, n, NULL, "option \"%.40s\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, "
+		    "rprivate", s);
+}

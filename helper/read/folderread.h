@@ -1,0 +1,11 @@
+/* An entry of a policy's «folders», read. */
+#ifndef GPUHELPER_READ_FOLDERREAD_H
+#define GPUHELPER_READ_FOLDERREAD_H
+
+#include "../pure/folderrule.h"
+#include "conf.h"
+
+/* Reads a group into *r, which is zeroed; what is wrong with it goes to *f.  folder_rule_free() in any case. */
+void folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * gpuhelper-read: parses what an administrator wrote, gpuhelper.conf, policies and CDI specs, so that no process does
+ * that which has any right beside.  Started by the helper where somebody asks for a grant (root/reader.h); gets the
+ * files' bytes on one channel, answers there, and ends with it.
+ *
+ * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
+ * anything.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "../host/frame.h"
+#include "../pure/cleanup.h"
+#include "../root/confine.h"
+#include "../root/spawn.h"
+#include "answer.h"
+#include "question.h"
+
+#define CHANNEL SPAWN_CHANNEL
+#define IDLE_MS 60000		/* longer than a helper lives */
+#define ANSWER_MS 5000		/* to take an answer */
+
+static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER };
+
+/* One question and its answer; false: there is none any more. */
+static bool
+answer_one(void)
+{
+	size_t len, said = 0;
+	struct read_ask a;
+	struct why why;
+	autofree char *bytes = frame_read(CHANNEL, READ_ASK_MAX, IDLE_MS, &len, &why), *answer = NULL;
+
+	if (bytes == NULL)
+		return false;
+	if (read_ask_unpack(bytes, len, &a, &why)) {
+		answer = read_answer(&a, &said);
+		free(a.file);
+	} else
+		answer = read_answer_wrong(why.text, &said);
+	return answer != NULL && frame_write(CHANNEL, answer, said, ANSWER_MS, &why) == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct why why = { 0 };
+	size_t seed;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return puts("gpuhelper-read " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
+	if (argc > 1 || !frame_is_stream(CHANNEL)) {
+		fputs("usage: gpuhelper-read is started by gpuhelper alone (see gpuhelper(8))\n", stderr);
+		return WHY_USAGE;
+	}
+	/* jansson would read /dev/urandom */
+	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
+		json_object_seed(seed);
+	if (confine(&confinement, &why) == -1)
+		return WHY_BUG;
+	while (answer_one())
+		continue;
+	return 0;
+}

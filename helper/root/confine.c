@@ -1,0 +1,34 @@
+/* See confine.h.  The program's name as the helper started it is that of a descriptor. */
+#include "confine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capability.h"
+#include "spawn.h"
+
+int
+confine(const struct confinement *c, struct why *why)
+{
+	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
+
+	/* the change of domain took what the helper had set */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
+		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
+	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)
+		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
+	(void)prctl(PR_SET_NAME, c->name);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)setrlimit(RLIMIT_FSIZE, &none);
+	(void)setrlimit(RLIMIT_AS, &memory);
+	if (capabilities_keep(c->kept, c->n, why) == -1)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
+	return filter_install_for(c->filter, why);
+}

@@ -1,0 +1,391 @@
+/* What gpuhelper-read says, written and read back (pure/table.h), and what the helper takes of it (pure/tablecheck.h). */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/cleanup.h"
+#include "pure/readask.h"
+#include "pure/table.h"
+#include "pure/tablecheck.h"
+#include "read/answer.h"
+#include "read/cdispec.h"
+#include "read/parse.h"
+#include "read/question.h"
+#include "read/settingsread.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define SETTINGS "runtime = \"/usr/sbin/crun\";\nvolumes = [ \"/srv/volumes\" ];\nprivileged = \"deny\";\ndoor = \"setuid\";\n" \
+	"idle = \"keep\";\nleft_behind = \"keep\";\ncdi_hooks = \"allow\";\nunenforced = \"allow\";\naudit = { plain = true; };\n" \
+	"driver_files = \"vendor-runtime\";\nissuers = ( { url = \"https://ci\"; audience = \"a b\"; keys = \"/etc/gpuhelper/keys/ci\"; " \
+	"max_age = 7; token_reuse = \"allow\"; } );\n"
+#define POLICY "pipeline = \"ml/tr*\"; jobs = [ \"fit\" ]; callers = [ \"concourse\" ]; issuer = \"https://ci\";\n" \
+	"instance_vars = { branch = \"main\"; n = 7; };\n" \
+	"gpus = ( { vendor = \"nvidia\"; devices = [ \"0\", \"3b:00.0\" ]; count = 2; sharing = \"shared\"; share_limit = 3; wait = 9; },\n" \
+	"  { vendor = \"a.b/c\"; nodes = [ \"imex\" ]; mps = true; mig = \"whole\"; capabilities = [ \"video\" ]; } );\n" \
+	"folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n" \
+	"  { path = \"/srv/o?t\"; access = \"rw\"; target = \"/out\"; submounts = true; relabel = \"private\"; } );\n" \
+	"selinux = { type = \"nvidia_container_t\"; level = \"s0:c1,c2\"; };\nenv = { A = \"1=2 %\"; B = \"-\"; C = \"=\"; };\n"
+
+struct table {
+	struct settings settings;
+	struct policy_set policies;
+};
+
+static void
+table_free(struct table *t)
+{
+	settings_free(&t->settings);
+	policy_set_free(&t->policies);
+}
+
+static char *
+written(struct table *t, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines s = { .out = &b };
+
+	settings_lines(&s, &t->settings);
+	policy_set_lines(&s, &t->policies);
+	if (!lines_finish(&s))
+		return NULL;
+	*len = b.len;
+	return buf_take(&b);
+}
+
+static bool
+taken(const char *text, size_t len, struct table *t)
+{
+	struct lines s = { .at = text, .end = text + len };
+
+	*t = (struct table){ .policies = { 0 } };
+	settings_lines(&s, &t->settings);
+	policy_set_lines(&s, &t->policies);
+	return lines_finish(&s);
+}
+
+/* Of the texts. */
+static void
+make(struct table *t, const char *settings, const char *const *policy, size_t n)
+{
+	autofaults struct faults f = { 0 };
+	size_t i;
+
+	*t = (struct table){ .policies = { .v = calloc(n + 1, sizeof(*t->policies.v)) } };
+	ok(settings_parse(settings, strlen(settings), &t->settings, &f), "settings");
+	for (i = 0; i < n; i++)
+		ok(policy_entry_parse("10-a.conf", policy[i], strlen(policy[i]), &t->policies.v[t->policies.n++]), "a policy");
+}
+
+static void
+test_there_and_back(void)
+{
+	static const char *const policies[] = { POLICY, "identity = \"caller\"; folders = ( { path = \"/srv/x\"; access = \"ro\"; } );",
+		"gpus = ;" };
+	autofree char *text = NULL, *again = NULL;
+	struct table a, b;
+	size_t len, n;
+	struct why why;
+
+	make(&a, SETTINGS, policies, 3);
+	text = written(&a, &len);
+	ok(taken(text, len, &b) && (again = written(&b, &n)) != NULL && n == len && memcmp(text, again, len) == 0,
+	    "what is read back is what was written");
+	is_str(b.settings.issuer[0].audience, "a b", "a text with a blank");
+	is_str(b.policies.v[0].policy.env.v[0], "A=1=2 %", "one with what is escaped");
+	is_str(b.policies.v[0].policy.env.v[2], "C==", "another");
+	ok(b.policies.v[0].policy.folder[1].relabel == RELABEL_PRIVATE && b.policies.v[0].policy.gpu[1].mps, "the last of each");
+	ok(b.policies.v[1].policy.team == NULL && b.policies.v[1].policy.identity == IDENTITY_CALLER, "one without a pipeline");
+	ok(b.policies.v[2].broken != NULL && strcmp(b.policies.v[2].policy.name, "10-a.conf") == 0, "a broken one, with what is wrong");
+	is_int(table_check(&b.settings, &b.policies, &why), 0, "it may be said");
+	table_free(&a);
+	table_free(&b);
+}
+
+/* Cut off anywhere, and with any byte another: it is read as something else, or not at all, and never beyond its end. */
+static void
+test_damaged(void)
+{
+	static const char *const policies[] = { POLICY, "gpus = ;" };
+	autofree char *text = NULL;
+	size_t len, i, cut = 0;
+	struct table a, b;
+
+	make(&a, SETTINGS, policies, 2);
+	text = written(&a, &len);
+	table_free(&a);
+	for (i = 0; i < len; i++) {
+		/* in memory of its own, whose end a sanitizer sees */
+		autofree char *part = malloc(i + 1);
+
+		memcpy(part, text, i);
+		cut += taken(part, i, &b);
+		table_free(&b);
+	}
+	is_int((long long)cut, 0, "nothing that is cut off is read");
+	for (i = 0; i < 20000; i++) {
+		autofree char *other = malloc(len);
+
+		memcpy(other, text, len);
+		other[rnd(len)] = (char)rnd(256);
+		(void)taken(other, len, &b);
+		table_free(&b);
+	}
+	ok(true, "nor beyond its end, whatever a byte is");
+}
+
+/* Members of an evil one: what is wrong with it. */
+static void
+test_evil(void)
+{
+	static const struct {
+		const char *from, *to;	/* in the table's text */
+		const char *says;
+	} t[] = {
+		{ "/srv/in", "/proc/1", "such a folder" }, { "/srv/in", "/srv/../etc", "such a folder" },
+		{ "/srv/in", "/etc/gpuhelper", "such a folder" }, { "/srv/in", "/", "such a folder" },
+		{ " /out ", " /sys/x ", "such a folder" }, { "/srv/o?t", "/etc", "such a folder" },
+		{ " nvidia_container_t", " a:b", "such a label" }, { "s0:c1,c2", "s0-s0:c0.c1023", "such a label" },
+		{ "A=1", "GPUHELPER_X=1", "such variables" }, { "A=1", "NVIDIA_VISIBLE_DEVICES=all", "such variables" },
+		{ "A=1=2%20%25", "A", "such variables" },
+		{ "/srv/volumes", "/", "a path that is none" }, { "/usr/sbin/crun", "crun", "a path that is none" },
+		{ "https://ci", "http://ci", "an issuer that is none" }, { "/etc/gpuhelper/keys/ci", "ci", "an issuer that is none" },
+		{ "seconds 240", "seconds 999999", "a time of more than a day" },
+		{ "for 0 ml", "for 1 ml", "such an identity" }, { "ml tr* ", "- tr* ", "such an identity" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 65 1 3 9", "such a rule" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 0 1 3 9", "such a rule" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 2 0 3 9", "such a rule" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 no 0 - 3 2 1 3 9", "such a rule" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9 3 ", "gpu 3 yes 0 - 3 2 1 3 9 999 ", "such a rule" },
+	};
+	static const char *const policies[] = { POLICY };
+	autofree char *text = NULL;
+	struct table a, b;
+	struct why why;
+	size_t len, i;
+
+	make(&a, SETTINGS, policies, 1);
+	text = written(&a, &len);
+	table_free(&a);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const char *at = strstr(text, t[i].from);
+		autobuf struct buf evil = { 0 };
+
+		if (!ok(at != NULL, "«%s» is in it", t[i].from))
+			continue;
+		buf_add(&evil, text, (size_t)(at - text));
+		buf_puts(&evil, t[i].to);
+		buf_puts(&evil, at + strlen(t[i].from));
+		why = (struct why){ 0 };
+		ok(taken(evil.p, evil.len, &b) && table_check(&b.settings, &b.policies, &why) == -1 && why.code == WHY_BUG &&
+		    strstr(why.text, t[i].says) != NULL, "«%s» for it: %s", t[i].to, why.text);
+		table_free(&b);
+	}
+}
+
+/* More of anything than a file may have; and words beyond what they count to. */
+static void
+test_bounds(void)
+{
+	static const char *const wrong[] = { "choices 3 0 0 0", "choices 0 4 0 0", "choices 0 0 3 0", "choices 0 0 0 3",
+		"choices 0 0 0", "choices 0 0 0 0 0", "choices -1 0 0 0", "choices 0 0 0 18446744073709551616" };
+	static const char *const policies[] = { POLICY };
+	autobuf struct buf b = { 0 };
+	autofree char *text = NULL;
+	struct table a, back;
+	const char *at, *end;
+	size_t len, i;
+
+	make(&a, SETTINGS, policies, 1);
+	text = written(&a, &len);
+	table_free(&a);
+	at = strstr(text, "choices");
+	end = strchr(at, '\n');
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		autobuf struct buf other = { 0 };
+
+		buf_add(&other, text, (size_t)(at - text));
+		buf_puts(&other, wrong[i]);
+		buf_puts(&other, end);
+		ok(!taken(other.p, other.len, &back), "%s", wrong[i]);
+		table_free(&back);
+	}
+	at = strstr(text, "\ngpu ") + 1;
+	end = strchr(at, '\n') + 1;
+	buf_add(&b, text, (size_t)(at - text));
+	for (i = 0; i < GPU_RULES_MAX; i++)
+		buf_add(&b, at, (size_t)(end - at));
+	len = b.len;
+	buf_puts(&b, strstr(end, "folder "));
+	ok(taken(b.p, b.len, &back) && back.policies.v[0].policy.gpus == GPU_RULES_MAX, "%d rules", GPU_RULES_MAX);
+	table_free(&back);
+	b.len = len;
+	buf_add(&b, at, (size_t)(end - at));
+	buf_puts(&b, strstr(end, "folder "));
+	ok(!taken(b.p, b.len, &back), "one more");
+	table_free(&back);
+}
+
+/* By way of the program's own question and answer. */
+static void
+test_question(void)
+{
+	const struct read_file files[] = { { "/etc/gpuhelper/gpuhelper.conf", SETTINGS, strlen(SETTINGS) },
+		{ "10-a.conf", POLICY, strlen(POLICY) }, { "20-empty.conf", "", 0 } };
+	struct read_ask a = { READ_POLICIES, (struct read_file *)(uintptr_t)files, 3 }, heard;
+	autofree char *question = NULL, *answer = NULL, *cut = NULL;
+	char wrong[512];
+	size_t len, said, i, good = 0;
+	struct lines s;
+	struct why why;
+
+	question = read_ask_pack(&a, &len);
+	ok(read_ask_unpack(question, len, &heard, &why) && heard.files == 3 && heard.verb == READ_POLICIES &&
+	    strcmp(heard.file[1].name, "10-a.conf") == 0 && heard.file[1].len == strlen(POLICY) && heard.file[2].len == 0,
+	    "a question");
+	answer = read_answer(&heard, &said);
+	free(heard.file);
+	s = (struct lines){ .at = answer, .end = answer + said };
+	ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "its answer");
+	for (i = 0; i < len; i++) {
+		cut = malloc(i + 1);
+		memcpy(cut, question, i);
+		good += read_ask_unpack(cut, i, &heard, &why);
+		free(cut);
+	}
+	cut = NULL;
+	is_int((long long)good, 0, "a question that is cut off is none");
+	question[0] ^= 1;
+	ok(!read_ask_unpack(question, len, &heard, &why), "nor is one of another version");
+	is_str(why.text, "gpuhelper and gpuhelper-read are not of one version: install both again (make install)", "  which is said");
+	answer[5] ^= 1;
+	s = (struct lines){ .at = answer, .end = answer + said };
+	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "nor an answer");
+	is_str(why.text, "gpuhelper and gpuhelper-read are not of one version: install both again (make install)", "  likewise");
+}
+
+static void
+test_wrong_settings(void)
+{
+	struct read_file file = { "/etc/gpuhelper/gpuhelper.conf", "volumes = 3;\n", 13 };
+	struct read_ask a = { READ_POLICIES, &file, 1 };
+	autofree char *answer = NULL;
+	char wrong[512];
+	struct lines s;
+	struct why why;
+	size_t len;
+
+	answer = read_answer(&a, &len);
+	s = (struct lines){ .at = answer, .end = answer + len };
+	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "settings that are broken");
+	ok(why.code == WHY_CONFIG && strncmp(why.text, "/etc/gpuhelper/gpuhelper.conf:1: ", 33) == 0, "  which is said: %s", why.text);
+}
+
+/* Each spec of the fixtures, as its own parser and as the program sees it. */
+static void
+check_spec(const char *name, const char *text, size_t len)
+{
+	struct read_file file = { name, text, len };
+	struct read_ask a = { READ_SPECS, &file, 1 };
+	autocdi struct cdi_spec spec = { 0 }, back = { 0 };
+	autocdifaults struct cdi_faults faults = { 0 }, told = { 0 };
+	autofree char *answer = NULL, *again = NULL;
+	autobuf struct buf b = { 0 };
+	struct lines s, out = { .out = &b };
+	enum cdi_format format;
+	bool usable = false, is;
+	char wrong[512];
+	struct why why = { 0 };
+	size_t n;
+
+	if (!cdi_format_of(name, &format))
+		return;
+	is = cdi_parse(&spec, format, text, len, &faults) && faults.unsafe <= faults.unsafe_hooks;
+	answer = read_answer(&a, &n);
+	s = (struct lines){ .at = answer, .end = answer + n };
+	if (!ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "%s: an answer", name))
+		return;
+	cdi_file_lines(&s, &usable, &back, &told);
+	if (!ok(lines_finish(&s) && usable == is && told.unsafe == faults.unsafe && told.invalid == faults.invalid, "  is read"))
+		return;
+	if (faults.n > 0)
+		is_str(told.v[0].text, faults.v[0].text, "  with the first fault");
+	if (!usable)
+		return;
+	is_int(table_check_spec(&back, &why), 0, "  and may be said%s%s", why.code != WHY_NONE ? ": " : "", why.text);
+	(void)read_answer_begin(&out, (char *)(uintptr_t)"", 0, &why);
+	cdi_file_lines(&out, &usable, &back, &told);
+	ok(lines_finish(&out) && b.len == n && memcmp(b.p, answer, n) == 0, "  all of it");
+}
+
+/* All specs of a directory; how many. */
+static unsigned
+check_specs(const char *dir, const char *name)
+{
+	static char text[CDI_TEXT_MAX + 1];
+	char path[1024];
+	unsigned n = 0;
+	struct dirent *e;
+	DIR *d;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/fixtures/cdi/%s", dir, name);
+	if ((d = opendir(path)) == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/fixtures/cdi/%s/%s", dir, name, e->d_name);
+		if (e->d_name[0] == '.' || (f = fopen(path, "r")) == NULL)
+			continue;
+		const size_t len = fread(text, 1, sizeof(text) - 1, f);
+
+		text[len] = '\0';
+		fclose(f);
+		check_spec(e->d_name, text, len);
+		n++;
+	}
+	closedir(d);
+	return n;
+}
+
+/* What an evil reader could say of a spec. */
+static void
+test_evil_spec(void)
+{
+	static const struct { const char *host, *target, *node; bool good; } t[] = {
+		{ "/usr/lib/a", "/usr/lib/a", "/dev/nvidia0", true }, { "/usr/lib/a", "/proc/1", "/dev/nvidia0", false },
+		{ "/usr/lib/a", "/", "/dev/nvidia0", false }, { "/usr/lib/a", "a", "/dev/nvidia0", false },
+		{ "/usr/lib/../a", "/a", "/dev/nvidia0", false }, { "", "/a", "/dev/nvidia0", false },
+		{ "/a", "/dev/null", "/dev/nvidia0", false }, { "/a", "/b", "/etc/passwd", false }, { "/a", "/b", "dev/x", false },
+	};
+	struct cdi_mount m = { 0 };
+	struct cdi_devnode n = { 0 };
+	struct cdi_spec s = { .kind = (char *)(uintptr_t)"a.b/c", .edits = { .mount = &m, .mounts = 1, .node = &n, .nodes = 1 } };
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		m.host_path = (char *)(uintptr_t)t[i].host;
+		m.container_path = (char *)(uintptr_t)t[i].target;
+		n.path = (char *)(uintptr_t)t[i].node;
+		is_int(table_check_spec(&s, &why), t[i].good ? 0 : -1, "%s at %s, %s", t[i].host, t[i].target, t[i].node);
+	}
+	n.path = NULL;
+	is_int(table_check_spec(&s, &why), -1, "no node");
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *dir = tests_dir(argc, argv);
+
+	test_there_and_back();
+	test_damaged();
+	test_evil();
+	test_bounds();
+	test_question();
+	test_wrong_settings();
+	ok(check_specs(dir, "good") > 10 && check_specs(dir, "unsafe") > 20 && check_specs(dir, "bad") > 20, "specs of the fixtures");
+	test_evil_spec();
+	return done_testing();
+}

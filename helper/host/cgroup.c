@@ -201,6 +201,14 @@ is_cgroup(int fd)
 	return fstatfs(fd, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
 }
 
+static bool
+is_v2(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 /* Looks at one directory; true ends the walk. */
 typedef bool visit(int dir, unsigned depth, unsigned *left, void *ctx);
 
@@ -242,14 +250,39 @@ dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 	if (*left == 0)
 		return true;
 	--*left;
-	/* v2 counts those beneath; v1 has no such file */
-	if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
-		return strstr(events, "populated 0") == NULL;
-	if (!is_gone(errno))
-		return true;
+	/* v2 counts those beneath; in v1 nothing is to be looked for that is not there (cgroup_device_list()) */
+	if (is_v2(dir)) {
+		if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
+			return strstr(events, "populated 0") == NULL;
+		if (!is_gone(errno))
+			return true;
+	}
 	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) != NULL)
 		return *procs != '\0' || each_subdir(dir, depth, left, dir_populated, unused);
 	return !is_gone(errno);
+}
+
+/*
+ * Could the directory be there?  What can't be is not looked for (cgroup_device_list()): v2's hierarchy is all that
+ * there is, or lies in «unified» beside those of v1, which have their names from the kernel.
+ */
+static bool
+may_be_there(const char *dir, bool v2, const char *lines)
+{
+	const size_t n = strcspn(dir, "/");
+	autofree char *copy = v2 || lines == NULL ? NULL : strdup(lines);
+	struct cgroup_line line;
+	char *rest = copy;
+	const char *name;
+
+	if (strncmp(dir, "unified", n) == 0 && n == strlen("unified"))
+		return !v2;
+	while (cgroup_line_next(&rest, &line)) {
+		name = line.controllers + (text_starts(line.controllers, "name=") ? 5 : 0);
+		if (strlen(name) == n && n > 0 && strncmp(dir, name, n) == 0)
+			return true;
+	}
+	return copy == NULL;
 }
 
 /* Each of these directories that is there and is a cgroup; where one can't be looked at that ends it, too. */
@@ -257,6 +290,8 @@ static bool
 each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 {
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const bool v2 = root != -1 && is_v2(root);
+	autofree char *lines = v2 ? NULL : lines_of(getpid());
 	bool found = false;
 	size_t i;
 	int fd;
@@ -264,6 +299,8 @@ each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 	if (root == -1)
 		return !is_gone(errno);
 	for (i = 0; !found && i < dirs->n; i++) {
+		if (!may_be_there(dirs->v[i], v2, lines))
+			continue;
 		if ((fd = file_open_beneath(root, dirs->v[i], O_RDONLY | O_DIRECTORY)) == -1) {
 			found = !is_gone(errno);
 			continue;
@@ -450,5 +487,10 @@ cgroup_device_list(const char *dir)
 	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int fd = root != -1 ? file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY) : -1;
 
+	/* to look for what is not there may be to wait for who lists the directory */
+	if (fd != -1 && is_v2(fd)) {
+		errno = ENOENT;
+		return NULL;
+	}
 	return fd != -1 ? file_read_at(fd, "devices.list", 1 << 20, NULL) : NULL;
 }

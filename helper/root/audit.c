@@ -17,7 +17,6 @@
 #include "../host/trust.h"
 
 #define FIELD_MAX 256
-#define LIST_MAX 64
 
 int
 audit_open(struct why *why)
@@ -76,15 +75,14 @@ static void
 put_folders(json_t *j, const struct edits *e)
 {
 	json_t *list = json_array();
-	size_t i, n = 0;
+	size_t i;
 
 	for (i = 0; i < e->mounts; i++) {
 		json_t *m;
 
-		if (e->mount[i].driver || n++ >= LIST_MAX)
+		if (e->mount[i].driver)
 			continue;
 		m = json_object();
-
 		put(m, "path", e->mount[i].source);
 		put(m, "target", e->mount[i].target);
 		put(m, "access", strlist_has(&e->mount[i].options, "rw") ? "rw" : "ro");
@@ -92,9 +90,7 @@ put_folders(json_t *j, const struct edits *e)
 			put(m, "relabel", relabel_name(e->mount[i].relabel));
 		json_array_append_new(list, m);
 	}
-	if (n > LIST_MAX)
-		json_object_set_new(j, "more_folders", json_integer((json_int_t)(n - LIST_MAX)));
-	if (n > 0)
+	if (json_array_size(list) > 0)
 		json_object_set_new(j, "folders", list);
 	else
 		json_decref(list);

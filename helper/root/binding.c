@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,14 +122,17 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 	autoclose int dir = open_tokens(why);
 	char file[65], temp[96];
+	uint64_t random;
 	int ret, saved;
 
 	name[0] = '\0';
 	if (dir == -1 || forget_and_count(dir, uid, why) == -1)
 		return -1;
 	hash_pieces(pieces, file);
-	snprintf(temp, sizeof(temp), "%s.%d", file, getpid());
-	(void)unlinkat(dir, temp, 0);
+	/* of two PID namespaces that share this directory two helpers can have one number */
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
+	snprintf(temp, sizeof(temp), "%s.%016llx", file, (unsigned long long)random);
 	if (stage(dir, temp, lease_key, uid, expiry_of(k), why) == -1)
 		return -1;
 	/*

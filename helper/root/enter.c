@@ -367,6 +367,22 @@ is_asked_by_root(enum door door, const struct starter *who)
 	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == 0;
 }
 
+/*
+ * Who lists our directory in /proc, which everybody may, can keep its lock: a name in it that is in use is found
+ * without that lock, from now to the end, whatever we hold when we look.
+ */
+static int
+pin_own_names(struct why *why)
+{
+	static const char *const names[] = { "/proc/self/fd", "/proc/self/fdinfo", "/proc/self/mountinfo" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (open(names[i], O_PATH | O_CLOEXEC) == -1)
+			return refuse(why, WHY_IO, "%s: %s", names[i], strerror(errno));
+	return 0;
+}
+
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
@@ -393,7 +409,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
 	if (door == DOOR_SETUID && (crowded = crowd_enter(who->uid, why)) != 0)
 		return crowded;
-	if (become_root(why) == -1)
+	if (become_root(why) == -1 || pin_own_names(why) == -1)
 		return -1;
 	if (chdir("/") == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));

@@ -29,6 +29,7 @@
 #define OWN "gpuhelper"
 #define MOUNT_MAX 128
 #define SHOWN_MAX 300		/* of a path in a message */
+#define TOP_INODE 1		/* of a hierarchy's topmost cgroup (kernel/cgroup/cgroup.c, cgroup_setup_root()) */
 
 /*
  * v1's, by which the owner of a cgroup stops who is in it, or all but stops him.
@@ -36,14 +37,22 @@
  */
 static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
 
-/*
- * What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us.  The
- * topmost cgroup of v1 has the first two alone, that of v2 the second to the fourth.
- */
-static const char *const controls[] = { "tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control",
-	"cgroup.type", "cgroup.freeze", "cgroup.kill", "freezer.state", "memory.max", "memory.high", "memory.limit_in_bytes",
-	"memory.memsw.limit_in_bytes", "memory.kmem.limit_in_bytes", "memory.oom_control", "pids.max", "cpu.max",
-	"cpu.cfs_quota_us", "cpu.cfs_period_us" };
+/* What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us. */
+static const struct control {
+	const char *name;
+	const char *v1, *v2;	/* the controller by which a cgroup of that version has it; "": each has; NULL: none has */
+	bool top;		/* the topmost one has it, too */
+} controls[] = {
+	{ "cgroup.procs", "", "", true }, { "tasks", "", NULL, true }, { "cgroup.threads", NULL, "", true },
+	{ "cgroup.subtree_control", NULL, "", true }, { "cgroup.type", NULL, "", false }, { "cgroup.freeze", NULL, "", false },
+	{ "cgroup.kill", NULL, "", false }, { "freezer.state", "freezer", NULL, false },
+	{ "memory.max", NULL, "memory", false },
+	{ "memory.high", NULL, "memory", false }, { "memory.limit_in_bytes", "memory", NULL, false },
+	{ "memory.memsw.limit_in_bytes", "memory", NULL, false }, { "memory.kmem.limit_in_bytes", "memory", NULL, false },
+	{ "memory.oom_control", "memory", NULL, false }, { "pids.max", "pids", "pids", false },
+	{ "cpu.max", NULL, "cpu", false },
+	{ "cpu.cfs_quota_us", "cpu", NULL, false }, { "cpu.cfs_period_us", "cpu", NULL, false },
+};
 
 static bool
 matters(const char *controllers)
@@ -132,27 +141,35 @@ check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 
 /*
  * Where a name is not there, the kernel looks for it under the directory's lock as soon as other cgroups were made
- * beside it, and who may list the directory can keep that lock: at the top only what is always there is looked at.
+ * beside it, and who may list the directory can keep that lock: only what is there is looked for.
  */
 static int
-check_cgroup(int dir, const char *shown, bool top, struct why *why)
+check_cgroup(int dir, const char *controllers, const char *shown, struct why *why)
 {
-	struct statfs fs;
-	const bool v2 = fstatfs(dir, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
-	size_t i = top && v2 ? 1 : 0;
-	const size_t end = !top ? sizeof(controls) / sizeof(controls[0]) : v2 ? 4 : 2;
+	autofree char *v2 = *controllers == '\0' ? file_read_at(dir, "cgroup.controllers", 4096, NULL) : NULL;
+	struct stat st = { .st_ino = 0 };
+	const struct control *c;
+	const char *by;
+	size_t i;
 
-	if (check_roots_alone(dir, "", shown, why) == -1)
+	for (i = 0; v2 != NULL && v2[i] != '\0'; i++)
+		v2[i] = v2[i] <= ' ' ? ',' : v2[i];
+	if (check_roots_alone(dir, "", shown, why) == -1 || fstat(dir, &st) == -1)
 		return -1;
-	for (; i < end; i++)
-		if (check_roots_alone(dir, controls[i], shown, why) == -1)
+	for (c = controls; c < controls + sizeof(controls) / sizeof(controls[0]); c++) {
+		by = *controllers == '\0' ? c->v2 : c->v1;
+		if (by == NULL || (st.st_ino == TOP_INODE && !c->top) ||
+		    (*by != '\0' && !cgroup_line_has(*controllers == '\0' ? v2 != NULL ? v2 : by : controllers, by)))
+			continue;
+		if (check_roots_alone(dir, c->name, shown, why) == -1)
 			return -1;
+	}
 	return 0;
 }
 
 /* The cgroup «path» and all above it: root's alone?  With «unsure», also whether we are in it. */
 static int
-check_chain(int top, const char *mount, const char *path, bool unsure, struct why *why)
+check_chain(int top, const char *controllers, const char *mount, const char *path, bool unsure, struct why *why)
 {
 	autofree char *below = strdup(path + 1);
 	char shown[SHOWN_MAX], *slash;
@@ -168,7 +185,7 @@ check_chain(int top, const char *mount, const char *path, bool unsure, struct wh
 		/* which hierarchy is mounted there, and from where on, only the kernel knows */
 		if (unsure && !cgroup_lists(dir, ".", getpid()))
 			return refuse(why, WHY_IO, "%s is not the cgroup that /proc/self/cgroup means", shown);
-		if (check_cgroup(dir, shown, *below == '\0', why) == -1)
+		if (check_cgroup(dir, controllers, shown, why) == -1)
 			return -1;
 		if (*below == '\0')
 			return 0;
@@ -224,7 +241,7 @@ settle(const char *controllers, struct why *why)
 		refuse(&stays, WHY_IO, "then /proc/self/cgroup says %s", now);
 		moved = false;
 	}
-	if (check_chain(top, mount, now, !moved, &theirs) == 0)
+	if (check_chain(top, controllers, mount, now, !moved, &theirs) == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "gpuhelper could be stopped in this cgroup, and can't leave it: mount %s writable "
 	    "where it runs, or start containers from a cgroup that is root's alone (%s%s%s)", mount, theirs.text,

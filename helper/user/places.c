@@ -63,8 +63,8 @@ check_place(int proc, int root, const char *pid, const char *target, const char 
 		    strerror(errno));
 	if (mounts_any(proc, pid, compare, &met) == -1)
 		return refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
-	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the runtime "
-	    "mounted at %s: someone led its path elsewhere meanwhile", place, target);
+	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
+	    "runtime mounted at %s: someone led its path elsewhere meanwhile", place, target);
 }
 
 int

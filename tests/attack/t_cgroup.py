@@ -466,6 +466,20 @@ def x16b():
     spoil("/cgroup.kill", mode=0o664)
 
 
+@case("X16c", "nor one file of a cgroup namespace's top, which is no hierarchy's and has them all", 40)
+def x16c():
+    for controller, name in ("", "cgroup.freeze"), ("", "cgroup.kill"), ("freezer", "freezer.state"), ("memory", "memory.limit_in_bytes"), \
+            ("cpu", "cpu.cfs_quota_us"):
+        path = top(controller) + "/" + name
+        if not os.path.exists(path):
+            raise Skip("%s is not there: the machine's own hierarchy is mounted, or an older kernel runs" % path)
+        os.chown(path, client.pwd.getpwnam("attacker").pw_uid, 0)
+        try:
+            refused(once("attacker", exchange, gpus=None, folders="/srv/ro"), 77, "can't leave", name, "not root's alone")
+        finally:
+            os.chown(path, 0, 0)
+
+
 @case("X17", "no cgroups to be seen: who is at the top of all is served; who is not is refused, and root, whose device rules could not be seen")
 def x17():
     for c in tops():

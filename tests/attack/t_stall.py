@@ -147,6 +147,56 @@ def s26():
             grant("second")
 
 
+OWN_TOP = r'''
+set -e
+mkdir -p /run/hierarchies && mount -t tmpfs -o mode=755 hierarchies /run/hierarchies
+for d in /sys/fs/cgroup/*/; do
+	[ -e "$d/cgroup.procs" ] || continue
+	mkdir "/run/hierarchies/$(basename "$d")"
+	mount --bind "$d" "/run/hierarchies/$(basename "$d")"
+done
+mount --move /run/hierarchies /sys/fs/cgroup
+rmdir /run/hierarchies
+'''
+
+
+@case("S28", "nor is the directory in which the hierarchies are mounted", 60)
+def s28():
+    if os.path.exists("/sys/fs/cgroup/cgroup.procs"):
+        raise Skip("v2 alone is mounted here: its top is S26's")
+    subprocess.run(["sh", "-c", OWN_TOP], check=True)
+    try:
+        with asker("victim") as v, cgroup_beside("/sys/fs/cgroup/pids", "above") as above, stalled("/sys/fs/cgroup"):
+            granted(answered(v, id="one", cgroups_path=above + "/one", gpus=None, folders="/srv/ro"))
+    finally:
+        subprocess.run(["umount", "-R", "/sys/fs/cgroup"], check=True)
+
+
+early = []
+
+
+def start_early():
+    """In the asker: a helper that is not asked anything yet; its pid."""
+    early.append(client.Helper())
+    return early[-1].p.pid
+
+
+def ask_early(**fields):
+    return early.pop().ask(**fields).result()
+
+
+@case("S29", "who lists his helper's own directory in /proc has nobody wait for it, least of all under the leases' lock", 60)
+def s29():
+    with Openable(), asker("attacker") as a:
+        pid = a.call(start_early)
+        time.sleep(0.4)
+        with stalled("/proc/%d" % pid):
+            a.tell(ask_early, id="x", gpus=GPU0)
+            assert a.pipe.poll(8), "no answer: %r" % roots_helpers()
+            granted(a.hear())
+            granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
+
+
 def roots_left(besides):
     """Root's helpers and lookers, without a look at the process that keeps whoever looks waiting."""
     found = []

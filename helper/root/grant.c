@@ -16,6 +16,7 @@
 #include "../host/cgroup.h"
 #include "../host/file.h"
 #include "../host/folders.h"
+#include "../host/nestedplace.h"
 #include "../host/spaces.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
@@ -338,7 +339,8 @@ find_folders(struct work *w)
 
 	end_after(FIND_MS);
 	ret = look_at_folders(w, &w->edits, &w->lease) == -1 || tell_places(w) == -1 ||
-	    (w->request->at_once && nested_refuse(&w->policies, &w->edits, &w->why) == -1) ||
+	    (w->request->at_once && (nested_refuse(&w->policies, &w->edits, &w->why) == -1 ||
+	    nested_refuse_places(&w->policies, &w->edits, &w->why) == -1)) ||
 	    label_folders(&w->label, &w->edits, &w->lease, &w->why) == -1 ? -1 : 0;
 	end_after(0);
 	w->folder_ways = w->lease.ways;

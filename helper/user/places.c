@@ -39,6 +39,7 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 	return 0;
 }
 
+/* Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()). */
 static bool
 compare(void *ctx, struct mount *m)
 {
@@ -47,7 +48,8 @@ compare(void *ctx, struct mount *m)
 
 	if (m->id != met->id)
 		return false;
-	met->is = strncmp(met->wanted, m->fs, n) == 0 && met->wanted[n] == ' ' && strcmp(met->wanted + n + 1, m->place) == 0;
+	met->is = strncmp(met->wanted, m->fs, n) == 0 && met->wanted[n] == ' ' &&
+	    (strcmp(met->wanted + n + 1, m->place) == 0 || text_starts(mount_type(m), "nfs"));
 	return true;
 }
 

@@ -88,7 +88,11 @@ if os.path.islink('/srv/data/sub'):
     os.unlink('/srv/data/sub')
     os.rename('/srv/data/link', '/srv/data/sub')
 # what starts the task at once can't be looked at in between
-for asked, good in ('/srv/data/sub:ro', False), ('/srv/data:ro', True):
+os.makedirs('/srv/alias')
+sh('mount', '--bind', '/srv/data', '/srv/alias')
+host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\nfolders = ( { path = "/srv/data"; access = "rw"; subfolders = true; }, '
+              '{ path = "/srv/alias"; access = "ro"; subfolders = true; } );\n')
+for asked, good in ('/srv/data/sub:ro', False), ('/srv/alias/sub:ro', False), ('/srv/data:ro', True), ('/srv/alias:ro', True):
     c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=' + asked], args=['/bin/true'], edit=docker)
     for _ in range(100):
         r = c.run()

@@ -65,7 +65,7 @@ is_node(const struct statx *st, struct wanted *w)
 static bool
 link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 {
-	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE, st) == 0)
+	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0)
 		return is_node(st, w);
 	st->stx_mode = 0;
 	if (!process_is_gone(errno))
@@ -160,7 +160,8 @@ line_is_node(int maps, const char *line, struct wanted *w)
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (link_is_node(maps, link, w, &st))
 		return true;
-	if (S_ISREG(st.stx_mode))
+	/* where the file itself has other numbers (overlay, btrfs), several can have those of the line */
+	if (S_ISREG(st.stx_mode) && st.stx_dev_major == major && st.stx_dev_minor == minor && st.stx_ino == inode)
 		add_plain(w->plain, major, minor, inode);
 	return false;
 }

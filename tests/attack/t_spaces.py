@@ -1,4 +1,4 @@
-"""Engines in PID namespaces of their own, which share /run/gpuhelper, and what somebody's threads that come and go do to their leases."""
+"""Engines in PID namespaces of their own, which share /run/gpuhelper; and what of processes and cgroups is hard to see."""
 import contextlib
 import glob
 import json
@@ -11,6 +11,8 @@ import client
 from client import exchange, once
 from harness import *
 from t_inuse import build
+from t_lease import Openable
+from t_twice import CONTAINER
 
 NEST = r'''
 mount --make-rprivate /
@@ -125,6 +127,59 @@ def l36():
         time.sleep(0.2)
         client.look()
         assert leases() == [], leases()
+
+
+COLLIDE = r'''
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int c, char **v)
+{
+	char line[512]; FILE *m; int f = open(v[1], O_RDONLY), g = open(v[2], O_RDWR);
+	if (f == -1 || g == -1) { perror("open"); return 1; }
+	if (c > 3 && mmap((void *)0x10000000, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, f, 0) == MAP_FAILED) { perror("mmap"); return 1; }
+	if (mmap((void *)0x20000000, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, g, 0) == MAP_FAILED) { perror("mmap"); return 1; }
+	close(f); close(g);
+	m = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), m)) if (strstr(line, v[1]) || strstr(line, v[2])) printf("# %s", line);
+	puts("ready"); fflush(stdout);
+	for (;;) pause();
+}
+'''
+
+
+@case("W39", "a node that is mapped is seen, whatever other file of its file system has its inode's number", 60)
+def w39():
+    build("collide", COLLIDE)
+    for d in "/mnt/a", "/mnt/b", "/mnt/o":
+        os.makedirs(d, exist_ok=True)
+    for d in "/mnt/a", "/mnt/b":
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "x", d], check=True)
+    try:
+        write("/mnt/a/f", "x" * 4096)
+        os.mknod("/mnt/b/g", 0o020666, os.makedev(1, 5))
+        os.chmod("/mnt/b/g", 0o666)
+        subprocess.run(["mount", "-t", "overlay", "-o", "lowerdir=/mnt/a:/mnt/b,xino=off", "x", "/mnt/o"], check=True)
+        try:
+            with Openable(5):
+                for more in (), ("both",):
+                    with background(*CONTAINER, program("collide"), "/mnt/o/f", "/mnt/o/g", *more) as p:
+                        line = p.stdout.readline().decode()
+                        while line.startswith("#"):
+                            line = p.stdout.readline().decode()
+                        assert line == "ready\n", line
+                        answer = once("victim", exchange, gpus=GPU0)
+                    client.look()
+                assert answer[0] == 75, answer
+        finally:
+            subprocess.run(["umount", "-l", "/mnt/o"])
+    finally:
+        for d in "/mnt/a", "/mnt/b":
+            subprocess.run(["umount", "-l", d])
 
 
 @case("L37", "who is in a cgroup whose name begins with a dot keeps the lease of the one above it")

@@ -52,6 +52,7 @@ look_at(struct search *s, const char *pid)
 struct doubt {
 	pid_t unsteady;		/* his threads or files came and went, as an ending process's do */
 	pid_t slow;		/* he kept whoever looks waiting */
+	bool crowded;		/* or not he: processes began faster than they are looked at */
 };
 
 /* -1 with *why: there is no time left, or nothing to be seen. */
@@ -73,6 +74,7 @@ look_at_all(struct search *s, struct doubt *d, struct why *why)
 		d->unsteady = *s->at;
 	}
 	d->slow = w.kept_waiting;
+	d->crowded = w.crowded;
 	return w.failed ? refuse(why, WHY_IO, "/proc can't be read") : 0;
 }
 
@@ -91,6 +93,9 @@ look_till_sure(struct search *s, struct why *why)
 	if (d.unsteady != 0)
 		return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen, for one, as long as its "
 		    "threads or files come and go so fast", d.unsteady);
+	if (d.crowded)
+		return refuse(why, WHY_AGAIN, "who has the GPU open can't be seen: processes begin faster than they can be looked at "
+		    "(the last one was PID %d): see what starts them, and end that", d.slow);
 	return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
 	    "waiting (in execve(2) with a file of a FUSE file system open?); end it", d.slow);
 }

@@ -137,7 +137,8 @@ walk_next(struct walk *w, char pid[16])
 	while (!w->failed && w->next == w->pids) {
 		/* as many as begin are looked at; where more begin then, time goes by as in a wait */
 		if (++w->round == ROUNDS_MAX) {
-			w->kept_waiting = w->kept_waiting != 0 ? w->kept_waiting : w->pid[w->pids - 1];
+			w->crowded = w->kept_waiting == 0;
+			w->kept_waiting = w->crowded ? w->pid[w->pids - 1] : w->kept_waiting;
 			return false;
 		}
 		w->failed = !list(w);

@@ -21,6 +21,7 @@ struct walk {
 	pid_t at;		/* whom the walk has given out last; 0: nobody */
 	long waits;		/* of this process, until then (getrusage(2)) */
 	pid_t kept_waiting;	/* who did, the last one; 0: nobody */
+	bool crowded;		/* it was not he: more began all the while */
 	bool failed;		/* /proc could not be read, or there was no memory */
 };
 

@@ -7,7 +7,7 @@
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
 # Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has
-# one besides (W); what a paYload could do; and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
+# one besides (W); what a paYload could do; what gpuhelper-read may say (Q); and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
 # which takes many minutes.
 # ATTACK_TIMES=1: how long each took.
 set -eu
@@ -24,7 +24,7 @@ mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"
 export ATTACK_TEMP
 
-for p in launch poke killat faultat stopat payload fusemap; do
+for p in launch poke killat faultat stopat payload fusemap evilread; do
 	${CC:-cc} -O1 -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/$p" "$here/$p.c"
 done
 ${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"
@@ -72,5 +72,5 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_fault
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_reader, t_fault
 sys.exit(harness.run(set(sys.argv[1:])))' "$@"

@@ -53,8 +53,8 @@ add_named(const char *name, uint32_t gid, void *arg)
 {
 	/* disks, memory, what is typed; engines that start what they are told to; passwords, logs; who may become root */
 	static const char *const names[] = { "disk", "kmem", "input", "uinput", "docker", "lxd", "incus", "incus-admin",
-		"podman", "containerd", "microk8s", "libvirt", "libvirt-qemu", "shadow", "adm", "staff", "sudo", "wheel", "admin",
-		"gpuhelper", NULL };
+		"podman", "containerd", "microk8s", "dockerroot", "libvirt", "libvirtd", "libvirt-qemu", "shadow", "adm",
+		"systemd-journal", "ssl-cert", "ssh_keys", "staff", "sudo", "wheel", "admin", "gpuhelper", NULL };
 	size_t i;
 
 	for (i = 0; names[i] != NULL; i++)

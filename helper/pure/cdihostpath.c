@@ -47,7 +47,8 @@ cdi_host_control(const char *path)
 		"/var/lib/balena-engine", "/var/lib/isulad", "/var/backups", "/proc", "/sys", "/boot", "/root", NULL };
 	/* and their copies: /etc/shadow-, /etc/sudoers.d */
 	static const char *const secrets[] = { "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/security/opasswd",
-		"/etc/krb5.keytab", "/etc/ssl/private", NULL };
+		"/etc/krb5.keytab", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/wireguard",
+		"/etc/NetworkManager/system-connections", "/run/credentials", "/run/secrets", NULL };
 	/* in anybody's home, wherever that is */
 	static const char *const keys[] = { "/.ssh", "/.gnupg", "/.kube", "/.docker", "/.aws", NULL };
 	const char *run = without_var(path);
@@ -62,7 +63,8 @@ cdi_host_control(const char *path)
 	for (i = 0; keys[i] != NULL; i++)
 		if (has_component(path, keys[i]))
 			return keys[i] + 1;
-	return NULL;
+	/* a whole home has them */
+	return strcmp(path, "/home") == 0 || (path_is_beneath(path, "/home") && path_depth(path) == 2) ? "/home" : NULL;
 }
 
 /* Who writes there has the host run what he likes.  Nodes of GPUs are written by everyone who may use them. */

@@ -14,7 +14,9 @@
 static bool
 is_of_tmpfs(const char *option)
 {
-	return text_starts(option, "mode=") || text_starts(option, "size=") || text_starts(option, "nr_inodes=");
+	/* a comma begins another option */
+	return strchr(option, ',') == NULL &&
+	    (text_starts(option, "mode=") || text_starts(option, "size=") || text_starts(option, "nr_inodes="));
 }
 
 static void

@@ -330,7 +330,7 @@ test_mounts_and_numbers(void)
 {
 	static const char *const words[] = { "remount", "idmap", "ridmap", "idmap=uids=0-0-1", "rslave", "slave", "rrw", "move",
 		"upperdir=/x", "ro,suid", "SUID", "suid ", "tmpcopyup", "copy-symlink", "unbindable", "defaults", "z", "U", "" };
-	static const char *const own[] = { "/etc/cron.d", "/usr", "/usr/bin/x", "/bin", "/sbin/x", "/lib/modules", "/lib64", "/home/a",
+	static const char *const own[] = { "/etc/cron.d", "/usr", "/usr/bin/x", "/bin", "/sbin/x", "/lib/modules", "/lib64", "/home/a/b",
 		"/var/spool/cron", "/dev/shm" };
 	static const char *const never[] = { "/etc/sudoers.d", "/etc/shadow-", "/etc/gshadow", "/run/k3s/containerd/containerd.sock",
 		"/run/snapd.socket", "/var/lib/lxd/unix.socket", "/var/lib/incus", "/run/user/0", "/var/run/user/1000/docker.sock",
@@ -410,6 +410,13 @@ test_unsafe(void)
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"size=1\"]}]",
 		    "options: option \"size=1\" is tmpfs's, and this is a bind mount" },
 		{ "\"mounts\":[{\"hostPath\":\"t\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"mode=755\",\"size=1\",\"nosuid\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"t\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"mode=755,suid\"]}]",
+		    "options[0]: option \"mode=755,suid\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate" },
+		{ "\"mounts\":[{\"hostPath\":\"/home/u\",\"containerPath\":\"/a\"}]",
+		    "hostPath: /home can't be given out, nor what is above and beneath it" },
+		{ "\"mounts\":[{\"hostPath\":\"/home/u/cuda\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", NULL },
+		{ "\"mounts\":[{\"hostPath\":\"/run/secrets/x\",\"containerPath\":\"/a\"}]",
+		    "hostPath: /run/secrets can't be given out, nor what is above and beneath it" },
 		{ "\"mounts\":[{\"hostPath\":\"/opt/x\",\"containerPath\":\"/a\",\"options\":[\"rw\"]}]", NULL },
 		{ "\"mounts\":[{\"hostPath\":\"/etc/x\",\"containerPath\":\"/a\",\"options\":[\"rw\",\"ro\"]}]", NULL },
 		{ "\"mounts\":[{\"hostPath\":\"/etc/x\",\"containerPath\":\"/a\",\"options\":[\"ro\",\"rw\"]}]", "hostPath: " OWN("/etc") },

@@ -37,13 +37,13 @@ static int
 check_rule(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
     const struct edits *e, struct why *why)
 {
-	autofree char *dir = dir_of(r), *fs = NULL, *place = NULL;
-	autoclose int fd = dir != NULL && *dir != '\0' ? file_open_beneath(root, dir + 1, O_PATH | O_DIRECTORY) : -1;
+	autofree char *fs = NULL, *place = NULL, *dir = dir_of(r);
+	autoclose int fd = -1;
 	size_t i;
 
 	if (dir == NULL)
 		return refuse_nomem(why);
-	if (fd == -1)
+	if (*dir == '\0' || (fd = file_open_beneath(root, dir + 1, O_PATH | O_DIRECTORY)) == -1)
 		return 0;
 	if (!mounts_place(t, fd, dir, &fs, &place))
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", dir);

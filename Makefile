@@ -74,20 +74,21 @@ $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpu
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,jansson libudev hogweed nettle) -lgmp
 
-$(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
-	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libconfig jansson yaml-0.1)
-
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libselinux)
 
-# on the path of every verb of every container: one static program, no loader, no NSS
-WRAPPER_STATIC := $(if $(SAN),-pie,-static-pie)
+# on the path of every verb of every container, and of every grant: one static program, no loader, no NSS
+STATIC := $(if $(SAN),-pie,-static-pie)
 WRAPPER_LIBS := $(if $(SAN),$(call lib,libconfig jansson nettle),$(call slib,libconfig jansson nettle))
 $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(WRAPPER_STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
+
+READ_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson yaml-0.1)
+$(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(READ_LIBS)
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')

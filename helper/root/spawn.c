@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,21 +122,24 @@ spawned_start(struct spawned *p)
 		p->channel = pair[0];
 }
 
-/* One that reads from the channel ends with it. */
+/* One that reads from the channel ends when nobody asks any more, and its end of the channel does first. */
 void
 spawned_end(struct spawned *p)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	const int64_t until = clock_ms() + END_MS;
+	struct pollfd end = { .fd = p->channel };
+	bool ends = false;
 
-	if (p->channel != -1)
-		close(p->channel);
-	p->channel = -1;
 	if (p->pid == 0)
 		return;
 	if (p->slow)
 		(void)kill(p->pid, SIGKILL);
-	while (waitpid(p->pid, NULL, WNOHANG) == 0 && clock_ms() < until)
+	else
+		ends = shutdown(p->channel, SHUT_WR) == 0 && poll(&end, 1, END_MS) == 1 && (end.revents & POLLHUP) != 0;
+	close(p->channel);
+	p->channel = -1;
+	while (waitpid(p->pid, NULL, ends ? 0 : WNOHANG) == 0 && clock_ms() < until)
 		(void)nanosleep(&moment, NULL);
 	p->pid = 0;
 }

@@ -69,7 +69,9 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
 	snprintf(line, sizeof(line), "user-%u%s", uid, second);
-	if ((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1)
+	/* root is heard where there are no lines, too */
+	if (((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1) &&
+	    (uid != 0 || why->code == WHY_AGAIN))
 		return -1;
 	return (ls->dir = state_dir("leases", why)) == -1 ||
 	    (ls->lock = state_lock(ls->dir, "../lock", wait_ms, why)) == -1 ? -1 : list(ls, why);

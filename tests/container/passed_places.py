@@ -71,8 +71,11 @@ while len(got) + len(lines) < TRIES and not any('led its path elsewhere' in l fo
     lines += [line] if line else []
     got += [] if line else [read]
 ok(not any('the secret' in r for r in got), tag + "what B leads to the host's root directory is not given to C", got[-1:])
-ok(any('led its path elsewhere' in l for l in lines), tag + 'it is seen in what the runtime mounted, though the folder came along', set(lines))
-ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
+if any('(runc features)' in l for l in lines):
+    skip(tag + 'it is seen in what the runtime mounted', 'this runtime brings no submounts along')
+else:
+    ok(any('led its path elsewhere' in l for l in lines), tag + 'it is seen in what the runtime mounted, though the folder came along', set(lines))
+    ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
 open(shared + '/stop', 'w').close()
 b.delete()
 for d in '/srv/data/sub', '/srv/data/link':

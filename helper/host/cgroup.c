@@ -44,6 +44,9 @@ add(const struct search *s, const char *hierarchy, const char *base, const char 
 		return refuse_nomem(s->why);
 	if (path_check(b.p, s->why) == -1)
 		return refuse_within(s->why, "cgroup");
+	/* beside v1 that is where v2's hierarchy lies */
+	if (*hierarchy == '\0' && path_at_or_beneath(b.p, "/unified"))
+		return refuse(s->why, WHY_DATA, "the container's cgroup %s begins with «unified»: give it another name", b.p);
 	if (strlist_has(s->out, b.p + 1))
 		return 0;
 	if (s->out->n >= CANDIDATES_MAX)

@@ -266,3 +266,19 @@ mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, c
 	*fs = *place != NULL ? strdup(m->fs) : NULL;
 	return *fs != NULL;
 }
+
+bool
+mounts_on(const struct mount_table *t, const char *path, const char *fs, size_t n)
+{
+	size_t i, deepest = 0, len;
+	bool is = false, one;
+
+	for (i = 0; i < t->n; i++) {
+		if (!path_at_or_beneath(path, t->v[i].point) || (len = strlen(t->v[i].point)) < deepest)
+			continue;
+		one = strlen(t->v[i].fs) == n && strncmp(t->v[i].fs, fs, n) == 0;
+		is = len > deepest ? one : is || one;
+		deepest = len;
+	}
+	return is;
+}

@@ -68,6 +68,12 @@ bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, s
 bool mount_of(int fd, uint64_t *id);
 
 /*
+ * By the table alone: is the path on the file system whose "major:minor" the first n bytes of fs are?  Of mounts one
+ * over the other any counts.
+ */
+bool mounts_on(const struct mount_table *t, const char *path, const char *fs, size_t n);
+
+/*
  * Which file system holds what the descriptor (O_PATH, too) was opened on by
  * «path», an absolute one without links, and as what: *fs, "major:minor", and *place,
  * a path in there.  The caller frees both, in either case; false with errno.

@@ -12,24 +12,44 @@
 #include "file.h"
 #include "mounts.h"
 
-/* Of a pattern the directory that it is in: what lies deeper than its names may lie in one of them. */
+/* Of a pattern the directory that it is in. */
 static char *
 dir_of(const struct folder_rule *r)
 {
-	return glob_is(r->path) ? strndup(r->path, (size_t)(path_last(r->path) - r->path - 1)) : strdup(r->path);
+	const size_t n = (size_t)(path_last(r->path) - r->path);
+
+	return glob_is(r->path) ? strndup(r->path, n > 1 ? n - 1 : 1) : strdup(r->path);
 }
 
-/* «FILE-SYSTEM PLACE»: strictly beneath, and of a pattern's directory two names deeper. */
+/* «FILE-SYSTEM PLACE»: strictly beneath the folder, and of a pattern's directory beneath a name that it means. */
 static bool
-lies_in(const char *text, const char *fs, const char *place, bool pattern)
+lies_in(const char *text, const char *fs, const char *place, const struct folder_rule *r)
 {
 	const size_t n = strlen(fs);
-	const char *at = text + n + 1;
+	const char *at = text + n + 1, *rest;
+	autofree char *name = NULL;
 
 	if (strncmp(text, fs, n) != 0 || text[n] != ' ' || !path_is_beneath(at, place))
 		return false;
+	if (!glob_is(r->path))
+		return true;
 	at += strlen(place) + (strcmp(place, "/") != 0);
-	return !pattern || strchr(at, '/') != NULL;
+	if ((rest = strchr(at, '/')) == NULL)
+		return false;
+	name = strndup(at, (size_t)(rest - at));
+	return name == NULL || glob_match(path_last(r->path), name);
+}
+
+/* Is the directory on the file system of one of the edits' folders?  No other is opened: it may be one that is dead. */
+static bool
+may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++)
+		if (e->mount[i].place != NULL && mounts_on(t, dir, e->mount[i].place, strcspn(e->mount[i].place, " ")))
+			return true;
+	return false;
 }
 
 /* What is not there, or led to by a link, is given to nobody. */
@@ -43,12 +63,15 @@ check_rule(const struct policy *p, const struct folder_rule *r, int root, const 
 
 	if (dir == NULL)
 		return refuse_nomem(why);
-	if (*dir == '\0' || (fd = file_open_beneath(root, dir + 1, O_PATH | O_DIRECTORY)) == -1)
+	if (!may_hold(t, dir, e))
 		return 0;
+	if ((fd = file_open_beneath(root, strcmp(dir, "/") == 0 ? "." : dir + 1, O_PATH | O_DIRECTORY)) == -1)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 :
+		    refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
 	if (!mounts_place(t, fd, dir, &fs, &place))
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", dir);
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].place != NULL && lies_in(e->mount[i].place, fs, place, glob_is(r->path)))
+		if (e->mount[i].place != NULL && lies_in(e->mount[i].place, fs, place, r))
 			return refuse(why, WHY_DENIED, "folder %s lies in %s by another path, which %s gives for writing, and «run» "
 			    "starts the task before it can be seen that nobody has led the path elsewhere: use create and start",
 			    e->mount[i].source, r->path, p->name);
@@ -63,6 +86,8 @@ nested_refuse_places(const struct policy_set *policies, const struct edits *e, s
 	const struct policy *p;
 	size_t i, k;
 
+	if (e->mounts > 0 && (t == NULL || root == -1))
+		return refuse(why, WHY_IO, "/proc/self/mountinfo: %s", strerror(errno));
 	for (i = 0; e->mounts > 0 && i < policies->n; i++) {
 		p = &policies->v[i].policy;
 		for (k = 0; k < p->folders; k++)

@@ -121,8 +121,10 @@ look_at_task(void *ctx, const char *task, bool own_files)
 
 	(void)own_files;
 	if (!space_find(seen->proc, task, seen->kind, &inode)) {
-		seen->mixed = seen->mixed || !is_gone(seen->proc, task, errno);
-		return seen->mixed;
+		if (is_gone(seen->proc, task, errno))
+			return false;
+		seen->mixed = true;
+		return true;
 	}
 	seen->mixed = seen->mixed || (seen->any && inode != seen->inode);
 	if (!seen->any)

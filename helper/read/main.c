@@ -20,7 +20,7 @@
 #include "question.h"
 
 #define CHANNEL SPAWN_CHANNEL
-#define IDLE_MS 60000		/* longer than a helper lives */
+#define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to take an answer */
 
 static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER };

@@ -22,6 +22,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "state.h"
+#include "timer.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"
 /* That have not expired; those that have are removed whatever their number. */
@@ -51,7 +52,9 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			if (st.st_mtime + 2 * TOKEN_LEEWAY < now) {
+			/* what has a dot was left by a helper that was killed, once it is older than one lives */
+			if (st.st_mtime + 2 * TOKEN_LEEWAY < now ||
+			    (strchr(names.v[i], '.') != NULL && st.st_ctime + LIFE_OF_ROOTS_S < now)) {
 				(void)unlinkat(dir, names.v[i], 0);
 				continue;
 			}

@@ -295,14 +295,13 @@ record_grant(struct work *w)
 	return ret;
 }
 
-/* One that is not in the log: nothing was done for it. */
-static void
+/* One that is not in the log: nothing was done for it.  False where it stays for a while. */
+static bool
 take_back(const struct peer *p, const struct request *r, const struct traces *t)
 {
 	struct why ignored;
 
-	if (t->lease[0] != '\0')
-		(void)leases_drop(p, r->runtime_root, r->id, t->binding, NULL, &ignored);
+	return t->lease[0] == '\0' || leases_drop(p, r->runtime_root, r->id, t->binding, NULL, &ignored) != -1;
 }
 
 static int
@@ -388,7 +387,7 @@ carry_out(struct work *w, struct traces *t)
 	if (find_folders_again(w) == -1 ||
 	    relabel_look(&w->label, w->peer, &w->edits, &w->relabelling, &w->why) == -1 || bind_token(w, t) == -1 ||
 	    name_gpus(w) == -1 || mask_others(w) == -1 || add_labels(w) == -1 || record_grant(w) == -1) {
-		take_back(w->peer, w->request, t);
+		w->waits = take_back(w->peer, w->request, t) && w->waits;
 		return -1;
 	}
 	/* told of before they are done; the labels last, for they stay whatever becomes of the grant */

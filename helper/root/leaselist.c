@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
@@ -64,8 +65,10 @@ list(struct leases *ls, struct why *why)
 static int
 open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)
 {
+	const int64_t until = clock_ms() + wait_ms;
 	autoclose int locks = -1;
 	char line[32];
+	int64_t left;
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
 	snprintf(line, sizeof(line), "user-%u%s", uid, second);
@@ -73,8 +76,9 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 	if (((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1) &&
 	    (uid != 0 || why->code == WHY_AGAIN))
 		return -1;
+	left = until - clock_ms();
 	return (ls->dir = state_dir("leases", why)) == -1 ||
-	    (ls->lock = state_lock(ls->dir, "../lock", wait_ms, why)) == -1 ? -1 : list(ls, why);
+	    (ls->lock = state_lock(ls->dir, "../lock", left > 1 ? (int)left : 1, why)) == -1 ? -1 : list(ls, why);
 }
 
 int

@@ -35,6 +35,7 @@ ask(const struct read_ask *a, struct lines *t, struct why *why)
 {
 	char wrong[sizeof(why->text)], *answer = NULL;
 	size_t asked, len;
+	struct why cause;
 	autofree char *question = read_ask_pack(a, &asked);
 
 	if (question == NULL) {
@@ -45,8 +46,9 @@ ask(const struct read_ask *a, struct lines *t, struct why *why)
 		return NULL;
 	if (frame_write(reader.channel, question, asked, SEND_MS, why) == -1 ||
 	    (answer = frame_read(reader.channel, READ_ANSWER_MAX, ANSWER_MS, &len, why)) == NULL) {
-		refuse(why, WHY_AGAIN, PROGRAM " ended before it answered, or does not answer in time: see whether the kernel's log "
-		    "says why, and try again");
+		cause = *why;
+		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, PROGRAM " ended before it answered, or does not answer in "
+		    "time: see whether the kernel's log says why, and try again (%.100s)", cause.text);
 		(void)spawned_give_up(&reader, why);
 		return NULL;
 	}

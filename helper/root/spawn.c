@@ -126,20 +126,19 @@ spawned_start(struct spawned *p)
 void
 spawned_end(struct spawned *p)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
+	const struct timespec moment = { .tv_nsec = 100000 };
 	const int64_t until = clock_ms() + END_MS;
 	struct pollfd end = { .fd = p->channel };
-	bool ends = false;
 
 	if (p->pid == 0)
 		return;
 	if (p->slow)
 		(void)kill(p->pid, SIGKILL);
-	else
-		ends = shutdown(p->channel, SHUT_WR) == 0 && poll(&end, 1, END_MS) == 1 && (end.revents & POLLHUP) != 0;
+	else if (shutdown(p->channel, SHUT_WR) == 0)
+		(void)poll(&end, 1, END_MS);
 	close(p->channel);
 	p->channel = -1;
-	while (waitpid(p->pid, NULL, ends ? 0 : WNOHANG) == 0 && clock_ms() < until)
+	while (waitpid(p->pid, NULL, WNOHANG) == 0 && clock_ms() < until)
 		(void)nanosleep(&moment, NULL);
 	p->pid = 0;
 }

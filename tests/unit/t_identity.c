@@ -28,11 +28,11 @@ test_round_trip(void)
 	instance_vars_free(&vars);
 	json_decref(json);
 	ok(!identity_unpack("{}", &back) && !identity_unpack("", &back) &&
-	    !identity_unpack("identity king ml train - -\nvars no\nend\n", &back) &&
-	    !identity_unpack("identity token ml train - -\nvars no\n", &back), "what it would not have made is none");
+	    !identity_unpack("identity king yes ml yes train no no\nvars no\nend\n", &back) &&
+	    !identity_unpack("identity token yes ml yes train no no\nvars no\n", &back), "what it would not have made is none");
 	id = (struct identity){ .kind = IDENTITY_CALLER };
 	text = identity_pack(&id);
-	is_str(text, "identity caller - - - -\nvars no\nend\n", "one of nobody's");
+	is_str(text, "identity caller no no no no\nvars no\nend\n", "one of nobody's");
 	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL, "comes back as that");
 	known_free(&back);
 	free(text);

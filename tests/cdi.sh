@@ -211,7 +211,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	lead() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && ln -s /etc /mnt/e && ln -s /usr /mnt/u &&
 	    ln -s / /mnt/all && mkdir /mnt/d && mknod /mnt/d/disk b 8 0 && mknod /mnt/d/mem c 1 1 && exec "$@"' - "$@" >out 2>err; st=$?; }
 	at() { printf '{"hostPath":"%s","containerPath":"/%s","options":["%s"]}' "$1" "$2" "$3"; }
-	spec lead.json "\"mounts\":[$(at /mnt/e/passwd a ro),$(at /mnt/e/passwd b rw),$(at /mnt/u/bin c rw),$(at /mnt/u/bin d ro),$(at /mnt/d/disk e ro),$(at /mnt/d/mem f ro),$(at /mnt/all/root g ro),$(at /mnt/all/home h ro)]"
+	spec lead.json "\"mounts\":[$(at /mnt/e/passwd a ro),$(at /mnt/e/passwd b rw),$(at /mnt/u/bin c rw),$(at /mnt/u/bin d ro),$(at /mnt/d/disk e ro),$(at /mnt/d/mem f ro),$(at /mnt/all/root g ro),$(at /mnt/all/home h ro),$(at /mnt/all/opt i ro)]"
 	lead "$ctl" cdi validate --host lead.json
 	sed -i 's/^lead.json:1:[0-9]*: unsafe: devices.0..containerEdits.mounts//' out
 	t "what a mount's path really leads to" exactly 65 <<-'E'
@@ -220,6 +220,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 		[4].hostPath: /mnt/d/disk is /mnt/d/disk here: a block device: access to a disk is access to all files on it
 		[5].hostPath: /mnt/d/mem is /mnt/d/mem here: the host's memory
 		[6].hostPath: /mnt/all/root is /root here: /root can't be given out, nor what is above and beneath it
+		[7].hostPath: /mnt/all/home is /home here: /home can't be given out, nor what is above and beneath it
 	E
 	spec lead.json "\"mounts\":[$(at /mnt/e/shadow a ro)]"
 	lead "$ctl" cdi validate --host lead.json

@@ -13,11 +13,12 @@
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
 
-/* A mount that is met at a target. */
+/* What is mounted at a target. */
 struct met {
-	uint64_t id;
 	const char *wanted;	/* "FILE-SYSTEM PLACE" */
-	bool is;
+	const char *point;	/* the target, where no link leads there */
+	uint64_t id;		/* the mount's, where links may; else 0 */
+	bool any, is;
 };
 
 void
@@ -41,30 +42,65 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 
 /* Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()). */
 static bool
+is_wanted(const char *wanted, struct mount *m)
+{
+	const size_t n = strlen(m->fs);
+
+	return strncmp(wanted, m->fs, n) == 0 && wanted[n] == ' ' &&
+	    (strcmp(wanted + n + 1, m->place) == 0 || text_starts(mount_type(m), "nfs"));
+}
+
+/* Of mounts one over the other each has to be the wanted one: the table's order tells nothing. */
+static bool
 compare(void *ctx, struct mount *m)
 {
 	struct met *met = ctx;
-	const size_t n = strlen(m->fs);
 
-	if (m->id != met->id)
+	if (met->id != 0 ? m->id != met->id : strcmp(m->point, met->point) != 0)
 		return false;
-	met->is = strncmp(met->wanted, m->fs, n) == 0 && met->wanted[n] == ' ' &&
-	    (strcmp(met->wanted + n + 1, m->place) == 0 || text_starts(mount_type(m), "nfs"));
-	return true;
+	met->any = true;
+	met->is = is_wanted(met->wanted, m);
+	return !met->is;
 }
 
-/* «target» leads through links of the image where the runtime's path led; a mount's own top is what a mount is at. */
+/*
+ * Which mount the target leads to through links of the image.  Of a runtime that an unprivileged user
+ * started the kernel shows the root directory to root alone (ptrace(2): its program is not dumpable).
+ */
 static int
-check_place(int proc, int root, const char *pid, const char *target, const char *place, struct why *why)
+follow(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
 {
-	autoclose int fd = rootfile_open(root, target, O_PATH, NULL);
-	struct met met = { .wanted = place };
+	autoclose int root = -1, fd = -1;
+	char top[32];
 
-	if (fd == -1 || !mount_of(fd, &met.id))
+	snprintf(top, sizeof(top), "%s/root", pid);
+	if ((root = openat(proc, top, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1 && errno == EACCES)
+		return refuse(why, WHY_IO, "%s in the container: the runtime mounted nothing there; where a link of the image has "
+		    "led is not shown to an unprivileged user: give the folder a target without symbolic links", target);
+	if (root == -1)
+		return refuse(why, WHY_IO, "/proc/%s: %s", top, strerror(errno));
+	if ((fd = rootfile_open(root, target, O_PATH, NULL)) == -1 || !mount_of(fd, id))
 		return refuse(why, WHY_IO, "%s in the container: what the runtime mounted there can't be seen: %s", target,
 		    strerror(errno));
-	if (mounts_any(proc, pid, compare, &met) == -1)
-		return refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
+	return 0;
+}
+
+static int
+look_at(int proc, const char *pid, struct met *met, struct why *why)
+{
+	return mounts_any(proc, pid, compare, met) != -1 ? 0 :
+	    refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
+}
+
+static int
+check_place(int proc, const char *pid, const char *target, const char *place, struct why *why)
+{
+	struct met met = { .wanted = place, .point = target };
+
+	if (look_at(proc, pid, &met, why) == -1)
+		return -1;
+	if (!met.any && (follow(proc, pid, target, &met.id, why) == -1 || look_at(proc, pid, &met, why) == -1))
+		return -1;
 	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
 	    "runtime mounted at %s: someone led its path elsewhere meanwhile", place, target);
 }
@@ -72,16 +108,15 @@ check_place(int proc, int root, const char *pid, const char *target, const char 
 int
 places_check(pid_t pid, const struct granted_places *p, struct why *why)
 {
-	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), root = -1;
-	char name[24], top[32];
+	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char name[24];
 	size_t i;
 
 	snprintf(name, sizeof(name), "%d", pid);
-	snprintf(top, sizeof(top), "%d/root", pid);
-	if (proc == -1 || (root = openat(proc, top, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "/proc/%s: %s", top, strerror(errno));
+	if (proc == -1)
+		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
 	for (i = 0; i < p->place.n; i++)
-		if (check_place(proc, root, name, p->target.v[i], p->place.v[i], why) == -1)
+		if (check_place(proc, name, p->target.v[i], p->place.v[i], why) == -1)
 			return -1;
 	return 0;
 }

@@ -328,6 +328,15 @@ chown -R worker:worker /home/worker/c
 restorecon -RF /home/worker
 chcon -R -t container_file_t -l s0 /home/worker/c/rootfs
 worker() { (cd /home/worker/c && exec setpriv --reuid worker --regid worker --init-groups -- "$@" </dev/null) >"$T/out" 2>&1; }
+unseen() {
+	mv /home/worker/c/rootfs/srv /home/worker/c/rootfs/elsewhere
+	ln -s elsewhere /home/worker/c/rootfs/srv
+	! worker gpuhelper-runc --root /tmp/w create w && grep -q 'give the folder a target without symbolic links' "$T/out"
+}
+t "where links of the image have led is not shown to an unprivileged user, who is told so" unseen
+rm /home/worker/c/rootfs/srv
+mv /home/worker/c/rootfs/elsewhere /home/worker/c/rootfs/srv
+cp "$T/worker.json" /home/worker/c/config.json
 t "a user's container is created" worker gpuhelper-runc --root /tmp/w create w
 W=$(level /srv/cache)
 asks b /srv/cache true

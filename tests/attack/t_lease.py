@@ -1203,7 +1203,7 @@ class Counted:
 
     def __enter__(self):
         left = 60 - time.time() % 60
-        if left < 10:        # neither minute nor day must end in between
+        if left < 20:        # neither minute nor day must end in between
             time.sleep(left + 0.1)
         return self
 
@@ -1390,9 +1390,12 @@ def g8():
 
 
 def many_refusals(count):
-    """In the asker: as many helpers at once."""
-    helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(count)]
-    return [h.result()[0] for h in helpers]
+    """In the asker: so many helpers, as many at once as a user has places for (CROWD_MAX), one of them the asker's own."""
+    said = []
+    while len(said) < count:
+        helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(min(15, count - len(said)))]
+        said += [h.result()[0] for h in helpers]
+    return said
 
 
 @case("G9", "where a user's records can't be counted he is granted nothing, and told so; what ends his leases goes on", 40)

@@ -475,7 +475,11 @@ def l13():
     for n in range(5000):
         planted("p%d" % n, "attacker")
     granted(once("victim", exchange, gpus="2"))
-    assert len(leases()) <= 1
+    # where the machine is busy a request looks at some of them, and the next ones at the others
+    for _ in range(10):
+        if len(leases()) > 1:
+            client.look()
+    assert len(leases()) <= 1, len(leases())
 
 
 @case("L14", "one user's leases have a limit, and leave room for others'")

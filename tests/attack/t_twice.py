@@ -29,6 +29,16 @@ def holder(how, node, *before, user=None):
     return background(*before, "python3", "-c", how + STAY, node, user=user)
 
 
+def end_container(p):
+    """Kills unshare(1) and what is in its container, which ends after it."""
+    inside = subprocess.run(["pgrep", "-P", str(p.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
+    p.kill()
+    p.wait()
+    end = time.monotonic() + 10
+    while any(os.path.exists("/proc/" + pid) for pid in inside) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def hang_up(door=Helper, node="/dev/nvidia9", **fields):
     """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
     h = door().ask(**{"gpus": GPU0, **fields})
@@ -124,8 +134,7 @@ def w6():
                     a.end()
                     assert p.stdout.readline() != b"", "the control: who has it open is gone"
                     refused(once("victim", exchange, gpus=GPU0), 75)
-                    p.kill()
-                    p.wait()
+                    end_container(p)
 
 
 OPEN_LOOP = r"""

@@ -174,7 +174,8 @@ class Bundle:
         return int(open(self.dir + '/pid').read())
 
     def exec(self, script):
-        return self.call('exec', self.id, '/bin/sh', '-c', script)
+        # by one pipe: runc copies stdout and stderr each by itself, and so in any order
+        return self.call('exec', self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
 
     def delete(self):
         return self.call('delete', '--force', self.id)

@@ -111,7 +111,7 @@ class Rootless:
         return int(open(self.dir + '/pid').read())
 
     def exec(self, script):
-        return self.call('exec', '--user', str(self.inside), self.id, '/bin/sh', '-c', script)
+        return self.call('exec', '--user', str(self.inside), self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
 
     def delete(self):
         return self.call('delete', '--force', self.id)

@@ -52,10 +52,10 @@ lib  = $(shell $(PKG_CONFIG) --libs $(1))
 slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 
 # a room of helper/ is an archive; programs are their main and what they use of the rooms
-rooms := pure host root read label user ctl
-mains := helper/root/main.c helper/read/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
+rooms := pure host root read judge label user ctl
+mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
 .PHONY: all check check-vm unit install uninstall selinux install-selinux clean dist
 all: $(programs)
@@ -72,7 +72,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,jansson libudev hogweed nettle) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,jansson libudev nettle)
 
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -90,16 +90,21 @@ $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(READ_LIBS)
 
-$(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
+JUDGE_LIBS := $(call $(if $(SAN),lib,slib),jansson hogweed nettle) -lgmp
+$(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(JUDGE_LIBS)
+
+$(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux hogweed nettle libcurl yaml-0.1) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a \
+	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
 	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 

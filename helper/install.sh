@@ -37,6 +37,7 @@ files() {
 	for f in helper/man/*.[158]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
 	# nobody else's is to look into a process of its (proc(5), dumpable): not readable for others
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
+	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"
 	echo "0755 $B/gpuhelper $helper"
 	echo "0755 $B/gpuhelper-runc $wrapper"

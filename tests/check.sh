@@ -135,7 +135,7 @@ units() { # units DIR: a processor each, and what they say one after another
 static_analysis() {
 	# gcc 12 takes what is put into a structure for lost, and cppcheck does not know what __attribute__((cleanup)) frees:
 	# leaks are the sanitizers' to find
-	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-read build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
+	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
 	tap "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
 	    --inline-suppr --suppress=missingIncludeSystem --suppress=memleak --suppress=resourceLeak --suppress=unknownMacro -D_GNU_SOURCE -D__x86_64__ helper
 }

@@ -118,7 +118,7 @@ groupadd --system gpuhelper
 mkdir "$T/small"
 # large enough for one version, and not for two
 size=1000000
-for f in gpuhelper gpuhelper-read gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
+for f in gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
 mount -t tmpfs -o size=$size small "$T/small"
 run_make install DESTDIR="$T/small"
 t "into a file system that is just large enough" [ "$st" = 0 ]

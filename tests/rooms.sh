@@ -19,14 +19,14 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a libread.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-label gpuhelper-runc gpuhelperctl; do
+for f in libpure.a libhost.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 # pure/ computes: memory, strings, text into memory; jansson, nettle and gmp where they do no more either.  read/ is as pure/,
-# with libconfig and libyaml.
+# with libconfig and libyaml; judge/ is, with hogweed, but that explain's keys are found by host/.
 # Everything that is not named here fails.  _FORTIFY_SOURCE's «__x_chk» is x.
 pure_may='malloc calloc realloc reallocarray free qsort abort
 memchr memcmp memcpy memmove memset memmem mempcpy explicit_bzero
@@ -36,6 +36,7 @@ json_[a-z_0-9]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
 read_may='config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting config_setting_[a-z_]*
 yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete
 settings_text cdi_registry_load'
+judge_may='issuer_keys_find'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
 # host/ reads: it changes nothing on the host, becomes no one, starts nothing.
@@ -69,9 +70,12 @@ foreign() {
 	    if (s ~ /^__.*_chk$/ && s != "__stack_chk_fail") { sub(/^__/, "", s); sub(/_chk$/, "", s) }
 	    sub(/^__isoc(99|23)_/, "", s); print o ": " s }' | sort -u >"$tmp/symbols"
 	case $1 in
-	pure | read)
-		may=$pure_may
-		[ "$1" = pure ] || may="$pure_may $read_may"
+	pure | read | judge)
+		case $1 in
+		pure) may=$pure_may ;;
+		read) may="$pure_may $read_may" ;;
+		judge) may="$pure_may $judge_may" ;;
+		esac
 		nm --defined-only "$build/libpure.a" "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBRVW]/ { print $3 }' | sort -u \
 		    >"$tmp/own"
 		awk -v may="^($(pattern "$may"))\$" -v not="^($(pattern "$pure_not"))\$" 'NR == FNR { own[$1] = 1; next }
@@ -89,11 +93,12 @@ foreign() {
 	esac
 }
 
-for room in pure read host user root label ctl; do
+for room in pure read judge host user root label ctl; do
 	foreign $room "$build/lib$room.a" >"$tmp/foreign"
 	case $room in
 	pure) says='computes, and calls nothing that could reach the host' ;;
 	read) says='computes, too, with the parsers; who has files read for himself is told them by host/' ;;
+	judge) says='computes, too: whose a token is' ;;
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	user) says='takes no more rights than the caller has' ;;
 	root) says='runs no program but its own, loads no library, asks no name service' ;;
@@ -115,6 +120,7 @@ host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_ioprio_set SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
 read
+judge
 label
 ctl
 END
@@ -127,11 +133,12 @@ grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
 # No room includes one that is more than it.
-grep -nE '^#include +"\.\./(host|read|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(host|read|judge|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|judge|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(judge|user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|user|label|ctl)/' "$here"/helper/judge/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|judge|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|judge|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
 grep -nE '^#include +"\.\./(root|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
@@ -198,9 +205,19 @@ ok "and nothing in an object that does nothing" $? "$tmp/found"
 # The programs
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 needed "$build/gpuhelper" >"$tmp/needed"
-! [ -s "$tmp/needed" ] || grep -vE '^lib(jansson|udev|nettle|hogweed|gmp|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
+! [ -s "$tmp/needed" ] || grep -vE '^lib(jansson|udev|nettle|c)\.so\.[0-9]+$' "$tmp/needed" >"$tmp/found"
 [ -s "$tmp/needed" ] && ! [ -s "$tmp/found" ]
 ok "gpuhelper needs these libraries only ($(tr '\n' ' ' <"$tmp/needed"))" $? "$tmp/found"
+parsers='json_load[a-z]* json_unpack[a-z_]* config_[a-z_]* yaml_[a-z_]* nettle_(rsa|ecdsa|ecc|base64|ed25519)[a-z0-9_]* __gmp[a-z_0-9]*'
+nm "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
+grep -E ": ($(pattern "$parsers (strictjson|token|jwks?|policy|settings|cdi)_(parse|verify|object|read)[a-z_]*"))\$" "$tmp/symbols" >"$tmp/found"
+grep -q ': json_dumps$' "$tmp/symbols" && ! [ -s "$tmp/found" ]
+ok "gpuhelper has no parser of JSON, YAML, libconfig or keys" $? "$tmp/found"
+for p in read=config_init judge=token_verify; do
+	nm "$build/gpuhelper-${p%=*}" | awk '{ s = $NF; sub(/@.*/, "", s); print "it: " s }' |
+	    grep -E ": ($(pattern "$parsers token_verify"))\$" | grep -q ": ${p#*=}\$"
+	ok "this test sees ${p#*=}() in gpuhelper-${p%=*}" $?
+done
 nm -D --undefined-only "$build/gpuhelper" | awk '{ s = $NF; sub(/@.*/, "", s); print "gpuhelper: " s }' >"$tmp/symbols"
 grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'gpuhelper: (fork|fexecve)' >"$tmp/found"
 [ -s "$tmp/symbols" ] && ! [ -s "$tmp/found" ]
@@ -210,11 +227,11 @@ needed "$build/gpuhelper-label" | grep -vxE 'lib(selinux|c)\.so\.[0-9]+' >"$tmp/
 ok "gpuhelper-label needs libselinux, and no other" $? "$tmp/found"
 readelf -dW "$build/gpuhelper" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/gpuhelper" | grep -q 'FLAGS_1.*NOW'
 ok "gpuhelper is bound at its start" $?
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
-for p in gpuhelper-runc gpuhelper-read; do
+for p in gpuhelper-runc gpuhelper-read gpuhelper-judge; do
 	{ readelf -lW "$build/$p" | grep INTERP; needed "$build/$p"; } >"$tmp/found"
 	[ ! -s "$tmp/found" ]
 	ok "$p is static: no loader, no library" $? "$tmp/found"

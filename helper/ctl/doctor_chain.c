@@ -118,6 +118,8 @@ doctor_door(struct doctor *d)
 	int fd = -1;
 
 	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-read", FINDING_FAIL, "nothing is granted");
+	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-judge", FINDING_FAIL,
+	    "no token is taken, and no claim with instance variables");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "../host/file.h"
+#include "../host/issuerkeys.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/wire.h"
@@ -123,16 +124,33 @@ read_options(struct inquiry *q, enum identity_kind kind)
 	return copy(&r->instance_vars, o->instance_vars, &q->why);
 }
 
+/* As the helper has it done (root/judge.c). */
+static int
+identify_token(struct inquiry *q)
+{
+	struct judge_ask a = { JUDGE_TOKEN, q->request.token, q->now, q->settings.issuer,
+		issuers_keys_find(&q->settings, q->strict), q->settings.issuers };
+	uint32_t issuer;
+	int ret;
+
+	q->known = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
+	token_hash(q->request.token, q->known.token_hash);
+	if (a.keys == NULL)
+		return refuse_nomem(&q->why);
+	if ((ret = token_identify(&a, &issuer, &q->known.claims, &q->token, &q->why)) == 0)
+		known_by_token(&q->known, &q->settings.issuer[issuer]);
+	found_keys_free(a.keys, a.issuers);
+	return ret;
+}
+
 /* What the helper would know of the pipeline (root/grant.c); «proven»: taken as if a token had said it. */
 static int
 identify(struct inquiry *q, bool proven)
 {
 	if (!q->asks)
 		return 0;
-	if (q->request.token != NULL ?
-	    identity_of_token(q->request.token, &q->settings, q->now, q->strict, &q->known, &q->token,
-	    &q->why) == -1 :
-	    identity_of_claims(&q->request, &q->known, &q->why) == -1) {
+	if ((q->request.token != NULL ? identify_token(q) :
+	    identity_of_claims(&q->request, vars_parse, &q->known, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
 			token_failed_early(q);
 		return -1;

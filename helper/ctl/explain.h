@@ -4,6 +4,7 @@
 
 #include "../host/decide.h"
 #include "../host/identity.h"
+#include "../judge/identify.h"
 #include "../user/bundle.h"
 #include "../user/privilege.h"
 #include "../user/spec.h"

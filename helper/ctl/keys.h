@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "../host/trust.h"
-#include "../pure/jwk.h"
+#include "../judge/jwk.h"
 #include "../pure/settings.h"
 #include "ctl.h"
 

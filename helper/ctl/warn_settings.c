@@ -13,6 +13,7 @@
 
 #include "../host/identity.h"
 #include "../host/users.h"
+#include "../judge/identify.h"
 #include "../pure/cleanup.h"
 #include "../user/runtime.h"
 #include "readable.h"

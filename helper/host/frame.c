@@ -155,13 +155,13 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 }
 
 int
-frame_write(int fd, const char *text, size_t len, int ms, struct why *why)
+frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct why *why)
 {
 	int64_t deadline = clock_ms() + ms;
 	unsigned char head[WIRE_HEADER];
 
-	if (len > WIRE_REPLY_MAX)
-		return refuse(why, WHY_BUG, "a message of %zu bytes is too long", len);
+	if (len > max)
+		return refuse(why, WHY_BUG, "a message of %zu bytes is too long: at most %u can be sent", len, max);
 	wire_header(head, (uint32_t)len);
 	if (write_all(fd, head, sizeof(head), deadline) == -1 || write_all(fd, text, len, deadline) == -1)
 		return refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));

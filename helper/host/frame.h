@@ -12,8 +12,8 @@
 bool frame_is_stream(int fd);
 /* Reads one frame's body of at most max bytes within ms milliseconds.  The caller frees; NULL with *why. */
 char *frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why);
-/* Writes one frame within ms milliseconds.  No SIGPIPE: a reader that left is an error like any other. */
-int frame_write(int fd, const char *text, size_t len, int ms, struct why *why);
+/* Writes one frame of at most max bytes within ms milliseconds.  No SIGPIPE: who left is an error like any other. */
+int frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct why *why);
 /* Waits for one byte; its value, or -1 if none came in time. */
 int frame_wait_byte(int fd, int ms);
 int frame_send_byte(int fd, char c);

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_HOST_IDENTITY_H
 #define GPUHELPER_HOST_IDENTITY_H
 
+#include "../pure/claims.h"
 #include "../pure/match.h"
-#include "../pure/token.h"
 
 #define IDENTITY_TEXTS 4
 
@@ -17,23 +17,14 @@ struct known {
 	char *remembered[IDENTITY_TEXTS];	/* by a lease: team, pipeline, job, issuer */
 };
 
-/*
- * The keys of an issuer; they are as old as their file.  «strict» as below.  -1 with
- * *why, as well where there is none; jwks_free() in either case.
- */
-int issuer_keys_load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why);
+/* Its identity is what k->claims says, of a token of that issuer's that holds. */
+void known_by_token(struct known *k, const struct issuer_setting *issuer);
 
-/*
- * Of a token where there is one: verified at the time «now» against the issuer
- * of gpuhelper.conf that it names.  One that does not hold ends the matter, no
- * other identity is tried.  «strict»: key files have to be root's alone.  log,
- * if not NULL, gets each check.
- */
-int identity_of_token(const char *token, const struct settings *settings, int64_t now, bool strict, struct known *out,
-    struct token_check_log *log, struct why *why);
+/* Reads instance variables as a JSON object.  -1 with *why; instance_vars_free() in either case. */
+typedef int vars_parser(const char *text, struct instance_vars *out, struct why *why);
 
 /* Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER). */
-int identity_of_claims(const struct request *r, struct known *out, struct why *why);
+int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
 
 #define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that are remembered */
 

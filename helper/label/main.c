@@ -133,7 +133,7 @@ answer_one(struct relabelling *r)
 	/* after one that is none nothing is to be had from the channel */
 	if ((good = label_ask_read(bytes, len, &a, &answer.why)))
 		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? judge(&a, &answer) : go_through(r, &a, &answer);
-	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), ANSWER_MS, &ignored) == 0 && good;
+	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), sizeof(answer), ANSWER_MS, &ignored) == 0 && good;
 }
 
 int

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "path.h"
-#include "strictjson.h"
+#include "watchjson.h"
 #include "wire.h"
 
 const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
@@ -171,7 +171,7 @@ reply_encode(const struct reply *r)
 	bool whole = true;
 	json_t *j;
 
-	strictjson_watch();
+	watchjson_begin();
 	j = json_pack("{s:s}", "reply", reply_kinds[r->kind]);
 	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
 		json_object_set_new(j, "code", json_integer(r->why.code));
@@ -196,7 +196,7 @@ reply_encode(const struct reply *r)
 		json_decref(j);
 		j = NULL;
 	}
-	return strictjson_text(j);
+	return watchjson_text(j);
 }
 
 void

@@ -22,7 +22,7 @@ enum door_setting {
 	DOOR_BY_SETUID,
 };
 
-/* Who signs tokens (see token.h). */
+/* Who signs tokens (see judge/token.h). */
 struct issuer_setting {
 	unsigned line;
 	char *url, *audience;

@@ -1,6 +1,8 @@
 /* See strictjson.h.  Any bytes may come: no recursion without a bound, nothing believed that memory ran short for. */
 #include "strictjson.h"
 
+#include "watchjson.h"
+
 /* jansson reads the same up to the first error, so what this counts is what it nests. */
 static bool
 depth_is_bounded(const char *s, size_t len)
@@ -26,67 +28,14 @@ depth_is_bounded(const char *s, size_t len)
 	return true;
 }
 
-/*
- * jansson 2.14 looks away when it can't grow the buffer of a string: the string
- * loses a character and parsing goes on («https://ci.example.org» has been seen
- * to read «https://ci.exaple.org»).  What was short of memory at any moment must
- * not be believed, so its allocator is watched while it parses.  Programs that
- * use this have one thread.
- */
-static json_malloc_t real_malloc;
-static json_free_t real_free;
-static bool starved;
-
-static void *
-watched_malloc(size_t size)
-{
-	void *p = real_malloc(size);
-
-	starved |= p == NULL;
-	return p;
-}
-
-void
-strictjson_watch(void)
-{
-	json_malloc_t now;
-
-	json_get_alloc_funcs(&now, &real_free);
-	/* or it would call itself */
-	if (now != watched_malloc)
-		real_malloc = now;
-	json_set_alloc_funcs(watched_malloc, real_free);
-	starved = false;
-}
-
-bool
-strictjson_starved(void)
-{
-	json_set_alloc_funcs(real_malloc, real_free);
-	return starved;
-}
-
-char *
-strictjson_text(json_t *j)
-{
-	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
-
-	json_decref(j);
-	if (strictjson_starved()) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
 static json_t *
-watched_load(const char *text, size_t len, json_error_t *err)
+watched_load(const char *text, size_t len, json_error_t *err, bool *starved)
 {
 	json_t *j;
 
-	strictjson_watch();
+	watchjson_begin();
 	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, err);
-	if (strictjson_starved()) {
+	if ((*starved = watchjson_starved())) {
 		json_decref(j);
 		j = NULL;
 	}
@@ -97,13 +46,14 @@ json_t *
 strictjson_object(const char *text, size_t len, struct why *why)
 {
 	json_error_t err;
+	bool starved;
 	json_t *j;
 
 	if (!depth_is_bounded(text, len)) {
 		refuse(why, WHY_DATA, "nested deeper than %d", STRICTJSON_DEPTH);
 		return NULL;
 	}
-	if ((j = watched_load(text, len, &err)) == NULL) {
+	if ((j = watched_load(text, len, &err, &starved)) == NULL) {
 		switch (starved ? json_error_out_of_memory : json_error_code(&err)) {
 		case json_error_out_of_memory:
 			refuse_nomem(why);

@@ -20,17 +20,4 @@
  */
 json_t *strictjson_object(const char *text, size_t len, struct why *why);
 
-/*
- * jansson does not say of all that it writes, either, that memory ran short for
- * it.  What it did between these two calls is whole if the second says false.
- */
-void strictjson_watch(void);
-bool strictjson_starved(void);
-
-/*
- * What was made since strictjson_watch(), as one line of text, which the caller
- * frees; takes the reference over and ends the watch.  NULL: no memory.
- */
-char *strictjson_text(json_t *j);
-
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
-#include "strictjson.h"
+#include "watchjson.h"
 
 /* The value in its one spelling, which the caller frees; NULL: no memory. */
 static char *
@@ -12,9 +12,9 @@ spell(const json_t *value)
 {
 	char *text;
 
-	strictjson_watch();
+	watchjson_begin();
 	text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-	if (strictjson_starved()) {
+	if (watchjson_starved()) {
 		free(text);
 		text = NULL;
 	}

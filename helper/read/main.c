@@ -41,7 +41,7 @@ answer_one(void)
 		free(a.file);
 	} else
 		answer = read_answer_wrong(why.text, &said);
-	return answer != NULL && frame_write(CHANNEL, answer, said, ANSWER_MS, &why) == 0;
+	return answer != NULL && frame_write(CHANNEL, answer, said, READ_ANSWER_MAX, ANSWER_MS, &why) == 0;
 }
 
 int

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../pure/path.h"
-#include "../pure/token.h"
+#include "../pure/claims.h"
 #include "conf.h"
 
 #define KEYS_MAX_AGE (48 * 3600)	/* seconds: the timer has failed for two days by then */

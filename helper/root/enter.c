@@ -35,6 +35,7 @@
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"
+#include "judge.h"
 #include "labeller.h"
 #include "looker.h"
 #include "owncgroup.h"
@@ -419,6 +420,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	looker_start(nodes.links);
 	labeller_start();
 	reader_start();
+	judge_start();
 	nodes.labeller = (uint32_t)labeller_pid(&nodes.labeller_channel);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;

@@ -25,6 +25,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
+#include "judge.h"
 #include "leaseend.h"
 #include "owncgroup.h"
 #include "reader.h"
@@ -43,13 +44,13 @@ identify(struct work *w)
 	const struct request *r = w->request;
 
 	if (r->token != NULL)
-		return identity_of_token(r->token, &w->settings, time(NULL), true, &w->known, NULL, &w->why);
+		return judge_identifies(r->token, &w->settings, &w->known, &w->why);
 	/* what a silent container's environment says of pipelines is no asking: only a «caller» policy may cover it */
 	if (w->unasked) {
 		w->known.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
-	return identity_of_claims(r, &w->known, &w->why);
+	return identity_of_claims(r, judge_parses_vars, &w->known, &w->why);
 }
 
 static int

@@ -134,7 +134,7 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 	a->nonce = looker.nonce;
 	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
 		return false;
-	if (frame_write(looker.fd, bytes, len, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders)) {
+	if (frame_write(looker.fd, bytes, len, LOOKER_ASK_MAX, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders)) {
 		close_channel();
 		return false;
 	}

@@ -132,7 +132,7 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 	memcpy(bytes, answer, sizeof(*answer));
 	if (holders > 0)
 		memcpy(bytes + sizeof(*answer), holder, holders * sizeof(*holder));
-	return frame_write(SPAWN_CHANNEL, bytes, n, ANSWER_MS, &ignored) == 0;
+	return frame_write(SPAWN_CHANNEL, bytes, n, LOOKER_ANSWER_MAX, ANSWER_MS, &ignored) == 0;
 }
 
 static int

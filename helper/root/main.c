@@ -27,6 +27,7 @@
 #include "crowd.h"
 #include "enter.h"
 #include "grant.h"
+#include "judge.h"
 #include "labeller.h"
 #include "looker.h"
 #include "peer.h"
@@ -59,7 +60,7 @@ send_reply(const struct reply *reply, struct why *why)
 	if (strlen(text) > WIRE_REPLY_MAX)
 		return refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, and at most %d can be handed over: a CDI "
 		    "spec with too many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
-	return frame_write(STDIN_FILENO, text, strlen(text), WRITE_MS, why);
+	return frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
 }
 
 /* Before anyone is known: tell whoever listens. Not the journal, which whoever connects and goes could fill. */
@@ -224,6 +225,7 @@ main(int argc, char **argv)
 	looker_end();
 	labeller_end();
 	reader_end();
+	judge_end();
 	leave(&starter);
 	return status;
 }

@@ -194,7 +194,10 @@ check_chain(int top, const char *controllers, const char *mount, const char *pat
 	}
 }
 
-/* The looker, and gpuhelper-label: whoever could freeze them would have them answer as slowly as he likes. */
+/*
+ * The looker, and gpuhelper-label: whoever could freeze them would have them answer as slowly as he likes, while a lock
+ * is held.  gpuhelper-read and gpuhelper-judge answer before any lock is taken, within a time of the helper's own.
+ */
 static bool
 move_child(int procs, pid_t child)
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "../host/etc.h"
-#include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/readask.h"
 #include "../pure/table.h"
@@ -12,10 +11,9 @@
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-read"
-#define SEND_MS 2000
 #define ANSWER_MS 8000	/* to parse what takes milliseconds */
 
-static struct spawned reader = { .name = PROGRAM, .channel = -1 };
+static struct spawned reader = { PROGRAM, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
 
 void
 reader_start(void)
@@ -35,23 +33,14 @@ ask(const struct read_ask *a, struct lines *t, struct why *why)
 {
 	char wrong[sizeof(why->text)], *answer = NULL;
 	size_t asked, len;
-	struct why cause;
 	autofree char *question = read_ask_pack(a, &asked);
 
 	if (question == NULL) {
 		refuse_nomem(why);
 		return NULL;
 	}
-	if (spawned_check(&reader, why) == -1)
+	if ((answer = spawned_answer(&reader, question, asked, ANSWER_MS, &len, why)) == NULL)
 		return NULL;
-	if (frame_write(reader.channel, question, asked, SEND_MS, why) == -1 ||
-	    (answer = frame_read(reader.channel, READ_ANSWER_MAX, ANSWER_MS, &len, why)) == NULL) {
-		cause = *why;
-		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, PROGRAM " ended before it answered, or does not answer in "
-		    "time: see whether the kernel's log says why, and try again (%.100s)", cause.text);
-		(void)spawned_give_up(&reader, why);
-		return NULL;
-	}
 	*t = (struct lines){ .at = answer, .end = answer + len };
 	if (read_answer_begin(t, wrong, sizeof(wrong), why))
 		return answer;

@@ -21,12 +21,14 @@
 
 #include "../host/clock.h"
 #include "../host/file.h"
+#include "../host/frame.h"
 #include "../host/hostview.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
 
 #define END_MS 200
+#define SEND_MS 2000
 
 /* A copy above all the places that are to be taken; -1. */
 static int
@@ -160,4 +162,22 @@ spawned_check(const struct spawned *p, struct why *why)
 		return refuse(why, WHY_BUG, "%s was not started", p->name);
 	*why = p->why;
 	return -1;
+}
+
+char *
+spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
+{
+	char *answer = NULL;
+	struct why cause;
+
+	if (spawned_check(p, why) == -1)
+		return NULL;
+	if (frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ||
+	    (answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL) {
+		cause = *why;
+		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s ended before it answered, or does not answer in time: "
+		    "see whether the kernel's log says why, and try again (%.100s)", p->name, cause.text);
+		(void)spawned_give_up(p, why);
+	}
+	return answer;
 }

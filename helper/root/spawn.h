@@ -6,6 +6,7 @@
 #define GPUHELPER_ROOT_SPAWN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "../pure/why.h"
@@ -25,6 +26,7 @@ void spawn_end_with(pid_t parent);
 /* A program of ours that was started, or was to be. */
 struct spawned {
 	const char *name;
+	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
 	bool slow;		/* it may be at what takes long: it is killed, as the filter lets it be */
 	int channel;		/* this end, close-on-exec; -1: there is none */
 	pid_t pid;		/* 0: likewise */
@@ -45,5 +47,11 @@ int spawned_give_up(struct spawned *p, const struct why *why);
 
 /* -1 with *why: there is none. */
 int spawned_check(const struct spawned *p, struct why *why);
+
+/*
+ * The answer to a question within so many milliseconds, which the caller frees.  NULL with *why: it does not come, and
+ * no other question is asked.
+ */
+char *spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why);
 
 #endif

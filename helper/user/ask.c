@@ -58,7 +58,7 @@ converse(struct asking *a, const struct bytes *message, struct reply *reply, str
 	size_t len;
 
 	/* who is refused for what he is gets his answer before he has said anything */
-	(void)frame_write(a->fd, message->p, message->n, SEND_MS, why);
+	(void)frame_write(a->fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, why);
 	errno = 0;
 	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL) {
 		closed = errno == ECONNRESET || errno == EPIPE;

@@ -1,6 +1,6 @@
 /*
- * In the place of gpuhelper-read, which is gpuhelper-read.real then: has that answer, and says something else.  How is in
- * /etc/evil-read:
+ * In the place of gpuhelper-read or gpuhelper-judge, which is NAME.real then: has that answer, and says something else.
+ * How is in /etc/evil-read:
  *
  *	replace FROM TO		once, in the answer
  *	half, huge, more, none, silent, garbage
@@ -52,16 +52,16 @@ give(int fd, const unsigned char *from, size_t n)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static unsigned char question[1 << 20], answer[1 << 20], other[1 << 21];
-	char how[16] = "", from[200] = "", to[200] = "";
+	char how[16] = "", from[200] = "", to[200] = "", real[100];
 	unsigned char *at;
 	size_t asked, said, before;
 	FILE *f = fopen("/etc/evil-read", "r");
 	int pair[2];
 
-	if (f == NULL || fscanf(f, "%15s %199s %199s", how, from, to) < 1)
+	if (argc < 1 || f == NULL || fscanf(f, "%15s %199s %199s", how, from, to) < 1)
 		return 1;
 	fclose(f);
 	asked = take(3, question);
@@ -72,7 +72,8 @@ main(void)
 	if (fork() == 0) {
 		dup2(pair[1], 3);
 		close(pair[0]);
-		execl("/usr/libexec/gpuhelper/gpuhelper-read.real", "gpuhelper-read", (char *)NULL);
+		snprintf(real, sizeof(real), "/usr/libexec/gpuhelper/%.40s.real", argv[0]);
+		execl(real, argv[0], (char *)NULL);
 		_exit(1);
 	}
 	close(pair[1]);

@@ -1,4 +1,4 @@
-"""gpuhelper-read, taken over: what it says is looked over, and what it does not say is waited for by nobody else."""
+"""gpuhelper-read and gpuhelper-judge, taken over: what they say is looked over, and nobody else waits for it."""
 import contextlib
 import os
 import shutil
@@ -7,20 +7,22 @@ import time
 import client
 from client import exchange, once
 from harness import *
+from t_token import TOKENS, ask as ask_with, issuer
 
 READER = "/usr/libexec/gpuhelper/gpuhelper-read"
+JUDGE = "/usr/libexec/gpuhelper/gpuhelper-judge"
 
 
 @contextlib.contextmanager
-def evil(*how):
-    os.rename(READER, READER + ".real")
+def evil(*how, program_of=READER):
+    os.rename(program_of, program_of + ".real")
     try:
-        shutil.copy(program("evilread"), READER)
-        os.chmod(READER, 0o711)
+        shutil.copy(program("evilread"), program_of)
+        os.chmod(program_of, 0o711)
         write("/etc/evil-read", " ".join(how) + "\n")
         yield
     finally:
-        os.rename(READER + ".real", READER)
+        os.rename(program_of + ".real", program_of)
         os.unlink("/etc/evil-read")
 
 
@@ -60,3 +62,65 @@ def q3():
             assert a.pipe.poll(15)
             refused(a.hear(), 75, "gpuhelper-read")
     granted(once("victim", exchange, **FOLDER))
+
+
+def bindings():
+    return os.listdir(TOKENS) if os.path.isdir(TOKENS) else []
+
+
+@case("Q4", "gpuhelper-judge says what no token can say: nothing is granted, nothing is bound, and nothing is left", 60)
+def q4():
+    with issuer() as token:
+        t = token()
+        with evil("replace", "end", "end", program_of=JUDGE):
+            granted(ask_with(t, "a"))
+        client.look()
+        bound, iat = bindings(), str(int(time.time()) - 5)[:6]
+        t = token(job="other")
+        for lie in ("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"), \
+                (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars"):
+            with evil("replace", *lie, program_of=JUDGE):
+                refused(ask_with(t, "b"), 70, "gpuhelper-judge")
+            assert bindings() == bound and leases() == [], (lie, leases())
+        for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 70):
+            with evil(how, program_of=JUDGE):
+                refused(ask_with(t, "b"), code, "gpuhelper-judge")
+            assert bindings() == bound and leases() == [], how
+        granted(ask_with(t, "b"))
+
+
+@case("Q5", "gpuhelper-judge is silent, or is not there: who has no token does not need it, and nobody else has waited", 60)
+def q5():
+    with issuer() as token, asker("attacker") as a:
+        write(POLICIES + "/20-caller.conf", 'identity = "caller"; callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; } );')
+        with evil("silent", program_of=JUDGE):
+            a.tell(exchange, id="a", token=token(), gpus=None)
+            began = time.monotonic()
+            granted(once("victim", exchange, id="v"))
+            client.look()
+            assert time.monotonic() - began < 2
+            assert a.pipe.poll(15)
+            refused(a.hear(), 75, "gpuhelper-judge")
+        os.rename(JUDGE, JUDGE + ".away")
+        try:
+            granted(once("victim", exchange, id="v"))
+            refused(ask_with(token(job="b"), "b"), 78, "gpuhelper-judge: No such file or directory: install it (make install)")
+            refused(once("attacker", exchange, team="ml", pipeline="train", instance_vars='{"a":1}'), 78, "gpuhelper-judge")
+        finally:
+            os.rename(JUDGE + ".away", JUDGE)
+        assert bindings() == []
+
+
+@case("Q6", "many policies and large keys: what root may write is read, and one issuer's keys keep no other's tokens out", 60)
+def q6():
+    with issuer() as token:
+        conf = read(ETC + "/gpuhelper.conf")
+        more = "".join(', { url = "https://%d.example.org"; audience = "x"; keys = "%s/keys/%d.json"; }' % (n, ETC, n) for n in range(8))
+        write(ETC + "/gpuhelper.conf", conf.replace("keys/ci.json\"; } )", "keys/ci.json\"; }" + more + " )"))
+        for n in range(8):
+            write("%s/keys/%d.json" % (ETC, n), " " * (262144 - 12) + '{"keys":[]}')
+        os.utime(ETC + "/keys/7.json", (-1000000, -1000000))
+        for n in range(2000):
+            write("%s/5%04d.conf" % (POLICIES, n), 'pipeline = "other/%d"; env = { A = "%s"; };\n' % (n, "x" * 1000))
+        granted(ask_with(token(), "a"))
+        refused(ask_with(token(iss="https://3.example.org"), "b"), 78, "3.json")

@@ -16,9 +16,9 @@
 #include <jansson.h>
 #include <nettle/base64.h>
 
-#include "../../helper/pure/jwk.h"
+#include "../../helper/judge/jwk.h"
 #include "../../helper/pure/text.h"
-#include "../../helper/pure/token.h"
+#include "../../helper/judge/token.h"
 #include "fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -33,16 +33,17 @@ fi
 set -- $names
 echo "1..$#"
 sanitizers=address,undefined
+version=$(sed -n 's/^VERSION *:= *//p' "$top/Makefile")
 if ! make -s -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='-O1 -g' \
-    "$dir/libuser.a" "$dir/libread.a" "$dir/libhost.a" "$dir/libpure.a" >"$dir/make.log" 2>&1; then
+    "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" >"$dir/make.log" 2>&1; then
 	sed 's/^/# /' "$dir/make.log"
 	echo "Bail out! the rooms do not compile: see $dir/make.log"
 	exit 1
 fi
 libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle yaml-0.1)
 fuzz() { # fuzz N NAME: what it has to say, as TAP
-	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
-	    -o "$dir/$2" "$here/$2.c" "$dir/libuser.a" "$dir/libread.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
+	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE "-DGPUHELPER_VERSION=\"$version\"" -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
+	    -o "$dir/$2" "$here/$2.c" "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
 	    >"$dir/$2.log" 2>&1; then
 		sed 's/^/# /' "$dir/$2.log"
 		echo "not ok $1 - $2 compiles"

@@ -8,6 +8,7 @@
 #include "pure/cleanup.h"
 #include "pure/leasefile.h"
 #include "pure/strictjson.h"
+#include "pure/watchjson.h"
 #include "nomem.h"
 #include "tap.h"
 
@@ -287,9 +288,9 @@ write_chores(void)
 {
 	json_t *j;
 
-	strictjson_watch();
+	watchjson_begin();
 	j = chores_pack(&sample);
-	return strictjson_text(j);
+	return watchjson_text(j);
 }
 
 static char *

@@ -82,10 +82,11 @@ test_whole(void)
 	struct why why;
 
 	connect_both();
-	is_int(frame_write(theirs, "hello", 5, 100, &why), 0, "a message is written");
-	is_int(frame_write(theirs, "", 0, 100, &why), 0, "and an empty one");
+	is_int(frame_write(theirs, "hello", 5, 5, 100, &why), 0, "a message is written");
+	is_int(frame_write(theirs, "", 0, 0, 100, &why), 0, "and an empty one");
 	ok(hears("hello") && hears(""), "and read, one by one");
-	is_int(frame_write(theirs, "last", 4, 100, &why), 0, "one more");
+	is_int(frame_write(theirs, "last", 4, 9, 100, &why), 0, "one more");
+	is_int(frame_write(theirs, "longer", 6, 5, 100, &why), -1, "but none that is too long");
 	close(theirs);
 	theirs = -1;
 	ok(hears("last"), "is read from a peer who is gone");

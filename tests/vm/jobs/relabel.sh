@@ -78,10 +78,12 @@ TRIES=/usr/libexec/gpuhelper/tries
 cp /job/tries $TRIES
 cp /job/tries $TRIES-label
 cp /job/tries $TRIES-read
+cp /job/tries $TRIES-judge
 chcon --reference=/usr/libexec/gpuhelper/gpuhelper $TRIES
 chcon --reference=/usr/libexec/gpuhelper/gpuhelper-label $TRIES-label
 chcon --reference=/usr/libexec/gpuhelper/gpuhelper-read $TRIES-read
-LABEL="$TRIES by $TRIES-label" READ="$TRIES by $TRIES-read"
+chcon --reference=/usr/libexec/gpuhelper/gpuhelper-judge $TRIES-judge
+LABEL="$TRIES by $TRIES-label" READ="$TRIES by $TRIES-read" JUDGE="$TRIES by $TRIES-judge"
 t "control: a program labelled as gpuhelper-label runs in gpuhelper_label_t, where the helper's domain starts it" \
     like "$($LABEL label)" '.*:gpuhelper_label_t:.*'
 t "gpuhelper_label_t can't relabel one" is "$($LABEL relabel /srv/cache 2>&1)" EACCES
@@ -100,9 +102,12 @@ for what in "write /etc/passwd" "make /etc/made" "read /etc/shadow" "read /etc/g
 	t "gpuhelper_label_t can't: $what" like "$($LABEL $what 2>&1)" 'EACCES\|EPERM'
 	# shellcheck disable=SC2086
 	t "gpuhelper_read_t can't: $what" like "$($READ $what 2>&1)" 'EACCES\|EPERM'
+	# shellcheck disable=SC2086
+	t "gpuhelper_judge_t can't: $what" like "$($JUDGE $what 2>&1)" 'EACCES\|EPERM'
 done
 t "control: the log has it that this was that domain" avc 'comm="tries-read"' 'scontext=[^ ]*:gpuhelper_read_t:' 'tcontext=[^ ]*:shadow_t:'
-rm $TRIES $TRIES-label $TRIES-read
+t "and that" avc 'comm="tries-judge"' 'scontext=[^ ]*:gpuhelper_judge_t:' 'tcontext=[^ ]*:shadow_t:'
+rm $TRIES $TRIES-label $TRIES-read $TRIES-judge
 
 echo "# shared"
 t "gpuhelperctl check has nothing to say of SELinux and the folder" sh -c '! gpuhelperctl check | grep -e "SELinux keeps" -e relabel'

@@ -14,11 +14,11 @@
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 
+#include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
+#include "../pure/text.h"
+#include "../pure/varsjson.h"
 #include "base64url.h"
-#include "cleanup.h"
-#include "strictjson.h"
-#include "text.h"
-#include "varsjson.h"
 
 /* Dates beyond 2^53-1 are not the same number to every reader of JSON (RFC 8259, 6). */
 #define DATE_MAX 9007199254740991
@@ -505,30 +505,11 @@ all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 	return held == (1U << CHECKS) - 1;
 }
 
-static void
-hex_digest(struct sha256_ctx *ctx, char hex[65])
-{
-	uint8_t digest[SHA256_DIGEST_SIZE];
-
-	sha256_digest(ctx, sizeof(digest), digest);
-	base16_encode_update(hex, sizeof(digest), digest);
-	hex[64] = '\0';
-}
-
-void
-token_hash(const char *token, char hex[65])
-{
-	struct sha256_ctx ctx;
-
-	sha256_init(&ctx);
-	sha256_update(&ctx, strlen(token), (const uint8_t *)token);
-	hex_digest(&ctx, hex);
-}
-
 static int
 take_claims(struct ctx *c, struct token_claims *out, struct why *why)
 {
 	const json_t *job = json_object_get(c->payload, "job");
+	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;
 
 	if (need_date(c, "iat", &out->iat, why) != 0 || need_date(c, "exp", &out->exp, why) != 0)
@@ -542,12 +523,13 @@ take_claims(struct ctx *c, struct token_claims *out, struct why *why)
 		token_claims_free(out);
 		return refuse_nomem(why);
 	}
-	token_hash(c->token, out->hash);
 	jwk_signature_normalise(c->key, c->sig, c->siglen);
 	sha256_init(&ctx);
 	sha256_update(&ctx, c->signed_len, (const uint8_t *)c->token);
 	sha256_update(&ctx, c->siglen, c->sig);
-	hex_digest(&ctx, out->once);
+	sha256_digest(&ctx, sizeof(digest), digest);
+	base16_encode_update(out->once, sizeof(digest), digest);
+	out->once[64] = '\0';
 	return 0;
 }
 
@@ -588,14 +570,4 @@ token_issuer_unverified(const char *token, char **iss, struct why *why)
 	}
 	ctx_free(&c);
 	return rc;
-}
-
-void
-token_claims_free(struct token_claims *c)
-{
-	free(c->team);
-	free(c->pipeline);
-	free(c->job);
-	instance_vars_free(&c->instance_vars);
-	*c = (struct token_claims){ 0 };
 }

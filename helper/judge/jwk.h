@@ -6,8 +6,8 @@
  * nettle, hogweed and gmp stay behind this header.  gmp ends the process when it
  * is out of memory; everything else here says so in struct why.
  */
-#ifndef GPUHELPER_PURE_JWK_H
-#define GPUHELPER_PURE_JWK_H
+#ifndef GPUHELPER_JUDGE_JWK_H
+#define GPUHELPER_JUDGE_JWK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 
 #include <jansson.h>
 
-#include "why.h"
+#include "../pure/claims.h"
+#include "../pure/why.h"
 
-#define JWKS_MAX (256 * 1024)	/* bytes of a JWKS */
 #define JWKS_KEYS_MAX 32
 
 struct jwks;

@@ -10,7 +10,7 @@
 
 #include <nettle/base64.h>
 
-#include "cleanup.h"
+#include "../pure/cleanup.h"
 
 /* True if the n bytes encode, without padding, to exactly the len bytes at s; -1: out of memory. */
 static int

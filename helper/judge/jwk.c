@@ -19,9 +19,9 @@
 #include <nettle/sha2.h>
 
 #include "base64url.h"
-#include "cleanup.h"
-#include "strictjson.h"
-#include "text.h"
+#include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
+#include "../pure/text.h"
 
 #define RSA_BITS_MIN 2048
 #define RSA_BITS_MAX 16384

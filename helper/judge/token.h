@@ -8,19 +8,15 @@
  * file has any of it but short claims, cut and made printable, that say why it
  * was refused (iss, aud, kid, alg, dates, names).
  */
-#ifndef GPUHELPER_PURE_TOKEN_H
-#define GPUHELPER_PURE_TOKEN_H
+#ifndef GPUHELPER_JUDGE_TOKEN_H
+#define GPUHELPER_JUDGE_TOKEN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "instancevars.h"
+#include "../pure/claims.h"
+#include "../pure/why.h"
 #include "jwk.h"
-#include "why.h"
-
-#define TOKEN_MAX 8192		/* bytes of a token */
-#define TOKEN_LEEWAY 60		/* seconds that our clock and the issuer's may differ */
-#define TOKEN_MAX_AGE 3600	/* default of max_age, for who reads the settings */
 
 /* What gpuhelper.conf says of one issuer; the strings are the caller's. */
 struct issuer {
@@ -29,24 +25,6 @@ struct issuer {
 	int64_t max_age;	/* seconds from iat on that a token is taken, > 0, without leeway */
 	int64_t keys_max_age;	/* seconds from fetching on that its keys are taken; 0: for ever */
 };
-
-/* What a verified token says; token_claims_free() frees what is in it. */
-struct token_claims {
-	char *team, *pipeline;	/* never NULL or "" */
-	char *job;		/* NULL: it names none */
-	struct instance_vars instance_vars;
-	int64_t iat, exp;
-	char hash[65];		/* SHA-256 of the token's bytes, hex: for the audit log */
-	/*
-	 * The same for all spellings of one token, hex: for whoever remembers used
-	 * tokens.  «hash» is no good for that, because anyone who holds an ES256 token
-	 * can turn it into a second valid one (see jwk_signature_normalise()).
-	 */
-	char once[65];
-};
-
-void token_claims_free(struct token_claims *c);
-#define autoclaims __attribute__((cleanup(token_claims_free)))
 
 enum token_check_result { TOKEN_CHECK_OK, TOKEN_CHECK_FAILED, TOKEN_CHECK_SKIPPED };
 
@@ -89,8 +67,5 @@ int token_issuer_unverified(const char *token, char **iss, struct why *why);
  */
 int token_verify(const char *token, const struct issuer *issuer, const struct jwks *jwks,
     int64_t now, struct token_claims *out, struct token_check_log *log, struct why *why);
-
-/* SHA-256 of any string's bytes, hex: how the audit log names a token that was refused. */
-void token_hash(const char *token, char hex[65]);
 
 #endif

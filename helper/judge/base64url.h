@@ -1,11 +1,11 @@
 /* base64url as RFC 7515 wants it: its alphabet only, no padding, one spelling for each value. */
-#ifndef GPUHELPER_PURE_BASE64URL_H
-#define GPUHELPER_PURE_BASE64URL_H
+#ifndef GPUHELPER_JUDGE_BASE64URL_H
+#define GPUHELPER_JUDGE_BASE64URL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "why.h"
+#include "../pure/why.h"
 
 /*
  * Decodes the len bytes at s.  Returns memory that the caller frees (never NULL

@@ -1,0 +1,97 @@
+/*
+ * gpuhelper-judge: parses what a stranger wrote, a token and the JSON of a claim, and says whose the token is.  Started
+ * by the helper where somebody asks for a grant (root/judge.h); gets the question on one channel, with the keys that it
+ * needs, answers there, and ends with it.
+ *
+ * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
+ * anything.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "../host/frame.h"
+#include "../pure/cleanup.h"
+#include "../root/confine.h"
+#include "../root/spawn.h"
+#include "identify.h"
+
+#define CHANNEL SPAWN_CHANNEL
+#define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
+#define ANSWER_MS 5000		/* to take an answer */
+
+static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_READER };
+
+static void
+judge(const struct judge_ask *a, struct judge_answer *out)
+{
+	const int ret = a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :
+	    token_identify(a, &out->issuer, &out->claims, NULL, &out->why);
+
+	if (ret == 0)
+		out->why.code = WHY_NONE;
+}
+
+/* One question and its answer; false: there is none any more. */
+static bool
+answer_one(void)
+{
+	struct judge_answer answer = { .issuer = 0 };
+	struct judge_ask asked = { .verb = JUDGE_TOKEN };
+	struct why ignored;
+	size_t len;
+	autofree char *bytes = frame_read(CHANNEL, JUDGE_ASK_MAX, IDLE_MS, &len, &ignored);
+	autobuf struct buf b = { 0 };
+	struct lines in, out = { .out = &b };
+	bool said;
+
+	if (bytes == NULL)
+		return false;
+	in = (struct lines){ .at = bytes, .end = bytes + len };
+	judge_ask_lines(&in, &asked);
+	if (lines_finish(&in))
+		judge(&asked, &answer);
+	else
+		refuse(&answer.why, WHY_BUG, "gpuhelper-judge can't read the question");
+	judge_answer_lines(&out, asked.verb, &answer);
+	said = lines_finish(&out) && frame_write(CHANNEL, b.p, b.len, JUDGE_ANSWER_MAX, ANSWER_MS, &ignored) == 0;
+	judge_ask_free(&asked);
+	judge_answer_free(&answer);
+	return said;
+}
+
+/* jansson goes on where it gets no memory (strictjson.c); an answer is whole or none. */
+static void *
+must_have(size_t size)
+{
+	void *p = malloc(size);
+
+	if (p == NULL)
+		_Exit(WHY_BUG);
+	return p;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct why why = { 0 };
+	size_t seed;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return puts("gpuhelper-judge " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
+	if (argc > 1 || !frame_is_stream(CHANNEL)) {
+		fputs("usage: gpuhelper-judge is started by gpuhelper alone (see gpuhelper(8))\n", stderr);
+		return WHY_USAGE;
+	}
+	json_set_alloc_funcs(must_have, free);
+	/* jansson would read /dev/urandom */
+	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
+		json_object_seed(seed);
+	if (confine(&confinement, &why) == -1)
+		return WHY_BUG;
+	while (answer_one())
+		continue;
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* See judgeask.h. */
+#include "judgeask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION_MAX 16
+#define PROGRAM "gpuhelper-judge"
+
+void
+found_keys_free(struct found_keys *k, size_t n)
+{
+	size_t i;
+
+	for (i = 0; k != NULL && i < n; i++)
+		free(k[i].text);
+	free(k);
+}
+
+/* False for what another version wrote. */
+static bool
+begin(struct lines *t, const char *name, enum judge_verb *verb)
+{
+	static const char *const verbs[] = { "token", "vars" };
+	char version[VERSION_MAX] = GPUHELPER_VERSION;
+
+	lines_begin(t, name);
+	word_text(t, version, sizeof(version));
+	if (!t->failed && strcmp(version, GPUHELPER_VERSION) != 0) {
+		t->failed = true;
+		return false;
+	}
+	*verb = (enum judge_verb)word_name(t, verbs, 2, (unsigned)*verb);
+	return true;
+}
+
+/* A reason; its absence is a code of 0. */
+static void
+why_words(struct lines *t, struct why *why)
+{
+	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN, WHY_DENIED,
+		WHY_CONFIG };
+	unsigned i, at = 0;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i] == why->code)
+			at = i;
+	why->code = codes[word_index(t, at, sizeof(codes) / sizeof(codes[0]))];
+	word_text(t, why->text, sizeof(why->text));
+}
+
+static void
+issuer_lines(struct lines *t, struct issuer_setting *s, struct found_keys *k)
+{
+	bool there = k->text != NULL;
+
+	word_copy(t, &s->url);
+	word_copy(t, &s->audience);
+	word_copy(t, &s->keys);
+	word_u32(t, &s->max_age);
+	word_u32(t, &s->keys_max_age);
+	lines_begin(t, "keys");
+	word_bool(t, &there);
+	if (there) {
+		word_copy(t, &k->text);
+		word_i64(t, &k->fetched);
+	} else
+		why_words(t, &k->why);
+}
+
+void
+judge_ask_lines(struct lines *t, struct judge_ask *a)
+{
+	size_t i;
+
+	(void)begin(t, "ask", &a->verb);
+	word_copy(t, &a->text);
+	word_i64(t, &a->now);
+	if (t->out == NULL && ((a->issuer = calloc(ISSUERS_MAX, sizeof(*a->issuer))) == NULL ||
+	    (a->keys = calloc(ISSUERS_MAX, sizeof(*a->keys))) == NULL))
+		lines_starve(t);
+	for (i = 0; !t->failed && lines_more(t, "issuer", i < a->issuers); i++) {
+		if (i == ISSUERS_MAX) {
+			t->failed = true;
+			return;
+		}
+		if (t->out == NULL)
+			a->issuers = i + 1;
+		issuer_lines(t, &a->issuer[i], &a->keys[i]);
+	}
+}
+
+void
+judge_ask_free(struct judge_ask *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->issuers; i++) {
+		free(a->issuer[i].url);
+		free(a->issuer[i].audience);
+		free(a->issuer[i].keys);
+	}
+	free(a->issuer);
+	found_keys_free(a->keys, a->issuers);
+	free(a->text);
+	*a = (struct judge_ask){ .verb = a->verb };
+}
+
+static void
+claims_lines(struct lines *t, struct token_claims *c)
+{
+	lines_begin(t, "claims");
+	word_copy(t, &c->team);
+	word_copy(t, &c->pipeline);
+	word_copy_if_any(t, &c->job);
+	word_i64(t, &c->iat);
+	word_i64(t, &c->exp);
+	word_text(t, c->once, sizeof(c->once));
+	instance_vars_lines(t, &c->instance_vars);
+}
+
+void
+judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a)
+{
+	enum judge_verb said = verb;
+
+	a->other_version = !begin(t, "answer", &said);
+	t->failed = t->failed || said != verb;
+	why_words(t, &a->why);
+	if (t->failed || a->why.code != WHY_NONE)
+		return;
+	if (verb == JUDGE_VARS) {
+		instance_vars_lines(t, &a->vars);
+		return;
+	}
+	word_u32(t, &a->issuer);
+	claims_lines(t, &a->claims);
+}
+
+void
+judge_answer_free(struct judge_answer *a)
+{
+	token_claims_free(&a->claims);
+	instance_vars_free(&a->vars);
+	*a = (struct judge_answer){ .issuer = 0 };
+}
+
+static bool
+is_name(const char *s)
+{
+	return *s != '\0' && text_is_utf8(s, strlen(s));
+}
+
+int
+judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, struct why *why)
+{
+	const struct token_claims *c = &a->claims;
+	const struct found_keys *k;
+	int64_t oldest;
+
+	if (asked->verb == JUDGE_VARS)
+		return 0;
+	if (a->issuer >= asked->issuers)
+		return refuse(why, WHY_BUG, PROGRAM " names an issuer that is none of gpuhelper.conf's");
+	k = &asked->keys[a->issuer];
+	oldest = asked->issuer[a->issuer].keys_max_age;
+	if (k->text == NULL || (oldest != 0 && asked->now - k->fetched > oldest))
+		return refuse(why, WHY_BUG, PROGRAM " takes a token of an issuer whose keys can't be had, or are too old");
+	if (!is_name(c->team) || !is_name(c->pipeline) || (c->job != NULL && !is_name(c->job)) ||
+	    strlen(c->once) != 64 || strspn(c->once, "0123456789abcdef") != 64)
+		return refuse(why, WHY_BUG, PROGRAM " says what no token can say");
+	if (c->iat > asked->now + TOKEN_LEEWAY || asked->now - c->iat > asked->issuer[a->issuer].max_age ||
+	    c->exp <= asked->now - TOKEN_LEEWAY)
+		return refuse(why, WHY_BUG, PROGRAM " takes a token whose time is over, or has not come");
+	return 0;
+}

@@ -1,0 +1,60 @@
+/*
+ * What the helper asks gpuhelper-judge (root/judge.h), and what that answers, as lines (lines.h) that begin with the
+ * version of who wrote them.  Each function writes a value, or reads it back; the value is then to be freed, whatever
+ * became of it.
+ */
+#ifndef GPUHELPER_PURE_JUDGEASK_H
+#define GPUHELPER_PURE_JUDGEASK_H
+
+#include "claims.h"
+#include "lines.h"
+#include "settings.h"
+#include "why.h"
+
+enum judge_verb {
+	JUDGE_TOKEN,	/* whose is it? */
+	JUDGE_VARS,	/* which instance variables does this JSON name? */
+};
+
+/* The keys of one issuer, as they were found. */
+struct found_keys {
+	char *text;		/* of the JWKS, without a NUL; NULL: they can't be had, and why says it */
+	int64_t fetched;	/* when they came from the issuer, seconds since 1970 */
+	struct why why;
+};
+
+struct judge_ask {
+	enum judge_verb verb;
+	char *text;			/* a token, or the JSON */
+	int64_t now;			/* the time, seconds since 1970 */
+	struct issuer_setting *issuer;	/* url, audience, keys, max_age and keys_max_age of each */
+	struct found_keys *keys;	/* as many */
+	size_t issuers;
+};
+
+struct judge_answer {
+	bool other_version;		/* it is not to be read: its writer is of another version */
+	struct why why;			/* WHY_NONE: this follows */
+	uint32_t issuer;		/* of a token: which of those that were sent along */
+	struct token_claims claims;	/* of a token */
+	struct instance_vars vars;	/* of the JSON */
+};
+
+#define JUDGE_ASK_MAX (64U << 20)	/* the keys of as many issuers as may be, each byte as %XX, are 24 MiB */
+#define JUDGE_ANSWER_MAX (1U << 20)
+
+void found_keys_free(struct found_keys *k, size_t n);
+
+void judge_ask_lines(struct lines *t, struct judge_ask *a);
+void judge_ask_free(struct judge_ask *a);	/* of one that was read */
+
+void judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a);
+void judge_answer_free(struct judge_answer *a);
+
+/*
+ * Is it an answer to that question?  It can't be seen to be the right one: that is the judge's alone to know.  -1 with
+ * *why: no such issuer, no name, a date that no token of that issuer can have now.
+ */
+int judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, struct why *why);
+
+#endif

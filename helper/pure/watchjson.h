@@ -1,0 +1,21 @@
+/* Whether jansson had the memory for what it did. */
+#ifndef GPUHELPER_PURE_WATCHJSON_H
+#define GPUHELPER_PURE_WATCHJSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * jansson does not say of all that it writes, either, that memory ran short for
+ * it.  What it did between these two calls is whole if the second says false.
+ */
+void watchjson_begin(void);
+bool watchjson_starved(void);
+
+/*
+ * What was made since watchjson_begin(), as one line of text, which the caller
+ * frees; takes the reference over and ends the watch.  NULL: no memory.
+ */
+char *watchjson_text(json_t *j);
+
+#endif

@@ -1,0 +1,96 @@
+/* See judge.h.  Parses nothing but lines, and looks into no token. */
+#include "judge.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../host/issuerkeys.h"
+#include "../pure/cleanup.h"
+#include "spawn.h"
+
+#define PROGRAM "gpuhelper-judge"
+#define ANSWER_MS 4000		/* for what takes milliseconds */
+
+static struct spawned judge = { PROGRAM, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
+
+void
+judge_start(void)
+{
+	spawned_start(&judge);
+}
+
+void
+judge_end(void)
+{
+	spawned_end(&judge);
+}
+
+static int
+hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
+{
+	struct lines t = { .at = bytes, .end = bytes + len };
+
+	judge_answer_lines(&t, a->verb, out);
+	if (out->other_version)
+		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " are not of one version: install both again (make install)");
+	if (!lines_finish(&t))
+		return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " answers what it should not");
+	/* by refuse(), which lets no line be two */
+	return out->why.code == WHY_NONE ? judge_answer_check(a, out, why) : refuse(why, out->why.code, "%s", out->why.text);
+}
+
+/* judge_answer_free() in either case. */
+static int
+ask(struct judge_ask *a, struct judge_answer *out, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	autofree char *answer = NULL;
+	size_t len;
+
+	judge_ask_lines(&t, a);
+	/* of what a host can have in its files and clock, all can be written */
+	if (!lines_finish(&t))
+		return refuse_nomem(why);
+	answer = spawned_answer(&judge, b.p, b.len, ANSWER_MS, &len, why);
+	return answer != NULL ? hear(a, answer, len, out, why) : -1;
+}
+
+int
+judge_identifies(char *token, struct settings *s, struct known *out, struct why *why)
+{
+	const time_t now = time(NULL);
+	struct judge_ask a = { JUDGE_TOKEN, token, now > 0 ? now : 0, s->issuer, issuers_keys_find(s, true), s->issuers };
+	struct judge_answer answer = { .issuer = 0 };
+	int ret;
+
+	*out = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
+	token_hash(token, out->token_hash);
+	if (a.keys == NULL)
+		return refuse_nomem(why);
+	if ((ret = ask(&a, &answer, why)) == 0) {
+		out->claims = answer.claims;
+		answer.claims = (struct token_claims){ 0 };
+		known_by_token(out, &s->issuer[answer.issuer]);
+	}
+	found_keys_free(a.keys, a.issuers);
+	judge_answer_free(&answer);
+	return ret;
+}
+
+int
+judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
+	struct judge_answer answer = { .issuer = 0 };
+	int ret;
+
+	if ((ret = ask(&a, &answer, why)) == 0) {
+		*out = answer.vars;
+		answer.vars = (struct instance_vars){ .there = false };
+	}
+	judge_answer_free(&answer);
+	return ret;
+}

@@ -1,0 +1,240 @@
+/* What gpuhelper-judge is asked and says, written and read back, and what the helper takes of it (pure/judgeask.h). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/cleanup.h"
+#include "pure/judgeask.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define NOW 1790000000
+#define ONCE "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static struct issuer_setting issuers[2] = {
+	{ .url = (char []){ "https://ci" }, .audience = (char []){ "a b" }, .keys = (char []){ "/etc/gpuhelper/keys/ci" },
+	    .max_age = 3600 },
+	{ .url = (char []){ "https://other" }, .audience = (char []){ "-" }, .keys = (char []){ "/k" }, .max_age = 7,
+	    .keys_max_age = 9 },
+};
+static struct found_keys keys[2] = {
+	{ .text = (char []){ "{ \"keys\": [ \"\n\" ] }" }, .fetched = 5 },
+	{ .why = { WHY_CONFIG, "there are no keys" } },
+};
+static struct judge_ask asked = { JUDGE_TOKEN, (char []){ "a.b.c" }, NOW, issuers, keys, 2 };
+
+static char *
+ask_text(struct judge_ask *a, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+
+	judge_ask_lines(&t, a);
+	if (!lines_finish(&t))
+		return NULL;
+	*len = b.len;
+	return buf_take(&b);
+}
+
+static bool
+ask_taken(const char *text, size_t len, struct judge_ask *a)
+{
+	struct lines t = { .at = text, .end = text + len };
+
+	*a = (struct judge_ask){ .verb = JUDGE_TOKEN };
+	judge_ask_lines(&t, a);
+	return lines_finish(&t);
+}
+
+static char *
+answer_text(enum judge_verb verb, struct judge_answer *a, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+
+	judge_answer_lines(&t, verb, a);
+	if (!lines_finish(&t))
+		return NULL;
+	*len = b.len;
+	return buf_take(&b);
+}
+
+static bool
+answer_taken(enum judge_verb verb, const char *text, size_t len, struct judge_answer *a)
+{
+	struct lines t = { .at = text, .end = text + len };
+
+	*a = (struct judge_answer){ .issuer = 0 };
+	judge_answer_lines(&t, verb, a);
+	return lines_finish(&t);
+}
+
+static void
+make_answer(struct judge_answer *a)
+{
+	*a = (struct judge_answer){ .issuer = 0, .claims = { .team = strdup("ml"), .pipeline = strdup("a/b c"),
+		.iat = NOW - 5, .exp = NOW + 600, .once = ONCE } };
+	a->claims.instance_vars.there = true;
+	strlist_add(&a->claims.instance_vars.name, "pr", SIZE_MAX);
+	strlist_add(&a->claims.instance_vars.value, "{\"a\":[1,\"%\"]}", SIZE_MAX);
+}
+
+static void
+test_question(void)
+{
+	size_t len, i, good = 0;
+	autofree char *text = ask_text(&asked, &len), *other = NULL;
+	struct judge_ask a;
+
+	ok(ask_taken(text, len, &a) && a.verb == JUDGE_TOKEN && strcmp(a.text, "a.b.c") == 0 && a.now == NOW && a.issuers == 2 &&
+	    strcmp(a.issuer[0].audience, "a b") == 0 && a.issuer[1].keys_max_age == 9 && strcmp(a.keys[0].text, keys[0].text) == 0 &&
+	    a.keys[0].fetched == 5 && a.keys[1].text == NULL && a.keys[1].why.code == WHY_CONFIG &&
+	    strcmp(a.keys[1].why.text, "there are no keys") == 0, "a question");
+	judge_ask_free(&a);
+	for (i = 0; i < len; i++) {
+		good += ask_taken(text, i, &a);
+		judge_ask_free(&a);
+	}
+	is_int((long long)good, 0, "a question that is cut off is none");
+	other = strdup(text);
+	*strstr(other, GPUHELPER_VERSION) = '9';
+	ok(!ask_taken(other, len, &a), "nor is one of another version");
+	judge_ask_free(&a);
+}
+
+static void
+test_many_issuers(void)
+{
+	struct issuer_setting many[ISSUERS_MAX];
+	struct found_keys found[ISSUERS_MAX];
+	struct judge_ask a = { JUDGE_TOKEN, asked.text, NOW, many, found, ISSUERS_MAX }, back;
+	autofree char *most = NULL;
+	autobuf struct buf more = { 0 };
+	const char *last;
+	size_t i, len;
+
+	for (i = 0; i < ISSUERS_MAX; i++) {
+		many[i] = issuers[i % 2];
+		found[i] = keys[i % 2];
+	}
+	most = ask_text(&a, &len);
+	ok(ask_taken(most, len, &back) && back.issuers == ISSUERS_MAX, "as many issuers as may be");
+	judge_ask_free(&back);
+	for (last = most + len; strncmp(last, "\nissuer ", 8) != 0; last--)
+		continue;
+	buf_add(&more, most, (size_t)(strstr(last + 1, "\nend\n") - most));
+	buf_puts(&more, last);
+	ok(!ask_taken(more.p, more.len, &back), "one more is refused: %zu bytes, and %zu", more.len, len);
+	judge_ask_free(&back);
+}
+
+static void
+test_answer(void)
+{
+	struct judge_answer a, back;
+	autofree char *text = NULL, *no = NULL, *vars = NULL;
+	struct why why = { 0 };
+	size_t len, i, good = 0;
+
+	make_answer(&a);
+	text = answer_text(JUDGE_TOKEN, &a, &len);
+	ok(answer_taken(JUDGE_TOKEN, text, len, &back) && judge_answer_check(&asked, &back, &why) == 0 && back.issuer == 0 &&
+	    strcmp(back.claims.pipeline, "a/b c") == 0 && back.claims.job == NULL && strcmp(back.claims.once, ONCE) == 0 &&
+	    strcmp(instance_var(&back.claims.instance_vars, "pr"), "{\"a\":[1,\"%\"]}") == 0, "an answer %s", why.text);
+	judge_answer_free(&back);
+	ok(!answer_taken(JUDGE_VARS, text, len, &back), "to another question");
+	judge_answer_free(&back);
+	for (i = 0; i < len; i++) {
+		good += answer_taken(JUDGE_TOKEN, text, i, &back);
+		judge_answer_free(&back);
+	}
+	is_int((long long)good, 0, "an answer that is cut off is none");
+	a.vars = a.claims.instance_vars;
+	a.claims.instance_vars = (struct instance_vars){ .there = false };
+	vars = answer_text(JUDGE_VARS, &a, &len);
+	ok(answer_taken(JUDGE_VARS, vars, len, &back) && instance_var(&back.vars, "pr") != NULL && back.claims.team == NULL,
+	    "an answer about variables");
+	judge_answer_free(&back);
+	refuse(&a.why, WHY_DENIED, "the token expired");
+	no = answer_text(JUDGE_TOKEN, &a, &len);
+	ok(answer_taken(JUDGE_TOKEN, no, len, &back) && back.why.code == WHY_DENIED &&
+	    strcmp(back.why.text, "the token expired") == 0 && back.claims.team == NULL, "a refusal, and nothing besides");
+	judge_answer_free(&back);
+	judge_answer_free(&a);
+}
+
+/* What no token says is refused whoever says it. */
+static void
+test_lies(void)
+{
+	static const struct { const char *from, *to, *what; } t[] = {
+		{ " 0\nclaims", " 2\nclaims", "an issuer that was not sent" }, { " 0\nclaims", " 1\nclaims", "one whose keys can't be had" }, { " ml ", " - ", "no team" }, { "a/b%20c", "-", "no pipeline" },
+		{ "a/b%20c", "a%FFc", "a pipeline that is no UTF-8" }, { "claims ml", "claims ml x", "a word more" },
+		{ ONCE, "00", "no hash" }, { "eeff00", "eefg00", "a hash that is none" },
+		{ " 1789999995 ", " 1790000061 ", "a token of the future" }, { " 1789999995 ", " 1789996399 ", "one that is too old" },
+		{ " 1790000600 ", " 1789999940 ", "one that has expired" }, { "answer " GPUHELPER_VERSION, "answer 9", "another version" },
+	};
+	struct judge_answer a, back;
+	autofree char *text = NULL;
+	struct why why;
+	size_t len, i;
+	bool taken;
+
+	make_answer(&a);
+	text = answer_text(JUDGE_TOKEN, &a, &len);
+	judge_answer_free(&a);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const char *at = strstr(text, t[i].from);
+		autobuf struct buf evil = { 0 };
+
+		if (at == NULL) {
+			ok(false, "«%s» is in it: %s", t[i].from, text);
+			continue;
+		}
+		buf_add(&evil, text, (size_t)(at - text));
+		buf_puts(&evil, t[i].to);
+		buf_puts(&evil, at + strlen(t[i].from));
+		taken = answer_taken(JUDGE_TOKEN, evil.p, evil.len, &back);
+		ok(!taken || (judge_answer_check(&asked, &back, &why) == -1 && why.code == WHY_BUG), "%s", t[i].what);
+		judge_answer_free(&back);
+	}
+}
+
+/* Any bytes: nothing but a refusal, or an answer that is written the same way. */
+static void
+test_flipped(void)
+{
+	struct judge_answer a, back;
+	autofree char *text = NULL, *evil = NULL;
+	size_t len, i, again_len, same = 0, taken = 0;
+	struct why why;
+
+	make_answer(&a);
+	text = answer_text(JUDGE_TOKEN, &a, &len);
+	judge_answer_free(&a);
+	evil = malloc(len + 1);
+	for (i = 0; i < 20000; i++) {
+		memcpy(evil, text, len + 1);
+		evil[rnd(len)] = (char)rnd(256);
+		if (answer_taken(JUDGE_TOKEN, evil, len, &back) && back.why.code == WHY_NONE) {
+			autofree char *again = answer_text(JUDGE_TOKEN, &back, &again_len);
+
+			taken++;
+			same += again != NULL && again_len == len && memcmp(again, evil, len) == 0;
+			(void)judge_answer_check(&asked, &back, &why);
+		}
+		judge_answer_free(&back);
+	}
+	ok(taken > 100 && same == taken, "of 20000 with one byte changed %zu are answers, all in the one spelling", taken);
+}
+
+int
+main(void)
+{
+	test_question();
+	test_many_issuers();
+	test_answer();
+	test_lies();
+	test_flipped();
+	return done_testing();
+}

@@ -24,15 +24,29 @@ instance_var(const struct instance_vars *v, const char *name)
 	return NULL;
 }
 
+/* As many bytes of a string of JSON, at most, as end with a whole character: "\u001b" is one (RFC 8259). */
+static int
+whole_characters(const char *json, int most)
+{
+	int n = 0, next;
+
+	for (next = 1; next <= most; next++) {
+		n = next;
+		if (json[n] == '\\')
+			next += json[n + 1] == 'u' ? 5 : 1;
+		while (((unsigned char)json[next + 1] & 0xc0) == 0x80)
+			next++;
+	}
+	return n;
+}
+
 void
 instance_var_describe(const char *value, char out[80])
 {
-	const int n = value != NULL ? (int)strlen(value) : 0;
-
 	if (value == NULL)
 		snprintf(out, 80, "not there");
-	else if (*value == '"' && n > 62)
-		snprintf(out, 80, "%.61s\"", value);
+	else if (*value == '"' && strlen(value) > 62)
+		snprintf(out, 80, "%.*s\"", whole_characters(value, 61), value);
 	else if (*value == '[' || *value == '{')
 		snprintf(out, 80, "a %s", *value == '[' ? "list" : "group");
 	else

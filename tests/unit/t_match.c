@@ -1017,9 +1017,34 @@ test_memory(void)
 }
 #endif
 
+/* A long value is cut between two characters, never amid an escape, which would make another text of it. */
+static void
+check_described(void)
+{
+	static const struct { const char *unit, *what; } of[] = {
+		{ "x", "letters" }, { "\\u001b", "escapes" }, { "\\\"", "quotes" }, { "\xc3\xa4", "two bytes each" },
+	};
+	char value[400], out[80], whole[80];
+	size_t i, n;
+
+	for (i = 0; i < COUNT(of); i++) {
+		n = strlen(of[i].unit);
+		strcpy(value, "\"a");
+		while (strlen(value) + n < 200)
+			strcat(value, of[i].unit);
+		strcat(value, "\"");
+		instance_var_describe(value, out);
+		snprintf(whole, sizeof(whole), "%.*s\"", (int)(2 + 59 / n * n), value);
+		ok(strcmp(out, whole) == 0, "a long value of %s is cut between two: %s", of[i].what, out);
+	}
+	instance_var_describe("\"dev\"", out);
+	ok(strcmp(out, "\"dev\"") == 0, "a short one is told whole");
+}
+
 int
 main(void)
 {
+	check_described();
 	inventory_rank(&host);
 	snprintf(host.absent[GPU_INTEL], sizeof(host.absent[GPU_INTEL]), "no driver");
 	test_covers();

@@ -40,6 +40,7 @@
 #include "looker.h"
 #include "owncgroup.h"
 #include "reader.h"
+#include "spawn.h"
 #include "timer.h"
 
 /*
@@ -421,7 +422,8 @@ enter(enum door door, struct starter *who, struct why *why)
 	labeller_start();
 	reader_start();
 	judge_start();
-	nodes.labeller = (uint32_t)labeller_pid(&nodes.labeller_channel);
+	nodes.labeller_channel = labeller_channel();
+	nodes.children = spawned_pids(nodes.child, FILTER_CHILDREN_MAX);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)

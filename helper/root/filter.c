@@ -206,7 +206,26 @@ put_harmless(struct program *p)
 	end(p, at, ALLOW);
 }
 
-/* It gets folders by their descriptors, on its own channel, and is ended. */
+/* Those it started it may end; of all others it may see whether they are there. */
+static void
+put_children(struct program *p, const struct filter_nodes *nodes)
+{
+	unsigned short at = begin(p, SYS_kill);
+	size_t i;
+
+	load(p, LOW(1));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	answer(p, ALLOW);
+	need_equal(p, 1, SIGKILL, KILL);
+	load(p, LOW(0));
+	for (i = 0; i < nodes->children; i++) {
+		put(p, BPF_JMP | BPF_JEQ | BPF_K, nodes->child[i], 0, 1);
+		answer(p, ALLOW);
+	}
+	end(p, at, KILL);
+}
+
+/* It gets folders by their descriptors, on its own channel. */
 static void
 put_labeller(struct program *p, const struct filter_nodes *nodes)
 {
@@ -216,13 +235,6 @@ put_labeller(struct program *p, const struct filter_nodes *nodes)
 	end(p, at, ALLOW);
 	/* who asked, so that it sees him end */
 	end(p, begin(p, SYS_pidfd_open), ALLOW);
-	at = begin(p, SYS_kill);
-	load(p, LOW(1));
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-	answer(p, ALLOW);
-	need_equal(p, 1, SIGKILL, KILL);
-	need_equal(p, 0, nodes->labeller, KILL);
-	end(p, at, ALLOW);
 }
 
 /* Of calls that can do much, the little that is done. */
@@ -369,7 +381,8 @@ compose(struct program *p, const struct filter_nodes *nodes)
 	if (nodes->links)
 		end(p, begin(p, SYS_symlinkat), ALLOW);
 	put_memory(p);
-	if (nodes->labeller != 0)
+	put_children(p, nodes);
+	if (nodes->labeller_channel != -1)
 		put_labeller(p, nodes);
 	put_harmless(p);
 	put_special(p);

@@ -9,11 +9,13 @@
 #include "../pure/why.h"
 
 #define FILTER_MAJORS_MAX 16
+#define FILTER_CHILDREN_MAX 4
 
 /*
  * What nodes may be made, and to whom they are given then: the driver's own numbers.
  * Whether links to them may be made, which is for containers of root's alone (charlink.h).
- * gpuhelper-label, which it may end, and the channel by which that gets folders (labeller.h); 0: there is none.
+ * The programs that it started, which it may end, and the channel by which gpuhelper-label gets folders (labeller.h);
+ * -1: there is none.
  * And who this process may become, all ids at once, to end as his; 0: nobody.
  */
 struct filter_nodes {
@@ -21,7 +23,8 @@ struct filter_nodes {
 	size_t majors;
 	uint32_t uid, gid;
 	bool links;
-	uint32_t labeller;
+	uint32_t child[FILTER_CHILDREN_MAX];
+	size_t children;
 	int labeller_channel;
 	uint32_t caller;
 };

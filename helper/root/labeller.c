@@ -36,11 +36,15 @@ labeller_start(void)
 }
 
 pid_t
-labeller_pid(int *channel)
+labeller_pid(void)
 {
-	if (channel != NULL)
-		*channel = labeller.channel;
 	return labeller.pid;
+}
+
+int
+labeller_channel(void)
+{
+	return labeller.channel;
 }
 
 void

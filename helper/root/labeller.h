@@ -16,8 +16,9 @@
 
 /* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
 void labeller_start(void);
-/* 0, and -1 for the channel (NULL: not wanted): there is none */
-pid_t labeller_pid(int *channel);
+/* 0, and -1 for the channel: there is none. */
+pid_t labeller_pid(void);
+int labeller_channel(void);
 /* Returns once there is none any more, or it can't be ended: then the kernel ends it once it can be. */
 void labeller_end(void);
 

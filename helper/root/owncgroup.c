@@ -219,7 +219,7 @@ move(int top, const char *mount, struct why *why)
 	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
 	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_child(procs, looker_pid()) ||
-	    !move_child(procs, labeller_pid(NULL)) || write(procs, "0", 1) != 1)
+	    !move_child(procs, labeller_pid()) || write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
 	return 0;
 }

@@ -29,6 +29,7 @@
 
 #define END_MS 200
 #define SEND_MS 2000
+#define SPAWNED_MAX 4
 
 /* A copy above all the places that are to be taken; -1. */
 static int
@@ -99,6 +100,19 @@ become(const char *name, int program, int channel, pid_t parent)
 	_exit(WHY_BUG);
 }
 
+static pid_t started[SPAWNED_MAX];
+static size_t starts;
+
+size_t
+spawned_pids(uint32_t *pid, size_t max)
+{
+	size_t i;
+
+	for (i = 0; i < starts && i < max; i++)
+		pid[i] = (uint32_t)started[i];
+	return i;
+}
+
 void
 spawned_start(struct spawned *p)
 {
@@ -120,8 +134,11 @@ spawned_start(struct spawned *p)
 		    "again", p->name, strerror(errno));
 		p->pid = 0;
 		close(pair[0]);
-	} else
+	} else {
 		p->channel = pair[0];
+		if (starts < SPAWNED_MAX)
+			started[starts++] = p->pid;
+	}
 }
 
 /* One that reads from the channel ends when nobody asks any more, and its end of the channel does first. */
@@ -129,17 +146,18 @@ void
 spawned_end(struct spawned *p)
 {
 	const struct timespec moment = { .tv_nsec = 100000 };
-	const int64_t until = clock_ms() + END_MS;
 	struct pollfd end = { .fd = p->channel };
+	int64_t until;
 
 	if (p->pid == 0)
 		return;
 	if (p->slow)
 		(void)kill(p->pid, SIGKILL);
-	else if (shutdown(p->channel, SHUT_WR) == 0)
-		(void)poll(&end, 1, END_MS);
+	else if (shutdown(p->channel, SHUT_WR) == 0 && poll(&end, 1, END_MS) == 0)
+		(void)kill(p->pid, SIGKILL);
 	close(p->channel);
 	p->channel = -1;
+	until = clock_ms() + END_MS;
 	while (waitpid(p->pid, NULL, WNOHANG) == 0 && clock_ms() < until)
 		(void)nanosleep(&moment, NULL);
 	p->pid = 0;

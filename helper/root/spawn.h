@@ -27,7 +27,7 @@ void spawn_end_with(pid_t parent);
 struct spawned {
 	const char *name;
 	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
-	bool slow;		/* it may be at what takes long: it is killed, as the filter lets it be */
+	bool slow;		/* it may be at what takes long: it is killed at once */
 	int channel;		/* this end, close-on-exec; -1: there is none */
 	pid_t pid;		/* 0: likewise */
 	struct why why;		/* why there is none any more */
@@ -39,7 +39,13 @@ struct spawned {
  */
 void spawned_start(struct spawned *p);
 
-/* Returns once there is none any more, or it can't be ended: then the kernel ends it once it can be. */
+/* The programs that were started, at most max: for the filter, which has to let them be killed.  How many. */
+size_t spawned_pids(uint32_t *pid, size_t max);
+
+/*
+ * It is over; who is not by himself is killed.  Returns once there is none any more, or it can't be ended.  The kernel
+ * would do nothing about one that is left: by then its parent is its caller's again, who may not signal it (leave()).
+ */
 void spawned_end(struct spawned *p);
 
 /* It is not to be asked again; *why is the reason from now on, too.  -1. */

@@ -77,8 +77,9 @@ def q4():
         client.look()
         bound, iat = bindings(), str(int(time.time()) - 5)[:6]
         t = token(job="other")
-        for lie in ("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"), \
-                (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars"):
+        # each of them stays where it is once it has answered: more of them than a user has places (CROWD_MAX)
+        for lie in 2 * (("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"),
+                        (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars")):
             with evil("replace", *lie, program_of=JUDGE):
                 refused(ask_with(t, "b"), 70, "gpuhelper-judge")
             assert bindings() == bound and leases() == [], (lie, leases())

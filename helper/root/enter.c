@@ -423,7 +423,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	reader_start();
 	judge_start();
 	nodes.labeller_channel = labeller_channel();
-	nodes.children = spawned_pids(nodes.child, FILTER_CHILDREN_MAX);
+	nodes.children = spawned_pids(nodes.child);
 	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)

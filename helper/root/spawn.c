@@ -29,7 +29,6 @@
 
 #define END_MS 200
 #define SEND_MS 2000
-#define SPAWNED_MAX 4
 
 /* A copy above all the places that are to be taken; -1. */
 static int
@@ -100,17 +99,14 @@ become(const char *name, int program, int channel, pid_t parent)
 	_exit(WHY_BUG);
 }
 
-static pid_t started[SPAWNED_MAX];
+static uint32_t started[FILTER_CHILDREN_MAX];
 static size_t starts;
 
 size_t
-spawned_pids(uint32_t *pid, size_t max)
+spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX])
 {
-	size_t i;
-
-	for (i = 0; i < starts && i < max; i++)
-		pid[i] = (uint32_t)started[i];
-	return i;
+	memcpy(pid, started, sizeof(started));
+	return starts;
 }
 
 void
@@ -136,8 +132,8 @@ spawned_start(struct spawned *p)
 		close(pair[0]);
 	} else {
 		p->channel = pair[0];
-		if (starts < SPAWNED_MAX)
-			started[starts++] = p->pid;
+		if (starts < FILTER_CHILDREN_MAX)
+			started[starts++] = (uint32_t)p->pid;
 	}
 }
 
@@ -151,10 +147,10 @@ spawned_end(struct spawned *p)
 
 	if (p->pid == 0)
 		return;
-	if (p->slow)
-		(void)kill(p->pid, SIGKILL);
-	else if (shutdown(p->channel, SHUT_WR) == 0 && poll(&end, 1, END_MS) == 0)
-		(void)kill(p->pid, SIGKILL);
+	if (!p->slow && shutdown(p->channel, SHUT_WR) == 0)
+		(void)poll(&end, 1, END_MS);
+	/* also one that has let its channel go: it may be there all the same */
+	(void)kill(p->pid, SIGKILL);
 	close(p->channel);
 	p->channel = -1;
 	until = clock_ms() + END_MS;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "../pure/why.h"
+#include "filter.h"
 
 /*
  * The descriptors of such a process, beside /dev/null as 0 to 2: a stream socket, by which it speaks to the helper; and
@@ -27,7 +28,7 @@ void spawn_end_with(pid_t parent);
 struct spawned {
 	const char *name;
 	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
-	bool slow;		/* it may be at what takes long: it is killed at once */
+	bool slow;		/* it may be at what takes long: it has no moment to end by itself */
 	int channel;		/* this end, close-on-exec; -1: there is none */
 	pid_t pid;		/* 0: likewise */
 	struct why why;		/* why there is none any more */
@@ -39,12 +40,13 @@ struct spawned {
  */
 void spawned_start(struct spawned *p);
 
-/* The programs that were started, at most max: for the filter, which has to let them be killed.  How many. */
-size_t spawned_pids(uint32_t *pid, size_t max);
+/* The processes of the programs that were started, for the filter, which has to let them be killed.  How many. */
+size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 
 /*
- * It is over; who is not by himself is killed.  Returns once there is none any more, or it can't be ended.  The kernel
- * would do nothing about one that is left: by then its parent is its caller's again, who may not signal it (leave()).
+ * Ends the program: it has a moment to end by itself, then it is killed.  Returns when the program is gone, or when no
+ * signal ends it now.  To be called before leave() (enter.h): whoever is no longer root may not signal the program, and
+ * the kernel sends the signal of PR_SET_PDEATHSIG with the rights of the parent that ends.
  */
 void spawned_end(struct spawned *p);
 

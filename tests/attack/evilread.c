@@ -4,6 +4,7 @@
  *
  *	replace FROM TO		once, in the answer
  *	half, huge, more, none, silent, garbage
+ *	aside			lets its channel go when it has answered, and stays
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,15 +91,17 @@ main(int argc, char **argv)
 		memcpy(other + said, "more\n", 5);
 		set_length(other, said - HEAD + 5);
 		said += 5;
-	} else if ((at = memmem(answer, said, from, strlen(from))) != NULL) {
+	} else if (strcmp(how, "aside") != 0 && (at = memmem(answer, said, from, strlen(from))) != NULL) {
 		before = (size_t)(at - answer);
 		memcpy(other + before, to, strlen(to));
 		memcpy(other + before + strlen(to), at + strlen(from), said - before - strlen(from));
 		said = said - strlen(from) + strlen(to);
 		set_length(other, said - HEAD);
-	} else
+	} else if (strcmp(how, "aside") != 0)
 		return 3;
 	give(3, other, said);
+	if (strcmp(how, "aside") == 0)
+		close(3);
 	pause();
 	return 0;
 }

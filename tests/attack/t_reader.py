@@ -125,3 +125,14 @@ def q6():
             write("%s/5%04d.conf" % (POLICIES, n), 'pipeline = "other/%d"; env = { A = "%s"; };\n' % (n, "x" * 1000))
         granted(ask_with(token(), "a"))
         refused(ask_with(token(iss="https://3.example.org"), "b"), 78, "3.json")
+
+
+@case("Q7", "gpuhelper-judge lets its channel go and stays: it keeps no place of its user's", 60)
+def q7():
+    with issuer() as token:
+        t = token()
+        with evil("aside", program_of=JUDGE):
+            for _ in range(18):     # more than a user has places (CROWD_MAX)
+                granted(ask_with(t, "a"))
+                client.look()
+        granted(ask_with(t, "a"))

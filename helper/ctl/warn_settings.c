@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/identity.h"
 #include "../host/users.h"
 #include "../judge/identify.h"
 #include "../pure/cleanup.h"

@@ -7,9 +7,6 @@
  * anything.
  */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "../host/frame.h"
@@ -62,35 +59,17 @@ answer_one(void)
 	return said;
 }
 
-/* jansson goes on where it gets no memory (strictjson.c); an answer is whole or none. */
-static void *
-must_have(size_t size)
-{
-	void *p = malloc(size);
-
-	if (p == NULL)
-		_Exit(WHY_BUG);
-	return p;
-}
-
 int
 main(int argc, char **argv)
 {
-	struct why why = { 0 };
 	size_t seed;
+	int status;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return puts("gpuhelper-judge " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
-	if (argc > 1 || !frame_is_stream(CHANNEL)) {
-		fputs("usage: gpuhelper-judge is started by gpuhelper alone (see gpuhelper(8))\n", stderr);
-		return WHY_USAGE;
-	}
-	json_set_alloc_funcs(must_have, free);
 	/* jansson would read /dev/urandom */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
-	if (confine(&confinement, &why) == -1)
-		return WHY_BUG;
+	if ((status = confined_start(argc, argv, &confinement)) != -1)
+		return status;
 	while (answer_one())
 		continue;
 	return 0;

@@ -139,16 +139,12 @@ answer_one(struct relabelling *r)
 int
 main(int argc, char **argv)
 {
+	const int status = confined_start(argc, argv, &confinement);
 	struct relabelling *r;
-	struct why why = { 0 };
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return puts("gpuhelper-label " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
-	if (argc > 1 || !frame_is_stream(CHANNEL)) {
-		fputs("usage: gpuhelper-label is started by gpuhelper alone, where SELinux is on (see gpuhelper(8))\n", stderr);
-		return WHY_USAGE;
-	}
-	if (confine(&confinement, &why) == -1 || (r = relabel_begin()) == NULL)
+	if (status != -1)
+		return status;
+	if ((r = relabel_begin()) == NULL)
 		return WHY_BUG;
 	while (answer_one(r))
 		continue;

@@ -25,7 +25,6 @@ struct token_claims {
 };
 
 void token_claims_free(struct token_claims *c);
-#define autoclaims __attribute__((cleanup(token_claims_free)))
 
 /* SHA-256 of a token's bytes, hex: how the audit log names one, refused or not. */
 void token_hash(const char *token, char hex[65]);

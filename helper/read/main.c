@@ -7,9 +7,7 @@
  * anything.
  */
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "../host/frame.h"
@@ -47,20 +45,14 @@ answer_one(void)
 int
 main(int argc, char **argv)
 {
-	struct why why = { 0 };
 	size_t seed;
+	int status;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return puts("gpuhelper-read " GPUHELPER_VERSION) == EOF ? WHY_IO : 0;
-	if (argc > 1 || !frame_is_stream(CHANNEL)) {
-		fputs("usage: gpuhelper-read is started by gpuhelper alone (see gpuhelper(8))\n", stderr);
-		return WHY_USAGE;
-	}
 	/* jansson would read /dev/urandom */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
-	if (confine(&confinement, &why) == -1)
-		return WHY_BUG;
+	if ((status = confined_start(argc, argv, &confinement)) != -1)
+		return status;
 	while (answer_one())
 		continue;
 	return 0;

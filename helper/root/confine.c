@@ -3,15 +3,17 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../host/frame.h"
 #include "capability.h"
 #include "spawn.h"
 
-int
+static int
 confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
@@ -31,4 +33,18 @@ confine(const struct confinement *c, struct why *why)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	return filter_install_for(c->filter, why);
+}
+
+int
+confined_start(int argc, char **argv, const struct confinement *c)
+{
+	struct why ignored;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return printf("%s " GPUHELPER_VERSION "\n", c->name) < 0 ? WHY_IO : 0;
+	if (argc > 1 || !frame_is_stream(SPAWN_CHANNEL)) {
+		fprintf(stderr, "usage: %s is started by gpuhelper alone (see gpuhelper(8))\n", c->name);
+		return WHY_USAGE;
+	}
+	return confine(c, &ignored) == 0 ? -1 : WHY_BUG;
 }

@@ -15,7 +15,11 @@ struct confinement {
 	enum filter_child filter;
 };
 
-/* Ends with the helper, has its channel and nothing else open, and these rights for good.  -1 with *why. */
-int confine(const struct confinement *c, struct why *why);
+/*
+ * main() of such a program, up to what it hears: answers --version, and refuses to be started by anybody but the
+ * helper.  Then the process ends with the helper, has its channel and nothing else open, and these rights for good.
+ * -1: go on; else the exit status.
+ */
+int confined_start(int argc, char **argv, const struct confinement *c);
 
 #endif

@@ -201,14 +201,11 @@ put_harmless(struct program *p)
 		answer(p, ALLOW);
 	}
 	end(p, at, REFUSE);
-	at = begin(p, SYS_kill);
-	need_equal(p, 1, 0, KILL);
-	end(p, at, ALLOW);
 }
 
-/* Those it started it may end; of all others it may see whether they are there. */
+/* These processes may be ended; of all others it may be seen whether they are there. */
 static void
-put_children(struct program *p, const struct filter_nodes *nodes)
+put_kill(struct program *p, const uint32_t *child, size_t children)
 {
 	unsigned short at = begin(p, SYS_kill);
 	size_t i;
@@ -218,8 +215,8 @@ put_children(struct program *p, const struct filter_nodes *nodes)
 	answer(p, ALLOW);
 	need_equal(p, 1, SIGKILL, KILL);
 	load(p, LOW(0));
-	for (i = 0; i < nodes->children; i++) {
-		put(p, BPF_JMP | BPF_JEQ | BPF_K, nodes->child[i], 0, 1);
+	for (i = 0; i < children; i++) {
+		put(p, BPF_JMP | BPF_JEQ | BPF_K, child[i], 0, 1);
 		answer(p, ALLOW);
 	}
 	end(p, at, KILL);
@@ -381,7 +378,7 @@ compose(struct program *p, const struct filter_nodes *nodes)
 	if (nodes->links)
 		end(p, begin(p, SYS_symlinkat), ALLOW);
 	put_memory(p);
-	put_children(p, nodes);
+	put_kill(p, nodes->child, nodes->children);
 	if (nodes->labeller_channel != -1)
 		put_labeller(p, nodes);
 	put_harmless(p);
@@ -439,6 +436,7 @@ compose_for(struct program *p, enum filter_child child)
 	put_looking(p);
 	put_opening(p, child == FILTER_LOOKER ? O_ACCMODE | CHANGING : CHANGING);
 	put_memory(p);
+	put_kill(p, NULL, 0);
 	put_harmless(p);
 	if (child == FILTER_LOOKER)
 		put_copies(p);

@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "../host/issuerkeys.h"
@@ -51,7 +50,7 @@ ask(struct judge_ask *a, struct judge_answer *out, struct why *why)
 	size_t len;
 
 	judge_ask_lines(&t, a);
-	/* of what a host can have in its files and clock, all can be written */
+	/* no date in the question is before 1970, so nothing but memory can be short */
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
 	answer = spawned_answer(&judge, b.p, b.len, ANSWER_MS, &len, why);

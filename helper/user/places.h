@@ -21,8 +21,8 @@ int places_of(const struct edits *e, struct granted_places *out, struct why *why
 
 /*
  * Is each of these places mounted at its target, as that process sees it, with nothing else there?  -1 with *why:
- * WHY_DENIED with the one that is not, WHY_IO where that can't be seen.  Anybody is shown the table; where a target
- * leads through links, who may trace the process (ptrace(2)).
+ * WHY_DENIED with the one that is not, WHY_IO where that can't be seen.  The kernel shows the table of mounts to
+ * anybody; a target that leads through links can be followed only by who may trace the process (ptrace(2)).
  */
 int places_check(pid_t pid, const struct granted_places *p, struct why *why);
 

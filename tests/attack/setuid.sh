@@ -7,7 +7,7 @@
 # As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
 # names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
 # Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has
-# one besides (W); what a paYload could do; what gpuhelper-read may say (Q); and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
+# one besides (W); what a paYload could do; what gpuhelper-read and gpuhelper-judge may say (Q); and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
 # which takes many minutes.
 # ATTACK_TIMES=1: how long each took.
 set -eu

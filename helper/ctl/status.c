@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
 #include "../read/load.h"
 #include "../user/ask.h"
 #include "../user/chores.h"
@@ -109,41 +110,55 @@ say_waiter(const json_t *w)
 	    (long long)json_integer_value(json_object_get(w, "ahead")), text_of(w, "since"));
 }
 
+/* What the helper tells of leases and waiters; a new reference, NULL with *why. */
+static json_t *
+ask_status(struct why *why)
+{
+	struct reply reply = { 0 };
+	json_t *status = NULL;
+
+	if (ask_helper(VERB_STATUS, &reply, why) == 0) {
+		const char *text = reply.status != NULL ? reply.status : "";
+
+		status = strictjson_object(text, strlen(text), why);
+	}
+	reply_free(&reply);
+	return status;
+}
+
 json_t *
 leases_now(void)
 {
-	struct reply reply = { 0 };
-	json_t *leases = NULL;
+	json_t *status, *leases = NULL;
 	struct why ignored;
 
 	/* where there never was one, asking would be the first to leave something there */
-	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && ask_helper(VERB_STATUS, &reply, &ignored) == 0)
-		leases = json_incref(json_object_get(reply.status, "leases"));
-	reply_free(&reply);
+	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && (status = ask_status(&ignored)) != NULL) {
+		leases = json_incref(json_object_get(status, "leases"));
+		json_decref(status);
+	}
 	return leases;
 }
 
 int
 ctl_status(const struct options *o)
 {
-	struct reply reply = { 0 };
 	struct why why = { 0 };
 	const json_t *item;
+	json_t *status;
 	size_t i;
 
-	if (ask_helper(VERB_STATUS, &reply, &why) == -1) {
-		reply_free(&reply);
+	if ((status = ask_status(&why)) == NULL)
 		return give_up(o, &why);
+	if (o->json) {
+		put_out(status);
+		return 0;
 	}
-	if (o->json)
-		put_out(json_incref(reply.status));
-	else {
-		json_array_foreach(json_object_get(reply.status, "leases"), i, item)
-			say_lease(item);
-		json_array_foreach(json_object_get(reply.status, "waiters"), i, item)
-			say_waiter(item);
-	}
-	reply_free(&reply);
+	json_array_foreach(json_object_get(status, "leases"), i, item)
+		say_lease(item);
+	json_array_foreach(json_object_get(status, "waiters"), i, item)
+		say_waiter(item);
+	json_decref(status);
 	return 0;
 }
 
@@ -151,17 +166,16 @@ ctl_status(const struct options *o)
 static json_t *
 leases_over(struct why *why)
 {
-	struct reply reply = { 0 };
-	json_t *over = NULL, *l;
+	json_t *status = ask_status(why), *over, *l;
 	size_t i;
 
-	if (ask_helper(VERB_STATUS, &reply, why) == 0) {
-		over = json_array();
-		json_array_foreach(json_object_get(reply.status, "leases"), i, l)
-			if (strcmp(text_of(l, "state"), "over") == 0 || strcmp(text_of(l, "state"), "idle") == 0)
-				json_array_append(over, l);
-	}
-	reply_free(&reply);
+	if (status == NULL)
+		return NULL;
+	over = json_array();
+	json_array_foreach(json_object_get(status, "leases"), i, l)
+		if (strcmp(text_of(l, "state"), "over") == 0 || strcmp(text_of(l, "state"), "idle") == 0)
+			json_array_append(over, l);
+	json_decref(status);
 	return over;
 }
 

@@ -50,48 +50,50 @@ chores_free(struct chores *c)
 }
 
 /* Numbers of 64 bits are text: JSON's may not hold them. */
-static json_t *
-pack_process(const struct process_id *p)
+static void
+write_process(struct jsonout *j, const char *key, const struct process_id *p)
 {
 	char start[24];
 
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)p->start);
-	return json_pack("[I, s]", (json_int_t)p->pid, start);
+	jsonout_begin(j, key, "[");
+	jsonout_int(j, NULL, p->pid);
+	jsonout_text(j, NULL, start);
+	jsonout_end(j, "]");
 }
 
-static json_t *
-pack_one(const struct chore *c)
+static void
+write_one(struct jsonout *j, const struct chore *c)
 {
-	json_t *cgroups = json_array(), *nodes = json_array();
-	bool whole = true;
-	json_t *j;
 	size_t i;
 
-	for (i = 0; i < c->cgroups.n; i++)
-		whole = json_array_append_new(cgroups, json_string(c->cgroups.v[i])) == 0 && whole;
-	for (i = 0; i < c->nodes; i++)
-		whole = json_array_append_new(nodes, json_pack("[I,I]", (json_int_t)c->node[i].major,
-		    (json_int_t)c->node[i].minor)) == 0 && whole;
-	j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "do", chore_kind_names[c->kind], "lease", c->lease,
-	    "file", c->file, "id", c->id, "gate", c->gate, "cgroups", cgroups, "nodes", nodes,
-	    "init", pack_process(&c->init), "by", pack_process(&c->by));
-	if (!whole) {
-		json_decref(j);
-		j = NULL;
+	jsonout_begin(j, NULL, "{");
+	jsonout_text(j, "do", chore_kind_names[c->kind]);
+	jsonout_text(j, "lease", c->lease);
+	jsonout_text(j, "file", c->file);
+	jsonout_text(j, "id", c->id);
+	jsonout_text(j, "gate", c->gate);
+	jsonout_list(j, "cgroups", &c->cgroups);
+	jsonout_begin(j, "nodes", "[");
+	for (i = 0; i < c->nodes; i++) {
+		jsonout_begin(j, NULL, "[");
+		jsonout_int(j, NULL, c->node[i].major);
+		jsonout_int(j, NULL, c->node[i].minor);
+		jsonout_end(j, "]");
 	}
-	return j;
+	jsonout_end(j, "]");
+	write_process(j, "init", &c->init);
+	write_process(j, "by", &c->by);
+	jsonout_end(j, "}");
 }
 
-json_t *
-chores_pack(const struct chores *c)
+void
+chores_write(struct jsonout *j, const char *key, const struct chores *c)
 {
-	json_t *list = json_array();
 	size_t i;
 
+	jsonout_begin(j, key, "[");
 	for (i = 0; i < c->n; i++)
-		if (json_array_append_new(list, pack_one(&c->v[i])) == -1) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
+		write_one(j, &c->v[i]);
+	jsonout_end(j, "]");
 }

@@ -11,11 +11,12 @@
 #ifndef GPUHELPER_PURE_CHORE_H
 #define GPUHELPER_PURE_CHORE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "devnum.h"
+#include "jsonout.h"
 #include "processid.h"
 #include "text.h"
 
@@ -29,10 +30,6 @@ enum chore_kind {
 };
 #define CHORE_KINDS 4
 extern const char *const chore_kind_names[CHORE_KINDS];
-
-struct devnum {
-	uint32_t major, minor;
-};
 
 struct chore {
 	enum chore_kind kind;
@@ -58,9 +55,7 @@ bool chore_add_node(struct chore *c, uint32_t major, uint32_t minor);
 void chores_free(struct chores *c);
 #define autochores __attribute__((cleanup(chores_free)))
 
-/* As an array of JSON; NULL: no memory, or something is not UTF-8. */
-json_t *chores_pack(const struct chores *c);
-/* Reads that back; false for what it would not have made.  chores_free() in either case. */
-bool chores_unpack(const json_t *j, struct chores *c);
+/* As an array of JSON. */
+void chores_write(struct jsonout *j, const char *key, const struct chores *c);
 
 #endif

@@ -1,9 +1,9 @@
-/* See chore.h: chores, read back by who is to do them. */
+/* See choreread.h. */
+#include "choreread.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "chore.h"
 
 static bool
 read_number(const json_t *j, uint32_t *out)

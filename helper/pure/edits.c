@@ -1,13 +1,11 @@
 /* See edits.h.  What root writes; replyread.c reads it back, with the caller's rights. */
 #include "edits.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "path.h"
-#include "watchjson.h"
 #include "wire.h"
 
 const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
@@ -113,90 +111,115 @@ edits_free(struct edits *e)
 	*e = (struct edits){ 0 };
 }
 
-static json_t *
-pack_strings(const struct strlist *l)
+static void
+write_nodes(struct jsonout *j, const struct edits *e)
 {
-	json_t *j = json_array();
 	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		json_array_append_new(j, json_string(l->v[i]));
-	return j;
-}
-
-static json_t *
-pack_hooks(const struct edits *e)
-{
-	json_t *hooks = json_array();
-	size_t i;
-
-	for (i = 0; i < e->hooks; i++)
-		json_array_append_new(hooks, json_pack("{s:s, s:s, s:o, s:o, s:I}", "hookName", e->hook[i].when,
-		    "path", e->hook[i].path, "args", pack_strings(&e->hook[i].args), "env", pack_strings(&e->hook[i].env),
-		    "timeout", (json_int_t)e->hook[i].timeout));
-	return hooks;
-}
-
-static json_t *
-pack_edits(const struct edits *e)
-{
-	json_t *nodes = json_array(), *mounts = json_array(), *gids = json_array(), *j;
-	bool whole = true;
-	size_t i;
-
-	for (i = 0; i < e->nodes; i++)
-		json_array_append_new(nodes, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s}",
-		    "path", e->node[i].path, "type", "c", "major", (json_int_t)e->node[i].major,
-		    "minor", (json_int_t)e->node[i].minor, "fileMode", (json_int_t)e->node[i].mode,
-		    "uid", (json_int_t)e->node[i].uid, "gid", (json_int_t)e->node[i].gid, "permissions", "rw"));
-	for (i = 0; i < e->mounts; i++)
-		whole = json_array_append_new(mounts, json_pack("{s:s, s:s, s:o, s:s*}", "hostPath", e->mount[i].source,
-		    "containerPath", e->mount[i].target, "options", pack_strings(&e->mount[i].options), "place",
-		    e->mount[i].place)) == 0 && whole;
-	for (i = 0; i < e->gids; i++)
-		json_array_append_new(gids, json_integer(e->gid[i]));
-	j = json_pack("{s:o, s:o, s:o, s:o, s:o}", "deviceNodes", nodes, "mounts", mounts, "hooks", pack_hooks(e),
-	    "env", pack_strings(&e->env), "additionalGids", gids);
-	/* what is no UTF-8 makes no JSON: rather nothing than a folder less */
-	if (!whole) {
-		json_decref(j);
-		j = NULL;
+	jsonout_begin(j, "deviceNodes", "[");
+	for (i = 0; i < e->nodes; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "path", e->node[i].path);
+		jsonout_text(j, "type", "c");
+		jsonout_int(j, "major", e->node[i].major);
+		jsonout_int(j, "minor", e->node[i].minor);
+		jsonout_int(j, "fileMode", e->node[i].mode);
+		jsonout_int(j, "uid", e->node[i].uid);
+		jsonout_int(j, "gid", e->node[i].gid);
+		jsonout_text(j, "permissions", "rw");
+		jsonout_end(j, "}");
 	}
-	return j;
+	jsonout_end(j, "]");
+}
+
+static void
+write_mounts(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "mounts", "[");
+	for (i = 0; i < e->mounts; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hostPath", e->mount[i].source);
+		jsonout_text(j, "containerPath", e->mount[i].target);
+		jsonout_list(j, "options", &e->mount[i].options);
+		if (e->mount[i].place != NULL)
+			jsonout_text(j, "place", e->mount[i].place);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_hooks(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "hooks", "[");
+	for (i = 0; i < e->hooks; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hookName", e->hook[i].when);
+		jsonout_text(j, "path", e->hook[i].path);
+		jsonout_list(j, "args", &e->hook[i].args);
+		jsonout_list(j, "env", &e->hook[i].env);
+		jsonout_int(j, "timeout", e->hook[i].timeout);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_edits(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "containerEdits", "{");
+	write_nodes(j, e);
+	write_mounts(j, e);
+	write_hooks(j, e);
+	jsonout_list(j, "env", &e->env);
+	jsonout_begin(j, "additionalGids", "[");
+	for (i = 0; i < e->gids; i++)
+		jsonout_int(j, NULL, e->gid[i]);
+	jsonout_end(j, "]");
+	jsonout_end(j, "}");
+}
+
+static void
+write_grant(struct jsonout *j, const struct reply *r)
+{
+	jsonout_text(j, "policy", r->policy);
+	write_edits(j, &r->edits);
+	jsonout_list(j, "maskedPaths", &r->edits.masked);
+	if (r->edits.label != NULL)
+		jsonout_text(j, "selinuxLabel", r->edits.label);
+	if (r->edits.mount_label != NULL)
+		jsonout_text(j, "mountLabel", r->edits.mount_label);
 }
 
 char *
 reply_encode(const struct reply *r)
 {
-	bool whole = true;
-	json_t *j;
+	autojsonout struct jsonout j = { .next = false };
 
-	watchjson_begin();
-	j = json_pack("{s:s}", "reply", reply_kinds[r->kind]);
+	jsonout_begin(&j, NULL, "{");
+	jsonout_text(&j, "reply", reply_kinds[r->kind]);
 	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
-		json_object_set_new(j, "code", json_integer(r->why.code));
-		json_object_set_new(j, "text", json_string(r->why.text));
-		json_object_set_new(j, "wait", json_integer(r->wait));
-		json_object_set_new(j, "ahead", json_integer(r->ahead));
-	} else if (r->kind == REPLY_GRANT) {
-		json_object_set_new(j, "policy", json_string(r->policy));
-		whole = json_object_set_new(j, "containerEdits", pack_edits(&r->edits)) == 0;
-		json_object_set_new(j, "maskedPaths", pack_strings(&r->edits.masked));
-		if (r->edits.label != NULL)
-			json_object_set_new(j, "selinuxLabel", json_string(r->edits.label));
-		if (r->edits.mount_label != NULL)
-			json_object_set_new(j, "mountLabel", json_string(r->edits.mount_label));
-	} else if (r->status != NULL)
-		json_object_set(j, "status", r->status);
+		jsonout_int(&j, "code", r->why.code);
+		jsonout_text(&j, "text", r->why.text);
+		jsonout_int(&j, "wait", r->wait);
+		jsonout_int(&j, "ahead", r->ahead);
+	} else if (r->kind == REPLY_GRANT)
+		write_grant(&j, r);
+	else if (r->status != NULL)
+		jsonout_json(&j, "status", r->status);
 	if (r->line[0] != '\0')
-		json_object_set_new(j, "line", json_string(r->line));
+		jsonout_text(&j, "line", r->line);
 	if (r->chores.n > 0)
-		json_object_set_new(j, "chores", chores_pack(&r->chores));
-	if (!whole) {
-		json_decref(j);
-		j = NULL;
-	}
-	return watchjson_text(j);
+		chores_write(&j, "chores", &r->chores);
+	jsonout_end(&j, "}");
+	/* of what is no UTF-8 there is no reply: rather nothing than a folder less */
+	return jsonout_take(&j);
 }
 
 void
@@ -204,6 +227,6 @@ reply_free(struct reply *r)
 {
 	edits_free(&r->edits);
 	chores_free(&r->chores);
-	json_decref(r->status);
+	free(r->status);
 	*r = (struct reply){ 0 };
 }

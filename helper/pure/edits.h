@@ -7,7 +7,6 @@
 #ifndef GPUHELPER_PURE_EDITS_H
 #define GPUHELPER_PURE_EDITS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -71,12 +70,12 @@ struct reply {
 	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; how many wait before this one */
 	char policy[256];		/* REPLY_GRANT: name of the file that granted */
 	struct edits edits;		/* REPLY_GRANT */
-	json_t *status;			/* REPLY_NOTED, to VERB_STATUS: «leases» and «waiters»; else NULL */
+	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
 	char line[REPLY_LINE_MAX];	/* REPLY_NOTED, to VERB_EXEC: what is to be told to the user; "": nothing */
 	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to be done before the next asking, or before the exec */
 };
 
-/* The reply as JSON, which the caller frees; NULL: no memory. */
+/* The reply as JSON, which the caller frees; NULL: no memory, or something is not UTF-8. */
 char *reply_encode(const struct reply *r);
 /* Reads it back; the wrapper runs it on what the helper wrote. */
 int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);

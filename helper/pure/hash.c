@@ -1,21 +1,22 @@
 /* See hash.h. */
 #include "hash.h"
 
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "sha256.h"
 
 void
 hash_pieces(const char *const *pieces, char out[65])
 {
-	uint8_t digest[SHA256_DIGEST_SIZE];
-	struct sha256_ctx ctx;
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 s;
 	size_t i;
 
-	sha256_init(&ctx);
+	sha256_begin(&s);
 	for (i = 0; pieces[i] != NULL; i++)
-		sha256_update(&ctx, strlen(pieces[i]) + (pieces[i + 1] != NULL), (const uint8_t *)pieces[i]);
-	sha256_digest(&ctx, sizeof(digest), digest);
+		sha256_add(&s, pieces[i], strlen(pieces[i]) + (pieces[i + 1] != NULL));
+	sha256_end(&s, digest);
 	for (i = 0; i < sizeof(digest); i++)
 		snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }

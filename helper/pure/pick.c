@@ -41,6 +41,24 @@ held_gpu_words(struct lines *s, struct held_gpu *g)
 		s->failed = true;
 }
 
+void
+held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n)
+{
+	size_t i;
+
+	jsonout_begin(j, key, "[");
+	for (i = 0; i < n; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "vendor", gpu_vendor_name(gpu[i].vendor));
+		jsonout_text(j, "pci", gpu[i].pci);
+		jsonout_text(j, "part", gpu[i].part);
+		jsonout_bool(j, "exclusive", gpu[i].exclusive);
+		jsonout_int(j, "limit", gpu[i].limit);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
 bool
 held_same(const struct held_gpu *a, const struct held_gpu *b)
 {

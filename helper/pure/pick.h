@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "gpu.h"
+#include "jsonout.h"
 #include "lines.h"
 
 /*
@@ -33,6 +34,8 @@ struct held_gpu {
 
 /* As it is written down (lines.h); what is none fails. */
 void held_gpu_words(struct lines *s, struct held_gpu *g);
+/* Several of them, as an array of JSON. */
+void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
 
 /* What one container holds, or what is kept for one that waits. */
 struct holding {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choreread.h"
 #include "edits.h"
 #include "path.h"
 #include "strictjson.h"
@@ -168,7 +169,9 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		text_printable(r->line, sizeof(r->line), s);
 	if (json_object_get(j, "chores") != NULL && !chores_unpack(json_object_get(j, "chores"), &r->chores))
 		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
-	r->status = json_incref(json_object_get(j, "status"));
+	if (json_object_get(j, "status") != NULL &&
+	    (r->status = json_dumps(json_object_get(j, "status"), JSON_COMPACT | JSON_ENCODE_ANY)) == NULL)
+		ret = refuse_nomem(why);
 	json_decref(j);
 	return ret;
 }

@@ -297,8 +297,24 @@ buf_printf(struct buf *b, const char *fmt, ...)
 	free(s);
 }
 
-void
-buf_json(struct buf *b, const char *str)
+/* What a JSON string may not hold as it is, or is better not shown as it is. */
+static bool
+needs_number(uint32_t cp, bool ascii)
+{
+	return cp < 0x20 || cp == 0x7f || cp == 0x2028 || cp == 0x2029 || (ascii && cp > 0x7f);
+}
+
+static void
+put_numbers(struct buf *b, uint32_t cp)
+{
+	if (cp > 0xffff)
+		buf_printf(b, "\\u%04x\\u%04x", 0xd800 + (unsigned)((cp - 0x10000) >> 10), 0xdc00 + (unsigned)(cp & 0x3ff));
+	else
+		buf_printf(b, "\\u%04x", (unsigned)cp);
+}
+
+static void
+put_json(struct buf *b, const char *str, bool ascii)
 {
 	const unsigned char *s = (const unsigned char *)str;
 	size_t left = strlen(str), n;
@@ -311,12 +327,24 @@ buf_json(struct buf *b, const char *str)
 			buf_puts(b, "\\ufffd");
 		} else if (cp == '"' || cp == '\\')
 			buf_printf(b, "\\%c", (char)cp);
-		else if (cp < 0x20 || cp == 0x7f || cp == 0x2028 || cp == 0x2029)
-			buf_printf(b, "\\u%04x", (unsigned)cp);
+		else if (needs_number(cp, ascii))
+			put_numbers(b, cp);
 		else
 			buf_add(b, (const char *)s, n);
 	}
 	buf_puts(b, "\"");
+}
+
+void
+buf_json(struct buf *b, const char *str)
+{
+	put_json(b, str, false);
+}
+
+void
+buf_json_ascii(struct buf *b, const char *str)
+{
+	put_json(b, str, true);
 }
 
 char *

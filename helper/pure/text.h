@@ -62,6 +62,8 @@ void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds s as a JSON string with its quotes (RFC 8259), ASCII only beyond well-formed UTF-8. */
 void buf_json(struct buf *b, const char *s);
+/* Likewise, ASCII throughout. */
+void buf_json_ascii(struct buf *b, const char *s);
 /* Hands the bytes to the caller, who frees them; NULL if an add failed. */
 char *buf_take(struct buf *b);
 void buf_free(struct buf *b);

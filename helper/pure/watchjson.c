@@ -42,16 +42,3 @@ watchjson_starved(void)
 	json_set_alloc_funcs(real_malloc, real_free);
 	return starved;
 }
-
-char *
-watchjson_text(json_t *j)
-{
-	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
-
-	json_decref(j);
-	if (watchjson_starved()) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}

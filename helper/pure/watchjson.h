@@ -12,10 +12,4 @@
 void watchjson_begin(void);
 bool watchjson_starved(void);
 
-/*
- * What was made since watchjson_begin(), as one line of text, which the caller
- * frees; takes the reference over and ends the watch.  NULL: no memory.
- */
-char *watchjson_text(json_t *j);
-
 #endif

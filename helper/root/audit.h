@@ -2,28 +2,13 @@
 #ifndef GPUHELPER_ROOT_AUDIT_H
 #define GPUHELPER_ROOT_AUDIT_H
 
-#include "../host/identity.h"
+#include "../host/record.h"
 #include "../pure/leasefile.h"
-#include "../pure/match.h"
-#include "../pure/text.h"
 #include "peer.h"
 #include "rate.h"
 
-/* What one record says; members that are NULL or empty are left out. */
-struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota", "left-out" */
-	const struct peer *peer;
-	const struct request *request;
-	const struct known *known;	/* its token, where it holds or not, by its hash only */
-	const char *policy;
-	const struct strlist *specs;	/* CDI specs that the driver's files are by; may be NULL */
-	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
-	const struct edits *edits;	/* its mounts are the folders, but for the driver's files */
-	const struct why *why;
-	bool again;			/* what it had been granted before, it has again */
-	bool draining;			/* what was taken back is in use, and holds on */
-	uint32_t suppressed;		/* records of this user that were left out before (rate.h) */
-};
+/* Members of a struct record: who asked. */
+#define ASKED_BY(p) .uid = (p)->asker.uid, .user = (p)->user, .pid = (p)->pid
 
 /* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor. */
 int audit_open(struct why *why);

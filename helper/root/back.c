@@ -282,7 +282,7 @@ still_ours(const struct work *w, const struct leases *ls)
 static int
 count_record(struct work *w, struct audit_line *line)
 {
-	const struct record rec = { .event = "grant", .peer = w->peer, .request = w->request, .known = &w->known,
+	const struct record rec = { .event = "grant", ASKED_BY(w->peer), .request = w->request, .known = &w->known,
 		.policy = w->decision.policy->name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
 
 	if (name_gpus(w) == -1)

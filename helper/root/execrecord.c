@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "../pure/exectext.h"
 #include "../pure/hash.h"
 #include "acl.h"
 #include "state.h"
@@ -55,31 +55,15 @@ exec_name(const char *root, const char *id, char out[65])
 int
 exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
 {
-	json_t *j = json_pack("{s:i, s:[], s:[], s:b}", "version", 1, "env", "groups", "asks", l->pauses);
+	autofree char *text = exec_text(l, e, line);
 	autoclose int all = -1, dir = -1;
-	char name[65], told[LEASE_LINE_MAX], *text;
-	size_t i;
-	int ret;
+	char name[65];
 
-	for (i = 0; i < e->env.n; i++)
-		json_array_append_new(json_object_get(j, "env"), json_string(e->env.v[i]));
-	for (i = 0; i < e->gids; i++)
-		json_array_append_new(json_object_get(j, "groups"), json_integer(e->gid[i]));
-	if (l->label[0] != '\0')
-		json_object_set_new(j, "label", json_string(l->label));
-	if (line) {
-		lease_describe(l, told);
-		json_object_set_new(j, "line", json_string(told));
-	}
-	text = json_dumps(j, JSON_COMPACT);
-	json_decref(j);
 	if (text == NULL)
 		return refuse_nomem(why);
 	exec_name(l->root, l->id, name);
-	ret = (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->asker.uid, why)) == -1 ? -1 :
+	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->asker.uid, why)) == -1 ? -1 :
 	    state_write(dir, name, text, 0644, why);
-	free(text);
-	return ret;
 }
 
 int

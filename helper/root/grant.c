@@ -256,7 +256,7 @@ record_of(const struct work *w, const char *event, const struct why *why)
 	const bool granted = strcmp(event, "grant") == 0;
 
 	return (struct record){
-		.event = event, .peer = w->peer, .request = w->request,
+		.event = event, ASKED_BY(w->peer), .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy->name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.specs = granted ? &w->specs : NULL,
@@ -487,7 +487,7 @@ tell_undo(void *ctx, bool draining)
 void
 grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
-	struct undoing u = { .record = { .event = "undo", .peer = p, .request = r } };
+	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r } };
 	const struct undo_teller tell = { tell_undo, &u };
 	struct why why;
 

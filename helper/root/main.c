@@ -13,12 +13,9 @@
  *	grant	identity, policy, devices, folders, lease, audit	grant.c
  *	reply	the answer; for a grant, its being final
  */
-#include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "../host/frame.h"
@@ -173,17 +170,6 @@ serve(const struct peer *p)
 	return answer(p, &r, &reply, &traces);
 }
 
-/* jansson goes on where it gets no memory (strictjson.c); what root writes must be whole or not be at all. */
-static void *
-must_have(size_t size)
-{
-	void *p = malloc(size);
-
-	if (p == NULL)
-		_exit(WHY_BUG);
-	return p;
-}
-
 /* From the first step to the last; nothing is locked any more when it returns. */
 static int
 live(enum door door, struct starter *starter)
@@ -191,7 +177,6 @@ live(enum door door, struct starter *starter)
 	struct peer peer = { 0 };
 	struct why why = { 0 };
 	int status, entered;
-	size_t seed;
 
 	if ((entered = enter(door, starter, &why)) == 1)
 		return WHY_AGAIN;
@@ -200,10 +185,6 @@ live(enum door door, struct starter *starter)
 		return complain(door, &why);
 	if (door == DOOR_SOCKET && (entered = crowd_enter(peer.asker.uid, &why)) != 0)
 		return entered == 1 ? WHY_AGAIN : complain(door, &why);
-	json_set_alloc_funcs(must_have, free);
-	/* jansson would read /dev/urandom, and the helper opens no device */
-	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
-		json_object_seed(seed);
 	status = serve(&peer);
 	peer_free(&peer);
 	return status;

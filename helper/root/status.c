@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "../host/clock.h"
+#include "../pure/cleanup.h"
+#include "../pure/jsonout.h"
 #include "acts.h"
 #include "grant.h"
 #include "idle.h"
@@ -24,37 +26,19 @@ may_see(const struct peer *p, uint32_t uid)
 	return p->asker.uid == 0 || p->asker.uid == uid;
 }
 
-static json_t *
-pack_gpu(const struct held_gpu *g)
-{
-	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "vendor", gpu_vendor_name(g->vendor), "pci", g->pci,
-	    "part", g->part, "exclusive", g->exclusive, "limit", (int)g->limit);
-}
-
-static json_t *
-gpu_names(const struct held_gpu *gpu, size_t n)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		json_array_append_new(list, pack_gpu(&gpu[i]));
-	return list;
-}
-
 /* What is wrong with the nodes of one that is held. */
-static json_t *
-trouble(const struct lease *l)
+static void
+put_trouble(struct jsonout *j, const struct lease *l)
 {
 	autostrlist struct strlist lines = { 0 };
-	json_t *list = json_array();
 	size_t i;
 
+	jsonout_begin(j, "trouble", "[");
 	if (!l->over && l->state == LEASE_HELD && !acts_trouble(l, &lines))
-		json_array_append_new(list, json_string("no memory to look at its nodes"));
+		jsonout_text(j, NULL, "no memory to look at its nodes");
 	for (i = 0; i < lines.n; i++)
-		json_array_append_new(list, json_string(lines.v[i]));
-	return list;
+		jsonout_text(j, NULL, lines.v[i]);
+	jsonout_end(j, "]");
 }
 
 /* A name, cut where it is long, between two characters. */
@@ -71,19 +55,19 @@ shown(const char *name, char out[NAME_MAX_SHOWN + 1])
 	return out;
 }
 
-/* Adds one if there is room for it; *room is what is left. */
+/* Adds one, which is empty then, if there is room for it; *room is what is left. */
 static void
-add(json_t *list, json_t *one, size_t *room)
+add(struct jsonout *list, struct jsonout *one, size_t *room)
 {
-	size_t size = one != NULL ? json_dumpb(one, NULL, 0, JSON_COMPACT) + 1 : 0;
+	const size_t size = one->buf.len + 1;
+	autofree char *text = jsonout_take(one);
 
-	if (size == 0 || size > *room) {
+	if (text == NULL || size > *room) {
 		*room = 0;
-		json_decref(one);
 		return;
 	}
 	*room -= size;
-	json_array_append_new(list, one);
+	jsonout_json(list, NULL, text);
 }
 
 /* «left» gets when its task was first seen over, with processes of it left; 0: that is not so. */
@@ -97,9 +81,10 @@ state_name(const struct lease *l, int64_t *left)
 	return l->over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
 }
 
-static json_t *
-lease_status(const struct lease *l)
+static void
+add_lease(struct jsonout *list, const struct lease *l, size_t *room)
 {
+	autojsonout struct jsonout j = { .next = false };
 	char since[32], left_since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
 	const char *state;
 	int64_t left;
@@ -107,49 +92,80 @@ lease_status(const struct lease *l)
 	state = state_name(l, &left);
 	text_time(l->since, since);
 	text_time(left, left_since);
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s*, s:o, s:o}", "container", shown(l->id, id),
-	    "root", shown(l->root, root),
-	    "uid", (json_int_t)l->uid, "pipeline", l->pipeline, "policy", l->policy, "since", since,
-	    "state", state, "left_behind_since", left != 0 ? left_since : NULL, "gpus", gpu_names(l->gpu, l->gpus),
-	    "trouble", trouble(l));
+	jsonout_begin(&j, NULL, "{");
+	jsonout_text(&j, "container", shown(l->id, id));
+	jsonout_text(&j, "root", shown(l->root, root));
+	jsonout_int(&j, "uid", l->uid);
+	jsonout_text(&j, "pipeline", l->pipeline);
+	jsonout_text(&j, "policy", l->policy);
+	jsonout_text(&j, "since", since);
+	jsonout_text(&j, "state", state);
+	if (left != 0)
+		jsonout_text(&j, "left_behind_since", left_since);
+	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
+	put_trouble(&j, l);
+	jsonout_end(&j, "}");
+	add(list, &j, room);
 }
 
-static json_t *
-waiter_status(const struct waiter *w, size_t ahead)
+static void
+add_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *room)
 {
-	unsigned count = 0;
+	autojsonout struct jsonout j = { .next = false };
 	char since[32], id[NAME_MAX_SHOWN + 1];
+	unsigned count = 0;
 	size_t i;
 
 	for (i = 0; i < w->wants; i++)
 		count += w->want[i].count;
 	text_time(w->since, since);
-	return json_pack("{s:s, s:I, s:s, s:s, s:i, s:I}", "container", shown(w->id, id), "uid", (json_int_t)w->uid,
-	    "pipeline", w->pipeline, "since", since, "gpus", (int)count, "ahead", (json_int_t)ahead);
+	jsonout_begin(&j, NULL, "{");
+	jsonout_text(&j, "container", shown(w->id, id));
+	jsonout_int(&j, "uid", w->uid);
+	jsonout_text(&j, "pipeline", w->pipeline);
+	jsonout_text(&j, "since", since);
+	jsonout_int(&j, "gpus", count);
+	jsonout_int(&j, "ahead", (int64_t)ahead);
+	jsonout_end(&j, "}");
+	add(list, &j, room);
+}
+
+/* NULL: no memory. */
+static char *
+tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
+{
+	autojsonout struct jsonout j = { .next = false };
+	size_t i, room = LEASES_SHOWN;
+
+	jsonout_begin(&j, NULL, "{");
+	jsonout_begin(&j, "leases", "[");
+	for (i = 0; i < ls->n && room > 0; i++)
+		if (may_see(p, ls->v[i]->uid))
+			add_lease(&j, ls->v[i], &room);
+	jsonout_end(&j, "]");
+	jsonout_begin(&j, "waiters", "[");
+	for (i = 0, room = WAITERS_SHOWN; i < q->n && room > 0; i++)
+		if (may_see(p, q->v[i].uid))
+			add_waiter(&j, &q->v[i], i, &room);
+	jsonout_end(&j, "]");
+	jsonout_end(&j, "}");
+	return jsonout_take(&j);
 }
 
 void
 status(const struct peer *p, struct reply *reply)
 {
-	json_t *leases = json_array(), *waiters = json_array();
 	struct queue q = { .dir = -1 };
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
-	size_t i, room = LEASES_SHOWN;
 
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if (leave_cgroup(p->starter, &reply->why) == -1 || rate_look(p->asker.uid, time(NULL), false, &reply->why) == -1 ||
 	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
 	    leases_look(&ls, &c, -1, &reply->why) == -1 ||
-	    queue_open(&q, &reply->why) == -1)
+	    queue_open(&q, &reply->why) == -1 ||
+	    ((reply->status = tell_all(p, &ls, &q)) == NULL && refuse_nomem(&reply->why) == -1))
 		reply->kind = REPLY_REFUSED;
-	for (i = 0; i < ls.n && room > 0; i++)
-		if (may_see(p, ls.v[i]->uid))
-			add(leases, lease_status(ls.v[i]), &room);
-	for (i = 0, room = WAITERS_SHOWN; i < q.n && room > 0; i++)
-		if (may_see(p, q.v[i].uid))
-			add(waiters, waiter_status(&q.v[i], i), &room);
-	reply->status = json_pack("{s:o, s:o}", "leases", leases, "waiters", waiters);
 	queue_close(&q);
 	leases_close(&ls);
 }

@@ -4,11 +4,10 @@
  */
 #include <jansson.h>
 
-#include "pure/chore.h"
+#include "pure/choreread.h"
 #include "pure/cleanup.h"
 #include "pure/leasefile.h"
 #include "pure/strictjson.h"
-#include "pure/watchjson.h"
 #include "nomem.h"
 #include "tap.h"
 
@@ -16,6 +15,24 @@
 #define ONE "{\"do\":\"shut\",\"lease\":\"" KEY "\",\"file\":\"" KEY "-0\",\"id\":\"c1\",\"gate\":\"devices/x\",\"cgroups\":[\"a\",\"b/c\"]," \
     "\"nodes\":[[195,0],[4294967295,4294967295]],\"init\":[2147483647,\"18446744073709551615\"]," \
     "\"by\":[4242,\"99\"]}"
+
+/* As they are written; NULL: they are not. */
+static char *
+written(const struct chores *c)
+{
+	struct jsonout j = { .next = false };
+
+	chores_write(&j, NULL, c);
+	return jsonout_take(&j);
+}
+
+static json_t *
+packed_anew(const struct chores *c)
+{
+	autofree char *text = written(c);
+
+	return text != NULL ? json_loads(text, 0, NULL) : NULL;
+}
 
 static void
 add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, const char *lease)
@@ -53,7 +70,7 @@ test_round_trip(void)
 	for (i = 0; i < 4; i++)
 		add(&all, (enum chore_kind)i, i, (uint32_t)(3 - i), i == 0 ? "" : KEY);
 	is_int(all.n, 4, "one of each kind");
-	j = chores_pack(&all);
+	j = packed_anew(&all);
 	if (!ok(j != NULL && chores_unpack(j, &back), "is packed, and read"))
 		return;
 	is_int(back.n, 4, "as many");
@@ -77,7 +94,7 @@ test_round_trip(void)
 	chores_free(&all);
 	chores_free(&back);
 	ok(all.v == NULL && all.n == 0, "freed, there are none");
-	j = chores_pack(&all);
+	j = packed_anew(&all);
 	ok(j != NULL && json_array_size(j) == 0 && chores_unpack(j, &back) && back.n == 0, "nothing to do, there and back");
 	json_decref(j);
 	chores_free(&back);
@@ -199,7 +216,7 @@ test_unwritable(void)
 			free(*text);
 			*text = strdup("caf\xe9");
 		}
-		ok((j = chores_pack(&c)) == NULL, "a chore whose %s is no text", names[i]);
+		ok((j = packed_anew(&c)) == NULL, "a chore whose %s is no text", names[i]);
 		json_decref(j);
 		chores_free(&c);
 	}
@@ -282,15 +299,10 @@ test_stands(void)
 static struct chores sample;
 static json_t *packed;
 
-/* As a reply is written (pure/edits.c): what ran short of memory is seen by strictjson.h. */
 static char *
 write_chores(void)
 {
-	json_t *j;
-
-	watchjson_begin();
-	j = chores_pack(&sample);
-	return watchjson_text(j);
+	return written(&sample);
 }
 
 static char *
@@ -298,15 +310,12 @@ read_chores(void)
 {
 	struct chores c;
 	char *text = NULL;
-	json_t *j;
 	long keep;
 
 	if (chores_unpack(packed, &c)) {
 		keep = fail_at;
 		fail_at = -1;
-		j = chores_pack(&c);
-		text = json_dumps(j, JSON_COMPACT);
-		json_decref(j);
+		text = written(&c);
 		fail_at = keep;
 	}
 	chores_free(&c);
@@ -320,7 +329,7 @@ test_memory(void)
 	add(&sample, CHORE_CLEAR, 12, 12, KEY);
 	add(&sample, CHORE_OPEN, 1, 2, KEY);
 	add(&sample, CHORE_STOP, 0, 0, "");
-	packed = chores_pack(&sample);
+	packed = packed_anew(&sample);
 	starve("chores are written", write_chores);
 	starve("chores are read", read_chores);
 	json_decref(packed);

@@ -70,16 +70,17 @@ $(B)/%.o: %.c Makefile
 
 $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
+# static: no loader, no library, no NSS.  The helper, for what runs as root; the wrapper and gpuhelper-read, for they are on the
+# path of each container, and of each grant
+STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libudev)
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^
 
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(call lib,libselinux)
 
-# on the path of every verb of every container, and of every grant: one static program, no loader, no NSS
-STATIC := $(if $(SAN),-pie,-static-pie)
 WRAPPER_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson)
 $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -90,10 +91,11 @@ $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(READ_LIBS)
 
-JUDGE_LIBS := $(call $(if $(SAN),lib,slib),jansson hogweed nettle) -lgmp
+# libudev is there as a shared library alone; what else it needs is in it
+JUDGE_LIBS := $(if $(SAN),,-Wl,-Bstatic) $(call lib,jansson hogweed nettle) -lgmp $(if $(SAN),,-Wl,-Bdynamic) $(call lib,libudev)
 $(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(JUDGE_LIBS)
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(JUDGE_LIBS)
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')

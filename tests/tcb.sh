@@ -6,11 +6,10 @@
 #   tcb.sh lines FILE...	how these are counted: lines with something beside comments
 #
 # The ceilings are what there is: who gets below lowers them, nobody gets above.  What they are to be once the helper is
-# four programs: root/ 6500 lines, base/ 1100, no library, no file above 500 lines.  Of these gpuhelper-label, gpuhelper-read and
-# gpuhelper-judge are there, the last for tokens alone.  gpuhelper-read took 2,900 lines out of pure/ and host/, and two libraries;
-# root/ has 137 that speak to it, and what a review of 2026-11-23 found took 40 there and 180 in host/.  gpuhelper-judge took 910 out of
-# pure/ and host/, and two libraries; root/ has 101 more, and 28 that see to it
-# that none of these programs stays.
+# four programs: root/ 6500 lines, base/ 1100, no library (so it is), no file above 500 lines.  Of these gpuhelper-label, gpuhelper-read
+# and gpuhelper-judge are there; the last parses tokens and sees the GPUs, and does not judge by policies yet.  Where something moves
+# between host/ and pure/, the sum counts: for libudev, jansson and nettle came 673 lines less in host/ and 412 more in pure/ (what
+# gpuhelper-judge says is checked, JSON is written, and SHA-256).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
@@ -54,11 +53,12 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 8366
-at_most "lines of helper/host/ that are linked" "$(room host)" 6880
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 8215
-at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 564
-at_most "libraries that it names (NEEDED)" "$(readelf -d "$build/gpuhelper" | grep -c NEEDED)" 2
+at_most "lines of helper/root/" "$(room root)" 8469
+at_most "lines of helper/host/ that are linked" "$(room host)" 6050
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 8386
+at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 453
+none() { ! readelf -dW "$1" | grep NEEDED && ! readelf -lW "$1" | grep INTERP; }
+if none "$build/gpuhelper" >"$T/out"; then pass "no library (NEEDED), and no loader"; else fail "no library (NEEDED), and no loader"; fi
 
 # System calls from the program's execve(2) to the reply, or the end, of a request that is refused.
 calls_of() { # calls_of PROGRAM UNTIL COMMAND...: as nobody; the program is what that starts, UNTIL what it then says
@@ -95,7 +95,7 @@ from client import exchange
 print(exchange(gpus=None, folders="/srv/nothing"))' "$here/tests/attack")
 	echo "# gpuhelper: $(ldd "$build/gpuhelper" | grep -c '=> /') libraries, $(stat -c %s /usr/libexec/gpuhelper/gpuhelper) bytes"
 	grep -q refused "$T/out" || sed 's/^/# /' "$T/out"
-	at_most "system calls to a refusal, its looker's not counted" "${calls:-0}" 1100
+	at_most "system calls to a refusal, its looker's not counted" "${calls:-0}" 1050
 	beside doas /usr/bin/doas doas -n true
 	beside fusermount3 /usr/bin/fusermount3 fusermount3 -u /
 	beside newuidmap /usr/bin/newuidmap newuidmap 1 0 0 1

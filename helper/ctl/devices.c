@@ -249,8 +249,6 @@ load_settings(const struct options *o, struct settings *s, struct why *why)
 int
 ctl_devices(const struct options *o)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct gpu_source source = { .root = root, .udev = true };
 	autosettings struct settings settings = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
@@ -258,10 +256,7 @@ ctl_devices(const struct options *o)
 
 	if (load_settings(o, &settings, &why) == -1)
 		return give_up(o, &why);
-	if (root == -1)
-		ret = refuse(&why, WHY_IO, "/: %s", strerror(errno));
-	else
-		ret = gpus_find(&source, (1U << GPU_VENDORS) - 1, &inv, &why) == -1 ? -1 : cdigpus_name_all(specs_parse, &inv, &why);
+	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_name_all(specs_parse, &inv, &why);
 	if (ret == 0 && o->json)
 		print_json(&inv, &settings);
 	else if (ret == 0)

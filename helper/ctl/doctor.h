@@ -60,9 +60,6 @@ void doctor_cgroups(struct doctor *d);
 /* Of doctor_gpus(), where there are NVIDIA GPUs: whether systemd can find their nodes by number. */
 void doctor_links(struct doctor *d, const struct inventory *inv);
 
-/* The GPUs of this host, of all vendors; inventory_free() in either case. */
-int doctor_find_gpus(struct inventory *inv, struct why *why);
-
 /*
  * Whether a device cgroup holds containers of this user's runtimes on this host
  * to their GPUs; *text says so in words, with what follows from it.

@@ -119,7 +119,7 @@ doctor_door(struct doctor *d)
 
 	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-read", FINDING_FAIL, "nothing is granted");
 	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-judge", FINDING_FAIL,
-	    "no token is taken, and no claim with instance variables");
+	    "no GPU is granted, and no token taken");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

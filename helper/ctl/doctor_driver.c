@@ -4,6 +4,7 @@
 
 #include "../host/cdigpus.h"
 #include "../host/driverfiles.h"
+#include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../read/parse.h"
 #include "doctor.h"
@@ -69,7 +70,7 @@ doctor_driver(struct doctor *d)
 		doctor_say(d, FINDING_OK, "driver", NULL, "its files are the images' own (driver_files = \"none\")");
 	else if (d->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME)
 		doctor_say(d, FINDING_OK, "driver", NULL, "its files are a vendor's runtime's (driver_files = \"vendor-runtime\")");
-	else if (doctor_find_gpus(&inv, &d->why) == -1 ||
+	else if (gpus_of_host(GPUS_ALL, &inv, &d->why) == -1 ||
 	    cdi_registry_load(CDI_DIRS, true, specs_parse, &specs, &d->why) == -1 ||
 	    cdigpus_name(&specs, &inv, &d->why) == -1)
 		doctor_say(d, FINDING_FAIL, "driver", NULL, "%s", d->why.text);

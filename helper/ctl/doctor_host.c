@@ -30,16 +30,6 @@ read_root(const char *path, size_t max)
 	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
 }
 
-int
-doctor_find_gpus(struct inventory *inv, struct why *why)
-{
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct gpu_source source = { .root = root, .udev = true };
-
-	*inv = (struct inventory){ 0 };
-	return gpus_find(&source, (1U << GPU_VENDORS) - 1, inv, why);
-}
-
 /* What is open to everyone is held by the device cgroup alone; what nvidia-modprobe resets, by nothing for a while. */
 static void
 look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
@@ -67,7 +57,7 @@ doctor_gpus(struct doctor *d)
 	char text[256];
 	struct why why;
 
-	if (doctor_find_gpus(&inv, &why) == -1) {
+	if (gpus_of_host(GPUS_ALL, &inv, &why) == -1) {
 		doctor_say(d, FINDING_FAIL, "gpus", NULL, "%s", why.text);
 		inventory_free(&inv);
 		return;
@@ -149,7 +139,7 @@ doctor_cdi(struct doctor *d)
 	struct why why;
 	size_t i;
 
-	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || doctor_find_gpus(&inv, &why) == -1)
+	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || gpus_of_host(GPUS_ALL, &inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
 	for (i = 0; i < r.problems.n; i++)
 		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);

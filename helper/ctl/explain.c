@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "../host/file.h"
+#include "../host/gpus.h"
 #include "../host/issuerkeys.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/hostcheck.h"
 #include "../pure/wire.h"
 #include "../read/load.h"
 #include "../read/parse.h"
@@ -128,8 +130,8 @@ read_options(struct inquiry *q, enum identity_kind kind)
 static int
 identify_token(struct inquiry *q)
 {
-	struct judge_ask a = { JUDGE_TOKEN, q->request.token, q->now, q->settings.issuer,
-		issuers_keys_find(&q->settings, q->strict), q->settings.issuers };
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = q->request.token, .now = q->now, .issuer = q->settings.issuer,
+		.keys = issuers_keys_find(&q->settings, q->strict), .issuers = q->settings.issuers };
 	uint32_t issuer;
 	int ret;
 
@@ -177,17 +179,28 @@ hear(void *ctx, const char *file, enum verdict v, const char *why)
 	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
 }
 
+/* As root/host.c: what the helper would not believe is not believed here. */
+static int
+find_gpus(unsigned vendors, struct inventory *out, struct why *why)
+{
+	unsigned v;
+
+	if (gpus_of_host(vendors, out, why) == -1 || host_check(out, why) == -1)
+		return -1;
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (out->fault[v].code != WHY_NONE)
+			return refuse(why, out->fault[v].code, "%s", out->fault[v].text);
+	return 0;
+}
+
 static int
 ask_policies(struct inquiry *q)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct question question = {
 		.who = &q->asker, .id = &q->identity, .ask = &q->ask, .settings = &q->settings, .policies = &q->policies,
-		.source = { .root = root, .udev = true }, .parse_specs = specs_parse,
+		.find_gpus = find_gpus, .parse_specs = specs_parse,
 	};
 
-	if (root == -1)
-		return refuse(&q->why, WHY_IO, "/: %s", strerror(errno));
 	if ((q->said = calloc(q->policies.n + 1, sizeof(*q->said))) == NULL)
 		return refuse_nomem(&q->why);
 	decide(&question, &q->decision, hear, q);

@@ -354,7 +354,7 @@ ctl_cdi_generate(const struct options *o)
 {
 	autoclose int root = open(o->root != NULL ? o->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct gpu_source host = { .root = root, .udev = o->root == NULL };
-	unsigned vendors = (1U << GPU_VENDORS) - 1;
+	unsigned vendors = GPUS_ALL;
 	struct inventory inv = { 0 };
 	enum gpu_vendor vendor;
 	struct why why;

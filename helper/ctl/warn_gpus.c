@@ -22,8 +22,6 @@
 void
 look_at_gpus(const struct check_set *s, struct gpu_view *v)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct gpu_source source = { .root = root, .udev = true };
 	unsigned vendors = 0;
 	struct why why;
 	size_t i, k;
@@ -32,7 +30,7 @@ look_at_gpus(const struct check_set *s, struct gpu_view *v)
 	for (i = 0; i < s->n; i++)
 		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
 			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
-	v->seen = vendors != 0 && root != -1 && gpus_find(&source, vendors, &v->inventory, &why) == 0 &&
+	v->seen = vendors != 0 && gpus_of_host(vendors, &v->inventory, &why) == 0 &&
 	    cdi_registry_load(CDI_DIRS, true, specs_parse, &v->specs, &why) == 0 &&
 	    cdigpus_name(&v->specs, &v->inventory, &why) == 0;
 }

@@ -44,7 +44,7 @@ find_gpus(struct search *s, unsigned vendors, struct why *why)
 		return 0;
 	inventory_free(&s->inventory);
 	s->vendors = 0;
-	if (gpus_find(&s->q->source, vendors, &s->inventory, why) == -1 || read_specs(s, why) == -1 ||
+	if (s->q->find_gpus(vendors, &s->inventory, why) == -1 || read_specs(s, why) == -1 ||
 	    cdigpus_name(&s->specs, &s->inventory, why) == -1)
 		return -1;
 	s->vendors = vendors;

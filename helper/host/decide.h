@@ -8,7 +8,9 @@
 #include "../pure/match.h"
 #include "../pure/policyset.h"
 #include "cdidirs.h"
-#include "gpus.h"
+
+/* Of the vendors in the mask (1 << enum gpu_vendor), as gpus_find() fills it: the inventory is the caller's to free. */
+typedef int gpus_finder(unsigned vendors, struct inventory *out, struct why *why);
 
 struct question {
 	const struct asker *who;
@@ -16,7 +18,7 @@ struct question {
 	const struct ask *ask;
 	const struct settings *settings;
 	const struct policy_set *policies;	/* in the order of their files; outlives the decision */
-	struct gpu_source source;
+	gpus_finder *find_gpus;
 	cdi_parser *parse_specs;
 };
 

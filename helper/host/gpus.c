@@ -11,14 +11,17 @@
 #include "gpus.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/gpufacts.h"
 #include "../pure/nvlibs.h"
 #include "../pure/text.h"
+#include "file.h"
 #include "gputext.h"
 #include "majors.h"
 #include "mig.h"
@@ -160,6 +163,21 @@ refuse_same_node(struct inventory *inv, enum gpu_vendor vendor)
 		}
 }
 
+/* Parts of what can't be told apart can't be either. */
+static void
+refuse_parts(struct inventory *inv)
+{
+	const struct gpu *whole = NULL;
+	size_t i;
+
+	/* parts come right behind their GPU */
+	for (i = 0; i < inv->gpus; i++)
+		if (inv->gpu[i].part[0] == '\0')
+			whole = &inv->gpu[i];
+		else if (whole != NULL && whole->unusable[0] != '\0' && strcmp(whole->pci, inv->gpu[i].pci) == 0)
+			memcpy(inv->gpu[i].unusable, whole->unusable, sizeof(inv->gpu[i].unusable));
+}
+
 static int
 nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 {
@@ -191,6 +209,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 		if (nvidia_add(root, dir, names.v[i], driven ? &major : NULL, drm, inv, why) == -1)
 			return -1;
 	refuse_same_node(inv, GPU_NVIDIA);
+	refuse_parts(inv);
 	return 0;
 }
 
@@ -555,6 +574,37 @@ settle_absent(struct inventory *inv, enum gpu_vendor v)
 		    first->pci[0] == '\0' ? "?" : first->pci, first->unusable);
 }
 
+/* Nodes of drivers that have no devices in the subsystem drm or accel: udev may know them all the same. */
+static int
+note_flushed(struct inventory *inv, const struct gpu_node *v, size_t n, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (v[i].major != GPU_NODE_NO_MODULE && !text_starts(v[i].path, "/dev/dri/") &&
+		    !text_starts(v[i].path, "/dev/accel/") && udev_flushes_users(v[i].major, v[i].minor) &&
+		    !inventory_add_flushed(inv, v[i].major, v[i].minor))
+			return refuse_nomem(why);
+	return 0;
+}
+
+static int
+find_flushed(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < drm->n; i++)
+		if (drm->v[i].flushed && !inventory_add_flushed(inv, drm->v[i].major, drm->v[i].minor))
+			return refuse_nomem(why);
+	for (i = 0; i < GPU_VENDORS; i++)
+		if (note_flushed(inv, inv->common[i], inv->commons[i], why) == -1)
+			return -1;
+	for (i = 0; i < inv->gpus; i++)
+		if (note_flushed(inv, inv->gpu[i].node, inv->gpu[i].nodes, why) == -1)
+			return -1;
+	return 0;
+}
+
 int
 gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv, struct why *why)
 {
@@ -574,6 +624,8 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 		return -1;
 	if ((vendors & intel) && intel_find(&drm, inv, why) == -1)
 		return -1;
+	if (src->udev && find_flushed(&drm, inv, why) == -1)
+		return -1;
 	inventory_rank(inv);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (vendors & 1U << v)
@@ -581,4 +633,14 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 		else
 			absent(inv, v, "not looked for");
 	return 0;
+}
+
+int
+gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_source source = { .root = root, .udev = true };
+
+	*inv = (struct inventory){ 0 };
+	return root != -1 ? gpus_find(&source, vendors, inv, why) : refuse(why, WHY_IO, "/: %s", strerror(errno));
 }

@@ -18,6 +18,9 @@ struct gpu_source {
  */
 int gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv, struct why *why);
 
+/* The same of the running host. */
+int gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why);
+
 /* All render nodes, cards and accel nodes, of whatever vendor.  -1 with *why; drm_nodes_free() in either case. */
 int gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *why);
 

@@ -77,7 +77,10 @@ read_device(struct udev_device *d, struct drm_node *out)
 		f.device = udev_device_get_sysattr_value(parent, "device");
 		f.class = udev_device_get_sysattr_value(parent, "class");
 	}
-	return f.devnode != NULL && drm_node_make(&f, out);
+	if (f.devnode == NULL || !drm_node_make(&f, out))
+		return false;
+	out->flushed = udev_device_has_tag(d, "uaccess") > 0;
+	return true;
 }
 
 /* Adds the devices of a subsystem whose names match one of the patterns. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../pure/gpu.h"
+#include "../pure/gpufacts.h"
 
 struct drm_nodes {
 	struct drm_node *v;

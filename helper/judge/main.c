@@ -1,15 +1,16 @@
 /*
- * gpuhelper-judge: parses what a stranger wrote, a token and the JSON of a claim, and says whose the token is.  Started
- * by the helper where somebody asks for a grant (root/judge.h); gets the question on one channel, with the keys that it
- * needs, answers there, and ends with it.
+ * gpuhelper-judge: sees what GPUs the host has; then shuts itself in, parses what a stranger wrote, a token and the
+ * JSON of a claim, and says whose the token is.  Started by the helper where somebody asks for a grant (root/judge.h);
+ * gets each question on one channel, a token's with the keys that it needs, answers there, and ends with it.
  *
  * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
- * anything.
+ * anything once it has heard of a stranger.
  */
 #include <jansson.h>
 #include <sys/random.h>
 
 #include "../host/frame.h"
+#include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
@@ -19,21 +20,50 @@
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to take an answer */
 
-static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_READER };
+static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER };
+
+/* Each vendor by itself: a fault of one is none of another's GPUs. */
+static int
+see_host(uint32_t vendors, struct inventory *out, struct why *why)
+{
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS; v++) {
+		struct inventory one;
+
+		if ((vendors & 1U << v) == 0)
+			continue;
+		if (gpus_of_host(1U << v, &one, &out->fault[v]) == 0 && !inventory_move(&one, (enum gpu_vendor)v, out)) {
+			inventory_free(&one);
+			return refuse_nomem(why);
+		}
+		inventory_free(&one);
+	}
+	return 0;
+}
+
+/* The first question is the helper's own: it has heard nobody's words but root's. */
+static int
+answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
+{
+	if ((a->verb == JUDGE_HOST) != first)
+		return refuse(&out->why, WHY_BUG, "gpuhelper-judge is asked in the wrong order");
+	if (a->verb == JUDGE_HOST)
+		return see_host(a->vendors, &out->inventory, &out->why);
+	return a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :
+	    token_identify(a, &out->issuer, &out->claims, NULL, &out->why);
+}
 
 static void
-judge(const struct judge_ask *a, struct judge_answer *out)
+judge(const struct judge_ask *a, bool first, struct judge_answer *out)
 {
-	const int ret = a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :
-	    token_identify(a, &out->issuer, &out->claims, NULL, &out->why);
-
-	if (ret == 0)
+	if (answer_question(a, first, out) == 0)
 		out->why.code = WHY_NONE;
 }
 
 /* One question and its answer; false: there is none any more. */
 static bool
-answer_one(void)
+answer_one(bool first)
 {
 	struct judge_answer answer = { .issuer = 0 };
 	struct judge_ask asked = { .verb = JUDGE_TOKEN };
@@ -49,7 +79,7 @@ answer_one(void)
 	in = (struct lines){ .at = bytes, .end = bytes + len };
 	judge_ask_lines(&in, &asked);
 	if (lines_finish(&in))
-		judge(&asked, &answer);
+		judge(&asked, first, &answer);
 	else
 		refuse(&answer.why, WHY_BUG, "gpuhelper-judge can't read the question");
 	judge_answer_lines(&out, asked.verb, &answer);
@@ -62,6 +92,7 @@ answer_one(void)
 int
 main(int argc, char **argv)
 {
+	struct why why;
 	size_t seed;
 	int status;
 
@@ -70,7 +101,11 @@ main(int argc, char **argv)
 		json_object_seed(seed);
 	if ((status = confined_start(argc, argv, &confinement)) != -1)
 		return status;
-	while (answer_one())
+	if (!answer_one(true))
+		return 0;
+	if (filter_install_for(FILTER_READER, &why) == -1)
+		return WHY_BUG;
+	while (answer_one(false))
 		continue;
 	return 0;
 }

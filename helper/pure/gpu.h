@@ -1,7 +1,7 @@
 /*
  * What a host's GPUs are: the kernel's texts read into values, and GPUs found
  * by the names that policies and requests use.  No system calls: the text comes
- * from helper/host/gpus.c, or from a fixture.
+ * from helper/host/gpus.c, or from a fixture.  What one GPU is by the kernel's texts: gpufacts.h.
  */
 #ifndef GPUHELPER_PURE_GPU_H
 #define GPUHELPER_PURE_GPU_H
@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "devnum.h"
 #include "text.h"
 #include "why.h"
 
 enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
+#define GPUS_ALL ((1U << GPU_VENDORS) - 1)	/* a mask of all vendors */
 
 /* What a container may want of a GPU; a policy's «capabilities». */
 enum gpu_capability {
@@ -79,12 +81,17 @@ struct inventory {
 	/* what every GPU of the vendor needs too: nvidiactl, kfd */
 	struct gpu_node common[GPU_VENDORS][GPU_NODES_MAX];
 	size_t commons[GPU_VENDORS];
+	/* WHY_NONE, or why it can't be said what GPUs of the vendor there are: nothing else of it counts then */
+	struct why fault[GPU_VENDORS];
 	/* why the vendor has no usable GPU here ("module nvidia is not loaded: …"), "" if it has */
 	char absent[GPU_VENDORS][128];
 	struct devmajors majors;
 	/* /proc/driver/nvidia/params, for nodes that nvidia-modprobe would make */
 	bool nvidia_modify;	/* ModifyDeviceFiles */
 	uint32_t nvidia_uid, nvidia_gid, nvidia_mode;
+	/* nodes from which udev takes the ACL entries of users with every event, and leaves those of groups (its uaccess) */
+	struct devnum *flushed;
+	size_t flusheds;
 	char nvidia_version[32];	/* of the loaded driver: "580.95.05"; "" if unknown */
 	/* the first of the CDI specs that can't be used, and why; "": all can, or nobody has looked (host/cdigpus.h) */
 	char cdi_problem[256];
@@ -118,59 +125,8 @@ bool devmajors_char(const struct devmajors *m, const char *name, uint32_t *major
  */
 bool devmajors_is_gpu(const struct devmajors *m, uint32_t major);
 
-/*
- * /proc/driver/nvidia/gpus/ADDRESS/information (open-gpu-kernel-modules,
- * nv-procfs.c): model, UUID (unknown where absent or full of '?'), the device
- * minor (returned in *minor), excluded.  «address» is the directory's name and
- * must agree with "Bus Location".  -1 where no minor can be read; *out then has
- * the vendor and, if «address» is one, the PCI address, and is no usable GPU.
- */
-int nvidia_information_parse(const char *address, const char *text, struct gpu *out,
-    uint32_t *minor, struct why *why);
 /* /proc/driver/nvidia/params into inv's nvidia_* fields (defaults: modify, 0, 0, 0666). */
 void nvidia_params_parse(const char *text, struct inventory *inv);
-
-/* One node of the kfd topology, .../kfd/topology/nodes/N (kernel: amdkfd/kfd_topology.c). */
-struct kfd_node {
-	uint64_t gpu_id, simd_count, cpu_cores_count, vendor_id, location_id, domain;
-	uint64_t unique_id, gfx_target_version;
-	int64_t drm_render_minor;
-};
-int kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct kfd_node *out,
-    struct why *why);
-/* True if the topology node is an AMD GPU with a render node (a CPU is not). */
-bool kfd_node_is_gpu(const struct kfd_node *k);
-/* Its PCI address; false if the numbers are none. */
-bool kfd_node_address(const struct kfd_node *k, char out[16]);
-/* True if it shares the processor's memory: see the list of instruction sets in gpu.c. */
-bool kfd_node_integrated(const struct kfd_node *k);
-/* "gfx90a" */
-void kfd_node_model(const struct kfd_node *k, char *out, size_t size);
-
-enum drm_kind { DRM_RENDER, DRM_CARD, DRM_ACCEL };
-
-/* What udev or sysfs says of a device of the subsystem drm or accel; NULL where it says nothing. */
-struct drm_facts {
-	const char *name;		/* "renderD128", "card0", "accel0" */
-	const char *devnode;		/* "/dev/dri/renderD128" */
-	uint32_t major, minor;
-	const char *bus, *parent;	/* the parent device: "pci" and "0000:03:00.0" */
-	const char *driver;		/* of a PCI parent: "amdgpu" */
-	const char *vendor, *device, *class;	/* likewise: "0x1002", "0x740f", "0x038000" */
-};
-
-/* A DRM render or card node (major 226), or the accel node (261) of an NPU. */
-struct drm_node {
-	enum drm_kind kind;
-	uint32_t major, minor;
-	char path[64];			/* "/dev/dri/renderD128" */
-	char pci[16];			/* of its PCI parent, "" if it has none */
-	uint32_t vendor, device, class;	/* of its PCI parent: 0x1002, …, 0x030000 */
-	char driver[32];		/* "amdgpu", "i915", "xe"; "amdgpu_xcp": no PCI parent */
-};
-
-/* False for what is no such node, or whose name, number and path do not fit each other. */
-bool drm_node_make(const struct drm_facts *f, struct drm_node *out);
 
 /*
  * Writes a PCI address in our form; false if it is none.  Spellings: a domain
@@ -178,6 +134,8 @@ bool drm_node_make(const struct drm_facts *f, struct drm_node *out);
  * "00000000:3B:00.0" and "3b:00.0" are "0000:3b:00.0".
  */
 bool pci_address_normalise(const char *s, char out[16]);
+/* One of domain << 16 | bus << 8 | device << 3 | function. */
+void pci_address_print(uint64_t pci, char out[16]);
 
 /*
  * Sorts inv->gpu by vendor, PCI address and partition, and fills rank: each
@@ -197,6 +155,16 @@ void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node n
  * address, usable or not, and "", the whole, where it has not.
  */
 void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
+/* One more of «flushed».  False: no memory. */
+bool inventory_add_flushed(struct inventory *inv, uint32_t major, uint32_t minor);
+bool inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor);
+/* What another one, of this vendor alone, says of it goes over to *to.  False: no memory. */
+bool inventory_move(const struct inventory *from, enum gpu_vendor v, struct inventory *to);
+/*
+ * What another one says of the vendors in the mask (1 << enum gpu_vendor), as if nobody had looked for others.  -1 with
+ * *why: one of these has a fault, or no memory.  inventory_free() in either case.
+ */
+int inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why);
 void inventory_free(struct inventory *inv);
 
 /*

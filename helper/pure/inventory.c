@@ -37,6 +37,96 @@ gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
 		snprintf(out, 16, "%u", g->partition);
 }
 
+bool
+inventory_add_flushed(struct inventory *inv, uint32_t major, uint32_t minor)
+{
+	struct devnum *v = reallocarray(inv->flushed, inv->flusheds + 1, sizeof(*v));
+
+	if (v == NULL)
+		return false;
+	inv->flushed = v;
+	v[inv->flusheds++] = (struct devnum){ major, minor };
+	return true;
+}
+
+bool
+inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < inv->flusheds; i++)
+		if (inv->flushed[i].major == major && inv->flushed[i].minor == minor)
+			return true;
+	return false;
+}
+
+bool
+inventory_move(const struct inventory *from, enum gpu_vendor v, struct inventory *to)
+{
+	struct gpu *g;
+	size_t i;
+
+	for (i = 0; i < from->gpus; i++) {
+		if ((g = inventory_add(to, v)) == NULL)
+			return false;
+		*g = from->gpu[i];
+		g->cdi = (struct strlist){ 0 };
+	}
+	for (i = 0; i < from->flusheds; i++)
+		if (!inventory_flushes(to, from->flushed[i].major, from->flushed[i].minor) &&
+		    !inventory_add_flushed(to, from->flushed[i].major, from->flushed[i].minor))
+			return false;
+	memcpy(to->common[v], from->common[v], sizeof(to->common[v]));
+	to->commons[v] = from->commons[v];
+	memcpy(to->absent[v], from->absent[v], sizeof(to->absent[v]));
+	if (v == GPU_NVIDIA)
+		memcpy(to->nvidia_version, from->nvidia_version, sizeof(to->nvidia_version));
+	return true;
+}
+
+/* A copy of n members; NULL: no memory. */
+static void *
+copy_of(const void *v, size_t n, size_t size)
+{
+	void *copy = calloc(n + 1, size);
+
+	if (copy == NULL)
+		return NULL;
+	return n > 0 ? memcpy(copy, v, n * size) : copy;
+}
+
+int
+inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
+{
+	size_t i, n = 0;
+	unsigned v;
+
+	*out = (struct inventory){ 0 };
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) != 0 && from->fault[v].code != WHY_NONE)
+			return refuse(why, from->fault[v].code, "%s", from->fault[v].text);
+	*out = *from;
+	out->gpu = copy_of(from->gpu, from->gpus, sizeof(*out->gpu));
+	out->flushed = copy_of(from->flushed, from->flusheds, sizeof(*out->flushed));
+	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
+	out->gpus = 0;
+	if (out->gpu == NULL || out->flushed == NULL || out->majors.v == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < from->gpus; i++)
+		if ((vendors & 1U << from->gpu[i].vendor) != 0) {
+			out->gpu[n] = from->gpu[i];
+			out->gpu[n++].cdi = (struct strlist){ 0 };
+		}
+	out->gpus = n;
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) == 0) {
+			out->commons[v] = 0;
+			out->fault[v] = (struct why){ 0 };
+			snprintf(out->absent[v], sizeof(out->absent[v]), "not looked for");
+		}
+	return 0;
+}
+
 void
 inventory_free(struct inventory *inv)
 {
@@ -45,6 +135,7 @@ inventory_free(struct inventory *inv)
 	for (i = 0; i < inv->gpus; i++)
 		strlist_free(&inv->gpu[i].cdi);
 	free(inv->gpu);
+	free(inv->flushed);
 	devmajors_free(&inv->majors);
 	*inv = (struct inventory){ 0 };
 }

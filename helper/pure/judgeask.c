@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inventorylines.h"
+
 #define VERSION_MAX 16
 #define PROGRAM "gpuhelper-judge"
 
@@ -21,7 +23,7 @@ found_keys_free(struct found_keys *k, size_t n)
 static bool
 begin(struct lines *t, const char *name, enum judge_verb *verb)
 {
-	static const char *const verbs[] = { "token", "vars" };
+	static const char *const verbs[] = { "host", "token", "vars" };
 	char version[VERSION_MAX] = GPUHELPER_VERSION;
 
 	lines_begin(t, name);
@@ -30,23 +32,8 @@ begin(struct lines *t, const char *name, enum judge_verb *verb)
 		t->failed = true;
 		return false;
 	}
-	*verb = (enum judge_verb)word_name(t, verbs, 2, (unsigned)*verb);
+	*verb = (enum judge_verb)word_name(t, verbs, 3, (unsigned)*verb);
 	return true;
-}
-
-/* A reason; its absence is a code of 0. */
-static void
-why_words(struct lines *t, struct why *why)
-{
-	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN, WHY_DENIED,
-		WHY_CONFIG };
-	unsigned i, at = 0;
-
-	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i] == why->code)
-			at = i;
-	why->code = codes[word_index(t, at, sizeof(codes) / sizeof(codes[0]))];
-	word_text(t, why->text, sizeof(why->text));
 }
 
 static void
@@ -74,6 +61,10 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 	size_t i;
 
 	(void)begin(t, "ask", &a->verb);
+	if (a->verb == JUDGE_HOST) {
+		word_u32(t, &a->vendors);
+		return;
+	}
 	word_copy(t, &a->text);
 	word_i64(t, &a->now);
 	if (t->out == NULL && ((a->issuer = calloc(ISSUERS_MAX, sizeof(*a->issuer))) == NULL ||
@@ -129,6 +120,10 @@ judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a
 	why_words(t, &a->why);
 	if (t->failed || a->why.code != WHY_NONE)
 		return;
+	if (verb == JUDGE_HOST) {
+		inventory_lines(t, &a->inventory);
+		return;
+	}
 	if (verb == JUDGE_VARS) {
 		instance_vars_lines(t, &a->vars);
 		return;
@@ -140,6 +135,7 @@ judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a
 void
 judge_answer_free(struct judge_answer *a)
 {
+	inventory_free(&a->inventory);
 	token_claims_free(&a->claims);
 	instance_vars_free(&a->vars);
 	*a = (struct judge_answer){ .issuer = 0 };
@@ -158,7 +154,7 @@ judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, 
 	const struct found_keys *k;
 	int64_t oldest;
 
-	if (asked->verb == JUDGE_VARS)
+	if (asked->verb != JUDGE_TOKEN)
 		return 0;
 	if (a->issuer >= asked->issuers)
 		return refuse(why, WHY_BUG, PROGRAM " names an issuer that is none of gpuhelper.conf's");

@@ -7,11 +7,13 @@
 #define GPUHELPER_PURE_JUDGEASK_H
 
 #include "claims.h"
+#include "gpu.h"
 #include "lines.h"
 #include "settings.h"
 #include "why.h"
 
 enum judge_verb {
+	JUDGE_HOST,	/* what GPUs does this host have?  Asked first; after it, nothing is opened any more */
 	JUDGE_TOKEN,	/* whose is it? */
 	JUDGE_VARS,	/* which instance variables does this JSON name? */
 };
@@ -25,7 +27,8 @@ struct found_keys {
 
 struct judge_ask {
 	enum judge_verb verb;
-	char *text;			/* a token, or the JSON */
+	uint32_t vendors;		/* of JUDGE_HOST: a mask (1 << enum gpu_vendor), which may be 0 */
+	char *text;			/* of the others: a token, or the JSON */
 	int64_t now;			/* the time, seconds since 1970 */
 	struct issuer_setting *issuer;	/* url, audience, keys, max_age and keys_max_age of each */
 	struct found_keys *keys;	/* as many */
@@ -35,6 +38,7 @@ struct judge_ask {
 struct judge_answer {
 	bool other_version;		/* it is not to be read: its writer is of another version */
 	struct why why;			/* WHY_NONE: this follows */
+	struct inventory inventory;	/* of the host (inventorylines.h) */
 	uint32_t issuer;		/* of a token: which of those that were sent along */
 	struct token_claims claims;	/* of a token */
 	struct instance_vars vars;	/* of the JSON */
@@ -52,8 +56,9 @@ void judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answ
 void judge_answer_free(struct judge_answer *a);
 
 /*
- * Is it an answer to that question?  It can't be seen to be the right one: that is the judge's alone to know.  -1 with
- * *why: no such issuer, no name, a date that no token of that issuer can have now.
+ * Is it an answer to that question, of a token or of JSON?  It can't be seen to be the right one: that is the judge's
+ * alone to know.  -1 with *why: no such issuer, no name, a date that no token of that issuer can have now.  Of a host
+ * see hostcheck.h.
  */
 int judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, struct why *why);
 

@@ -332,3 +332,17 @@ lines_members(struct lines *s, const char *name, void **array, size_t *n, size_t
 		else if ((member = lines_member(s, array, n, at, size)) != NULL)
 			each(s, member);
 }
+
+void
+why_words(struct lines *t, struct why *why)
+{
+	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN, WHY_DENIED,
+		WHY_CONFIG };
+	unsigned i, at = 0;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i] == why->code)
+			at = i;
+	why->code = codes[word_index(t, at, sizeof(codes) / sizeof(codes[0]))];
+	word_text(t, why->text, sizeof(why->text));
+}

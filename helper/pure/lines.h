@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "text.h"
+#include "why.h"
 
 struct lines {
 	struct buf *out;	/* writing, to its end; NULL: reading */
@@ -52,6 +53,8 @@ void word_text(struct lines *s, char *p, size_t size);
 void word_copy(struct lines *s, char **p);
 /* Likewise, and NULL where it is empty. */
 void word_copy_if_any(struct lines *s, char **p);
+/* A reason (why.h), or that there is none. */
+void why_words(struct lines *s, struct why *why);
 /* A word where the line has one more (writing: where there is one). */
 void words_list(struct lines *s, struct strlist *l);
 

@@ -119,6 +119,19 @@ policy_vendors(const struct policy *p)
 	return mask;
 }
 
+unsigned
+policies_vendors(const struct policy_set *s)
+{
+	unsigned vendors = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->v[i].broken == NULL && s->v[i].policy.gpus > 0)
+			/* of NVIDIA's there is something to hide from whoever has others */
+			vendors |= policy_vendors(&s->v[i].policy) | 1U << GPU_NVIDIA;
+	return vendors;
+}
+
 void
 grant_free(struct grant *g)
 {

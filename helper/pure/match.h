@@ -4,6 +4,7 @@
 
 #include "asked.h"
 #include "policy.h"
+#include "policyset.h"
 #include "request.h"
 #include "settings.h"
 
@@ -76,6 +77,8 @@ enum verdict policy_allows(const struct policy *p, const struct asker *who, cons
 
 /* The vendors that the policy speaks of, as a mask for gpus_find(). */
 unsigned policy_vendors(const struct policy *p);
+/* What a request that may be any policy's needs to know of; 0: none of them gives GPUs. */
+unsigned policies_vendors(const struct policy_set *s);
 
 void grant_free(struct grant *g);
 #define autogrant __attribute__((cleanup(grant_free)))

@@ -49,7 +49,7 @@ gpu_rule_vendor(const struct gpu_rule *r)
 unsigned
 gpu_rule_vendors(const struct gpu_rule *r)
 {
-	return r->kind != NULL ? (1U << GPU_VENDORS) - 1 : 1U << r->vendor;
+	return r->kind != NULL ? GPUS_ALL : 1U << r->vendor;
 }
 
 /* One word of a CDI kind's rule, and one name in full. */

@@ -5,20 +5,17 @@
  */
 #include "back.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../host/clock.h"
-#include "../host/file.h"
 #include "../host/process.h"
 #include "acts.h"
 #include "audit.h"
 #include "concern.h"
+#include "host.h"
 #include "leasewrite.h"
 #include "reader.h"
 #include "take.h"
@@ -106,18 +103,15 @@ ask_for(const struct lease *l, struct ask *ask, struct why *why)
 static int
 judge(struct work *w)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct question q = { .who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings,
-		.policies = &w->policies, .source = { .root = root, .udev = true },
-		.parse_specs = reader_parses_specs };
+	const struct question q = { .who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings,
+		.policies = &w->policies, .find_gpus = host_gpus, .parse_specs = reader_parses_specs };
 
-	if (root == -1)
-		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
 	if (w->lease.pausing.who == NULL || !identity_unpack(w->lease.pausing.who, &w->known))
 		return refuse(&w->why, WHY_DENIED, "what pipeline it is was too long to be remembered");
 	if (reader_reads(&w->settings, &w->policies, &w->why) == -1 ||
 	    ask_for(&w->lease, &w->ask, &w->why) == -1)
 		return -1;
+	host_look(policies_vendors(&w->policies));
 	decide(&q, &w->decision, NULL, NULL);
 	if (w->decision.verdict == VERDICT_GRANT)
 		return 0;

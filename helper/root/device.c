@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../host/file.h"
-#include "../host/udev.h"
 #include "../host/users.h"
 #include "acl.h"
 #include "acts.h"
@@ -175,7 +174,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out) ||
 	    access_without(fd, v->subject, want, ours.v, ours.n))
 		return 0;
-	return plan_entry(v, n, fd, st, udev_flushes_users(n->major, n->minor), &ours, mask, why);
+	return plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), &ours, mask, why);
 }
 
 /* In the lease: how the node was, for whoever asks later what became of it. */

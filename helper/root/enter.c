@@ -28,13 +28,13 @@
 
 #include "../host/file.h"
 #include "../host/hostview.h"
-#include "../host/majors.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"
+#include "host.h"
 #include "judge.h"
 #include "labeller.h"
 #include "looker.h"
@@ -341,20 +341,17 @@ check_own(uid_t uid, struct why *why)
 static void
 find_nodes(struct filter_nodes *out)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *params = root == -1 ? NULL : file_read_at(root, "proc/driver/nvidia/params", 65536, NULL);
 	struct inventory inv = { .gpus = 0 };
 	struct why ignored;
 	size_t i;
 
-	nvidia_params_parse(params != NULL ? params : "", &inv);
+	(void)host_read_drivers(&inv, &ignored);
 	out->uid = inv.nvidia_uid;
 	out->gid = inv.nvidia_gid;
-	if (root != -1 && majors_read(root, &inv.majors, &ignored) == 0)
-		for (i = 0; i < inv.majors.n && out->majors < FILTER_MAJORS_MAX; i++)
-			if (inv.majors.v[i].type == 'c' && strncmp(inv.majors.v[i].name, "nvidia", 6) == 0)
-				out->major[out->majors++] = inv.majors.v[i].major;
-	devmajors_free(&inv.majors);
+	for (i = 0; i < inv.majors.n && out->majors < FILTER_MAJORS_MAX; i++)
+		if (inv.majors.v[i].type == 'c' && strncmp(inv.majors.v[i].name, "nvidia", 6) == 0)
+			out->major[out->majors++] = inv.majors.v[i].major;
+	inventory_free(&inv);
 }
 
 /* Of who is nobody else: root's own runtimes.  A filter can't be loosened once it is known what is asked. */

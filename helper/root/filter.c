@@ -446,6 +446,25 @@ compose_for(struct program *p, enum filter_child child)
 	answer(p, UNKNOWN);
 }
 
+/* It reads /proc, /sys and what udev knows, and says what it saw; then it takes the filter of a reader. */
+static void
+compose_for_seer(struct program *p)
+{
+	unsigned short at;
+
+	put_looking(p);
+	put_opening(p, O_ACCMODE | CHANGING);
+	put_memory(p);
+	put_kill(p, NULL, 0);
+	put_harmless(p);
+	end(p, begin(p, SYS_write), ALLOW);
+	at = begin(p, SYS_prctl);
+	need_equal(p, 0, PR_SET_SECCOMP, REFUSE);
+	end(p, at, ALLOW);
+	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
+	answer(p, UNKNOWN);
+}
+
 /* No file, whatever its name; nobody else's process. */
 static void
 compose_for_reader(struct program *p)
@@ -485,6 +504,8 @@ filter_install_for(enum filter_child child, struct why *why)
 
 	if (child == FILTER_READER)
 		compose_for_reader(&p);
+	else if (child == FILTER_SEER)
+		compose_for_seer(&p);
 	else
 		compose_for(&p, child);
 	return install(&p, why);

@@ -39,10 +39,11 @@ int filter_install(const struct filter_nodes *nodes, struct why *why);
 
 /*
  * Likewise for the looker (lookerloop.h), which opens for reading, copies itself, and changes nothing; for
- * gpuhelper-label, which uses what is there, labels it, and makes nothing; and for gpuhelper-read and gpuhelper-judge,
- * each of which has its channel and memory, and nothing else.
+ * gpuhelper-label, which uses what is there, labels it, and makes nothing; for gpuhelper-judge while it looks at the
+ * host, which opens for reading, and takes the next one then; and for gpuhelper-read and gpuhelper-judge, each of which
+ * has its channel and memory, and nothing else.
  */
-enum filter_child { FILTER_LOOKER, FILTER_LABELLER, FILTER_READER };
+enum filter_child { FILTER_LOOKER, FILTER_LABELLER, FILTER_SEER, FILTER_READER };
 int filter_install_for(enum filter_child child, struct why *why);
 
 #endif

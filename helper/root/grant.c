@@ -6,7 +6,6 @@
 #include "grant.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
+#include "host.h"
 #include "judge.h"
 #include "leaseend.h"
 #include "owncgroup.h"
@@ -56,18 +56,11 @@ identify(struct work *w)
 static int
 judge(struct work *w)
 {
-	struct question q = {
+	const struct question q = {
 		.who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings, .policies = &w->policies,
-		.source = { .root = -1, .udev = true }, .parse_specs = reader_parses_specs,
+		.find_gpus = host_gpus, .parse_specs = reader_parses_specs,
 	};
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (root == -1)
-		return refuse(&w->why, WHY_IO, "/: %s", strerror(errno));
-	q.source.root = root;
-	/* the kernel shows GPUs as the cgroup's device rules are (amdkfd): no caller may have them counted differently */
-	if (leave_cgroup(w->peer->starter, &w->why) == -1)
-		return -1;
 	w->judged = true;
 	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
@@ -102,6 +95,12 @@ prepare(struct work *w)
 		return refuse(&w->why, WHY_DENIED, "the container asks for nothing");
 	if (ask_parse(r->gpus, r->folders, &w->ask, &w->why) == -1 || bound_ask(w) == -1)
 		return -1;
+	/* the kernel shows GPUs as the cgroup's device rules are (amdkfd): no caller may have them counted differently */
+	if (leave_cgroup(w->peer->starter, &w->why) == -1)
+		return -1;
+	/* before the judge has heard a stranger's word */
+	if (ask_wants_gpus(&w->ask))
+		host_look(policies_vendors(&w->policies));
 	if (identify(w) == -1)
 		return -1;
 	w->prepared = true;

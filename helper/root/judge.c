@@ -11,6 +11,7 @@
 
 #define PROGRAM "gpuhelper-judge"
 #define ANSWER_MS 4000		/* for what takes milliseconds */
+#define HOST_MS 8000		/* likewise, of a host whose /sys may be slow */
 
 static struct spawned judge = { PROGRAM, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
 
@@ -24,6 +25,12 @@ void
 judge_end(void)
 {
 	spawned_end(&judge);
+}
+
+pid_t
+judge_pid(void)
+{
+	return judge.pid;
 }
 
 static int
@@ -42,7 +49,7 @@ hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answ
 
 /* judge_answer_free() in either case. */
 static int
-ask(struct judge_ask *a, struct judge_answer *out, struct why *why)
+ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
@@ -53,15 +60,46 @@ ask(struct judge_ask *a, struct judge_answer *out, struct why *why)
 	/* no date in the question is before 1970, so nothing but memory can be short */
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
-	answer = spawned_answer(&judge, b.p, b.len, ANSWER_MS, &len, why);
+	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
 	return answer != NULL ? hear(a, answer, len, out, why) : -1;
+}
+
+static bool asked;	/* what the host is like */
+
+int
+judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
+	struct judge_answer answer = { .issuer = 0 };
+	int ret;
+
+	*out = (struct inventory){ 0 };
+	asked = true;
+	if ((ret = ask(&a, HOST_MS, &answer, why)) == 0) {
+		*out = answer.inventory;
+		answer.inventory = (struct inventory){ 0 };
+	}
+	judge_answer_free(&answer);
+	return ret;
+}
+
+/* Of what a stranger wrote: from then on it opens nothing. */
+static int
+ask_of_stranger(struct judge_ask *a, struct judge_answer *out, struct why *why)
+{
+	struct inventory none = { 0 };
+
+	if (!asked && judge_sees(0, &none, why) == -1)
+		return -1;
+	return ask(a, ANSWER_MS, out, why);
 }
 
 int
 judge_identifies(char *token, struct settings *s, struct known *out, struct why *why)
 {
 	const time_t now = time(NULL);
-	struct judge_ask a = { JUDGE_TOKEN, token, now > 0 ? now : 0, s->issuer, issuers_keys_find(s, true), s->issuers };
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = token, .now = now > 0 ? now : 0, .issuer = s->issuer,
+	    .keys = issuers_keys_find(s, true), .issuers = s->issuers };
 	struct judge_answer answer = { .issuer = 0 };
 	int ret;
 
@@ -69,7 +107,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 	token_hash(token, out->token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(why);
-	if ((ret = ask(&a, &answer, why)) == 0) {
+	if ((ret = ask_of_stranger(&a, &answer, why)) == 0) {
 		out->claims = answer.claims;
 		answer.claims = (struct token_claims){ 0 };
 		known_by_token(out, &s->issuer[answer.issuer]);
@@ -86,7 +124,7 @@ judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 	struct judge_answer answer = { .issuer = 0 };
 	int ret;
 
-	if ((ret = ask(&a, &answer, why)) == 0) {
+	if ((ret = ask_of_stranger(&a, &answer, why)) == 0) {
 		*out = answer.vars;
 		answer.vars = (struct instance_vars){ .there = false };
 	}

@@ -1,15 +1,28 @@
 /*
- * gpuhelper-judge, as the helper speaks to it: another program, which parses what a stranger wrote.  The helper finds
- * the issuers' keys, sees that they are root's, and sends their bytes with the token's (pure/judgeask.h).
+ * gpuhelper-judge, as the helper speaks to it: another program, which sees the host's GPUs and then parses what a
+ * stranger wrote.  The helper finds the issuers' keys, sees that they are root's, and sends their bytes with the
+ * token's (pure/judgeask.h).
  */
 #ifndef GPUHELPER_ROOT_JUDGE_H
 #define GPUHELPER_ROOT_JUDGE_H
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "../host/identity.h"
+#include "../pure/gpu.h"
 
 /* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
 void judge_start(void);
 void judge_end(void);
+pid_t judge_pid(void);		/* 0: there is none */
+
+/*
+ * What the judge sees of GPUs of the vendors in the mask (1 << enum gpu_vendor); not checked yet.  To be called once,
+ * and before the others: what has heard a stranger is not asked what the host is like.  -1 with *why; inventory_free()
+ * in either case.
+ */
+int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
 
 /*
  * Of a token, as of now.  One that does not hold ends the matter, no other identity is tried: -1 with *why.

@@ -22,6 +22,7 @@
 #include "../host/file.h"
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
+#include "judge.h"
 #include "labeller.h"
 #include "looker.h"
 
@@ -196,7 +197,8 @@ check_chain(int top, const char *controllers, const char *mount, const char *pat
 
 /*
  * The looker, and gpuhelper-label: whoever could freeze them would have them answer as slowly as he likes, while a lock
- * is held.  gpuhelper-read and gpuhelper-judge answer before any lock is taken, within a time of the helper's own.
+ * is held.  gpuhelper-judge: to a cgroup, the kernel shows only those of AMD's GPUs that its device rules allow.
+ * gpuhelper-read answers before any lock is taken, within a time of the helper's own.
  */
 static bool
 move_child(int procs, pid_t child)
@@ -219,7 +221,7 @@ move(int top, const char *mount, struct why *why)
 	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
 	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_child(procs, looker_pid()) ||
-	    !move_child(procs, labeller_pid()) || write(procs, "0", 1) != 1)
+	    !move_child(procs, labeller_pid()) || !move_child(procs, judge_pid()) || write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
 	return 0;
 }

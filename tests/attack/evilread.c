@@ -1,8 +1,8 @@
 /*
- * In the place of gpuhelper-read or gpuhelper-judge, which is NAME.real then: has that answer, and says something else.
- * How is in /etc/evil-read:
+ * In the place of gpuhelper-read or gpuhelper-judge, which is NAME.real then: has that answer, and says something else
+ * once.  How is in /etc/evil-read: the number of the answer, from 0, and one of
  *
- *	replace FROM TO		once, in the answer
+ *	replace FROM TO...	in that answer, where it is first; one after the other.  «~» is a blank
  *	half, huge, more, none, silent, garbage
  *	aside			lets its channel go when it has answered, and stays
  */
@@ -38,9 +38,7 @@ take(int fd, unsigned char *to)
 	while (at < want && (n = read(fd, to + at, want - at)) > 0)
 		if ((at += (size_t)n) == HEAD)
 			want = HEAD + length(to);
-	if (at < want)
-		_exit(1);
-	return at;
+	return at < want ? 0 : at;
 }
 
 static void
@@ -52,56 +50,121 @@ give(int fd, const unsigned char *from, size_t n)
 		n -= (size_t)done;
 }
 
-int
-main(int argc, char **argv)
-{
-	static unsigned char question[1 << 20], answer[1 << 20], other[1 << 21];
-	char how[16] = "", from[200] = "", to[200] = "", real[100];
-	unsigned char *at;
-	size_t asked, said, before;
-	FILE *f = fopen("/etc/evil-read", "r");
-	int pair[2];
+#define PAIRS 8
 
-	if (argc < 1 || f == NULL || fscanf(f, "%15s %199s %199s", how, from, to) < 1)
-		return 1;
+static char how[16], from[PAIRS][200], to[PAIRS][200];
+static int which, pairs;
+
+static void
+blanks(char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s == '~')
+			*s = ' ';
+}
+
+static void
+read_how(void)
+{
+	FILE *f = fopen("/etc/evil-read", "r");
+
+	if (f == NULL || fscanf(f, "%d %15s", &which, how) != 2)
+		_exit(1);
+	while (pairs < PAIRS && fscanf(f, "%199s %199s", from[pairs], to[pairs]) == 2) {
+		blanks(from[pairs]);
+		blanks(to[pairs]);
+		pairs++;
+	}
 	fclose(f);
-	asked = take(3, question);
-	if (strcmp(how, "silent") == 0)
-		sleep(60);
-	if (strcmp(how, "none") == 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == -1)
-		return 0;
+}
+
+static size_t
+replace(unsigned char *answer, size_t said, const char *old, const char *new)
+{
+	static unsigned char other[1 << 21];
+	unsigned char *at = memmem(answer, said, old, strlen(old));
+	size_t before;
+
+	if (at == NULL)
+		_exit(3);
+	before = (size_t)(at - answer);
+	memcpy(other, answer, said);
+	memcpy(other + before, new, strlen(new));
+	memcpy(other + before + strlen(new), answer + before + strlen(old), said - before - strlen(old));
+	said = said - strlen(old) + strlen(new);
+	set_length(other, said - HEAD);
+	memcpy(answer, other, said);
+	return said;
+}
+
+/* What is said in the answer's place, and how much of it. */
+static size_t
+lie(unsigned char *answer, size_t said)
+{
+	int i;
+
+	if (strcmp(how, "half") == 0)
+		return said / 2;
+	if (strcmp(how, "huge") == 0)
+		set_length(answer, 0x7fffffff);
+	else if (strcmp(how, "garbage") == 0)
+		memset(answer + HEAD, 'x', said - HEAD);
+	else if (strcmp(how, "more") == 0) {
+		memcpy(answer + said, "more\n", 5);
+		set_length(answer, said - HEAD + 5);
+		return said + 5;
+	}
+	for (i = 0; i < pairs; i++)
+		said = replace(answer, said, from[i], to[i]);
+	return said;
+}
+
+static void
+start(const char *name, int pair[2])
+{
+	char real[100];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == -1)
+		_exit(1);
 	if (fork() == 0) {
 		dup2(pair[1], 3);
 		close(pair[0]);
-		snprintf(real, sizeof(real), "/usr/libexec/gpuhelper/%.40s.real", argv[0]);
-		execl(real, argv[0], (char *)NULL);
+		snprintf(real, sizeof(real), "/usr/libexec/gpuhelper/%.40s.real", name);
+		execl(real, name, (char *)NULL);
 		_exit(1);
 	}
 	close(pair[1]);
-	give(pair[0], question, asked);
-	said = take(pair[0], answer);
-	memcpy(other, answer, said);
-	if (strcmp(how, "half") == 0)
-		said /= 2;
-	else if (strcmp(how, "huge") == 0)
-		set_length(other, 0x7fffffff);
-	else if (strcmp(how, "garbage") == 0)
-		memset(other + HEAD, 'x', said - HEAD);
-	else if (strcmp(how, "more") == 0) {
-		memcpy(other + said, "more\n", 5);
-		set_length(other, said - HEAD + 5);
-		said += 5;
-	} else if (strcmp(how, "aside") != 0 && (at = memmem(answer, said, from, strlen(from))) != NULL) {
-		before = (size_t)(at - answer);
-		memcpy(other + before, to, strlen(to));
-		memcpy(other + before + strlen(to), at + strlen(from), said - before - strlen(from));
-		said = said - strlen(from) + strlen(to);
-		set_length(other, said - HEAD);
-	} else if (strcmp(how, "aside") != 0)
-		return 3;
-	give(3, other, said);
-	if (strcmp(how, "aside") == 0)
-		close(3);
+}
+
+int
+main(int argc, char **argv)
+{
+	static unsigned char question[1 << 20], answer[1 << 21];
+	size_t asked, said;
+	int pair[2], i;
+
+	if (argc < 1)
+		return 1;
+	read_how();
+	start(argv[0], pair);
+	for (i = 0;; i++) {
+		if ((asked = take(3, question)) == 0)
+			break;
+		if (i == which && strcmp(how, "silent") == 0)
+			sleep(60);
+		if (i == which && strcmp(how, "none") == 0)
+			return 0;
+		give(pair[0], question, asked);
+		said = take(pair[0], answer);
+		if (i == which)
+			said = lie(answer, said);
+		give(3, answer, said);
+		if (i == which && strcmp(how, "aside") == 0) {
+			close(3);
+			break;
+		}
+	}
+	/* it stays, whatever became of its helper */
 	pause();
 	return 0;
 }

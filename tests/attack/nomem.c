@@ -1,10 +1,9 @@
 /*
  * A library whose Nth allocation fails (NOMEM=N in the environment), or with N+ that one and all that follow; it says
- * so on descriptor 2, and there, too, when the log is opened.  For LD_PRELOAD, which a setuid program does not take:
- * so it goes into a helper that root starts.  It counts from its constructor on; the C library's own allocations
+ * so on descriptor 2, and there, too, when the log is opened.  For LD_PRELOAD, which neither a setuid program nor a
+ * static one takes: so it goes into a helper that root starts, of the same objects but linked dynamically.  It counts from its constructor on; the C library's own allocations
  * (fopen(3), opendir(3), strdup(3)) come here, too.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,9 +20,7 @@ void *__libc_realloc(void *p, size_t size);
 void *__libc_memalign(size_t align, size_t size);
 
 static unsigned long at, seen;
-static int on, in_libconfig;
-static void (*real_config_init)(void *);
-static int (*real_config_read_string)(void *, const char *);
+static int on;
 
 static void
 say(const char *text)
@@ -37,7 +34,7 @@ fails(void)
 	if (at == 0 || ++seen < at || (seen > at && !on))
 		return 0;
 	if (seen == at)
-		say(in_libconfig ? "nomem in libconfig\n" : "nomem\n");
+		say("nomem\n");
 	errno = ENOMEM;
 	return 1;
 }
@@ -84,26 +81,6 @@ posix_memalign(void **out, size_t align, size_t size)
 	return 0;
 }
 
-/* libconfig writes to where there is no memory: that it may crash then is known. */
-void
-config_init(void *cfg)
-{
-	in_libconfig++;
-	real_config_init(cfg);
-	in_libconfig--;
-}
-
-int
-config_read_string(void *cfg, const char *text)
-{
-	int ret;
-
-	in_libconfig++;
-	ret = real_config_read_string(cfg, text);
-	in_libconfig--;
-	return ret;
-}
-
 int
 openat(int dir, const char *path, int flags, ...)
 {
@@ -126,8 +103,6 @@ loaded(void)
 	const char *text = getenv("NOMEM");
 	char *end = NULL;
 
-	real_config_init = (void (*)(void *))dlsym(RTLD_NEXT, "config_init");
-	real_config_read_string = (int (*)(void *, const char *))dlsym(RTLD_NEXT, "config_read_string");
 	if (text != NULL) {
 		at = strtoul(text, &end, 10);
 		on = *end == '+';

@@ -29,6 +29,8 @@ for p in launch poke killat faultat stopat payload fusemap evilread; do
 done
 ${CC:-cc} -shared -fPIC -Wall -DMARK="\"$ATTACK_TEMP/marks/mark\"" -o "$ATTACK_TEMP/preload.so" "$here/preload.c"
 ${CC:-cc} -O1 -shared -fPIC -fno-builtin -Wall -Wextra -D_GNU_SOURCE -o "$ATTACK_TEMP/nomem.so" "$here/nomem.c"
+b=${BUILD:-$here/../../build}
+${CC:-cc} -pie -o "$ATTACK_TEMP/gpuhelper-dynamic" "$b/helper/root/main.o" "$b/libroot.a" "$b/libhost.a" "$b/libpure.a"
 
 for u in attacker victim; do
 	useradd --create-home "$u"

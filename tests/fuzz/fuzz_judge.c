@@ -1,20 +1,79 @@
 /*
- * libFuzzer entry for helper/pure/judgeask.c: what an evil gpuhelper-judge could answer.  The first byte says what was
- * asked.  What is taken has one spelling, and is of an issuer that was sent along.
+ * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: what an evil gpuhelper-judge could answer.  The
+ * first byte says what was asked.  What is taken has one spelling; of a token, it is of an issuer that was sent along; of
+ * a host, it has GPUs' nodes alone, and none of two GPUs.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/pure/hostcheck.h"
 #include "../../helper/pure/judgeask.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct devmajor drivers[] = { { 195, 'c', "nvidia" }, { 195, 'c', "nvidiactl" }, { 195, 'c', "nvidia-modeset" },
+	{ 510, 'c', "nvidia-uvm" }, { 511, 'c', "nvidia-caps" }, { 234, 'c', "kfd" }, { 226, 'c', "drm" }, { 1, 'c', "mem" } };
+
+/* Of /dev/nvidia0, say: the number behind the last of its letters. */
+static uint32_t
+number_in(const char *path)
+{
+	return (uint32_t)strtoul(path + strcspn(path, "0123456789"), NULL, 10);
+}
+
+/* In words of hostcheck.h, not of the code. */
+static void
+must_be_gpus(const struct gpu_node *n)
+{
+	const bool numbered = strpbrk(n->path, "0123456789") != NULL;
+
+	must(strncmp(n->path, "/dev/", 5) == 0 && strstr(n->path, "..") == NULL);
+	if (n->major == GPU_NODE_NO_MODULE)
+		must(strcmp(n->path, "/dev/nvidia-uvm") == 0);
+	else
+		must(n->major == 195 || n->major == 226 || n->major == 234 || n->major == 261 || n->major == 510 || n->major == 511);
+	must(!numbered || number_in(n->path) == n->minor);
+}
+
+static void
+must_be_host(const struct inventory *inv)
+{
+	const struct gpu *g, *o;
+	size_t i, k, m, n;
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS; v++)
+		for (i = 0; i < inv->commons[v] && inv->fault[v].code == WHY_NONE; i++)
+			must_be_gpus(&inv->common[v][i]);
+	for (i = 0; i < inv->gpus; i++)
+		for (g = &inv->gpu[i], m = 0; m < g->nodes && inv->fault[g->vendor].code == WHY_NONE; m++) {
+			must_be_gpus(&g->node[m]);
+			for (k = 0; k < i; k++)
+				for (o = &inv->gpu[k], n = 0; n < o->nodes; n++)
+					if (inv->fault[o->vendor].code == WHY_NONE && *g->unusable == '\0' && *o->unusable == '\0' && g->node[m].major == o->node[n].major &&
+					    g->node[m].minor == o->node[n].minor)
+						must(g->vendor == o->vendor && strcmp(g->pci, o->pci) == 0);
+		}
+}
+
+static void
+check_host(struct inventory *inv)
+{
+	struct why why;
+
+	inv->majors = (struct devmajors){ drivers, sizeof(drivers) / sizeof(drivers[0]) };
+	if (host_check(inv, &why) == 0)
+		must_be_host(inv);
+	inv->majors = (struct devmajors){ NULL, 0 };
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct issuer_setting issuer[2] = { { .max_age = 3600 }, { .max_age = 7 } };
-	const enum judge_verb verb = size > 0 && data[0] % 2 == 1 ? JUDGE_VARS : JUDGE_TOKEN;
+	static const enum judge_verb verbs[] = { JUDGE_TOKEN, JUDGE_VARS, JUDGE_HOST };
+	const enum judge_verb verb = verbs[size > 0 ? data[0] % 3 : 0];
 	struct found_keys keys[2] = { { .text = (char []){ "{}" } }, { .text = NULL } };
 	const struct judge_ask asked = { .verb = verb, .now = 1790000000, .issuer = issuer, .keys = keys, .issuers = 2 };
 	struct judge_answer a = { .issuer = 0 };
@@ -33,6 +92,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		out = (struct lines){ .out = &b };
 		judge_answer_lines(&out, verb, &a);
 		must(lines_finish(&out) && b.len == text.len && memcmp(b.p, text.p, text.len) == 0);
+		if (verb == JUDGE_HOST)
+			check_host(&a.inventory);
 		if (judge_answer_check(&asked, &a, &why) == 0 && verb == JUDGE_TOKEN)
 			must(a.issuer == 0 && *a.claims.team != '\0' && *a.claims.pipeline != '\0' && strlen(a.claims.once) == 64 &&
 			    a.claims.exp > asked.now - TOKEN_LEEWAY && asked.now - a.claims.iat <= issuer[a.issuer].max_age);

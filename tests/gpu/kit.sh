@@ -7,7 +7,7 @@ cp "$here/build/gpuhelper" "$here/build/gpuhelper-read" "$here/build/gpuhelper-j
 cp "$(command -v runc)" /bin/busybox "$1/"
 ${CC:-cc} -O1 -o "$1/vectoradd" "$here/tests/gpu/vectoradd.c"
 for p in "$1/gpuhelper" "$1/gpuhelper-read" "$1/gpuhelper-judge" "$1/gpuhelper-label" "$1/gpuhelperctl" "$1/runc"; do
-	ldd "$p" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
+	ldd "$p" 2>/dev/null | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
 done | sort -u | while read -r l; do
 	case ${l##*/} in libc.so*|libm.so*|libpthread.so*|libdl.so*) ;; *) cp -L "$l" "$1/lib/" ;; esac
 done

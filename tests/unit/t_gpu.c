@@ -12,7 +12,7 @@
 #include "../../helper/host/file.h"
 #include "../../helper/host/gpus.h"
 #include "../../helper/pure/cleanup.h"
-#include "../../helper/pure/gpu.h"
+#include "../../helper/pure/gpufacts.h"
 #include "tap.h"
 
 #define ALL_VENDORS (1U << GPU_NVIDIA | 1U << GPU_AMD | 1U << GPU_INTEL)

@@ -21,7 +21,8 @@ static struct found_keys keys[2] = {
 	{ .text = (char []){ "{ \"keys\": [ \"\n\" ] }" }, .fetched = 5 },
 	{ .why = { WHY_CONFIG, "there are no keys" } },
 };
-static struct judge_ask asked = { JUDGE_TOKEN, (char []){ "a.b.c" }, NOW, issuers, keys, 2 };
+static struct judge_ask asked = { .verb = JUDGE_TOKEN, .text = (char []){ "a.b.c" }, .now = NOW, .issuer = issuers,
+	.keys = keys, .issuers = 2 };
 
 static char *
 ask_text(struct judge_ask *a, size_t *len)
@@ -107,7 +108,8 @@ test_many_issuers(void)
 {
 	struct issuer_setting many[ISSUERS_MAX];
 	struct found_keys found[ISSUERS_MAX];
-	struct judge_ask a = { JUDGE_TOKEN, asked.text, NOW, many, found, ISSUERS_MAX }, back;
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = asked.text, .now = NOW, .issuer = many, .keys = found,
+		.issuers = ISSUERS_MAX }, back;
 	autofree char *most = NULL;
 	autobuf struct buf more = { 0 };
 	const char *last;

@@ -22,7 +22,7 @@ avc() {
 	return 1
 }
 # nothing that the helper itself did was denied since the machine booted
-clean() { dmesg | grep 'avc:  denied' | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v 'comm="tries' >"$T/out"; ! [ -s "$T/out" ]; }
+clean() { dmesg | grep 'avc:  denied' | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e 'comm="tries' -e 'comm="drm"' >"$T/out"; ! [ -s "$T/out" ]; }
 label() { stat -c %C "$1"; }
 
 # settings [RUNTIME]: runc, or crun, which is faster where all is emulated

@@ -591,11 +591,20 @@ forget
 
 echo "# udev, with a real DRM device"
 node=/dev/dri/renderD128
+# only the helper may start gpuhelper-judge in its domain: permissive, others can, and what would be denied is in the log
 cp /job/drm /usr/libexec/gpuhelper/drm
-chcon --reference=$HELPER /usr/libexec/gpuhelper/drm
-t "libudev finds it for gpuhelper_t, with its bus, its maker and its driver" like "$(/usr/libexec/gpuhelper/drm | grep $node)" \
+chcon --reference=/usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/drm
+setenforce 0
+forget
+found=$(runcon -t gpuhelper_judge_t /usr/libexec/gpuhelper/drm | grep $node)
+denied | grep 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e 'tclass=process' -e 'tclass=fd' -e 'tclass=fifo_file' >"$T/out"
+setenforce 1
+t "libudev finds it for gpuhelper_judge_t, with its bus, its maker and its driver" like "$found" \
     '/dev/dri/renderD128 226:128 pci 0000:00:0[0-9a-f].0 vendor 1af4 driver virtio-pci'
+t "and nothing of that would have been denied" fails test -s "$T/out"
+t "control: such a process is seen" avc 'scontext=[^ ]*:gpuhelper_judge_t:\|tcontext=[^ ]*:gpuhelper_judge_t:'
 rm /usr/libexec/gpuhelper/drm
+forget
 t "a render node is dri_device_t" is "$(label $node)" system_u:object_r:dri_device_t:s0
 setpriv --reuid worker --regid worker --clear-groups -- sleep 100000 &
 holder=$!

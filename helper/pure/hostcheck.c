@@ -1,0 +1,252 @@
+/* See hostcheck.h. */
+#include "hostcheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "mig.h"
+#include "nvlibs.h"
+#include "pick.h"
+#include "text.h"
+
+#define DRM_MAJOR 226		/* fixed: include/uapi/linux/major.h, drm/drm_accel.h */
+#define ACCEL_MAJOR 261
+#define MINOR_MAX ((1U << 20) - 1)
+#define PART_MAX 99
+
+static int
+refuse_host(struct why *why, const char *what, const char *of)
+{
+	return refuse(why, WHY_BUG, "gpuhelper-judge reports %s: %.100s", what, of);
+}
+
+#define DRIVERS 3
+#define CAPS "/dev/nvidia-caps/nvidia-cap"
+
+/* The nodes that GPUs have, by their paths. */
+static const struct known_node {
+	const char *path;
+	bool numbered;			/* the minor stands behind the path, in decimal */
+	uint32_t least, most;		/* minors */
+	bool common;			/* of all of the vendor's GPUs */
+	enum gpu_vendor vendor;		/* whose they are; GPU_VENDORS: any one's */
+	uint32_t major;			/* a fixed one; 0: whatever one of the drivers has in /proc/devices */
+	const char *driver[DRIVERS];
+} known_nodes[] = {
+	{ "/dev/nvidia", true, 0, 247, false, GPU_NVIDIA, 0, { "nvidia", "nvidia-frontend" } },
+	/* MIG's: others of the driver's capabilities are no GPU's (mig-minors in /proc/driver/nvidia-caps) */
+	{ CAPS, true, 3, 4322, false, GPU_NVIDIA, 0, { "nvidia-caps" } },
+	{ "/dev/nvidiactl", false, 255, 255, true, GPU_NVIDIA, 0, { "nvidiactl", "nvidia", "nvidia-frontend" } },
+	{ "/dev/nvidia-modeset", false, 254, 254, true, GPU_NVIDIA, 0, { "nvidia-modeset" } },
+	{ "/dev/nvidia-uvm", false, 0, 0, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
+	{ "/dev/nvidia-uvm-tools", false, 1, 1, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
+	{ "/dev/kfd", false, 0, 0, true, GPU_AMD, 0, { "kfd" } },
+	{ "/dev/dri/renderD", true, 128, MINOR_MAX, false, GPU_VENDORS, DRM_MAJOR, { NULL } },
+	{ "/dev/dri/card", true, 0, MINOR_MAX, false, GPU_NVIDIA, DRM_MAJOR, { NULL } },
+	{ "/dev/accel/accel", true, 0, MINOR_MAX, false, GPU_INTEL, ACCEL_MAJOR, { NULL } },
+};
+
+static bool
+has_path(const struct known_node *k, const struct gpu_node *n)
+{
+	uint32_t minor = k->least;
+
+	if (k->numbered ? !text_starts(n->path, k->path) ||
+	    !text_u32(n->path + strlen(k->path), k->least, k->most, &minor) : strcmp(n->path, k->path) != 0)
+		return false;
+	return n->minor == minor;
+}
+
+static bool
+has_major(const struct known_node *k, const struct inventory *inv, const struct gpu_node *n)
+{
+	uint32_t major;
+	size_t i;
+
+	if (k->major != 0)
+		return n->major == k->major;
+	for (i = 0; i < DRIVERS && k->driver[i] != NULL; i++)
+		if (devmajors_char(&inv->majors, k->driver[i], &major) && n->major == major)
+			return true;
+	/* whoever needs this one is refused */
+	return n->major == GPU_NODE_NO_MODULE && strcmp(n->path, "/dev/nvidia-uvm") == 0;
+}
+
+/* g: whose it is; NULL: all of the vendor's GPUs'. */
+static bool
+is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node *n, enum gpu_vendor vendor)
+{
+	const struct known_node *k;
+
+	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
+		if (k->common == (g == NULL) && (k->vendor == vendor || k->vendor == GPU_VENDORS) && has_path(k, n) &&
+		    has_major(k, inv, n))
+			return true;
+	return false;
+}
+
+/* A capability is of MIG's; and parts have the GPU's own node together, as parts of a part have that one's. */
+static bool
+is_in_place(const struct gpu *g, const struct gpu_node *n)
+{
+	const bool cap = text_starts(n->path, CAPS), part = g != NULL && g->part[0] != '\0';
+
+	return n->read_only == cap && (!cap || part || (g != NULL && g->mig)) &&
+	    (!n->shared || (part && (!cap || strchr(g->part, ':') != NULL)));
+}
+
+static int
+check_nodes(const struct inventory *inv, const struct gpu *g, const struct gpu_node *v, size_t n,
+    enum gpu_vendor vendor, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!is_known(inv, g, &v[i], vendor) || (v[i].needed_for & ~GPU_CAP_ALL) != 0 || !is_in_place(g, &v[i]))
+			return refuse_host(why, "a node that is no GPU's", v[i].path);
+	return 0;
+}
+
+static bool
+is_made_of(const char *s, const char *characters)
+{
+	return s[strspn(s, characters)] == '\0';
+}
+
+/* «GI» or «GI:CI», as gpu_part() would have it. */
+static bool
+is_part(const char *part)
+{
+	const char *colon = strchr(part, ':');
+	char again[32];
+	uint32_t gi, ci;
+
+	snprintf(again, sizeof(again), "%.*s", colon != NULL ? (int)(colon - part) : 15, part);
+	return text_u32(again, 0, PART_MAX, &gi) && (colon == NULL || text_u32(colon + 1, 0, PART_MAX, &ci));
+}
+
+/* As gpus.h has them; an x in the form stands for a hex digit. */
+static bool
+is_uuid(const struct gpu *g)
+{
+	static const char *const forms[GPU_VENDORS] = { [GPU_NVIDIA] = "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
+		[GPU_AMD] = "0Xxxxxxxxxxxxxxxxx" };
+	const char *form = forms[g->vendor], *s = g->uuid;
+
+	if (*s == '\0')
+		return true;
+	for (; form != NULL && *form != '\0' && *s != '\0'; form++, s++)
+		if (*form == 'x' ? strchr("0123456789abcdef", *s) == NULL : *s != (*form == 'X' ? 'x' : *form))
+			return false;
+	return form != NULL && *form == '\0' && *s == '\0';
+}
+
+static int
+check_names(const struct gpu *g, struct why *why)
+{
+	char pci[sizeof(g->pci)], model[sizeof(g->model)];
+
+	if (g->pci[0] != '\0' ? !pci_address_normalise(g->pci, pci) || strcmp(pci, g->pci) != 0 : g->unusable[0] == '\0')
+		return refuse_host(why, "a GPU at what is no PCI address", g->pci);
+	if ((g->part[0] != '\0' || g->mig) && (g->vendor != GPU_NVIDIA || (g->part[0] != '\0' && !is_part(g->part)) ||
+	    (g->part[0] != '\0' && g->mig)))
+		return refuse_host(why, "a part that no GPU has", g->part);
+	text_printable(model, sizeof(model), g->model);
+	if (!is_uuid(g) || strcmp(model, g->model) != 0)
+		return refuse_host(why, "a GPU with a name that none has", g->pci);
+	return g->unusable[0] != '\0' || g->nodes > 0 ? 0 : refuse_host(why, "a GPU without a node", g->pci);
+}
+
+/* Which of the physical GPU it is. */
+static struct held_gpu
+place_of(const struct inventory *inv, const struct gpu *g)
+{
+	struct held_gpu h = { .vendor = g->vendor };
+
+	snprintf(h.pci, sizeof(h.pci), "%s", g->pci);
+	gpu_part(inv, g, h.part);
+	return h;
+}
+
+/* Parts of one GPU may have a node together; else there is none that two GPUs have which can be given to two. */
+static bool
+may_have_both(const struct held_gpu *a, const struct held_gpu *b, const struct gpu_node *m, const struct gpu_node *n)
+{
+	if (m->major != n->major || m->minor != n->minor || held_overlaps(a, b))
+		return true;
+	return m->shared && n->shared && a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0;
+}
+
+static int
+check_apart(const struct gpu *g, const struct held_gpu *a, const struct gpu *o, const struct held_gpu *b,
+    struct why *why)
+{
+	size_t i, k;
+
+	if (held_same(a, b))
+		return refuse_host(why, "the same GPU twice", g->pci);
+	for (i = 0; i < g->nodes; i++)
+		for (k = 0; k < o->nodes; k++)
+			if (!may_have_both(a, b, &g->node[i], &o->node[k]))
+				return refuse_host(why, "one node of two GPUs", g->node[i].path);
+	return 0;
+}
+
+static bool
+counts(const struct inventory *inv, const struct gpu *g)
+{
+	/* what can't be used is nobody's */
+	return inv->fault[g->vendor].code == WHY_NONE && g->unusable[0] == '\0';
+}
+
+/* Of two that are not apart it can't be said which is right. */
+static int
+check_all_apart(struct inventory *inv, struct why *why)
+{
+	autofree struct held_gpu *place = calloc(inv->gpus + 1, sizeof(*place));
+	const struct gpu *g = inv->gpu;
+	struct why bad;
+	size_t i, k;
+
+	if (place == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < inv->gpus; i++) {
+		place[i] = place_of(inv, &g[i]);
+		for (k = 0; k < i && counts(inv, &g[i]); k++)
+			if (counts(inv, &g[k]) && check_apart(&g[i], &place[i], &g[k], &place[k], &bad) == -1)
+				inv->fault[g[i].vendor] = inv->fault[g[k].vendor] = bad;
+	}
+	return 0;
+}
+
+static int
+check_vendor(const struct inventory *inv, enum gpu_vendor v, struct why *why)
+{
+	const struct gpu *g;
+	size_t i;
+
+	if (v == GPU_NVIDIA && !is_made_of(inv->nvidia_version, "0123456789."))
+		return refuse_host(why, "a driver version that is none", inv->nvidia_version);
+	if (check_nodes(inv, NULL, inv->common[v], inv->commons[v], v, why) == -1)
+		return -1;
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		if (g->vendor == v && (check_names(g, why) == -1 || check_nodes(inv, g, g->node, g->nodes, v, why) == -1))
+			return -1;
+	}
+	return 0;
+}
+
+int
+host_check(struct inventory *inv, struct why *why)
+{
+	struct why bad;
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (inv->fault[v].code == WHY_NONE && check_vendor(inv, (enum gpu_vendor)v, &bad) == -1)
+			inv->fault[v] = bad;
+	return check_all_apart(inv, why);
+}

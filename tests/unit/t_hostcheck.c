@@ -1,0 +1,301 @@
+/*
+ * What gpuhelper-judge says of a host, written and read back (pure/inventorylines.h), and what the helper takes of it
+ * (pure/hostcheck.h): all that fixtures have, and none of the lies that it could see through.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/file.h"
+#include "host/gpus.h"
+#include "pure/cleanup.h"
+#include "pure/hostcheck.h"
+#include "pure/inventorylines.h"
+#include "rnd.h"
+#include "tap.h"
+
+static const char *sysroot;
+
+static bool
+find(const char *tree, struct inventory *inv)
+{
+	char path[PATH_MAX];
+	struct why why;
+	autoclose int fd = -1;
+	struct gpu_source src;
+
+	snprintf(path, sizeof(path), "%s/%s", sysroot, tree);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	src = (struct gpu_source){ .root = fd };
+	return ok(gpus_find(&src, GPUS_ALL, inv, &why) == 0, "%s is found", tree);
+}
+
+static char *
+written(struct inventory *inv, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+
+	inventory_lines(&t, inv);
+	if (!lines_finish(&t))
+		return NULL;
+	*len = b.len;
+	return buf_take(&b);
+}
+
+static bool
+taken(const char *text, size_t len, struct inventory *inv)
+{
+	struct lines t = { .at = text, .end = text + len };
+
+	*inv = (struct inventory){ 0 };
+	inventory_lines(&t, inv);
+	return lines_finish(&t);
+}
+
+static bool
+same_nodes(const struct gpu_node *a, size_t n, const struct gpu_node *b, size_t m)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < m; i++)
+		if (strcmp(a[i].path, b[i].path) != 0 || a[i].major != b[i].major || a[i].minor != b[i].minor ||
+		    a[i].needed_for != b[i].needed_for || a[i].optional != b[i].optional || a[i].read_only != b[i].read_only ||
+		    a[i].shared != b[i].shared)
+			return false;
+	return n == m;
+}
+
+static bool
+same(const struct inventory *a, const struct inventory *b)
+{
+	const struct gpu *g, *h;
+	size_t i;
+
+	for (i = 0; i < GPU_VENDORS; i++)
+		if (strcmp(a->absent[i], b->absent[i]) != 0 || !same_nodes(a->common[i], a->commons[i], b->common[i], b->commons[i]))
+			return false;
+	for (i = 0; i < a->gpus && i < b->gpus; i++) {
+		g = &a->gpu[i];
+		h = &b->gpu[i];
+		if (g->vendor != h->vendor || g->rank != h->rank || strcmp(g->pci, h->pci) != 0 || g->partition != h->partition ||
+		    strcmp(g->part, h->part) != 0 || g->mig != h->mig || strcmp(g->uuid, h->uuid) != 0 ||
+		    strcmp(g->model, h->model) != 0 || g->integrated != h->integrated || strcmp(g->unusable, h->unusable) != 0 ||
+		    !same_nodes(g->node, g->nodes, h->node, h->nodes))
+			return false;
+	}
+	return a->gpus == b->gpus && a->flusheds == b->flusheds && strcmp(a->nvidia_version, b->nvidia_version) == 0;
+}
+
+/* The majors, which the helper reads by itself, go over to *to. */
+static void
+give_majors(struct inventory *from, struct inventory *to)
+{
+	to->majors = from->majors;
+	from->majors = (struct devmajors){ 0 };
+}
+
+static void
+test_fixture(const char *tree)
+{
+	struct inventory inv, back, some;
+	autofree char *text = NULL;
+	size_t len, i, cut = 0;
+	struct why why = { 0 };
+
+	if (!find(tree, &inv))
+		return;
+	ok(inventory_add_flushed(&inv, 226, 128), "  with a node that udev looks after");
+	text = written(&inv, &len);
+	ok(text != NULL && taken(text, len, &back), "  is written, and read");
+	inventory_rank(&back);
+	ok(same(&inv, &back) && inventory_flushes(&back, 226, 128) && !inventory_flushes(&back, 226, 129), "  the same");
+	give_majors(&inv, &back);
+	is_int(host_check(&back, &why), 0, "  and is looked over");
+	for (i = 0; i < GPU_VENDORS; i++)
+		is_str(back.fault[i].text, "", "  and can be");
+	ok(inventory_copy(&back, 1U << GPU_NVIDIA, &some, &why) == 0 && some.gpus <= back.gpus &&
+	    strcmp(some.absent[GPU_AMD], "not looked for") == 0 && (some.gpus == 0 || some.gpu[0].vendor == GPU_NVIDIA), "  a part of it");
+	inventory_free(&some);
+	inventory_free(&back);
+	for (i = 0; i < len; i++) {
+		cut += taken(text, i, &back);
+		inventory_free(&back);
+	}
+	is_int((long long)cut, 0, "  cut off anywhere it is none");
+	inventory_free(&inv);
+}
+
+/* Lies.  Each takes an inventory that is right, of two whole GPUs, to one that can't be. */
+
+static void
+put_path(struct gpu_node *n, const char *path, uint32_t major, uint32_t minor)
+{
+	snprintf(n->path, sizeof(n->path), "%s", path);
+	n->major = major;
+	n->minor = minor;
+}
+
+static void mem(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/mem", 1, 1); }
+static void mem_by_number(struct inventory *v) { v->gpu[0].node[0].major = 1; }
+static void other_minor(struct inventory *v) { v->gpu[0].node[0].minor = 1; }
+static void above(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/nvidia255", 195, 255); }
+static void way(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/nvidia0/../sda", 195, 0); }
+static void zeros(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/nvidia00", 195, 0); }
+static void ctl_as_own(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/nvidiactl", 195, 255); }
+static void kvm(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/dri/renderD232", 10, 232); }
+static void no_render(struct inventory *v) { put_path(&v->gpu[0].node[0], "/dev/dri/renderD1", 226, 1); }
+static void no_module(struct inventory *v) { v->gpu[0].node[0].major = GPU_NODE_NO_MODULE; }
+static void kfd(struct inventory *v) { put_path(&v->common[GPU_NVIDIA][0], "/dev/kfd", 234, 0); }
+static void own_for_all(struct inventory *v) { v->common[GPU_NVIDIA][0] = v->gpu[1].node[0]; }
+static void of_intel(struct inventory *v) { v->commons[GPU_INTEL] = 1; v->common[GPU_INTEL][0] = v->common[GPU_NVIDIA][0]; }
+static void of_amd(struct inventory *v) { v->gpu[0].vendor = GPU_AMD; }
+static void both(struct inventory *v) { v->gpu[1].node[0] = v->gpu[0].node[0]; }
+static void both_shared_once(struct inventory *v) { both(v); v->gpu[1].node[0].shared = true; }
+static void both_shared(struct inventory *v) { both_shared_once(v); v->gpu[0].node[0].shared = true; }
+static void twice(struct inventory *v) { memcpy(v->gpu[1].pci, v->gpu[0].pci, sizeof(v->gpu[1].pci)); }
+static void part_of_two(struct inventory *v) { twice(v); strcpy(v->gpu[0].part, "1"); strcpy(v->gpu[1].part, "2"); both_shared_once(v); }
+static void to_be_read(struct inventory *v) { v->gpu[0].node[0].read_only = true; }
+static void needed(struct inventory *v) { v->gpu[0].node[0].needed_for = 1U << 20; }
+static void pci(struct inventory *v) { strcpy(v->gpu[0].pci, "3b:00.0"); }
+static void no_pci(struct inventory *v) { v->gpu[0].pci[0] = '\0'; }
+static void part(struct inventory *v) { strcpy(v->gpu[0].part, "1:02"); }
+static void half_part(struct inventory *v) { strcpy(v->gpu[0].part, "1:"); }
+static void whole_and_part(struct inventory *v) { strcpy(v->gpu[0].part, "1"); v->gpu[0].mig = true; }
+static void cap(struct inventory *v, const char *path, uint32_t minor)
+{
+	put_path(&v->gpu[0].node[1], path, 511, minor);
+	v->gpu[0].node[1].read_only = true;
+	v->gpu[0].nodes = 2;
+}
+static void cap_of_whole(struct inventory *v) { cap(v, "/dev/nvidia-caps/nvidia-cap3", 3); }
+static void cap_of_config(struct inventory *v) { v->gpu[0].mig = true; cap(v, "/dev/nvidia-caps/nvidia-cap1", 1); }
+static void cap_of_imex(struct inventory *v) { v->gpu[0].mig = true; cap(v, "/dev/nvidia-caps/nvidia-cap4323", 4323); }
+static void whole_shared(struct inventory *v) { v->gpu[0].node[0].shared = true; }
+static void common_shared(struct inventory *v) { v->common[GPU_NVIDIA][0].shared = true; }
+static void many_parts(struct inventory *v) { strcpy(v->gpu[0].part, "100"); }
+static void uuid_all(struct inventory *v) { strcpy(v->gpu[0].uuid, "all"); }
+static void uuid_short(struct inventory *v) { v->gpu[0].uuid[39] = '\0'; }
+static void uuid_long(struct inventory *v) { strcat(v->gpu[0].uuid, "0"); }
+static void uuid_amd(struct inventory *v) { strcpy(v->gpu[0].uuid, "0x0123456789abcdef"); }
+static void uuid(struct inventory *v) { strcpy(v->gpu[0].uuid, "GPU-\n"); }
+static void model(struct inventory *v) { strcpy(v->gpu[0].model, "a\nb"); }
+static void version(struct inventory *v) { strcpy(v->nvidia_version, "580/.."); }
+static void nothing(struct inventory *v) { v->gpu[0].nodes = 0; }
+static void none(struct inventory *v) { (void)v; }
+
+static void
+test_lies(void)
+{
+#define LIE(f) { #f, f }
+	static const struct {
+		const char *name;
+		void (*tell)(struct inventory *v);
+	} lies[] = { LIE(mem), LIE(mem_by_number), LIE(other_minor), LIE(above), LIE(way), LIE(zeros), LIE(ctl_as_own), LIE(kvm),
+		LIE(no_render), LIE(no_module), LIE(kfd), LIE(own_for_all), LIE(of_intel), LIE(of_amd), LIE(both), LIE(both_shared_once),
+		LIE(both_shared), LIE(twice), LIE(part_of_two), LIE(to_be_read), LIE(needed), LIE(pci), LIE(no_pci), LIE(part),
+		LIE(half_part), LIE(whole_and_part), LIE(cap_of_whole),
+		LIE(cap_of_config), LIE(cap_of_imex), LIE(whole_shared), LIE(common_shared), LIE(many_parts), LIE(uuid_all),
+		LIE(uuid_short), LIE(uuid_long), LIE(uuid_amd), LIE(uuid), LIE(model), LIE(version), LIE(nothing), LIE(none) };
+	struct inventory inv;
+	const struct why *at;
+	struct why why;
+	size_t i, k;
+	int ret;
+
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		if (!find("nvidia-2gpu", &inv))
+			return;
+		why = (struct why){ 0 };
+		lies[i].tell(&inv);
+		ret = host_check(&inv, &why);
+		for (k = 0, at = &inv.fault[0]; k < GPU_VENDORS; k++)
+			if (inv.fault[k].code != WHY_NONE)
+				at = &inv.fault[k];
+		if (lies[i].tell == none)
+			ok(ret == 0 && at->code == WHY_NONE, "no lie is taken");
+		else
+			ok(ret == 0 && at->code == WHY_BUG && strstr(at->text, "gpuhelper-judge") != NULL, "a lie: %s: %s", lies[i].name,
+			    at->text);
+		inventory_free(&inv);
+	}
+}
+
+/* What is wrong with one vendor's is no matter of another's. */
+static void
+test_apart(void)
+{
+	struct inventory inv, some;
+	struct gpu *g;
+	struct why why;
+
+	if (!find("nvidia-2gpu", &inv) || (g = inventory_add(&inv, GPU_INTEL)) == NULL)
+		return;
+	snprintf(g->pci, sizeof(g->pci), "0000:00:02.0");
+	put_path(&g->node[0], "/dev/mem", 1, 1);
+	g->nodes = 1;
+	refuse(&inv.fault[GPU_AMD], WHY_IO, "kfd does not answer");
+	ok(host_check(&inv, &why) == 0 && inv.fault[GPU_INTEL].code == WHY_BUG && inv.fault[GPU_NVIDIA].code == WHY_NONE &&
+	    inv.fault[GPU_AMD].code == WHY_IO, "a lie of one vendor, and what another one's driver does, are no fault of a third one's");
+	ok(inventory_copy(&inv, 1U << GPU_NVIDIA, &some, &why) == 0 && some.gpus == 2 && some.fault[GPU_INTEL].code == WHY_NONE &&
+	    some.fault[GPU_AMD].code == WHY_NONE, "who asks for that one's alone hears of nothing else");
+	inventory_free(&some);
+	inventory_free(&inv);
+}
+
+/* Bytes that are not what they were: read, they are one spelling; and what is taken has no node but a GPU's. */
+static void
+test_flipped(void)
+{
+	struct inventory inv, back;
+	unsigned taken_all = 0, wrong = 0, i;
+	autofree char *text = NULL;
+	size_t len, k;
+	struct why why;
+
+	if (!find("nvidia-2gpu", &inv) || (text = written(&inv, &len)) == NULL)
+		return;
+	for (i = 0; i < 20000; i++) {
+		autofree char *other = strdup(text), *again = NULL;
+		size_t n;
+
+		other[rnd(len)] = (char)(rnd(95) + 32);
+		if (!taken(other, len, &back)) {
+			inventory_free(&back);
+			continue;
+		}
+		again = written(&back, &n);
+		wrong += again == NULL || n != len || memcmp(again, other, len) != 0;
+		give_majors(&inv, &back);
+		if (host_check(&back, &why) == 0 && back.fault[GPU_NVIDIA].code == WHY_NONE) {
+			taken_all++;
+			for (k = 0; k < back.gpus; k++)
+				wrong += back.gpu[k].vendor == GPU_NVIDIA && back.gpu[k].nodes > 0 && back.gpu[k].node[0].major != 195 && back.gpu[k].node[0].major != 226;
+		}
+		give_majors(&back, &inv);
+		inventory_free(&back);
+	}
+	is_int(wrong, 0, "20,000 flipped bytes: one spelling each, and no node but a GPU's (%u could be)", taken_all);
+	ok(taken_all > 0, "some could be");
+	inventory_free(&inv);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const trees[] = { "nvidia-2gpu", "nvidia-4gpu", "nvidia-h200", "nvidia-mig", "nvidia-nouvm", "nvidia-odd",
+		"amd-2dgpu-apu", "amd-mi300x-cpx", "intel", "udev-amd", "empty" };
+	char path[PATH_MAX];
+	size_t i;
+
+	seed = 3;
+	snprintf(path, sizeof(path), "%s/fixtures/sysroot", tests_dir(argc, argv));
+	sysroot = path;
+	for (i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+		test_fixture(trees[i]);
+	test_lies();
+	test_apart();
+	test_flipped();
+	return done_testing();
+}

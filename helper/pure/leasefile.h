@@ -22,7 +22,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 5		/* of the files; an upgrade is refused while one of another version is there (install.sh) */
+#define LEASE_VERSION 6		/* of the files; an upgrade is refused while one of another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one would not be read, and stop everyone */
 #define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)

@@ -88,6 +88,8 @@ signature_of(const struct lease *l)
 
 	for (i = 0; i < l->gpus; i++)
 		s |= mark_of_gpu(l->gpu[i].vendor, l->gpu[i].pci);
+	for (i = 0; i < l->nodes; i++)
+		s |= mark_of_node(l->node[i].major, l->node[i].minor);
 	for (i = 0; i < l->acts; i++)
 		s |= mark_of_node(l->act[i].major, l->act[i].minor);
 	return s;

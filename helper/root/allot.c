@@ -318,3 +318,47 @@ allot(const struct leases *ls, const struct queue *q, const struct strays *stray
 	holdings_free(&h);
 	return ret;
 }
+
+/* One of those that the picked one is to get. */
+static bool
+has_node(const struct lease *l, const struct allotted *pick)
+{
+	const struct gpu_node *n;
+	size_t i, k;
+
+	for (i = 0; i < pick->gpu->nodes; i++) {
+		n = &pick->gpu->node[i];
+		for (k = 0; k < l->nodes && (n->needed_for == 0 || (n->needed_for & pick->rule->capabilities) != 0); k++)
+			if (n->major == l->node[k].major && n->minor == l->node[k].minor)
+				return true;
+	}
+	return false;
+}
+
+static bool
+has_some_of(const struct lease *l, const struct held_gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++)
+		if (held_overlaps(&l->gpu[i], g))
+			return true;
+	return false;
+}
+
+int
+allot_check_nodes(const struct leases *ls, const struct lease *l, const struct allotted *picks, struct why *why)
+{
+	const struct lease *o;
+	size_t i, k;
+
+	for (i = 0; i < ls->n; i++) {
+		o = ls->v[i];
+		for (k = 0; k < l->gpus && lease_holds(o) && strcmp(o->key, l->key) != 0; k++)
+			/* those who share a GPU share its nodes */
+			if (!has_some_of(o, &l->gpu[k]) && has_node(o, &picks[k]))
+				return refuse(why, WHY_IO, "a node of GPU %s is one that container %.64s holds as another GPU's: see "
+				    "gpuhelperctl devices and status", l->gpu[k].pci, o->id);
+	}
+	return 0;
+}

@@ -30,6 +30,12 @@ int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 /* Those nodes of CDI devices that are a GPU's own are the lease's, as the GPU's nodes are.  -1 with *why. */
 int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
 
+/*
+ * The kernel goes by a GPU's node, and leases by its address: does another lease hold a node of one of these GPUs as
+ * another GPU's?  *ls has the leases that these nodes concern.  -1 with *why.
+ */
+int allot_check_nodes(const struct leases *ls, const struct lease *l, const struct allotted *picks, struct why *why);
+
 /* May who asks be told by name who holds a GPU?  Each of the same user, and of the same team where his is proven. */
 bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
 

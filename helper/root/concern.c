@@ -3,13 +3,27 @@
 #include "leaseend.h"
 
 static void
+add_nodes(struct concern *c, const struct gpu_node *node, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		marks_add_node(&c->marks, node[i].major, node[i].minor);
+}
+
+static void
 add_candidates(struct concern *c, const struct grant *g)
 {
+	const struct gpu *candidate;
 	size_t i, k;
 
 	for (i = 0; i < g->gpus; i++)
-		for (k = 0; k < g->gpu[i].n; k++)
-			marks_add_gpu(&c->marks, g->gpu[i].candidate[k]->vendor, g->gpu[i].candidate[k]->pci);
+		for (k = 0; k < g->gpu[i].n; k++) {
+			candidate = g->gpu[i].candidate[k];
+			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
+			/* who holds these as another GPU's (allot_check_nodes()) is to be seen over first */
+			add_nodes(c, candidate->node, candidate->nodes);
+		}
 }
 
 static void
@@ -47,15 +61,6 @@ concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admi
 	add_candidates(&c, &w->decision.grant);
 	add_waiters(&c, q, queue_place(q, w->lease.key));
 	return leases_look(ls, &c, w->audit, &w->why);
-}
-
-static void
-add_nodes(struct concern *c, const struct gpu_node *node, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		marks_add_node(&c->marks, node[i].major, node[i].minor);
 }
 
 int

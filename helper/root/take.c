@@ -198,7 +198,8 @@ plan_nodes(struct work *w, struct leases *ls)
 {
 	const struct device_view view = view_of(w, ls);
 
-	if (concern_read_nodes(w, ls) == -1 || each_node(w, &view, device_plan) == -1 ||
+	if (concern_read_nodes(w, ls) == -1 || allot_check_nodes(ls, &w->lease, w->picks, &w->why) == -1 ||
+	    each_node(w, &view, device_plan) == -1 ||
 	    each_node(w, &view, add_if_there) == -1)
 		return -1;
 	w->lease.planned = w->lease.acts > 0;

@@ -189,6 +189,19 @@ def q8():
     granted(once("victim", exchange))
 
 
+@case("Q9", "gpuhelper-judge, evil from its start, has two GPUs the other way round: what is alone somebody's is not given twice", 60)
+def q9():
+    with asker("victim") as v:
+        v.tell(exchange, id="v", gpus="0000:3b:00.0")
+        granted(v.hear())
+        swap = SECOND, "@@", FIRST, SECOND, "@@", FIRST
+        with evil("replace", *swap, answer=HOST, program_of=JUDGE):
+            refused(once("attacker", exchange, id="a", gpus="1"), 74, "holds as another GPU's")
+            refused(once("attacker", exchange, id="a", gpus="0000:af:00.0"), 74, "holds as another GPU's")
+        assert len(leases()) == 1
+        granted(once("attacker", exchange, id="a", gpus="1"))
+
+
 def calls_of(path, act):
     """The system calls of the program that a helper starts meanwhile, from its execve(2) on, as strace writes them."""
     trace = tempfile.mkdtemp(dir=TEMP)

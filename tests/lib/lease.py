@@ -58,7 +58,7 @@ PAUSING = [("major", int), ("minor", int), ("inode", int), ("gate", unspell), ("
            ("left_behind", int), ("created", int), ("used", yes), ("shut", yes), ("left_since", int), ("giver", int),
            ("giver_start", int), ("giving_since", int), ("waited", int), ("uid", int), ("gid", int), ("who", unspell)]
 # of one that holds nothing
-NOTHING = {"version": 5, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
+NOTHING = {"version": 6, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
            **{key: [] for key, _ in MANY.values()}}

@@ -149,6 +149,38 @@ test_taken(void)
 	done(&a);
 }
 
+/* A GPU whose node somebody holds as another GPU's is not given: the kernel goes by the node. */
+static void
+test_same_node(void)
+{
+	static char holder[] = "ml/train", id[] = "c1";
+	const struct queue none = { .dir = -1 };
+	struct edit_node nodes[] = { { .major = 195, .minor = 130 }, { .major = 226, .minor = 130 } };
+	struct held_gpu h = { .vendor = GPU_AMD, .pci = "0000:25:00.0" };
+	struct lease l = { .id = id, .pipeline = holder, .key = "other", .gpu = &h, .gpus = 1, .node = nodes, .nodes = 1 }, *v = &l;
+	const struct leases ls = { .v = &v, .n = 1 };
+	struct asking a;
+
+	want(&a, 2, 3, 1, SHARING_SHARED);
+	ok(ask_beside(&a, &l, &none) == 0 && allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "a node of another number is another one");
+	l.nodes = 2;
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1 && a.why.code == WHY_IO, "the same one is not given twice: \"%s\"",
+	    a.why.text);
+	gpus[2].node[0].shared = true;
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1, "whoever says that parts of a GPU have it together");
+	gpus[2].node[0].shared = false;
+	gpus[2].node[0].needed_for = GPU_CAP_GRAPHICS;
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "but one that the container does not get is nobody's matter");
+	gpus[2].node[0].needed_for = 0;
+	l.state = LEASE_GIVEN_BACK;
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "nor is one in the way of anybody that was given back");
+	l.state = LEASE_HELD;
+	memcpy(h.pci, gpus[2].pci, sizeof(h.pci));
+	memcpy(h.part, "1", 2);
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "and who shares the GPU shares its node");
+	done(&a);
+}
+
 /* A lease holds its GPU until it was given back, and is named to its own user only. */
 static void
 test_states(void)
@@ -276,6 +308,7 @@ main(void)
 {
 	test_parts();
 	test_taken();
+	test_same_node();
 	test_states();
 	test_waits();
 	test_last();

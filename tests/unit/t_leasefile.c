@@ -111,7 +111,7 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 5\ncontainer c\"1%0A /run/root 4294967294\n", 46) == 0, "a lease is lines");
+	ok(text != NULL && strncmp(text, "lease 6\ncontainer c\"1%0A /run/root 4294967294\n", 46) == 0, "a lease is lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "which is read");
 	ok(same(&a, &b), "and says the same");
 	is_str(b.key, "kept", "the key is no part of it");
@@ -251,8 +251,8 @@ test_refused(void)
 	static const struct {
 		const char *line, *other;
 	} t[] = {
-		{ "lease ", "lease 4" }, { "lease ", "lease 6" }, { "lease ", "lease 05" }, { "lease ", "lease 4294967301" }, { "lease ", "lease" },
-		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 5\nlease 5" },
+		{ "lease ", "lease 5" }, { "lease ", "lease 7" }, { "lease ", "lease 06" }, { "lease ", "lease 4294967302" }, { "lease ", "lease" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 6\nlease 6" },
 		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
 		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
 		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },

@@ -13,6 +13,7 @@ struct search {
 	bool has_specs;
 	struct cdi_registry specs;
 	const char *misses;	/* what of the container a policy for its pipeline is not for; NULL: there is none */
+	bool blind;		/* what the host has can't be seen */
 	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
 };
 
@@ -65,8 +66,10 @@ judge(struct search *s, const struct policy *p, struct why *why)
 			s->misses = policy_misses(p, q->who, q->id);
 		return VERDICT_OTHER;
 	}
-	if (gives && find_gpus(s, policy_vendors(p) | 1U << GPU_NVIDIA, why) == -1)
+	if (gives && find_gpus(s, policy_vendors(p) | 1U << GPU_NVIDIA, why) == -1) {
+		s->blind = true;
 		return VERDICT_LACKS;
+	}
 	grant_free(&d->grant);
 	v = policy_allows(p, q->who, q->ask, gives ? &s->inventory : &none, q->settings, &d->grant, why);
 	if (v == VERDICT_GRANT && gives) {
@@ -95,7 +98,7 @@ judge_policy(struct search *s, const struct policy_entry *e)
 	v = judge(s, &e->policy, &why);
 	tell(s, name, v, &why);
 	/* where the host fails there is no verdict, and so none that a later file may give */
-	if (v != VERDICT_GRANT && (why.code == WHY_IO || why.code == WHY_BUG)) {
+	if (v != VERDICT_GRANT && (s->blind || why.code == WHY_IO || why.code == WHY_BUG)) {
 		d->why = why;
 		return true;
 	}

@@ -231,3 +231,15 @@ def q10():
         assert len(shut) == 2 and len(heard) > 2 and opened, (shut, len(heard), len(opened))
         # the question about the host before the last filter, and nothing else
         assert max(opened) < shut[1] and [i for i in heard if i > shut[1]], (opened, shut)
+
+
+@case("Q11", "gpuhelper-judge ends before it has told of the host: no later policy, without GPUs, decides instead", 60)
+def q11():
+    with etc():
+        write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + "grant_unasked = true;\n")
+        folder = 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "/srv/ro"; access = "ro"; } );'
+        write(POLICIES + "/10-first.conf", folder + ' gpus = ( { vendor = "nvidia"; } );')
+        write(POLICIES + "/20-later.conf", folder)
+        with evil("none", answer=HOST, program_of=JUDGE):
+            refused(once("victim", exchange, gpus=None), 75, "gpuhelper-judge")
+        assert granted(once("victim", exchange, gpus=None))["policy"] == "10-first.conf"

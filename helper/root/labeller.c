@@ -112,6 +112,7 @@ exchange(const struct label_ask *a, const int *fds, const struct process_id *ask
 		return refuse(why, WHY_AGAIN, "SELinux was not on when gpuhelper began: try again");
 	if (spawned_check(&labeller, why) == -1)
 		return -1;
+	spawned_wake(&labeller);
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), sizeof(*a), SEND_MS, why) == -1 ||
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
 	    await(asker, until, why) == -1 || hear(out, why) == -1)

@@ -9,11 +9,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,8 +20,7 @@
 #include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/frame.h"
-#include "../host/hostview.h"
-#include "../host/trust.h"
+#include "../host/ownprogram.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
 
@@ -64,29 +61,6 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
-/* *fd is good for executing it, and for nothing else. */
-static int
-find_program(const char *name, int *fd, struct why *why)
-{
-	autoclose int dir = -1;
-	struct stat st;
-	char shown[256];
-
-	snprintf(shown, sizeof(shown), "%s/%s", GPUHELPER_LIBEXEC, name);
-	/* where there is none, neither here nor there, the next line says so */
-	if (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
-	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
-		return -1;
-	if ((*fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return refuse(why, errno == ENOENT ? WHY_CONFIG : WHY_AGAIN, "%s: %s: install it (make install)", shown,
-		    strerror(errno));
-	if (trust_check(*fd, shown, why) == 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode))
-		return 0;
-	close(*fd);
-	*fd = -1;
-	return why->code != WHY_NONE ? -1 : refuse(why, WHY_CONFIG, "%s is no program: install it (make install)", shown);
-}
-
 static _Noreturn void
 become(const char *name, int program, int channel, pid_t parent)
 {
@@ -94,7 +68,7 @@ become(const char *name, int program, int channel, pid_t parent)
 	char first;
 
 	spawn_end_with(parent);
-	if (spawn_settle(channel, &program) && recv(SPAWN_CHANNEL, &first, 1, MSG_PEEK) == 1)
+	if (spawn_settle(channel, &program) && recv(SPAWN_CHANNEL, &first, 1, 0) == 1)
 		(void)fexecve(program, argv, envp);
 	_exit(WHY_BUG);
 }
@@ -116,7 +90,7 @@ spawned_start(struct spawned *p)
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (find_program(p->name, &file, &p->why) == -1)
+	if (own_program_find(p->name, &file, &p->why) == -1)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
 		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));
@@ -178,6 +152,13 @@ spawned_check(const struct spawned *p, struct why *why)
 	return -1;
 }
 
+void
+spawned_wake(struct spawned *p)
+{
+	if (p->channel != -1 && !p->awake)
+		p->awake = frame_send_byte(p->channel, 0) == 0;
+}
+
 char *
 spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
 {
@@ -186,6 +167,7 @@ spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, si
 
 	if (spawned_check(p, why) == -1)
 		return NULL;
+	spawned_wake(p);
 	if (frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ||
 	    (answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL) {
 		cause = *why;

@@ -28,6 +28,7 @@ void spawn_end_with(pid_t parent);
 struct spawned {
 	const char *name;
 	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
+	bool awake;		/* it was told to start */
 	bool slow;		/* it may be at what takes long: it has no moment to end by itself */
 	int channel;		/* this end, close-on-exec; -1: there is none */
 	pid_t pid;		/* 0: likewise */
@@ -35,8 +36,8 @@ struct spawned {
 };
 
 /*
- * Starts the program of p->name, which lies beside the helper's and is root's: once something comes by the channel,
- * and not if nothing does.  Its environment is empty.  Where it can't be started p->why says why.
+ * Starts the program of p->name (host/ownprogram.h), with an empty environment: once it is woken or asked, and not if
+ * nobody does either.  Where it can't be started p->why says why.
  */
 void spawned_start(struct spawned *p);
 
@@ -49,6 +50,9 @@ size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
  * the kernel sends the signal of PR_SET_PDEATHSIG with the rights of the parent that ends.
  */
 void spawned_end(struct spawned *p);
+
+/* It will be asked: until then it has the time to start. */
+void spawned_wake(struct spawned *p);
 
 /* It is not to be asked again; *why is the reason from now on, too.  -1. */
 int spawned_give_up(struct spawned *p, const struct why *why);

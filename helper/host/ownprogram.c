@@ -1,0 +1,35 @@
+/* See ownprogram.h. */
+#include "ownprogram.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "hostview.h"
+#include "trust.h"
+
+int
+own_program_find(const char *name, int *fd, struct why *why)
+{
+	autoclose int dir = -1;
+	struct stat st;
+	char shown[256];
+
+	snprintf(shown, sizeof(shown), "%s/%s", GPUHELPER_LIBEXEC, name);
+	/* where there is none, neither here nor there, the next line says so */
+	if (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
+	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
+		return -1;
+	if ((*fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return refuse(why, errno == ENOENT ? WHY_CONFIG : WHY_AGAIN, "%s: %s: install it (make install)", shown,
+		    strerror(errno));
+	if (trust_check(*fd, shown, why) == 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return why->code != WHY_NONE ? -1 : refuse(why, WHY_CONFIG, "%s is no program: install it (make install)", shown);
+}

@@ -26,20 +26,22 @@ static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, 
 static int
 see_host(uint32_t vendors, struct inventory *out, struct why *why)
 {
+	struct why bad;
+	bool whole = true;
 	unsigned v;
 
-	for (v = 0; v < GPU_VENDORS; v++) {
+	for (v = 0; v < GPU_VENDORS && whole; v++) {
 		struct inventory one;
 
 		if ((vendors & 1U << v) == 0)
 			continue;
-		if (gpus_of_host(1U << v, &one, &out->fault[v]) == 0 && !inventory_move(&one, (enum gpu_vendor)v, out)) {
-			inventory_free(&one);
-			return refuse_nomem(why);
-		}
+		if (gpus_of_host(1U << v, &one, &bad) == -1)
+			out->fault[v] = bad;
+		else
+			whole = inventory_move(&one, (enum gpu_vendor)v, out);
 		inventory_free(&one);
 	}
-	return 0;
+	return whole ? 0 : refuse_nomem(why);
 }
 
 /* The first question is the helper's own: it has heard nobody's words but root's. */

@@ -37,14 +37,14 @@ void
 host_look(unsigned vendors)
 {
 	struct inventory *inv = &host.inventory;
+	struct why why;
 
 	if (host.looked)
 		return;
 	host.looked = true;
 	host.vendors = vendors;
-	if (judge_sees(vendors, inv, &host.why) == -1 || host_read_drivers(inv, &host.why) == -1 ||
-	    host_check(inv, &host.why) == -1)
-		return;
+	if (judge_sees(vendors, inv, &why) == -1 || host_read_drivers(inv, &why) == -1 || host_check(inv, &why) == -1)
+		host.why = why;
 	inventory_rank(inv);
 }
 

@@ -100,6 +100,11 @@ for name in '0', 'half', 'both':
     ok(r.returncode == 1 and 'nvidia.com/gpu devices' in r.stdout and leases() == [], tag + 'a device that is no instance and not all of the GPU ("%s"): refused' % name, r.stdout)
 os.unlink('/etc/cdi/nvidia.json')
 host.policies(t10=POLICY % ('devices = [ "%s:2:0" ];' % UUID))
+# a fault of this GPU's alone: it can't be used, and why is said
+os.chmod('/proc/driver/nvidia/capabilities/gpu0/mig/gi1', 0o111)
+r = container('1', args=['/bin/true']).run()
+ok(r.returncode == 1 and "its MIG instances can't be known" in r.stdout and leases() == [], tag + 'instances that can not be listed: refused', r.stdout)
+os.chmod('/proc/driver/nvidia/capabilities/gpu0/mig/gi1', 0o555)
 os.unlink('/dev/nvidia-caps/nvidia-cap22')
 r = container('1', args=['/bin/true']).run()
 ok(r.returncode == 1 and 'nvidia-cap22 is not there' in r.stdout and leases() == [], tag + "a capability's node that is missing: refused", r.stdout)

@@ -26,11 +26,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../host/file.h"
 #include "../host/hostview.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
-#include "../pure/gpu.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"

@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "../host/cgroup.h"
-#include "../host/file.h"
 #include "../host/folders.h"
 #include "../host/nestedplace.h"
 #include "../host/spaces.h"
 #include "../host/users.h"
-#include "../pure/cleanup.h"
 #include "../pure/nested.h"
 #include "../pure/procmask.h"
 #include "audit.h"

@@ -13,7 +13,9 @@
  *	grant	identity, policy, devices, folders, lease, audit	grant.c
  *	reply	the answer; for a grant, its being final
  */
+#include <malloc.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,6 +172,18 @@ serve(const struct peer *p)
 	return answer(p, &r, &reply, &traces);
 }
 
+/*
+ * In a static program the heap begins in the midst of a page.  Where the C library got no memory to let it end with
+ * one, it goes on, and aborts when it wants more (glibc's sysmalloc()): perhaps when a lease is half written.
+ */
+static bool
+heap_is_whole(void)
+{
+	const intptr_t page = sysconf(_SC_PAGESIZE), odd = (intptr_t)sbrk(0) % page;
+
+	return odd == 0 || (mallinfo2().arena == 0 && sbrk(page - odd) != (void *)-1);
+}
+
 /* From the first step to the last; nothing is locked any more when it returns. */
 static int
 live(enum door door, struct starter *starter)
@@ -202,6 +216,8 @@ main(int argc, char **argv)
 	if (argc > 1 && door != DOOR_SOCKET)
 		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
 		    "(see gpuhelper(8))\n", WHY_USAGE);
+	if (!heap_is_whole())
+		return say("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = live(door, &starter);
 	looker_end();
 	labeller_end();

@@ -8,10 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/clock.h"
 #include "../pure/vendorenv.h"
 #include "acts.h"
-#include "audit.h"
 #include "concern.h"
 #include "device.h"
 #include "execrecord.h"

@@ -589,7 +589,8 @@ def k11():
                 n = 1 if LONG else random.randrange(1, 14)
                 while True:
                     o = f.ask("looker", n, error)
-                    assert o.reply.get("reply") == "refused" and o.status == 75, (n, error, o)
+                    # or the one that looks at the host can't, who is another process, too
+                    assert o.reply.get("reply") == "refused" and o.status in (69, 74, 75), (n, error, o)
                     f.end()
                     if not o.hit:
                         break

@@ -34,7 +34,7 @@ files() {
 	echo "0644 helper/systemd/gpuhelper.logrotate $rotation"
 	for f in udev/*.rules; do echo "0644 $f $LIBDIR/udev/rules.d/${f##*/}"; done
 	for f in udev/*.example; do echo "0644 $f $PREFIX/share/doc/gpuhelper/${f##*/}"; done
-	for f in helper/man/*.[158]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
+	for f in helper/man/*.[1578]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
 	# nobody else's is to look into a process of its (proc(5), dumpable): not readable for others
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"

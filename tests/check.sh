@@ -141,7 +141,7 @@ static_analysis() {
 }
 
 manuals() {
-	for m in helper/man/*.[158]; do
+	for m in helper/man/*.[1578]; do
 		tap "mandoc -Tlint: ${m##*/}" sh -c "! mandoc -Tlint -W warning '$m' | grep ."
 	done
 	for f in policy.d/*.conf.example; do

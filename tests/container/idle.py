@@ -62,7 +62,7 @@ def served(b, seconds):
             return False
     except subprocess.TimeoutExpired:
         return False
-    return b.call('start', b.id).returncode == 0
+    return b.begin().returncode == 0
 
 
 def asks_till_served():
@@ -470,7 +470,7 @@ def askers(rounds, seed):
             wrong.append(('waits for ever', b.id, b.errors()))
             b.p.kill()
         if b.p.returncode == 0 and rnd.random() < 0.5:
-            r = b.call('start', b.id)
+            b.begin()
             r = b.exec('(: < /dev/nvidia0) 2>&1')
             if HAS_NOT in r.stdout and 'gpuhelper: GPU' in r.stdout:
                 wrong.append(('lost it', b.id, r.stdout))

@@ -175,18 +175,21 @@ class Bundle:
                                '--bundle', self.dir, '--pid-file', self.dir + '/pid', self.id],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
 
+    def begin(self):
+        """Starts what was created.  «start» returns while the runtime's process is about to become the task's: crun can't join it just then."""
+        r = self.call('start', self.id)
+        for _ in range(500 if r.returncode == 0 else 0):
+            if not runs_runtime(int(open(self.dir + '/pid').read())):
+                break
+            time.sleep(0.01)
+        return r
+
     def start(self):
         r = self.create()
         assert r.returncode == 0, self.errors()
-        r = self.call('start', self.id)
+        r = self.begin()
         assert r.returncode == 0, r.stdout
-        pid = int(open(self.dir + '/pid').read())
-        # «start» returns while the runtime's process is about to become the task's: crun can't join it just then
-        for _ in range(500):
-            if not runs_runtime(pid):
-                break
-            time.sleep(0.01)
-        return pid
+        return int(open(self.dir + '/pid').read())
 
     def exec(self, script):
         # by one pipe: runc copies stdout and stderr each by itself, and so in any order

@@ -54,7 +54,7 @@ def ask():
         return '', (c.errors() or ['?'])[-1]
     with open('/proc/%s/mountinfo' % open(c.dir + '/pid').read()) as f:
         where = [l.split()[3] for l in f if l.split()[4] == '/srv/data/sub']
-    read = c.call('start', c.id).stdout + c.exec('cat /srv/data/sub/*').stdout
+    read = c.begin().stdout + c.exec('cat /srv/data/sub/*').stdout
     c.delete()
     return read + str(where), ''
 

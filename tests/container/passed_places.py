@@ -50,7 +50,7 @@ def ask():
     c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/data/sub:rw'], args=['/bin/sleep', '60'], edit=docker)
     if c.create().returncode != 0:
         return '', (c.errors() or ['?'])[-1]
-    read = c.call('start', c.id).stdout + c.exec('ls /srv/data/sub; cat /srv/data/sub/root/secret').stdout
+    read = c.begin().stdout + c.exec('ls /srv/data/sub; cat /srv/data/sub/root/secret').stdout
     c.delete()
     return read, ''
 

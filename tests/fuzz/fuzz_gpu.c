@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/gpu.h"
+#include "../../helper/pure/gpufacts.h"
 #include "../../helper/pure/text.h"
 #include "fuzz.h"
 

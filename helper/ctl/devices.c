@@ -5,7 +5,6 @@
 #include "ctl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include <sys/sysmacros.h>
 
 #include "../host/cdigpus.h"
-#include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"

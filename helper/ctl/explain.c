@@ -5,8 +5,6 @@
  */
 #include "explain.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -183,14 +181,14 @@ hear(void *ctx, const char *file, enum verdict v, const char *why)
 static int
 find_gpus(unsigned vendors, struct inventory *out, struct why *why)
 {
-	unsigned v;
+	struct inventory seen;
+	int ret;
 
-	if (gpus_of_host(vendors, out, why) == -1 || host_check(out, why) == -1)
-		return -1;
-	for (v = 0; v < GPU_VENDORS; v++)
-		if (out->fault[v].code != WHY_NONE)
-			return refuse(why, out->fault[v].code, "%s", out->fault[v].text);
-	return 0;
+	*out = (struct inventory){ 0 };
+	ret = gpus_of_host(vendors, &seen, why) == -1 || host_check(&seen, why) == -1 ? -1 :
+	    inventory_copy(&seen, vendors, out, why);
+	inventory_free(&seen);
+	return ret;
 }
 
 static int

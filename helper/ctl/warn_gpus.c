@@ -4,15 +4,12 @@
  */
 #include "warn_parts.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../host/cdigpus.h"
 #include "../host/drivernames.h"
 #include "../host/drivernodes.h"
-#include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"

@@ -142,7 +142,7 @@ record_line(const struct record *r, struct buf *line, struct why *why)
 	put_who(&j, r);
 	put_outcome(&j, r);
 	jsonout_end(&j, "}");
-	/* a name that is not UTF-8 is no reason to leave a record out: it shows where it was not */
+	/* a name that is not UTF-8 is no reason to leave a record out: U+FFFD stands for the bytes that are not */
 	*line = j.buf;
 	buf_puts(line, "\n");
 	return line->failed ? refuse_nomem(why) : 0;

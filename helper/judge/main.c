@@ -38,7 +38,7 @@ see_host(uint32_t vendors, struct inventory *out, struct why *why)
 		if (gpus_of_host(1U << v, &one, &bad) == -1)
 			out->fault[v] = bad;
 		else
-			whole = inventory_move(&one, (enum gpu_vendor)v, out);
+			whole = inventory_merge(&one, (enum gpu_vendor)v, out);
 		inventory_free(&one);
 	}
 	return whole ? 0 : refuse_nomem(why);

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "pausing.h"
 
 const char *const chore_kind_names[CHORE_KINDS] = { "shut", "open", "clear", "stop" };
 

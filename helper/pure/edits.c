@@ -1,12 +1,10 @@
 /* See edits.h.  What root writes; replyread.c reads it back, with the caller's rights. */
 #include "edits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "path.h"
-#include "wire.h"
 
 const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
 
@@ -168,20 +166,26 @@ write_hooks(struct jsonout *j, const struct edits *e)
 	jsonout_end(j, "]");
 }
 
-static void
-write_edits(struct jsonout *j, const struct edits *e)
+void
+edits_write_groups(struct jsonout *j, const char *key, const struct edits *e)
 {
 	size_t i;
 
+	jsonout_begin(j, key, "[");
+	for (i = 0; i < e->gids; i++)
+		jsonout_int(j, NULL, e->gid[i]);
+	jsonout_end(j, "]");
+}
+
+static void
+write_edits(struct jsonout *j, const struct edits *e)
+{
 	jsonout_begin(j, "containerEdits", "{");
 	write_nodes(j, e);
 	write_mounts(j, e);
 	write_hooks(j, e);
 	jsonout_list(j, "env", &e->env);
-	jsonout_begin(j, "additionalGids", "[");
-	for (i = 0; i < e->gids; i++)
-		jsonout_int(j, NULL, e->gid[i]);
-	jsonout_end(j, "]");
+	edits_write_groups(j, "additionalGids", e);
 	jsonout_end(j, "}");
 }
 

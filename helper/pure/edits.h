@@ -91,6 +91,8 @@ bool edits_add_env(struct edits *e, const char *entry);
 struct edit_hook *edits_add_hook(struct edits *e);
 /* Mounts in the order of their targets' depth, so that a parent never covers its child. */
 void edits_sort_mounts(struct edits *e);
+/* The groups that the container gets, as an array of JSON. */
+void edits_write_groups(struct jsonout *j, const char *key, const struct edits *e);
 void edits_free(struct edits *e);
 
 #endif

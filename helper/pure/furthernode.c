@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#define NVIDIA_MAJOR 195
-#define DRM_MAJOR 226
-#define ACCEL_MAJOR 261
 #define MODESET_MINOR 254	/* NVIDIA's nv-chardev-numbers.h; 0 to 247 are GPUs */
 #define CONTROL_MINOR 255
 

@@ -14,10 +14,6 @@
 #include "mig.h"
 #include "text.h"
 
-#define DRM_MAJOR 226		/* fixed: include/uapi/linux/major.h, drm/drm_accel.h */
-#define ACCEL_MAJOR 261
-#define NVIDIA_MAJOR 195
-
 static const char *const vendor_names[GPU_VENDORS] = { "nvidia", "amd", "intel" };
 
 const char *
@@ -58,6 +54,12 @@ gpu_capability_parse(const char *name, unsigned *bit)
 			return true;
 		}
 	return false;
+}
+
+bool
+gpu_node_is_needed(const struct gpu_node *n, unsigned capabilities)
+{
+	return n->needed_for == 0 || (n->needed_for & capabilities) != 0;
 }
 
 int

@@ -17,6 +17,17 @@
 enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
 #define GPUS_ALL ((1U << GPU_VENDORS) - 1)	/* a mask of all vendors */
 
+/* Numbers of character devices that never change: include/uapi/linux/major.h, drm/drm_accel.h, nv-chardev-numbers.h. */
+#define NVIDIA_MAJOR 195
+#define NVIDIA_MINOR_MAX 247	/* of a GPU's own node: above it are control nodes */
+#define DRM_MAJOR 226
+#define RENDER_MINOR_MIN 128	/* below it are cards */
+#define ACCEL_MAJOR 261
+#define MINOR_MAX ((1U << 20) - 1)
+
+/* How the driver writes a UUID (kerneltext.h, has_hex_form()). */
+#define NVIDIA_UUID_FORM "GPU-hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+
 /* What a container may want of a GPU; a policy's «capabilities». */
 enum gpu_capability {
 	GPU_CAP_COMPUTE = 1 << 0,
@@ -102,6 +113,8 @@ bool gpu_vendor_parse(const char *name, enum gpu_vendor *v);
 /* "compute" and so on; "all" is every one of them. */
 bool gpu_capability_parse(const char *name, unsigned *bit);
 
+/* Does a container with these capabilities (GPU_CAP_*) need the node? */
+bool gpu_node_is_needed(const struct gpu_node *n, unsigned capabilities);
 /* -1, saying which module to load, for a node of the major GPU_NODE_NO_MODULE. */
 int gpu_node_check(const struct gpu_node *n, struct why *why);
 
@@ -158,8 +171,8 @@ void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
 /* One more of «flushed».  False: no memory. */
 bool inventory_add_flushed(struct inventory *inv, uint32_t major, uint32_t minor);
 bool inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor);
-/* What another one, of this vendor alone, says of it goes over to *to.  False: no memory. */
-bool inventory_move(const struct inventory *from, enum gpu_vendor v, struct inventory *to);
+/* Adds what another one, of this vendor alone, says of the vendor.  False: no memory. */
+bool inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventory *to);
 /*
  * What another one says of the vendors in the mask (1 << enum gpu_vendor), as if nobody had looked for others.  -1 with
  * *why: one of these has a fault, or no memory.  inventory_free() in either case.

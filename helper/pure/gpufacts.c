@@ -12,28 +12,19 @@
 #include "text.h"
 
 #define VENDOR_AMD 0x1002
-#define DRM_MAJOR 226		/* fixed: include/uapi/linux/major.h, drm/drm_accel.h */
-#define RENDER_MINOR_MIN 128
-#define ACCEL_MAJOR 261
-#define NVIDIA_MINOR_MAX 247	/* nv-chardev-numbers.h: more are control nodes */
-#define MINOR_MAX ((1U << 20) - 1)
 
 /* Writes "GPU-" and the five groups of hex digits in lower case; "" for anything else. */
 static void
 nvidia_uuid(const char *value, char out[48])
 {
-	static const char form[] = "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	static const char form[] = NVIDIA_UUID_FORM;
 	size_t i;
 
 	out[0] = '\0';
-	for (i = 0; form[i] != '\0'; i++) {
-		if (form[i] == 'x' ? hex_digit(value[i]) < 0 : value[i] != form[i])
-			return;
-	}
-	if (value[i] != '\0')
+	if (!has_hex_form(value, form))
 		return;
 	for (i = 0; form[i] != '\0'; i++)
-		out[i] = form[i] == 'x' ? "0123456789abcdef"[hex_digit(value[i])] : form[i];
+		out[i] = form[i] == 'h' ? "0123456789abcdef"[hex_digit(value[i])] : form[i];
 	out[i] = '\0';
 }
 

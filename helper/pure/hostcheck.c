@@ -6,14 +6,11 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "mig.h"
+#include "kerneltext.h"
 #include "nvlibs.h"
 #include "pick.h"
 #include "text.h"
 
-#define DRM_MAJOR 226		/* fixed: include/uapi/linux/major.h, drm/drm_accel.h */
-#define ACCEL_MAJOR 261
-#define MINOR_MAX ((1U << 20) - 1)
 #define PART_MAX 99
 
 static int
@@ -35,7 +32,7 @@ static const struct known_node {
 	uint32_t major;			/* a fixed one; 0: whatever one of the drivers has in /proc/devices */
 	const char *driver[DRIVERS];
 } known_nodes[] = {
-	{ "/dev/nvidia", true, 0, 247, false, GPU_NVIDIA, 0, { "nvidia", "nvidia-frontend" } },
+	{ "/dev/nvidia", true, 0, NVIDIA_MINOR_MAX, false, GPU_NVIDIA, 0, { "nvidia", "nvidia-frontend" } },
 	/* MIG's: others of the driver's capabilities are no GPU's (mig-minors in /proc/driver/nvidia-caps) */
 	{ CAPS, true, 3, 4322, false, GPU_NVIDIA, 0, { "nvidia-caps" } },
 	{ "/dev/nvidiactl", false, 255, 255, true, GPU_NVIDIA, 0, { "nvidiactl", "nvidia", "nvidia-frontend" } },
@@ -43,7 +40,7 @@ static const struct known_node {
 	{ "/dev/nvidia-uvm", false, 0, 0, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
 	{ "/dev/nvidia-uvm-tools", false, 1, 1, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
 	{ "/dev/kfd", false, 0, 0, true, GPU_AMD, 0, { "kfd" } },
-	{ "/dev/dri/renderD", true, 128, MINOR_MAX, false, GPU_VENDORS, DRM_MAJOR, { NULL } },
+	{ "/dev/dri/renderD", true, RENDER_MINOR_MIN, MINOR_MAX, false, GPU_VENDORS, DRM_MAJOR, { NULL } },
 	{ "/dev/dri/card", true, 0, MINOR_MAX, false, GPU_NVIDIA, DRM_MAJOR, { NULL } },
 	{ "/dev/accel/accel", true, 0, MINOR_MAX, false, GPU_INTEL, ACCEL_MAJOR, { NULL } },
 };
@@ -109,12 +106,6 @@ check_nodes(const struct inventory *inv, const struct gpu *g, const struct gpu_n
 	return 0;
 }
 
-static bool
-is_made_of(const char *s, const char *characters)
-{
-	return s[strspn(s, characters)] == '\0';
-}
-
 /* «GI» or «GI:CI», as gpu_part() would have it. */
 static bool
 is_part(const char *part)
@@ -127,20 +118,14 @@ is_part(const char *part)
 	return text_u32(again, 0, PART_MAX, &gi) && (colon == NULL || text_u32(colon + 1, 0, PART_MAX, &ci));
 }
 
-/* As gpus.h has them; an x in the form stands for a hex digit. */
+/* As gpu.h has them, in lower case. */
 static bool
 is_uuid(const struct gpu *g)
 {
-	static const char *const forms[GPU_VENDORS] = { [GPU_NVIDIA] = "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
-		[GPU_AMD] = "0Xxxxxxxxxxxxxxxxx" };
-	const char *form = forms[g->vendor], *s = g->uuid;
+	static const char *const forms[GPU_VENDORS] = { [GPU_NVIDIA] = NVIDIA_UUID_FORM, [GPU_AMD] = "0xhhhhhhhhhhhhhhhh" };
 
-	if (*s == '\0')
-		return true;
-	for (; form != NULL && *form != '\0' && *s != '\0'; form++, s++)
-		if (*form == 'x' ? strchr("0123456789abcdef", *s) == NULL : *s != (*form == 'X' ? 'x' : *form))
-			return false;
-	return form != NULL && *form == '\0' && *s == '\0';
+	return g->uuid[0] == '\0' || (forms[g->vendor] != NULL && has_hex_form(g->uuid, forms[g->vendor]) &&
+	    strpbrk(g->uuid, "ABCDEF") == NULL);
 }
 
 static int
@@ -227,7 +212,7 @@ check_vendor(const struct inventory *inv, enum gpu_vendor v, struct why *why)
 	const struct gpu *g;
 	size_t i;
 
-	if (v == GPU_NVIDIA && !is_made_of(inv->nvidia_version, "0123456789."))
+	if (v == GPU_NVIDIA && inv->nvidia_version[strspn(inv->nvidia_version, "0123456789.")] != '\0')
 		return refuse_host(why, "a driver version that is none", inv->nvidia_version);
 	if (check_nodes(inv, NULL, inv->common[v], inv->commons[v], v, why) == -1)
 		return -1;

@@ -61,7 +61,7 @@ inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor)
 }
 
 bool
-inventory_move(const struct inventory *from, enum gpu_vendor v, struct inventory *to)
+inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventory *to)
 {
 	struct gpu *g;
 	size_t i;

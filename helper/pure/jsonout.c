@@ -1,7 +1,6 @@
 /* See jsonout.h. */
 #include "jsonout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What stands before each value. */

@@ -27,5 +27,7 @@ int kernel_field(const char *text, const char *key, char sep, char *out, size_t 
 int hex_digit(char c);
 /* Reads min to max (at most 8) hex digits at *s and moves it behind them. */
 bool hex_digits(const char **s, unsigned min, unsigned max, uint32_t *out);
+/* Is it the form, where an h of the form stands for a hex digit? */
+bool has_hex_form(const char *s, const char *form);
 
 #endif

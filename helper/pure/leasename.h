@@ -6,8 +6,8 @@
  *
  * KEY is the container's, FLAGS one hexadecimal digit, SIGNATURE 16 of them: each GPU
  * that the lease has, each node of these, and each node that it has an act on, sets
- * some bits there (a Bloom filter).  A name says at least what the lease does: it is made when the
- * lease is first written, and stays.
+ * some bits there (a Bloom filter).  A name says at least what the lease does: it is
+ * made when the lease is first written, and stays.
  *
  * Values in, values out.  Must never change what a GPU or a node sets without
  * another LEASE_VERSION: leases outlive an upgrade.

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * jansson does not say of all that it writes, either, that memory ran short for
- * it.  What it did between these two calls is whole if the second says false.
+ * jansson does not always say that memory ran short.  What it did between these two calls is whole if the second says
+ * false.
  */
 void watchjson_begin(void);
 bool watchjson_starved(void);

@@ -328,7 +328,7 @@ has_node(const struct lease *l, const struct allotted *pick)
 
 	for (i = 0; i < pick->gpu->nodes; i++) {
 		n = &pick->gpu->node[i];
-		for (k = 0; k < l->nodes && (n->needed_for == 0 || (n->needed_for & pick->rule->capabilities) != 0); k++)
+		for (k = 0; k < l->nodes && gpu_node_is_needed(n, pick->rule->capabilities); k++)
 			if (n->major == l->node[k].major && n->minor == l->node[k].minor)
 				return true;
 	}
@@ -354,7 +354,9 @@ allot_check_nodes(const struct leases *ls, const struct lease *l, const struct a
 
 	for (i = 0; i < ls->n; i++) {
 		o = ls->v[i];
-		for (k = 0; k < l->gpus && lease_holds(o) && strcmp(o->key, l->key) != 0; k++)
+		if (!lease_holds(o) || strcmp(o->key, l->key) == 0)
+			continue;
+		for (k = 0; k < l->gpus; k++)
 			/* those who share a GPU share its nodes */
 			if (!has_some_of(o, &l->gpu[k]) && has_node(o, &picks[k]))
 				return refuse(why, WHY_IO, "a node of GPU %s is one that container %.64s holds as another GPU's: see "

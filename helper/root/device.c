@@ -225,7 +225,7 @@ each(const struct device_view *v, const struct gpu_node *nodes, size_t n, unsign
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (nodes[i].needed_for == 0 || (nodes[i].needed_for & capabilities) != 0)
+		if (gpu_node_is_needed(&nodes[i], capabilities))
 			if (what(v, &nodes[i], out, why) == -1)
 				return -1;
 	return 0;

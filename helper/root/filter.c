@@ -427,40 +427,38 @@ put_copies(struct program *p)
 	end(p, begin(p, SYS_getrusage), ALLOW);
 }
 
-/* The looker reads. gpuhelper-label also writes to files of the kernel, by which SELinux is asked, and sets labels. */
+/* It says what it saw, and takes the filter of a reader. */
+static void
+put_last(struct program *p)
+{
+	unsigned short at;
+
+	end(p, begin(p, SYS_write), ALLOW);
+	at = begin(p, SYS_prctl);
+	need_equal(p, 0, PR_SET_SECCOMP, REFUSE);
+	end(p, at, ALLOW);
+}
+
+/*
+ * The looker and gpuhelper-judge read. gpuhelper-label also writes to files of the kernel, by which SELinux is asked,
+ * and sets labels.
+ */
 static void
 compose_for(struct program *p, enum filter_child child)
 {
 	static const long labelling[] = { SYS_write, SYS_getxattr, SYS_setxattr };
 
 	put_looking(p);
-	put_opening(p, child == FILTER_LOOKER ? O_ACCMODE | CHANGING : CHANGING);
+	put_opening(p, child == FILTER_LABELLER ? CHANGING : O_ACCMODE | CHANGING);
 	put_memory(p);
 	put_kill(p, NULL, 0);
 	put_harmless(p);
 	if (child == FILTER_LOOKER)
 		put_copies(p);
+	else if (child == FILTER_SEER)
+		put_last(p);
 	else
 		each_of(p, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
-	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
-	answer(p, UNKNOWN);
-}
-
-/* It reads /proc, /sys and what udev knows, and says what it saw; then it takes the filter of a reader. */
-static void
-compose_for_seer(struct program *p)
-{
-	unsigned short at;
-
-	put_looking(p);
-	put_opening(p, O_ACCMODE | CHANGING);
-	put_memory(p);
-	put_kill(p, NULL, 0);
-	put_harmless(p);
-	end(p, begin(p, SYS_write), ALLOW);
-	at = begin(p, SYS_prctl);
-	need_equal(p, 0, PR_SET_SECCOMP, REFUSE);
-	end(p, at, ALLOW);
 	each_of(p, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 	answer(p, UNKNOWN);
 }
@@ -504,8 +502,6 @@ filter_install_for(enum filter_child child, struct why *why)
 
 	if (child == FILTER_READER)
 		compose_for_reader(&p);
-	else if (child == FILTER_SEER)
-		compose_for_seer(&p);
 	else
 		compose_for(&p, child);
 	return install(&p, why);

@@ -83,7 +83,7 @@ prepare(struct work *w)
 {
 	const struct request *r = w->request;
 
-	/* it starts while the policies are read */
+	/* gpuhelper-judge starts while the policies are read */
 	if (r->token != NULL || r->gpus != NULL || r->folders == NULL)
 		judge_wake();
 	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)

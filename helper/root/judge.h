@@ -14,7 +14,7 @@
 
 /* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
 void judge_start(void);
-void judge_wake(void);		/* it will be asked, once others have answered */
+void judge_wake(void);		/* has it start now, for it will be asked soon */
 void judge_end(void);
 pid_t judge_pid(void);		/* 0: there is none */
 

@@ -1,4 +1,4 @@
-# gpuhelper: no configure step.  make; make check; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist
+# gpuhelper: no configure step.  make; make check; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -57,7 +57,7 @@ mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-vm unit install uninstall selinux install-selinux clean dist
+.PHONY: all check check-vm unit users install uninstall selinux install-selinux clean dist
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -119,6 +119,9 @@ check-vm:
 places = B='$(B)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' RUNSTATE='$(RUNSTATE)' \
     LOCALSTATE='$(LOCALSTATE)' LIBEXECDIR='$(LIBEXECDIR)' BINDIR='$(BINDIR)' SBINDIR='$(SBINDIR)' MANDIR='$(MANDIR)' \
     LIBDIR='$(LIBDIR)' SETUID='$(SETUID)' SAN='$(SAN)' SEMODULE='$(SEMODULE)' FORCE='$(FORCE)'
+# the group and the users that are to be there before that
+users:
+	$(Q)sh helper/users.sh
 install: all
 	$(Q)$(places) sh helper/install.sh install
 # the link in the worker's way, then everything but what is the administrator's; FORCE=yes: while containers hold GPUs, too

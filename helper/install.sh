@@ -90,6 +90,8 @@ drop_new() { files | while read -r mode from to; do rm -f "$D$(new_name "$to")";
 
 has_group() { getent group gpuhelper >/dev/null; }
 
+missing() { sh helper/users.sh missing | paste -sd , - | sed 's/,/, /g'; }
+
 # The owner first, for a change of owner takes the bit away.  Of a package's tree the package says whose it is.
 set_bit() {
 	new=$D$(new_name "$helper")
@@ -101,7 +103,7 @@ may_install() {
 	[ -z "$SAN" ] || fail "not with SAN=$SAN"
 	[ -z "$D" ] || return 0
 	[ "$(id -u)" = 0 ] || [ "$SETUID" = no ] || fail "must run as root (or with DESTDIR, or with SETUID=no)"
-	[ "$(id -u)" != 0 ] || has_group || fail "there is no group gpuhelper: groupadd --system gpuhelper"
+	[ "$(id -u)" != 0 ] || [ -z "$(missing)" ] || fail "missing: $(missing): make users"
 }
 
 make_directories() {
@@ -202,7 +204,8 @@ stays() {
 say_what_stays() {
 	left=$(stays "$config" "$rotation" "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper")
 	[ -z "$left" ] || { say "these stay: settings, policies, the audit log, which tokens were used:"; echo "$left" | sed 's/^/    /'; }
-	[ -n "$D" ] || ! has_group || say "the group gpuhelper stays (groupdel gpuhelper)"
+	[ -n "$D" ] || ! has_group || say "the group gpuhelper and its users stay (userdel gpuhelper-read; userdel gpuhelper-judge;" \
+	    "groupdel gpuhelper)"
 	[ -n "$D" ] || say "an engine whose own settings name $wrapper makes no containers until they name another runtime"
 }
 

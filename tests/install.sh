@@ -112,9 +112,20 @@ echo "# where it can't be"
 groupdel gpuhelper
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
 t "without the group it fails" [ "$st" != 0 ]
-t "and says which" says 'there is no group gpuhelper: groupadd --system gpuhelper'
+t "and says which" says 'missing: group gpuhelper: make users'
 t "before anything is copied" [ ! -e /opt/other ]
-groupadd --system gpuhelper
+userdel gpuhelper-judge
+run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
+t "without a user of a program's, too" says 'missing: group gpuhelper, user gpuhelper-judge: make users'
+t "and copies nothing" [ ! -e /opt/other ]
+getent passwd gpuhelper-read >"$T/before"
+run_make users
+t "make users makes them" [ "$st" = 0 -a -z "$(sh "$here/helper/users.sh" missing)" ]
+getent passwd gpuhelper-read >"$T/after"
+t "and leaves who is there as he is" cmp -s "$T/before" "$T/after"
+t "such a user has no shell, no home and no groups" [ "$(getent passwd gpuhelper-judge | cut -d : -f 6,7) $(id -Gn gpuhelper-judge)" = \
+    "/:/usr/sbin/nologin gpuhelper-judge" ]
+t "nor the ids of root" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
 mkdir "$T/small"
 # large enough for one version, and not for two
 size=1000000
@@ -171,7 +182,7 @@ t "no file of that name is left, but of what was changed" [ "$(xargs <"$T/err")"
 t "but the administrator's" [ "$(xargs <"$T/stayed")" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
 t "the audit log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
 : >"$T/err"
-for f in $(cat "$T/stayed") /var/log/gpuhelper/audit.jsonl "group gpuhelper stays"; do says "$f" || echo "$f" >>"$T/err"; done
+for f in $(cat "$T/stayed") /var/log/gpuhelper/audit.jsonl "gpuhelper and its users stay"; do says "$f" || echo "$f" >>"$T/err"; done
 t "each of which is said" [ ! -s "$T/err" ]
 run_make uninstall
 t "the rotation stays where it was changed" [ -e /etc/logrotate.d/gpuhelper ]

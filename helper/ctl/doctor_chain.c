@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/ownprogram.h"
 #include "../host/trust.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
@@ -56,7 +57,7 @@ doctor_group(struct doctor *d)
 	uint32_t gid;
 
 	if (!group_gid("gpuhelper", &gid)) {
-		doctor_say(d, FINDING_FAIL, "group", "groupadd --system gpuhelper", "there is no group gpuhelper");
+		doctor_say(d, FINDING_FAIL, "group", "systemd-sysusers", "there is no group gpuhelper");
 		return;
 	}
 	if (d->uid == 0) {
@@ -110,6 +111,20 @@ look_at_others_door(struct doctor *d)
 		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
 }
 
+/* A program that the helper starts as a user of its own. */
+static void
+look_at_child(struct doctor *d, const char *name, const char *without)
+{
+	uint32_t uid, gid;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", GPUHELPER_LIBEXEC, name);
+	(void)doctor_program(d, "helper", path, FINDING_FAIL, without);
+	if (own_program_user(name, &uid, &gid, &d->why) == -1)
+		doctor_say(d, FINDING_FAIL, "helper", user_uid(name, &uid, &gid) ? NULL : "systemd-sysusers", "%s: %s",
+		    d->why.text, without);
+}
+
 /* Which it is, then whether there is an answer behind it. */
 void
 doctor_door(struct doctor *d)
@@ -117,9 +132,8 @@ doctor_door(struct doctor *d)
 	struct why by_socket = { 0 }, by_setuid = { 0 }, why;
 	int fd = -1;
 
-	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-read", FINDING_FAIL, "nothing is granted");
-	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-judge", FINDING_FAIL,
-	    "no GPU is granted, and no token taken");
+	look_at_child(d, "gpuhelper-read", "nothing is granted");
+	look_at_child(d, "gpuhelper-judge", "no GPU is granted, and no token taken");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

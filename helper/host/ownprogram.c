@@ -11,6 +11,7 @@
 #include "file.h"
 #include "hostview.h"
 #include "trust.h"
+#include "users.h"
 
 int
 own_program_find(const char *name, int *fd, struct why *why)
@@ -32,4 +33,15 @@ own_program_find(const char *name, int *fd, struct why *why)
 	close(*fd);
 	*fd = -1;
 	return why->code != WHY_NONE ? -1 : refuse(why, WHY_CONFIG, "%s is no program: install it (make install)", shown);
+}
+
+int
+own_program_user(const char *name, uint32_t *uid, uint32_t *gid, struct why *why)
+{
+	if (!user_uid(name, uid, gid))
+		return refuse(why, WHY_CONFIG, "/etc/passwd has no user %s, as which that program runs: systemd-sysusers (or make "
+		    "users)", name);
+	if (*uid == 0 || *gid == 0)
+		return refuse(why, WHY_CONFIG, "/etc/passwd: user %s has the uid or the group of root: give it others", name);
+	return 0;
 }

@@ -20,7 +20,7 @@
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to take an answer */
 
-static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER };
+static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER, false };
 
 /* Each vendor by itself: a fault of one is none of another's GPUs. */
 static int

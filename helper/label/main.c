@@ -33,7 +33,7 @@
 static const int kept[] = { CAP_FOWNER, CAP_DAC_READ_SEARCH };
 
 static const struct confinement confinement = { "gpuhelper-label", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
-	FILTER_LABELLER };
+	FILTER_LABELLER, true };
 
 /* Those that come with a byte of their own; false: they don't. */
 static bool

@@ -21,7 +21,7 @@
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to take an answer */
 
-static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER };
+static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER, false };
 
 /* One question and its answer; false: there is none any more. */
 static bool

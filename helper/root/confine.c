@@ -18,6 +18,8 @@ confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
 
+	if (!c->as_root && (getuid() == 0 || getgid() == 0))
+		return refuse(why, WHY_BUG, "%s runs as root", c->name);
 	/* the change of domain took what the helper had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));

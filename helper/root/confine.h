@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_CONFINE_H
 #define GPUHELPER_ROOT_CONFINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
@@ -13,6 +14,7 @@ struct confinement {
 	const int *kept;	/* capabilities(7) */
 	size_t n;
 	enum filter_child filter;
+	bool as_root;		/* else it does nothing as root: it was not started as it should */
 };
 
 /*

@@ -45,11 +45,12 @@
  * What is kept: nodes are made (mknod, chown), and callers' processes are looked
  * at, for open and mapped nodes too: ptrace, what lets root into their
  * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
- * memory is locked, whatever the caller's limit on that (owncgroup.c).  At the
- * end the process is its caller's again, if it has one (leave()).
+ * memory is locked, whatever the caller's limit on that (owncgroup.c); programs
+ * that run as users of their own are ended (spawn.c).  At the end the process is
+ * its caller's again, if it has one (leave()).
  */
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
-	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_SETUID };
+	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_KILL };
 
 /* Raises a limit as far as may be, and refuses to start with too little to finish. */
 static int

@@ -13,7 +13,7 @@
 #define ANSWER_MS 4000		/* for what takes milliseconds */
 #define HOST_MS 8000		/* likewise, of a host whose /sys may be slow */
 
-static struct spawned judge = { PROGRAM, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
+static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
 
 void
 judge_start(void)

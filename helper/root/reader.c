@@ -13,7 +13,7 @@
 #define PROGRAM "gpuhelper-read"
 #define ANSWER_MS 8000	/* to parse what takes milliseconds */
 
-static struct spawned reader = { PROGRAM, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
+static struct spawned reader = { PROGRAM, true, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
 
 void
 reader_start(void)

@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,15 +63,36 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
+struct account {
+	uint32_t uid, gid;	/* 0: root's */
+};
+
+/* How many processes that user has at once is no matter of the limit that the caller has set for himself. */
+static bool
+become_user(const struct account *a)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	(void)setrlimit(RLIMIT_NPROC, &all);
+	return setgroups(0, NULL) == 0 && setresgid(a->gid, a->gid, a->gid) == 0 && setresuid(a->uid, a->uid, a->uid) == 0;
+}
+
 static _Noreturn void
-become(const char *name, int program, int channel, pid_t parent)
+become(const char *name, const struct account *a, int program, int channel, pid_t parent)
 {
 	char *const argv[] = { (char *)(uintptr_t)name, NULL }, *const envp[] = { NULL };
 	char first;
 
 	spawn_end_with(parent);
-	if (spawn_settle(channel, &program) && recv(SPAWN_CHANNEL, &first, 1, 0) == 1)
-		(void)fexecve(program, argv, envp);
+	if (!spawn_settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
+		_exit(WHY_BUG);
+	if (a->uid != 0) {
+		if (!become_user(a))
+			_exit(WHY_BUG);
+		/* the change of user took that */
+		spawn_end_with(parent);
+	}
+	(void)fexecve(program, argv, envp);
 	_exit(WHY_BUG);
 }
 
@@ -87,17 +110,19 @@ void
 spawned_start(struct spawned *p)
 {
 	autoclose int file = -1;
+	struct account account = { 0, 0 };
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (own_program_find(p->name, &file, &p->why) == -1)
+	if (own_program_find(p->name, &file, &p->why) == -1 ||
+	    (p->own_user && own_program_user(p->name, &account.uid, &account.gid, &p->why) == -1))
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
 		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 		return;
 	}
 	if ((p->pid = fork()) == 0)
-		become(p->name, file, pair[1], us);
+		become(p->name, &account, file, pair[1], us);
 	close(pair[1]);
 	if (p->pid == -1) {
 		refuse(&p->why, WHY_AGAIN, "%s can't be started: %s: raise the limit on processes (ulimit, pids.max) and try "

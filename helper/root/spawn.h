@@ -27,6 +27,7 @@ void spawn_end_with(pid_t parent);
 /* A program of ours that was started, or was to be. */
 struct spawned {
 	const char *name;
+	bool own_user;		/* it runs as the user of its name (host/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
 	bool awake;		/* it was told to start */
 	bool slow;		/* it may be at what takes long: it has no moment to end by itself */

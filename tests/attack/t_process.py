@@ -661,8 +661,8 @@ def s8():
         time.sleep(0.05)
         s = dict(l.split(":\t", 1) for l in read("/proc/%d/status" % pid).splitlines())
         assert s["Uid"] == s["Gid"] == "0\t0\t0\t0" and s["Groups"].strip() == "", s
-        # chown, dac_read_search, fowner, setuid (to the caller alone, see Y2), ipc_lock, sys_ptrace, mknod, checkpoint_restore
-        allowed = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 14 | 1 << 19 | 1 << 27 | 1 << 40
+        # chown, dac_read_search, fowner, kill (its own children alone, see Y2), setuid (to the caller alone), ipc_lock, sys_ptrace, mknod, checkpoint_restore
+        allowed = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 7 | 1 << 14 | 1 << 19 | 1 << 27 | 1 << 40
         assert int(s["CapEff"], 16) & ~allowed == 0 and s["CapEff"] == s["CapPrm"], s["CapEff"]
         assert int(s["CapBnd"], 16) == int(s["CapInh"], 16) == int(s["CapAmb"], 16) == 0, s
         assert (s["NoNewPrivs"], s["Seccomp"], s["Umask"]) == ("1", "2", "0077"), s

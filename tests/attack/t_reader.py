@@ -1,6 +1,7 @@
 """gpuhelper-read and gpuhelper-judge, taken over: what they say is looked over, and nobody else waits for it."""
 import contextlib
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -11,6 +12,7 @@ import time
 import client
 from client import exchange, once
 from harness import *
+from t_process import number, poke
 from t_token import TOKENS, ask as ask_with, issuer
 
 READER = "/usr/libexec/gpuhelper/gpuhelper-read"
@@ -243,3 +245,144 @@ def q11():
         with evil("none", answer=HOST, program_of=JUDGE):
             refused(once("victim", exchange, gpus=None), 75, "gpuhelper-judge")
         assert granted(once("victim", exchange, gpus=None))["policy"] == "10-first.conf"
+
+
+def status_of(pid):
+    return dict(line.split(":\t", 1) for line in read("/proc/%d/status" % pid).splitlines() if ":\t" in line)
+
+
+def running(path, shut=False):
+    """The process that executes the file; shut: once it has taken a filter."""
+    for _ in range(1000):
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            try:
+                if os.readlink("/proc/%d/exe" % pid) == path and (not shut or status_of(pid)["Seccomp"] == "2"):
+                    return pid
+            except OSError:
+                pass
+        time.sleep(0.002)
+    raise AssertionError("nobody executes " + path)
+
+
+@contextlib.contextmanager
+def waiting(path, silent):
+    """In here a helper of the attacker's has this program, which waits for another question, and the other one is silent."""
+    with evil("silent", answer=HOST, program_of=silent), asker("attacker") as a:
+        a.tell(exchange)
+        pids = running(path, shut=True), running(silent)
+        try:
+            yield pids
+        finally:
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            assert all(map(gone, pids))
+            a.hear()
+
+
+@case("Q12", "gpuhelper-read and gpuhelper-judge are users of their own, without any right, and end with a helper that is killed", 60)
+def q12():
+    for path, silent in (READER, JUDGE), (JUDGE, READER):
+        with waiting(path, silent) as pids:
+            for pid, name in zip(pids, (path, silent)):
+                user, got = pwd.getpwnam(os.path.basename(name)), status_of(pid)
+                assert user.pw_uid != 0 and got["Uid"].split() == [str(user.pw_uid)] * 4, (name, got["Uid"])
+                assert user.pw_gid != 0 and got["Gid"].split() == [str(user.pw_gid)] * 4, (name, got["Gid"])
+                assert got["Groups"].split() == [], (name, got["Groups"])
+                assert [int(got["Cap" + kind], 16) for kind in ("Inh", "Prm", "Eff", "Amb")] == [0] * 4, (name, got)
+            assert status_of(pids[0])["NoNewPrivs"] == "1"
+            helper = {int(status_of(pid)["PPid"]) for pid in pids}
+            assert len(helper) == 1, helper
+            os.kill(helper.pop(), signal.SIGKILL)
+            assert all(map(gone, pids)), pids
+    assert leases() == []
+
+
+def reach(path):
+    """What of a file or a directory this process may do."""
+    return [name for name, how in (("read", os.R_OK), ("write", os.W_OK)) if os.access(path, how)]
+
+
+@case("Q13", "who is one of those users has no helper's door, state or memory, and not the memory of another's judge", 60)
+def q13():
+    ours = client.HELPER, LOG, RUN + "/leases", RUN + "/locks", TOKENS, "/etc/shadow"
+    granted(once("victim", exchange))
+    client.look()
+    there = [path for path in ours if os.path.lexists(path)]
+    assert client.HELPER in there and LOG in there, there
+    with waiting(JUDGE, READER) as (judge, _):
+        helper = int(status_of(judge)["PPid"])
+        for name in READER, JUDGE:
+            with asker(os.path.basename(name)) as a:
+                for path in there:
+                    assert a.call(reach, path) == [], (name, path)
+                assert a.call(poke, helper) == [], name
+                # signals and limits of one that has the same uid: its filter knows no such call (Y7)
+                assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
+
+
+@case("Q14", "without one of those users, or where it is root: nothing that needs the program is granted, and the command that mends it is said", 60)
+def q14():
+    need = {"gpuhelper-read": ({}, FOLDER), "gpuhelper-judge": ({},)}
+    passwd = read("/etc/passwd")
+    try:
+        for name, asked in need.items():
+            line = re.search("^%s:.*$" % name, passwd, re.M).group()
+            fields = line.split(":")
+            for instead, words in (("", ("has no user " + name, "systemd-sysusers")),
+                                   (":".join(fields[:2] + ["0"] + fields[3:]), ("root", name)),
+                                   (":".join(fields[:3] + ["0"] + fields[4:]), ("root", name))):
+                write("/etc/passwd", passwd.replace(line, instead) if instead else passwd.replace(line + "\n", ""))
+                for fields_asked in asked:
+                    refused(once("victim", exchange, **fields_asked), 78, *words)
+                assert leases() == [], (name, instead)
+            if name == "gpuhelper-judge":
+                granted(once("victim", exchange, **FOLDER))
+                client.look()
+    finally:
+        write("/etc/passwd", passwd)
+    granted(once("victim", exchange))
+
+
+@case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)
+def y7():
+    there = ETC + "/gpuhelper.conf"     # everybody may read it
+    at, me = "-100", str(os.getpid())
+    tries = [("openat", at, "=" + LOG, os.O_WRONLY, 0), ("openat", at, "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
+             ("openat", at, "=" + there, os.O_WRONLY, 0), ("openat2", at, "=/tmp/new", 0, 24), ("open", "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
+             ("creat", "=/tmp/new", 0o600), ("mkdir", "=/tmp/new", 0o700), ("mkdirat", at, "=/tmp/new", 0o700), ("memfd_create", "=x", 0),
+             ("unlinkat", at, "=/tmp/x", 0), ("symlinkat", "=/etc", at, "=/tmp/new"), ("linkat", at, "=" + there, at, "=/tmp/new", 0),
+             ("execve", "=/bin/true", 0, 0), ("execveat", at, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",), ("clone3", 0, 0),
+             ("kill", me, 9), ("kill", -1, 9), ("tkill", me, 9), ("tgkill", me, me, 9), ("rt_sigqueueinfo", me, 9, 0), ("pidfd_open", me, 0),
+             ("pidfd_send_signal", 0, 9, 0, 0), ("prlimit64", me, 7, 0, 0), ("setpriority", 0, me, 19), ("sched_setaffinity", me, 8, 0),
+             ("ptrace", 16, me, 0, 0), ("process_vm_readv", me, 0, 0, 0, 0, 0), ("socket", 2, 1, 0), ("connect", 0, 0, 0), ("bind", 0, 0, 0),
+             ("setns", 0, 0), ("unshare", 0x10000000), ("mount", "=x", "=/tmp", "=tmpfs", 0, 0), ("chdir", "=/tmp"), ("chroot", "=/tmp"),
+             ("setuid", 0), ("setresuid", 0, 0, 0), ("setgroups", 0, 0), ("capset", 0, 0), ("prctl", 4, 1, 0, 0, 0), ("seccomp", 0, 0, 0),
+             ("mmap", 0, 4096, 7, 0x22, -1, 0), ("mprotect", 0, 4096, 4), ("io_uring_setup", 1, 0), ("bpf", 5, 0, 0), ("keyctl", 0, 0),
+             ("shmget", 0, 4096, 0o1600), ("msgget", 0, 0o1600), ("mq_open", "=x", 0o102, 0o600, 0)]
+    reading = ("openat", at, "=" + there, os.O_RDONLY, 0), ("readlinkat", at, "=/proc/self/exe", 0, 0), ("faccessat", at, "=/etc", 0)
+    for path, silent, more in (READER, JUDGE, reading), (JUDGE, READER, ()):
+        wrong = []
+        left = [c for c in tries + list(more) if has_number(c[0])]
+        while left:
+            with waiting(path, silent) as (pid, _):
+                words = [",".join([str(number(c[0])), *map(str, c[1:])]) for c in left[:16]]
+                p = subprocess.run([program("payload"), str(pid), *words], capture_output=True, text=True)
+                got = p.stdout.split()
+                assert p.returncode == 0 and got, (left[0], p.stderr)
+            # EPERM, ENOSYS: not what the call itself says
+            wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-1", "-38")]
+            left = left[len(got):]
+        assert not wrong and not os.path.lexists("/tmp/new"), (path, wrong)
+    # control: a judge that has not heard a stranger yet reads
+    with waiting(JUDGE, READER) as (pid, _):
+        p = subprocess.run([program("payload"), str(pid), "%d,%s,=%s,0,0" % (number("openat"), at, there)], capture_output=True, text=True)
+        assert int(p.stdout) >= 0, p.stdout
+
+
+def has_number(call):
+    try:
+        number(call)
+        return True
+    except Skip:
+        return False

@@ -175,7 +175,7 @@ first=${SANDBOX_ID#ghtest}
 first=$((20000 + ${first%x*} * 16 % 38992))
 [ ! -e /etc/login.defs ] || sed -i "s/^\([UG]ID_MIN\).*/\1 $first/" /etc/login.defs
 
-getent group gpuhelper >/dev/null || groupadd --system gpuhelper
+sh "$here/helper/users.sh"
 if [ -z "$kit" ]; then
 	make -s -C "$here" B="$build" install >/dev/null
 else

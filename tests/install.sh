@@ -125,6 +125,13 @@ getent passwd gpuhelper-read >"$T/after"
 t "and leaves who is there as he is" cmp -s "$T/before" "$T/after"
 t "such a user has no shell, no home and no groups" [ "$(getent passwd gpuhelper-judge | cut -d : -f 6,7) $(id -Gn gpuhelper-judge)" = \
     "/:/usr/sbin/nologin gpuhelper-judge" ]
+if command -v systemd-sysusers >/dev/null; then
+	mkdir -p "$T/root/etc"
+	systemd-sysusers --root="$T/root" "$here/helper/systemd/gpuhelper.sysusers" >"$T/out" 2>"$T/err"
+	t "systemd-sysusers makes the same" [ "$(cut -d : -f 1 "$T/root/etc/passwd" | sort | xargs)" = "gpuhelper-judge gpuhelper-read" ]
+else
+	skip "systemd-sysusers makes the same" "systemd-sysusers is not installed"
+fi
 t "nor the ids of root" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
 mkdir "$T/small"
 # large enough for one version, and not for two

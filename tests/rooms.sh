@@ -36,7 +36,7 @@ json_[a-z_0-9]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
 read_may='config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting config_setting_[a-z_]*
 yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete
 settings_text cdi_registry_load'
-judge_may='issuer_keys_find'
+judge_may='issuer_keys_find gpus_of_host'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
 # host/ reads: it changes nothing on the host, becomes no one, starts nothing.
@@ -98,7 +98,7 @@ for room in pure read judge host user root label ctl; do
 	case $room in
 	pure) says='computes, and calls nothing that could reach the host' ;;
 	read) says='computes, too, with the parsers; who has files read for himself is told them by host/' ;;
-	judge) says='computes, too: whose a token is' ;;
+	judge) says='computes, too: whose a token is, and what a container gets; host/ reads for it' ;;
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	user) says='takes no more rights than the caller has' ;;
 	root) says='runs no program but its own, loads no library, asks no name service' ;;

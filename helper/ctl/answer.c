@@ -153,8 +153,8 @@ folder_json(const struct folder_want *f)
 	put_text(j, "path", f->path);
 	put_text(j, "target", f->target);
 	put_text(j, "access", f->writable ? "rw" : "ro");
-	json_object_set_new(j, "submounts", json_boolean(f->submounts));
-	put_text(j, "relabel", relabel_name(f->relabel));
+	json_object_set_new(j, "submounts", json_boolean(f->rule->submounts));
+	put_text(j, "relabel", relabel_name(f->rule->relabel));
 	return j;
 }
 
@@ -328,8 +328,8 @@ say_grant(const struct inquiry *q)
 	for (i = 0; i < g->folders; i++) {
 		f = &g->folder[i];
 		say("  folder %s %s %s %s%s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",
-		    f->target, f->submounts ? ", with its submounts" : "", f->relabel == RELABEL_NO ? "" :
-		    f->relabel == RELABEL_SHARED ? ", labelled for all containers" : ", labelled for this container alone");
+		    f->target, f->rule->submounts ? ", with its submounts" : "", f->rule->relabel == RELABEL_NO ? "" :
+		    f->rule->relabel == RELABEL_SHARED ? ", labelled for all containers" : ", labelled for this container alone");
 	}
 	if (json_array_size(names) > 0) {
 		join(names, joined, sizeof(joined));

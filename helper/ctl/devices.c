@@ -248,13 +248,14 @@ int
 ctl_devices(const struct options *o)
 {
 	autosettings struct settings settings = { 0 };
+	autocdiregistry struct cdi_registry specs = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
 	int ret;
 
 	if (load_settings(o, &settings, &why) == -1)
 		return give_up(o, &why);
-	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_name_all(specs_parse, &inv, &why);
+	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)
 		print_json(&inv, &settings);
 	else if (ret == 0)

@@ -133,7 +133,7 @@ doctor_door(struct doctor *d)
 	int fd = -1;
 
 	look_at_child(d, "gpuhelper-read", "nothing is granted");
-	look_at_child(d, "gpuhelper-judge", "no GPU is granted, and no token taken");
+	look_at_child(d, "gpuhelper-judge", "nothing is granted");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

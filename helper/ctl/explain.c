@@ -10,10 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/gpus.h"
+#include "../host/cdigpus.h"
+#include "../host/drivers.h"
 #include "../host/issuerkeys.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../judge/see.h"
 #include "../pure/hostcheck.h"
 #include "../pure/wire.h"
 #include "../read/load.h"
@@ -25,6 +27,8 @@ inquiry_free(struct inquiry *q)
 	size_t i;
 
 	decision_free(&q->decision);
+	inventory_free(&q->host);
+	cdi_registry_free(&q->specs);
 	for (i = 0; i < q->heard; i++)
 		free(q->said[i].why);
 	free(q->said);
@@ -166,7 +170,7 @@ identify(struct inquiry *q, bool proven)
 }
 
 static void
-hear(void *ctx, const char *file, enum verdict v, const char *why)
+hear(void *ctx, const char *file, enum verdict_kind v, const char *why)
 {
 	struct inquiry *q = ctx;
 	size_t n = strlen(file);
@@ -179,28 +183,28 @@ hear(void *ctx, const char *file, enum verdict v, const char *why)
 
 /* As root/host.c: what the helper would not believe is not believed here. */
 static int
-find_gpus(unsigned vendors, struct inventory *out, struct why *why)
+look_for_gpus(struct inquiry *q, struct why *why)
 {
-	struct inventory seen;
-	int ret;
+	struct inventory *host = &q->host;
 
-	*out = (struct inventory){ 0 };
-	ret = gpus_of_host(vendors, &seen, why) == -1 || host_check(&seen, why) == -1 ? -1 :
-	    inventory_copy(&seen, vendors, out, why);
-	inventory_free(&seen);
-	return ret;
+	if (host_see(policies_vendors(&q->policies, &q->asker), host, why) == -1 ||
+	    drivers_read(host, why) == -1 || host_check(host, why) == -1)
+		return -1;
+	inventory_rank(host);
+	return cdigpus_load(specs_parse, &q->specs, host, why);
 }
 
 static int
 ask_policies(struct inquiry *q)
 {
-	const struct question question = {
-		.who = &q->asker, .id = &q->identity, .ask = &q->ask, .settings = &q->settings, .policies = &q->policies,
-		.find_gpus = find_gpus, .parse_specs = specs_parse,
-	};
+	struct why blind = { 0 };
+	const struct question question = { &q->asker, &q->identity, &q->ask, &q->settings, &q->policies, q->policies.n,
+		&q->host, &blind };
 
 	if ((q->said = calloc(q->policies.n + 1, sizeof(*q->said))) == NULL)
 		return refuse_nomem(&q->why);
+	if (ask_wants_gpus(&q->ask))
+		(void)look_for_gpus(q, &blind);
 	decide(&question, &q->decision, hear, q);
 	if (q->decision.verdict == VERDICT_GRANT)
 		return 0;
@@ -214,8 +218,7 @@ bound_ask(struct inquiry *q)
 {
 	if (!q->settings.respect_allocation)
 		return 0;
-	return ask_bound(&q->ask, GPU_NVIDIA, getenv("CUDA_VISIBLE_DEVICES"), &q->why) == -1 ? -1 :
-	    ask_bound(&q->ask, GPU_AMD, getenv("ROCR_VISIBLE_DEVICES"), &q->why);
+	return gpu_bounds_parse(getenv("CUDA_VISIBLE_DEVICES"), getenv("ROCR_VISIBLE_DEVICES"), q->ask.bound, &q->why);
 }
 
 /* The way of root/grant.c, without what it does.  -1: q->why is the answer. */

@@ -2,8 +2,9 @@
 #ifndef GPUHELPER_CTL_EXPLAIN_H
 #define GPUHELPER_CTL_EXPLAIN_H
 
-#include "../host/decide.h"
-#include "../host/identity.h"
+#include "../host/cdidirs.h"
+#include "../pure/identity.h"
+#include "../judge/decide.h"
 #include "../judge/identify.h"
 #include "../user/bundle.h"
 #include "../user/privilege.h"
@@ -12,7 +13,7 @@
 
 /* What a policy file said. */
 struct said {
-	enum verdict verdict;
+	enum verdict_kind verdict;
 	char *why;
 };
 
@@ -40,6 +41,8 @@ struct inquiry {
 	struct token_check_log token;	/* of a token that is there, check by check */
 	int64_t now;			/* when it is judged */
 	struct ask ask;
+	struct inventory host;		/* where GPUs are asked for */
+	struct cdi_registry specs;	/* likewise */
 	struct decision decision;
 	struct said *said;		/* of the first «heard» files */
 	size_t heard;

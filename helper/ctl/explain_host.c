@@ -65,7 +65,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	const struct inventory *inv = &q->decision.inventory;
 	struct driver_want want[WANTS_MAX];
 	struct vendor_grant granted[WANTS_MAX];
-	struct driver_question question = { &q->decision.specs, inv, &q->settings, want, 0 };
+	struct driver_question question = { &q->specs, inv, &q->settings, want, 0 };
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	const size_t before = edits->mounts;

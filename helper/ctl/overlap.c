@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../judge/instancevar.h"
 #include "../pure/path.h"
 
 #define PATTERN_MAX 256

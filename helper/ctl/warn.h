@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_CTL_WARN_H
 #define GPUHELPER_CTL_WARN_H
 
-#include "../pure/match.h"
+#include "../judge/match.h"
 #include "check.h"
 
 /* One that parses: what it says is known. */

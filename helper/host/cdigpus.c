@@ -42,9 +42,7 @@ cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *wh
 }
 
 int
-cdigpus_name_all(cdi_parser *parse, struct inventory *inv, struct why *why)
+cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why)
 {
-	autocdiregistry struct cdi_registry r = { 0 };
-
-	return cdi_registry_load(CDI_DIRS, true, parse, &r, why) == -1 ? -1 : cdigpus_name(&r, inv, why);
+	return cdi_registry_load(CDI_DIRS, true, parse, r, why) == -1 ? -1 : cdigpus_name(r, inv, why);
 }

@@ -11,7 +11,7 @@
  */
 int cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why);
 
-/* The same from the specs of CDI_DIRS, read as the helper reads them, for who needs nothing else of them. */
-int cdigpus_name_all(cdi_parser *parse, struct inventory *inv, struct why *why);
+/* The same by the specs of CDI_DIRS, as the helper reads them: *r gets those.  cdi_registry_free() in either case. */
+int cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why);
 
 #endif

@@ -49,7 +49,7 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 	size_t i;
 
 	for (i = 0; i < out->mounts; i++) {
-		if (out->mount[i].relabel != w->relabel && path_related(out->mount[i].source, path))
+		if (out->mount[i].relabel != w->rule->relabel && path_related(out->mount[i].source, path))
 			return refuse(why, WHY_CONFIG, "folders %s and %s are one, or one is in the other, and can't be given with "
 			    "different labels (relabel)", out->mount[i].source, path);
 		if (strcmp(out->mount[i].target, target) != 0)
@@ -68,10 +68,10 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 	if (out->mounts >= CONTAINER_FOLDERS_MAX)
 		return refuse(why, WHY_CONFIG, "more than %d folders for one container: name those that it needs in "
 		    "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX);
-	if (!edits_add_mount(out, path, target, w->submounts ? (w->writable ? deep_rw : deep_ro) :
+	if (!edits_add_mount(out, path, target, w->rule->submounts ? (w->writable ? deep_rw : deep_ro) :
 	    (w->writable ? plain_rw : plain_ro)))
 		return refuse_nomem(why);
-	out->mount[out->mounts - 1].relabel = w->relabel;
+	out->mount[out->mounts - 1].relabel = w->rule->relabel;
 	return 0;
 }
 
@@ -85,7 +85,7 @@ check_beneath(const struct folder_want *w, const char *path, const struct look *
 {
 	char first[1100];
 
-	if (w->submounts || l->subject->uids->identity || !mounts_beneath(l->mounts, path, first, sizeof(first)))
+	if (w->rule->submounts || l->subject->uids->identity || !mounts_beneath(l->mounts, path, first, sizeof(first)))
 		return 0;
 	return refuse(why, WHY_CONFIG, "folder %s has a mount beneath it (%s), which a container in a user namespace can't "
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);

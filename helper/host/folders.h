@@ -3,7 +3,7 @@
 #define GPUHELPER_HOST_FOLDERS_H
 
 #include "../pure/edits.h"
-#include "../pure/match.h"
+#include "../pure/grant.h"
 #include "access.h"
 
 /*

@@ -13,17 +13,29 @@
 #include "trust.h"
 #include "users.h"
 
+/* Their directory, which stays open. */
+static int
+find_directory(int *dir, struct why *why)
+{
+	static int found = -1;
+
+	/* where there is none, neither here nor there, the second says so */
+	if (found == -1 && (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
+	    trust_find_place(GPUHELPER_LIBEXEC, true, &found, why) != TRUST_FOUND))
+		return -1;
+	*dir = found;
+	return 0;
+}
+
 int
 own_program_find(const char *name, int *fd, struct why *why)
 {
-	autoclose int dir = -1;
 	struct stat st;
 	char shown[256];
+	int dir;
 
 	snprintf(shown, sizeof(shown), "%s/%s", GPUHELPER_LIBEXEC, name);
-	/* where there is none, neither here nor there, the next line says so */
-	if (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
-	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
+	if (find_directory(&dir, why) == -1)
 		return -1;
 	if ((*fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return refuse(why, errno == ENOENT ? WHY_CONFIG : WHY_AGAIN, "%s: %s: install it (make install)", shown,
@@ -41,7 +53,8 @@ own_program_user(const char *name, uint32_t *uid, uint32_t *gid, struct why *why
 	if (!user_uid(name, uid, gid))
 		return refuse(why, WHY_CONFIG, "/etc/passwd has no user %s, as which that program runs: systemd-sysusers (or make "
 		    "users)", name);
-	if (*uid == 0 || *gid == 0)
+	/* by the largest number a process would stay what it is */
+	if (*uid == 0 || *gid == 0 || *uid == UINT32_MAX || *gid == UINT32_MAX)
 		return refuse(why, WHY_CONFIG, "/etc/passwd: user %s has the uid or the group of root: give it others", name);
 	return 0;
 }

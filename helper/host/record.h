@@ -6,7 +6,7 @@
 
 #include "../pure/edits.h"
 #include "../pure/request.h"
-#include "identity.h"
+#include "../pure/identity.h"
 
 /* What one record says; members that are NULL or empty are left out. */
 struct record {

@@ -24,16 +24,30 @@ tell_absent(FILE *f)
 	errno = error;
 }
 
+/* A line of /etc/passwd.  fgetpwent(3) has room for any, and asks the kernel twice for each where it is. */
+struct entry {
+	struct passwd pw;
+	char text[8192];
+};
+
+static bool
+next_entry(FILE *f, struct entry *e)
+{
+	struct passwd *found;
+
+	return fgetpwent_r(f, &e->pw, e->text, sizeof(e->text), &found) == 0;
+}
+
 char *
 user_name(uint32_t uid)
 {
 	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *pw;
+	struct entry e;
 	char *name = NULL;
 
-	while (f != NULL && (pw = fgetpwent(f)) != NULL)
-		if (pw->pw_uid == uid) {
-			name = strdup(pw->pw_name);
+	while (f != NULL && next_entry(f, &e))
+		if (e.pw.pw_uid == uid) {
+			name = strdup(e.pw.pw_name);
 			break;
 		}
 	tell_absent(f);
@@ -44,14 +58,14 @@ bool
 user_uid(const char *name, uint32_t *uid, uint32_t *gid)
 {
 	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *pw;
+	struct entry e;
 	bool found = false;
 
-	while (f != NULL && !found && (pw = fgetpwent(f)) != NULL)
-		if (strcmp(pw->pw_name, name) == 0) {
-			*uid = pw->pw_uid;
+	while (f != NULL && !found && next_entry(f, &e))
+		if (strcmp(e.pw.pw_name, name) == 0) {
+			*uid = e.pw.pw_uid;
 			if (gid != NULL)
-				*gid = pw->pw_gid;
+				*gid = e.pw.pw_gid;
 			found = true;
 		}
 	if (f != NULL)
@@ -197,14 +211,14 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 {
 	FILE *users = fopen("/etc/passwd", "re"), *groups = fopen("/etc/group", "re");
 	bool alone = users != NULL && groups != NULL && name != NULL, his = false, primary = false;
-	struct passwd *pw;
+	struct entry e;
 	struct group *gr;
 	char **m;
 
 	/* his by /etc/passwd, for newgrp(1) gives a process any of his groups */
-	while (alone && (pw = fgetpwent(users)) != NULL) {
-		alone = pw->pw_gid != gid || pw->pw_uid == uid;
-		primary = primary || (pw->pw_uid == uid && pw->pw_gid == gid);
+	while (alone && next_entry(users, &e)) {
+		alone = e.pw.pw_gid != gid || e.pw.pw_uid == uid;
+		primary = primary || (e.pw.pw_uid == uid && e.pw.pw_gid == gid);
 	}
 	while (alone && (gr = fgetgrent(groups)) != NULL) {
 		if (gr->gr_gid != gid)

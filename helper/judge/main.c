@@ -1,7 +1,7 @@
 /*
- * gpuhelper-judge: sees what GPUs the host has; then shuts itself in, parses what a stranger wrote, a token and the
- * JSON of a claim, and says whose the token is.  Started by the helper where somebody asks for a grant (root/judge.h);
- * gets each question on one channel, a token's with the keys that it needs, answers there, and ends with it.
+ * gpuhelper-judge: sees what GPUs the host has; then shuts itself in, parses what a stranger wrote, says whose a token
+ * is, and decides by the policies what a container gets.  Started by the helper where somebody asks for a grant
+ * (root/judge.h); gets each question on one channel with all that it takes to answer, answers there, and ends with it.
  *
  * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
  * anything once it has heard of a stranger.
@@ -10,39 +10,18 @@
 #include <sys/random.h>
 
 #include "../host/frame.h"
-#include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
+#include "decide.h"
 #include "identify.h"
+#include "see.h"
 
 #define CHANNEL SPAWN_CHANNEL
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to take an answer */
 
 static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER, false };
-
-/* Each vendor by itself: a fault of one is none of another's GPUs. */
-static int
-see_host(uint32_t vendors, struct inventory *out, struct why *why)
-{
-	struct why bad;
-	bool whole = true;
-	unsigned v;
-
-	for (v = 0; v < GPU_VENDORS && whole; v++) {
-		struct inventory one;
-
-		if ((vendors & 1U << v) == 0)
-			continue;
-		if (gpus_of_host(1U << v, &one, &bad) == -1)
-			out->fault[v] = bad;
-		else
-			whole = inventory_merge(&one, (enum gpu_vendor)v, out);
-		inventory_free(&one);
-	}
-	return whole ? 0 : refuse_nomem(why);
-}
 
 /* The first question is the helper's own: it has heard nobody's words but root's. */
 static int
@@ -51,7 +30,9 @@ answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 	if ((a->verb == JUDGE_HOST) != first)
 		return refuse(&out->why, WHY_BUG, "gpuhelper-judge is asked in the wrong order");
 	if (a->verb == JUDGE_HOST)
-		return see_host(a->vendors, &out->inventory, &out->why);
+		return host_see(a->vendors, &out->inventory, &out->why);
+	if (a->verb == JUDGE_GRANT)
+		return decide_ask(&a->grant, &out->verdict, &out->why);
 	return a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :
 	    token_identify(a, &out->issuer, &out->claims, NULL, &out->why);
 }

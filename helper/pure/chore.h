@@ -1,8 +1,8 @@
 /*
  * What the helper has its caller do, with the caller's rights: to end a
  * container's access to device nodes takes CAP_SYS_ADMIN, to end its processes
- * CAP_KILL, and the helper keeps neither.  It gives chores only to root of the
- * host, who could do all of this anyway.
+ * signals, and the helper has neither: its filter lets it end its own children
+ * alone.  It gives chores only to root of the host, who could do all of this anyway.
  *
  * Whoever does one holds the lock CHORE_LOCK of the lease meanwhile, and first looks
  * into the lease: one that was stalled and comes late must not undo what another

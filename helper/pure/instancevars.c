@@ -1,7 +1,6 @@
-/* See instancevars.h.  Reads no JSON: a value's kind is told by how it begins. */
+/* See instancevars.h.  Reads no JSON. */
 #include "instancevars.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,46 +10,6 @@ instance_vars_free(struct instance_vars *v)
 	strlist_free(&v->name);
 	strlist_free(&v->value);
 	v->there = false;
-}
-
-const char *
-instance_var(const struct instance_vars *v, const char *name)
-{
-	size_t i;
-
-	for (i = 0; v != NULL && i < v->name.n; i++)
-		if (strcmp(v->name.v[i], name) == 0)
-			return v->value.v[i];
-	return NULL;
-}
-
-/* As many bytes of a string of JSON, at most, as end with a whole character: "\u001b" is one (RFC 8259). */
-static int
-whole_characters(const char *json, int most)
-{
-	int n = 0, next;
-
-	for (next = 1; next <= most; next++) {
-		n = next;
-		if (json[n] == '\\')
-			next += json[n + 1] == 'u' ? 5 : 1;
-		while (((unsigned char)json[next + 1] & 0xc0) == 0x80)
-			next++;
-	}
-	return n;
-}
-
-void
-instance_var_describe(const char *value, char out[80])
-{
-	if (value == NULL)
-		snprintf(out, 80, "not there");
-	else if (*value == '"' && strlen(value) > 62)
-		snprintf(out, 80, "%.*s\"", whole_characters(value, 61), value);
-	else if (*value == '[' || *value == '{')
-		snprintf(out, 80, "a %s", *value == '[' ? "list" : "group");
-	else
-		snprintf(out, 80, "%.70s", value);
 }
 
 static bool

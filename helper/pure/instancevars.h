@@ -16,12 +16,6 @@ struct instance_vars {
 };
 void instance_vars_free(struct instance_vars *v);
 
-/* A variable's value; NULL: there is none of that name, or v is NULL. */
-const char *instance_var(const struct instance_vars *v, const char *name);
-
-/* A value (NULL: none) as a person would write it, as far as one line has room. */
-void instance_var_describe(const char *value, char out[80]);
-
 /* As lines (lines.h). */
 void instance_vars_lines(struct lines *s, struct instance_vars *v);
 

@@ -95,10 +95,21 @@ copy_of(const void *v, size_t n, size_t size)
 	return n > 0 ? memcpy(copy, v, n * size) : copy;
 }
 
+static bool
+copy_names(const struct strlist *from, struct strlist *to)
+{
+	size_t i = 0;
+
+	while (i < from->n && strlist_add(to, from->v[i], SIZE_MAX))
+		i++;
+	return i == from->n;
+}
+
 int
 inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
 {
 	size_t i, n = 0;
+	bool whole = true;
 	unsigned v;
 
 	*out = (struct inventory){ 0 };
@@ -115,9 +126,12 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	for (i = 0; i < from->gpus; i++)
 		if ((vendors & 1U << from->gpu[i].vendor) != 0) {
 			out->gpu[n] = from->gpu[i];
-			out->gpu[n++].cdi = (struct strlist){ 0 };
+			out->gpu[n].cdi = (struct strlist){ 0 };
+			whole = copy_names(&from->gpu[i].cdi, &out->gpu[n++].cdi) && whole;
 		}
 	out->gpus = n;
+	if (!whole)
+		return refuse_nomem(why);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if ((vendors & 1U << v) == 0) {
 			out->commons[v] = 0;

@@ -23,7 +23,7 @@ found_keys_free(struct found_keys *k, size_t n)
 static bool
 begin(struct lines *t, const char *name, enum judge_verb *verb)
 {
-	static const char *const verbs[] = { "host", "token", "vars" };
+	static const char *const verbs[] = { "host", "token", "vars", "grant" };
 	char version[VERSION_MAX] = GPUHELPER_VERSION;
 
 	lines_begin(t, name);
@@ -32,7 +32,7 @@ begin(struct lines *t, const char *name, enum judge_verb *verb)
 		t->failed = true;
 		return false;
 	}
-	*verb = (enum judge_verb)word_name(t, verbs, 3, (unsigned)*verb);
+	*verb = (enum judge_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
 	return true;
 }
 
@@ -65,6 +65,10 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 		word_u32(t, &a->vendors);
 		return;
 	}
+	if (a->verb == JUDGE_GRANT) {
+		grant_ask_lines(t, &a->grant);
+		return;
+	}
 	word_copy(t, &a->text);
 	word_i64(t, &a->now);
 	if (t->out == NULL && ((a->issuer = calloc(ISSUERS_MAX, sizeof(*a->issuer))) == NULL ||
@@ -92,6 +96,7 @@ judge_ask_free(struct judge_ask *a)
 		free(a->issuer[i].keys);
 	}
 	free(a->issuer);
+	grant_ask_free(&a->grant);
 	found_keys_free(a->keys, a->issuers);
 	free(a->text);
 	*a = (struct judge_ask){ .verb = a->verb };
@@ -128,6 +133,10 @@ judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a
 		instance_vars_lines(t, &a->vars);
 		return;
 	}
+	if (verb == JUDGE_GRANT) {
+		verdict_lines(t, &a->verdict);
+		return;
+	}
 	word_u32(t, &a->issuer);
 	claims_lines(t, &a->claims);
 }
@@ -138,6 +147,7 @@ judge_answer_free(struct judge_answer *a)
 	inventory_free(&a->inventory);
 	token_claims_free(&a->claims);
 	instance_vars_free(&a->vars);
+	verdict_free(&a->verdict);
 	*a = (struct judge_answer){ .issuer = 0 };
 }
 

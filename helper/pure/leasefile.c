@@ -378,3 +378,51 @@ lease_wants(const struct lease *l, const struct chore *c)
 			return l->state == LEASE_HELD;
 	return false;
 }
+
+bool
+lease_words(const struct lease *l, struct buf *words)
+{
+	const struct held_gpu *g;
+	size_t i, parts = 0;
+
+	for (i = 0; i < l->gpus; i++) {
+		g = &l->gpu[i];
+		if (g->vendor == GPU_AMD && g->part[0] != '\0')
+			parts++;
+		else
+			buf_printf(words, "%s%s%s%s", words->len > 0 ? "," : "", g->pci, g->part[0] != '\0' ? ":" : "", g->part);
+	}
+	if (parts > 0)
+		buf_printf(words, "%samd:%zu", words->len > 0 ? "," : "", parts);
+	return !words->failed;
+}
+
+bool
+lease_same_nodes(const struct lease *a, const struct lease *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < b->nodes; i++) {
+		for (k = 0; k < a->nodes; k++)
+			if (strcmp(a->node[k].path, b->node[i].path) == 0 && a->node[k].major == b->node[i].major &&
+			    a->node[k].minor == b->node[i].minor)
+				break;
+		if (k == a->nodes)
+			return false;
+	}
+	return a->nodes == b->nodes;
+}
+
+bool
+lease_has_gpu(const struct lease *l, const struct inventory *inv, const struct gpu *g)
+{
+	struct held_gpu is = { .vendor = g->vendor };
+	size_t i;
+
+	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
+	gpu_part(inv, g, is.part);
+	for (i = 0; i < l->gpus; i++)
+		if (held_same(&l->gpu[i], &is))
+			return true;
+	return false;
+}

@@ -120,6 +120,16 @@ void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
 bool lease_is_given_back(const struct lease *l);
 /* True if its GPUs are not someone else's to have. */
 bool lease_holds(const struct lease *l);
+
+/*
+ * Adds its GPUs in words in which a task's author would ask for them; parts of AMD's, which have no name of their own,
+ * by number.  False: no memory.
+ */
+bool lease_words(const struct lease *l, struct buf *words);
+/* Is the GPU of the inventory, or just that part of one, the lease's? */
+bool lease_has_gpu(const struct lease *l, const struct inventory *inv, const struct gpu *g);
+/* Do both have the same nodes? */
+bool lease_same_nodes(const struct lease *a, const struct lease *b);
 /* True if its container may write in a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
 /* True if one of its ways is the same. */

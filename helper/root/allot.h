@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_ROOT_ALLOT_H
 #define GPUHELPER_ROOT_ALLOT_H
 
-#include "../host/decide.h"
 #include "../host/drivernodes.h"
+#include "../pure/identity.h"
 #include "leaselist.h"
 #include "queue.h"
 

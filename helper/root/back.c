@@ -15,6 +15,7 @@
 #include "acts.h"
 #include "audit.h"
 #include "concern.h"
+#include "decision.h"
 #include "host.h"
 #include "leasewrite.h"
 #include "reader.h"
@@ -76,61 +77,19 @@ read_lease(struct work *w)
 	return ret;
 }
 
-/* Asks for the very GPUs; for parts of AMD's, which have no name of their own, by number. */
-static int
-ask_for(const struct lease *l, struct ask *ask, struct why *why)
-{
-	const struct held_gpu *g;
-	char name[40];
-	size_t i;
-
-	for (i = 0; i < l->gpus; i++) {
-		g = &l->gpu[i];
-		if (g->vendor == GPU_AMD && g->part[0] != '\0') {
-			ask->counts = 1;
-			ask->count[0].has_vendor = true;
-			ask->count[0].vendor = g->vendor;
-			ask->count[0].n++;
-			continue;
-		}
-		snprintf(name, sizeof(name), "%s%s%s", g->pci, g->part[0] != '\0' ? ":" : "", g->part);
-		if (!strlist_add(&ask->gpu_ids, name, SIZE_MAX))
-			return refuse_nomem(why);
-	}
-	return 0;
-}
-
 static int
 judge(struct work *w)
 {
-	const struct question q = { .who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings,
-		.policies = &w->policies, .find_gpus = host_gpus, .parse_specs = reader_parses_specs };
+	autobuf struct buf gpus = { 0 };
 
 	if (w->lease.pausing.who == NULL || !identity_unpack(w->lease.pausing.who, &w->known))
 		return refuse(&w->why, WHY_DENIED, "what pipeline it is was too long to be remembered");
-	if (reader_reads(&w->settings, &w->policies, &w->why) == -1 ||
-	    ask_for(&w->lease, &w->ask, &w->why) == -1)
+	if (!lease_words(&w->lease, &gpus))
+		return refuse_nomem(&w->why);
+	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
 		return -1;
-	host_look(policies_vendors(&w->policies));
-	decide(&q, &w->decision, NULL, NULL);
-	if (w->decision.verdict == VERDICT_GRANT)
-		return 0;
-	w->why = w->decision.why;
-	return -1;
-}
-
-static bool
-had(const struct lease *l, const struct inventory *inv, const struct gpu *g)
-{
-	struct held_gpu is = { .vendor = g->vendor };
-	size_t i;
-
-	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
-	gpu_part(inv, g, is.part);
-	for (i = 0; i < l->gpus; i++)
-		if (held_same(&l->gpu[i], &is))
-			return true;
-	return false;
+	host_look(policies_vendors(&w->policies, &w->peer->asker));
+	return decision_reach(w, &(struct request){ .gpus = gpus.p });
 }
 
 /* Of what the policy would give, what the container had: its devices can't be others any more. */
@@ -143,26 +102,10 @@ narrow(struct work *w)
 	for (i = 0; i < w->decision.grant.gpus; i++) {
 		want = &w->decision.grant.gpu[i];
 		for (k = 0, n = 0; k < want->n; k++)
-			if (had(&w->lease, &w->decision.inventory, want->candidate[k]))
+			if (lease_has_gpu(&w->lease, &w->decision.inventory, want->candidate[k]))
 				want->candidate[n++] = want->candidate[k];
 		want->n = n;
 	}
-}
-
-static bool
-same_nodes(const struct lease *a, const struct lease *b)
-{
-	size_t i, k;
-
-	for (i = 0; i < b->nodes; i++) {
-		for (k = 0; k < a->nodes; k++)
-			if (strcmp(a->node[k].path, b->node[i].path) == 0 && a->node[k].major == b->node[i].major &&
-			    a->node[k].minor == b->node[i].minor)
-				break;
-		if (k == a->nodes)
-			return false;
-	}
-	return a->nodes == b->nodes;
 }
 
 /* As the container's first process is seen, whose maps nobody can say otherwise of. */
@@ -222,7 +165,7 @@ take_again(struct work *w, const struct lease *old, const struct idle *idle, str
 	}
 	if (take_further(w) == -1)
 		return -1;
-	if (l->gpus != old->gpus || !same_nodes(old, l))
+	if (l->gpus != old->gpus || !lease_same_nodes(old, l))
 		return refuse(&w->why, WHY_ABSENT, "its devices have other numbers by now");
 	l->state = LEASE_COMING_BACK;
 	l->since = time(NULL);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../host/identity.h"
+#include "../pure/identity.h"
 
 /*
  * Binds the token to the container of this lease key; fills name[] if it was not

@@ -1,4 +1,4 @@
-/* See capability.h. Must be called while the process has its capabilities, CAP_SETPCAP among them. */
+/* See capability.h. Root must call this while the process has its capabilities, CAP_SETPCAP among them. */
 #include "capability.h"
 
 #include <errno.h>
@@ -21,8 +21,9 @@ capabilities_keep(const int *kept, size_t n, struct why *why)
 
 	if (syscall(SYS_capget, &head, data) == -1)
 		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
-	for (cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		(void)prctl(PR_CAPBSET_DROP, cap);
+	/* until there is none of that number, or all are out of reach: who has no CAP_SETPCAP gets none back either */
+	for (cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
+		continue;
 	(void)prctl(PR_SET_SECUREBITS, locked);
 	for (i = 0; i < 2; i++) {
 		had = data[i].permitted;

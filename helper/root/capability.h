@@ -13,7 +13,7 @@
 
 /*
  * Drops all capabilities (capabilities(7)) but those of the list that the process has, from the bounding set too, and
- * shuts the ways by which root gets them back. -1 with *why.
+ * shuts the ways by which root gets them back; who has none has nothing to shut. -1 with *why.
  */
 int capabilities_keep(const int *kept, size_t n, struct why *why);
 

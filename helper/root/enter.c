@@ -26,13 +26,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "../host/drivers.h"
 #include "../host/hostview.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"
-#include "host.h"
 #include "judge.h"
 #include "labeller.h"
 #include "looker.h"
@@ -47,10 +47,11 @@
  * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
  * memory is locked, whatever the caller's limit on that (owncgroup.c); programs
  * that run as users of their own are ended (spawn.c).  At the end the process is
- * its caller's again, if it has one (leave()).
+ * its caller's again, if it has one (leave()): for that, the last of the list.
  */
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
-	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_KILL };
+	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_KILL, CAP_SETUID };
+#define KEPT (sizeof(kept_capabilities) / sizeof(kept_capabilities[0]))
 
 /* Raises a limit as far as may be, and refuses to start with too little to finish. */
 static int
@@ -344,7 +345,7 @@ find_nodes(struct filter_nodes *out)
 	struct why ignored;
 	size_t i;
 
-	(void)host_read_drivers(&inv, &ignored);
+	(void)drivers_read(&inv, &ignored);
 	out->uid = inv.nvidia_uid;
 	out->gid = inv.nvidia_gid;
 	for (i = 0; i < inv.majors.n && out->majors < FILTER_MAJORS_MAX; i++)
@@ -420,7 +421,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	judge_start();
 	nodes.labeller_channel = labeller_channel();
 	nodes.children = spawned_pids(nodes.child);
-	if (capabilities_keep(kept_capabilities, sizeof(kept_capabilities) / sizeof(kept_capabilities[0]), why) == -1)
+	if (capabilities_keep(kept_capabilities, KEPT - (door == DOOR_SOCKET ? 1 : 0), why) == -1)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));

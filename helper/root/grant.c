@@ -1,6 +1,6 @@
 /*
  * See grant.h.  Data flows one way here: request, policy, decision, edits.  The
- * decision is host/decide.c's and pure/match.c's; what this file adds is only
+ * decision is gpuhelper-judge's (decision.c); what this file adds is only
  * what needs root: nodes, leases, the audit log.
  */
 #include "grant.h"
@@ -22,6 +22,7 @@
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
+#include "decision.h"
 #include "host.h"
 #include "judge.h"
 #include "leaseend.h"
@@ -54,28 +55,17 @@ identify(struct work *w)
 static int
 judge(struct work *w)
 {
-	const struct question q = {
-		.who = &w->peer->asker, .id = &w->known.id, .ask = &w->ask, .settings = &w->settings, .policies = &w->policies,
-		.find_gpus = host_gpus, .parse_specs = reader_parses_specs,
-	};
-
 	w->judged = true;
-	decide(&q, &w->decision, NULL, NULL);
 	/* the one place where a verdict becomes an act */
-	if (w->decision.verdict == VERDICT_GRANT)
-		return label_choose(w->decision.policy, w->request, &w->label, &w->why);
-	w->why = w->decision.why;
-	return -1;
+	return decision_reach(w, w->request) == 0 && w->decision.verdict == VERDICT_GRANT ?
+	    label_choose(w->decision.policy, w->request, &w->label, &w->why) : -1;
 }
 
-/* The worker's own word, which can only take away. */
-static int
-bound_ask(struct work *w)
+/* Its words are the judge's to read. */
+static bool
+wants_gpus(const struct request *r)
 {
-	if (!w->settings.respect_allocation)
-		return 0;
-	return ask_bound(&w->ask, GPU_NVIDIA, w->request->cuda_visible, &w->why) == -1 ? -1 :
-	    ask_bound(&w->ask, GPU_AMD, w->request->rocr_visible, &w->why);
+	return r->gpus != NULL ? strcmp(r->gpus, "none") != 0 : r->folders == NULL;
 }
 
 static int
@@ -83,9 +73,8 @@ prepare(struct work *w)
 {
 	const struct request *r = w->request;
 
-	/* gpuhelper-judge starts while the policies are read */
-	if (r->token != NULL || r->gpus != NULL || r->folders == NULL)
-		judge_wake();
+	/* it starts while the policies are read */
+	judge_wake();
 	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
 		return -1;
 	if (r->privileged && w->settings.privileged == PRIVILEGED_DENY)
@@ -94,14 +83,11 @@ prepare(struct work *w)
 	w->unasked = r->token == NULL && r->gpus == NULL && r->folders == NULL;
 	if (w->unasked && !w->settings.grant_unasked)
 		return refuse(&w->why, WHY_DENIED, "the container asks for nothing");
-	if (ask_parse(r->gpus, r->folders, &w->ask, &w->why) == -1 || bound_ask(w) == -1)
-		return -1;
 	/* the kernel shows GPUs as the cgroup's device rules are (amdkfd): no caller may have them counted differently */
 	if (leave_cgroup(w->peer->starter, &w->why) == -1)
 		return -1;
 	/* before the judge has heard a stranger's word */
-	if (ask_wants_gpus(&w->ask))
-		host_look(policies_vendors(&w->policies));
+	host_look(wants_gpus(r) ? policies_vendors(&w->policies, &w->peer->asker) : 0);
 	if (identify(w) == -1)
 		return -1;
 	w->prepared = true;

@@ -5,22 +5,25 @@
 #ifndef GPUHELPER_ROOT_HOST_H
 #define GPUHELPER_ROOT_HOST_H
 
-#include "../host/decide.h"
+#include "../host/cdidirs.h"
+#include "../pure/gpu.h"
 
-/*
- * What the helper reads by itself: which numbers are whose, and how NVIDIA's nodes are made.  -1 with *why: then none
- * may be made.  inventory_free() in either case.
- */
-int host_read_drivers(struct inventory *inv, struct why *why);
+struct host {
+	bool looked;
+	unsigned vendors;		/* that were looked for, as a mask */
+	struct inventory inventory;	/* with the names that the CDI specs have */
+	struct cdi_registry specs;	/* where GPUs were looked for */
+	struct why why;			/* why there is nothing of all that, nor any vendor; WHY_NONE: it is there */
+};
 
 /*
  * Has the judge look, once and before it hears anything else, for GPUs of the vendors in the mask (1 << enum
- * gpu_vendor).  What goes wrong shows in host_gpus().  To be called when leave_cgroup() (owncgroup.h) has been: the
- * kernel shows GPUs as the cgroup's device rules are.
+ * gpu_vendor), and names them by the CDI specs.  To be called when leave_cgroup() (owncgroup.h) has been: the kernel
+ * shows GPUs as the cgroup's device rules are.
  */
 void host_look(unsigned vendors);
 
-/* A gpus_finder, of what host_look() looked for; nobody having called that, it is done now. */
-int host_gpus(unsigned vendors, struct inventory *out, struct why *why);
+/* What was found.  Before host_look() it is empty. */
+const struct host *host_seen(void);
 
 #endif

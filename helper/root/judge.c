@@ -7,6 +7,7 @@
 
 #include "../host/issuerkeys.h"
 #include "../pure/cleanup.h"
+#include "../pure/judgeask.h"
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-judge"
@@ -70,8 +71,6 @@ ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
 	return answer != NULL ? hear(a, answer, len, out, why) : -1;
 }
 
-static bool asked;	/* what the host is like */
-
 int
 judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 {
@@ -80,24 +79,12 @@ judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 	int ret;
 
 	*out = (struct inventory){ 0 };
-	asked = true;
 	if ((ret = ask(&a, HOST_MS, &answer, why)) == 0) {
 		*out = answer.inventory;
 		answer.inventory = (struct inventory){ 0 };
 	}
 	judge_answer_free(&answer);
 	return ret;
-}
-
-/* Of what a stranger wrote: from then on it opens nothing. */
-static int
-ask_of_stranger(struct judge_ask *a, struct judge_answer *out, struct why *why)
-{
-	struct inventory none = { 0 };
-
-	if (!asked && judge_sees(0, &none, why) == -1)
-		return -1;
-	return ask(a, ANSWER_MS, out, why);
 }
 
 int
@@ -113,7 +100,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 	token_hash(token, out->token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(why);
-	if ((ret = ask_of_stranger(&a, &answer, why)) == 0) {
+	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
 		out->claims = answer.claims;
 		answer.claims = (struct token_claims){ 0 };
 		known_by_token(out, &s->issuer[answer.issuer]);
@@ -130,9 +117,24 @@ judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 	struct judge_answer answer = { .issuer = 0 };
 	int ret;
 
-	if ((ret = ask_of_stranger(&a, &answer, why)) == 0) {
+	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
 		*out = answer.vars;
 		answer.vars = (struct instance_vars){ .there = false };
+	}
+	judge_answer_free(&answer);
+	return ret;
+}
+
+int
+judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
+	struct judge_answer answer = { .issuer = 0 };
+	int ret;
+
+	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
+		*out = answer.verdict;
+		answer.verdict = (struct verdict){ .policy = 0 };
 	}
 	judge_answer_free(&answer);
 	return ret;

@@ -1,7 +1,7 @@
 /*
- * gpuhelper-judge, as the helper speaks to it: another program, which sees the host's GPUs and then parses what a
- * stranger wrote.  The helper finds the issuers' keys, sees that they are root's, and sends their bytes with the
- * token's (pure/judgeask.h).
+ * gpuhelper-judge, as the helper speaks to it: another program, which sees the host's GPUs, then parses what a stranger
+ * wrote, and decides.  The helper finds the issuers' keys, sees that they are root's, and sends their bytes with the
+ * token's (pure/judgeask.h); and what of the policies, the settings and the host it takes to decide (pure/grantask.h).
  */
 #ifndef GPUHELPER_ROOT_JUDGE_H
 #define GPUHELPER_ROOT_JUDGE_H
@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../host/identity.h"
+#include "../pure/identity.h"
 #include "../pure/gpu.h"
+#include "../pure/grantask.h"
+#include "../pure/verdict.h"
 
 /* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
 void judge_start(void);
@@ -19,9 +21,9 @@ void judge_end(void);
 pid_t judge_pid(void);		/* 0: there is none */
 
 /*
- * What the judge sees of GPUs of the vendors in the mask (1 << enum gpu_vendor); not checked yet.  To be called once,
- * and before the others: what has heard a stranger is not asked what the host is like.  -1 with *why; inventory_free()
- * in either case.
+ * What the judge sees of GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0; not checked yet.  To
+ * be called once, and before the others: what has heard a stranger is not asked what the host is like.  -1 with *why;
+ * inventory_free() in either case.
  */
 int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
 
@@ -31,7 +33,10 @@ int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
  */
 int judge_identifies(char *token, struct settings *s, struct known *out, struct why *why);
 
-/* A vars_parser (host/identity.h). */
+/* A vars_parser (pure/identity.h). */
 int judge_parses_vars(const char *text, struct instance_vars *out, struct why *why);
+
+/* What who asks gets; not checked yet (pure/verdict.h).  -1 with *why: nothing.  verdict_free() in either case. */
+int judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why);
 
 #endif

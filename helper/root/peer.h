@@ -3,7 +3,8 @@
 #define GPUHELPER_ROOT_PEER_H
 
 #include "../host/process.h"
-#include "../pure/match.h"
+#include "../pure/grant.h"
+#include "../pure/idmap.h"
 #include "enter.h"
 
 struct peer {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -63,31 +64,27 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
-struct account {
-	uint32_t uid, gid;	/* 0: root's */
-};
-
 /* How many processes that user has at once is no matter of the limit that the caller has set for himself. */
 static bool
-become_user(const struct account *a)
+become_user(const struct spawned *p)
 {
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 
 	(void)setrlimit(RLIMIT_NPROC, &all);
-	return setgroups(0, NULL) == 0 && setresgid(a->gid, a->gid, a->gid) == 0 && setresuid(a->uid, a->uid, a->uid) == 0;
+	return setgroups(0, NULL) == 0 && setresgid(p->gid, p->gid, p->gid) == 0 && setresuid(p->uid, p->uid, p->uid) == 0;
 }
 
 static _Noreturn void
-become(const char *name, const struct account *a, int program, int channel, pid_t parent)
+become(const struct spawned *p, int program, int channel, pid_t parent)
 {
-	char *const argv[] = { (char *)(uintptr_t)name, NULL }, *const envp[] = { NULL };
+	char *const argv[] = { (char *)(uintptr_t)p->name, NULL }, *const envp[] = { NULL };
 	char first;
 
 	spawn_end_with(parent);
 	if (!spawn_settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
-	if (a->uid != 0) {
-		if (!become_user(a))
+	if (p->own_user) {
+		if (!become_user(p))
 			_exit(WHY_BUG);
 		/* the change of user took that */
 		spawn_end_with(parent);
@@ -106,23 +103,32 @@ spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX])
 	return starts;
 }
 
+/* It takes rights to become a user, and to end what has become one. */
+static int
+find_user(struct spawned *p)
+{
+	if (prctl(PR_CAPBSET_READ, CAP_SETUID) == 1 && prctl(PR_CAPBSET_READ, CAP_SETGID) == 1 &&
+	    prctl(PR_CAPBSET_READ, CAP_KILL) == 1)
+		return own_program_user(p->name, &p->uid, &p->gid, &p->why);
+	return refuse(&p->why, WHY_CONFIG, "%s can't run as a user of its own: who asks lacks CAP_SETUID, CAP_SETGID or "
+	    "CAP_KILL in the bounding set: use gpuhelper.socket", p->name);
+}
+
 void
 spawned_start(struct spawned *p)
 {
 	autoclose int file = -1;
-	struct account account = { 0, 0 };
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (own_program_find(p->name, &file, &p->why) == -1 ||
-	    (p->own_user && own_program_user(p->name, &account.uid, &account.gid, &p->why) == -1))
+	if (own_program_find(p->name, &file, &p->why) == -1 || (p->own_user && find_user(p) == -1))
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
 		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 		return;
 	}
 	if ((p->pid = fork()) == 0)
-		become(p->name, &account, file, pair[1], us);
+		become(p, file, pair[1], us);
 	close(pair[1]);
 	if (p->pid == -1) {
 		refuse(&p->why, WHY_AGAIN, "%s can't be started: %s: raise the limit on processes (ulimit, pids.max) and try "

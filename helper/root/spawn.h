@@ -29,6 +29,7 @@ struct spawned {
 	const char *name;
 	bool own_user;		/* it runs as the user of its name (host/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
+	uint32_t uid, gid;	/* of its user */
 	bool awake;		/* it was told to start */
 	bool slow;		/* it may be at what takes long: it has no moment to end by itself */
 	int channel;		/* this end, close-on-exec; -1: there is none */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "host.h"
 #include "looker.h"
 
 /* GPUs that are looked for, and the nodes that are each one's own; gpu[i] says whose node[i] is. */
@@ -90,7 +91,7 @@ find_further(const struct decision *d, const struct settings *settings, const st
     const struct gpu_rule *rule, struct driver_nodes *more)
 {
 	const struct driver_want want = { g, rule };
-	const struct driver_question q = { &d->specs, &d->inventory, settings, &want, 1 };
+	const struct driver_question q = { &host_seen()->specs, &d->inventory, settings, &want, 1 };
 	struct why ignored;
 
 	more->n = 0;

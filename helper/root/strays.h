@@ -6,7 +6,6 @@
 #ifndef GPUHELPER_ROOT_STRAYS_H
 #define GPUHELPER_ROOT_STRAYS_H
 
-#include "../host/decide.h"
 #include "../host/drivernodes.h"
 #include "../pure/settings.h"
 #include "allot.h"

@@ -13,6 +13,7 @@
 #include "concern.h"
 #include "device.h"
 #include "execrecord.h"
+#include "host.h"
 #include "idle.h"
 #include "leaseend.h"
 #include "leasewrite.h"
@@ -93,7 +94,7 @@ driver_question(const struct work *w, struct driver_want want[GPUS_MAX])
 
 	for (i = 0; i < w->lease.gpus; i++)
 		want[i] = (struct driver_want){ w->picks[i].gpu, w->picks[i].rule };
-	return (struct driver_question){ &w->decision.specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
+	return (struct driver_question){ &host_seen()->specs, &w->decision.inventory, &w->settings, want, w->lease.gpus };
 }
 
 int
@@ -133,13 +134,13 @@ add_vendor_env(struct work *w)
 
 /* A choice among the host's GPUs means another one among those that the container sees: all of them. */
 static int
-renumber(struct work *w, enum gpu_vendor vendor, const char *variable)
+renumber(struct work *w, enum gpu_vendor vendor, const char *bound, const char *variable)
 {
 	autobuf struct buf b = { 0 };
 	unsigned n = 0;
 	size_t i;
 
-	if (!w->ask.bound[vendor].set)
+	if (bound == NULL)
 		return 0;
 	buf_printf(&b, "%s=", variable);
 	for (i = 0; i < w->lease.gpus; i++)
@@ -209,8 +210,10 @@ plan(struct work *w, struct leases *ls)
 {
 	return add_driver(w) == -1 || ways_note_driver(&w->edits, &w->lease, &w->why) == -1 ||
 	    ways_check_claim(&w->lease, w->lease.uid, &w->why) == -1 ||
-	    ways_admit(ls, &w->lease, &w->why) == -1 || renumber(w, GPU_NVIDIA, "CUDA_VISIBLE_DEVICES") == -1 ||
-	    renumber(w, GPU_AMD, "ROCR_VISIBLE_DEVICES") == -1 || plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
+	    ways_admit(ls, &w->lease, &w->why) == -1 || (w->settings.respect_allocation &&
+	    (renumber(w, GPU_NVIDIA, w->request->cuda_visible, "CUDA_VISIBLE_DEVICES") == -1 ||
+	    renumber(w, GPU_AMD, w->request->rocr_visible, "ROCR_VISIBLE_DEVICES") == -1)) ||
+	    plan_nodes(w, ls) == -1 ? -1 : add_vendor_env(w);
 }
 
 int

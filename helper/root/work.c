@@ -9,7 +9,6 @@ work_free(struct work *w)
 	settings_free(&w->settings);
 	policy_set_free(&w->policies);
 	known_free(&w->known);
-	ask_free(&w->ask);
 	decision_free(&w->decision);
 	edits_free(&w->edits);
 	lease_free(&w->lease);

@@ -6,9 +6,8 @@
 #define GPUHELPER_ROOT_WORK_H
 
 #include "../host/access.h"
-#include "../host/decide.h"
 #include "../host/drivernodes.h"
-#include "../host/identity.h"
+#include "../pure/identity.h"
 #include "allot.h"
 #include "label.h"
 #include "leaselist.h"
@@ -25,7 +24,6 @@ struct work {
 	struct settings settings;
 	struct policy_set policies;
 	struct known known;
-	struct ask ask;
 	struct decision decision;
 	struct idmap uids, gids;		/* of the container, to ids of this host */
 	struct subject subject;

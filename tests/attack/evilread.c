@@ -3,6 +3,7 @@
  * once.  How is in /etc/evil-read: the number of the answer, from 0, and one of
  *
  *	replace FROM TO...	in that answer, where it is first; one after the other.  «~» is a blank
+ *	rest FROM TO		in that answer: all of it from there on is that.  «^» is a newline, too
  *	half, huge, more, none, silent, garbage
  *	aside			lets its channel go when it has answered, and stays
  */
@@ -59,8 +60,7 @@ static void
 blanks(char *s)
 {
 	for (; *s != '\0'; s++)
-		if (*s == '~')
-			*s = ' ';
+		*s = *s == '~' ? ' ' : *s == '^' ? '\n' : *s;
 }
 
 static void
@@ -114,6 +114,8 @@ lie(unsigned char *answer, size_t said)
 		set_length(answer, said - HEAD + 5);
 		return said + 5;
 	}
+	else if (strcmp(how, "rest") == 0 && memmem(answer, said, from[0], strlen(from[0])) != NULL)
+		said = (size_t)((unsigned char *)memmem(answer, said, from[0], strlen(from[0])) - answer) + strlen(from[0]);
 	for (i = 0; i < pairs; i++)
 		said = replace(answer, said, from[i], to[i]);
 	return said;

@@ -211,12 +211,13 @@ def fds_of(pid):
 
 def ours(fds):
     """Their numbers, but for those by which its place in the crowd is taken (crowd.h), its looker, gpuhelper-read and gpuhelper-judge are
-    asked, and names in its own directory in /proc are kept in use (enter.c)."""
+    asked, names in its own directory in /proc are kept in use (enter.c), and its programs' directory (host/ownprogram.c)."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]
-    assert len(places) == 1 and len(asked) == 3 and len(names) == 3, fds
-    return set(fds) - set(places + asked + names)
+    programs = [n for n, path in fds.items() if path == "/usr/libexec/gpuhelper"]
+    assert len(places) == 1 and len(asked) == 3 and len(names) == 3 and len(programs) == 1, fds
+    return set(fds) - set(places + asked + names + programs)
 
 
 @case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")

@@ -70,8 +70,9 @@ def q3():
     granted(once("victim", exchange, **FOLDER))
 
 
-# what the judge is asked first, and then
+# what the judge is asked first, and then: a token where one is brought, and the verdict
 HOST, TOKEN = 0, 1
+VERDICT, AFTER_TOKEN = 1, 2
 
 
 def bindings():
@@ -100,21 +101,27 @@ def q4():
         granted(ask_with(t, "b"))
 
 
-@case("Q5", "gpuhelper-judge is silent, or is not there: who wants no GPU and has no token does not need it, nobody else has waited", 60)
+@case("Q5", "gpuhelper-judge is silent, or is not there: nothing is granted, what ends leases does without it, and nobody else has waited", 60)
 def q5():
     with issuer() as token, asker("attacker") as a:
         write(POLICIES + "/20-caller.conf", 'identity = "caller"; callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; } );')
         with evil("silent", answer=TOKEN, program_of=JUDGE):
             a.tell(exchange, id="a", token=token(), gpus=None)
-            began = time.monotonic()
-            granted(once("victim", exchange, id="v"))
-            client.look()
-            assert time.monotonic() - began < 2
-            assert a.pipe.poll(15)
-            refused(a.hear(), 75, "gpuhelper-judge")
-        os.rename(JUDGE, JUDGE + ".away")
+            running(JUDGE + ".real", shut=True)
+            time.sleep(0.1)
+        began = time.monotonic()
+        granted(once("victim", exchange, id="v"))
+        client.look()
+        assert time.monotonic() - began < 2
+        assert a.pipe.poll(15)
+        refused(a.hear(), 75, "gpuhelper-judge")
+        with asker("victim") as v:
+            granted(v.grant(id="v"))
+            os.rename(JUDGE, JUDGE + ".away")
         try:
-            granted(once("victim", exchange, id="v", **FOLDER))
+            client.look()
+            assert leases() == [], leases()
+            refused(once("victim", exchange, id="v", **FOLDER), 78, "gpuhelper-judge: No such file or directory: install it (make install)")
             refused(once("victim", exchange, id="w"), 78, "gpuhelper-judge: No such file or directory: install it (make install)")
             refused(ask_with(token(job="b"), "b"), 78, "gpuhelper-judge: No such file or directory: install it (make install)")
             refused(once("attacker", exchange, team="ml", pipeline="train", instance_vars='{"a":1}'), 78, "gpuhelper-judge")
@@ -142,7 +149,7 @@ def q6():
 def q7():
     with issuer() as token:
         t = token()
-        with evil("aside", answer=TOKEN, program_of=JUDGE):
+        with evil("aside", answer=AFTER_TOKEN, program_of=JUDGE):
             for _ in range(18):     # more than a user has places (CROWD_MAX)
                 granted(ask_with(t, "a"))
                 client.look()
@@ -265,11 +272,20 @@ def running(path, shut=False):
 
 
 @contextlib.contextmanager
-def waiting(path, silent):
-    """In here a helper of the attacker's has this program, which waits for another question, and the other one is silent."""
-    with evil("silent", answer=HOST, program_of=silent), asker("attacker") as a:
+def waiting(path, silent, answer=HOST):
+    """
+    In here a helper of the attacker's has this program, which waits for a question, and the other one is silent.  Or the
+    program that is silent has this one do its work: then it is between the two.
+    """
+    with evil("silent", answer=answer, program_of=silent), asker("attacker") as a:
         a.tell(exchange)
-        pids = running(path, shut=True), running(silent)
+        if path == silent:
+            pid = running(path + ".real", shut=True)
+            while status_of(pid).get("Seccomp_filters", "2").strip() != "2":
+                time.sleep(0.002)
+        pids = pid if path == silent else running(path, shut=True), running(silent)
+        # payload.c needs it to wait in a system call
+        time.sleep(0.05)
         try:
             yield pids
         finally:
@@ -321,34 +337,92 @@ def q13():
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
 
 
-@case("Q14", "without one of those users, or where it is root: nothing that needs the program is granted, and the command that mends it is said", 60)
+@case("Q14", "without one of those users, or where it is root: nothing is granted, and the command that mends it is said", 60)
 def q14():
-    need = {"gpuhelper-read": ({}, FOLDER), "gpuhelper-judge": ({},)}
     passwd = read("/etc/passwd")
     try:
-        for name, asked in need.items():
+        for name in "gpuhelper-read", "gpuhelper-judge":
             line = re.search("^%s:.*$" % name, passwd, re.M).group()
             fields = line.split(":")
             for instead, words in (("", ("has no user " + name, "systemd-sysusers")),
                                    (":".join(fields[:2] + ["0"] + fields[3:]), ("root", name)),
                                    (":".join(fields[:3] + ["0"] + fields[4:]), ("root", name))):
                 write("/etc/passwd", passwd.replace(line, instead) if instead else passwd.replace(line + "\n", ""))
-                for fields_asked in asked:
-                    refused(once("victim", exchange, **fields_asked), 78, *words)
+                for asked in {}, FOLDER:
+                    refused(once("victim", exchange, **asked), 78, *words)
                 assert leases() == [], (name, instead)
-            if name == "gpuhelper-judge":
-                granted(once("victim", exchange, **FOLDER))
-                client.look()
     finally:
         write("/etc/passwd", passwd)
     granted(once("victim", exchange))
 
 
+@case("Q15", "gpuhelper-judge, taken over by what a task's author wrote, decides what no policy gives: nothing is granted, and no node is touched", 60)
+def q15():
+    asked = {"gpus": "1", "folders": "/srv/ro"}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(etc())
+        # of which the second asks for a proof, and the fourth is past a broken one
+        write(POLICIES + "/60-proven.conf", 'pipeline = "ml/train"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
+        write(POLICIES + "/70-broken.conf", "?")
+        write(POLICIES + "/80-late.conf", 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
+        q15_lies(asked)
+
+
+def q15_lies(asked):
+    with evil("replace", "gpus~0~1~2~0~1", "gpus~0~1~2~0~1", answer=VERDICT, program_of=JUDGE):
+        granted(once("victim", exchange, **asked))
+    client.look()
+    before = nodes()
+    gpus, folder = "gpus~0~1~2~0~1", "folder~0~no~-"
+    for lie in (("verdict~0", "verdict~1"), ("verdict~0", "verdict~2"), ("verdict~0", "verdict~3"), ("verdict~0", "verdict~4"), ("verdict~0", "verdict~4294967295"), (gpus, "gpus~1~1~2~0~1"), (gpus, "gpus~0~3~2~0~1"),
+                (gpus, "gpus~0~1~2~0~7"), (gpus, "gpus~0~1~2~0~0"), (gpus, "gpus~0~2~1~0"), (gpus, "gpus~0~0~1~0"), (gpus, "gpus~0~1~65~0"),
+                (folder, "folder~0~yes~-"), (folder, "folder~9~no~-"), (folder, "folder~0~no~/srv/private"), (folder, "folder~0~no~/srv/ro/x"),
+                (folder, "folder~4~yes~/srv/tree/../private"), (folder, "folder~4~yes~/srv/treefrog"), (folder, "folder~1~yes~/etc"),
+                (folder, "folder~4~yes~/srv/tree/*"), ("end", "end%20"), ("grant", "host")):
+        with evil("replace", *lie, answer=VERDICT, program_of=JUDGE):
+            refused(once("victim", exchange, **asked), 70, "gpuhelper-judge")
+        assert leases() == [] and nodes() == before, (lie, leases())
+    for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 70):
+        with evil(how, answer=VERDICT, program_of=JUDGE):
+            refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
+        assert leases() == [] and nodes() == before, how
+    # without a proof, and past a broken one
+    for policy, words in (1, "the container brought none"), (3, "past a policy that is broken"):
+        with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
+            refused(once("victim", exchange, **asked), 70, words)
+    # what the promise leaves: what his own policy gives, though he did not ask for it
+    with evil("replace", gpus, "gpus~0~2~2~0~1", answer=VERDICT, program_of=JUDGE):
+        assert len(nodes_of(granted(once("victim", exchange, **asked)))) == 2
+
+
+@case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not look at whole: nothing is granted", 60)
+def q16():
+    big = ["/etc/cdi/%s-%d.json" % (os.environ["SANDBOX_ID"], n) for n in range(17)]
+    with evil("rest", "grant~", "grant~0~-^verdict~0^gpus~0~1~2~0~1^end^", answer=VERDICT, program_of=JUDGE):
+        granted(once("victim", exchange, gpus="1"))
+    client.look()
+    os.makedirs("/etc/cdi", exist_ok=True)
+    for path in big:
+        write(path, " " * (1 << 20))
+    try:
+        refused(once("victim", exchange, gpus="1"), 74, "more than 16 MiB")
+        with evil("rest", "grant~", "grant~0~-^verdict~0^gpus~0~1~2~0~1^end^", answer=VERDICT, program_of=JUDGE):
+            refused(once("victim", exchange, gpus="1"), 70, "GPUs that nobody has looked for")
+    finally:
+        for path in big:
+            os.unlink(path)
+    assert leases() == []
+
+
+def nodes_of(reply):
+    return [n for n in reply["containerEdits"]["deviceNodes"] if n["path"][len("/dev/nvidia"):].isdigit()]
+
+
 @case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)
 def y7():
     there = ETC + "/gpuhelper.conf"     # everybody may read it
-    at, me = "-100", str(os.getpid())
-    tries = [("openat", at, "=" + LOG, os.O_WRONLY, 0), ("openat", at, "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
+    at = "-100"
+    tries = lambda me: [("openat", at, "=" + LOG, os.O_WRONLY, 0), ("openat", at, "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
              ("openat", at, "=" + there, os.O_WRONLY, 0), ("openat2", at, "=/tmp/new", 0, 24), ("open", "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
              ("creat", "=/tmp/new", 0o600), ("mkdir", "=/tmp/new", 0o700), ("mkdirat", at, "=/tmp/new", 0o700), ("memfd_create", "=x", 0),
              ("unlinkat", at, "=/tmp/x", 0), ("symlinkat", "=/etc", at, "=/tmp/new"), ("linkat", at, "=" + there, at, "=/tmp/new", 0),
@@ -361,17 +435,19 @@ def y7():
              ("mmap", 0, 4096, 7, 0x22, -1, 0), ("mprotect", 0, 4096, 4), ("io_uring_setup", 1, 0), ("bpf", 5, 0, 0), ("keyctl", 0, 0),
              ("shmget", 0, 4096, 0o1600), ("msgget", 0, 0o1600), ("mq_open", "=x", 0o102, 0o600, 0)]
     reading = ("openat", at, "=" + there, os.O_RDONLY, 0), ("readlinkat", at, "=/proc/self/exe", 0, 0), ("faccessat", at, "=/etc", 0)
-    for path, silent, more in (READER, JUDGE, reading), (JUDGE, READER, ()):
-        wrong = []
-        left = [c for c in tries + list(more) if has_number(c[0])]
-        while left:
-            with waiting(path, silent) as (pid, _):
+    for path, silent, answer, more in (READER, JUDGE, HOST, reading), (JUDGE, READER, HOST, ()), (JUDGE, JUDGE, VERDICT, reading):
+        wrong, left = [], None
+        while left is None or left:
+            # whom the kernel would let it signal
+            with waiting(path, silent, answer) as (pid, _), asker(os.path.basename(path)) as same:
+                if left is None:
+                    left = [c for c in tries(str(same.pid)) + list(more) if has_number(c[0])]
                 words = [",".join([str(number(c[0])), *map(str, c[1:])]) for c in left[:16]]
                 p = subprocess.run([program("payload"), str(pid), *words], capture_output=True, text=True)
                 got = p.stdout.split()
                 assert p.returncode == 0 and got, (left[0], p.stderr)
-            # EPERM, ENOSYS: not what the call itself says
-            wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-1", "-38")]
+            # ENOSYS, and of prctl(2) EPERM: not what the call itself says
+            wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-38") and (c[0], g) != ("prctl", "-1")]
             left = left[len(got):]
         assert not wrong and not os.path.lexists("/tmp/new"), (path, wrong)
     # control: a judge that has not heard a stranger yet reads

@@ -1,12 +1,12 @@
 /*
- * libFuzzer entry for helper/read/{conf,policyread}.c and helper/pure/match.c: a file is a policy, or
+ * libFuzzer entry for helper/read/{conf,policyread}.c and helper/judge/match.c: a file is a policy, or
  * there is a fault to tell; what a policy gives is what it may give.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/match.h"
+#include "../../helper/judge/match.h"
 #include "../../helper/pure/path.h"
 #include "../../helper/pure/table.h"
 #include "../../helper/pure/tablecheck.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/asked.h"
+#include "../../helper/judge/asked.h"
 #include "../../helper/pure/edits.h"
 #include "../../helper/pure/path.h"
 #include "../../helper/pure/request.h"

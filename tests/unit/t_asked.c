@@ -1,5 +1,5 @@
-/* pure/asked.c: what a container may write into GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's choice. */
-#include "pure/asked.h"
+/* judge/asked.c: what a container may write into GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's choice. */
+#include "judge/asked.h"
 #include "pure/cleanup.h"
 #include "nomem.h"
 #include "tap.h"
@@ -102,7 +102,7 @@ test_bound(void)
 		autoask struct ask a = { 0 };
 		const struct gpu_bound *b = &a.bound[t[i].vendor];
 
-		is_int(ask_bound(&a, t[i].vendor, t[i].text, &why), t[i].ret, "a bound, \"%s\"", t[i].text);
+		is_int(gpu_bound_parse(t[i].vendor, t[i].text, &a.bound[t[i].vendor], &why), t[i].ret, "a bound, \"%s\"", t[i].text);
 		ok(b->set && (t[i].ret == -1 || b->names.n == t[i].n), "  is one");
 		if (t[i].last != NULL && b->names.n > 0)
 			is_str(b->names.v[b->names.n - 1], t[i].last, "  by this name");
@@ -110,7 +110,7 @@ test_bound(void)
 	for (i = 0; i < GPU_VENDORS; i++) {
 		autoask struct ask a = { 0 };
 
-		ok(ask_bound(&a, (enum gpu_vendor)i, NULL, &why) == 0 && !a.bound[i].set, "no word of it is no bound");
+		ok(gpu_bound_parse((enum gpu_vendor)i, NULL, &a.bound[i], &why) == 0 && !a.bound[i].set, "no word of it is no bound");
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "read/conf.h"
 #include "read/policyread.h"
 #include "read/settingsread.h"
+#include "judge/instancevar.h"
 #include "tap.h"
 
 const char *__lsan_default_suppressions(void);

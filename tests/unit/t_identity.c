@@ -1,7 +1,8 @@
-/* host/identity.c: what of an identity is remembered, and comes back. */
+/* pure/identity.c: what of an identity is remembered, and comes back. */
 #include <stdlib.h>
 
-#include "host/identity.h"
+#include "judge/instancevar.h"
+#include "pure/identity.h"
 #include "pure/varsjson.h"
 #include "tap.h"
 

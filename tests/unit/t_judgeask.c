@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/instancevar.h"
 #include "pure/cleanup.h"
 #include "pure/judgeask.h"
 #include "rnd.h"

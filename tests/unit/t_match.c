@@ -1,12 +1,13 @@
 /*
- * pure/match.c: whom a policy covers and what it allows.  Tables first; then
+ * judge/match.c: whom a policy covers and what it allows.  Tables first; then
  * random policies and asks, judged by a second, slower reading of what a policy
  * says, which shares no code with the first.
  */
 #include <limits.h>
 
 #include "pure/cleanup.h"
-#include "pure/match.h"
+#include "judge/instancevar.h"
+#include "judge/match.h"
 #include "nomem.h"
 #include "rnd.h"
 #include "pure/varsjson.h"
@@ -237,7 +238,7 @@ describe(const struct grant *g)
 	buf_puts(&b, "|");
 	for (i = 0; i < g->folders; i++)
 		buf_printf(&b, " %s:%s%s=%s", g->folder[i].path, g->folder[i].writable ? "rw" : "ro",
-		    g->folder[i].submounts ? "+" : "", g->folder[i].target);
+		    g->folder[i].rule->submounts ? "+" : "", g->folder[i].target);
 	if (g->wait > 0)
 		buf_printf(&b, " wait %u", g->wait);
 	return buf_take(&b);
@@ -260,7 +261,7 @@ check_cases(const struct case_ *t, size_t n, const char *head, const struct aske
 		autofree char *says = NULL;
 		autobuf struct buf b = { 0 };
 		autoask struct ask a = { 0 };
-		enum verdict v;
+		enum verdict_kind v;
 
 		why = (struct why){ 0 };
 		buf_printf(&b, "pipeline = \"team/pipe\";\n%s%s", head, t[i].policy);
@@ -732,7 +733,7 @@ wrong_folder(const struct reading *r, const struct folder_want *w, const struct 
 
 	for (i = 0; i < r->p->folders; i++)
 		if (gives(&r->p->folder[i], w->path, target) && strcmp(target, w->target) == 0 &&
-		    (!w->submounts || r->p->folder[i].submounts)) {
+		    (!w->rule->submounts || r->p->folder[i].submounts)) {
 			given = true;
 			writable = writable || r->p->folder[i].writable;
 		}
@@ -919,7 +920,7 @@ try_random(const struct policy *p, const struct asker *who, const struct setting
 	autogrant struct grant grant = { 0 };
 	autoask struct ask a = { 0 };
 	static struct why why;
-	enum verdict v;
+	enum verdict_kind v;
 
 	why = (struct why){ 0 };
 	*granted = false;
@@ -982,7 +983,7 @@ decision(void)
 	static struct policy p;
 	static struct ask a;
 	autogrant struct grant g = { 0 };
-	enum verdict v;
+	enum verdict_kind v;
 	struct why why;
 	long keep = fail_at;
 	char *says = NULL;

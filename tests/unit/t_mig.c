@@ -1,6 +1,6 @@
 /*
  * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
- * (fixtures/sysroot/nvidia-mig), and what pure/match.c makes of instances.
+ * (fixtures/sysroot/nvidia-mig), and what judge/match.c makes of instances.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "host/file.h"
 #include "host/gpus.h"
 #include "pure/cleanup.h"
-#include "pure/match.h"
+#include "judge/match.h"
 #include "pure/mig.h"
 #include "pure/pick.h"
 #include "pure/procmask.h"

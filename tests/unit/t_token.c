@@ -12,6 +12,7 @@
 #include "../../helper/judge/base64url.h"
 #include "../../helper/judge/jwk.h"
 #include "../../helper/judge/token.h"
+#include "judge/instancevar.h"
 #include "tap.h"
 
 #define LEAK 16		/* so many characters of a token in a row are not to be in any message */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
+#include "cleanup.h"
 
 static const struct instance_vars *
 given(const struct instance_vars *v)
@@ -64,18 +64,42 @@ length(const struct instance_vars *v)
 	return n;
 }
 
-char *
-identity_pack(const struct identity *id)
+static void
+write_identity(struct lines *s, const struct identity *id)
 {
 	const char *text[IDENTITY_TEXTS] = { id->team, id->pipeline, id->job, id->issuer };
 	struct instance_vars vars = id->instance_vars != NULL ? *id->instance_vars : (struct instance_vars){ .there = false };
 	enum identity_kind kind = id->kind;
+
+	identity_lines(s, &kind, (char **)(uintptr_t)text, &vars);
+}
+
+void
+known_lines(struct lines *s, struct known *k)
+{
+	struct identity *id = &k->id;
+
+	if (s->out != NULL) {
+		write_identity(s, id);
+		return;
+	}
+	identity_lines(s, &id->kind, k->remembered, &k->vars);
+	id->team = k->remembered[0];
+	id->pipeline = k->remembered[1];
+	id->job = k->remembered[2];
+	id->issuer = k->remembered[3];
+	id->instance_vars = given(&k->vars);
+}
+
+char *
+identity_pack(const struct identity *id)
+{
 	autobuf struct buf b = { 0 };
 	struct lines s = { .out = &b };
 
-	if (length(&vars) > IDENTITY_VARS_MAX)
+	if (id->instance_vars != NULL && length(id->instance_vars) > IDENTITY_VARS_MAX)
 		return NULL;
-	identity_lines(&s, &kind, (char **)(uintptr_t)text, &vars);
+	write_identity(&s, id);
 	return lines_finish(&s) ? buf_take(&b) : NULL;
 }
 
@@ -83,20 +107,13 @@ bool
 identity_unpack(const char *text, struct known *out)
 {
 	struct lines s = { .at = text, .end = text + strlen(text) };
-	struct identity *id = &out->id;
 
 	*out = (struct known){ 0 };
-	identity_lines(&s, &id->kind, out->remembered, &out->vars);
-	if (!lines_finish(&s)) {
-		known_free(out);
-		return false;
-	}
-	id->team = out->remembered[0];
-	id->pipeline = out->remembered[1];
-	id->job = out->remembered[2];
-	id->issuer = out->remembered[3];
-	id->instance_vars = given(&out->vars);
-	return true;
+	known_lines(&s, out);
+	if (lines_finish(&s))
+		return true;
+	known_free(out);
+	return false;
 }
 
 void

@@ -1,9 +1,10 @@
 /* Which pipeline a container is of, and how that is known. */
-#ifndef GPUHELPER_HOST_IDENTITY_H
-#define GPUHELPER_HOST_IDENTITY_H
+#ifndef GPUHELPER_PURE_IDENTITY_H
+#define GPUHELPER_PURE_IDENTITY_H
 
-#include "../pure/claims.h"
-#include "../pure/match.h"
+#include "claims.h"
+#include "grant.h"
+#include "request.h"
 
 #define IDENTITY_TEXTS 4
 
@@ -35,6 +36,9 @@ int identity_of_claims(const struct request *r, vars_parser *parse, struct known
  */
 char *identity_pack(const struct identity *id);
 bool identity_unpack(const char *text, struct known *out);
+
+/* As lines (lines.h): writes the identity, or reads it back, for known_free(). */
+void known_lines(struct lines *s, struct known *k);
 
 void known_free(struct known *k);
 #define autoknown __attribute__((cleanup(known_free)))

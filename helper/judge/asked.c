@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cdi.h"
-#include "cleanup.h"
-#include "mig.h"
-#include "path.h"
-#include "policy.h"
+#include "../pure/cdi.h"
+#include "../pure/cleanup.h"
+#include "../pure/mig.h"
+#include "../pure/path.h"
+#include "../pure/policy.h"
 
 #define GPUS_ASKED_MAX 256
 
@@ -141,53 +141,6 @@ ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *wh
 	return 0;
 }
 
-/* «GPU-» and the unique id's 16 digits, as ROCm writes it: kfd's number. */
-static bool
-is_rocr_name(const char *word)
-{
-	return text_starts(word, "GPU-") && strlen(word) == 20 && strspn(word + 4, "0123456789abcdefABCDEF") == 16;
-}
-
-static int
-bound_word(struct gpu_bound *b, enum gpu_vendor vendor, const char *word, const char *variable, struct why *why)
-{
-	char name[64];
-	uint32_t rank;
-
-	if (vendor == GPU_AMD && is_rocr_name(word)) {
-		snprintf(name, sizeof(name), "0x%s", word + 4);
-		word = name;
-	} else if (!text_u32(word, 0, 4095, &rank) && !(vendor == GPU_NVIDIA && strlen(word) == 40 &&
-	    (text_starts(word, "GPU-") || text_starts(word, "MIG-"))))
-		return refuse(why, WHY_DATA, "%s in the worker's environment: \"%.60s\" is neither a number nor a whole UUID, "
-		    "so what the worker may have is not known (respect_allocation in gpuhelper.conf)", variable, word);
-	return strlist_add(&b->names, word, SIZE_MAX) ? 0 : refuse_nomem(why);
-}
-
-int
-ask_bound(struct ask *a, enum gpu_vendor vendor, const char *text, struct why *why)
-{
-	const char *variable = vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", *end;
-	struct gpu_bound *b = &a->bound[vendor];
-
-	if (text == NULL)
-		return 0;
-	b->set = true;
-	if (*text == '\0' || strcmp(text, "-1") == 0 || strcmp(text, "NoDevFiles") == 0)
-		return 0;
-	for (;; text = end + 1) {
-		autofree char *word = NULL;
-
-		end = strchrnul(text, ',');
-		if ((word = strndup(text, (size_t)(end - text))) == NULL)
-			return refuse_nomem(why);
-		if (bound_word(b, vendor, word, variable, why) == -1)
-			return -1;
-		if (*end == '\0')
-			return 0;
-	}
-}
-
 bool
 ask_wants_gpus(const struct ask *a)
 {
@@ -203,7 +156,6 @@ ask_free(struct ask *a)
 		free(a->folder[i].path);
 	free(a->folder);
 	strlist_free(&a->gpu_ids);
-	for (i = 0; i < GPU_VENDORS; i++)
-		strlist_free(&a->bound[i].names);
+	gpu_bounds_free(a->bound);
 	*a = (struct ask){ 0 };
 }

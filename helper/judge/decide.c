@@ -1,84 +1,53 @@
-/* See decide.h.  Looks at the host's GPUs only for a policy that covers the question and gives some. */
+/* See decide.h.  Of the host's GPUs only a policy is told that covers the question and gives some. */
 #include "decide.h"
-
-#include "cdigpus.h"
 
 struct search {
 	const struct question *q;
 	struct decision *out;
 	decide_trace *trace;
 	void *ctx;
-	unsigned vendors;	/* that «inventory» is of */
-	struct inventory inventory;
-	bool has_specs;
-	struct cdi_registry specs;
 	const char *misses;	/* what of the container a policy for its pipeline is not for; NULL: there is none */
 	bool blind;		/* what the host has can't be seen */
 	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
 };
 
 static void
-tell(const struct search *s, const char *file, enum verdict v, const struct why *why)
+tell(const struct search *s, const char *file, enum verdict_kind v, const struct why *why)
 {
 	if (s->trace != NULL)
 		s->trace(s->ctx, file, v, v == VERDICT_GRANT ? "" : why->text);
 }
 
-/* A spec that can't be read is told where it is missed: a policy may need none. */
+/* What of the host a policy speaks of, in *inv. */
 static int
-read_specs(struct search *s, struct why *why)
+find_gpus(const struct question *q, const struct policy *p, struct inventory *inv, struct why *why)
 {
-	if (s->has_specs)
-		return 0;
-	s->has_specs = true;
-	return cdi_registry_load(CDI_DIRS, true, s->q->parse_specs, &s->specs, why);
-}
-
-/*
- * What was found for one policy holds for the next: a GPU that could not be read
- * for the first must not make a second one the one that decides.
- */
-static int
-find_gpus(struct search *s, unsigned vendors, struct why *why)
-{
-	if (vendors == s->vendors)
-		return 0;
-	inventory_free(&s->inventory);
-	s->vendors = 0;
-	if (s->q->find_gpus(vendors, &s->inventory, why) == -1 || read_specs(s, why) == -1 ||
-	    cdigpus_name(&s->specs, &s->inventory, why) == -1)
+	if (q->blind->code != WHY_NONE) {
+		*why = *q->blind;
 		return -1;
-	s->vendors = vendors;
-	return 0;
+	}
+	return inventory_copy(q->host, policy_vendors(p) | 1U << GPU_NVIDIA, inv, why);
 }
 
-static enum verdict
+static enum verdict_kind
 judge(struct search *s, const struct policy *p, struct why *why)
 {
-	static const struct inventory none;
 	const struct question *q = s->q;
 	struct decision *d = s->out;
 	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
-	enum verdict v;
 
 	if (!policy_covers(p, q->who, q->id, why)) {
 		if (s->misses == NULL)
 			s->misses = policy_misses(p, q->who, q->id);
 		return VERDICT_OTHER;
 	}
-	if (gives && find_gpus(s, policy_vendors(p) | 1U << GPU_NVIDIA, why) == -1) {
+	grant_free(&d->grant);
+	inventory_free(&d->inventory);
+	if (gives && find_gpus(q, p, &d->inventory, why) == -1) {
 		s->blind = true;
 		return VERDICT_LACKS;
 	}
-	grant_free(&d->grant);
-	v = policy_allows(p, q->who, q->ask, gives ? &s->inventory : &none, q->settings, &d->grant, why);
-	if (v == VERDICT_GRANT && gives) {
-		d->inventory = s->inventory;
-		d->specs = s->specs;
-		s->inventory = (struct inventory){ 0 };
-		s->specs = (struct cdi_registry){ 0 };
-	}
-	return v;
+	return policy_allows(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
 }
 
 /* True when the search is over. */
@@ -88,7 +57,7 @@ judge_policy(struct search *s, const struct policy_entry *e)
 	const char *name = e->policy.name;
 	struct decision *d = s->out;
 	struct why why = { 0 };
-	enum verdict v;
+	enum verdict_kind v;
 
 	if (e->broken != NULL) {
 		refuse(&d->why, WHY_CONFIG, "no policy before %s grants this, and that file is broken: %s", name, e->broken);
@@ -121,7 +90,7 @@ say_nothing_covers(const struct search *s, struct why *why)
 	const struct question *q = s->q;
 	const char *user = q->who->user != NULL ? q->who->user : "(without a name)";
 
-	if (q->policies->n == 0)
+	if (q->files == 0)
 		refuse(why, WHY_DENIED, "no policy: there is no *.conf file in policy.d");
 	else if (q->id->kind == IDENTITY_CALLER)
 		refuse(why, WHY_DENIED, "no policy covers a container of user %s that proves no pipeline: pass "
@@ -143,14 +112,28 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 		;
 	if (out->verdict != VERDICT_GRANT && out->why.code == WHY_NONE)
 		say_nothing_covers(&s, &out->why);
-	inventory_free(&s.inventory);
-	cdi_registry_free(&s.specs);
 }
 
-void
-decision_free(struct decision *d)
+static int
+parse_ask(const struct grant_ask *a, struct ask *out, struct why *why)
 {
-	inventory_free(&d->inventory);
-	cdi_registry_free(&d->specs);
-	grant_free(&d->grant);
+	return ask_parse(a->gpus, a->folders, out, why) == -1 ? -1 :
+	    gpu_bounds_parse(a->cuda_visible, a->rocr_visible, out->bound, why);
+}
+
+int
+decide_ask(const struct grant_ask *a, struct verdict *out, struct why *why)
+{
+	autodecision struct decision d = { .verdict = VERDICT_OTHER };
+	autoask struct ask ask = { 0 };
+	const struct question q = { &a->who, &a->known.id, &ask, &a->settings, &a->policies, a->files,
+		&a->inventory, &a->blind };
+
+	if (parse_ask(a, &ask, why) == -1)
+		return -1;
+	decide(&q, &d, NULL, NULL);
+	if (d.verdict == VERDICT_GRANT)
+		return verdict_tell(&d, &a->policies, out, why);
+	*why = d.why;
+	return -1;
 }

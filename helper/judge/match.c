@@ -1,0 +1,335 @@
+/*
+ * See match.h.  No system calls, so that gpuhelperctl explain and the fuzzers
+ * run the same decision.
+ */
+#include "match.h"
+
+#include <string.h>
+
+#include "../pure/path.h"
+#include "instancevar.h"
+
+static bool
+covers_job(const struct policy *p, const struct identity *id, struct why *why)
+{
+	size_t i;
+
+	if (!p->has_jobs)
+		return true;
+	for (i = 0; id->job != NULL && i < p->jobs.n; i++)
+		if (glob_match(p->jobs.v[i], id->job))
+			return true;
+	refuse(why, WHY_DENIED, "%s: job \"%s\" is not among its jobs", p->name, id->job ? id->job : "(none)");
+	return false;
+}
+
+static bool
+covers_instance(const struct policy *p, const struct identity *id, struct why *why)
+{
+	const struct instance_vars *want = &p->instance_vars;
+	const char *value;
+	char is[80], must[80];
+	size_t i;
+
+	for (i = 0; i < want->name.n; i++) {
+		value = instance_var(id->instance_vars, want->name.v[i]);
+		if (value != NULL && strcmp(value, want->value.v[i]) == 0)
+			continue;
+		instance_var_describe(value, is);
+		instance_var_describe(want->value.v[i], must);
+		refuse(why, WHY_DENIED, "%s: instance variable \"%.80s\" is %s, and the policy is for %s", p->name,
+		    want->name.v[i], is, must);
+		return false;
+	}
+	return true;
+}
+
+/* But for the job and the instance variables. */
+static bool
+covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+{
+	if (!policy_lists(p, who, why) || !policy_takes(p, id, why))
+		return false;
+	if (p->identity == IDENTITY_CALLER || (glob_match(p->team, id->team) && glob_match(p->pipeline, id->pipeline)))
+		return true;
+	refuse(why, WHY_DENIED, "%s: it is for pipeline %s/%s", p->name, p->team, p->pipeline);
+	return false;
+}
+
+bool
+policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+{
+	return covers_pipeline(p, who, id, why) && (p->identity == IDENTITY_CALLER ||
+	    (covers_job(p, id, why) && covers_instance(p, id, why)));
+}
+
+const char *
+policy_misses(const struct policy *p, const struct asker *who, const struct identity *id)
+{
+	struct why ignored;
+
+	if (p->identity == IDENTITY_CALLER || !covers_pipeline(p, who, id, &ignored))
+		return NULL;
+	if (!covers_job(p, id, &ignored))
+		return "this job";
+	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
+}
+
+/* Everything that one call of policy_allows() works on. */
+struct trial {
+	struct giving give;
+	const struct ask *ask;
+};
+
+static bool
+is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
+{
+	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->ask->bound, g);
+}
+
+/* What an ask leaves of a rule's candidates: one GPU, those of one vendor, or (NULL) all. */
+struct narrowing {
+	const struct gpu *only;
+	bool has_vendor;
+	enum gpu_vendor vendor;
+};
+
+static bool
+is_wanted(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
+{
+	if (by != NULL && by->only != NULL)
+		return g == by->only;
+	return is_candidate(t, r, g) && (by == NULL || !by->has_vendor || by->vendor == g->vendor);
+}
+
+static size_t
+count_candidates(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < t->give.inv->gpus; i++)
+		n += is_wanted(t, r, by, &t->give.inv->gpu[i]);
+	return n;
+}
+
+/* Adds a want of «count» of the rule's candidates. */
+static int
+add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const struct narrowing *by)
+{
+	const struct gpu *candidate[CANDIDATES_MAX];
+	size_t i, n = 0;
+
+	for (i = 0; i < t->give.inv->gpus && n < CANDIDATES_MAX; i++)
+		if (is_wanted(t, r, by, &t->give.inv->gpu[i]))
+			candidate[n++] = &t->give.inv->gpu[i];
+	return give_gpus(&t->give, r, count, candidate, n);
+}
+
+/* The specs' names are all that a rule of a CDI kind has to go by. */
+static int
+no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+{
+	if (t->give.inv->cdi_problem[0] != '\0')
+		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used: %s",
+		    t->give.policy->name, r->line, r->kind, t->give.inv->cdi_problem);
+	return refuse(t->give.why, WHY_ABSENT, "%s:%u: of the %s devices that this rule names, %zu are in the CDI specs "
+	    "and a GPU of this host (see gpuhelperctl cdi list, gpuhelperctl devices)", t->give.policy->name, r->line,
+	    r->kind, have);
+}
+
+static int
+no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+{
+	const char *absent = t->give.inv->absent[r->vendor];
+	size_t i;
+
+	for (i = 0; i < t->give.inv->gpus; i++)
+		if (gpu_rule_names(r, &t->give.inv->gpu[i]) && !gpu_is_within(t->ask->bound, &t->give.inv->gpu[i]))
+			return refuse(t->give.why, WHY_DENIED, "%s:%u: of the GPUs that this rule names the workload manager let this "
+			    "worker have %zu (%s in its environment)", t->give.policy->name, r->line, have,
+			    t->give.inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
+	if (r->kind != NULL)
+		return no_cdi_device_here(t, r, have);
+	if (absent[0] != '\0')
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->give.policy->name, r->line,
+		    gpu_rule_vendor(r), absent);
+	for (i = 0; i < t->give.inv->gpus && !r->whole_mig; i++)
+		if (t->give.inv->gpu[i].mig && gpu_rule_names(r, &t->give.inv->gpu[i]))
+			return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices "
+			    "lists them), or say mig = \"whole\"", t->give.policy->name, r->line, t->give.inv->gpu[i].pci);
+	return refuse(t->give.why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl "
+	    "devices lists them)", t->give.policy->name, r->line, have, gpu_rule_vendor(r));
+}
+
+/* All that the policy lists. */
+static int
+want_all(const struct trial *t)
+{
+	const struct gpu_rule *r;
+	size_t i, have;
+
+	for (i = 0; i < t->give.policy->gpus; i++) {
+		r = &t->give.policy->gpu[i];
+		if ((have = count_candidates(t, r, NULL)) == 0)
+			return no_gpu_here(t, r, 0);
+		if (add_want(t, r, have < r->count ? (unsigned)have : r->count, NULL) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+want_id(const struct trial *t, const char *id)
+{
+	struct narrowing one = { 0 };
+	const struct gpu_rule *r;
+	const struct gpu *g = NULL;
+	size_t i;
+
+	for (i = 0; i < t->give.inv->gpus; i++)
+		if (gpu_is_named(&t->give.inv->gpu[i], id, false)) {
+			one.only = g = &t->give.inv->gpu[i];
+			break;
+		}
+	if (g == NULL)
+		return refuse(t->give.why, WHY_ABSENT, "%s: this host has no GPU \"%s\" of a vendor that this policy gives "
+		    "(gpuhelperctl devices lists them)", t->give.policy->name, id);
+	/* by two of its names: the second would wait for what the first one has */
+	for (i = 0; i < t->give.out->gpus; i++)
+		if (t->give.out->gpu[i].n == 1 && t->give.out->gpu[i].candidate[0] == g)
+			return refuse(t->give.why, WHY_DATA, "GPUHELPER_GPUS names GPU %s twice, as \"%s\" too", g->pci, id);
+	for (i = 0; i < t->give.policy->gpus; i++) {
+		r = &t->give.policy->gpu[i];
+		if (is_candidate(t, r, g) && give_used(&t->give, r) < r->count)
+			return add_want(t, r, 1, &one);
+	}
+	if (!gpu_is_within(t->ask->bound, g))
+		return refuse(t->give.why, WHY_DENIED, "%s: the workload manager did not let this worker have GPU \"%s\"",
+		    t->give.policy->name, id);
+	if (g->mig)
+		return refuse(t->give.why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one "
+		    "of those (gpuhelperctl devices lists them)", t->give.policy->name, id);
+	if (g->unusable[0] != '\0')
+		return refuse(t->give.why, WHY_ABSENT, "%s: GPU \"%s\" can't be given: %s", t->give.policy->name, id, g->unusable);
+	return refuse(t->give.why, WHY_DENIED, "%s: it does not give GPU \"%s\", or not that many", t->give.policy->name, id);
+}
+
+static int
+want_count(const struct trial *t, const struct ask_count *c)
+{
+	const struct narrowing by = { .has_vendor = c->has_vendor, .vendor = c->vendor };
+	unsigned left = c->n, room, allowed = 0;
+	const struct gpu_rule *r, *short_of = NULL;
+	size_t i, have, short_have = 0;
+
+	for (i = 0; i < t->give.policy->gpus && left > 0; i++) {
+		r = &t->give.policy->gpu[i];
+		if (c->has_vendor && (gpu_rule_vendors(r) & 1U << c->vendor) == 0)
+			continue;
+		room = r->count - give_used(&t->give, r);
+		room = room < left ? room : left;
+		allowed += room;
+		have = count_candidates(t, r, &by);
+		have = have > give_used(&t->give, r) ? have - give_used(&t->give, r) : 0;
+		if (have < room) {
+			short_of = r;
+			short_have = have;
+			room = (unsigned)have;
+		}
+		if (room > 0 && add_want(t, r, room, &by) == -1)
+			return -1;
+		left -= room;
+	}
+	if (left == 0)
+		return 0;
+	if (short_of != NULL)
+		return no_gpu_here(t, short_of, short_have);
+	return refuse(t->give.why, WHY_DENIED, "%s: %u %s%sGPU%s asked for, and it gives a container at most %u",
+	    t->give.policy->name, c->n,
+	    c->has_vendor ? gpu_vendor_name(c->vendor) : "", c->has_vendor ? " " : "", c->n == 1 ? "" : "s", allowed);
+}
+
+static int
+want_gpus(const struct trial *t)
+{
+	size_t i;
+
+	if (t->ask->everything)
+		return want_all(t);
+	if (t->ask->all_gpus) {
+		if (t->give.policy->gpus == 0)
+			return refuse(t->give.why, WHY_DENIED, "%s: it gives no GPUs", t->give.policy->name);
+		return want_all(t);
+	}
+	for (i = 0; i < t->ask->gpu_ids.n; i++)
+		if (want_id(t, t->ask->gpu_ids.v[i]) == -1)
+			return -1;
+	for (i = 0; i < t->ask->counts; i++)
+		if (want_count(t, &t->ask->count[i]) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+want_folder(const struct trial *t, const struct ask_folder *f)
+{
+	const struct folder_rule *r, *best = NULL;
+	const char *rest;
+	size_t i;
+
+	for (i = 0; i < t->give.policy->folders; i++) {
+		r = &t->give.policy->folder[i];
+		if (folder_rule_gives(r, f->path, &rest) && (best == NULL || (r->writable && !best->writable)))
+			best = r;
+	}
+	if (best == NULL)
+		return refuse(t->give.why, WHY_DENIED, "%s: it does not give folder %s", t->give.policy->name, f->path);
+	if (f->access == ASK_RW && !best->writable)
+		return refuse(t->give.why, WHY_DENIED, "%s:%u: it gives folder %s read-only, and rw was asked for",
+		    t->give.policy->name, best->line, f->path);
+	return give_folder(&t->give, best, f->path, best->writable && f->access != ASK_RO);
+}
+
+/* All that the policy lists: patterns stay patterns, host/folders.c sees what is there. */
+static int
+want_all_folders(const struct trial *t)
+{
+	const struct policy *p = t->give.policy;
+	size_t i;
+
+	for (i = 0; i < p->folders; i++)
+		if (give_folder(&t->give, &p->folder[i], NULL, p->folder[i].writable) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+want_folders(const struct trial *t)
+{
+	size_t i;
+
+	if (t->ask->everything)
+		return want_all_folders(t);
+	if (t->ask->all_folders) {
+		if (t->give.policy->folders == 0)
+			return refuse(t->give.why, WHY_DENIED, "%s: it gives no folders", t->give.policy->name);
+		return want_all_folders(t);
+	}
+	for (i = 0; i < t->ask->folders; i++)
+		if (want_folder(t, &t->ask->folder[i]) == -1)
+			return -1;
+	return 0;
+}
+
+enum verdict_kind
+policy_allows(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
+    const struct settings *settings, struct grant *out, struct why *why)
+{
+	const struct trial t = { { p, who, inv, settings, out, why }, ask };
+
+	*out = (struct grant){ 0 };
+	/* an order that the refusal should keep: what policy forbids is told before what the host lacks */
+	if (want_folders(&t) == -1 || want_gpus(&t) == -1)
+		return VERDICT_LACKS;
+	return VERDICT_GRANT;
+}

@@ -1,0 +1,25 @@
+/* See see.h.  Reads the host with its caller's rights. */
+#include "see.h"
+
+#include "../host/gpus.h"
+
+int
+host_see(uint32_t vendors, struct inventory *out, struct why *why)
+{
+	struct why bad;
+	bool whole = true;
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS && whole; v++) {
+		struct inventory one;
+
+		if ((vendors & 1U << v) == 0)
+			continue;
+		if (gpus_of_host(1U << v, &one, &bad) == -1)
+			out->fault[v] = bad;
+		else
+			whole = inventory_merge(&one, (enum gpu_vendor)v, out);
+		inventory_free(&one);
+	}
+	return whole ? 0 : refuse_nomem(why);
+}

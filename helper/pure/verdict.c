@@ -1,0 +1,225 @@
+/* See verdict.h. */
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpubound.h"
+#include "path.h"
+
+#define WANTS_MAX (GPU_RULES_MAX + 256)		/* by number, and by name as many as may be asked for */
+
+static void
+gpus_words(struct lines *t, void *member)
+{
+	struct verdict_gpus *g = member;
+	uint32_t n = (uint32_t)g->n, i;
+
+	word_u32(t, &g->rule);
+	word_u32(t, &g->count);
+	word_u32(t, &n);
+	if (n > CANDIDATES_MAX) {
+		t->failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++)
+		word_u32(t, &g->candidate[i]);
+	g->n = n;
+}
+
+static void
+folder_words(struct lines *t, void *member)
+{
+	struct verdict_folder *f = member;
+
+	word_u32(t, &f->rule);
+	word_bool(t, &f->writable);
+	word_copy_if_any(t, &f->path);
+}
+
+void
+verdict_lines(struct lines *t, struct verdict *v)
+{
+	lines_begin(t, "verdict");
+	word_u32(t, &v->policy);
+	lines_members(t, "gpus", (void **)&v->gpus, &v->wants, WANTS_MAX, sizeof(*v->gpus), gpus_words);
+	lines_members(t, "folder", (void **)&v->folder, &v->folders, FOLDER_RULES_MAX, sizeof(*v->folder), folder_words);
+}
+
+void
+verdict_free(struct verdict *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->folders; i++)
+		free(v->folder[i].path);
+	free(v->folder);
+	free(v->gpus);
+	*v = (struct verdict){ .policy = 0 };
+}
+
+/* Whose rule it is, by the place that it has. */
+static size_t
+place_of(const struct policy *p, const struct policy_set *s)
+{
+	size_t i = 0;
+
+	while (i < s->n && &s->v[i].policy != p)
+		i++;
+	return i;
+}
+
+int
+verdict_tell(const struct decision *d, const struct policy_set *policies, struct verdict *out, struct why *why)
+{
+	const struct policy *p = d->policy;
+	const struct gpu_want *w;
+	const struct folder_want *f;
+	size_t i, k;
+
+	*out = (struct verdict){ .policy = (uint32_t)place_of(p, policies) };
+	out->gpus = calloc(d->grant.gpus + 1, sizeof(*out->gpus));
+	out->folder = calloc(d->grant.folders + 1, sizeof(*out->folder));
+	if (out->gpus == NULL || out->folder == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < d->grant.gpus; i++) {
+		w = &d->grant.gpu[i];
+		out->gpus[i] = (struct verdict_gpus){ .rule = (uint32_t)(w->rule - p->gpu), .count = w->count, .n = w->n };
+		for (k = 0; k < w->n; k++)
+			out->gpus[i].candidate[k] = (uint32_t)(w->candidate[k] - d->inventory.gpu);
+	}
+	out->wants = d->grant.gpus;
+	for (i = 0; i < d->grant.folders; i++) {
+		f = &d->grant.folder[i];
+		out->folder[i] = (struct verdict_folder){ .rule = (uint32_t)(f->rule - p->folder), .writable = f->writable };
+		out->folders++;
+		if (strcmp(f->path, f->rule->path) != 0 && (out->folder[i].path = strdup(f->path)) == NULL)
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+static int
+wrong(struct why *why, const char *what)
+{
+	return refuse(why, WHY_BUG, "gpuhelper-judge decides what can't be: %s", what);
+}
+
+/* NULL: it is none that may decide.  One that is broken would have ended the search. */
+static const struct policy *
+take_policy(uint32_t at, const struct verdict_bounds *b, struct why *why)
+{
+	const struct policy *p;
+	struct why differs;
+	uint32_t i;
+
+	for (i = 0; i < b->policies->n && i <= at; i++)
+		if (b->policies->v[i].broken != NULL) {
+			(void)wrong(why, "past a policy that is broken");
+			return NULL;
+		}
+	if (at >= b->policies->n) {
+		(void)wrong(why, "by a policy that is none");
+		return NULL;
+	}
+	p = &b->policies->v[at].policy;
+	if (policy_lists(p, b->who, &differs) && policy_takes(p, b->id, &differs))
+		return p;
+	(void)wrong(why, differs.text);
+	return NULL;
+}
+
+static bool
+is_named_before(const struct verdict_gpus *g, size_t at)
+{
+	size_t i = 0;
+
+	while (g->candidate[i] != g->candidate[at])
+		i++;
+	return i < at;
+}
+
+static int
+take_gpus(const struct verdict_gpus *g, const struct gpu_bound *bound, const struct giving *t)
+{
+	const struct gpu *candidate[CANDIDATES_MAX];
+	const struct gpu_rule *r;
+	size_t i;
+
+	if (g->rule >= t->policy->gpus)
+		return wrong(t->why, "GPUs by a rule that is none");
+	r = &t->policy->gpu[g->rule];
+	if (g->count == 0 || g->count > g->n || g->count > r->count - give_used(t, r))
+		return wrong(t->why, "another number of GPUs than the rule gives");
+	for (i = 0; i < g->n; i++) {
+		if (g->candidate[i] >= t->inv->gpus || is_named_before(g, i))
+			return wrong(t->why, "a GPU that is none, or one twice");
+		candidate[i] = &t->inv->gpu[g->candidate[i]];
+		if (!gpu_rule_gives(r, candidate[i], t->settings) || !gpu_is_within(bound, candidate[i]))
+			return wrong(t->why, "a GPU that the rule does not give, or that the worker has not got");
+	}
+	return give_gpus(t, r, g->count, candidate, g->n);
+}
+
+static int
+take_folder(const struct verdict_folder *f, const struct giving *t)
+{
+	const struct folder_rule *r;
+	struct why ignored;
+	const char *rest;
+
+	if (f->rule >= t->policy->folders)
+		return wrong(t->why, "a folder by a rule that is none");
+	r = &t->policy->folder[f->rule];
+	if (f->writable && !r->writable)
+		return wrong(t->why, "rw for a folder that the rule gives ro");
+	if (f->path != NULL && (path_check(f->path, &ignored) == -1 || glob_is(f->path) ||
+	    !folder_rule_gives(r, f->path, &rest)))
+		return wrong(t->why, "a folder that the rule does not give");
+	return give_folder(t, r, f->path, f->writable);
+}
+
+/* Of what the policy gives, what the verdict says. */
+static int
+take(const struct verdict *v, const struct gpu_bound *bound, const struct giving *t)
+{
+	size_t i;
+
+	for (i = 0; i < v->wants; i++)
+		if (take_gpus(&v->gpus[i], bound, t) == -1)
+			return -1;
+	for (i = 0; i < v->folders; i++)
+		if (take_folder(&v->folder[i], t) == -1)
+			return -1;
+	return 0;
+}
+
+/* The host, as far as the policy speaks of it. */
+static int
+take_host(const struct policy *p, const struct verdict_bounds *b, struct inventory *out, struct why *why)
+{
+	const unsigned vendors = policy_vendors(p) | 1U << GPU_NVIDIA;
+
+	return (vendors & ~b->vendors) != 0 ? wrong(why, "GPUs that nobody has looked for") :
+	    inventory_copy(b->inventory, vendors, out, why);
+}
+
+int
+verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why)
+{
+	struct gpu_bound bound[GPU_VENDORS] = { { .set = false } };
+	const struct policy *p;
+	int ret;
+
+	*out = (struct decision){ .verdict = VERDICT_OTHER };
+	if ((p = take_policy(v->policy, b, why)) == NULL || (v->wants > 0 && take_host(p, b, &out->inventory, why) == -1))
+		return -1;
+	ret = gpu_bounds_parse(b->cuda_visible, b->rocr_visible, bound, why) == -1 ? -1 :
+	    take(v, bound, &(struct giving){ p, b->who, &out->inventory, b->settings, &out->grant, why });
+	gpu_bounds_free(bound);
+	if (ret == -1)
+		return -1;
+	out->policy = p;
+	out->verdict = VERDICT_GRANT;
+	return 0;
+}

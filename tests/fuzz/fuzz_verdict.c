@@ -1,0 +1,25 @@
+/*
+ * libFuzzer entry for helper/pure/verdict.c: what a gpuhelper-judge that a request has taken over could decide.  The
+ * first byte says what is known of the pipeline.  What is taken is no more than may be had (unit/verdictmodel.h).
+ */
+#include "../unit/verdictmodel.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct policy_set policies;
+	const struct identity *id = &model_ids[size > 0 ? data[0] % IDENTITY_KINDS : 0];
+	struct decision d;
+	struct why why;
+
+	if (policies.v == NULL)
+		must(model_policies(&policies));
+	if (size > 0 && model_take((const char *)data + 1, size - 1, &policies, id, &d, &why))
+		must(model_may_have(&d, id));
+	if (size > 0)
+		decision_free(&d);
+	return 0;
+}

@@ -1,0 +1,242 @@
+/* What gpuhelper-judge decides, written and read back, and what the helper takes of it (pure/verdict.h). */
+#include <stdio.h>
+
+#include "judge/decide.h"
+#include "rnd.h"
+#include "tap.h"
+#include "verdictmodel.h"
+
+static struct policy_set policies;
+static uint64_t seed = 11;
+
+static unsigned
+one_of(unsigned n)
+{
+	return (unsigned)rnd(n);
+}
+
+#define TOKEN (&model_ids[0])
+#define CALLER (&model_ids[1])
+#define CLAIM (&model_ids[2])
+
+/* What the judge says of a request, as bytes the caller frees; NULL: it refuses. */
+static char *
+said_of(const char *gpus, const char *folders, const struct identity *id, struct why *why)
+{
+	const struct grant_ask a = { .who = model_worker, .known = { .id = *id }, .gpus = gpus, .folders = folders,
+		.settings = model_settings, .policies = policies, .files = 1, .inventory = model_host };
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	struct verdict v = { .policy = 0 };
+	char *said = NULL;
+
+	if (decide_ask(&a, &v, why) == 0) {
+		verdict_lines(&t, &v);
+		said = lines_finish(&t) ? buf_take(&b) : NULL;
+	}
+	verdict_free(&v);
+	return said;
+}
+
+static void
+test_truth(void)
+{
+	static const struct {
+		const char *gpus, *folders;
+		const struct identity *id;
+		const char *said;
+	} t[] = {
+		{ "1", NULL, CALLER, "verdict 0\ngpus 0 1 2 0 1\nend\n" },
+		{ "2", "none", CALLER, "verdict 0\ngpus 0 2 2 0 1\nend\n" },
+		{ "amd:1", "/srv/data", CALLER, "verdict 0\ngpus 1 1 1 4\nfolder 0 no -\nend\n" },
+		{ "0000:af:00.0", "/srv/out/x:rw", CALLER, "verdict 0\ngpus 0 1 1 1\nfolder 1 yes /srv/out/x\nend\n" },
+		{ NULL, "/srv/out:ro,/srv/sets/a1", CLAIM, "verdict 0\nfolder 1 no -\nfolder 2 no /srv/sets/a1\nend\n" },
+		{ NULL, "/srv/proven", TOKEN, "verdict 1\nfolder 0 yes -\nend\n" },
+		{ NULL, NULL, CALLER, "verdict 0\ngpus 0 2 2 0 1\ngpus 1 1 1 4\nfolder 0 no -\nfolder 1 yes -\nfolder 2 no -\nend\n" },
+	};
+	struct why why = { 0 };
+	struct decision d;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		autofree char *said = said_of(t[i].gpus, t[i].folders, t[i].id, &why);
+
+		is_str(said != NULL ? said : why.text, t[i].said, "what the judge says of a request");
+		if (said == NULL)
+			continue;
+		ok(model_take(said, strlen(said), &policies, t[i].id, &d, &why) && model_may_have(&d, t[i].id), "  and is taken: %s", why.text);
+		decision_free(&d);
+	}
+	ok(said_of(NULL, "/srv/late", CALLER, &why) == NULL && strstr(why.text, "is broken") != NULL, "past a broken policy it says nothing");
+	ok(said_of("none", "/srv/nowhere", CALLER, &why) == NULL && why.code == WHY_CONFIG, "nor of what no policy before it gives");
+}
+
+/* A verdict, taken of a host and a caller that are otherwise. */
+static void
+is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, const char *what)
+{
+	struct why why = { 0 };
+	struct decision d;
+	const bool taken = model_take_within(said, strlen(said), b, &d, &why);
+
+	ok(taken == (why_not == NULL) && (taken || strstr(why.text, why_not) != NULL), "%s%s%s", what, taken ? "" : ": ",
+	    taken ? "" : why.text);
+	decision_free(&d);
+}
+
+/* What the helper knows by itself, and the judge may say otherwise. */
+static void
+test_bounds(void)
+{
+	static const char nvidia[] = "verdict 0\ngpus 0 1 2 0 1\nend\n", amd[] = "verdict 0\ngpus 1 1 1 4\nend\n";
+	const struct asker rootless = { 1000, "worker", true, false }, stranger = { 1001, "stranger", true, true };
+	const struct settings lax = { .max_wait = 60, .unenforced = true };
+	struct verdict_bounds b = { &model_worker, CALLER, &model_settings, &policies, &model_host, GPUS_ALL, NULL, NULL };
+	const struct policy_set few = { policies.v, 4 };
+	struct inventory faulty = model_host;
+
+	is_taken(nvidia, &b, NULL, "two GPUs to choose from");
+	b.cuda_visible = "0";
+	is_taken(nvidia, &b, "the worker has not got", "of which the worker has one");
+	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, NULL, "that one");
+	b.cuda_visible = "";
+	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, "the worker has not got", "a worker that has none");
+	is_taken(amd, &b, NULL, "but of whose AMD GPUs nothing is known");
+	b.cuda_visible = "?";
+	is_taken(nvidia, &b, "neither a number nor a whole UUID", "a bound that is none");
+	b.cuda_visible = NULL;
+	b.vendors = 0;
+	is_taken(nvidia, &b, "GPUs that nobody has looked for", "a host that can't be seen");
+	is_taken("verdict 0\nfolder 0 no -\nend\n", &b, NULL, "its folders can");
+	b.vendors = 1U << GPU_NVIDIA;
+	is_taken(amd, &b, "GPUs that nobody has looked for", "a vendor that nobody has looked for");
+	b.vendors = GPUS_ALL;
+	refuse(&faulty.fault[GPU_AMD], WHY_IO, "amdkfd is broken");
+	b.inventory = &faulty;
+	is_taken(amd, &b, "amdkfd is broken", "a vendor with a fault");
+	b.inventory = &model_host;
+	b.who = &rootless;
+	is_taken(nvidia, &b, "without a device cgroup", "a GPU alone, where nothing holds a container to it");
+	is_taken(amd, &b, "gives every AMD GPU or none", "one of AMD's GPUs there");
+	b.settings = &lax;
+	is_taken(nvidia, &b, NULL, "where root allows that");
+	b.policies = &few;
+	is_taken("verdict 4\nend\n", &b, "by a policy that is none", "a policy beyond the last");
+	b.policies = &policies;
+	b.who = &stranger;
+	is_taken(nvidia, &b, "is not among its callers", "another user");
+}
+
+/* What a judge that a request has taken over could say; the last is a control. */
+static void
+test_lies(void)
+{
+	static const struct {
+		const char *said, *what;
+		const struct identity *id;
+		const char *why;	/* NULL: it is no verdict */
+	} t[] = {
+		{ "verdict 2\nfolder 0 no -\nend\n", "another user's policy", CALLER, "not among its callers" },
+		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, without one", CALLER, "the container brought none" },
+		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, by a claim", CLAIM, "a claim is none" },
+		{ "verdict 3\nfolder 0 no -\nend\n", "a policy of another issuer's tokens", TOKEN, "it takes tokens of issuer" },
+		{ "verdict 4\nend\n", "a broken policy", CALLER, "past a policy that is broken" },
+		{ "verdict 5\nfolder 0 no -\nend\n", "past a broken policy", CALLER, "past a policy that is broken" },
+		{ "verdict 6\nend\n", "a policy that is none", CALLER, "past a policy that is broken" },
+		{ "verdict 4294967295\nend\n", "the last number there is", CALLER, "past a policy that is broken" },
+		{ "verdict 0\ngpus 2 1 1 0\nend\n", "a rule that is none", CALLER, "GPUs by a rule that is none" },
+		{ "verdict 0\ngpus 0 1 1 2\nend\n", "a GPU that the rule does not name", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 3\nend\n", "one that is unusable", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 4\nend\n", "another vendor's", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 1 1 1 5\nend\n", "an integrated one", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 6\nend\n", "one that is none", CALLER, "a GPU that is none, or one twice" },
+		{ "verdict 0\ngpus 0 1 1 4294967295\nend\n", "the last number there is", CALLER, "a GPU that is none" },
+		{ "verdict 0\ngpus 0 3 2 0 1\nend\n", "more than the rule's count", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 1 1 0\nend\n", "more, in two parts", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 4294967295 2 0 1\nend\n", "so many that they overflow", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 4294967295 1 0\nend\n", "so many that the sum does", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 2 1 0\nend\n", "more than there are candidates", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 0\nend\n", "one twice", CALLER, "a GPU that is none, or one twice" },
+		{ "verdict 0\ngpus 0 0 1 0\nend\n", "none of one", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 1 65 0\nend\n", "more candidates than there is room for", CALLER, NULL },
+		{ "verdict 0\nfolder 3 no -\nend\n", "a folder by a rule that is none", CALLER, "a folder by a rule that is none" },
+		{ "verdict 0\nfolder 0 yes -\nend\n", "rw where the rule says ro", CALLER, "rw for a folder" },
+		{ "verdict 0\nfolder 0 no /srv/data/x\nend\n", "beneath one whose subfolders are not given", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 0 no /srv\nend\n", "what is above it", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/../other\nend\n", "around it", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/..\nend\n", "up from it", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out//x\nend\n", "another spelling", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/outside\nend\n", "one whose name begins as its name", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/*\nend\n", "a pattern of the judge's own", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/*\nend\n", "a wider pattern", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/a/b\nend\n", "beneath what the pattern names", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/b\nend\n", "what it does not name", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 no relative\nend\n", "a path from nowhere", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 no /etc/shadow\nend\n", "another file", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\n", "without its end", CALLER, NULL },
+		{ "verdict 0\nend\nend\n", "with two", CALLER, NULL },
+		{ "verdict 0\nfolder 1 no -\ngpus 0 1 1 0\nend\n", "in another order", CALLER, NULL },
+		{ "verdict -1\nend\n", "no number", CALLER, NULL },
+		{ "verdict 00\nend\n", "another spelling of one", CALLER, NULL },
+	};
+	struct why why;
+	struct decision d;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ok(!model_take(t[i].said, strlen(t[i].said), &policies, t[i].id, &d, &why) && d.verdict != VERDICT_GRANT &&
+		    strstr(why.text, t[i].why != NULL ? t[i].why : "no verdict") != NULL, "a lie: %s: %s", t[i].what, why.text);
+		decision_free(&d);
+	}
+	ok(model_take("verdict 0\nend\n", 14, &policies, CALLER, &d, &why), "control: nothing of a policy is no lie");
+	decision_free(&d);
+}
+
+/* Numbers and words of a verdict, changed at random: what is taken is never more than may be had. */
+static void
+test_random(void)
+{
+	static const char *const words[] = { "0", "1", "2", "3", "4", "5", "-", "yes", "no", "/srv/out", "/srv/out/a", "/srv/data",
+		"/srv/sets/a*", "/srv/sets/ab", "/srv/proven", "/srv/late", "/srv/out/../late", "\ngpus", "\nfolder", "\nend" };
+	size_t taken = 0, wrong = 0, i;
+	struct why why;
+	unsigned n;
+
+	for (n = 0; n < 200000; n++) {
+		const struct identity *id = &model_ids[rnd(IDENTITY_KINDS)];
+		char text[400];
+		size_t len = (size_t)snprintf(text, sizeof(text), "verdict %u", one_of(8) == 0 ? one_of(7) : one_of(2));
+		struct decision d;
+		unsigned lines = one_of(4);
+
+		for (i = 0; i < lines; i++)
+			len += (size_t)(one_of(2) == 0 ?
+			    snprintf(text + len, sizeof(text) - len, "\ngpus %u %u %u %u", one_of(3), one_of(3), 1U, one_of(7)) :
+			    snprintf(text + len, sizeof(text) - len, "\nfolder %u %s %s", one_of(4), words[7 + one_of(2)], words[6 + one_of(11)]));
+		if (one_of(20) == 0)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, " %s", words[one_of(20)]);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "\nend\n");
+		if (model_take(text, len, &policies, id, &d, &why)) {
+			taken++;
+			if (!model_may_have(&d, id)) {
+				printf("# taken: %s\n", text);
+				wrong++;
+			}
+		}
+		decision_free(&d);
+	}
+	ok(taken > 1000 && wrong == 0, "of %u verdicts %zu are taken, and %zu of these give too much", n, taken, wrong);
+}
+
+int
+main(void)
+{
+	if (!ok(model_policies(&policies), "the policies parse"))
+		return done_testing();
+	test_truth();
+	test_bounds();
+	test_lies();
+	test_random();
+	policy_set_free(&policies);
+	return done_testing();
+}

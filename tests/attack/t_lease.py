@@ -618,14 +618,23 @@ class Copies:
         name = next(n for n, l in held.items() if l["id"] == ident)
         self.lease, self.flags = held[name], name.split("-")[2:]
         self.lease["pid"], self.lease["start"] = pid, int(read("/proc/%d/stat" % pid).rpartition(")")[2].split()[19])
-        self.paths = []
+        self.paths, self.fillers = [], {}
+
+    def fill(self, size):
+        """What makes a copy that long; found once, for it takes its time to write one."""
+        if size not in self.fillers:
+            copy = dict(self.lease, root="/" + "r" * 1000, id=self.lease["id"] + "-0", cgroups=list(self.lease["cgroups"]))
+            left = size - len(lease.write(copy))
+            while left > 64:
+                copy["cgroups"].append("pids/" + "c" * min(900, left - 32))
+                left -= len("cgroup %s\n" % copy["cgroups"][-1])
+            self.fillers[size] = {"root": copy["root"], "cgroups": copy["cgroups"]}
+        return self.fillers[size]
 
     def plant(self, uid, number, size=0, name=None, flags=None):
         copy = dict(self.lease, uid=uid, id="%s-%d" % (self.lease["id"], number))
         if size:
-            copy["root"] = "/" + "r" * 1000
-            while size > len(lease.write(copy)) + 64:
-                copy["cgroups"] = copy["cgroups"] + ["pids/" + "c" * min(900, size - len(lease.write(copy)) - 32)]
+            copy.update(self.fill(size))
         self.paths.append(RUN + "/leases/" + (name or "-".join([lease.key(copy), str(uid), *(flags or self.flags)])))
         put_lease(self.paths[-1], copy)
         return self.paths[-1]

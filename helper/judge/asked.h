@@ -1,6 +1,6 @@
 /*
- * What a container asks for, in GPUHELPER_GPUS and GPUHELPER_FOLDERS, and what a
- * workload manager let its worker have.  Texts in, values out.
+ * What a container asks for, in GPUHELPER_GPUS and GPUHELPER_FOLDERS.  Texts in,
+ * values out.
  */
 #ifndef GPUHELPER_JUDGE_ASKED_H
 #define GPUHELPER_JUDGE_ASKED_H

@@ -32,15 +32,12 @@ decision_free(struct decision *d)
 bool
 policy_lists(const struct policy *p, const struct asker *who, struct why *why)
 {
-	if (!p->has_callers) {
-		if (who->member)
-			return true;
-		refuse(why, WHY_DENIED, "%s: the caller is not in group gpuhelper", p->name);
-		return false;
-	}
-	if (who->user != NULL && strlist_has(&p->callers, who->user))
+	if (p->has_callers ? who->user != NULL && strlist_has(&p->callers, who->user) : who->member)
 		return true;
-	refuse(why, WHY_DENIED, "%s: user %s is not among its callers", p->name, who->user ? who->user : "(without a name)");
+	if (p->has_callers)
+		refuse(why, WHY_DENIED, "%s: user %s is not among its callers", p->name, who->user ? who->user : "(without a name)");
+	else
+		refuse(why, WHY_DENIED, "%s: the caller is not in group gpuhelper", p->name);
 	return false;
 }
 
@@ -68,7 +65,8 @@ policy_takes(const struct policy *p, const struct identity *id, struct why *why)
 unsigned
 policy_vendors(const struct policy *p)
 {
-	unsigned mask = 0;
+	/* of NVIDIA's there is something to hide from whoever has others */
+	unsigned mask = p->gpus > 0 ? 1U << GPU_NVIDIA : 0;
 	size_t i;
 
 	for (i = 0; i < p->gpus; i++)
@@ -84,9 +82,8 @@ policies_vendors(const struct policy_set *s, const struct asker *who)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (s->v[i].broken == NULL && s->v[i].policy.gpus > 0 && policy_lists(&s->v[i].policy, who, &ignored))
-			/* of NVIDIA's there is something to hide from whoever has others */
-			vendors |= policy_vendors(&s->v[i].policy) | 1U << GPU_NVIDIA;
+		if (s->v[i].broken == NULL && policy_lists(&s->v[i].policy, who, &ignored))
+			vendors |= policy_vendors(&s->v[i].policy);
 	return vendors;
 }
 

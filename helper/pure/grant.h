@@ -81,7 +81,10 @@ bool policy_lists(const struct policy *p, const struct asker *who, struct why *w
 /* Is this the proof that it asks for?  Whose pipeline it is plays no part. */
 bool policy_takes(const struct policy *p, const struct identity *id, struct why *why);
 
-/* The vendors that the policy speaks of, as a mask for gpus_find(). */
+/*
+ * The vendors of whose GPUs a grant of the policy's goes by, as a mask (1 << enum gpu_vendor): those that it has rules
+ * for, and NVIDIA, whose other GPUs are hidden from the container.  0: it gives no GPU.
+ */
 unsigned policy_vendors(const struct policy *p);
 /* What a request of this caller's that may be any policy's needs to know of; 0: none of them gives GPUs. */
 unsigned policies_vendors(const struct policy_set *s, const struct asker *who);

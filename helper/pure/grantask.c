@@ -6,15 +6,11 @@
 #include "inventorylines.h"
 #include "table.h"
 
-/* NULL is another thing than "". */
+/* Borrowed where it is written, the reader's own where it is read. */
 static void
 word_if_there(struct lines *t, const char **text)
 {
-	bool there = *text != NULL;
-
-	word_bool(t, &there);
-	if (there)
-		word_copy(t, (char **)(uintptr_t)text);
+	word_copy_or_none(t, (char **)(uintptr_t)text);
 }
 
 static void

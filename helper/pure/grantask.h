@@ -1,6 +1,6 @@
 /*
- * What gpuhelper-judge decides about: who asks for what, and what of the settings, the policies and the host that takes
- * to know.  The words of a task's author are among it; the helper looks into none of them.
+ * The question of a grant, as the helper puts it to gpuhelper-judge: who asks, in which words, and by which settings,
+ * policies and GPUs that is to be decided.  The helper looks into none of the words of a task's author.
  */
 #ifndef GPUHELPER_PURE_GRANTASK_H
 #define GPUHELPER_PURE_GRANTASK_H

@@ -44,13 +44,8 @@ identity_lines(struct lines *s, enum identity_kind *kind, char *text[IDENTITY_TE
 		names[i] = identity_name((enum identity_kind)i);
 	lines_begin(s, "identity");
 	*kind = (enum identity_kind)word_name(s, names, IDENTITY_KINDS, (unsigned)*kind);
-	for (i = 0; i < IDENTITY_TEXTS; i++) {
-		bool there = text[i] != NULL;
-
-		word_bool(s, &there);
-		if (there)
-			word_copy(s, &text[i]);
-	}
+	for (i = 0; i < IDENTITY_TEXTS; i++)
+		word_copy_or_none(s, &text[i]);
 	instance_vars_lines(s, vars);
 }
 

@@ -199,6 +199,16 @@ word_copy(struct lines *s, char **p)
 }
 
 void
+word_copy_or_none(struct lines *s, char **p)
+{
+	bool there = *p != NULL;
+
+	word_bool(s, &there);
+	if (there)
+		word_copy(s, p);
+}
+
+void
 word_copy_if_any(struct lines *s, char **p)
 {
 	char none[] = "", *there = *p != NULL ? *p : none;

@@ -53,6 +53,8 @@ void word_text(struct lines *s, char *p, size_t size);
 void word_copy(struct lines *s, char **p);
 /* Likewise, and NULL where it is empty. */
 void word_copy_if_any(struct lines *s, char **p);
+/* Likewise, where NULL is another text than the empty one. */
+void word_copy_or_none(struct lines *s, char **p);
 /* A reason (why.h), or that there is none. */
 void why_words(struct lines *s, struct why *why);
 /* A word where the line has one more (writing: where there is one). */

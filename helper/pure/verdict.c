@@ -198,7 +198,7 @@ take(const struct verdict *v, const struct gpu_bound *bound, const struct giving
 static int
 take_host(const struct policy *p, const struct verdict_bounds *b, struct inventory *out, struct why *why)
 {
-	const unsigned vendors = policy_vendors(p) | 1U << GPU_NVIDIA;
+	const unsigned vendors = policy_vendors(p);
 
 	return (vendors & ~b->vendors) != 0 ? wrong(why, "GPUs that nobody has looked for") :
 	    inventory_copy(b->inventory, vendors, out, why);

@@ -10,7 +10,7 @@
 
 struct verdict_gpus {
 	uint32_t rule, count;
-	uint32_t candidate[CANDIDATES_MAX];	/* of the inventory, but for the GPUs of vendors that the policy has no rule for */
+	uint32_t candidate[CANDIDATES_MAX];	/* places among the inventory's GPUs of policy_vendors() */
 	size_t n;
 };
 

@@ -47,7 +47,8 @@
  * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
  * memory is locked, whatever the caller's limit on that (owncgroup.c); programs
  * that run as users of their own are ended (spawn.c).  At the end the process is
- * its caller's again, if it has one (leave()): for that, the last of the list.
+ * its caller's again, if it has one (leave()): for that it keeps the last of these,
+ * which is left out at the socket.
  */
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_KILL, CAP_SETUID };

@@ -156,7 +156,7 @@ def q7():
         granted(ask_with(t, "a"))
 
 
-def nodes():
+def rights():
     """What could be done to a device node: its owner, mode, ACL and label; and which there are."""
     found = ["/dev/mem", "/dev/null"] + sorted(os.path.join(d, n) for d, _, names in os.walk("/dev") for n in names
                                                if n.startswith(("nvidia", "render", "card")))
@@ -174,7 +174,7 @@ def q8():
     with evil("replace", "end", "end", answer=HOST, program_of=JUDGE):
         granted(once("victim", exchange))
     client.look()
-    before = nodes()
+    before = rights()
     for lie in ((FIRST, "/dev/mem~1~1"), (FIRST, "/dev/nvidia0~1~1"), (FIRST, SECOND), (FIRST, "/dev/nvidia0~195~1"),
                 (FIRST, "/dev/nvidiactl~195~255"), (FIRST, "/dev/nvidia0/../mem~1~1"), (FIRST, "/dev/nvidia255~195~255"),
                 (FIRST, "/dev/null~1~3"), (FIRST, "/dev/dri/renderD232~10~232"), (FIRST, "/dev/dri/renderD3~226~3"),
@@ -183,18 +183,18 @@ def q8():
                 ("GPU-edfee158", "all")):
         with evil("replace", *lie, answer=HOST, program_of=JUDGE):
             refused(once("victim", exchange, gpus="2"), 70, "gpuhelper-judge reports")
-        assert leases() == [] and nodes() == before, (lie, leases())
+        assert leases() == [] and rights() == before, (lie, leases())
     # another vendor's GPU with such a node is none of these
     with evil("replace", "gpu~0~0000:3b:00.0", "gpu~1~0000:3b:00.0", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "this host has 1 of the nvidia GPUs")
     # a node that could be a GPU's and is not there can't be told from one that the driver's own tool would make
     with evil("replace", FIRST, "/dev/dri/renderD200~226~200", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "/dev/dri/renderD200 is not there")
-    assert leases() == [] and nodes() == before, leases()
+    assert leases() == [] and rights() == before, leases()
     for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 70):
         with evil(how, answer=HOST, program_of=JUDGE):
             refused(once("victim", exchange), code, "gpuhelper-judge")
-        assert leases() == [] and nodes() == before, how
+        assert leases() == [] and rights() == before, how
     granted(once("victim", exchange))
 
 
@@ -359,8 +359,7 @@ def q14():
 @case("Q15", "gpuhelper-judge, taken over by what a task's author wrote, decides what no policy gives: nothing is granted, and no node is touched", 60)
 def q15():
     asked = {"gpus": "1", "folders": "/srv/ro"}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(etc())
+    with etc():
         # of which the second asks for a proof, and the fourth is past a broken one
         write(POLICIES + "/60-proven.conf", 'pipeline = "ml/train"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
         write(POLICIES + "/70-broken.conf", "?")
@@ -372,27 +371,30 @@ def q15_lies(asked):
     with evil("replace", "gpus~0~1~2~0~1", "gpus~0~1~2~0~1", answer=VERDICT, program_of=JUDGE):
         granted(once("victim", exchange, **asked))
     client.look()
-    before = nodes()
+    before = rights()
     gpus, folder = "gpus~0~1~2~0~1", "folder~0~no~-"
-    for lie in (("verdict~0", "verdict~1"), ("verdict~0", "verdict~2"), ("verdict~0", "verdict~3"), ("verdict~0", "verdict~4"), ("verdict~0", "verdict~4294967295"), (gpus, "gpus~1~1~2~0~1"), (gpus, "gpus~0~3~2~0~1"),
-                (gpus, "gpus~0~1~2~0~7"), (gpus, "gpus~0~1~2~0~0"), (gpus, "gpus~0~2~1~0"), (gpus, "gpus~0~0~1~0"), (gpus, "gpus~0~1~65~0"),
+    for lie in (("verdict~0", "verdict~1"), ("verdict~0", "verdict~2"), ("verdict~0", "verdict~3"), ("verdict~0", "verdict~4"),
+                ("verdict~0", "verdict~4294967295"), (gpus, "gpus~1~1~2~0~1"), (gpus, "gpus~0~3~2~0~1"), (gpus, "gpus~0~1~2~0~7"),
+                (gpus, "gpus~0~1~2~0~0"), (gpus, "gpus~0~2~1~0"), (gpus, "gpus~0~0~1~0"), (gpus, "gpus~0~1~65~0"),
                 (folder, "folder~0~yes~-"), (folder, "folder~9~no~-"), (folder, "folder~0~no~/srv/private"), (folder, "folder~0~no~/srv/ro/x"),
                 (folder, "folder~4~yes~/srv/tree/../private"), (folder, "folder~4~yes~/srv/treefrog"), (folder, "folder~1~yes~/etc"),
                 (folder, "folder~4~yes~/srv/tree/*"), ("end", "end%20"), ("grant", "host")):
         with evil("replace", *lie, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, "gpuhelper-judge")
-        assert leases() == [] and nodes() == before, (lie, leases())
+        assert leases() == [] and rights() == before, (lie, leases())
     for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 70):
         with evil(how, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
-        assert leases() == [] and nodes() == before, how
+        assert leases() == [] and rights() == before, how
     # without a proof, and past a broken one
     for policy, words in (1, "the container brought none"), (3, "past a policy that is broken"):
         with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, words)
     # what the promise leaves: what his own policy gives, though he did not ask for it
     with evil("replace", gpus, "gpus~0~2~2~0~1", answer=VERDICT, program_of=JUDGE):
-        assert len(nodes_of(granted(once("victim", exchange, **asked)))) == 2
+        answer = once("victim", exchange, **asked)
+        granted(answer)
+        assert len(nodes(answer)) == 2, answer
 
 
 @case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not look at whole: nothing is granted", 60)
@@ -412,10 +414,6 @@ def q16():
         for path in big:
             os.unlink(path)
     assert leases() == []
-
-
-def nodes_of(reply):
-    return [n for n in reply["containerEdits"]["deviceNodes"] if n["path"][len("/dev/nvidia"):].isdigit()]
 
 
 @case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)

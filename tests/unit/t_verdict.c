@@ -23,17 +23,23 @@ one_of(unsigned n)
 static char *
 said_of(const char *gpus, const char *folders, const struct identity *id, struct why *why)
 {
-	const struct grant_ask a = { .who = model_worker, .known = { .id = *id }, .gpus = gpus, .folders = folders,
+	struct grant_ask a = { .who = model_worker, .known = { .id = *id }, .gpus = gpus, .folders = folders,
 		.settings = model_settings, .policies = policies, .files = 1, .inventory = model_host };
-	autobuf struct buf b = { 0 };
-	struct lines t = { .out = &b };
+	autobuf struct buf b = { 0 }, question = { 0 };
+	struct lines t = { .out = &b }, ask = { .out = &question };
+	struct grant_ask heard = { .gpus = NULL };
 	struct verdict v = { .policy = 0 };
 	char *said = NULL;
 
-	if (decide_ask(&a, &v, why) == 0) {
+	grant_ask_lines(&ask, &a);
+	ok(lines_finish(&ask), "the question is written");
+	ask = (struct lines){ .at = question.p, .end = question.p + question.len };
+	grant_ask_lines(&ask, &heard);
+	if (ok(lines_finish(&ask), "  and read") && decide_ask(&heard, &v, why) == 0) {
 		verdict_lines(&t, &v);
 		said = lines_finish(&t) ? buf_take(&b) : NULL;
 	}
+	grant_ask_free(&heard);
 	verdict_free(&v);
 	return said;
 }

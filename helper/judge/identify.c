@@ -43,25 +43,89 @@ find_issuer(const struct judge_ask *a, const char *iss, uint32_t *index, struct 
 	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: its issuer %.120s is none of gpuhelper.conf's", iss);
 }
 
+/* The keys of each issuer; where they can't be had, lacks says why. */
+struct keyring {
+	struct jwks *keys[ISSUERS_MAX];
+	struct why lacks[ISSUERS_MAX];
+};
+
+static void
+keyring_fill(struct keyring *ring, const struct judge_ask *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->issuers; i++)
+		if (parse_keys(&a->issuer[i], &a->keys[i], &ring->keys[i], &ring->lacks[i]) == 0)
+			ring->lacks[i].code = WHY_NONE;
+}
+
+static void
+keyring_free(struct keyring *ring)
+{
+	size_t i;
+
+	for (i = 0; i < ISSUERS_MAX; i++)
+		jwks_free(ring->keys[i]);
+}
+
+/* What nobody has signed is a stranger's, and is not parsed.  It can't be told whose it says it is. */
+static int
+need_signature(const struct judge_ask *a, const struct keyring *ring, struct why *why)
+{
+	bool is_signed;
+	size_t i;
+
+	if (token_signed(a->text, ring->keys, a->issuers, &is_signed, why) == -1)
+		return refuse_within(why, "GPUHELPER_TOKEN");
+	if (is_signed)
+		return 0;
+	for (i = 0; i < a->issuers; i++)
+		if (ring->lacks[i].code != WHY_NONE) {
+			*why = ring->lacks[i];
+			return -1;
+		}
+	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers (%.120s%s) has signed it: it was "
+	    "changed, it is another issuer's, or they have new keys (gpuhelperctl keys fetch); gpuhelperctl explain "
+	    "--token-file says which", a->issuer[0].url, a->issuers > 1 ? ", …" : "");
+}
+
+static int
+identify(const struct judge_ask *a, const struct keyring *ring, uint32_t *issuer, struct token_claims *out,
+    struct token_check_log *log, struct why *why)
+{
+	autofree char *iss = NULL;
+	const struct issuer_setting *s;
+	struct issuer with;
+
+	if (token_issuer_unverified(a->text, &iss, why) == -1)
+		return refuse_within(why, "GPUHELPER_TOKEN");
+	if (find_issuer(a, iss, issuer, why) == -1)
+		return -1;
+	if (ring->keys[*issuer] == NULL) {
+		*why = ring->lacks[*issuer];
+		return -1;
+	}
+	s = &a->issuer[*issuer];
+	with = (struct issuer){ s->url, s->audience, s->max_age, s->keys_max_age };
+	return token_verify(a->text, &with, ring->keys[*issuer], a->now, out, log, why) == 0 ? 0 :
+	    refuse_within(why, "GPUHELPER_TOKEN");
+}
+
 int
 token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
     struct why *why)
 {
-	autofree char *iss = NULL;
-	autojwks struct jwks *keys = NULL;
-	const struct issuer_setting *s;
-	struct issuer with;
+	struct keyring ring = { .keys = { NULL } };
+	int ret;
 
 	*out = (struct token_claims){ 0 };
 	if (a->issuers == 0)
 		return refuse(why, WHY_CONFIG, "GPUHELPER_TOKEN: gpuhelper.conf names no issuers whose tokens to take");
-	if (token_issuer_unverified(a->text, &iss, why) == -1)
-		return refuse_within(why, "GPUHELPER_TOKEN");
-	if (find_issuer(a, iss, issuer, why) == -1 ||
-	    parse_keys(s = &a->issuer[*issuer], &a->keys[*issuer], &keys, why) == -1)
-		return -1;
-	with = (struct issuer){ s->url, s->audience, s->max_age, s->keys_max_age };
-	return token_verify(a->text, &with, keys, a->now, out, log, why) == 0 ? 0 : refuse_within(why, "GPUHELPER_TOKEN");
+	keyring_fill(&ring, a);
+	/* who wants to know each check reads a token of his own choice, as himself */
+	ret = log == NULL && need_signature(a, &ring, why) == -1 ? -1 : identify(a, &ring, issuer, out, log, why);
+	keyring_free(&ring);
+	return ret;
 }
 
 int

@@ -7,8 +7,10 @@
 
 /*
  * A token, verified at the time a->now against the one of these issuers that it names: *issuer is its index, and *out
- * what it says (token_claims_free()).  log, if not NULL, gets each check.  -1 with *why: it does not hold, or its
- * issuer's keys can't be had.
+ * what it says (token_claims_free()).  -1 with *why: it does not hold, or its issuer's keys can't be had.
+ *
+ * With a log, each check is made and told, as explain does.  Without one, as for a stranger, nothing of a token is
+ * parsed that no key of these issuers has signed: the refusal then can't say which check fails.
  */
 int token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
     struct why *why);

@@ -29,7 +29,7 @@ struct ctx {
 	const struct issuer *issuer;
 	const struct jwks *jwks;
 	int64_t now;
-	size_t signed_len;	/* of token: header "." payload */
+	size_t header_len, signed_len;	/* of token: header, header "." payload */
 	uint8_t *sig;
 	size_t siglen;
 	json_t *header, *payload;
@@ -105,9 +105,9 @@ part_json(const char *part, size_t len, const char *name, struct why *why)
 	return j;
 }
 
-/* The rest of the checks need this one: it fills signed_len, sig, header and payload. */
+/* Into its parts, of which the signature alone is decoded. */
 static int
-check_form(struct ctx *c, struct why *why)
+split(struct ctx *c, struct why *why)
 {
 	size_t len = strnlen(c->token, TOKEN_MAX + 1);
 	const char *dot1, *dot2;
@@ -118,17 +118,28 @@ check_form(struct ctx *c, struct why *why)
 	    strchr(dot2 + 1, '.') != NULL)
 		return refuse(why, WHY_DATA, "the token is not three parts with dots between them "
 		    "(a compact JWS)");
+	c->header_len = (size_t)(dot1 - c->token);
 	c->signed_len = (size_t)(dot2 - c->token);
-	c->header = part_json(c->token, (size_t)(dot1 - c->token), "the token's header", why);
+	c->sig = base64url_decode(dot2 + 1, len - c->signed_len - 1, &c->siglen, why);
+	return c->sig != NULL ? 0 : refuse_within(why, "the token's signature");
+}
+
+/* The rest of the checks need this one: it fills header and payload, and what split() does. */
+static int
+check_form(struct ctx *c, struct why *why)
+{
+	const char *payload;
+
+	if (split(c, why) == -1)
+		return -1;
+	c->header = part_json(c->token, c->header_len, "the token's header", why);
 	if (c->header == NULL)
 		return -1;
-	c->payload = part_json(dot1 + 1, (size_t)(dot2 - dot1 - 1), "the token's payload", why);
+	payload = c->token + c->header_len + 1;
+	c->payload = part_json(payload, c->signed_len - c->header_len - 1, "the token's payload", why);
 	if (c->payload == NULL)
 		return -1;
-	c->sig = base64url_decode(dot2 + 1, len - c->signed_len - 1, &c->siglen, why);
-	if (c->sig == NULL)
-		return refuse_within(why, "the token's signature");
-	snprintf(c->note, sizeof(c->note), "a compact JWS of %zu bytes", len);
+	snprintf(c->note, sizeof(c->note), "a compact JWS of %zu bytes", strlen(c->token));
 	return 0;
 }
 
@@ -550,6 +561,32 @@ token_verify(const char *token, const struct issuer *issuer, const struct jwks *
 		    issuer->url != NULL ? issuer->url : "without url");
 	if (all_hold(&c, log, why))
 		rc = take_claims(&c, out, why);
+	ctx_free(&c);
+	return rc;
+}
+
+static bool
+is_signed_by(const struct ctx *c, const struct jwks *keys)
+{
+	const struct jwk *k;
+	size_t i;
+
+	for (i = 0; keys != NULL && (k = jwks_at(keys, i)) != NULL; i++)
+		if (jwk_verify(k, (const uint8_t *)c->token, c->signed_len, c->sig, c->siglen))
+			return true;
+	return false;
+}
+
+int
+token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why)
+{
+	struct ctx c = { .token = token };
+	int rc = split(&c, why);
+	size_t i;
+
+	*by_any = false;
+	for (i = 0; rc == 0 && i < sets && !*by_any; i++)
+		*by_any = is_signed_by(&c, keys[i]);
 	ctx_free(&c);
 	return rc;
 }

@@ -44,6 +44,13 @@ struct token_check_log {
 };
 
 /*
+ * Has one of the keys of these sets (NULL: an empty one) signed the token?  Looks into neither header nor payload, so
+ * that nobody who can sign nothing has a parser read what he wrote; token_verify() then looks at all of it again.
+ * 0 with *by_any; -1 with why where it is not of a token's form (WHY_DATA), or for want of memory (WHY_BUG).
+ */
+int token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why);
+
+/*
  * What the token says of its issuer, UNVERIFIED: only to choose the issuer (its
  * keys, audience and limits) that token_verify() is then called with, and that
  * checks it again.  On success *iss is the caller's to free().  Fails with

@@ -92,6 +92,10 @@ def t4():
             status, answer = ask(t, "x", team="ml", pipeline="train")
             assert status in (65, 77) and answer["reply"] == "refused", (t[:20], status, answer)
             assert time.monotonic() - began < 1 and t not in answer["text"], t[:20]
+        # of what nobody signed nothing is parsed: its JSON would be told of
+        header, payload, signature = good.split(".")
+        for t in ".".join((header[:-4], payload, signature)), ".".join((header, "e3t7", signature)), ".".join(("e3t7", "e3t7", "AAAA")):
+            refused(ask(t, "x"), 77, "has signed it")
         status, answer = ask("A" * 16385, "x")
         assert status == 65, answer
         assert good not in read(LOG) and good.split(".")[2][:20] not in read(LOG)

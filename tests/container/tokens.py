@@ -77,11 +77,13 @@ now = int(time.time())
 bad = (('expired', token(iat=now - 3000, exp=now - 120), 'expired'),
        ('for another audience', token(aud=['elsewhere']), 'aud'),
        ('of another issuer', token(iss='https://evil.example.org'), 'is none of gpuhelper.conf'),
-       ('signed by another key of that name', token(other), 'signature'),
+       ('signed by another key of that name', token(other), 'has signed it'),
        ('older than max_age', token(iat=now - 4000), 'max_age'),
        ('from the future', token(iat=now + 300), 'in the future'),
        ('without a pipeline', token(pipeline=...), 'pipeline'),
-       ('of alg none', jwt.b64(b'{"alg":"none","kid":"es-1"}') + '.' + token().split('.')[1] + '.', 'alg'),
+       ('of alg none', jwt.b64(b'{"alg":"none","kid":"es-1"}') + '.' + token().split('.')[1] + '.', 'has signed it'),
+       ('whose header is no JSON, and unsigned', jwt.b64(b'{{') + '.' + token().split('.', 1)[1], 'has signed it'),
+       ('whose payload is no JSON, and signed', jwt.sign(rs, jwt.header(rs), b'{{'), "the token's payload"),
        ('that is no token', 'hello', 'GPUHELPER_TOKEN'))
 for name, t, want in bad:
     b, r = task(t, FORGED)

@@ -10,7 +10,8 @@
 #include "../pure/edits.h"
 #include "../pure/why.h"
 
-#define HOLDERS_MS 4000	/* for what takes a fraction of a second */
+/* for what takes a fraction of a second; with thousands of processes, on a busy host, a few */
+#define HOLDERS_MS 8000
 
 /*
  * holder[i] gets the PID of a process that has node[i] open or mapped, or 0.  A
@@ -18,7 +19,7 @@
  * not this process's own: the host's daemons (nvidia-persistenced, DCGM) are not
  * looked at.  A descriptor on its way through a socket is not seen.
  * *at is the process that is being looked at, for when that one never lets go of who looks.
- * 0; -1 with *why where that can't be seen, or takes longer than 4 s.
+ * 0; -1 with *why where that can't be seen, or takes longer than HOLDERS_MS.
  */
 int holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at, struct why *why);
 

@@ -26,7 +26,7 @@ void end_after(int ms);
  * back, 8 s for folders that are labelled, 3 s for what else gpuhelper-label is asked,
  * 2 s for who takes the answer and 5 s for the last byte.  Before any lock, 10 s for each question to gpuhelper-read,
  * 6 s for one to gpuhelper-judge and 10 s for that about the host: the caller who keeps those from answering loses his
- * own request.
+ * own request.  Nor is a lock held for the 8 s in which it is seen who has a GPU open (host/holders.h).
  * Root by himself, whose looks go over all leases and processes, has longer.
  */
 #define LIFE_S 30

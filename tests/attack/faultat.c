@@ -6,7 +6,8 @@
  *
  * Before the helper's Nth system call of that class since its execve(2) it is killed (ERRNO 0), or that call is not
  * made and fails (with a + those that follow, too).  CLASS is one of those below, any, none (not even traced) or
- * malloc, which is nomem.c's business.  With «short» the Nth call is made, for half of its bytes, and it is those that
+ * malloc, which is nomem.c's business; or it is a child's name: then all calls of that child count, and the helper's
+ * do not.  With «short» the Nth call is made, for half of its bytes, and it is those that
  * follow that fail.  One line answers:
  *
  *	exit|signal STATUS CALLS HEARD LOG SAID HIT REPLY
@@ -109,12 +110,49 @@ die(const char *what)
 	exit(125);
 }
 
+/* What the helper starts.  The first executes nothing; the others count from when they do. */
+static const struct {
+	const char *class, *program;
+} children[] = {
+	{ " looker ", NULL }, { " reader ", "gpuhelper-read" }, { " judge ", "gpuhelper-judge" },
+};
+#define CHILDREN ((int)(sizeof(children) / sizeof(children[0])))
+
+/* -1: it is the helper's. */
+static int
+child_of_class(const char *class)
+{
+	int i = CHILDREN - 1;
+
+	while (i >= 0 && strcmp(children[i].class, class) != 0)
+		i--;
+	return i;
+}
+
+/* By its name, which execve(2) changes. */
+static int
+child_of_pid(pid_t pid)
+{
+	char path[40], name[32] = "";
+	int fd, i = CHILDREN - 1;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) != -1) {
+		(void)!read(fd, name, sizeof(name) - 1);
+		close(fd);
+	}
+	name[strcspn(name, "\n")] = '\0';
+	while (i > 0 && strcmp(children[i].program, name) != 0)
+		i--;
+	return i;
+}
+
 static int
 in_class(long nr, const char *class)
 {
 	size_t i;
 
-	if (strcmp(class, " any ") == 0 || strcmp(class, " looker ") == 0)
+	if (strcmp(class, " any ") == 0 || child_of_class(class) != -1)
 		return 1;
 	for (i = 0; i < CALLS; i++)
 		if (calls[i].nr == nr)
@@ -336,21 +374,21 @@ note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 		p->log = p->n;
 }
 
-/* Before a call, of the helper's or, where that is what is wanted, of its looker's. */
+/* Before a call, of the helper's or, where that is what is wanted, of its child's. */
 static void
-at_call(pid_t h, int is_looker, struct point *p)
+at_call(pid_t h, int is_child, struct point *p)
 {
 	struct __ptrace_syscall_info info = { 0 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_SECCOMP) {
 		/* which the kernel ends with the helper, or when its time is over */
-		if (is_looker)
+		if (is_child)
 			return;
 		die("PTRACE_GET_SYSCALL_INFO");
 	}
-	if (!is_looker)
+	if (!is_child)
 		note(h, &info, p);
-	if (is_looker != (strcmp(p->class, " looker ") == 0) || !counts(&info, p))
+	if ((is_child ? child_of_pid(h) : -1) != child_of_class(p->class) || !counts(&info, p))
 		return;
 	if (++p->n == p->at)
 		p->hit = 1;
@@ -362,7 +400,7 @@ at_call(pid_t h, int is_looker, struct point *p)
 		fail(h, (long)info.seccomp.nr, p->error);
 }
 
-/* With its looker (root/looker.h), until both have ended. */
+/* With its children, until all have ended. */
 static void
 follow(pid_t h, struct point *p)
 {

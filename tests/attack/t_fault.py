@@ -557,8 +557,8 @@ def k9():
             t.sweep(g.act, "short", ENOSPC, lasting=lasting)
 
 
-class Lookers(Grants):
-    """What goes wrong does so in the looker: the helper answers all the same."""
+class Children(Grants):
+    """What goes wrong does so in a child of the helper's, who answers all the same."""
 
     def act(self, kind, n, error, lasting=False):
         o = self.f.ask(kind, n, error, lasting)
@@ -571,9 +571,18 @@ class Lookers(Grants):
 @case("K10", "the looker of a grant is killed, or a call of it made to fail: a whole grant, or none and nothing left", SLOW)
 def k10():
     with Closed(), trial("K10", 20) as t:
-        g = Lookers(t, "attacker", **ASK)
+        g = Children(t, "attacker", **ASK)
         for error in KILL, EIO, ENOMEM:
-            t.sweep(g.act, "looker", error, stride=37)
+            t.sweep(g.act, "looker", error, stride=19)
+
+
+@case("K12", "gpuhelper-read or gpuhelper-judge is killed, or a call of it made to fail: a whole grant, or none", SLOW)
+def k12():
+    with Closed(), trial("K12", 100) as t:
+        g = Children(t, "attacker", **ASK)
+        for child in "reader", "judge":
+            for error in KILL, EIO, ENOMEM:
+                t.sweep(g.act, child, error, stride=3 if child == "reader" else 4)
 
 
 @case("K11", "the same where somebody has the GPU open, whose lease would be over else: nobody gets it", SLOW)

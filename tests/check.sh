@@ -180,6 +180,7 @@ beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh
 beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
     podman-rootless containerd-v1
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
+beside setup sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup.py"
 beside door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"
 beside wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
 beside verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"

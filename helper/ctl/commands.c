@@ -36,6 +36,9 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_ROOT] = { "root", 0, "DIR", AT(root) },
 	[OPT_ROCM_LIBS] = { "rocm-libs", 0, NULL, AT(rocm_libs) },
 	[OPT_MPS] = { "mps", 0, NULL, AT(mps) },
+	[OPT_WORKER_DIR] = { "worker-dir", 0, "DIR", AT(worker_dir) },
+	[OPT_UNDO] = { "undo", 0, NULL, AT(undo) },
+	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
 };
 
 #define CONFIG_DIR { OPT_CONFIG_DIR, false, "in place of " GPUHELPER_CONFDIR }
@@ -92,10 +95,19 @@ static const struct takes takes_generate[] = { JSON,
 	{ OPT_ROOT, false, "the host is the one whose root directory this is" },
 	END };
 
+static const struct takes takes_setup[] = {
+	{ OPT_DRY_RUN, false, "only say what would be done" },
+	{ OPT_UNDO, false, "take away what this command has put there" },
+	{ OPT_USER, false, "whose worker it is, where it is not root's" },
+	{ OPT_WORKER_DIR, false, "the worker's work directory, where it can't be seen" },
+	{ OPT_TAGS, false, "give the worker tags; it then takes only steps that ask for one of them" },
+	END };
+
 const struct command commands[] = {
 	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "judge gpuhelper.conf and the policies", takes_check, ctl_check },
 	{ "explain", "", 0, 0, "which policy decides about a container, and why no other does", takes_explain, ctl_explain },
 	{ "devices", "", 0, 0, "the GPUs of this host and their nodes", takes_devices, ctl_devices },
+	{ "tags", "", 0, 0, "the tags of a Concourse worker that has this host's GPUs", takes_devices, ctl_tags },
 	{ "keys fetch", "[ISSUER_URL]", 0, 1, "fetch the keys with which tokens are verified", takes_fetch, ctl_keys_fetch },
 	{ "keys show", "", 0, 0, "those keys, how old they are, and which can't be used", takes_show, ctl_keys_show },
 	{ "keys import", "FILE|-", 1, 1, "put keys that came another way in their place", takes_import, ctl_keys_import },
@@ -110,6 +122,8 @@ const struct command commands[] = {
 	  ctl_cdi_inject },
 	{ "cdi generate", "", 0, 0, "a CDI spec of this host's GPUs and their driver's files", takes_generate,
 	  ctl_cdi_generate },
+	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
+	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },
 	{ "help", "[COMMAND]", 0, 2, "what a subcommand is for, and its options", takes_json, help_print },
 	{ "version", "", 0, 0, "which version this is", takes_json, ctl_version },

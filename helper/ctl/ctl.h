@@ -9,6 +9,8 @@
 
 #include "../pure/why.h"
 
+#define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
+
 /* The command line, read; all strings are argv's. */
 struct options {
 	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
@@ -20,6 +22,8 @@ struct options {
 	const char *spec_dirs;
 	const char *vendor, *output, *root;
 	bool host, rocm_libs, mps;
+	const char *worker_dir;
+	bool undo, tags;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
@@ -30,6 +34,7 @@ struct options {
 int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
 int ctl_devices(const struct options *o);
+int ctl_tags(const struct options *o);
 int ctl_keys_fetch(const struct options *o);
 int ctl_keys_show(const struct options *o);
 int ctl_keys_import(const struct options *o);
@@ -41,6 +46,7 @@ int ctl_cdi_validate(const struct options *o);
 int ctl_cdi_list(const struct options *o);
 int ctl_cdi_inject(const struct options *o);
 int ctl_cdi_generate(const struct options *o);
+int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);
 int ctl_version(const struct options *o);
 

@@ -2,7 +2,7 @@
  * gpuhelperctl devices: the GPUs as the helper would find them, and whether
  * their nodes are there.  Opens no device node (opening one does things to it).
  */
-#include "ctl.h"
+#include "devices.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -85,9 +85,8 @@ nodes_json(const struct inventory *inv, const struct gpu_node *n, size_t count)
 	return list;
 }
 
-/* Why no container gets this GPU; NULL if one may. */
-static const char *
-why_not(const struct gpu *g, const struct settings *settings)
+const char *
+gpu_never_given(const struct gpu *g, const struct settings *settings)
 {
 	if (g->unusable[0] != '\0')
 		return g->unusable;
@@ -126,7 +125,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 		put_text(j, "uuid", g->uuid);
 	put_text(j, "model", g->model);
 	json_object_set_new(j, "integrated", json_boolean(g->integrated));
-	put_text(j, "unusable", why_not(g, settings));
+	put_text(j, "unusable", gpu_never_given(g, settings));
 	if (g->cdi.n > 0)
 		json_object_set_new(j, "cdi", cdi_names(g));
 	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
@@ -185,7 +184,7 @@ say_cdi(const struct gpu *g)
 static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
-	const char *why = why_not(g, settings);
+	const char *why = gpu_never_given(g, settings);
 	char rank[16], name[16], part[40] = "";
 
 	if (g->part[0] != '\0') {
@@ -229,9 +228,8 @@ print_words(const struct inventory *inv, const struct settings *settings)
 		say("a CDI spec is not used: %s", inv->cdi_problem);
 }
 
-/* Only for what it says of integrated GPUs; a file that is broken is check's to tell. */
-static int
-load_settings(const struct options *o, struct settings *s, struct why *why)
+int
+devices_settings(const struct options *o, struct settings *s, struct why *why)
 {
 	autofree char *dir = NULL;
 	struct why ignored;
@@ -253,7 +251,7 @@ ctl_devices(const struct options *o)
 	struct why why;
 	int ret;
 
-	if (load_settings(o, &settings, &why) == -1)
+	if (devices_settings(o, &settings, &why) == -1)
 		return give_up(o, &why);
 	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)

@@ -8,8 +8,6 @@
 #include "ctl.h"
 #include "worker.h"
 
-#define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
-
 enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 struct doctor {

@@ -142,13 +142,18 @@ concourse_setting(const struct strlist *words, const struct strlist *env, const 
 static void
 note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const struct strlist *env)
 {
+	static const char *const runtime[] = { "--runtime", "--worker-runtime", "CONCOURSE_RUNTIME",
+		"CONCOURSE_WORKER_RUNTIME" };
+	static const char *const tag[] = { "--tag", "--worker-tag", "CONCOURSE_TAG", "CONCOURSE_WORKER_TAG" };
 	static const char *const volumes[] = { "--baggageclaim-volumes", "--worker-baggageclaim-volumes",
 		"CONCOURSE_BAGGAGECLAIM_VOLUMES", "CONCOURSE_WORKER_BAGGAGECLAIM_VOLUMES" };
 	static const char *const work[] = { "--work-dir", "--worker-work-dir", "CONCOURSE_WORK_DIR",
 		"CONCOURSE_WORKER_WORK_DIR" };
-	const char *dir = concourse_setting(words, env, volumes);
+	const char *dir = concourse_setting(words, env, volumes), *by = concourse_setting(words, env, runtime);
 
 	out->concourse = pid;
+	out->guardian = by != NULL && strcmp(by, "guardian") == 0;
+	out->tagged = concourse_setting(words, env, tag) != NULL;
 	free(out->volumes);
 	out->volumes = NULL;
 	if (dir != NULL && *dir == '/')

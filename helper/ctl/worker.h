@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_CTL_WORKER_H
 #define GPUHELPER_CTL_WORKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,8 @@ struct worker {
 	char *path;		/* in which it looks for «runc», and gpuhelper-runc for the runtime; NULL with engine 0 */
 	pid_t concourse;	/* Concourse's worker; 0: none can be seen */
 	char *volumes;		/* where it keeps root filesystems; NULL where that can't be seen */
+	bool guardian;		/* it creates containers by guardian, not by containerd */
+	bool tagged;		/* it has tags */
 };
 
 /*

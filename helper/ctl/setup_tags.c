@@ -1,0 +1,107 @@
+/* See setup.h: the worker's tags, as a drop-in of its unit (systemd.unit(5)). */
+#include "setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+#include "tags.h"
+
+#define UNITS "/etc/systemd/system"
+#define DROP_IN "50-gpuhelper-tags.conf"
+
+/* By the cgroup that systemd made for it; NULL: of no service.  The caller frees. */
+static char *
+unit_of(pid_t pid)
+{
+	autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = NULL;
+	char name[40], *end, *start;
+
+	snprintf(name, sizeof(name), "%d/cgroup", pid);
+	if (proc == -1 || (text = file_read_at(proc, name, 65536, NULL)) == NULL ||
+	    (end = strstr(text, ".service")) == NULL)
+		return NULL;
+	for (start = end; start > text && start[-1] != '/' && start[-1] != '\n'; start--)
+		continue;
+	return strndup(start, (size_t)(end - start) + strlen(".service"));
+}
+
+static int
+write_drop_in(const char *unit, const char *variable, struct why *why)
+{
+	autobuf struct buf text = { 0 }, dir = { 0 }, shown = { 0 };
+	autoclose int fd = -1;
+
+	buf_printf(&dir, UNITS "/%s.d", unit);
+	buf_printf(&shown, "%s/" DROP_IN, dir.failed ? "" : dir.p);
+	buf_printf(&text, "# gpuhelperctl setup concourse --tags wrote this\n[Service]\nEnvironment=\"%s\"\n", variable);
+	if (dir.failed || shown.failed || text.failed)
+		return refuse_nomem(why);
+	if ((mkdir(dir.p, 0755) == -1 && errno != EEXIST) ||
+	    (fd = open(dir.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "%s: %s", dir.p, strerror(errno));
+	return ctl_write_file(fd, DROP_IN, shown.p, text.p, text.len, NULL, why);
+}
+
+int
+setup_tags(const struct setup *s, bool dry, struct why *why)
+{
+	autofree char *unit = s->worker.concourse != 0 ? unit_of(s->worker.concourse) : NULL, *variable = NULL;
+	autostrlist struct strlist tags = { 0 };
+
+	if (tags_find(&s->settings, &tags, why) == -1)
+		return -1;
+	if (tags.n == 0)
+		return refuse(why, WHY_CONFIG, "there are no GPUs to tell of in tags (gpuhelperctl devices)");
+	if ((variable = tags_variable(&tags)) == NULL)
+		return refuse_nomem(why);
+	if (s->worker.tagged) {
+		say("tags: the worker has some already; add what of these it lacks: %s", variable);
+		return 0;
+	}
+	if (unit == NULL)
+		return refuse(why, WHY_CONFIG, "no unit of systemd's runs the worker: have its environment say %.300s", variable);
+	if (!dry && write_drop_in(unit, variable, why) == -1)
+		return -1;
+	say("tags: %s " UNITS "/%s.d/" DROP_IN ": %s", dry ? "would write" : "wrote", unit, variable);
+	if (!dry)
+		say("tags: systemctl daemon-reload; the worker has them from its next start on, and takes only steps with tags then");
+	return 0;
+}
+
+static int
+remove_drop_in(char *path, bool dry, struct why *why)
+{
+	if (!dry && unlink(path) == -1)
+		return refuse(why, WHY_IO, "%s can't be removed: %s", path, strerror(errno));
+	say("tags: %s %s (systemctl daemon-reload)", dry ? "would remove" : "removed", path);
+	*strrchr(path, '/') = '\0';
+	/* where there are others' drop-ins, too, it stays */
+	if (!dry)
+		(void)rmdir(path);
+	return 0;
+}
+
+int
+setup_tags_undo(bool dry, struct why *why)
+{
+	glob_t found;
+	size_t i;
+	int ret = 0;
+
+	if (glob(UNITS "/*.service.d/" DROP_IN, 0, NULL, &found) != 0)
+		return 0;
+	for (i = 0; i < found.gl_pathc && ret == 0; i++)
+		ret = remove_drop_in(found.gl_pathv[i], dry, why);
+	globfree(&found);
+	return ret;
+}

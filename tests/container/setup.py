@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""gpuhelperctl setup concourse: a worker that runs, one whose containers gpuhelper judges, and back.
+
+The worker is a Python of its name and command line, which starts a real containerd as Concourse does: with a PATH in
+which its own runc comes first.
+
+usage: setup.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import contextlib, json, os, shutil, subprocess, sys, time
+from lib import *
+
+CTL, CONF, LINK = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/opt/containerd/bin/runc'
+DROP_IN = '/etc/systemd/system/concourse-worker.service.d/50-gpuhelper-tags.conf'
+host = Host('runc', 'v1')
+WORK, SOCK, RUNC = W + '/worker', W + '/worker/sock', '/srv/concourse/bin/runc'
+VOLUMES = W + '/vol'
+WORKER = '--work-dir', WORK, '--baggageclaim-volumes', VOLUMES
+os.makedirs('/srv/concourse/bin')
+shutil.copy(shutil.which('runc'), RUNC)
+shutil.copy(os.path.realpath(sys.executable), '/srv/concourse/bin/concourse')
+write(WORK + '/containerd.toml', 'version = 2\nroot = "%s/root"\nstate = "%s/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n address = "%s"\n' % (WORK, WORK, SOCK))
+STARTS = 'import subprocess; subprocess.Popen(["containerd", "--config", "%s/containerd.toml"]).wait()' % WORK
+ADMINS = '# the administrator\'s own\nunenforced = "allow";'
+POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
+
+
+def setup(*words):
+    r = sh(CTL, 'setup', 'concourse', *words)
+    return r.returncode, r.stdout
+
+
+def state():
+    """All that setup may change."""
+    found = [(CONF, open(CONF).read() if os.path.exists(CONF) else None)]
+    for top in '/opt', '/etc/systemd/system/concourse-worker.service.d', '/run':
+        for d, dirs, files in os.walk(top):
+            found += [(d, n) for n in dirs + files if top != '/run' or 'setup' in n]
+    return found
+
+
+def unchanged(name, status, *words, args=()):
+    before = state()
+    code, text = setup(*args)
+    ok(code == status and all(w in text for w in words) and state() == before, name + ': refused, and nothing is changed', (code, text))
+
+
+def in_unit(pid):
+    """In a cgroup as systemd makes one for a unit; False where none can be made here."""
+    with contextlib.suppress(OSError):
+        d = '/sys/fs/cgroup/systemd/concourse-worker.service'
+        os.makedirs(d, exist_ok=True)
+        write(d + '/cgroup.procs', str(pid))
+        return 'concourse-worker.service' in open('/proc/%d/cgroup' % pid).read()
+    return False
+
+
+@contextlib.contextmanager
+def worker(*args, user=None, starts=STARTS, **env):
+    words = ['concourse', '-c', starts, 'worker', *args]
+    with open(W + '/worker.log', 'a') as log:
+        p = subprocess.Popen(words, executable='/srv/concourse/bin/concourse', cwd='/', user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                             env={'PATH': '/srv/concourse/bin:' + os.environ['PATH'], **env})
+    try:
+        for _ in range(200):
+            if starts != STARTS or sh('ctr', '-a', SOCK, 'version').returncode == 0:
+                break
+            time.sleep(0.05)
+        time.sleep(0.2)
+        yield p
+    finally:
+        sh('pkill', '-P', str(p.pid))
+        p.terminate()
+        p.wait()
+
+
+def build(env=()):
+    """What a step's container sees of the GPUs."""
+    b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
+    said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(said)
+    r = sh('ctr', '-a', SOCK, '-n', 'concourse', 'run', '--rm', '--config', b.dir + '/config.json', b.id)
+    return r.returncode, open(said).read() if os.path.exists(said) else r.stdout
+
+
+if not shutil.which('containerd'):
+    skip('setup concourse', 'containerd is not there')
+    done()
+write(CONF, ADMINS)
+
+unchanged('no worker runs', 78, 'no running Concourse worker', '--worker-dir')
+unchanged('a work directory that is none', 64, 'must begin with /', args=['--worker-dir', 'x'])
+r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--', CTL, 'setup', 'concourse')
+ok(r.returncode == 77 and 'as root' in r.stdout, 'nobody but root', r.stdout)
+with worker('--work-dir', WORK, starts='import time; time.sleep(600)', user='nobody'):
+    unchanged("another user's process that is named like a worker", 78, 'no running Concourse worker of user root')
+    unchanged('a worker of a user who may not ask', 78, 'usermod -aG gpuhelper nobody', args=['--user', 'nobody'])
+    unchanged('a user who is not there', 64, 'is not in /etc/passwd', args=['--user', 'no-such-user'])
+with worker('--work-dir', WORK, '--runtime', 'guardian', starts='import time; time.sleep(600)'):
+    unchanged("guardian's", 78, 'CONCOURSE_GARDEN_RUNTIME_PLUGIN=' + WRAPPER)
+
+with worker(*WORKER) as p:
+    code, text = build()
+    ok(code == 0, 'the worker creates containers', text)
+    with open('/etc/gpuhelper/policy.d/10-broken.conf', 'w') as f:
+        f.write('?')
+    code, text = setup()
+    ok(code == 78 and '10-broken.conf:1: ' in text and not os.path.lexists(LINK), 'a broken policy: gpuhelper is not switched on', (code, text))
+    host.policies(t10=POLICY)
+    ok(setup('--undo')[0] == 0 and open(CONF).read().rstrip() == ADMINS, 'and its lines are taken back', open(CONF).read())
+    write(CONF, ADMINS)
+    write(CONF, ADMINS + '\nvolumes = [ "/srv" ];\n')
+    unchanged("the administrator's own volumes, which are others", 78, CONF, '"volumes"')
+    write(CONF, ADMINS)
+    write(LINK, '#!/bin/sh\nexit 1\n', 0o755)
+    unchanged("somebody's runc where the link would be", 78, LINK + ' is there, and is not gpuhelper-runc')
+    os.unlink(LINK)
+    os.chmod('/opt/containerd/bin', 0o777)
+    code, text = setup()
+    ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'where anybody could put his own', text)
+    setup('--undo')
+    write(CONF, ADMINS)
+    shutil.rmtree('/opt/containerd')
+    os.rename(RUNC, RUNC + '-real')
+    write(RUNC, '#!/bin/sh\necho no such container >&2\nexit 1\n', 0o755)
+    code, text = setup()
+    ok(code == 78 and 'could not be run' in text and 'no such container' in text and not os.path.lexists(LINK), 'a runtime that runs nothing', text)
+    setup('--undo')
+    os.rename(RUNC + '-real', RUNC)
+    write(CONF, ADMINS)
+
+    fresh = state()
+    code, text = setup('--dry-run')
+    ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and '    volumes = [ "%s" ];' % VOLUMES in text and
+       'would make ' + LINK in text and state() == fresh, '--dry-run says all, and does nothing', text)
+    began = time.monotonic()
+    code, text = setup()
+    print('# setup took %.1f s' % (time.monotonic() - began))
+    ok(code == 0 and 'a container of its own ran' in text and os.readlink(LINK) == WRAPPER, 'setup', text)
+    ok(open(CONF).read().startswith(ADMINS + '\n') and 'runtime = "%s";' % RUNC in open(CONF).read(), "the administrator's lines stay", open(CONF).read())
+    ok(not [n for n in os.listdir('/run') if 'setup' in n], 'nothing is left in /run', sh('find', '/run', '-path', '*setup*').stdout)
+    code, text = build(['GPUHELPER_GPUS=1'])
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+    code, text = build(['NVIDIA_VISIBLE_DEVICES=all'])
+    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    code, text = build(['GPUHELPER_GPUS=2'])
+    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    r = sh(CTL, 'doctor')
+    ok('ok   engine: containerd' in r.stdout and 'ok   runtime: ' + RUNC in r.stdout and 'ok   volumes: ' in r.stdout, 'doctor finds it well', r.stdout)
+    before = state()
+    code, text = setup()
+    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second time it changes nothing', text)
+
+    # what an upgrade of the worker does
+    shutil.copy(shutil.which('runc'), RUNC + '-new')
+    os.rename(RUNC + '-new', RUNC)
+    code, text = build(['GPUHELPER_GPUS=1'])
+    ok(code == 0 and 'nvidia0' in text.split(), "an upgrade brings another runc: the worker's containers are judged still", text)
+    os.unlink(LINK)
+    shutil.copy(shutil.which('runc'), LINK)
+    r = sh(CTL, 'doctor')
+    ok('warn engine: ' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'one that is in the place of the link: doctor says so', r.stdout)
+    code, text = setup('--undo', '--dry-run')
+    ok(code == 0 and "there is none of gpuhelper's" in text and os.path.exists(LINK), 'undo leaves it', text)
+    os.unlink(LINK)
+    ok(setup()[0] == 0, 'and setup again')
+
+    # tags
+    code, text = setup('--tags')
+    if in_unit(p.pid):
+        code, text = setup('--tags')
+        ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
+           'takes only steps with tags' in text, 'tags: a drop-in of the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
+    else:
+        ok(code == 78 and 'no unit' in text, 'tags: a worker of no unit', text)
+        skip('tags: a drop-in of the unit', 'no cgroup of a unit can be made here')
+
+    code, text = setup('--undo', '--dry-run')
+    ok(code == 0 and text.count('would ') == (3 if os.path.exists(DROP_IN) else 2) and os.path.lexists(LINK), 'undo --dry-run', text)
+    code, text = setup('--undo')
+    ok(code == 0 and not os.path.lexists(LINK) and not os.path.exists(DROP_IN) and open(CONF).read() == ADMINS + '\n', 'undo', (text, open(CONF).read()))
+    code, text = build(['GPUHELPER_GPUS=2'])
+    ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
+    ok(setup('--undo')[0] == 0, 'twice is no error')
+
+with worker(*WORKER, CONCOURSE_TAG='mine'):
+    code, text = setup('--tags')
+    ok(code == 0 and 'has some already' in text and not os.path.exists(DROP_IN), 'a worker that has tags keeps them', text)
+    setup('--undo')
+write(CONF, ADMINS)
+os.makedirs('/usr/local/concourse/bin', exist_ok=True)
+shutil.copy(RUNC, '/usr/local/concourse/bin/runc')
+code, text = setup('--worker-dir', WORK)
+ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'before the worker runs for the first time', text)
+setup('--undo')
+
+r = sh(CTL, 'tags')
+ok(r.stdout.splitlines() == ['gpu', 'gpu-type=nvidia', 'gpu-model=nvidia-a100-pcie-40gb', 'gpu-count=2', 'gpu-devices=0,1'], 'tags', r.stdout)
+done()

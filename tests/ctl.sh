@@ -869,6 +869,38 @@ t "a bundle that is no JSON" is 65
 explain --bundle "$T/nowhere"
 t "a bundle that is not there" complains 65 "bundle $T/nowhere: No such file or directory"
 
+echo "# the audit log"
+cat >log <<-'E'
+	{"time":"2026-11-21T20:00:00Z","event":"grant","uid":998,"user":"concourse","container":"abc","asked_gpus":"1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0 GPU-1","nvidia 0000:5e:00.0"],"folders":[{"path":"/srv/x","target":"/x","access":"ro"}]}
+	{"time":"2026-11-22T20:00:00Z","event":"refuse","uid":7,"container":"d\u001b[31m\n2026","asked_gpus":"all","privileged":true,"code":77,"reason":"no policy"}
+	half a li
+	{"time":"2026-11-23T20:00:00Z","event":"end","uid":998,"user":"concourse","container":"abc","policy":"10-train.conf","suppressed":3}
+E
+run audit show log
+t "audit show" exactly 0 <<-'E'
+	2026-11-21T20:00:00Z  grant     ml/train job fit by token; gpu nvidia 0000:3b:00.0 GPU-1, nvidia 0000:5e:00.0; folder /x ro; asked for gpus 1; policy 10-train.conf; container abc; user concourse
+	2026-11-22T20:00:00Z  refuse    -; asked for gpus all; privileged; container d?[31m?2026; uid 7: no policy
+	2026-11-23T20:00:00Z  end       -; policy 10-train.conf; records left out before: 3; container abc; user concourse
+	! 1 line is no record: cut off by a full disk, or changed since
+E
+run audit show --denied log
+t "what was refused" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
+run audit show --pipeline ml/train log
+t "of one pipeline" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "  grant" out' - "$st"
+run audit show --since 2026-11-22T20:00:00Z log
+t "since then" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 2 ] && ! grep -q "  grant" out' - "$st"
+printf '{"time":"%s","event":"plain","uid":0}\n{"time":"%s","event":"end","uid":0}\n' "$(date -u -d '-50 hours' +%FT%TZ)" "$(date -u -d '-46 hours' +%FT%TZ)" >log2
+run audit show --since 2d log2
+t "two days" sh -c '[ $1 = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q "  end" out' - "$st"
+run audit show --since 2d log2 --json
+t "as JSON" json "[r['event'] for r in j['records']] == ['end'] and j['torn'] == 0"
+run audit show --json log log2
+t "two files" json "len(j['records']) == 5 and j['torn'] == 1"
+run audit show --since yesterday log
+t "no time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "yesterday" is not'
+run audit show log "$T/nowhere"
+t "a file that is not there" complains 74 "$T/nowhere: No such file or directory: nothing was recorded yet, or it lies elsewhere"
+
 echo "# devices"
 run devices
 t "devices" is 0

@@ -39,6 +39,8 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_WORKER_DIR] = { "worker-dir", 0, "DIR", AT(worker_dir) },
 	[OPT_UNDO] = { "undo", 0, NULL, AT(undo) },
 	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
+	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
+	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
 };
 
 #define CONFIG_DIR { OPT_CONFIG_DIR, false, "in place of " GPUHELPER_CONFDIR }
@@ -95,6 +97,11 @@ static const struct takes takes_generate[] = { JSON,
 	{ OPT_ROOT, false, "the host is the one whose root directory this is" },
 	END };
 
+static const struct takes takes_audit[] = { JSON,
+	{ OPT_SINCE, false, "30m, 12h or 7d ago, or since 2026-11-20T23:06:00Z" },
+	{ OPT_PIPELINE, false, "of this pipeline alone" },
+	{ OPT_DENIED, false, "only what was refused" },
+	END };
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only say what would be done" },
 	{ OPT_UNDO, false, "take away what this command has put there" },
@@ -122,6 +129,8 @@ const struct command commands[] = {
 	  ctl_cdi_inject },
 	{ "cdi generate", "", 0, 0, "a CDI spec of this host's GPUs and their driver's files", takes_generate,
 	  ctl_cdi_generate },
+	{ "audit show", "[FILE|- ...]", 0, SIZE_MAX, "what the audit log tells, a line for each record", takes_audit,
+	  ctl_audit_show },
 	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },

@@ -24,6 +24,8 @@ struct options {
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
 	bool undo, tags;
+	const char *since;
+	bool denied;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
@@ -46,6 +48,7 @@ int ctl_cdi_validate(const struct options *o);
 int ctl_cdi_list(const struct options *o);
 int ctl_cdi_inject(const struct options *o);
 int ctl_cdi_generate(const struct options *o);
+int ctl_audit_show(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);
 int ctl_version(const struct options *o);

@@ -8,73 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "when.h"
 
 #define FILE_MAX_BYTES (64 * 1024)	/* what is longer is no token, and not worth reading */
-
-/* Two digits within a range; -1: they are not. */
-static int
-two(const char *s, int min, int max)
-{
-	int n;
-
-	if (s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9')
-		return -1;
-	n = (s[0] - '0') * 10 + (s[1] - '0');
-	return n >= min && n <= max ? n : -1;
-}
-
-/* "Z", "+02:00": seconds east of Greenwich. */
-static bool
-read_zone(const char *s, int64_t *east)
-{
-	int h, m;
-
-	*east = 0;
-	if (strcmp(s, "Z") == 0 || strcmp(s, "z") == 0)
-		return true;
-	if ((s[0] != '+' && s[0] != '-') || (h = two(s + 1, 0, 23)) == -1 || s[3] != ':' ||
-	    (m = two(s + 4, 0, 59)) == -1 || s[6] != '\0')
-		return false;
-	*east = (s[0] == '-' ? -60 : 60) * (h * 60 + m);
-	return true;
-}
-
-/* Seconds since 1970, or RFC 3339: "2026-11-20T23:06:00Z"; a fraction of a second is cut off. */
-static bool
-read_time(const char *s, int64_t *out)
-{
-	int century, year, month, day, hour, minute, second;
-	uint64_t plain;
-	int64_t east;
-	struct tm tm, back;
-	time_t t;
-
-	if (text_u64(s, 253402300799, &plain)) {
-		*out = (int64_t)plain;
-		return true;
-	}
-	if (strlen(s) < strlen("2026-11-20T23:06:00Z") || s[4] != '-' || s[7] != '-' ||
-	    (s[10] != 'T' && s[10] != 't' && s[10] != ' ') || s[13] != ':' || s[16] != ':' ||
-	    (century = two(s, 19, 99)) == -1 || (year = two(s + 2, 0, 99)) == -1 || (month = two(s + 5, 1, 12)) == -1 ||
-	    (day = two(s + 8, 1, 31)) == -1 || (hour = two(s + 11, 0, 23)) == -1 ||
-	    (minute = two(s + 14, 0, 59)) == -1 || (second = two(s + 17, 0, 60)) == -1)
-		return false;
-	s += 19;
-	if (*s == '.' && s[1] >= '0' && s[1] <= '9')
-		s += 1 + strspn(s + 1, "0123456789");
-	tm = (struct tm){ .tm_year = century * 100 + year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour,
-		.tm_min = minute, .tm_sec = second };
-	back = tm;
-	/* timegm() makes the 31st of April the 1st of May */
-	if (!read_zone(s, &east) || (t = timegm(&back)) == -1 || back.tm_mday != (second == 60 ? back.tm_mday : day))
-		return false;
-	*out = (int64_t)t - east;
-	return true;
-}
 
 bool
 token_alone(const struct options *o)
@@ -94,7 +33,7 @@ token_usage(const struct options *o)
 		return misuse(o, "explain: a bundle has its own token: say --bundle or --token-file");
 	if (o->identity != NULL && strcmp(o->identity, "token") != 0)
 		return misuse(o, "explain: with --token-file the identity is token");
-	if (o->at != NULL && !read_time(o->at, &at))
+	if (o->at != NULL && !when_read(o->at, &at))
 		return misuse(o, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, "
 		    "\"%s\" is not", o->at);
 	return 0;
@@ -108,7 +47,7 @@ token_load(struct inquiry *q)
 	size_t len;
 
 	if (o->at != NULL)
-		(void)read_time(o->at, &q->now);
+		(void)when_read(o->at, &q->now);
 	if (o->token_file == NULL)
 		return 0;
 	if ((text = ctl_read_input(o->token_file, FILE_MAX_BYTES, &len, &q->why)) == NULL)

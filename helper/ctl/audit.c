@@ -1,0 +1,220 @@
+/*
+ * gpuhelperctl audit show: what the audit log tells, a line for each record.  Reads with its caller's rights.  Nothing
+ * that a task's author wrote may play with a terminal, or look like another record: say() sees to that, and a record is
+ * one line.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
+#include "../pure/text.h"
+#include "when.h"
+
+#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
+
+struct reading {
+	const struct options *options;
+	int64_t since;		/* seconds since 1970; INT64_MIN: from the first one */
+	size_t shown, torn;	/* records; lines that are none */
+};
+
+static const char *
+field(const json_t *record, const char *key)
+{
+	const char *s = json_string_value(json_object_get(record, key));
+
+	return s != NULL ? s : "";
+}
+
+/* TEAM/PIPELINE; "" where the record names none. */
+static void
+name_pipeline(const json_t *record, char out[256])
+{
+	const char *team = field(record, "team"), *pipeline = field(record, "pipeline");
+
+	snprintf(out, 256, "%.120s%s%.120s", team, *team != '\0' ? "/" : "", pipeline);
+}
+
+static bool
+is_wanted(const struct reading *r, const json_t *record)
+{
+	const struct options *o = r->options;
+	char pipeline[256];
+	int64_t at;
+
+	name_pipeline(record, pipeline);
+	if (o->pipeline != NULL && strcmp(pipeline, o->pipeline) != 0)
+		return false;
+	if (o->denied && strcmp(field(record, "event"), "refuse") != 0)
+		return false;
+	/* one whose time can't be read is rather shown */
+	return r->since == INT64_MIN || !when_read(field(record, "time"), &at) || at >= r->since;
+}
+
+static void
+add_list(struct buf *b, const char *before, const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_is_string(item))
+			buf_printf(b, "%s%s", i == 0 ? before : ", ", json_string_value(item));
+		else
+			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", field(item, "target"), field(item, "access"));
+}
+
+static void
+add_number(struct buf *b, const char *before, const json_t *number)
+{
+	if (json_is_integer(number))
+		buf_printf(b, "%s%lld", before, (long long)json_integer_value(number));
+}
+
+static void
+add_text(struct buf *b, const char *before, const char *text)
+{
+	if (*text != '\0')
+		buf_printf(b, "%s%s", before, text);
+}
+
+static void
+say_record(const json_t *record)
+{
+	autobuf struct buf b = { 0 };
+	char pipeline[256];
+
+	name_pipeline(record, pipeline);
+	buf_printf(&b, "%s  %-8s", field(record, "time"), field(record, "event"));
+	add_text(&b, "  ", *pipeline != '\0' ? pipeline : "-");
+	add_text(&b, " job ", field(record, "job"));
+	add_text(&b, " by ", field(record, "identity"));
+	add_list(&b, "; gpu ", json_object_get(record, "gpus"));
+	add_list(&b, "; folder ", json_object_get(record, "folders"));
+	add_text(&b, "; asked for gpus ", field(record, "asked_gpus"));
+	add_text(&b, "; asked for folders ", field(record, "asked_folders"));
+	add_text(&b, "; policy ", field(record, "policy"));
+	if (json_is_true(json_object_get(record, "privileged")))
+		buf_puts(&b, "; privileged");
+	if (json_is_true(json_object_get(record, "again")))
+		buf_puts(&b, "; again");
+	if (json_is_true(json_object_get(record, "draining")))
+		buf_puts(&b, "; still in use");
+	add_number(&b, "; records left out before: ", json_object_get(record, "suppressed"));
+	add_text(&b, "; container ", field(record, "container"));
+	add_text(&b, "; user ", field(record, "user"));
+	if (*field(record, "user") == '\0')
+		add_number(&b, "; uid ", json_object_get(record, "uid"));
+	add_text(&b, ": ", field(record, "reason"));
+	say("%s", b.failed ? "out of memory" : b.p);
+}
+
+static void
+take_line(struct reading *r, const char *line, size_t len)
+{
+	struct why ignored;
+	json_t *record;
+
+	if (len == 0)
+		return;
+	if ((record = strictjson_object(line, len, &ignored)) == NULL) {
+		r->torn++;
+		return;
+	}
+	if (is_wanted(r, record)) {
+		if (r->options->json) {
+			fputs(r->shown > 0 ? ",\n " : "\n ", stdout);
+			(void)json_dumpf(record, stdout, JSON_COMPACT);
+		} else
+			say_record(record);
+		r->shown++;
+	}
+	json_decref(record);
+}
+
+static void
+read_all(struct reading *r, FILE *f)
+{
+	autofree char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	while ((n = getline(&line, &room, f)) != -1)
+		take_line(r, line, (size_t)n - (n > 0 && line[n - 1] == '\n'));
+}
+
+static FILE *
+open_log(const char *path, struct why *why)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+
+	if (f == NULL)
+		refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ? ": root and group gpuhelper read it" :
+		    errno == ENOENT ? ": nothing was recorded yet, or it lies elsewhere" : "");
+	return f;
+}
+
+static int
+show(struct reading *r, const char *path, struct why *why)
+{
+	FILE *f = open_log(path, why);
+	bool failed;
+
+	if (f == NULL)
+		return -1;
+	read_all(r, f);
+	failed = ferror(f);
+	if (f != stdin)
+		(void)fclose(f);
+	return failed ? refuse(why, WHY_IO, "%s can't be read to its end", path) : 0;
+}
+
+/* All are there before the first line: half a list must not be followed by an error. */
+static int
+check_all(char *const *path, size_t n, struct why *why)
+{
+	FILE *f;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if ((f = open_log(path[i], why)) == NULL)
+			return -1;
+		if (f != stdin)
+			(void)fclose(f);
+	}
+	return 0;
+}
+
+int
+ctl_audit_show(const struct options *o)
+{
+	static char *const own[] = { (char *)(uintptr_t)LOG };
+	char *const *path = o->args > 0 ? o->arg : own;
+	const size_t n = o->args > 0 ? o->args : 1;
+	struct reading r = { .options = o, .since = INT64_MIN };
+	struct why why;
+	size_t i;
+
+	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
+		return misuse(o, "audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "
+		    "\"%s\" is not", o->since);
+	if (check_all(path, n, &why) == -1)
+		return give_up(o, &why);
+	if (o->json)
+		fputs("{\"records\": [", stdout);
+	for (i = 0; i < n; i++)
+		if (show(&r, path[i], &why) == -1)
+			return complain(why.code, "%s", why.text);
+	if (o->json)
+		printf("%s], \"torn\": %zu}\n", r.shown > 0 ? "\n" : "", r.torn);
+	else if (r.torn > 0)
+		say("! %zu line%s no record%s: cut off by a full disk, or changed since", r.torn, r.torn == 1 ? " is" : "s are",
+		    r.torn == 1 ? "" : "s");
+	return 0;
+}

@@ -34,6 +34,8 @@ files() {
 	echo "0644 helper/systemd/gpuhelper.logrotate $rotation"
 	for f in udev/*.rules; do echo "0644 $f $LIBDIR/udev/rules.d/${f##*/}"; done
 	for f in udev/*.example; do echo "0644 $f $PREFIX/share/doc/gpuhelper/${f##*/}"; done
+	echo "0644 helper/completion/gpuhelperctl.bash $PREFIX/share/bash-completion/completions/gpuhelperctl"
+	echo "0644 helper/completion/gpuhelperctl.zsh ${ZSHDIR:-$PREFIX/share/zsh/vendor-completions}/_gpuhelperctl"
 	for f in helper/man/*.[1578]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
 	# nobody else's is to look into a process of its (proc(5), dumpable): not readable for others
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"

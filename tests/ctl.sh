@@ -72,6 +72,35 @@ run help frobnicate
 t "help for what there is not" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
 run help keys frob
 t "nor in a group" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
+# completion: by the program itself, and by the shells' own scripts
+completes() { want=$1; shift; "$ctl" complete -- "$@" | tr '\n' ' ' >out; [ "$(cat out)" = "$want" ]; }
+t "complete: a group once" completes "keys " ke
+t "complete: its words" completes "fetch show import place " keys ""
+t "complete: one of them" completes "show " keys s
+t "complete: options of the subcommand" completes "--json --host --help " cdi validate -
+t "complete: one that is begun" completes "--undo --user " setup concourse --u
+t "complete: a value" completes "token claim caller " explain --identity ""
+t "complete: the next word after a value" completes "--instance-vars --identity --issuer " explain --identity token --i
+t "complete: a file is the shell's to know" completes "" explain --bundle ""
+t "complete: what help is about" completes "keys " help ke
+t "complete: within a group" completes "fetch " help keys f
+"$ctl" complete -- "" | sort >words
+"$ctl" help --json | python3 -c 'import json, sys; print(*sorted({c["name"].split()[0] for c in json.load(sys.stdin)["commands"]}), sep="\n")' >known
+t "complete: all subcommands" cmp -s words known
+cat >complete.bash <<-'E'
+	PATH=$1:$PATH
+	. "$2"
+	COMP_WORDS=(gpuhelperctl keys f) COMP_CWORD=2
+	_gpuhelperctl
+	[ "${COMPREPLY[*]}" = fetch ]
+E
+mkdir -p bin && ln -sf "$ctl" bin/gpuhelperctl
+t "complete: bash" bash complete.bash "$T/bin" "$here/helper/completion/gpuhelperctl.bash"
+if command -v zsh >/dev/null; then
+	t "complete: zsh reads its script" zsh -n "$here/helper/completion/gpuhelperctl.zsh"
+else
+	skip "complete: zsh reads its script" "there is no zsh"
+fi
 cp "$here/helper/man/gpuhelperctl.8" man.8
 run help --json
 t "help names what the manual names" python3 -c 'import json, re, sys

@@ -110,6 +110,8 @@ static const struct takes takes_setup[] = {
 	{ OPT_TAGS, false, "give the worker tags; it then takes only steps that ask for one of them" },
 	END };
 
+static const struct takes takes_none[] = { END };
+
 const struct command commands[] = {
 	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "judge gpuhelper.conf and the policies", takes_check, ctl_check },
 	{ "explain", "", 0, 0, "which policy decides about a container, and why no other does", takes_explain, ctl_explain },
@@ -135,6 +137,8 @@ const struct command commands[] = {
 	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },
 	{ "help", "[COMMAND]", 0, 2, "what a subcommand is for, and its options", takes_json, help_print },
+	{ "complete", "-- [WORD ...]", 0, SIZE_MAX, "what could stand where the last of these words is, for shells",
+	  takes_none, ctl_complete },
 	{ "version", "", 0, 0, "which version this is", takes_json, ctl_version },
 };
 const size_t commands_n = sizeof(commands) / sizeof(commands[0]);

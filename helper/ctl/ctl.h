@@ -51,6 +51,7 @@ int ctl_cdi_generate(const struct options *o);
 int ctl_audit_show(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);
+int ctl_complete(const struct options *o);
 int ctl_version(const struct options *o);
 
 /* 0 if the helper can be asked, and answers. */

@@ -290,17 +290,24 @@ time.sleep(120)
 
 
 def time_of_grant():
-    """Milliseconds, the least of five."""
-    took = []
-    for _ in range(5):
+    """Milliseconds, the least of five.
+
+    Where the machine is busy, it can't always be seen in 0.2 s that the lease before is over: then one asks again.
+    """
+    took, end = [], time.monotonic() + 45
+    while len(took) < 5:
         began = time.monotonic()
-        granted(once("victim", exchange, gpus=GPU0))
+        answer = once("victim", exchange, gpus=GPU0)
+        if answer[0] == 75 and "taken by" in answer[1]["text"] and began < end:
+            time.sleep(0.2)
+            continue
+        granted(answer)
         took.append(time.monotonic() - began)
     return min(took) * 1000
 
 
 # whoever looks sees those of another run, too
-@case("W9", "2000 processes of containers are looked through in a few seconds", 60, shares=fcntl.LOCK_EX)
+@case("W9", "2000 processes of containers are looked through in a few seconds", 120, shares=fcntl.LOCK_EX)
 def w9():
     alone = time_of_grant()
     with background(*CONTAINER, "python3", "-c", CROWD, "2000") as p:

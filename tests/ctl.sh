@@ -898,6 +898,39 @@ t "a bundle that is no JSON" is 65
 explain --bundle "$T/nowhere"
 t "a bundle that is not there" complains 65 "bundle $T/nowhere: No such file or directory"
 
+echo "# show-config"
+tree shown
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train"; jobs = [ "fit" ]; instance_vars = { pr = { n = 17; }; };
+	gpus = ( { vendor = "nvidia"; devices = [ "0" ]; sharing = "shared"; share_limit = 3; },
+	         { vendor = "nvidia.com/gpu"; nodes = [ "gdrdrv" ]; } );
+	folders = ( { path = "/srv/x"; access = "rw"; target = "/x"; } );
+	env = { SECRET = "s3cret"; };
+E
+policy 20-b.conf <<-'E'
+	?
+E
+run show-config --config-dir "$d"
+t "show-config: a default" says 'gpuhelper.conf idle "give-back"'
+t "show-config: what a policy says" sh -c '[ $1 = 0 ] && grep -qxF "10-a.conf gpus[0].share_limit 3" out && grep -qxF "10-a.conf folders[0].access \"rw\"" out &&
+    grep -qxF "10-a.conf instance_vars.pr.n 17" out && grep -qxF "10-a.conf gpus[1].nodes[0] \"gdrdrv\"" out' - "$st"
+t "show-config: variables without their values" sh -c 'grep -qxF "10-a.conf env[0] \"SECRET\"" out && ! grep -q s3cret out'
+t "show-config: a broken policy is said to be" grep -q '^20-b.conf broken "20-b.conf:1: ' out
+run show-config --config-dir "$d" --json
+# its members are the keys of gpuhelper.conf(5) and gpuhelper-policy(5)
+t "show-config as JSON" python3 -c 'import json; j = json.load(open("out"))
+assert j["settings"]["max_wait"] == 240 and j["policies"][0]["gpus"][0]["devices"] == ["0"] and j["policies"][1]["file"] == "20-b.conf"'
+# each key that a settings file or a policy may have is shown
+sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | sort >keys
+python3 -c 'import json; print(*sorted(json.load(open("out"))["settings"]), "runtime", sep="\n")' | sort >has
+t "show-config: each setting there is" cmp -s keys has
+sed -n '/^static const struct conf_key policy_keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/policyread.c" | grep -vx 'issuer\|callers' | sort >keys
+python3 -c 'import json; print(*sorted(set(json.load(open("out"))["policies"][0]) - {"file"}), sep="\n")' >has
+t "show-config: each key of a policy" cmp -s keys has
+echo 'privileged = "?";' >"$d/gpuhelper.conf"
+run show-config --config-dir "$d"
+t "show-config: settings that are broken" complains 78 "$d/gpuhelper.conf:1: privileged must be one of \"deny\", \"hide-gpus\", \"allow\""
+
 echo "# the audit log"
 cat >log <<-'E'
 	{"time":"2026-11-21T20:00:00Z","event":"grant","uid":998,"user":"concourse","container":"abc","asked_gpus":"1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0 GPU-1","nvidia 0000:5e:00.0"],"folders":[{"path":"/srv/x","target":"/x","access":"ro"}]}

@@ -115,6 +115,7 @@ static const struct takes takes_none[] = { END };
 const struct command commands[] = {
 	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "judge gpuhelper.conf and the policies", takes_check, ctl_check },
 	{ "explain", "", 0, 0, "which policy decides about a container, and why no other does", takes_explain, ctl_explain },
+	{ "show-config", "", 0, 0, "the settings and policies in force, with all defaults", takes_show, ctl_show_config },
 	{ "devices", "", 0, 0, "the GPUs of this host and their nodes", takes_devices, ctl_devices },
 	{ "tags", "", 0, 0, "the tags of a Concourse worker that has this host's GPUs", takes_devices, ctl_tags },
 	{ "keys fetch", "[ISSUER_URL]", 0, 1, "fetch the keys with which tokens are verified", takes_fetch, ctl_keys_fetch },

@@ -35,6 +35,7 @@ struct options {
 /* The subcommands; each returns the exit status. */
 int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
+int ctl_show_config(const struct options *o);
 int ctl_devices(const struct options *o);
 int ctl_tags(const struct options *o);
 int ctl_keys_fetch(const struct options *o);

@@ -1,0 +1,274 @@
+/*
+ * gpuhelperctl show-config: the settings and policies that are in force, each key with its value, defaults as well, as
+ * «sshd -T» shows sshd's.  Read the way that the helper reads them, with the rights of who calls this.
+ */
+#include "ctl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/etc.h"
+#include "../pure/cleanup.h"
+#include "../pure/furthernode.h"
+#include "../read/load.h"
+#include "../read/parse.h"
+
+static void
+put_list(json_t *j, const char *key, const struct strlist *l)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		json_array_append_new(list, json_string(l->v[i]));
+	json_object_set_new(j, key, list);
+}
+
+static void
+put_number(json_t *j, const char *key, unsigned value)
+{
+	json_object_set_new(j, key, json_integer(value));
+}
+
+static void
+put_bool(json_t *j, const char *key, bool value)
+{
+	json_object_set_new(j, key, json_boolean(value));
+}
+
+static json_t *
+issuer_json(const struct issuer_setting *i)
+{
+	json_t *j = json_object();
+
+	put_text(j, "url", i->url);
+	put_text(j, "audience", i->audience);
+	put_text(j, "keys", i->keys);
+	put_number(j, "max_age", i->max_age);
+	put_number(j, "keys_max_age", i->keys_max_age);
+	put_text(j, "token_reuse", i->reuse ? "allow" : "deny");
+	return j;
+}
+
+/* The words are those that gpuhelper.conf(5) has. */
+static json_t *
+settings_json(const struct settings *s)
+{
+	static const char *const privileged[] = { "deny", "hide-gpus", "allow" };
+	static const char *const driver_files[] = { "auto", "cdi", "none", "vendor-runtime" };
+	static const char *const door[] = { "auto", "socket", "setuid" };
+	static const char *const idle[] = { "give-back", "stop", "keep" };
+	json_t *j = json_object(), *issuers = json_array();
+	size_t i;
+
+	put_text(j, "runtime", s->runtime);
+	put_list(j, "volumes", &s->volumes);
+	put_text(j, "privileged", privileged[s->privileged]);
+	put_text(j, "driver_files", driver_files[s->driver_files]);
+	put_text(j, "cdi_hooks", s->cdi_hooks ? "allow" : "deny");
+	put_bool(j, "respect_allocation", s->respect_allocation);
+	put_text(j, "door", door[s->door]);
+	put_bool(j, "grant_unasked", s->grant_unasked);
+	put_bool(j, "allow_integrated", s->allow_integrated);
+	put_text(j, "unenforced", s->unenforced ? "allow" : "deny");
+	put_number(j, "max_wait", s->max_wait);
+	put_list(j, "placeholder_init", &s->placeholder_init);
+	put_text(j, "idle", idle[s->idle]);
+	put_number(j, "first_exec", s->first_exec);
+	if (s->left_behind == LEFT_BEHIND_KEEP)
+		put_text(j, "left_behind", "keep");
+	else
+		put_number(j, "left_behind", s->left_behind);
+	json_object_set_new(j, "audit", json_pack("{s:b}", "plain", s->audit_plain));
+	json_object_set_new(j, "selinux", json_pack("{s:s}", "plain", s->plain_container ? "container_t" : "keep"));
+	for (i = 0; i < s->issuers; i++)
+		json_array_append_new(issuers, issuer_json(&s->issuer[i]));
+	json_object_set_new(j, "issuers", issuers);
+	return j;
+}
+
+static json_t *
+further_names(unsigned mask)
+{
+	json_t *list = json_array();
+	unsigned bit;
+
+	for (bit = 1; bit != 0 && bit <= mask; bit <<= 1)
+		if ((mask & bit) != 0)
+			json_array_append_new(list, json_string(further_word_name(bit)));
+	return list;
+}
+
+static json_t *
+gpu_rule_json(const struct gpu_rule *r)
+{
+	json_t *j = json_object();
+
+	if (r->has_vendor || r->kind != NULL)
+		put_text(j, "vendor", gpu_rule_vendor(r));
+	if (r->devices.n > 0)
+		put_list(j, "devices", &r->devices);
+	else
+		json_object_set_new(j, "devices", json_pack("[s]", "all"));
+	put_number(j, "count", r->count);
+	put_text(j, "sharing", r->sharing == SHARING_SHARED ? "shared" : "exclusive");
+	if (r->sharing == SHARING_SHARED)
+		put_number(j, "share_limit", r->share_limit);
+	put_number(j, "wait", r->wait);
+	json_object_set_new(j, "capabilities", capability_names(r->capabilities));
+	put_text(j, "mig", r->whole_mig ? "whole" : "instances");
+	put_bool(j, "mps", r->mps);
+	json_object_set_new(j, "nodes", further_names(r->nodes));
+	return j;
+}
+
+static json_t *
+folder_rule_json(const struct folder_rule *r)
+{
+	json_t *j = json_object();
+
+	put_text(j, "path", r->path);
+	put_text(j, "access", r->writable ? "rw" : "ro");
+	put_text(j, "target", r->target);
+	put_bool(j, "subfolders", r->subfolders);
+	put_bool(j, "submounts", r->submounts);
+	put_text(j, "relabel", relabel_name(r->relabel));
+	return j;
+}
+
+/* Whose containers it is for, and how they show that. */
+static void
+put_covered(json_t *j, const struct policy *p)
+{
+	json_t *vars = json_object();
+	char pipeline[600];
+	size_t i;
+
+	put_text(j, "identity", identity_name(p->identity));
+	put_text(j, "issuer", p->issuer);
+	if (p->pipeline != NULL) {
+		snprintf(pipeline, sizeof(pipeline), "%.290s/%.290s", p->team != NULL ? p->team : "", p->pipeline);
+		put_text(j, "pipeline", pipeline);
+	}
+	if (p->has_jobs)
+		put_list(j, "jobs", &p->jobs);
+	for (i = 0; i < p->instance_vars.name.n; i++)
+		json_object_set_new(vars, p->instance_vars.name.v[i],
+		    json_loads(p->instance_vars.value.v[i], JSON_DECODE_ANY, NULL));
+	json_object_set_new(j, "instance_vars", vars);
+	if (p->has_callers)
+		put_list(j, "callers", &p->callers);
+}
+
+/* Of the variables the names alone: their values may be the pipeline's own. */
+static void
+put_given(json_t *j, const struct policy *p)
+{
+	json_t *gpus = json_array(), *folders = json_array(), *env = json_array();
+	size_t i;
+
+	for (i = 0; i < p->gpus; i++)
+		json_array_append_new(gpus, gpu_rule_json(&p->gpu[i]));
+	for (i = 0; i < p->folders; i++)
+		json_array_append_new(folders, folder_rule_json(&p->folder[i]));
+	for (i = 0; i < p->env.n; i++)
+		json_array_append_new(env, json_stringn(p->env.v[i], strcspn(p->env.v[i], "=")));
+	json_object_set_new(j, "gpus", gpus);
+	json_object_set_new(j, "folders", folders);
+	json_object_set_new(j, "selinux", json_pack("{s:s?, s:s?}", "type", p->selinux_type, "level", p->selinux_level));
+	json_object_set_new(j, "env", env);
+}
+
+static json_t *
+policy_json(const struct policy_entry *e)
+{
+	json_t *j = json_object();
+
+	put_text(j, "file", e->policy.name);
+	if (e->broken != NULL) {
+		put_text(j, "broken", e->broken);
+		return j;
+	}
+	put_covered(j, &e->policy);
+	put_given(j, &e->policy);
+	return j;
+}
+
+/* «FILE KEY[.KEY] VALUE», a line for each value; what is empty has none. */
+static void
+say_value(const char *file, const char *key, const json_t *value)
+{
+	autofree char *text = NULL;
+	const json_t *item;
+	const char *name;
+	char path[300];
+	size_t i;
+
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)(uintptr_t)value, name, item) {
+			snprintf(path, sizeof(path), "%.140s%s%.140s", key, *key != '\0' ? "." : "", name);
+			say_value(file, path, item);
+		}
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, item) {
+			snprintf(path, sizeof(path), "%.270s[%zu]", key, i);
+			say_value(file, path, item);
+		}
+	} else if (!json_is_null(value) && (text = json_dumps(value, JSON_ENCODE_ANY)) != NULL)
+		say("%s %s %s", file, key, text);
+}
+
+static void
+say_all(const json_t *settings, const json_t *policies)
+{
+	const json_t *p;
+	size_t i;
+
+	say_value("gpuhelper.conf", "", settings);
+	json_array_foreach(policies, i, p) {
+		json_t *rest = json_copy((json_t *)(uintptr_t)p);
+
+		json_object_del(rest, "file");
+		say_value(json_string_value(json_object_get(p, "file")), "", rest);
+		json_decref(rest);
+	}
+}
+
+static int
+load(const struct options *o, struct settings *settings, struct policy_set *policies, struct why *why)
+{
+	autopolicyfiles struct policy_files files = { 0 };
+	autofree char *dir = NULL;
+	bool strict;
+
+	if (ctl_config_dir(o->config_dir, &dir, &strict, why) == -1 ||
+	    settings_load(dir, strict, settings, NULL, NULL, why) == -1 || policy_files_load(dir, strict, &files, why) == -1)
+		return -1;
+	return policies_parse(&files, policies) ? 0 : refuse_nomem(why);
+}
+
+int
+ctl_show_config(const struct options *o)
+{
+	autosettings struct settings settings = { 0 };
+	struct policy_set policies = { 0 };
+	json_t *s, *list = json_array();
+	struct why why;
+	size_t i;
+	int ret;
+
+	if ((ret = load(o, &settings, &policies, &why)) == 0) {
+		s = settings_json(&settings);
+		for (i = 0; i < policies.n; i++)
+			json_array_append_new(list, policy_json(&policies.v[i]));
+		if (o->json)
+			put_out(json_pack("{s:O, s:O}", "settings", s, "policies", list));
+		else
+			say_all(s, list);
+		json_decref(s);
+	}
+	json_decref(list);
+	policy_set_free(&policies);
+	return ret == 0 ? 0 : give_up(o, &why);
+}

@@ -58,7 +58,7 @@ find_worker(struct setup *s, struct why *why)
 		    "CONCOURSE_GARDEN_RUNTIME_PLUGIN=" WRAPPER " in its environment, and start it anew", s->worker.concourse);
 	if (dir != NULL && *dir != '/')
 		return refuse(why, WHY_USAGE, "--worker-dir %s: must begin with /", dir);
-	if (dir != NULL && asprintf(&s->volumes, "%s/volumes", dir) == -1)
+	if (dir != NULL && asprintf(&s->volumes, "%s%svolumes", dir, dir[strlen(dir) - 1] == '/' ? "" : "/") == -1)
 		s->volumes = NULL;
 	else if (dir == NULL && s->worker.volumes != NULL)
 		s->volumes = strdup(s->worker.volumes);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "tags.h"
@@ -18,21 +19,38 @@
 #define UNITS "/etc/systemd/system"
 #define DROP_IN "50-gpuhelper-tags.conf"
 
+/* The service in a path of /proc/PID/cgroup; NULL: none of the system's manager (a user's has other files). */
+static char *
+service_of(const char *path)
+{
+	static const char end[] = ".service";
+	size_t n;
+
+	if (text_starts(path, "/user.slice/"))
+		return NULL;
+	for (; *path == '/'; path += n) {
+		n = strcspn(++path, "/");
+		if (n >= sizeof(end) && strncmp(path + n - strlen(end), end, strlen(end)) == 0)
+			return strndup(path, n);
+	}
+	return NULL;
+}
+
 /* By the cgroup that systemd made for it; NULL: of no service.  The caller frees. */
 static char *
 unit_of(pid_t pid)
 {
 	autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *text = NULL;
-	char name[40], *end, *start;
+	struct cgroup_line line;
+	char name[40], *rest, *unit = NULL;
 
 	snprintf(name, sizeof(name), "%d/cgroup", pid);
-	if (proc == -1 || (text = file_read_at(proc, name, 65536, NULL)) == NULL ||
-	    (end = strstr(text, ".service")) == NULL)
-		return NULL;
-	for (start = end; start > text && start[-1] != '/' && start[-1] != '\n'; start--)
-		continue;
-	return strndup(start, (size_t)(end - start) + strlen(".service"));
+	if (proc != -1)
+		text = file_read_at(proc, name, 65536, NULL);
+	for (rest = text; unit == NULL && cgroup_line_next(&rest, &line);)
+		unit = service_of(line.path);
+	return unit;
 }
 
 static int

@@ -44,13 +44,13 @@ def unchanged(name, status, *words, args=()):
     ok(code == status and all(w in text for w in words) and state() == before, name + ': refused, and nothing is changed', (code, text))
 
 
-def in_unit(pid):
+def in_unit(pid, unit):
     """In a cgroup as systemd makes one for a unit; False where none can be made here."""
     with contextlib.suppress(OSError):
-        d = '/sys/fs/cgroup/systemd/concourse-worker.service'
+        d = '/sys/fs/cgroup/systemd/' + unit
         os.makedirs(d, exist_ok=True)
         write(d + '/cgroup.procs', str(pid))
-        return 'concourse-worker.service' in open('/proc/%d/cgroup' % pid).read()
+        return unit in open('/proc/%d/cgroup' % pid).read()
     return False
 
 
@@ -167,7 +167,10 @@ with worker(*WORKER) as p:
 
     # tags
     code, text = setup('--tags')
-    if in_unit(p.pid):
+    if in_unit(p.pid, 'user.slice/user-7.slice/user@7.service/concourse.service'):
+        code, text = setup('--tags')
+        ok(code == 78 and 'no unit' in text, "tags: a unit of a user's manager is none of the system's", text)
+    if in_unit(p.pid, 'system.slice/concourse-worker.service'):
         code, text = setup('--tags')
         ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
            'takes only steps with tags' in text, 'tags: a drop-in of the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))

@@ -55,49 +55,49 @@ struct doubt {
 	bool crowded;		/* or not he: processes began faster than they are looked at */
 };
 
-/* -1 with *why: there is no time left, or nothing to be seen. */
-static int
-look_at_all(struct search *s, struct doubt *d, struct why *why)
+/* False: there is no time left, or nothing to be seen.  *d stays what it was then. */
+static bool
+look_at_all(struct search *s, struct doubt *d)
 {
+	pid_t unsteady = 0;
 	autowalk struct walk w;
 	char pid[16];
 
-	*d = (struct doubt){ 0 };
 	walk_begin(&w);
 	s->nodes.proc = w.proc;
 	while (walk_next(&w, pid)) {
 		if (look_at(s, pid))
 			continue;
 		if (clock_ms() > s->nodes.looks.until)
-			return refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen in %d s: they have very "
-			    "many files open (the last one seen is PID %s)", HOLDERS_MS / 1000, pid);
-		d->unsteady = *s->at;
+			return false;
+		unsteady = *s->at;
 	}
-	d->slow = w.kept_waiting;
-	d->crowded = w.crowded;
-	return w.failed ? refuse(why, WHY_IO, "/proc can't be read") : 0;
+	*d = (struct doubt){ unsteady, w.kept_waiting, w.crowded };
+	return !w.failed;
 }
 
 /* A holder that one walk finds stays one, whatever the next walk sees: the node may have been passed on. */
 static int
 look_till_sure(struct search *s, struct why *why)
 {
-	struct doubt d;
+	struct doubt d = { 0 };
+	bool all = true;
 
-	do {
-		if (look_at_all(s, &d, why) == -1)
-			return -1;
-		if (d.unsteady == 0 && d.slow == 0)
+	while (all && clock_ms() <= s->nodes.looks.until)
+		if ((all = look_at_all(s, &d)) && d.unsteady == 0 && d.slow == 0)
 			return 0;
-	} while (clock_ms() <= s->nodes.looks.until);
+	if (clock_ms() <= s->nodes.looks.until)
+		return refuse(why, WHY_IO, "/proc can't be read");
+	if (d.unsteady == 0 && d.slow == 0)
+		return refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen in %d s: they have very many "
+		    "files open (the last one seen is PID %d)", HOLDERS_MS / 1000, *s->at);
 	if (d.unsteady != 0)
 		return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen, for one, as long as its "
 		    "threads or files come and go so fast", d.unsteady);
-	if (d.crowded)
-		return refuse(why, WHY_AGAIN, "who has the GPU open can't be seen: processes begin faster than they can be looked at "
-		    "(the last one was PID %d): see what starts them, and end that", d.slow);
-	return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
-	    "waiting (in execve(2) with a file of a FUSE file system open?); end it", d.slow);
+	return refuse(why, WHY_AGAIN, d.crowded ? "who has the GPU open can't be seen: processes begin faster than they can "
+	    "be looked at (the last one was PID %d): see what starts them, and end that" : "/proc/%d: whether it has the GPU "
+	    "open can't be seen: it keeps whoever looks at it waiting (in execve(2) with a file of a FUSE file system open?); "
+	    "end it", d.slow);
 }
 
 int

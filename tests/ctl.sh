@@ -78,7 +78,7 @@ t "complete: a group once" completes "keys " ke
 t "complete: its words" completes "fetch show import place " keys ""
 t "complete: one of them" completes "show " keys s
 t "complete: options of the subcommand" completes "--json --host --help " cdi validate -
-t "complete: one that is begun" completes "--undo --user " setup concourse --u
+t "complete: one that is begun" completes "--undo " setup concourse --u
 t "complete: a value" completes "token claim caller " explain --identity ""
 t "complete: the next word after a value" completes "--instance-vars --identity --issuer " explain --identity token --i
 t "complete: a file is the shell's to know" completes "" explain --bundle ""

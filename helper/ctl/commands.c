@@ -105,9 +105,8 @@ static const struct takes takes_audit[] = { JSON,
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only say what would be done" },
 	{ OPT_UNDO, false, "take away what this command has put there" },
-	{ OPT_USER, false, "whose worker it is, where it is not root's" },
 	{ OPT_WORKER_DIR, false, "the worker's work directory, where it can't be seen" },
-	{ OPT_TAGS, false, "give the worker tags; it then takes only steps that ask for one of them" },
+	{ OPT_TAGS, false, "give the worker tags; with --undo: take these alone away" },
 	END };
 
 static const struct takes takes_none[] = { END };

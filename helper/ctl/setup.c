@@ -1,6 +1,6 @@
 /*
  * gpuhelperctl setup concourse: from a worker that runs to one whose containers gpuhelper judges, and back.  Looks at
- * everything first and changes nothing where something is missing.  The link comes last: until then nothing changes for
+ * everything first, and takes back what it did where a later step fails.  Until the link is there nothing changes for
  * the worker, and it needs no restart.  Touches none of the worker's own files.
  */
 #include "setup.h"
@@ -14,63 +14,79 @@
 #include <unistd.h>
 
 #include "../host/trust.h"
-#include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../pure/text.h"
 #include "../read/load.h"
 #include "../user/runtime.h"
 #include "containerdconf.h"
 
 #define CONCOURSE_RUNC "/usr/local/concourse/bin/runc"	/* where Concourse's archive has it */
+#define LINK CONTAINERD_OPT "/runc"
 
 enum place { PLACE_FREE, PLACE_OURS, PLACE_TAKEN };
 
-/* What is where the engine looks first. */
-static enum place
-look_at_link(const char *link)
+static bool
+is_wrapper(const char *path)
 {
 	struct stat there, wrapper;
 
-	if (lstat(link, &there) == -1)
-		return errno == ENOENT || errno == ENOTDIR ? PLACE_FREE : PLACE_TAKEN;
-	return stat(link, &there) == 0 && stat(WRAPPER, &wrapper) == 0 && there.st_dev == wrapper.st_dev &&
-	    there.st_ino == wrapper.st_ino ? PLACE_OURS : PLACE_TAKEN;
+	return stat(path, &there) == 0 && stat(WRAPPER, &wrapper) == 0 && there.st_dev == wrapper.st_dev &&
+	    there.st_ino == wrapper.st_ino;
 }
 
-static char *
-link_of(const struct worker *w)
+static enum place
+look_at_link(void)
 {
-	const char *path = w->engine != 0 ? w->path : CONTAINERD_OPT;
-	char *out = NULL;
+	struct stat st;
 
-	return asprintf(&out, "%.*s/runc", (int)strcspn(path, ":"), path) != -1 ? out : NULL;
+	if (lstat(LINK, &st) == -1)
+		return errno == ENOENT || errno == ENOTDIR ? PLACE_FREE : PLACE_TAKEN;
+	return is_wrapper(LINK) ? PLACE_OURS : PLACE_TAKEN;
+}
+
+/* By a containerd of its own, or a link in containerd's way would change nothing. */
+static int
+check_engine(const struct worker *w, const char *dir, struct why *why)
+{
+	if (w->concourse == 0 && dir == NULL)
+		return refuse(why, WHY_CONFIG, "no running Concourse worker of root's can be seen (one in a container can't): "
+		    "start it, or name its work directory (--worker-dir)");
+	if (w->concourse == 0 && w->engine != 0)
+		return refuse(why, WHY_CONFIG, "%s (PID %d) runs, and no Concourse worker of root's: its containers would be judged, "
+		    "too; see gpuhelper-runc(1) for other engines", w->name, w->engine);
+	if (w->concourse == 0)
+		return 0;
+	if (!w->own_containerd)
+		return refuse(why, WHY_CONFIG, "the worker (PID %d) has no containerd of its own to be seen.  With guardian, set "
+		    "CONCOURSE_GARDEN_RUNTIME_PLUGIN=" WRAPPER " in its environment, and runtime and volumes in gpuhelper.conf",
+		    w->concourse);
+	if (!text_starts(w->path, CONTAINERD_OPT ":"))
+		return refuse(why, WHY_CONFIG, "the worker's containerd (PID %d) does not look into " CONTAINERD_OPT " first (its "
+		    "plugin «opt»): make the link by hand (gpuhelperctl doctor says where)", w->engine);
+	return 0;
 }
 
 static int
 find_worker(struct setup *s, struct why *why)
 {
-	const char *dir = s->options->worker_dir, *user = s->options->user;
+	const char *dir = s->options->worker_dir;
+	autofree char *found = NULL;
 
-	if (s->worker.concourse == 0 && dir == NULL)
-		return refuse(why, WHY_CONFIG, "no running Concourse worker of user %s can be seen: start it, or name its user "
-		    "(--user) or its work directory (--worker-dir)", user != NULL ? user : "root");
-	if (s->worker.guardian)
-		return refuse(why, WHY_CONFIG, "the worker (PID %d) creates containers by guardian, which takes no link: set "
-		    "CONCOURSE_GARDEN_RUNTIME_PLUGIN=" WRAPPER " in its environment, and start it anew", s->worker.concourse);
 	if (dir != NULL && *dir != '/')
 		return refuse(why, WHY_USAGE, "--worker-dir %s: must begin with /", dir);
-	if (dir != NULL && asprintf(&s->volumes, "%s%svolumes", dir, dir[strlen(dir) - 1] == '/' ? "" : "/") == -1)
-		s->volumes = NULL;
-	else if (dir == NULL && s->worker.volumes != NULL)
-		s->volumes = strdup(s->worker.volumes);
-	else if (dir == NULL)
+	if (check_engine(&s->worker, dir, why) == -1)
+		return -1;
+	if (dir == NULL && s->worker.volumes == NULL)
 		return refuse(why, WHY_CONFIG, "where the worker (PID %d) keeps volumes can't be seen: name its work directory "
 		    "(--worker-dir DIR)", s->worker.concourse);
-	if (s->volumes == NULL)
-		return refuse_nomem(why);
-	if (s->uid == 0 || user_in_group(user, "gpuhelper"))
-		return 0;
-	return refuse(why, WHY_CONFIG, "the worker's user %s is not in group gpuhelper: usermod -aG gpuhelper %s, and start "
-	    "the worker anew", user, user);
+	if (dir == NULL)
+		found = strdup(s->worker.volumes);
+	else if (asprintf(&found, "%s/volumes", dir) == -1)
+		found = NULL;
+	/* a trailing slash is no other directory */
+	s->volumes = found != NULL ? path_cleaned(found) : NULL;
+	return s->volumes != NULL ? 0 : refuse_nomem(why);
 }
 
 /* The runc that the worker has called until now, or that gpuhelper.conf names. */
@@ -96,13 +112,18 @@ find_runtime(struct setup *s, struct why *why)
 static int
 find_all(struct setup *s, struct why *why)
 {
+	autofree char *found = NULL;
+
 	if (access(WRAPPER, X_OK) == -1)
 		return refuse(why, WHY_CONFIG, WRAPPER ": %s: make install", strerror(errno));
 	if (settings_load(GPUHELPER_CONFDIR, true, &s->settings, NULL, NULL, why) == -1 || find_worker(s, why) == -1 ||
 	    find_runtime(s, why) == -1)
 		return -1;
-	if (look_at_link(s->link) == PLACE_TAKEN)
-		return refuse(why, WHY_CONFIG, "%s is there, and is not gpuhelper-runc: see whose it is, and remove it", s->link);
+	found = s->runtime;
+	if ((s->runtime = path_cleaned(found)) == NULL)
+		return refuse_nomem(why);
+	if (look_at_link() == PLACE_TAKEN)
+		return refuse(why, WHY_CONFIG, LINK " is there, and is not gpuhelper-runc: see whose it is, and remove it");
 	if (s->worker.concourse != 0)
 		say("worker: PID %d, with its volumes in %s", s->worker.concourse, s->volumes);
 	else
@@ -136,39 +157,38 @@ make_dir(const char *dir, struct why *why)
 	return 0;
 }
 
-/* Seen the way that the engine goes: another runc may come before it. */
+/* Seen the way that the engine goes: another runc may come before it, and it may have other mounts. */
 static int
-check_link(const struct setup *s, struct why *why)
+check_link(const struct worker *w, struct why *why)
 {
 	bool wrapper = false;
-	autofree char *first = s->worker.engine != 0 ? runtime_first_in(s->worker.path, &wrapper) : NULL;
+	autofree char *first = w->engine != 0 ? runtime_first_in(w->path, &wrapper) : NULL;
+	char seen[64];
 
-	if (s->worker.engine == 0 || wrapper)
+	snprintf(seen, sizeof(seen), "/proc/%d/root" LINK, w->engine);
+	if (w->engine == 0 || (wrapper && is_wrapper(seen)))
 		return 0;
-	(void)unlink(s->link);
-	return refuse(why, WHY_CONFIG, "with the link %s, %s (PID %d) would still call %s: the link is removed again", s->link,
-	    s->worker.name, s->worker.engine, first != NULL ? first : "no runc");
+	(void)unlink(LINK);
+	return refuse(why, WHY_CONFIG, "with the link " LINK ", %s (PID %d) would still call %s: the link is removed again",
+	    w->name, w->engine, wrapper ? "another, for it sees other mounts" : first != NULL ? first : "no runc");
 }
 
 static int
-make_link(const struct setup *s, struct why *why)
+make_link(const struct worker *w, struct why *why)
 {
-	autofree char *dir = strdup(s->link);
+	const bool there = look_at_link() == PLACE_OURS;
 
-	if (look_at_link(s->link) == PLACE_OURS) {
-		say("link: %s is there", s->link);
-		return 0;
-	}
-	if (dir == NULL)
-		return refuse_nomem(why);
-	*strrchr(dir, '/') = '\0';
-	if (make_dir(dir, why) == -1)
+	if (!there && make_dir(CONTAINERD_OPT, why) == -1)
 		return -1;
-	if (symlink(WRAPPER, s->link) == -1)
-		return refuse(why, WHY_IO, "%s can't be made: %s", s->link, strerror(errno));
-	if (check_link(s, why) == -1)
+	if (!there && symlink(WRAPPER, LINK) == -1)
+		return refuse(why, WHY_IO, LINK " can't be made: %s", strerror(errno));
+	if (check_link(w, why) == -1)
 		return -1;
-	say("link: %s -> " WRAPPER ": from now on gpuhelper judges every container", s->link);
+	if (there)
+		say("link: " LINK " is there");
+	else
+		say("link: " LINK " -> " WRAPPER ": gpuhelper judges every container %s", w->engine != 0 ? "from now on" :
+		    "once the worker runs, if it uses containerd");
 	return 0;
 }
 
@@ -183,46 +203,53 @@ check_policies(struct why *why)
 }
 
 static int
+switch_on(struct setup *s, struct why *why)
+{
+	return check_policies(why) == -1 || ctl_helper_answers(why) == -1 || setup_try(why) == -1 ||
+	    make_link(&s->worker, why) == -1 ? -1 : 0;
+}
+
+static int
 do_it(struct setup *s, struct why *why)
 {
 	const bool dry = s->options->dry_run;
+	struct why ignored;
+	int added;
 
-	if (find_all(s, why) == -1 || setup_conf(s, dry, why) == -1)
+	if (find_all(s, why) == -1 || (added = setup_conf(s, dry, why)) == -1)
 		return -1;
-	if (!dry && (check_policies(why) == -1 || ctl_helper_answers(why) == -1 || setup_try(why) == -1))
+	if (dry)
+		say(look_at_link() == PLACE_OURS ? "link: " LINK " is there" : "link: would make " LINK " -> " WRAPPER);
+	else if (switch_on(s, why) == -1) {
+		if (added == 1)
+			(void)setup_conf_undo(false, &ignored);
 		return -1;
-	if (s->options->tags && setup_tags(s, dry, why) == -1)
-		return -1;
-	if (!dry)
-		return make_link(s, why);
-	say(look_at_link(s->link) == PLACE_OURS ? "link: %s is there" : "link: would make %s -> " WRAPPER, s->link);
-	return 0;
+	}
+	return s->options->tags ? setup_tags(s, dry, why) : 0;
 }
 
 static int
-undo_link(const struct setup *s, struct why *why)
+undo_link(bool dry, struct why *why)
 {
-	if (look_at_link(s->link) != PLACE_OURS) {
-		say("link: there is none of gpuhelper's at %s", s->link);
+	if (look_at_link() != PLACE_OURS) {
+		say("link: there is none of gpuhelper's at " LINK);
 		return 0;
 	}
-	if (s->options->dry_run) {
-		say("link: would remove %s", s->link);
-		return 0;
-	}
-	if (unlink(s->link) == -1)
-		return refuse(why, WHY_IO, "%s can't be removed: %s", s->link, strerror(errno));
-	say("link: removed %s: containers are created without gpuhelper from now on", s->link);
+	if (!dry && unlink(LINK) == -1)
+		return refuse(why, WHY_IO, LINK " can't be removed: %s", strerror(errno));
+	say(dry ? "link: would remove " LINK : "link: removed " LINK ": containers are created without gpuhelper from now on");
 	return 0;
 }
 
-/* What was switched on last is switched off first. */
+/* What was switched on last is switched off first.  With --tags, these alone. */
 static int
 undo_it(const struct setup *s, struct why *why)
 {
-	const bool dry = s->options->dry_run;
+	const bool dry = s->options->dry_run, tags = s->options->tags;
 
-	return undo_link(s, why) == -1 || setup_tags_undo(dry, why) == -1 ? -1 : setup_conf_undo(dry, why);
+	if (setup_tags_undo(dry, why) == -1 || (!tags && undo_link(dry, why) == -1))
+		return -1;
+	return tags ? 0 : setup_conf_undo(dry, why);
 }
 
 int
@@ -236,20 +263,16 @@ ctl_setup_concourse(const struct options *o)
 		refuse(&why, WHY_DENIED, "setup: run it as root");
 		return give_up(o, &why);
 	}
-	/* anybody can run what is named like a worker: another user than root has to be named */
-	if (o->user != NULL && !user_uid(o->user, &s.uid, NULL)) {
-		refuse(&why, WHY_USAGE, "user \"%s\" is not in /etc/passwd", o->user);
-		return give_up(o, &why);
+	if (o->undo) {
+		ret = undo_it(&s, &why);
+	} else {
+		/* root's alone: whoever else runs one would choose what root writes */
+		worker_find(0, &s.worker);
+		ret = do_it(&s, &why);
 	}
-	worker_find(s.uid, &s.worker);
-	if ((s.link = link_of(&s.worker)) == NULL)
-		ret = refuse_nomem(&why);
-	else
-		ret = o->undo ? undo_it(&s, &why) : do_it(&s, &why);
 	worker_free(&s.worker);
 	settings_free(&s.settings);
 	free(s.runtime);
 	free(s.volumes);
-	free(s.link);
 	return ret == 0 ? 0 : give_up(o, &why);
 }

@@ -9,21 +9,19 @@
 /* What was found, before anything is changed. */
 struct setup {
 	const struct options *options;
-	uint32_t uid;			/* whose worker it is */
 	struct worker worker;
 	struct settings settings;	/* as they are */
 	char *runtime;			/* below the wrapper */
 	char *volumes;			/* where the worker keeps root filesystems */
-	char *link;			/* DIR/runc, where the engine looks first */
 };
 
 /*
  * gpuhelper.conf with «runtime» and «volumes», where it does not say them; all else in it stays.  The new text is read
- * as the helper reads it before it replaces the file.  «dry»: only says what it would do.  -1 with *why, and nothing
- * has changed.
+ * as the helper reads it before it replaces the file.  «dry»: only says what it would do.  1: lines were added; 0: none
+ * was missing; -1 with *why, and nothing has changed.
  */
 int setup_conf(const struct setup *s, bool dry, struct why *why);
-/* Takes away the lines that setup_conf() wrote. */
+/* Takes away the lines that setup_conf() wrote, and refuses where somebody has changed them. */
 int setup_conf_undo(bool dry, struct why *why);
 
 /* Runs a container of its own, which asks for nothing, by the wrapper.  -1 with *why. */

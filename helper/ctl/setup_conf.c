@@ -10,6 +10,7 @@
 
 #include "../host/etc.h"
 #include "../host/file.h"
+#include "../pure/claims.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "../read/load.h"
@@ -19,7 +20,7 @@
 #define FILE_MAX_BYTES (1024 * 1024)
 #define SHOWN GPUHELPER_CONFDIR "/" FILE_NAME
 #define BEGIN "# begin: gpuhelperctl setup wrote this\n"
-#define END "# end: gpuhelperctl setup wrote this\n"
+#define END "# end: gpuhelperctl setup wrote this, "	/* and a hash of it, by which it is seen whether it still did */
 
 static char *
 read_conf(int *dir, struct why *why)
@@ -55,6 +56,7 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 {
 	char name[] = "/run/gpuhelper-setup.XXXXXX";
 	autosettings struct settings settings = { 0 };
+	struct why cause = { 0 };
 	autoclose int dir = -1;
 	int ret;
 
@@ -62,84 +64,119 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
 	if ((ret = ctl_write_file(dir, FILE_NAME, SHOWN, text->p, text->len, NULL, why)) == 0)
 		ret = settings_load(name, false, &settings, NULL, NULL, why);
+	if (ret == -1)
+		cause = *why;
 	(void)unlinkat(dir, FILE_NAME, 0);
 	(void)rmdir(name);
 	if (ret == -1)
-		return refuse_within(why, SHOWN " with «runtime» and «volumes»");
+		return refuse(why, WHY_CONFIG, SHOWN " can't have the worker's runtime and volumes added: %.300s; add them by hand",
+		    cause.text + (text_starts(cause.text, name) ? strlen(name) + 1 : 0));
 	if (access(s->volumes, F_OK) == 0 && !rootfs_may_lie_in(s->volumes, &settings))
 		return refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where the worker keeps them: add it", s->volumes);
 	return 0;
 }
 
-/* *text is the new one; false: there is nothing to add. */
-static bool
-compose(const struct setup *s, const char *old, struct buf *text)
+/* What there is to add; nothing: "". */
+static void
+add_lines(const struct setup *s, struct buf *out)
 {
-	const bool names = s->settings.runtime != NULL;
-	/* as long as it is not there, nobody can say where it leads */
-	const bool holds = access(s->volumes, F_OK) == 0 ? rootfs_may_lie_in(s->volumes, &s->settings) :
-	    strlist_has(&s->settings.volumes, s->volumes);
+	const struct strlist *v = &s->settings.volumes;
+	size_t i;
 
-	if (names && holds)
-		return false;
-	buf_printf(text, "%s%s" BEGIN, old, *old == '\0' || old[strlen(old) - 1] == '\n' ? "" : "\n");
-	if (!names)
-		buf_printf(text, "runtime = \"%s\";\n", s->runtime);
-	if (!holds)
-		buf_printf(text, "volumes = [ \"%s\" ];\n", s->volumes);
-	buf_printf(text, END);
-	return true;
+	if (s->settings.runtime == NULL)
+		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
+	/* as long as it is not there, nobody can say where it leads */
+	if (access(s->volumes, F_OK) == 0 ? rootfs_may_lie_in(s->volumes, &s->settings) : strlist_has(v, s->volumes))
+		return;
+	/* the key takes the place of the defaults, which other engines may need */
+	buf_puts(out, "volumes = [ ");
+	for (i = 0; i < v->n; i++)
+		buf_printf(out, "\"%s\", ", v->v[i]);
+	buf_printf(out, "\"%s\" ];\n", s->volumes);
+}
+
+static void
+say_lines(const char *lines)
+{
+	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
+		say("    %.*s", (int)strcspn(lines, "\n"), lines);
 }
 
 int
 setup_conf(const struct setup *s, bool dry, struct why *why)
 {
-	autobuf struct buf text = { 0 };
+	autobuf struct buf text = { 0 }, lines = { 0 };
 	autoclose int dir = -1;
 	autofree char *old = read_conf(&dir, why);
-	const char *added;
+	char hash[65];
 
 	if (old == NULL || check_path(s->runtime, why) == -1 || check_path(s->volumes, why) == -1)
 		return -1;
-	if (!compose(s, old, &text)) {
+	add_lines(s, &lines);
+	if (lines.len == 0 && !lines.failed) {
 		say("settings: " SHOWN " names the runtime and the volumes");
 		return 0;
 	}
-	if (text.failed)
+	if (!lines.failed)
+		token_hash(lines.p, hash);
+	buf_printf(&text, "%s%s" BEGIN "%s" END "%.16s\n", old, *old == '\0' || old[strlen(old) - 1] == '\n' ? "" : "\n",
+	    lines.failed ? "" : lines.p, hash);
+	if (text.failed || lines.failed)
 		return refuse_nomem(why);
-	/* a second «volumes» is no setting: libconfig says where the first one is */
 	if (check_text(s, &text, why) == -1 ||
 	    (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text.p, text.len, NULL, why) == -1))
 		return -1;
-	added = strstr(text.p, BEGIN) + strlen(BEGIN);
 	say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
-	while (!text_starts(added, END)) {
-		say("    %.*s", (int)strcspn(added, "\n"), added);
-		added += strcspn(added, "\n") + 1;
+	say_lines(lines.p);
+	return 1;
+}
+
+/* One block of lines out of the text, in place; 0: there is none, -1 with *why: it is not as it was written. */
+static int
+take_block(char *text, struct why *why)
+{
+	char *from = strstr(text, BEGIN), *lines, *end, *rest, hash[65];
+
+	if (from == NULL)
+		return 0;
+	lines = from + strlen(BEGIN);
+	if ((end = strstr(lines, END)) != NULL) {
+		autofree char *body = strndup(lines, (size_t)(end - lines));
+
+		if (body == NULL)
+			return refuse_nomem(why);
+		token_hash(body, hash);
+		rest = end + strlen(END);
+		if (strncmp(rest, hash, 16) == 0 && rest[16] == '\n') {
+			say_lines(body);
+			memmove(from, rest + 17, strlen(rest + 17) + 1);
+			return 1;
+		}
 	}
-	return 0;
+	return refuse(why, WHY_CONFIG, SHOWN ": somebody changed the lines that «setup» wrote: take away by hand what is "
+	    "not yours");
 }
 
 int
 setup_conf_undo(bool dry, struct why *why)
 {
-	autobuf struct buf text = { 0 };
 	autoclose int dir = -1;
-	autofree char *old = read_conf(&dir, why);
-	const char *from, *to;
+	autofree char *text = read_conf(&dir, why);
+	unsigned blocks = 0;
+	int ret;
 
-	if (old == NULL)
+	if (text == NULL)
 		return -1;
-	if ((from = strstr(old, BEGIN)) == NULL || (to = strstr(from, END)) == NULL) {
+	while ((ret = take_block(text, why)) == 1)
+		blocks++;
+	if (ret == -1)
+		return -1;
+	if (blocks == 0) {
 		say("settings: " SHOWN " has no lines of «setup»");
 		return 0;
 	}
-	buf_add(&text, old, (size_t)(from - old));
-	buf_printf(&text, "%s", to + strlen(END));
-	if (text.failed)
-		return refuse_nomem(why);
-	if (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text.p, text.len, NULL, why) == -1)
+	if (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text, strlen(text), NULL, why) == -1)
 		return -1;
-	say("settings: %s the lines of «setup» from " SHOWN, dry ? "would take" : "took");
+	say("settings: %s these lines from " SHOWN, dry ? "would take" : "took");
 	return 0;
 }

@@ -53,6 +53,14 @@ unit_of(pid_t pid)
 	return unit;
 }
 
+static bool
+has_drop_in(const char *unit)
+{
+	char path[400];
+
+	return snprintf(path, sizeof(path), UNITS "/%s.d/" DROP_IN, unit) < (int)sizeof(path) && access(path, F_OK) == 0;
+}
+
 static int
 write_drop_in(const char *unit, const char *variable, struct why *why)
 {
@@ -80,9 +88,10 @@ setup_tags(const struct setup *s, bool dry, struct why *why)
 		return -1;
 	if (tags.n == 0)
 		return refuse(why, WHY_CONFIG, "there are no GPUs to tell of in tags (gpuhelperctl devices)");
-	if ((variable = tags_variable(&tags)) == NULL)
+	if ((variable = tags_variable(s->worker.quickstart ? "CONCOURSE_WORKER_TAG" : "CONCOURSE_TAG", &tags)) == NULL)
 		return refuse_nomem(why);
-	if (s->worker.tagged) {
+	/* its own may be of other GPUs by now */
+	if (s->worker.tagged && (unit == NULL || !has_drop_in(unit))) {
 		say("tags: the worker has some already; add what of these it lacks: %s", variable);
 		return 0;
 	}

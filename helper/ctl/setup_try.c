@@ -55,16 +55,18 @@ add_top(int root, const char *name, json_t *mounts)
 	    "source", path, "options", "rbind", "ro", "nosuid", "nodev"));
 }
 
-/* OCI runtime specification 1.0, config.md. */
+/* OCI runtime specification 1.0, config.md; not a privileged one (user/exposure.h), which settings may refuse. */
 static json_t *
 config_of(json_t *mounts)
 {
 	return json_pack("{s:s, s:{s:b, s:{s:i, s:i}, s:[s], s:[s], s:s, s:b}, s:{s:s, s:b}, s:s, s:o, "
-	    "s:{s:[{s:s}, {s:s}, {s:s}, {s:s}, {s:s}]}}",
+	    "s:{s:[{s:s}, {s:s}, {s:s}, {s:s}, {s:s}], s:[s, s, s, s, s], s:[s, s]}}",
 	    "ociVersion", "1.0.2", "process", "terminal", 0, "user", "uid", 0, "gid", 0, "args", "/usr/bin/true",
 	    "env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "cwd", "/", "noNewPrivileges", 1,
 	    "root", "path", "rootfs", "readonly", 1, "hostname", "gpuhelper-setup", "mounts", mounts,
-	    "linux", "namespaces", "type", "pid", "type", "mount", "type", "ipc", "type", "uts", "type", "network");
+	    "linux", "namespaces", "type", "pid", "type", "mount", "type", "ipc", "type", "uts", "type", "network",
+	    "readonlyPaths", "/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/fs", "/proc/irq",
+	    "maskedPaths", "/proc/kcore", "/proc/keys");
 }
 
 static int
@@ -143,10 +145,12 @@ run(const char *name, const char *bundle, struct why *why)
 	const char *const argv[] = { WRAPPER, "--root", name, "run", "--bundle", bundle, "gpuhelper-setup", NULL };
 	posix_spawn_file_actions_t actions;
 	char said[SAID_MAX];
-	int out[2], status, err;
+	int out[2], status = -1, err;
 	bool ended;
 	pid_t pid;
 
+	/* who started us may have it ignored, and its end would be lost */
+	(void)signal(SIGCHLD, SIG_DFL);
 	if (pipe2(out, O_CLOEXEC) == -1)
 		return refuse(why, WHY_AGAIN, "pipe: %s", strerror(errno));
 	posix_spawn_file_actions_init(&actions);

@@ -51,7 +51,7 @@ model_tag(const char *model, char out[64])
 	out[n] = '\0';
 }
 
-/* In GiB, where the kernel tells: amdgpu does (Documentation/gpu/amdgpu/driver-misc.rst, mem_info_vram_total). */
+/* In GiB, rounded, where the kernel tells: amdgpu does (Documentation/gpu/amdgpu/driver-misc.rst). */
 static unsigned
 memory_of(const struct gpu *g)
 {
@@ -64,7 +64,7 @@ memory_of(const struct gpu *g)
 	if (sys == -1 || g->pci[0] == '\0' || g->part[0] != '\0' || (text = file_read_at(sys, name, 64, NULL)) == NULL)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
-	return text_u64(text, UINT64_MAX, &bytes) ? (unsigned)(bytes >> 30) : 0;
+	return text_u64(text, UINT64_MAX, &bytes) ? (unsigned)((bytes + (1U << 29)) >> 30) : 0;
 }
 
 static bool
@@ -135,13 +135,13 @@ tags_find(const struct settings *settings, struct strlist *out, struct why *why)
 }
 
 char *
-tags_variable(const struct strlist *tags)
+tags_variable(const char *name, const struct strlist *tags)
 {
 	autobuf struct buf b = { 0 };
 	unsigned n = 0;
 	size_t i;
 
-	buf_printf(&b, "CONCOURSE_TAG=");
+	buf_printf(&b, "%s=", name);
 	for (i = 0; i < tags->n; i++)
 		if (strchr(tags->v[i], ',') == NULL)
 			buf_printf(&b, "%s%s", n++ > 0 ? "," : "", tags->v[i]);

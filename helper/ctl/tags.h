@@ -9,9 +9,9 @@
 int tags_find(const struct settings *settings, struct strlist *out, struct why *why);
 
 /*
- * «CONCOURSE_TAG=…», as the worker's environment has to have it; a tag with a comma, at which the worker would cut it,
- * is left out.  NULL: no memory.  The caller frees.
+ * «NAME=…», as the worker's environment has to have it; a tag with a comma, at which the worker would cut it, is left
+ * out.  NULL: no memory.  The caller frees.
  */
-char *tags_variable(const struct strlist *tags);
+char *tags_variable(const char *name, const struct strlist *tags);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * See worker.h.  A process is taken for what its name says: who runs it has the rights
- * of the worker already, and what is found here is for a person to read.
+ * See worker.h.  A process is taken for what its name says: who runs it has the rights of the worker already.  Root's
+ * is taken only where its program is root's, and has that name: any setuid program may be started under another.
  */
 #include "worker.h"
 
@@ -16,7 +16,9 @@
 #include "../host/file.h"
 #include "../host/home.h"
 #include "../host/process.h"
+#include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "../pure/path.h"
 #include "../pure/text.h"
 #include "../user/spec.h"
 #include "containerdconf.h"
@@ -142,17 +144,15 @@ concourse_setting(const struct strlist *words, const struct strlist *env, const 
 static void
 note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const struct strlist *env)
 {
-	static const char *const runtime[] = { "--runtime", "--worker-runtime", "CONCOURSE_RUNTIME",
-		"CONCOURSE_WORKER_RUNTIME" };
 	static const char *const tag[] = { "--tag", "--worker-tag", "CONCOURSE_TAG", "CONCOURSE_WORKER_TAG" };
 	static const char *const volumes[] = { "--baggageclaim-volumes", "--worker-baggageclaim-volumes",
 		"CONCOURSE_BAGGAGECLAIM_VOLUMES", "CONCOURSE_WORKER_BAGGAGECLAIM_VOLUMES" };
 	static const char *const work[] = { "--work-dir", "--worker-work-dir", "CONCOURSE_WORK_DIR",
 		"CONCOURSE_WORKER_WORK_DIR" };
-	const char *dir = concourse_setting(words, env, volumes), *by = concourse_setting(words, env, runtime);
+	const char *dir = concourse_setting(words, env, volumes);
 
 	out->concourse = pid;
-	out->guardian = by != NULL && strcmp(by, "guardian") == 0;
+	out->quickstart = strlist_has(words, "quickstart");
 	out->tagged = concourse_setting(words, env, tag) != NULL;
 	free(out->volumes);
 	out->volumes = NULL;
@@ -163,6 +163,25 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 		out->volumes = NULL;
 }
 
+/* Its owner is this user; and of root's, its program is root's alone and begins with the process's name. */
+static bool
+is_users(const struct look *l, const char *pid, const char *comm)
+{
+	char name[40], exe[1024];
+	struct stat st;
+	ssize_t n;
+
+	if (fstatat(l->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1 || st.st_uid != l->uid)
+		return false;
+	if (l->uid != 0)
+		return true;
+	snprintf(name, sizeof(name), "%.12s/exe", pid);
+	if ((n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) <= 0 || fstatat(l->proc, name, &st, 0) == -1)
+		return false;
+	exe[n] = '\0';
+	return text_starts(path_last(exe), comm) && trust_is_root(st.st_uid) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* A containerd whose parent is Concourse's worker is the worker's. */
 static bool
 is_of_concourse(const struct look *l, pid_t pid)
@@ -171,7 +190,7 @@ is_of_concourse(const struct look *l, pid_t pid)
 
 	snprintf(parent, sizeof(parent), "%d", process_parent(pid));
 	read_comm(l->proc, parent, comm);
-	return strcmp(comm, "concourse") == 0;
+	return strcmp(comm, "concourse") == 0 && is_users(l, parent, comm);
 }
 
 static void
@@ -180,13 +199,12 @@ look_at(struct look *l, const char *pid)
 	autostrlist struct strlist words = { 0 }, env = { 0 };
 	const pid_t number = (pid_t)atoi(pid);
 	enum kind kind;
-	struct stat st;
 	char comm[16];
 	char *path;
 
 	read_comm(l->proc, pid, comm);
 	if ((strcmp(comm, "concourse") != 0 && !text_starts(comm, "containerd")) ||
-	    fstatat(l->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1 || st.st_uid != l->uid ||
+	    !is_users(l, pid, comm) ||
 	    home_is_containers(&l->home, l->proc, pid) != 0 || !read_words(l->proc, pid, "cmdline", &words) ||
 	    !read_words(l->proc, pid, "environ", &env) || (kind = kind_of(comm, &words)) == KIND_NONE)
 		return;
@@ -199,6 +217,7 @@ look_at(struct look *l, const char *pid)
 	free(l->out->path);
 	l->out->path = path;
 	l->out->engine = number;
+	l->out->own_containerd = kind == KIND_CONTAINERD_OF_CONCOURSE;
 	snprintf(l->out->name, sizeof(l->out->name), "%s", comm);
 	l->best = kind;
 }

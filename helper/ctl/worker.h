@@ -12,7 +12,8 @@ struct worker {
 	char *path;		/* in which it looks for «runc», and gpuhelper-runc for the runtime; NULL with engine 0 */
 	pid_t concourse;	/* Concourse's worker; 0: none can be seen */
 	char *volumes;		/* where it keeps root filesystems; NULL where that can't be seen */
-	bool guardian;		/* it creates containers by guardian, not by containerd */
+	bool own_containerd;	/* the engine is the containerd that it started */
+	bool quickstart;	/* it is one with a web node, and has its settings under other names */
 	bool tagged;		/* it has tags */
 };
 

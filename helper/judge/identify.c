@@ -79,14 +79,14 @@ need_signature(const struct judge_ask *a, const struct keyring *ring, struct why
 		return refuse_within(why, "GPUHELPER_TOKEN");
 	if (is_signed)
 		return 0;
-	for (i = 0; i < a->issuers; i++)
-		if (ring->lacks[i].code != WHY_NONE) {
-			*why = ring->lacks[i];
-			return -1;
-		}
-	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers (%.120s%s) has signed it: it was "
-	    "changed, it is another issuer's, or they have new keys (gpuhelperctl keys fetch); gpuhelperctl explain "
-	    "--token-file says which", a->issuer[0].url, a->issuers > 1 ? ", …" : "");
+	for (i = 0; i < a->issuers && ring->lacks[i].code != WHY_NONE; i++)
+		continue;
+	if (i == a->issuers) {
+		*why = ring->lacks[0];
+		return -1;
+	}
+	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it: it was changed, "
+	    "it is another issuer's, or their keys are missing, new or of no use (gpuhelperctl keys show, keys fetch)");
 }
 
 static int

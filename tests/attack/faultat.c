@@ -110,7 +110,7 @@ die(const char *what)
 	exit(125);
 }
 
-/* What the helper starts.  The first executes nothing; the others count from when they do. */
+/* What the helper starts.  The first executes nothing; the others count from when they have taken their name. */
 static const struct {
 	const char *class, *program;
 } children[] = {
@@ -129,7 +129,7 @@ child_of_class(const char *class)
 	return i;
 }
 
-/* By its name, which execve(2) changes. */
+/* By its name (prctl(2), PR_SET_NAME; root/confine.c). */
 static int
 child_of_pid(pid_t pid)
 {

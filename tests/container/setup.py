@@ -20,7 +20,7 @@ shutil.copy(shutil.which('runc'), RUNC)
 shutil.copy(os.path.realpath(sys.executable), '/srv/concourse/bin/concourse')
 write(WORK + '/containerd.toml', 'version = 2\nroot = "%s/root"\nstate = "%s/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n address = "%s"\n' % (WORK, WORK, SOCK))
 STARTS = 'import subprocess; subprocess.Popen(["containerd", "--config", "%s/containerd.toml"]).wait()' % WORK
-ADMINS = '# the administrator\'s own\nunenforced = "allow";'
+ADMINS = '# the administrator\'s own\nprivileged = "deny";'
 POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
 
 
@@ -55,13 +55,13 @@ def in_unit(pid, unit):
 
 
 @contextlib.contextmanager
-def worker(*args, user=None, starts=STARTS, **env):
+def worker(*args, user=None, starts=STARTS, program='/srv/concourse/bin/concourse', **env):
     words = ['concourse', '-c', starts, 'worker', *args]
     with open(W + '/worker.log', 'a') as log:
-        p = subprocess.Popen(words, executable='/srv/concourse/bin/concourse', cwd='/', user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        p = subprocess.Popen(words, executable=program, cwd='/', user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                              env={'PATH': '/srv/concourse/bin:' + os.environ['PATH'], **env})
     try:
-        for _ in range(200):
+        for _ in range(40):
             if starts != STARTS or sh('ctr', '-a', SOCK, 'version').returncode == 0:
                 break
             time.sleep(0.05)
@@ -92,12 +92,18 @@ unchanged('no worker runs', 78, 'no running Concourse worker', '--worker-dir')
 unchanged('a work directory that is none', 64, 'must begin with /', args=['--worker-dir', 'x'])
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--', CTL, 'setup', 'concourse')
 ok(r.returncode == 77 and 'as root' in r.stdout, 'nobody but root', r.stdout)
-with worker('--work-dir', WORK, starts='import time; time.sleep(600)', user='nobody'):
-    unchanged("another user's process that is named like a worker", 78, 'no running Concourse worker of user root')
-    unchanged('a worker of a user who may not ask', 78, 'usermod -aG gpuhelper nobody', args=['--user', 'nobody'])
-    unchanged('a user who is not there', 64, 'is not in /etc/passwd', args=['--user', 'no-such-user'])
-with worker('--work-dir', WORK, '--runtime', 'guardian', starts='import time; time.sleep(600)'):
-    unchanged("guardian's", 78, 'CONCOURSE_GARDEN_RUNTIME_PLUGIN=' + WRAPPER)
+SLEEPS = 'import time; time.sleep(600)'
+with worker('--work-dir', WORK, starts=SLEEPS, user='nobody'):
+    unchanged("another user's process that is named like a worker", 78, 'no running Concourse worker of root')
+os.symlink(os.path.realpath(sys.executable), '/srv/concourse/concourse')
+with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/concourse/concourse'):
+    unchanged("a program of root's that somebody started under a worker's name", 78, 'no running Concourse worker of root')
+os.chmod('/srv/concourse/bin/concourse', 0o777)
+with worker(*WORKER, starts=SLEEPS):
+    unchanged('a worker whose program others may write', 78, 'no running Concourse worker of root')
+os.chmod('/srv/concourse/bin/concourse', 0o755)
+with worker('--work-dir', WORK, starts=SLEEPS):
+    unchanged('a worker without a containerd (guardian was the default for long)', 78, 'CONCOURSE_GARDEN_RUNTIME_PLUGIN=' + WRAPPER)
 
 with worker(*WORKER) as p:
     code, text = build()
@@ -107,7 +113,7 @@ with worker(*WORKER) as p:
     code, text = setup()
     ok(code == 78 and '10-broken.conf:1: ' in text and not os.path.lexists(LINK), 'a broken policy: gpuhelper is not switched on', (code, text))
     host.policies(t10=POLICY)
-    ok(setup('--undo')[0] == 0 and open(CONF).read().rstrip() == ADMINS, 'and its lines are taken back', open(CONF).read())
+    ok(open(CONF).read().rstrip() == ADMINS and not leases(), 'and its lines are taken back', open(CONF).read())
     write(CONF, ADMINS)
     write(CONF, ADMINS + '\nvolumes = [ "/srv" ];\n')
     unchanged("the administrator's own volumes, which are others", 78, CONF, '"volumes"')
@@ -118,20 +124,20 @@ with worker(*WORKER) as p:
     os.chmod('/opt/containerd/bin', 0o777)
     code, text = setup()
     ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'where anybody could put his own', text)
-    setup('--undo')
+    ok(open(CONF).read().rstrip() == ADMINS, 'and nothing of it stays', open(CONF).read())
     write(CONF, ADMINS)
     shutil.rmtree('/opt/containerd')
     os.rename(RUNC, RUNC + '-real')
     write(RUNC, '#!/bin/sh\necho no such container >&2\nexit 1\n', 0o755)
     code, text = setup()
     ok(code == 78 and 'could not be run' in text and 'no such container' in text and not os.path.lexists(LINK), 'a runtime that runs nothing', text)
-    setup('--undo')
+    ok(open(CONF).read().rstrip() == ADMINS, 'and nothing of that', open(CONF).read())
     os.rename(RUNC + '-real', RUNC)
     write(CONF, ADMINS)
 
     fresh = state()
     code, text = setup('--dry-run')
-    ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and '    volumes = [ "%s" ];' % VOLUMES in text and
+    ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and ', "%s" ];' % VOLUMES in text and '"/var/lib/docker/overlay2", ' in text and
        'would make ' + LINK in text and state() == fresh, '--dry-run says all, and does nothing', text)
     began = time.monotonic()
     code, text = setup()
@@ -178,6 +184,16 @@ with worker(*WORKER) as p:
         ok(code == 78 and 'no unit' in text, 'tags: a worker of no unit', text)
         skip('tags: a drop-in of the unit', 'no cgroup of a unit can be made here')
 
+    before = state()
+    code, text = setup('--undo', '--tags')
+    ok(code == 0 and not os.path.exists(DROP_IN) and os.path.lexists(LINK) and 'runtime' in open(CONF).read(), 'undo --tags: these alone', text)
+    setup('--tags')
+    ok(state() == before, 'and there again')
+    write(CONF, open(CONF).read().replace(', "%s" ];' % VOLUMES, ', "%s", "/srv/mine" ];' % VOLUMES))
+    code, text = setup('--undo')
+    ok(code == 78 and 'changed the lines' in text and '/srv/mine' in open(CONF).read(), "undo: what the administrator added to setup's lines is not lost", text)
+    write(CONF, open(CONF).read().replace(', "/srv/mine"', ''))
+    ok(setup()[0] == 0 and (setup('--tags')[0] == 0 or not in_unit(p.pid, 'system.slice/concourse-worker.service')), 'and on again')
     code, text = setup('--undo', '--dry-run')
     ok(code == 0 and text.count('would ') == (3 if os.path.exists(DROP_IN) else 2) and os.path.lexists(LINK), 'undo --dry-run', text)
     code, text = setup('--undo')
@@ -186,6 +202,17 @@ with worker(*WORKER) as p:
     ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
     ok(setup('--undo')[0] == 0, 'twice is no error')
 
+# with a worker that does not run
+with worker(*WORKER):
+    setup()
+code, text = setup('--undo')
+ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS + '\n', 'undo, when the worker does not run', text)
+write(CONF, ADMINS)
+engine = subprocess.Popen(['containerd', '--config', WORK + '/containerd.toml'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+time.sleep(1)
+unchanged("a containerd that is no worker's", 78, 'other engines', args=['--worker-dir', WORK])
+engine.terminate()
+engine.wait()
 with worker(*WORKER, CONCOURSE_TAG='mine'):
     code, text = setup('--tags')
     ok(code == 0 and 'has some already' in text and not os.path.exists(DROP_IN), 'a worker that has tags keeps them', text)

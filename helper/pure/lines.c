@@ -126,7 +126,7 @@ escaped_byte(const char *p, size_t left, bool alone)
 {
 	const char *high = left >= 3 && p[1] != '\0' ? strchr(DIGITS, p[1]) : NULL;
 	const char *low = high != NULL && p[2] != '\0' ? strchr(DIGITS, p[2]) : NULL;
-	unsigned char c = low != NULL ? (unsigned char)((high - DIGITS) << 4 | (low - DIGITS)) : 0;
+	unsigned char c = (unsigned char)(low != NULL ? (high - DIGITS) << 4 | (low - DIGITS) : 0);
 
 	return is_plain(c) && !(alone && c == '-') ? 0 : c;
 }

@@ -204,7 +204,7 @@ token_json(const struct token_check_log *log)
 static void
 answer_json(const struct inquiry *q)
 {
-	json_t *j = json_object(), *notes = json_array(), *list = json_array();
+	json_t *j = json_object(), *list = json_array();
 	size_t i;
 
 	put_text(j, "outcome", outcome_name(q));
@@ -220,9 +220,7 @@ answer_json(const struct inquiry *q)
 		json_object_set_new(j, "gives", gives_json(q));
 	if (q->token.n > 0)
 		json_object_set_new(j, "token", token_json(&q->token));
-	for (i = 0; i < q->notes.n; i++)
-		json_array_append_new(notes, json_string(q->notes.v[i]));
-	json_object_set_new(j, "notes", notes);
+	json_object_set_new(j, "notes", strings_json(&q->notes));
 	for (i = 0; unseen[i] != NULL; i++)
 		json_array_append_new(list, json_string(unseen[i]));
 	json_object_set_new(j, "not_looked_at", list);

@@ -24,19 +24,11 @@ struct reading {
 	size_t shown, torn;	/* records; lines that are none */
 };
 
-static const char *
-field(const json_t *record, const char *key)
-{
-	const char *s = json_string_value(json_object_get(record, key));
-
-	return s != NULL ? s : "";
-}
-
 /* TEAM/PIPELINE; "" where the record names none. */
 static void
 name_pipeline(const json_t *record, char out[256])
 {
-	const char *team = field(record, "team"), *pipeline = field(record, "pipeline");
+	const char *team = get_text(record, "team"), *pipeline = get_text(record, "pipeline");
 
 	snprintf(out, 256, "%.120s%s%.120s", team, *team != '\0' ? "/" : "", pipeline);
 }
@@ -51,10 +43,10 @@ is_wanted(const struct reading *r, const json_t *record)
 	name_pipeline(record, pipeline);
 	if (o->pipeline != NULL && strcmp(pipeline, o->pipeline) != 0)
 		return false;
-	if (o->denied && strcmp(field(record, "event"), "refuse") != 0)
+	if (o->denied && strcmp(get_text(record, "event"), "refuse") != 0)
 		return false;
 	/* one whose time can't be read is rather shown */
-	return r->since == INT64_MIN || !when_read(field(record, "time"), &at) || at >= r->since;
+	return r->since == INT64_MIN || !when_read(get_text(record, "time"), &at) || at >= r->since;
 }
 
 static void
@@ -67,7 +59,7 @@ add_list(struct buf *b, const char *before, const json_t *list)
 		if (json_is_string(item))
 			buf_printf(b, "%s%s", i == 0 ? before : ", ", json_string_value(item));
 		else
-			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", field(item, "target"), field(item, "access"));
+			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", get_text(item, "target"), get_text(item, "access"));
 }
 
 static void
@@ -91,15 +83,15 @@ say_record(const json_t *record)
 	char pipeline[256];
 
 	name_pipeline(record, pipeline);
-	buf_printf(&b, "%s  %-8s", field(record, "time"), field(record, "event"));
+	buf_printf(&b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
 	add_text(&b, "  ", *pipeline != '\0' ? pipeline : "-");
-	add_text(&b, " job ", field(record, "job"));
-	add_text(&b, " by ", field(record, "identity"));
+	add_text(&b, " job ", get_text(record, "job"));
+	add_text(&b, " by ", get_text(record, "identity"));
 	add_list(&b, "; gpu ", json_object_get(record, "gpus"));
 	add_list(&b, "; folder ", json_object_get(record, "folders"));
-	add_text(&b, "; asked for gpus ", field(record, "asked_gpus"));
-	add_text(&b, "; asked for folders ", field(record, "asked_folders"));
-	add_text(&b, "; policy ", field(record, "policy"));
+	add_text(&b, "; asked for gpus ", get_text(record, "asked_gpus"));
+	add_text(&b, "; asked for folders ", get_text(record, "asked_folders"));
+	add_text(&b, "; policy ", get_text(record, "policy"));
 	if (json_is_true(json_object_get(record, "privileged")))
 		buf_puts(&b, "; privileged");
 	if (json_is_true(json_object_get(record, "again")))
@@ -107,11 +99,11 @@ say_record(const json_t *record)
 	if (json_is_true(json_object_get(record, "draining")))
 		buf_puts(&b, "; still in use");
 	add_number(&b, "; records left out before: ", json_object_get(record, "suppressed"));
-	add_text(&b, "; container ", field(record, "container"));
-	add_text(&b, "; user ", field(record, "user"));
-	if (*field(record, "user") == '\0')
+	add_text(&b, "; container ", get_text(record, "container"));
+	add_text(&b, "; user ", get_text(record, "user"));
+	if (*get_text(record, "user") == '\0')
 		add_number(&b, "; uid ", json_object_get(record, "uid"));
-	add_text(&b, ": ", field(record, "reason"));
+	add_text(&b, ": ", get_text(record, "reason"));
 	say("%s", b.failed ? "out of memory" : b.p);
 }
 

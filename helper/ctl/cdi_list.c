@@ -9,7 +9,7 @@
 #include "../read/parse.h"
 
 static json_t *
-strings_json(const struct strlist *l)
+printable_json(const struct strlist *l)
 {
 	json_t *list = json_array(), *j = json_object();
 	size_t i;
@@ -35,7 +35,7 @@ file_json(const struct cdi_file *f)
 	for (i = 0; i < f->faults.n; i++)
 		json_array_append_new(faults, cdi_fault_json(f->path, &f->faults.v[i]));
 	json_object_set_new(j, "faults", faults);
-	json_object_set_new(j, "problems", strings_json(&f->problems));
+	json_object_set_new(j, "problems", printable_json(&f->problems));
 	return j;
 }
 
@@ -71,7 +71,7 @@ print_json(const struct cdi_registry *r)
 	}
 	for (i = 0; i < r->files; i++)
 		json_array_append_new(files, file_json(&r->file[i]));
-	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", strings_json(&r->problems)));
+	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", printable_json(&r->problems)));
 }
 
 /* A grant takes no group from a spec; other engines do. */

@@ -11,7 +11,7 @@
 
 /* The words before the one at the cursor, read as far as they are known. */
 struct before {
-	const char *word[2];		/* those that may name a subcommand */
+	char *word[2];			/* those that may name a subcommand */
 	size_t words;
 	const struct option_kind *open;	/* an option whose value comes next; NULL: none */
 };
@@ -45,16 +45,10 @@ read_before(char *const *word, size_t n, struct before *b)
 static const struct command *
 command_of(const struct before *b)
 {
-	char name[80];
-	size_t i;
+	struct why ignored;
+	size_t used;
 
-	if (b->words == 0)
-		return NULL;
-	snprintf(name, sizeof(name), "%.39s%s%.39s", b->word[0], b->words > 1 ? " " : "", b->words > 1 ? b->word[1] : "");
-	for (i = 0; i < commands_n; i++)
-		if (strcmp(commands[i].name, name) == 0 || strcmp(commands[i].name, b->word[0]) == 0)
-			return &commands[i];
-	return NULL;
+	return b->words > 0 ? command_find(b->word, b->words, &used, &ignored) : NULL;
 }
 
 static void

@@ -3,6 +3,7 @@
 #define GPUHELPER_CTL_CONTAINERDCONF_H
 
 #define CONTAINERD_OPT "/opt/containerd/bin"	/* where it looks first, unless told otherwise (its plugin «opt») */
+#define CONTAINERD_RUNC CONTAINERD_OPT "/runc"
 
 /*
  * The PATH of its shims: «file» (NULL: /etc/containerd/config.toml) is its settings,

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "../pure/text.h"
 #include "../pure/why.h"
 
+/* What stands in front of the OCI runtime. */
 #define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
 
 /* The command line, read; all strings are argv's. */
@@ -94,6 +96,10 @@ int misuse(const struct options *o, const char *fmt, ...) __attribute__((format(
 /* {"error", "code"}, which is all that a program gets of a failure; the caller prints or keeps it. */
 json_t *error_json(const struct why *why);
 
+/* The text of a member; "" where there is none. */
+const char *get_text(const json_t *object, const char *key);
+/* The list as an array, as it is; what is no UTF-8 is left out. */
+json_t *strings_json(const struct strlist *l);
 /* Adds a string made printable; nothing for NULL. */
 void put_text(json_t *object, const char *key, const char *text);
 /* Prints and frees it. */

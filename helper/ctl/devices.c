@@ -95,18 +95,6 @@ gpu_never_given(const struct gpu *g, const struct settings *settings)
 	return NULL;
 }
 
-/* By which names of CDI specs it is known. */
-static json_t *
-cdi_names(const struct gpu *g)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < g->cdi.n; i++)
-		json_array_append_new(list, json_string(g->cdi.v[i]));
-	return list;
-}
-
 static json_t *
 gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
 {
@@ -127,7 +115,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 	json_object_set_new(j, "integrated", json_boolean(g->integrated));
 	put_text(j, "unusable", gpu_never_given(g, settings));
 	if (g->cdi.n > 0)
-		json_object_set_new(j, "cdi", cdi_names(g));
+		json_object_set_new(j, "cdi", strings_json(&g->cdi));
 	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
 	return j;
 }

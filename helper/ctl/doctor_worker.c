@@ -12,16 +12,6 @@
 #include "containerdconf.h"
 #include "doctor.h"
 
-#define ENGINE CONTAINERD_OPT "/runc"
-
-static bool
-same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* What a running engine calls is the first runc of its PATH. */
 static void
 look_at_called(struct doctor *d)
@@ -48,15 +38,15 @@ doctor_engine(struct doctor *d)
 
 	if (d->worker.engine != 0)
 		look_at_called(d);
-	else if (same_file(ENGINE, WRAPPER))
-		doctor_say(d, FINDING_OK, "engine", NULL, "containerd finds it first, as %s", ENGINE);
-	else if (lstat(ENGINE, &st) == 0)
-		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " ENGINE,
-		    "%s, which containerd takes before any other, is not gpuhelper-runc", ENGINE);
+	else if (leads_to_wrapper(CONTAINERD_RUNC))
+		doctor_say(d, FINDING_OK, "engine", NULL, "containerd finds it first, as %s", CONTAINERD_RUNC);
+	else if (lstat(CONTAINERD_RUNC, &st) == 0)
+		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " CONTAINERD_RUNC,
+		    "%s, which containerd takes before any other, is not gpuhelper-runc", CONTAINERD_RUNC);
 	else
-		doctor_say(d, FINDING_WARN, "engine", "mkdir -p " CONTAINERD_OPT " && ln -s " WRAPPER " " ENGINE,
+		doctor_say(d, FINDING_WARN, "engine", "mkdir -p " CONTAINERD_OPT " && ln -s " WRAPPER " " CONTAINERD_RUNC,
 		    "there is no %s, so containerd finds runc by itself (podman's --runtime and docker's daemon.json are not "
-		    "looked at)", ENGINE);
+		    "looked at)", CONTAINERD_RUNC);
 }
 
 /* Without a line in gpuhelper.conf it is the worker's PATH that decides, and not that of who runs this. */

@@ -3,6 +3,7 @@
  * same code, and does nothing of what follows.  Runs with its caller's rights;
  * believes a --user, an --identity and a --pipeline, since it gives nothing.
  */
+#include "configload.h"
 #include "explain.h"
 
 #include <stdlib.h>
@@ -18,7 +19,6 @@
 #include "../judge/see.h"
 #include "../pure/hostcheck.h"
 #include "../pure/wire.h"
-#include "../read/load.h"
 #include "../read/parse.h"
 
 static void
@@ -56,19 +56,6 @@ note(struct inquiry *q, const char *fmt, ...)
 	va_end(ap);
 	if (text != NULL)
 		(void)strlist_add(&q->notes, text, SIZE_MAX);
-}
-
-static int
-load_config(struct inquiry *q)
-{
-	autopolicyfiles struct policy_files files = { 0 };
-
-	if (ctl_config_dir(q->options->config_dir, &q->config_dir, &q->strict, &q->why) == -1 ||
-	    settings_load(q->config_dir, q->strict, &q->settings, NULL, NULL, &q->why) == -1)
-		return -1;
-	if (policy_files_load(q->config_dir, q->strict, &files, &q->why) == -1)
-		return -1;
-	return policies_parse(&files, &q->policies) ? 0 : refuse_nomem(&q->why);
 }
 
 /* Whose worker it is: --user by name or number, else who runs this. */
@@ -303,8 +290,8 @@ explain(struct inquiry *q, enum identity_kind kind)
 	const bool brings = q->options->token_file != NULL;
 	const bool proven = q->options->bundle == NULL && !brings && kind == IDENTITY_TOKEN;
 
-	if (load_config(q) == -1 || set_asker(q) == -1 ||
-	    (q->options->bundle != NULL ? read_bundle(q) : read_options(q, kind)) == -1)
+	if (config_load(q->options, &q->config_dir, &q->strict, &q->settings, &q->policies, &q->why) == -1 ||
+	    set_asker(q) == -1 || (q->options->bundle != NULL ? read_bundle(q) : read_options(q, kind)) == -1)
 		return give_up(q->options, &q->why);
 	q->outcome = OUTCOME_REFUSED;
 	if (token_alone(q->options)) {

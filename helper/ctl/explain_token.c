@@ -111,8 +111,7 @@ claims_json(const struct known *k)
 static void
 answer_json(const struct inquiry *q, bool holds)
 {
-	json_t *j = json_object(), *notes = json_array();
-	size_t i;
+	json_t *j = json_object();
 
 	put_text(j, "outcome", holds ? "holds" : "refused");
 	if (holds) {
@@ -122,9 +121,7 @@ answer_json(const struct inquiry *q, bool holds)
 		json_object_set_new(j, "code", json_integer(q->why.code));
 	}
 	json_object_set_new(j, "token", token_json(&q->token));
-	for (i = 0; i < q->notes.n; i++)
-		json_array_append_new(notes, json_string(q->notes.v[i]));
-	json_object_set_new(j, "notes", notes);
+	json_object_set_new(j, "notes", strings_json(&q->notes));
 	put_out(j);
 }
 

@@ -84,6 +84,25 @@ misuse(const struct options *o, const char *fmt, ...)
 	return give_up(o, &why);
 }
 
+const char *
+get_text(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s != NULL ? s : "";
+}
+
+json_t *
+strings_json(const struct strlist *l)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		json_array_append_new(list, json_string(l->v[i]));
+	return list;
+}
+
 void
 put_text(json_t *object, const char *key, const char *text)
 {

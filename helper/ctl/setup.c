@@ -22,18 +22,9 @@
 #include "containerdconf.h"
 
 #define CONCOURSE_RUNC "/usr/local/concourse/bin/runc"	/* where Concourse's archive has it */
-#define LINK CONTAINERD_OPT "/runc"
+#define LINK CONTAINERD_RUNC
 
 enum place { PLACE_FREE, PLACE_OURS, PLACE_TAKEN };
-
-static bool
-is_wrapper(const char *path)
-{
-	struct stat there, wrapper;
-
-	return stat(path, &there) == 0 && stat(WRAPPER, &wrapper) == 0 && there.st_dev == wrapper.st_dev &&
-	    there.st_ino == wrapper.st_ino;
-}
 
 static enum place
 look_at_link(void)
@@ -42,7 +33,7 @@ look_at_link(void)
 
 	if (lstat(LINK, &st) == -1)
 		return errno == ENOENT || errno == ENOTDIR ? PLACE_FREE : PLACE_TAKEN;
-	return is_wrapper(LINK) ? PLACE_OURS : PLACE_TAKEN;
+	return leads_to_wrapper(LINK) ? PLACE_OURS : PLACE_TAKEN;
 }
 
 /* By a containerd of its own, or a link in containerd's way would change nothing. */
@@ -166,7 +157,7 @@ check_link(const struct worker *w, struct why *why)
 	char seen[64];
 
 	snprintf(seen, sizeof(seen), "/proc/%d/root" LINK, w->engine);
-	if (w->engine == 0 || (wrapper && is_wrapper(seen)))
+	if (w->engine == 0 || (wrapper && leads_to_wrapper(seen)))
 		return 0;
 	(void)unlink(LINK);
 	return refuse(why, WHY_CONFIG, "with the link " LINK ", %s (PID %d) would still call %s: the link is removed again",
@@ -192,7 +183,22 @@ make_link(const struct worker *w, struct why *why)
 	return 0;
 }
 
-/* Nothing is switched on over a policy that is broken. */
+int
+setup_dir(char name[sizeof(SETUP_DIR)], struct why *why)
+{
+	int fd;
+
+	memcpy(name, SETUP_DIR, sizeof(SETUP_DIR));
+	if (mkdtemp(name) == NULL)
+		return refuse(why, WHY_IO, SETUP_DIR " can't be made: %s", strerror(errno));
+	if ((fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
+		(void)rmdir(name);
+	}
+	return fd;
+}
+
+/* A broken policy refuses whoever comes to it: mended before, not after. */
 static int
 check_policies(struct why *why)
 {

@@ -15,6 +15,10 @@ struct setup {
 	char *volumes;			/* where the worker keeps root filesystems */
 };
 
+#define SETUP_DIR "/run/gpuhelper-setup.XXXXXX"
+/* A new directory of root's alone: its name, and its descriptor.  -1 with *why.  The caller empties and removes it. */
+int setup_dir(char name[sizeof(SETUP_DIR)], struct why *why);
+
 /*
  * gpuhelper.conf with «runtime» and «volumes», where it does not say them; all else in it stays.  The new text is read
  * as the helper reads it before it replaces the file.  «dry»: only says what it would do.  1: lines were added; 0: none
@@ -24,7 +28,7 @@ int setup_conf(const struct setup *s, bool dry, struct why *why);
 /* Takes away the lines that setup_conf() wrote, and refuses where somebody has changed them. */
 int setup_conf_undo(bool dry, struct why *why);
 
-/* Runs a container of its own, which asks for nothing, by the wrapper.  -1 with *why. */
+/* Has the wrapper run a container that asks for nothing.  -1 with *why. */
 int setup_try(struct why *why);
 
 /* A drop-in of the worker's unit, by which it has the tags of this host's GPUs. */

@@ -10,8 +10,8 @@
 
 #include "../host/etc.h"
 #include "../host/file.h"
-#include "../pure/claims.h"
 #include "../pure/cleanup.h"
+#include "../pure/hash.h"
 #include "../pure/text.h"
 #include "../read/load.h"
 #include "../user/rootfs.h"
@@ -20,7 +20,17 @@
 #define FILE_MAX_BYTES (1024 * 1024)
 #define SHOWN GPUHELPER_CONFDIR "/" FILE_NAME
 #define BEGIN "# begin: gpuhelperctl setup wrote this\n"
-#define END "# end: gpuhelperctl setup wrote this, "	/* and a hash of it, by which it is seen whether it still did */
+#define END "# end: gpuhelperctl setup wrote this, "	/* a hash of the lines follows: undo takes no others away */
+#define HASH_CHARS 16
+
+static void
+hash_lines(const char *lines, char hash[65])
+{
+	const char *const pieces[] = { lines, NULL };
+
+	hash_pieces(pieces, hash);
+	hash[HASH_CHARS] = '\0';
+}
 
 static char *
 read_conf(int *dir, struct why *why)
@@ -38,7 +48,7 @@ read_conf(int *dir, struct why *why)
 	return text;
 }
 
-/* As a text of libconfig's, which no path needs to escape anything in. */
+/* The path goes into a text of libconfig's as it is: nothing in it may have to be escaped. */
 static int
 check_path(const char *path, struct why *why)
 {
@@ -54,14 +64,14 @@ check_path(const char *path, struct why *why)
 static int
 check_text(const struct setup *s, const struct buf *text, struct why *why)
 {
-	char name[] = "/run/gpuhelper-setup.XXXXXX";
+	char name[sizeof(SETUP_DIR)];
 	autosettings struct settings settings = { 0 };
 	struct why cause = { 0 };
-	autoclose int dir = -1;
+	autoclose int dir = setup_dir(name, why);
 	int ret;
 
-	if (mkdtemp(name) == NULL || (dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
+	if (dir == -1)
+		return -1;
 	if ((ret = ctl_write_file(dir, FILE_NAME, SHOWN, text->p, text->len, NULL, why)) == 0)
 		ret = settings_load(name, false, &settings, NULL, NULL, why);
 	if (ret == -1)
@@ -113,15 +123,16 @@ setup_conf(const struct setup *s, bool dry, struct why *why)
 	if (old == NULL || check_path(s->runtime, why) == -1 || check_path(s->volumes, why) == -1)
 		return -1;
 	add_lines(s, &lines);
-	if (lines.len == 0 && !lines.failed) {
+	if (lines.failed)
+		return refuse_nomem(why);
+	if (lines.len == 0) {
 		say("settings: " SHOWN " names the runtime and the volumes");
 		return 0;
 	}
-	if (!lines.failed)
-		token_hash(lines.p, hash);
-	buf_printf(&text, "%s%s" BEGIN "%s" END "%.16s\n", old, *old == '\0' || old[strlen(old) - 1] == '\n' ? "" : "\n",
-	    lines.failed ? "" : lines.p, hash);
-	if (text.failed || lines.failed)
+	hash_lines(lines.p, hash);
+	buf_printf(&text, "%s%s" BEGIN "%s" END "%s\n", old, *old == '\0' || old[strlen(old) - 1] == '\n' ? "" : "\n",
+	    lines.p, hash);
+	if (text.failed)
 		return refuse_nomem(why);
 	if (check_text(s, &text, why) == -1 ||
 	    (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text.p, text.len, NULL, why) == -1))
@@ -145,11 +156,12 @@ take_block(char *text, struct why *why)
 
 		if (body == NULL)
 			return refuse_nomem(why);
-		token_hash(body, hash);
+		hash_lines(body, hash);
 		rest = end + strlen(END);
-		if (strncmp(rest, hash, 16) == 0 && rest[16] == '\n') {
+		if (text_starts(rest, hash) && rest[HASH_CHARS] == '\n') {
 			say_lines(body);
-			memmove(from, rest + 17, strlen(rest + 17) + 1);
+			rest += HASH_CHARS + 1;
+			memmove(from, rest, strlen(rest) + 1);
 			return 1;
 		}
 	}

@@ -116,7 +116,7 @@ remove_bundle(int dir)
 	(void)unlinkat(dir, "state", AT_REMOVEDIR);
 }
 
-/* Its last words, for as long as it may take.  False: it takes longer. */
+/* What the wrapper writes, until it closes the pipe.  False: it has not by TRY_MS. */
 static bool
 hear(int from, char said[SAID_MAX])
 {
@@ -124,7 +124,7 @@ hear(int from, char said[SAID_MAX])
 	struct pollfd p = { .fd = from, .events = POLLIN };
 	char bytes[SAID_MAX];
 	size_t len = 0;
-	ssize_t n;
+	ssize_t n, i;
 
 	said[0] = '\0';
 	while (clock_ms() < until) {
@@ -132,7 +132,7 @@ hear(int from, char said[SAID_MAX])
 			continue;
 		if ((n = read(from, bytes, sizeof(bytes))) <= 0)
 			return true;
-		for (ssize_t i = 0; i < n && len < SAID_MAX - 1; i++)
+		for (i = 0; i < n && len < SAID_MAX - 1; i++)
 			said[len++] = bytes[i] == '\n' ? ' ' : bytes[i];
 		said[len] = '\0';
 	}
@@ -149,7 +149,7 @@ run(const char *name, const char *bundle, struct why *why)
 	bool ended;
 	pid_t pid;
 
-	/* who started us may have it ignored, and its end would be lost */
+	/* if whoever started us ignores this signal, the kernel keeps no exit status for waitpid(2) */
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (pipe2(out, O_CLOEXEC) == -1)
 		return refuse(why, WHY_AGAIN, "pipe: %s", strerror(errno));
@@ -177,12 +177,12 @@ run(const char *name, const char *bundle, struct why *why)
 int
 setup_try(struct why *why)
 {
-	char name[] = "/run/gpuhelper-setup.XXXXXX", state[sizeof(name) + 8];
-	autoclose int dir = -1;
+	char name[sizeof(SETUP_DIR)], state[sizeof(name) + 8];
+	autoclose int dir = setup_dir(name, why);
 	int ret;
 
-	if (mkdtemp(name) == NULL || (dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
+	if (dir == -1)
+		return -1;
 	snprintf(state, sizeof(state), "%s/state", name);
 	if ((ret = make_bundle(dir, why)) == 0)
 		ret = run(state, name, why);

@@ -2,27 +2,19 @@
  * gpuhelperctl show-config: the settings and policies that are in force, each key with its value, defaults as well, as
  * «sshd -T» shows sshd's.  Read the way that the helper reads them, with the rights of who calls this.
  */
-#include "ctl.h"
+#include "configload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../host/etc.h"
 #include "../pure/cleanup.h"
 #include "../pure/furthernode.h"
-#include "../read/load.h"
-#include "../read/parse.h"
 
 static void
 put_list(json_t *j, const char *key, const struct strlist *l)
 {
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		json_array_append_new(list, json_string(l->v[i]));
-	json_object_set_new(j, key, list);
+	json_object_set_new(j, key, strings_json(l));
 }
 
 static void
@@ -235,30 +227,19 @@ say_all(const json_t *settings, const json_t *policies)
 	}
 }
 
-static int
-load(const struct options *o, struct settings *settings, struct policy_set *policies, struct why *why)
-{
-	autopolicyfiles struct policy_files files = { 0 };
-	autofree char *dir = NULL;
-	bool strict;
-
-	if (ctl_config_dir(o->config_dir, &dir, &strict, why) == -1 ||
-	    settings_load(dir, strict, settings, NULL, NULL, why) == -1 || policy_files_load(dir, strict, &files, why) == -1)
-		return -1;
-	return policies_parse(&files, policies) ? 0 : refuse_nomem(why);
-}
-
 int
 ctl_show_config(const struct options *o)
 {
 	autosettings struct settings settings = { 0 };
-	struct policy_set policies = { 0 };
+	autopolicyset struct policy_set policies = { 0 };
+	autofree char *dir = NULL;
+	bool strict;
 	json_t *s, *list = json_array();
 	struct why why;
 	size_t i;
 	int ret;
 
-	if ((ret = load(o, &settings, &policies, &why)) == 0) {
+	if ((ret = config_load(o, &dir, &strict, &settings, &policies, &why)) == 0) {
 		s = settings_json(&settings);
 		for (i = 0; i < policies.n; i++)
 			json_array_append_new(list, policy_json(&policies.v[i]));
@@ -269,6 +250,5 @@ ctl_show_config(const struct options *o)
 		json_decref(s);
 	}
 	json_decref(list);
-	policy_set_free(&policies);
 	return ret == 0 ? 0 : give_up(o, &why);
 }

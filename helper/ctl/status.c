@@ -73,28 +73,20 @@ ctl_helper_answers(struct why *why)
 	return ret;
 }
 
-static const char *
-text_of(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s != NULL ? s : "";
-}
-
 static void
 say_lease(const json_t *l)
 {
 	const json_t *g;
 	size_t i;
 
-	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", text_of(l, "state"), text_of(l, "container"),
-	    *text_of(l, "pipeline") ? text_of(l, "pipeline") : "(none)", text_of(l, "policy"),
-	    (long long)json_integer_value(json_object_get(l, "uid")), text_of(l, "since"));
-	if (*text_of(l, "left_behind_since"))
-		say("    its task is over; processes of it are left behind since %s", text_of(l, "left_behind_since"));
+	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", get_text(l, "state"), get_text(l, "container"),
+	    *get_text(l, "pipeline") ? get_text(l, "pipeline") : "(none)", get_text(l, "policy"),
+	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
+	if (*get_text(l, "left_behind_since"))
+		say("    its task is over; processes of it are left behind since %s", get_text(l, "left_behind_since"));
 	json_array_foreach(json_object_get(l, "gpus"), i, g)
-		say("    %s %s%s%s%s", text_of(g, "vendor"), text_of(g, "pci"), *text_of(g, "part") ? " part " : "",
-		    text_of(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+		say("    %s %s%s%s%s", get_text(g, "vendor"), get_text(g, "pci"), *get_text(g, "part") ? " part " : "",
+		    get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
 	json_array_foreach(json_object_get(l, "trouble"), i, g)
 		say("    ! %s", json_string_value(g));
 }
@@ -102,12 +94,12 @@ say_lease(const json_t *l)
 static void
 say_waiter(const json_t *w)
 {
-	say("waits: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld before it, since %s", text_of(w, "container"),
-	    *text_of(w, "pipeline") ? text_of(w, "pipeline") : "(none)",
+	say("waits: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld before it, since %s", get_text(w, "container"),
+	    *get_text(w, "pipeline") ? get_text(w, "pipeline") : "(none)",
 	    (long long)json_integer_value(json_object_get(w, "uid")),
 	    (long long)json_integer_value(json_object_get(w, "gpus")),
 	    json_integer_value(json_object_get(w, "gpus")) == 1 ? "" : "s",
-	    (long long)json_integer_value(json_object_get(w, "ahead")), text_of(w, "since"));
+	    (long long)json_integer_value(json_object_get(w, "ahead")), get_text(w, "since"));
 }
 
 /* What the helper tells of leases and waiters; a new reference, NULL with *why. */
@@ -173,7 +165,7 @@ leases_over(struct why *why)
 		return NULL;
 	over = json_array();
 	json_array_foreach(json_object_get(status, "leases"), i, l)
-		if (strcmp(text_of(l, "state"), "over") == 0 || strcmp(text_of(l, "state"), "idle") == 0)
+		if (strcmp(get_text(l, "state"), "over") == 0 || strcmp(get_text(l, "state"), "idle") == 0)
 			json_array_append(over, l);
 	json_decref(status);
 	return over;

@@ -10,7 +10,7 @@
 #include "../pure/cleanup.h"
 #include "devices.h"
 
-/* What there is of one vendor's, and of all. */
+/* Of which GPUs the tags are made, and where they go. */
 struct found {
 	const struct settings *settings;
 	const struct inventory *inv;
@@ -154,7 +154,6 @@ ctl_tags(const struct options *o)
 	autosettings struct settings settings = { 0 };
 	autostrlist struct strlist tags = { 0 };
 	struct why why;
-	json_t *list;
 	size_t i;
 
 	if (devices_settings(o, &settings, &why) == -1 || tags_find(&settings, &tags, &why) == -1)
@@ -164,9 +163,6 @@ ctl_tags(const struct options *o)
 			say("%s", tags.v[i]);
 		return 0;
 	}
-	list = json_array();
-	for (i = 0; i < tags.n; i++)
-		json_array_append_new(list, json_string(tags.v[i]));
-	put_out(json_pack("{s:o}", "tags", list));
+	put_out(json_pack("{s:o}", "tags", strings_json(&tags)));
 	return 0;
 }

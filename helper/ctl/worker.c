@@ -22,6 +22,7 @@
 #include "../pure/text.h"
 #include "../user/spec.h"
 #include "containerdconf.h"
+#include "ctl.h"
 
 #define TEXT_MAX (1024 * 1024)	/* bytes of an environment or a command line */
 
@@ -163,7 +164,7 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 		out->volumes = NULL;
 }
 
-/* Its owner is this user; and of root's, its program is root's alone and begins with the process's name. */
+/* The process is this user's.  One of root's must execute a file that only root can write, named as the process is. */
 static bool
 is_users(const struct look *l, const char *pid, const char *comm)
 {
@@ -248,4 +249,13 @@ worker_free(struct worker *w)
 	free(w->path);
 	free(w->volumes);
 	*w = (struct worker){ 0 };
+}
+
+bool
+leads_to_wrapper(const char *path)
+{
+	struct stat there, wrapper;
+
+	return stat(path, &there) == 0 && stat(WRAPPER, &wrapper) == 0 && there.st_dev == wrapper.st_dev &&
+	    there.st_ino == wrapper.st_ino;
 }

@@ -18,11 +18,14 @@ struct worker {
 };
 
 /*
- * Looks at the processes of this user that are no container's, as far as who asks may
- * read their command lines and environments.  Of several engines it takes
- * Concourse's own containerd, then another, then a shim, then the worker.
+ * Looks at the processes of this user that are no container's, as far as who asks may read their command lines and
+ * environments.  A process of root's counts only where its program is root's and has its name.  Of several engines it
+ * takes Concourse's own containerd, then another, then a shim, then the worker.
  */
 void worker_find(uint32_t uid, struct worker *out);
 void worker_free(struct worker *w);
+
+/* Does the path lead to gpuhelper-runc? */
+bool leads_to_wrapper(const char *path);
 
 #endif

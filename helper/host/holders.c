@@ -55,7 +55,7 @@ struct doubt {
 	bool crowded;		/* or not he: processes began faster than they are looked at */
 };
 
-/* False: there is no time left, or nothing to be seen.  *d stays what it was then. */
+/* False: there is no time left, or nothing to be seen.  Then *d is left as it was. */
 static bool
 look_at_all(struct search *s, struct doubt *d)
 {

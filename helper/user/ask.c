@@ -27,7 +27,7 @@
 #include "namespace.h"
 
 #define SEND_MS 2000
-#define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end is an answer, too */
+#define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
 #define CROWD_MS 5000		/* how long to ask again where others of this user's keep all places taken (root/crowd.h) */
 #define CROWD_NAP_MS 20
 

@@ -562,7 +562,7 @@ class Children(Grants):
 
     def act(self, kind, n, error, lasting=False):
         o = self.f.ask(kind, n, error, lasting)
-        # whether it is the log that fails: a child opens none
+        # n counts the child's calls, and o.log the helper's: the two are not to be compared
         self.check(o, kind, -2, lasting)
         self.t.tally["kills"] += o.hit > 0 and error == KILL
         self.over()

@@ -7,11 +7,11 @@
 #include <jansson.h>
 
 #include "judge/identify.h"
+#include "jwtvectors.h"
 #include "tap.h"
 
 #define UNSIGNED "has signed it"
 
-static json_t *vectors;
 static unsigned long json_allocations;
 
 static void *
@@ -21,10 +21,11 @@ counting_malloc(size_t size)
 	return malloc(size);
 }
 
+/* The settings and questions that take it do not change it. */
 static char *
-text_of(const json_t *j, const char *name)
+given(const json_t *j, const char *name)
 {
-	return (char *)(uintptr_t)json_string_value(json_object_get(j, name));
+	return (char *)(uintptr_t)text_of(j, name);
 }
 
 static struct issuer_setting
@@ -32,16 +33,16 @@ issuer_named(const char *name)
 {
 	const json_t *j = json_object_get(json_object_get(vectors, "issuers"), name);
 
-	return (struct issuer_setting){ .url = text_of(j, "url"), .audience = text_of(j, "audience"),
+	return (struct issuer_setting){ .url = given(j, "url"), .audience = given(j, "audience"),
 		.keys = (char *)(uintptr_t)"/etc/gpuhelper/keys.json",
-		.max_age = (unsigned)json_integer_value(json_object_get(vectors, "max_age")) };
+		.max_age = (unsigned)number_of(vectors, "max_age") };
 }
 
 static struct found_keys
 keys_named(const char *name)
 {
 	return (struct found_keys){ .text = json_dumps(json_object_get(json_object_get(vectors, "jwks"), name), JSON_COMPACT),
-		.fetched = json_integer_value(json_object_get(vectors, "fetched")) };
+		.fetched = number_of(vectors, "fetched") };
 }
 
 static struct found_keys
@@ -111,8 +112,8 @@ test_vectors(void)
 		struct token_check_log log = { .n = 0 };
 		struct why told = { 0 }, why = { 0 };
 
-		a.text = text_of(c, "token");
-		a.now = json_integer_value(json_object_get(c, "now"));
+		a.text = given(c, "token");
+		a.now = number_of(c, "now");
 		if (identify_twice(&a, &log, &told, &why) == 0)
 			continue;
 		if (log.n > 0 && signature_held(&log)) {
@@ -135,19 +136,6 @@ test_vectors(void)
 	free(keys[1].text);
 }
 
-static const json_t *
-vector(const char *name)
-{
-	const json_t *cases = json_object_get(vectors, "cases"), *c;
-	size_t i;
-
-	json_array_foreach(cases, i, c)
-		if (strcmp(text_of(c, "name"), name) == 0)
-			return c;
-	printf("Bail out! no vector %s\n", name);
-	exit(1);
-}
-
 /* One issuer's keys that are not there are no matter to who has a token of another's. */
 static void
 test_missing_keys(void)
@@ -155,8 +143,8 @@ test_missing_keys(void)
 	const json_t *good = vector("good RS256 r1");
 	struct issuer_setting issuers[] = { issuer_named("b"), issuer_named("a") };
 	struct found_keys keys[] = { no_keys(), keys_named("a") };
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2, .text = text_of(good, "token"),
-		.now = json_integer_value(json_object_get(good, "now")) };
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2, .text = given(good, "token"),
+		.now = number_of(good, "now") };
 	char *forged = strdup(a.text);
 	struct token_check_log log = { .n = 0 };
 	struct why told, why;
@@ -180,16 +168,8 @@ test_missing_keys(void)
 int
 main(int argc, char **argv)
 {
-	const char *dir = argc > 1 ? argv[1] : getenv("TESTS_DIR");
-	json_error_t err;
-	char path[512];
-
 	json_set_alloc_funcs(counting_malloc, free);
-	snprintf(path, sizeof(path), "%s/fixtures/jwt/vectors.json", dir != NULL ? dir : "tests");
-	if ((vectors = json_load_file(path, JSON_REJECT_DUPLICATES, &err)) == NULL) {
-		printf("Bail out! %s: %s\n", path, err.text);
-		return 1;
-	}
+	vectors = fixture(argc, argv, "vectors.json");
 	test_vectors();
 	test_missing_keys();
 	json_decref(vectors);

@@ -13,39 +13,13 @@
 #include "../../helper/judge/jwk.h"
 #include "../../helper/judge/token.h"
 #include "judge/instancevar.h"
+#include "jwtvectors.h"
 #include "tap.h"
 
 #define LEAK 16		/* so many characters of a token in a row are not to be in any message */
 
-static const char *dir;
-static json_t *vectors;
-
-static json_t *
-fixture(const char *name)
-{
-	char path[512];
-	json_error_t err;
-	json_t *j;
-
-	snprintf(path, sizeof(path), "%s/fixtures/jwt/%s", dir, name);
-	if ((j = json_load_file(path, JSON_REJECT_DUPLICATES, &err)) == NULL) {
-		printf("Bail out! %s: %s\n", path, err.text);
-		exit(1);
-	}
-	return j;
-}
-
-static const char *
-text_of(const json_t *j, const char *name)
-{
-	return json_string_value(json_object_get(j, name));
-}
-
-static int64_t
-number_of(const json_t *j, const char *name)
-{
-	return json_integer_value(json_object_get(j, name));
-}
+static int args;
+static char **arg;
 
 static struct jwks *
 keys_of(const json_t *set, int64_t fetched)
@@ -179,19 +153,6 @@ test_vectors(void)
 	}
 }
 
-static const json_t *
-vector(const char *name)
-{
-	const json_t *cases = json_object_get(vectors, "cases"), *c;
-	size_t i;
-
-	json_array_foreach(cases, i, c)
-		if (strcmp(text_of(c, "name"), name) == 0)
-			return c;
-	printf("Bail out! no vector «%s»\n", name);
-	exit(1);
-}
-
 static bool
 holds(const struct jwks *keys, const char *text, size_t len, const uint8_t *sig, size_t siglen)
 {
@@ -202,7 +163,7 @@ holds(const struct jwks *keys, const char *text, size_t len, const uint8_t *sig,
 static void
 test_rfc(void)
 {
-	json_t *rfc = fixture("rfc.json"), *c, *set;
+	json_t *rfc = fixture(args, arg, "rfc.json"), *c, *set;
 	const char *name, *token;
 	struct issuer joe = { .url = "joe", .audience = "gpuhelper", .max_age = 3600 };
 	struct token_check_log log;
@@ -248,7 +209,7 @@ test_concourse(void)
 		{ "es256-wrong-aud", "aud", 77 }, { "alg-none", "alg", 77 },
 	};
 	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0 };
-	json_t *set = fixture("jwks.json"), *tokens = fixture("tokens.json");
+	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
 	struct jwks *keys = keys_of(set, 0);
 	struct token_check_log log;
 	struct token_claims claims;
@@ -540,7 +501,7 @@ test_issuer(void)
 		{ 0, 0, 0, 0, "keys of unknown age where it does not matter" },
 		{ 1790000100, 3600, 0, 0, "keys fetched in the future" },
 	};
-	json_t *set = fixture("jwks.json"), *tokens = fixture("tokens.json");
+	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
 	const char *token = text_of(tokens, "es256-valid");
 	struct issuer bad[] = { { NULL, "gpuhelper", 60, 0 }, { "x", NULL, 60, 0 },
 		{ "x", "", 60, 0 }, { "x", "gpuhelper", 0, 0 }, { "x", "gpuhelper", -1, 0 },
@@ -703,10 +664,9 @@ test_memory(void)
 int
 main(int argc, char **argv)
 {
-	dir = argc > 1 ? argv[1] : getenv("TESTS_DIR");
-	if (dir == NULL)
-		dir = "tests";
-	vectors = fixture("vectors.json");
+	args = argc;
+	arg = argv;
+	vectors = fixture(args, arg, "vectors.json");
 	test_base64url();
 	test_rfc();
 	test_concourse();

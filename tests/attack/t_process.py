@@ -837,7 +837,11 @@ def s13():
         granted(once("root", exchange, gpus=None, folders="/srv/ro"))
         os.kill(held_pids[3], signal.SIGKILL)
         assert gone(held_pids[3])
-        granted(a.call(exchange, gpus=None, folders="/srv/ro"))
+        # its own children, which die of its end, hold its place a moment longer
+        end = time.monotonic() + 5
+        while (answer := a.call(exchange, gpus=None, folders="/srv/ro")) == (75, {}) and time.monotonic() < end:
+            time.sleep(0.02)
+        granted(answer)
 
 
 @case("S16", "where a user's helpers can't be counted he is heard once at a time or not at all, and others and root are", 30)

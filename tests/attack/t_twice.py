@@ -5,6 +5,7 @@ import fcntl
 import glob
 import json
 import os
+import resource
 import subprocess
 import time
 
@@ -289,20 +290,27 @@ time.sleep(120)
 """
 
 
+def timed(**fields):
+    """The answer, and the seconds of processor time that the helper and its children took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer = exchange(**fields)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return answer, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def time_of_grant():
-    """Milliseconds, the least of five.
+    """Milliseconds of processor time, the least of five: what else runs on the machine has no part in it.
 
     Where the machine is busy, it can't always be seen in 0.2 s that the lease before is over: then one asks again.
     """
     took, end = [], time.monotonic() + 45
     while len(took) < 5:
-        began = time.monotonic()
-        answer = once("victim", exchange, gpus=GPU0)
-        if answer[0] == 75 and "taken by" in answer[1]["text"] and began < end:
+        answer, seconds = once("victim", timed, gpus=GPU0)
+        if answer[0] == 75 and "taken by" in answer[1]["text"] and time.monotonic() < end:
             time.sleep(0.2)
             continue
         granted(answer)
-        took.append(time.monotonic() - began)
+        took.append(seconds)
     return min(took) * 1000
 
 

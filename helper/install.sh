@@ -26,6 +26,7 @@ files() {
 	echo "0755 $B/gpuhelperctl $SBINDIR/gpuhelperctl"
 	for f in policy.d/*.conf.example; do echo "0644 $f $config/$f"; done
 	echo "0644 policy.d/gpuhelper.conf $config/gpuhelper.conf.example"
+	echo "0644 policy.d/policies.test.example $config/policies.test.example"
 	echo "0644 helper/systemd/gpuhelper.sysusers $LIBDIR/sysusers.d/gpuhelper.conf"
 	echo "0644 helper/systemd/gpuhelper.tmpfiles $LIBDIR/tmpfiles.d/gpuhelper.conf"
 	for f in helper/systemd/*.service helper/systemd/*.timer helper/systemd/*.path helper/systemd/*.socket; do

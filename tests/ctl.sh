@@ -931,6 +931,137 @@ echo 'privileged = "?";' >"$d/gpuhelper.conf"
 run show-config --config-dir "$d"
 t "show-config: settings that are broken" complains 78 "$d/gpuhelper.conf:1: privileged must be one of \"deny\", \"hide-gpus\", \"allow\""
 
+echo "# test"
+tree tested
+for f in 10-train 20-pull-requests; do cp "$here/policy.d/$f.conf.example" "$d/policy.d/$f.conf"; done
+python3 - >gpus.json <<'E'
+import json
+node = {"path": "/dev/nvidia0", "major": 195, "minor": 0, "optional": False, "state": "ok", "text": "ok"}
+def gpu(n):
+    return {"vendor": "nvidia", "rank": n, "pci": "0000:%02x:00.0" % (59 + n), "part": "", "integrated": False,
+            "uuid": "GPU-00000000-0000-0000-0000-00000000000%d" % n, "model": "A100", "nodes": [dict(node, minor=n, path="/dev/nvidia%d" % n)]}
+print(json.dumps({"gpus": [gpu(0), gpu(1)], "common": {"nvidia": [dict(node, path="/dev/nvidiactl", minor=255)]},
+                  "absent": {"amd": "no", "intel": "no"}, "cdi_problem": ""}))
+E
+tested() { run test --config-dir "$d" --devices gpus.json "$@"; }
+tested "$here/policy.d/policies.test.example"
+t "test: the examples hold of each other" exactly 0 <<-'E'
+	6 passed, 0 failed
+E
+tested -v "$here/policy.d/policies.test.example"
+t "test -v names those that pass" says "$here/policy.d/policies.test.example:5: training gets a GPU and its folders: ok"
+cat >a.test <<-'E'
+	tests = (
+	{ name = "one"; pipeline = "ml/train"; job = "fit"; gpus = "1"; expect = "refused"; },
+	{ name = "two"; pipeline = "ml/train"; job = "fit"; gpus = "2"; expect = "granted"; },
+	{ name = "three"; pipeline = "ml/train"; job = "fit"; gpus = "1"; expect = "granted"; policy = "20-x.conf"; },
+	{ name = "four"; pipeline = "ml/train"; job = "fit"; folders = "all"; expect = "granted"; given = { gpus = 1; folders = [ "/srv/datasets:rw" ]; }; },
+	{ name = "five"; pipeline = "ml/train"; gpus = "1"; expect = "refused"; reason = "the moon"; },
+	{ name = "six"; identity = "caller"; user = "nobody-of-this-name"; gpus = "1"; expect = "refused"; },
+	{ name = "seven"; pipeline = "ml/other"; expect = "plain"; },
+	{ name = "eight"; pipeline = "ml/train"; gpus = "0x"; expect = "refused"; }
+	);
+E
+run test --config-dir "$d" --devices gpus.json a.test
+t "test: what fails says how" exactly 77 <<-'E'
+	a.test:2: one: refused is expected, but it is granted by 10-train.conf
+	a.test:3: two: granted is expected, but it is refused: 10-train.conf: 2 GPUs asked for, and it gives a container at most 1
+	a.test:4: three: 20-x.conf is to grant it, but 10-train.conf does
+	a.test:5: four: 10-train.conf grants 0 GPUs and not 1, folder /srv/datasets:ro, which is not expected, folder /srv/outputs/train:rw, which is not expected, no folder /srv/datasets:rw
+	a.test:6: five: the reason is to say "the moon", but is: no policy covers this job of pipeline ml/train (by token) for user root
+	a.test:7: six: user "nobody-of-this-name" is not in /etc/passwd
+	a.test:8: seven: plain is expected, but it is refused: no policy covers pipeline ml/other (by token) for user root
+	note: no test that passes is granted by 10-train.conf
+	note: no test that passes is granted by 20-pull-requests.conf
+	1 passed, 7 failed
+E
+run test --config-dir "$d" --devices gpus.json a.test --json
+t "test as JSON" json "not j['ok'] and j['passed'] == 1 and j['tests'][0] == {'name': 'one', 'line': 2, 'passed': False, 'message': 'refused is expected, but it is granted by 10-train.conf'} and len(j['untested']) == 2"
+echo 'tests = ();' >b.test
+tested b.test
+t "test: none at all is no pass" complains 78 "b.test: has no tests: tests = ( { name = ...; }, ... );"
+printf 'tests = ( { name = "x"; expect = "granted"; },\n{ name = "y"; pipeline = "a/b"; expect = "grant"; } );\n' >b.test
+tested b.test
+t "test: a request that lacks its pipeline" complains 78 'b.test:1: a test needs a pipeline, or identity = "caller"'
+echo 'tests = ( { name = "x"; pipeline = "a/b"; expect = "refused"; given = { gpus = 1; }; } );' >b.test
+tested b.test
+t "test: given without a grant" complains 78 'b.test:1: policy and given go with expect = "granted"'
+for j in '[]' '{}' '{"gpus": [{}]}' '{"gpus": [{"vendor": "nvidia", "pci": "x", "rank": 0}]}' '{"gpus": [{"vendor": "nvidia", "pci": "0000:01:00.0"}]}' \
+    '{"gpus": [{"vendor": "nvidia", "rank": 0, "nodes": [{"path": "x"}]}]}' "{\"gpus\": [{\"vendor\": \"amd\", \"rank\": 0, \"model\": \"$(printf %099d 0)\"}]}"; do
+	echo "$j" >bad.json
+	run test --config-dir "$d" --devices bad.json a.test
+	t "test: GPUs that are none: $(echo "$j" | cut -c -60)" sh -c '[ $1 = 65 ] && [ ! -s out ] && grep -q "^gpuhelperctl: bad.json: " err' - "$st"
+done
+
+echo "# edit"
+tree edited
+cp "$here/policy.d/10-train.conf.example" "$d/policy.d/10-train.conf"
+chmod 640 "$d/policy.d/10-train.conf"
+cat >ed <<-'E'
+	#!/bin/sh
+	# as an editor: does to the file what $DO says, and tells its directory's mode
+	stat -c %a "${1%/gpuhelper-edit*}"/gpuhelper-edit.* >"${0%/*}/mode"
+	echo "$1" >"${0%/*}/name"
+	eval "$DO"
+E
+chmod 755 ed
+export TMPDIR="$T"
+edit() { DO=$1 EDITOR=$T/ed run edit --config-dir "$d" "$2" </dev/null; }
+nothing_left() { ! ls -d "$T"/gpuhelper-edit.* >/dev/null 2>&1; }
+before=$(shot "$d")
+edit : 10-train.conf
+t "edit: nothing changed" exits 0 "$d/policy.d/10-train.conf: unchanged"
+t "edit: the copy is nobody else's, and has the file's name" sh -c '[ "$(cat mode)" = 700 ] && grep -q "/10-train.conf$" name'
+edit 'echo "bogus = 1;" >>"$1"' 10-train.conf
+t "edit: what is broken does not get there" is 78
+t "edit: the line is named" says "$d/policy.d/10-train.conf:$(($(wc -l <"$d/policy.d/10-train.conf") + 1)): unknown key \"bogus\""
+t "edit: the file is as it was" [ "$before" = "$(shot "$d")" ]
+edit 'exit 1' 10-train.conf
+t "edit: an editor that fails" complains 74 'the editor failed (it is $VISUAL, else $EDITOR, else vi): nothing has changed'
+edit 'echo "# more" >>"$1"' policy.d/10-train.conf
+t "edit: a change" exits 0 "$d/policy.d/10-train.conf: changed"
+t "edit: it is there, and has the mode it had" sh -c 'tail -1 "$1" | grep -qx "# more" && [ "$(stat -c %a "$1")" = 640 ]' - "$d/policy.d/10-train.conf"
+edit 'echo "pipeline = \"a/b\";" >"$1"' "$d/policy.d/30-new.conf"
+t "edit: a new file" exits 0 "$d/policy.d/30-new.conf: made"
+edit : 40-new.conf
+t "edit: one that the editor did not write" exits 0 "$d/policy.d/40-new.conf: not made"
+edit 'echo "privileged = 1;" >"$1"' gpuhelper.conf
+t "edit: broken settings" is 78
+edit 'echo "max_wait = 5;" >"$1"' gpuhelper.conf
+t "edit: settings" sh -c '[ $1 = 0 ] && grep -qx "max_wait = 5;" "$2"' - "$st" "$d/gpuhelper.conf"
+echo '?' >"$d/policy.d/50-broken.conf"
+edit 'echo "# again" >>"$1"' 10-train.conf
+t "edit: an error elsewhere does not keep out what is right" exits 0 "$d/policy.d/10-train.conf: changed"
+edit 'echo "pipeline = \"a/b\";" >"$1"' 50-broken.conf
+t "edit: a broken one is mended" exits 0 "$d/policy.d/50-broken.conf: changed"
+edit "echo '# theirs' >>'$d/policy.d/10-train.conf'; echo '# ours' >>\"\$1\"" 10-train.conf
+t "edit: changed by another meanwhile" sh -c '[ $1 = 75 ] && grep -qxF "$2" err' - "$st" "gpuhelperctl: $d/policy.d/10-train.conf was changed by somebody else meanwhile: what was edited is in $(cat name)"
+t "edit: nothing of either is lost" sh -c 'tail -1 "$1" | grep -qx "# theirs" && tail -1 "$2" | grep -qx "# ours"' - "$d/policy.d/10-train.conf" "$(cat name)"
+rm -rf "$T"/gpuhelper-edit.*
+ln -s 10-train.conf "$d/policy.d/60-link.conf"
+edit : 60-link.conf
+t "edit: a link" complains 78 "$d/policy.d/60-link.conf is no regular file: the helper would not read it"
+rm "$d/policy.d/60-link.conf"
+for f in ../passwd .x.conf a/b.conf x .conf /etc/passwd; do
+	edit : "$f"
+	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy in policy.d, like 10-train.conf"
+done
+t "edit: nothing of it is left" nothing_left
+# at a terminal it asks: broken, «e», then mended
+cat >ed <<-'E'
+	#!/bin/sh
+	if grep -q bogus "$1"; then sed -i 's/^bogus.*/# mended/' "$1"; else echo 'bogus = 1;' >>"$1"; fi
+E
+if command -v script >/dev/null; then
+	(sleep 1; echo e; sleep 1) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
+	t "edit: at a terminal it may be edited again" sh -c 'grep -q "would not count like this" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+	(sleep 1; echo x) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
+	t "edit: or left as it was" sh -c 'grep -q "is as it was" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+else
+	skip "edit at a terminal" "no script(1)"
+fi
+unset TMPDIR
+
 echo "# the audit log"
 cat >log <<-'E'
 	{"time":"2026-11-21T20:00:00Z","event":"grant","uid":998,"user":"concourse","container":"abc","asked_gpus":"1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0 GPU-1","nvidia 0000:5e:00.0"],"folders":[{"path":"/srv/x","target":"/x","access":"ro"}]}

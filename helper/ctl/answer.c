@@ -98,9 +98,9 @@ policies_json(const struct inquiry *q)
 	json_t *list = json_array(), *j;
 	size_t i;
 
-	for (i = 0; i < q->policies.n; i++) {
+	for (i = 0; i < q->config->policies.n; i++) {
 		j = json_object();
-		put_text(j, "file", q->policies.v[i].policy.name);
+		put_text(j, "file", q->config->policies.v[i].policy.name);
 		put_text(j, "verdict", said_name(q, i));
 		if (i < q->heard && q->said[i].verdict != VERDICT_GRANT)
 			put_text(j, "reason", said_why(q, i));
@@ -267,10 +267,10 @@ say_policies(const struct inquiry *q)
 	const char *name;
 	size_t i;
 
-	if (q->policies.n == 0)
-		say("policies: none in %s/policy.d", q->config_dir);
-	for (i = 0; i < q->policies.n; i++) {
-		name = q->policies.v[i].policy.name;
+	if (q->config->policies.n == 0)
+		say("policies: none in %s/policy.d", q->config->dir);
+	for (i = 0; i < q->config->policies.n; i++) {
+		name = q->config->policies.v[i].policy.name;
 		if (i >= q->heard)
 			say("%s: not asked: %s", name, q->heard == 0 ? "it is decided before any policy" :
 			    q->decision.verdict == VERDICT_GRANT ? "a file before it grants" : "a file before it is broken");

@@ -28,6 +28,9 @@ struct checking {
 	struct check_set set;		/* of the tree, or the files, at hand */
 	json_t *findings, *read;	/* of all of them */
 	size_t errors, warnings;
+	bool quiet;			/* count, and print nothing */
+	const char *file;		/* as it is shown; NULL: none is counted by itself */
+	size_t file_errors;
 };
 
 struct checked *
@@ -448,11 +451,14 @@ conclude(struct checking *k, struct why *why)
 	warn_about(s);
 	for (i = 0; i < s->n; i++) {
 		c = &s->v[i];
-		put_read(k, c);
+		if (!k->quiet)
+			put_read(k, c);
 		sort_faults(&c->faults);
-		for (f = 0; f < c->faults.n; f++)
+		for (f = 0; f < c->faults.n && !k->quiet; f++)
 			put_finding(k, c, &c->faults.v[f]);
 		k->errors += c->faults.errors;
+		if (k->file != NULL && strcmp(c->shown, k->file) == 0)
+			k->file_errors += c->faults.errors;
 		k->warnings += c->faults.n > c->faults.errors ? c->faults.n - c->faults.errors : 0;
 	}
 	return 0;
@@ -577,6 +583,22 @@ check_default(struct checking *k, struct why *why)
 		fault_whole(c, absent.text);
 	ret = conclude(k, why);
 	set_free(&k->set);
+	return ret;
+}
+
+int
+check_copy(const struct options *o, const char *path, const char *shown, const char *file, struct check_count *out,
+    struct why *why)
+{
+	struct checking k = { .options = o, .quiet = file == NULL, .file = file };
+	int ret;
+
+	if (set_begin(&k.set, why) == -1)
+		return -1;
+	check_config_dir(&k.set, path, shown, false);
+	ret = conclude(&k, why);
+	set_free(&k.set);
+	*out = (struct check_count){ k.errors, k.file_errors };
 	return ret;
 }
 

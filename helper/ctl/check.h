@@ -35,6 +35,19 @@ struct check_set {
 /* Adds a file, whose name is copied; NULL: out of memory.  Valid until the next one is added. */
 struct checked *check_add(struct check_set *s, enum checked_kind kind, const char *shown);
 
+struct options;
+struct check_count {
+	size_t errors, file_errors;
+};
+
+/*
+ * Judges the configuration in the directory «path», whoever's its files are, and prints all that is wrong with it as
+ * though it were «shown».  «file», one of it as shown, is counted by itself as well; NULL: nothing is printed, it is
+ * only counted.  -1 with *why: no memory.
+ */
+int check_copy(const struct options *o, const char *path, const char *shown, const char *file, struct check_count *out,
+    struct why *why);
+
 /* What parses, and may still not mean what its author thinks. */
 void warn_about(struct check_set *s);
 

@@ -41,6 +41,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
+	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
 };
 
 #define CONFIG_DIR { OPT_CONFIG_DIR, false, "in place of " GPUHELPER_CONFDIR }
@@ -65,6 +66,11 @@ static const struct takes takes_explain[] = { CONFIG_DIR, JSON,
 	{ OPT_USER, false, "who runs the worker, by name or uid; else who runs this" },
 	END };
 static const struct takes takes_devices[] = { CONFIG_DIR, JSON, END };
+static const struct takes takes_test[] = { CONFIG_DIR, JSON,
+	{ OPT_DEVICES, false, "the GPUs are those that «devices --json» of some host printed" },
+	{ OPT_VERBOSE, false, "name also each test that passes" },
+	END };
+static const struct takes takes_edit[] = { CONFIG_DIR, END };
 static const struct takes takes_doctor[] = { JSON,
 	{ OPT_USER, false, "look on behalf of this user, by name or uid; for root" },
 	END };
@@ -114,6 +120,9 @@ static const struct takes takes_none[] = { END };
 const struct command commands[] = {
 	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "judge gpuhelper.conf and the policies", takes_check, ctl_check },
 	{ "explain", "", 0, 0, "which policy decides about a container, and why no other does", takes_explain, ctl_explain },
+	{ "test", "FILE|-", 1, 1, "whether the policies decide as a file of requests expects", takes_test, ctl_test },
+	{ "edit", "gpuhelper.conf|POLICY", 1, 1, "change a file of the configuration, checked before it counts", takes_edit,
+	  ctl_edit },
 	{ "show-config", "", 0, 0, "the settings and policies in force, with all defaults", takes_show, ctl_show_config },
 	{ "devices", "", 0, 0, "the GPUs of this host and their nodes", takes_devices, ctl_devices },
 	{ "tags", "", 0, 0, "the tags of a Concourse worker that has this host's GPUs", takes_devices, ctl_tags },

@@ -6,11 +6,16 @@
 #include "../pure/settings.h"
 #include "ctl.h"
 
-/*
- * What is in o->config_dir, with its caller's rights: *dir and *strict as of ctl_config_dir().  A broken policy is in
- * the set, with its fault.  -1 with *why; the caller frees *dir, the settings and the set in either case.
- */
-int config_load(const struct options *o, char **dir, bool *strict, struct settings *settings,
-    struct policy_set *policies, struct why *why);
+struct config {
+	char *dir;			/* as of ctl_config_dir(), like the next one */
+	bool strict;
+	struct settings settings;
+	struct policy_set policies;	/* a broken one is in it, with its fault */
+};
+
+/* What is in o->config_dir, read with its caller's rights.  -1 with *why.  config_free() in either case. */
+int config_load(const struct options *o, struct config *out, struct why *why);
+void config_free(struct config *c);
+#define autoconfig __attribute__((cleanup(config_free)))
 
 #endif

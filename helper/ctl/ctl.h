@@ -28,6 +28,7 @@ struct options {
 	bool undo, tags;
 	const char *since;
 	bool denied;
+	const char *devices_file;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
@@ -38,6 +39,8 @@ struct options {
 int ctl_check(const struct options *o);
 int ctl_explain(const struct options *o);
 int ctl_show_config(const struct options *o);
+int ctl_test(const struct options *o);
+int ctl_edit(const struct options *o);
 int ctl_devices(const struct options *o);
 int ctl_tags(const struct options *o);
 int ctl_keys_fetch(const struct options *o);
@@ -71,8 +74,8 @@ json_t *leases_now(void);
 char *ctl_read_input(const char *path, size_t max, size_t *len, struct why *why);
 
 /*
- * Replaces the file «name» in the directory «dir» at once and as a whole, mode
- * 0644; «shown» is its name in messages.  modified: its time, NULL for now.  -1
+ * Replaces the file «name» in the directory «dir» at once and as a whole; its group and mode stay, a new file has mode
+ * 0644.  «shown» is its name in messages.  modified: its time, NULL for now.  -1
  * with *why, and nothing has changed.
  */
 int ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,

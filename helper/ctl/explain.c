@@ -3,75 +3,10 @@
  * same code, and does nothing of what follows.  Runs with its caller's rights;
  * believes a --user, an --identity and a --pipeline, since it gives nothing.
  */
-#include "configload.h"
 #include "explain.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "../host/cdigpus.h"
-#include "../host/drivers.h"
-#include "../host/issuerkeys.h"
-#include "../host/users.h"
-#include "../pure/cleanup.h"
-#include "../judge/see.h"
-#include "../pure/hostcheck.h"
-#include "../pure/wire.h"
-#include "../read/parse.h"
-
-static void
-inquiry_free(struct inquiry *q)
-{
-	size_t i;
-
-	decision_free(&q->decision);
-	inventory_free(&q->host);
-	cdi_registry_free(&q->specs);
-	for (i = 0; i < q->heard; i++)
-		free(q->said[i].why);
-	free(q->said);
-	ask_free(&q->ask);
-	known_free(&q->known);
-	free(q->user);
-	request_free(&q->request);
-	spec_free(&q->spec);
-	bundle_close(&q->bundle);
-	policy_set_free(&q->policies);
-	settings_free(&q->settings);
-	strlist_free(&q->notes);
-	free(q->config_dir);
-}
-
-void
-note(struct inquiry *q, const char *fmt, ...)
-{
-	autofree char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
-	va_end(ap);
-	if (text != NULL)
-		(void)strlist_add(&q->notes, text, SIZE_MAX);
-}
-
-/* Whose worker it is: --user by name or number, else who runs this. */
-static int
-set_asker(struct inquiry *q)
-{
-	const char *given = q->options->user;
-	uint32_t uid = getuid();
-
-	if (given != NULL && !user_uid(given, &uid, NULL) && !text_u32(given, 0, UINT32_MAX - 1, &uid))
-		return refuse(&q->why, WHY_DATA, "user \"%s\" is not in /etc/passwd", given);
-	q->user = user_name(uid);
-	q->asker = (struct asker){ .uid = uid, .user = q->user, .enforced = uid == 0,
-		.member = uid == 0 || (q->user != NULL && user_in_group(q->user, "gpuhelper")) };
-	return 0;
-}
 
 static int
 read_bundle(struct inquiry *q)
@@ -85,169 +20,6 @@ read_bundle(struct inquiry *q)
 	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, false, q->privilege, &q->why);
 }
 
-static int
-copy(char **out, const char *text, struct why *why)
-{
-	if (text != NULL && (*out = strdup(text)) == NULL)
-		return refuse_nomem(why);
-	return 0;
-}
-
-/* The request that a container of this pipeline would make, from the options. */
-static int
-read_options(struct inquiry *q, enum identity_kind kind)
-{
-	const struct options *o = q->options;
-	struct request *r = &q->request;
-	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
-
-	if (copy(&r->gpus, o->gpus, &q->why) == -1 || copy(&r->folders, o->folders, &q->why) == -1)
-		return -1;
-	q->asks = kind == IDENTITY_TOKEN || r->gpus != NULL || r->folders != NULL;
-	if (o->token_file != NULL)
-		return token_load(q);
-	if (kind == IDENTITY_CALLER || slash == NULL)
-		return 0;
-	if ((r->team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
-		return refuse_nomem(&q->why);
-	if (copy(&r->pipeline, slash + 1, &q->why) == -1 || copy(&r->job, o->job, &q->why) == -1)
-		return -1;
-	return copy(&r->instance_vars, o->instance_vars, &q->why);
-}
-
-/* As the helper has it done (root/judge.c). */
-static int
-identify_token(struct inquiry *q)
-{
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = q->request.token, .now = q->now, .issuer = q->settings.issuer,
-		.keys = issuers_keys_find(&q->settings, q->strict), .issuers = q->settings.issuers };
-	uint32_t issuer;
-	int ret;
-
-	q->known = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
-	token_hash(q->request.token, q->known.token_hash);
-	if (a.keys == NULL)
-		return refuse_nomem(&q->why);
-	if ((ret = token_identify(&a, &issuer, &q->known.claims, &q->token, &q->why)) == 0)
-		known_by_token(&q->known, &q->settings.issuer[issuer]);
-	found_keys_free(a.keys, a.issuers);
-	return ret;
-}
-
-/* What the helper would know of the pipeline (root/grant.c); «proven»: taken as if a token had said it. */
-static int
-identify(struct inquiry *q, bool proven)
-{
-	if (!q->asks)
-		return 0;
-	if ((q->request.token != NULL ? identify_token(q) :
-	    identity_of_claims(&q->request, vars_parse, &q->known, &q->why)) == -1) {
-		if (q->options->token_file != NULL && q->token.n == 0)
-			token_failed_early(q);
-		return -1;
-	}
-	q->identity = q->known.id;
-	if (!proven)
-		return 0;
-	q->identity.kind = IDENTITY_TOKEN;
-	q->identity.issuer = q->options->issuer;
-	if (q->options->issuer == NULL && q->settings.issuers == 1)
-		q->identity.issuer = q->settings.issuer[0].url;
-	return 0;
-}
-
-static void
-hear(void *ctx, const char *file, enum verdict_kind v, const char *why)
-{
-	struct inquiry *q = ctx;
-	size_t n = strlen(file);
-
-	/* the reason names the file once more, where it is not a line of it */
-	if (strncmp(why, file, n) == 0 && why[n] == ':' && why[n + 1] == ' ')
-		why += n + 2;
-	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
-}
-
-/* As root/host.c: what the helper would not believe is not believed here. */
-static int
-look_for_gpus(struct inquiry *q, struct why *why)
-{
-	struct inventory *host = &q->host;
-
-	if (host_see(policies_vendors(&q->policies, &q->asker), host, why) == -1 ||
-	    drivers_read(host, why) == -1 || host_check(host, why) == -1)
-		return -1;
-	inventory_rank(host);
-	return cdigpus_load(specs_parse, &q->specs, host, why);
-}
-
-static int
-ask_policies(struct inquiry *q)
-{
-	struct why blind = { 0 };
-	const struct question question = { &q->asker, &q->identity, &q->ask, &q->settings, &q->policies, q->policies.n,
-		&q->host, &blind };
-
-	if ((q->said = calloc(q->policies.n + 1, sizeof(*q->said))) == NULL)
-		return refuse_nomem(&q->why);
-	if (ask_wants_gpus(&q->ask))
-		(void)look_for_gpus(q, &blind);
-	decide(&question, &q->decision, hear, q);
-	if (q->decision.verdict == VERDICT_GRANT)
-		return 0;
-	q->why = q->decision.why;
-	return -1;
-}
-
-/* As though this tool had been started in the worker's environment. */
-static int
-bound_ask(struct inquiry *q)
-{
-	if (!q->settings.respect_allocation)
-		return 0;
-	return gpu_bounds_parse(getenv("CUDA_VISIBLE_DEVICES"), getenv("ROCR_VISIBLE_DEVICES"), q->ask.bound, &q->why);
-}
-
-/* The way of root/grant.c, without what it does.  -1: q->why is the answer. */
-static int
-judge(struct inquiry *q, bool proven)
-{
-	if (q->request.privileged && q->settings.privileged == PRIVILEGED_DENY)
-		return privilege_refuse(q->privilege, &q->why);
-	if (!q->asks && !q->settings.grant_unasked) {
-		q->outcome = OUTCOME_PLAIN;
-		return refuse(&q->why, WHY_DENIED, "the container asks for nothing: it brings no GPUHELPER_TOKEN, "
-		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
-	}
-	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
-	    identify(q, proven) == -1)
-		return -1;
-	if (ask_policies(q) == 0) {
-		q->outcome = OUTCOME_GRANTED;
-		return 0;
-	}
-	if (!q->asks && q->why.code == WHY_DENIED)
-		q->outcome = OUTCOME_PLAIN;
-	return -1;
-}
-
-static int
-read_kind(const struct options *o, enum identity_kind *kind)
-{
-	static const enum identity_kind kinds[] = { IDENTITY_TOKEN, IDENTITY_CALLER, IDENTITY_CLAIM };
-	size_t i;
-
-	*kind = IDENTITY_TOKEN;
-	if (o->identity == NULL)
-		return 0;
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(o->identity, identity_name(kinds[i])) == 0) {
-			*kind = kinds[i];
-			return 0;
-		}
-	return -1;
-}
-
 /* 0, or the exit status after a complaint. */
 static int
 check_usage(const struct options *o, enum identity_kind *kind)
@@ -257,7 +29,7 @@ check_usage(const struct options *o, enum identity_kind *kind)
 	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
 	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
 		return misuse(o, "explain: --bundle says all but the user: leave the other options out");
-	if (read_kind(o, kind) == -1)
+	if (inquiry_kind(o, kind) == -1)
 		return misuse(o, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
 	if (o->token_file != NULL || o->at != NULL)
 		return token_usage(o);
@@ -276,7 +48,7 @@ static void
 note_assumed(struct inquiry *q, enum identity_kind kind)
 {
 	if (kind == IDENTITY_TOKEN)
-		note(q, "that a token proves the pipeline is taken as given%s", q->settings.issuers > 0 ? "" :
+		note(q, "that a token proves the pipeline is taken as given%s", q->config->settings.issuers > 0 ? "" :
 		    ", but gpuhelper.conf names no issuers whose tokens to take");
 	if (kind == IDENTITY_CALLER && q->options->pipeline != NULL)
 		note(q, "with --identity caller nothing is known of the pipeline: --pipeline plays no part");
@@ -290,15 +62,14 @@ explain(struct inquiry *q, enum identity_kind kind)
 	const bool brings = q->options->token_file != NULL;
 	const bool proven = q->options->bundle == NULL && !brings && kind == IDENTITY_TOKEN;
 
-	if (config_load(q->options, &q->config_dir, &q->strict, &q->settings, &q->policies, &q->why) == -1 ||
-	    set_asker(q) == -1 || (q->options->bundle != NULL ? read_bundle(q) : read_options(q, kind)) == -1)
+	if (inquiry_asker(q) == -1 || (q->options->bundle != NULL ? read_bundle(q) : inquiry_request(q, kind)) == -1)
 		return give_up(q->options, &q->why);
 	q->outcome = OUTCOME_REFUSED;
 	if (token_alone(q->options)) {
-		(void)identify(q, false);
+		(void)inquiry_identify(q, false);
 		return token_answer(q);
 	}
-	if (judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
+	if (inquiry_judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
 	    q->token.n == 0)
 		return give_up(q->options, &q->why);
 	if (q->options->bundle != NULL && q->identity.kind == IDENTITY_TOKEN)
@@ -317,13 +88,14 @@ explain(struct inquiry *q, enum identity_kind kind)
 int
 ctl_explain(const struct options *o)
 {
-	struct inquiry q = { .options = o, .bundle = { .dir = -1 }, .identity = { .kind = IDENTITY_CALLER },
-		.now = time(NULL) };
+	autoconfig struct config config = { 0 };
+	struct inquiry q = { .options = o, .config = &config, .bundle = { .dir = -1 },
+		.identity = { .kind = IDENTITY_CALLER }, .now = time(NULL) };
 	enum identity_kind kind = IDENTITY_TOKEN;
 	int status = check_usage(o, &kind);
 
 	if (status == 0)
-		status = explain(&q, kind);
+		status = config_load(o, &config, &q.why) == 0 ? explain(&q, kind) : give_up(o, &q.why);
 	inquiry_free(&q);
 	return status;
 }

@@ -65,7 +65,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	const struct inventory *inv = &q->decision.inventory;
 	struct driver_want want[WANTS_MAX];
 	struct vendor_grant granted[WANTS_MAX];
-	struct driver_question question = { &q->specs, inv, &q->settings, want, 0 };
+	struct driver_question question = { &q->specs, inv, &q->config->settings, want, 0 };
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	const size_t before = edits->mounts;
@@ -77,7 +77,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
 		}
 	if (driver_files(&question, edits, &used, why) == -1 || driver_nodes(&question, &nodes, why) == -1 ||
-	    (q->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
+	    (q->config->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
 	    vendor_env(inv, granted, question.wants, &edits->env, why) == -1))
 		return -1;
 	for (i = 0; i < used.n; i++)
@@ -93,7 +93,7 @@ look_at_runtime(const struct inquiry *q, struct why *why)
 {
 	autofree char *path = NULL;
 
-	return q->settings.runtime != NULL && (path = runtime_find(q->settings.runtime, why)) == NULL ? -1 : 0;
+	return q->config->settings.runtime != NULL && (path = runtime_find(q->config->settings.runtime, why)) == NULL ? -1 : 0;
 }
 
 /* And then, before it asks. */
@@ -101,7 +101,7 @@ static int
 look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
 {
 	return annotations_check(&q->spec, q->asker.uid == 0, why) == -1 ||
-	    rootfs_open(&q->spec, q->bundle.path, &q->settings, rootfd, rootpath, why) == -1 ||
+	    rootfs_open(&q->spec, q->bundle.path, &q->config->settings, rootfd, rootpath, why) == -1 ||
 	    sources_check(&q->spec, why) == -1 ? -1 : 0;
 }
 

@@ -67,7 +67,7 @@ token_failed_early(struct inquiry *q)
 	static const char prefix[] = "GPUHELPER_TOKEN: ";
 	const char *text = q->why.text, *name = "keys";
 
-	if (q->settings.issuers == 0)
+	if (q->config->settings.issuers == 0)
 		name = "issuers";
 	else if (q->why.code == WHY_DATA)
 		name = "form";

@@ -230,19 +230,16 @@ say_all(const json_t *settings, const json_t *policies)
 int
 ctl_show_config(const struct options *o)
 {
-	autosettings struct settings settings = { 0 };
-	autopolicyset struct policy_set policies = { 0 };
-	autofree char *dir = NULL;
-	bool strict;
+	autoconfig struct config config = { 0 };
 	json_t *s, *list = json_array();
 	struct why why;
 	size_t i;
 	int ret;
 
-	if ((ret = config_load(o, &dir, &strict, &settings, &policies, &why)) == 0) {
-		s = settings_json(&settings);
-		for (i = 0; i < policies.n; i++)
-			json_array_append_new(list, policy_json(&policies.v[i]));
+	if ((ret = config_load(o, &config, &why)) == 0) {
+		s = settings_json(&config.settings);
+		for (i = 0; i < config.policies.n; i++)
+			json_array_append_new(list, policy_json(&config.policies.v[i]));
 		if (o->json)
 			put_out(json_pack("{s:O, s:O}", "settings", s, "policies", list));
 		else

@@ -28,6 +28,21 @@ write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
+/* As the file was that is replaced, where there is one: its group may be let in to read it, or nobody. */
+static int
+take_over(int fd, int dir, const char *name)
+{
+	struct stat st, mine;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT ? fchmod(fd, 0644) : -1;
+	if (!S_ISREG(st.st_mode))
+		return fchmod(fd, 0644);
+	if (fstat(fd, &mine) == -1 || (mine.st_gid != st.st_gid && fchown(fd, (uid_t)-1, st.st_gid) == -1))
+		return -1;
+	return fchmod(fd, st.st_mode & 0777);
+}
+
 int
 ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
     const struct timespec *modified, struct why *why)
@@ -45,7 +60,7 @@ ctl_write_file(int dir, const char *name, const char *shown, const char *text, s
 	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
 		return refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
 	/* the mode last but one, whatever the umask: half a file is nobody's to read */
-	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || fchmod(fd, 0644) == -1 || fsync(fd) == -1 ||
+	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || take_over(fd, dir, name) == -1 || fsync(fd) == -1 ||
 	    renameat(dir, temp, dir, name) == -1) {
 		refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
 		(void)unlinkat(dir, temp, 0);

@@ -17,6 +17,7 @@
 #include "../pure/varsjson.h"
 #include "../pure/vendorenv.h"
 #include "conf.h"
+#include "confjson.h"
 #include "folderread.h"
 
 /* Legal, and most likely not what is meant. */
@@ -67,39 +68,6 @@ read_jobs(config_setting_t *s, void *out, struct faults *f)
 		fault_add(f, conf_line(s), false, "jobs is empty: leave it out for every job");
 }
 
-/* A setting as JSON, for comparing with a token's instance_vars. */
-static json_t *
-as_json(config_setting_t *s, struct faults *f)
-{
-	json_t *j = NULL, *item;
-	int i;
-
-	switch (config_setting_type(s)) {
-	case CONFIG_TYPE_INT:
-		return json_integer(config_setting_get_int(s));
-	case CONFIG_TYPE_BOOL:
-		return json_boolean(config_setting_get_bool(s));
-	case CONFIG_TYPE_STRING:
-		return json_string(config_setting_get_string(s));
-	case CONFIG_TYPE_GROUP:
-		j = json_object();
-		break;
-	case CONFIG_TYPE_ARRAY:
-	case CONFIG_TYPE_LIST:
-		j = json_array();
-		break;
-	}
-	for (i = 0; j != NULL && i < config_setting_length(s); i++) {
-		config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
-
-		item = as_json(e, f);
-		if (json_is_object(j) ? json_object_set_new(j, config_setting_name(e), item) == -1 :
-		    json_array_append_new(j, item) == -1)
-			fault_add(f, conf_line(e), false, "this value can't be compared");
-	}
-	return j;
-}
-
 static void
 read_instance_vars(config_setting_t *s, void *out, struct faults *f)
 {
@@ -110,7 +78,7 @@ read_instance_vars(config_setting_t *s, void *out, struct faults *f)
 		fault_add(f, conf_line(s), false, "instance_vars must be a group: { name = value; ... }");
 		return;
 	}
-	vars = as_json(s, f);
+	vars = conf_json(s, f);
 	if (vars == NULL || !instance_vars_of(vars, &p->instance_vars))
 		fault_add(f, conf_line(s), false, "out of memory");
 	json_decref(vars);

@@ -74,12 +74,14 @@ json_t *leases_now(void);
 char *ctl_read_input(const char *path, size_t max, size_t *len, struct why *why);
 
 /*
- * Replaces the file «name» in the directory «dir» at once and as a whole; its group and mode stay, a new file has mode
- * 0644.  «shown» is its name in messages.  modified: its time, NULL for now.  -1
+ * Replaces the file «name» in the directory «dir» at once and as a whole, mode
+ * 0644; «shown» is its name in messages.  modified: its time, NULL for now.  -1
  * with *why, and nothing has changed.
  */
 int ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
     const struct timespec *modified, struct why *why);
+/* The same, but a file that is there keeps its group and mode: an administrator's own. */
+int ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why);
 
 /*
  * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict

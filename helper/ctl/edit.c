@@ -260,7 +260,7 @@ put_in_place(struct editing *e, const char *text, size_t len, struct why *why)
 		return refuse(why, WHY_AGAIN, "%s was changed by somebody else meanwhile: what was edited is in %s", e->shown,
 		    e->copy);
 	}
-	if (ctl_write_file(e->dir, e->name, e->shown, text, len, NULL, why) == -1) {
+	if (ctl_change_file(e->dir, e->name, e->shown, text, len, why) == -1) {
 		e->keep = true;
 		complain(why->code, "what was edited is in %s", e->copy);
 		return -1;

@@ -72,7 +72,7 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 
 	if (dir == -1)
 		return -1;
-	if ((ret = ctl_write_file(dir, FILE_NAME, SHOWN, text->p, text->len, NULL, why)) == 0)
+	if ((ret = ctl_change_file(dir, FILE_NAME, SHOWN, text->p, text->len, why)) == 0)
 		ret = settings_load(name, false, &settings, NULL, NULL, why);
 	if (ret == -1)
 		cause = *why;
@@ -135,7 +135,7 @@ setup_conf(const struct setup *s, bool dry, struct why *why)
 	if (text.failed)
 		return refuse_nomem(why);
 	if (check_text(s, &text, why) == -1 ||
-	    (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text.p, text.len, NULL, why) == -1))
+	    (!dry && ctl_change_file(dir, FILE_NAME, SHOWN, text.p, text.len, why) == -1))
 		return -1;
 	say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
 	say_lines(lines.p);
@@ -187,7 +187,7 @@ setup_conf_undo(bool dry, struct why *why)
 		say("settings: " SHOWN " has no lines of «setup»");
 		return 0;
 	}
-	if (!dry && ctl_write_file(dir, FILE_NAME, SHOWN, text, strlen(text), NULL, why) == -1)
+	if (!dry && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
 		return -1;
 	say("settings: %s these lines from " SHOWN, dry ? "would take" : "took");
 	return 0;

@@ -43,9 +43,16 @@ take_over(int fd, int dir, const char *name)
 	return fchmod(fd, st.st_mode & 0777);
 }
 
-int
-ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
-    const struct timespec *modified, struct why *why)
+static int
+make_new(int fd, int dir, const char *name)
+{
+	(void)dir, (void)name;
+	return fchmod(fd, 0644);
+}
+
+static int
+put_in_place(int dir, const char *name, const char *shown, const char *text, size_t len,
+    const struct timespec *modified, int (*dress)(int fd, int dir, const char *name), struct why *why)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 		modified != NULL ? *modified : (struct timespec){ .tv_nsec = UTIME_NOW } };
@@ -60,7 +67,7 @@ ctl_write_file(int dir, const char *name, const char *shown, const char *text, s
 	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
 		return refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
 	/* the mode last but one, whatever the umask: half a file is nobody's to read */
-	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || take_over(fd, dir, name) == -1 || fsync(fd) == -1 ||
+	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || dress(fd, dir, name) == -1 || fsync(fd) == -1 ||
 	    renameat(dir, temp, dir, name) == -1) {
 		refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
 		(void)unlinkat(dir, temp, 0);
@@ -69,4 +76,17 @@ ctl_write_file(int dir, const char *name, const char *shown, const char *text, s
 	if (fsync(dir) == -1)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	return 0;
+}
+
+int
+ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
+    const struct timespec *modified, struct why *why)
+{
+	return put_in_place(dir, name, shown, text, len, modified, make_new, why);
+}
+
+int
+ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why)
+{
+	return put_in_place(dir, name, shown, text, len, NULL, take_over, why);
 }

@@ -1062,6 +1062,84 @@ else
 fi
 unset TMPDIR
 
+echo "# audit verify"
+cat >chain.py <<-'E'
+	# chain.py FIRST LAST [HASH]: these records of a chain, as the helper writes them; the last one's hash on stderr
+	import hashlib, sys
+	first, last = int(sys.argv[1]), int(sys.argv[2])
+	prev = sys.argv[3] if len(sys.argv) > 3 else "0" * 64
+	for n in range(first, last + 1):
+	    line = '{"n":%d,"prev":"%s","time":"2026-11-24T05:%02d:%02dZ","event":"grant","uid":0}' % (n, prev, n // 60 % 60, n % 60)
+	    prev = hashlib.sha256(line.encode()).hexdigest()
+	    print(line)
+	print(prev, file=sys.stderr)
+E
+python3 chain.py 1 50 >log.1 2>h50
+python3 chain.py 51 100 "$(cat h50)" >log.2 2>h100
+verify() { run audit verify "$@"; }
+# damaged NAME LINE...: what verify says of the file «log»
+damaged() {
+	name=$1 line=$2
+	verify log
+	t "verify: $name" sh -c '[ $1 = 65 ] && grep -qxF "$2" out && grep -q "NOT whole" out' - "$st" "$line"
+}
+cat log.1 log.2 >log
+verify log
+t "verify: a log that is whole" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, 2026-11-24T05:00:01Z to 2026-11-24T05:01:40Z, in 1 file: whole (0\.[0-9] s)$" out && grep -qx "head $(cat h100)" out' - "$st"
+gzip -k log.1
+verify log.2 log.1.gz
+t "verify: a rotated set, in any order" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, .* in 2 files: whole" out' - "$st"
+verify log.2
+t "verify: the oldest file is not here" sh -c '[ $1 = 0 ] && grep -qx "note: records 1 to 50 are in files that are not here" out' - "$st"
+verify --head "$(cat h50)" log
+t "verify --head: the record is found" sh -c '[ $1 = 0 ] && grep -q "^--head is that of record 50:" out' - "$st"
+verify --head "$(tr 0-8 1-9 <h50)" log
+t "verify --head: no record has it" is 65
+verify --head xyz log
+t "verify --head: no hash" complains 64 "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits"
+sed '20s/"uid":0/"uid":1/' log.1 >log
+damaged "one byte changed" "log:21: record 21 does not follow record 20 as it stands here: one of the two was changed"
+sed '20d' log.1 >log
+damaged "one record removed" "log:20: record 20 is missing before this one"
+sed '20,29d' log.1 >log
+damaged "ten removed" "log:20: records 20 to 29 are missing before this one"
+sed '20{h;d};21G' log.1 >log
+damaged "two swapped" "log:21: record 20 stands after record 21: moved, or written twice"
+sed '20p' log.1 >log
+damaged "one twice" "log:21: record 20 stands after record 20: moved, or written twice"
+sed '20a{"time":"2026-11-24T05:00:00Z","event":"grant","uid":0}' log.1 >log
+damaged "one that is not in the chain" "log:21: a record that is not in the chain: the helper wrote none such"
+sed '1s/"prev":"0/"prev":"1/' log.1 >log
+damaged "a first record that is none" "log:1: record 1 names a record before it: there was none"
+# with its last records cut off a log is whole: what tells is the head
+head -40 log.1 >log
+verify --head "$(cat h50)" log
+t "verify --head: the log's end was cut off" sh -c '[ $1 = 65 ] && grep -q "^no record here has the hash of --head" out' - "$st"
+gzip -c log.1 | head -c 300 >log.gz
+verify log.gz
+t "verify: a file that is cut off" sh -c '[ $1 = 65 ] && grep -q "the file can.t be read to its end: cut off, or damaged$" out' - "$st"
+{ echo '{"time":"x","event":"grant","uid":0}'; sed 5q log.1; echo '{"time":"x","event":"refuse","uid":7}'; echo '{"tim'; sed -n '6,$p' log.1; } >log
+verify log
+t "verify: records from before, refusals outside, a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records from before there was a chain: nothing can be said of them" out &&
+    grep -q "^note: 1 refusals outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
+verify --json log
+t "verify as JSON" json "j['ok'] and j['count'] == 50 and j['before'] == 1 and j['outside'] == 1 and j['torn'] == 1 and j['findings'] == []"
+verify --json nowhere
+t "verify: no file" is 74
+: >log
+verify log
+t "verify: an empty log" exits 0 "no record of the chain in 1 file"
+# 30 faults: 20 are told
+awk 'NR % 2' log.1 >log
+verify log
+t "verify: not more faults than anyone reads" sh -c '[ "$(grep -c "is missing" out)" = 20 ] && grep -qx "and 4 more" out'
+if [ -n "${LONG:-}" ]; then
+	python3 chain.py 1 1000000 >log 2>h
+	verify log
+	t "verify: 10^6 records" sh -c '[ $1 = 0 ] && sed "s/^/# /" out && grep -q "^records 1 to 1000000,.*whole" out' - "$st"
+fi
+rm -f log log.*
+
 echo "# the audit log"
 cat >log <<-'E'
 	{"time":"2026-11-21T20:00:00Z","event":"grant","uid":998,"user":"concourse","container":"abc","asked_gpus":"1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0 GPU-1","nvidia 0000:5e:00.0"],"folders":[{"path":"/srv/x","target":"/x","access":"ro"}]}

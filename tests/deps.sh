@@ -6,7 +6,7 @@
 # other: what tests/other.sh wants in another release's root directory.
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libselinux1-dev nettle-dev
-libgmp-dev libcurl4-openssl-dev libyaml-dev ca-certificates"
+libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
@@ -30,7 +30,7 @@ if ! command -v apt-get >/dev/null; then
 	deps.sh: no apt-get here.  On Fedora:
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
 	    systemd-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
-	    glibc-static libcurl-devel libyaml-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
+	    glibc-static libcurl-devel libyaml-devel zlib-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
 	    cppcheck procps-ng openssl
 	EOF
 	exit 2

@@ -42,6 +42,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
+	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
 };
 
 #define CONFIG_DIR { OPT_CONFIG_DIR, false, "in place of " GPUHELPER_CONFDIR }
@@ -108,6 +109,9 @@ static const struct takes takes_audit[] = { JSON,
 	{ OPT_PIPELINE, false, "of this pipeline alone" },
 	{ OPT_DENIED, false, "only what was refused" },
 	END };
+static const struct takes takes_verify[] = { JSON,
+	{ OPT_HEAD, false, "the log was once up to this record, whose hash this command printed then" },
+	END };
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only say what would be done" },
 	{ OPT_UNDO, false, "take away what this command has put there" },
@@ -142,6 +146,8 @@ const struct command commands[] = {
 	  ctl_cdi_generate },
 	{ "audit show", "[FILE|- ...]", 0, SIZE_MAX, "what the audit log tells, a line for each record", takes_audit,
 	  ctl_audit_show },
+	{ "audit verify", "[FILE ...]", 0, SIZE_MAX, "whether any record of the audit log was changed, removed or moved",
+	  takes_verify, ctl_audit_verify },
 	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },

@@ -28,7 +28,7 @@ struct options {
 	bool undo, tags;
 	const char *since;
 	bool denied;
-	const char *devices_file;
+	const char *devices_file, *head;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */
@@ -54,6 +54,7 @@ int ctl_cdi_validate(const struct options *o);
 int ctl_cdi_list(const struct options *o);
 int ctl_cdi_inject(const struct options *o);
 int ctl_cdi_generate(const struct options *o);
+int ctl_audit_verify(const struct options *o);
 int ctl_audit_show(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);

@@ -1,4 +1,4 @@
-/* See audit.h.  Appends and does nothing else. */
+/* See audit.h.  Appends and does nothing else; how a record is linked to the one before it: chain.h. */
 #include "audit.h"
 
 #include <errno.h>
@@ -9,6 +9,9 @@
 
 #include "../host/file.h"
 #include "../host/trust.h"
+#include "../pure/auditchain.h"
+#include "chain.h"
+#include "owncgroup.h"
 
 int
 audit_open(struct why *why)
@@ -20,14 +23,14 @@ audit_open(struct why *why)
 	/* above it only root may own, but some systems let a group write in /var/log: the folder itself must be ours */
 	if ((dir = trust_open_dir(GPUHELPER_LOGDIR, false, why)) == -1 || trust_check(dir, GPUHELPER_LOGDIR, why) == -1)
 		return -1;
-	fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = openat(dir, "audit.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1 && errno == ENOENT) {
-		fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+		fd = openat(dir, "audit.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 		/* its folder's group (gpuhelper's, where it was installed) reads it: so an administrator can name another */
 		if (fd != -1 && fstat(dir, &st) == 0 && fchown(fd, 0, st.st_gid) == 0)
 			(void)fchmod(fd, 0640);
 		else if (fd == -1 && errno == EEXIST)
-			fd = openat(dir, "audit.jsonl", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+			fd = openat(dir, "audit.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd == -1)
 		return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", strerror(errno));
@@ -38,19 +41,29 @@ audit_open(struct why *why)
 	return fd;
 }
 
-int
-audit_append(int fd, struct audit_line *line, struct why *why)
+/* Of who is refused because his caller could stop him: with the chain in his hand he would stop everyone. */
+static int
+append_unlinked(int fd, const struct buf *line, struct why *why)
 {
-	const ssize_t n = write(fd, line->text.p, line->text.len);
+	const ssize_t n = write(fd, line->p, line->len);
 
-	if (n == (ssize_t)line->text.len) {
-		line->suppressed = 0;
+	if (n == (ssize_t)line->len)
 		return 0;
-	}
 	/* a torn line must not swallow the next one */
 	if (n > 0)
 		(void)!write(fd, "\n", 1);
 	return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", n == -1 ? strerror(errno) : "no space left");
+}
+
+int
+audit_append(int fd, struct audit_line *line, struct why *why)
+{
+	const int ret = fd == -1 ? refuse(why, WHY_BUG, "the audit log is not open") :
+	    has_left_cgroup() ? chain_append(fd, audit_open, &line->text, why) : append_unlinked(fd, &line->text, why);
+
+	if (ret == 0)
+		line->suppressed = 0;
+	return ret;
 }
 
 int
@@ -72,7 +85,7 @@ count(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, st
 
 	if (record_line(r, line, why) == -1)
 		return -1;
-	if (rate_take(rate, kind, line->len, why) == 0)
+	if (rate_take(rate, kind, line->len + AUDIT_LINK_MAX, why) == 0)
 		return 0;
 	if (rate->used_up)
 		(void)audit_write(fd, &quota, &ignored);

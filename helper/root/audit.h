@@ -10,10 +10,13 @@
 /* Members of a struct record: who asked. */
 #define ASKED_BY(p) .uid = (p)->asker.uid, .user = (p)->user, .pid = (p)->pid
 
-/* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor. */
+/* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor, to be read and appended to. */
 int audit_open(struct why *why);
 
-/* Appends one record with a single write.  -1 with *why if it did not go in whole. */
+/*
+ * Appends one record with a single write, linked to the one before it, but for a record of who could not leave his
+ * caller's cgroup.  -1 with *why if it did not go in whole, or (WHY_AGAIN) another helper is at it for too long.
+ */
 int audit_write(int fd, const struct record *r, struct why *why);
 
 /*

@@ -254,7 +254,10 @@ static int
 record(struct work *w, const char *event, const struct why *why)
 {
 	const struct record rec = record_of(w, event, why);
+	struct why ignored;
 
+	/* who can't is refused for that, or for what was wrong before: his record stands outside the chain */
+	(void)leave_cgroup(w->peer->starter, &ignored);
 	return audit_count_and_write(w->audit, &rec, strcmp(event, "plain") == 0 ? RATE_PLAIN : RATE_REFUSAL, &w->why);
 }
 

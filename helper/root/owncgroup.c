@@ -273,6 +273,14 @@ make_own_cgroup(uid_t starter)
 	}
 }
 
+static bool left;
+
+bool
+has_left_cgroup(void)
+{
+	return left;
+}
+
 int
 leave_cgroup(uid_t starter, struct why *why)
 {
@@ -281,7 +289,8 @@ leave_cgroup(uid_t starter, struct why *why)
 	char *rest;
 
 	/* root's own, such as that of gpuhelper@.service, holds us to limits that are meant */
-	if (starter == 0)
+	left = left || starter == 0;
+	if (left)
 		return 0;
 	if ((text = read_own(why)) == NULL)
 		return -1;
@@ -294,5 +303,6 @@ leave_cgroup(uid_t starter, struct why *why)
 	 * back only as far as that cgroup's limit, its owner's, lets it.  What follows is on our own.
 	 */
 	(void)mlockall(MCL_CURRENT);
+	left = true;
 	return 0;
 }

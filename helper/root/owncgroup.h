@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_OWNCGROUP_H
 #define GPUHELPER_ROOT_OWNCGROUP_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "../pure/why.h"
@@ -26,5 +27,7 @@ void make_own_cgroup(uid_t starter);
  * What it has in memory is then locked there.
  */
 int leave_cgroup(uid_t starter, struct why *why);
+/* It has been called, with success; again it does nothing. */
+bool has_left_cgroup(void);
 
 #endif

@@ -149,25 +149,34 @@ state_touch(int dir, const char *name, struct why *why)
 
 /* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
 int
-state_lock(int dir, const char *name, int wait_ms, struct why *why)
+state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 {
-	const char *slash = strrchr(name, '/');
-	char shown[128];
-	int fd, ret, saved;
+	int ret, saved;
 
-	snprintf(shown, sizeof(shown), "%s%s", slash != NULL ? "" : ".../", slash != NULL ? slash + 1 : name);
-	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(errno));
 	wake_after(wait_ms);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;
 	wake_after(0);
 	if (ret == 0)
+		return 0;
+	if (saved == EINTR)
+		return refuse(why, WHY_AGAIN, "%s is held by another gpuhelper for over %d ms: try again", shown, wait_ms);
+	return refuse(why, WHY_IO, "%s: %s", shown, strerror(saved));
+}
+
+int
+state_lock(int dir, const char *name, int wait_ms, struct why *why)
+{
+	const char *slash = strrchr(name, '/');
+	char shown[160];
+	int fd;
+
+	snprintf(shown, sizeof(shown), GPUHELPER_RUNDIR "/%s%.100s", slash != NULL ? "" : ".../", slash != NULL ? slash + 1 :
+	    name);
+	if ((fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
+		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	if (state_lock_fd(fd, shown, wait_ms, why) == 0)
 		return fd;
 	close(fd);
-	if (saved == EINTR)
-		return refuse(why, WHY_AGAIN, "%s/%s is held by another gpuhelper for over %d ms: try again", GPUHELPER_RUNDIR,
-		    shown, wait_ms);
-	return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, shown, strerror(saved));
+	return -1;
 }

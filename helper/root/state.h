@@ -27,6 +27,9 @@ int state_remove(int dir, const char *name);
  */
 int state_lock(int dir, const char *name, int wait_ms, struct why *why);
 
+/* The same of a file that is open, and called «shown» in *why; whoever closes it gives the lock back. */
+int state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why);
+
 /* Sees that there is such a file, root's alone. */
 int state_touch(int dir, const char *name, struct why *why);
 

@@ -1,0 +1,169 @@
+/*
+ * See chain.h.  /var/lib/gpuhelper/audit.head, which nobody but root can open, is the lock as well.  The record first,
+ * then the head: a helper that is killed between the two leaves a record that the next one finds.  So the chain is
+ * whole after a kill; after a power failure the log or the head may have lost its end, and gpuhelperctl audit verify
+ * tells.
+ */
+#include "chain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/auditchain.h"
+#include "../pure/cleanup.h"
+#include "state.h"
+
+#define HEAD GPUHELPER_STATEDIR "/audit.head"
+#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
+#define CHAIN_WAIT_MS 1000	/* who has the chain has it for a write of a line */
+#define AHEAD_MAX (1U << 20)	/* bytes beyond the head that are looked through: of a killed helper there is one record */
+
+struct chain {
+	int head;		/* locked until it is closed */
+	int log;
+	struct audit_head at;
+	bool lost;		/* there was no head: it is what the log's last record says */
+	bool torn;		/* the log does not end with a newline */
+};
+
+static int
+open_head(struct why *why)
+{
+	autoclose int dir = -1;
+	int fd;
+
+	if (mkdir(GPUHELPER_STATEDIR, 0700) == -1 && errno != EEXIST)
+		return refuse(why, WHY_IO, GPUHELPER_STATEDIR ": %s", strerror(errno));
+	if ((dir = trust_open_dir(GPUHELPER_STATEDIR, true, why)) == -1)
+		return -1;
+	if ((fd = openat(dir, "audit.head", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
+		return refuse(why, WHY_IO, HEAD ": %s", strerror(errno));
+	if (state_lock_fd(fd, HEAD, CHAIN_WAIT_MS, why) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* After the lock is ours: who has the log open since before a rotation would write behind those who came after. */
+static int
+open_log(int log, int (*again)(struct why *why), struct why *why)
+{
+	struct stat mine, there;
+
+	if (fstat(log, &mine) == -1)
+		return refuse(why, WHY_IO, LOG ": %s", strerror(errno));
+	if (lstat(LOG, &there) == 0 && there.st_ino == mine.st_ino && there.st_dev == mine.st_dev)
+		return log;
+	return again(why);
+}
+
+static void
+pass(struct chain *c, const char *line, size_t len)
+{
+	char prev[AUDIT_HASH];
+	uint64_t n;
+
+	if (c->lost && audit_link_read(line, len, &n, prev) && n > 0) {
+		c->at.records = n - 1;
+		memcpy(c->at.hash, prev, sizeof(prev));
+	}
+	(void)audit_head_advance(&c->at, line, len);
+}
+
+/* What the log has beyond the head: of who was killed before the head was written, or has no part in the chain. */
+static int
+catch_up(struct chain *c, struct why *why)
+{
+	autofree char *text = NULL;
+	char *line, *end;
+	struct stat st;
+	uint64_t from;
+	ssize_t n;
+
+	if (fstat(c->log, &st) == -1)
+		return refuse(why, WHY_IO, LOG ": %s", strerror(errno));
+	from = c->at.inode == st.st_ino && c->at.size <= (uint64_t)st.st_size ? c->at.size : 0;
+	c->at.inode = st.st_ino;
+	if (from == (uint64_t)st.st_size)
+		return 0;
+	/* more than that is no helper's: what matters is whether it ends a line */
+	if ((uint64_t)st.st_size - from > AHEAD_MAX)
+		from = (uint64_t)st.st_size - AHEAD_MAX;
+	if ((text = malloc(AHEAD_MAX)) == NULL)
+		return refuse_nomem(why);
+	if ((n = pread(c->log, text, AHEAD_MAX, (off_t)from)) <= 0)
+		return n == 0 ? 0 : refuse(why, WHY_IO, LOG ": %s", strerror(errno));
+	for (line = text; (end = memchr(line, '\n', (size_t)(text + n - line))) != NULL; line = end + 1)
+		pass(c, line, (size_t)(end - line));
+	/* what is appended will end this line, too */
+	if (line < text + n)
+		pass(c, line, (size_t)(text + n - line));
+	c->torn = text[n - 1] != '\n';
+	return 0;
+}
+
+/* One write: a line of another is never in the midst of it. */
+static int
+append(struct chain *c, const struct buf *line, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	const size_t before = c->torn;
+	off_t end;
+	ssize_t n;
+
+	if (c->torn)
+		buf_puts(&b, "\n");
+	if (!audit_link(&c->at, line->p, line->len, &b))
+		return refuse_nomem(why);
+	if ((n = write(c->log, b.p, b.len)) != (ssize_t)b.len) {
+		refuse(why, WHY_IO, LOG ": %s", n == -1 ? strerror(errno) : "no space left");
+		/* a torn line must not swallow the next one */
+		if (n > 0)
+			(void)!write(c->log, "\n", 1);
+		return -1;
+	}
+	(void)audit_head_advance(&c->at, b.p + before, b.len - before - 1);
+	if ((end = lseek(c->log, 0, SEEK_CUR)) != -1)
+		c->at.size = (uint64_t)end;
+	return 0;
+}
+
+/* Where that fails, the record is there all the same, and the next helper finds it. */
+static void
+write_head(const struct chain *c)
+{
+	char text[AUDIT_HEAD_BYTES];
+
+	audit_head_write(&c->at, text);
+	(void)!pwrite(c->head, text, sizeof(text), 0);
+}
+
+int
+chain_append(int log, int (*again)(struct why *why), const struct buf *line, struct why *why)
+{
+	struct chain c = { .log = -1 };
+	char text[AUDIT_HEAD_BYTES];
+	int ret = -1;
+	ssize_t n;
+
+	if ((c.head = open_head(why)) == -1)
+		return -1;
+	if ((n = pread(c.head, text, sizeof(text), 0)) == -1)
+		refuse(why, WHY_IO, HEAD ": %s", strerror(errno));
+	else if ((c.log = open_log(log, again, why)) != -1) {
+		c.lost = !audit_head_read(text, (size_t)n, &c.at);
+		if (catch_up(&c, why) == 0 && (ret = append(&c, line, why)) == 0)
+			write_head(&c);
+	}
+	if (c.log != log && c.log != -1)
+		close(c.log);
+	close(c.head);
+	return ret;
+}

@@ -1,0 +1,199 @@
+"""The audit log's chain: it stays whole whatever its writers do to each other, and nobody's record is put into another's."""
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+import threading
+import time
+
+import client
+from client import exchange, once
+from harness import *
+from t_cgroup import Owned, at_each_window, tell_points, tops
+
+HEAD = "/var/lib/gpuhelper/audit.head"
+CTL = "/usr/sbin/gpuhelperctl"
+FOLDER = dict(gpus=None, folders="/srv/ro")
+
+
+def verify(*words):
+    r = subprocess.run([CTL, "audit", "verify", "--json", *words], capture_output=True, text=True)
+    return json.loads(r.stdout)
+
+
+def whole():
+    v = verify()
+    assert v["ok"] and v["compared"] and v["count"] > 0, v
+    return v
+
+
+@contextlib.contextmanager
+def fresh_log():
+    """A chain of our own: what cases before did to the log is none of ours."""
+    kept = [p for p in (LOG, HEAD) if os.path.exists(p)]
+    for p in kept:
+        os.rename(p, os.path.dirname(p) + "/.kept-" + os.path.basename(p))
+    try:
+        yield
+    finally:
+        for p in (LOG, HEAD):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(p)
+        for p in kept:
+            os.rename(os.path.dirname(p) + "/.kept-" + os.path.basename(p), p)
+
+
+def a_grant(user="victim"):
+    return granted(once(user, exchange, **FOLDER))
+
+
+@contextlib.contextmanager
+def chain_held():
+    # by another process: askers are forked from this one, and would have the lock with it
+    hold = "import fcntl, sys, time; f = open(sys.argv[1], 'r+'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"
+    p = subprocess.Popen(["python3", "-c", hold, HEAD], stdout=subprocess.PIPE)
+    p.stdout.readline()
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+
+
+@case("H1", "helpers of several users write at once: one chain, no record lost or twice, and none outside", 40)
+def h1():
+    def ask(user, count, answers):
+        for i in range(count):
+            answers.append(once(user, exchange, id="h%d" % i, gpus="9" if i % 3 == 0 else None, folders="/srv/ro"))
+
+    with fresh_log():
+        answers = []
+        threads = [threading.Thread(target=ask, args=(u, 8, answers)) for u in ("victim", "attacker", "root", "victim", "root")]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        v = whole()
+        told = [r["event"] for r in records()]
+        assert v["outside"] == 0 and v["torn"] == 0 and v["first"] == 1 and v["last"] == v["count"] == len(told), v
+        for event, reply in ("grant", "grant"), ("refuse", "refused"):
+            assert told.count(event) == len([a for a in answers if a[1].get("reply") == reply]), (event, told, answers)
+        assert told.count("grant") > 0 and told.count("refuse") > 0, told
+
+
+@case("H2", "a helper that is killed between the record and the head: the next record follows the last one")
+def h2():
+    with fresh_log():
+        a_grant()
+        before = read(HEAD)
+        a_grant()
+        write(HEAD, before, 0o600)
+        a_grant()
+        assert len(records()) == whole()["count"]
+        # the same without any head: the log tells where it was
+        os.unlink(HEAD)
+        a_grant()
+        whole()
+        for spoilt in "", "x" * 256, before[:40], "\0" * 256:
+            write(HEAD, spoilt, 0o600)
+            a_grant()
+            whole()
+
+
+@case("H3", "a record that did not go in whole is passed over: what follows is a line of its own, and of the chain")
+def h3():
+    with fresh_log():
+        a_grant()
+        with open(LOG, "a") as f:
+            f.write('{"n":2,"prev":"%s","time":"20' % hashlib.sha256(read(LOG).rstrip("\n").encode()).hexdigest())
+        a_grant()
+        v = whole()
+        assert v["torn"] == 1 and v["last"] == v["count"], v
+
+
+@case("H4", "a log that was rotated: the chain goes on in the new one, also where the helper had the old one open")
+def h4():
+    with fresh_log():
+        a_grant()
+        os.rename(LOG, LOG + "-1")
+        try:
+            a_grant()
+            v = whole()
+            assert v["files"] == 2 and v["first"] == 1, v
+            # one has opened the log, and waits for the chain
+            answers = []
+            with chain_held():
+                t = threading.Thread(target=lambda: answers.append(once("victim", exchange, **FOLDER)))
+                t.start()
+                time.sleep(0.5)
+                os.rename(LOG, LOG + "-2")
+            t.join()
+            granted(answers[0])
+            assert len(records()) == 1, "it wrote to the old one"
+            v = whole()
+            assert v["files"] == 3 and v["count"] == v["last"], v
+        finally:
+            for n in "-1", "-2":
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(LOG + n)
+
+
+@case("H5", "what was changed, removed or moved shows, and so does an end that was cut off")
+def h5():
+    with fresh_log():
+        for _ in range(6):
+            a_grant()
+        text, head = read(LOG), whole()["hash"]
+        lines = text.splitlines(keepends=True)
+        for name, changed in (("changed", text.replace('"uid"', '"uiD"', 1)), ("removed", "".join(lines[:2] + lines[3:])),
+                              ("moved", "".join(lines[:1] + [lines[2], lines[1]] + lines[3:])), ("cut off", "".join(lines[:-1])),
+                              ("the last one changed", text[:-30] + text[-30:].replace(":", ";", 1)), ("emptied", "")):
+            write(LOG, changed, 0o600)
+            assert not verify()["ok"], name
+        write(LOG, text, 0o600)
+        assert verify("--head", head)["asked"] == len(lines)
+
+
+@case("H6", "nobody but root opens the head, which is the chain's lock; where it is another's nothing is granted")
+def h6():
+    with fresh_log():
+        a_grant()
+        st = os.stat(HEAD)
+        assert (st.st_uid, st.st_mode & 0o7777) == (0, 0o600), st
+        os.chmod(os.path.dirname(HEAD), 0o777)
+        try:
+            refused(once("victim", exchange, **FOLDER), 78, "/var/lib/gpuhelper")
+        finally:
+            os.chmod(os.path.dirname(HEAD), 0o700)
+        os.rename(HEAD, HEAD + ".away")
+        os.symlink("/etc/passwd", HEAD)
+        try:
+            refused(once("victim", exchange, **FOLDER), 74, HEAD)
+        finally:
+            os.unlink(HEAD)
+            os.rename(HEAD + ".away", HEAD)
+        a_grant()
+        whole()
+
+
+@case("H7", "another helper has the chain and does not go on: who waits is refused in a second, and asks again", 20)
+def h7():
+    with fresh_log():
+        a_grant()
+        with chain_held():
+            began = time.monotonic()
+            refused(once("victim", exchange, **FOLDER), 75, HEAD, "try again")
+            assert time.monotonic() - began < 3.5
+        a_grant()
+        whole()
+
+
+@case("H8", "frozen by his own cgroup while a refusal, or what the wrapper tells, is recorded: the chain is nobody's", 60)
+def h8():
+    with fresh_log():
+        for fields in dict(verb="refused", gpus=None, reason="x"), dict(gpus="9"):
+            owned = Owned(*[c for c in ("", "freezer") if c in tops()])
+            waits = at_each_window(owned, owned.freeze, **fields)
+            tell_points("frozen, %s" % fields.get("verb", "refused by the policy"), waits)
+        whole()

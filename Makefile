@@ -43,7 +43,8 @@ SANLINK := -fsanitize=$(SAN)
 endif
 
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
-CPPDEPS = -MMD -MP
+# by both names of a target: a build with B=/whole/path is one of the same files
+CPPDEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
 PKGS := libconfig jansson libudev libselinux nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))

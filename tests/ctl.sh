@@ -993,6 +993,56 @@ for j in '[]' '{}' '{"gpus": [{}]}' '{"gpus": [{"vendor": "nvidia", "pci": "x", 
 	t "test: GPUs that are none: $(echo "$j" | cut -c -60)" sh -c '[ $1 = 65 ] && [ ! -s out ] && grep -q "^gpuhelperctl: bad.json: " err' - "$st"
 done
 
+echo "# check --against"
+python3 - >hosts.json <<'E'
+import json
+node = {"path": "/dev/nvidia0", "major": 195, "minor": 0, "optional": False, "state": "ok", "text": "ok"}
+def gpu(n, vendor="nvidia", **more):
+    return dict({"vendor": vendor, "rank": n, "pci": "0000:%02x:00.0" % (16 + n), "part": "", "integrated": False,
+                 "model": "A100", "nodes": [dict(node, minor=n, path="/dev/nvidia%d" % n)]}, **more)
+def host(*gpus):
+    return {"gpus": gpus, "common": {"nvidia": [dict(node, path="/dev/nvidiactl", minor=255)]}, "absent": {"amd": "no GPU"}, "cdi_problem": ""}
+print(json.dumps({"w1": host(gpu(0), gpu(1)), "w2": host(gpu(0), gpu(0, "amd", model="MI300X", uuid="0x0000000000000001")),
+                  "w3": host(gpu(0, "intel", integrated=True))}))
+E
+against() { run check --config-dir "$d" --against hosts.json "$@"; }
+tree fleet
+policy 10-a.conf <<-'E'
+	pipeline = "ml/a";
+	gpus = ( { vendor = "nvidia"; devices = [ "0" ]; }, { vendor = "nvidia"; count = 2; } );
+E
+policy 20-b.conf <<-'E'
+	pipeline = "ml/b"; callers = [ "nobody-here" ];
+	gpus = ( { vendor = "nvidia"; count = 4; },
+	         { vendor = "amd"; devices = [ "0x0000000000000002" ]; },
+	         { vendor = "intel"; } );
+E
+against
+t "check --against: what no host gives, and what no policy does" exactly 0 <<-'E'
+	20-b.conf:2: warning: count = 4: no host gives so many, w1 gives 2 and none more
+	20-b.conf:3: warning: no host gives a GPU by this rule: w1: no amd GPU to give: no GPU
+	20-b.conf:4: warning: no host gives a GPU by this rule: w1: this host has 0 of the intel GPUs that this rule names (gpuhelperctl devices lists them)
+	w2: warning: amd GPU 0000:10:00.0 0x0000000000000001 (MI300X) is given by no policy
+E
+against --strict
+t "check --against --strict" is 78
+against --json
+t "check --against as JSON" json "j['ok'] and j['warnings'] == 4 and j['hosts'] == 3 and j['findings'][3]['host'] == 'w2' and j['findings'][0]['line'] == 2"
+echo 'allow_integrated = true;' >"$d/gpuhelper.conf"
+against -v
+t "check --against: settings count" sh -c 'grep -qx "hosts: 3, policies: 2, warnings: 3" out && ! grep -q "20-b.conf:4" out'
+echo '{}' >none.json
+run check --config-dir "$d" --against none.json
+t "check --against: no hosts" complains 65 'none.json: names no host: {"HOST": what «devices --json» printed there, ...}'
+echo '{"w1": {"gpus": [{"vendor": "nvidia"}]}}' >none.json
+run check --config-dir "$d" --against none.json
+t "check --against: GPUs that are none" sh -c '[ $1 = 65 ] && grep -q "^gpuhelperctl: none.json: host w1: " err' - "$st"
+run check --against hosts.json "$d"
+t "check --against: and files" complains 64 "check: --against is for the policies of --config-dir: name no files"
+echo '?' >"$d/policy.d/30-c.conf"
+against
+t "check --against: a broken policy" sh -c '[ $1 = 78 ] && grep -q "30-c.conf:1: " err' - "$st"
+
 echo "# edit"
 tree edited
 cp "$here/policy.d/10-train.conf.example" "$d/policy.d/10-train.conf"

@@ -272,7 +272,7 @@ read_head(struct verify *v)
 	autofree char *text = NULL;
 	size_t len;
 
-	if (dir != -1 && (text = file_read_at(dir, HEAD + 1, AUDIT_HEAD_BYTES, &len)) != NULL)
+	if (dir != -1 && (text = file_read_at(dir, &HEAD[1], AUDIT_HEAD_BYTES, &len)) != NULL)
 		v->compares = audit_head_read(text, len, &v->head);
 }
 

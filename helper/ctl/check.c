@@ -20,6 +20,7 @@
 #include "../pure/path.h"
 #include "../read/policyread.h"
 #include "../read/settingsread.h"
+#include "against.h"
 #include "ctl.h"
 #include "doctor.h"
 
@@ -612,6 +613,9 @@ ctl_check(const struct options *o)
 
 	if (o->args > 0 && o->elsewhere)
 		return misuse(o, "check: --config-dir is for what is judged where nothing is named: leave one of the two out");
+	if (o->against != NULL)
+		return o->args > 0 ? misuse(o, "check: --against is for the policies of --config-dir: name no files") :
+		    check_against(o);
 	k.findings = json_array();
 	k.read = json_array();
 	ret = o->args > 0 ? check_args(&k, &why) : check_default(&k, &why);

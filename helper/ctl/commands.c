@@ -42,6 +42,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
+	[OPT_AGAINST] = { "against", 0, "FILE|-", AT(against) },
 	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
 };
 
@@ -51,6 +52,7 @@ const struct option_kind option_kinds[OPTS] = {
 
 static const struct takes takes_check[] = { CONFIG_DIR, JSON,
 	{ OPT_STRICT, false, "a warning fails, too" },
+	{ OPT_AGAINST, false, "judge the policies by the GPUs of these hosts: {\"HOST\": what devices --json printed}" },
 	{ OPT_VERBOSE, false, "say also what was read, and what device cgroups hold" },
 	END };
 static const struct takes takes_explain[] = { CONFIG_DIR, JSON,

@@ -28,7 +28,7 @@ struct options {
 	bool undo, tags;
 	const char *since;
 	bool denied;
-	const char *devices_file, *head;
+	const char *devices_file, *head, *against;
 	const char **device;		/* each --device */
 	size_t devices;
 	char **arg;			/* words after the subcommand, in their order */

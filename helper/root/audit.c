@@ -34,11 +34,13 @@ audit_open(struct why *why)
 	}
 	if (fd == -1)
 		return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", strerror(errno));
-	if (trust_check(fd, GPUHELPER_LOGDIR "/audit.jsonl", why) == -1) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	/* a pipe can be opened to be read and written, and keeps nothing */
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		refuse(why, WHY_CONFIG, GPUHELPER_LOGDIR "/audit.jsonl is no regular file: remove it");
+	else if (trust_check(fd, GPUHELPER_LOGDIR "/audit.jsonl", why) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* Of who is refused because his caller could stop him: with the chain in his hand he would stop everyone. */

@@ -142,11 +142,21 @@ ok(got[0] == 'has', tag + 'and give it, too', got)
 clean(a, b, waiter, b2)
 ok(not two_at_once(), tag + 'never two with the GPU', two_at_once())
 
+
+
+def stop_asleep(b, pid):
+    """Only when it is the sleep: a shell stopped before it had become one was not found by pkill below."""
+    until = time.monotonic() + 30
+    while open('/proc/%d/cmdline' % pid, 'rb').read(6) != b'sleep\0' and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGSTOP)
+
+
 # a task that is not over
 host.policies(t10=POLICY % 1)
 for name, script, prepare in (
         ('sleeps, and has opened nothing', 'sleep 1000', None),
-        ('is stopped', 'sleep 1000', lambda b, p: os.kill(p, signal.SIGSTOP)),
+        ('is stopped', 'sleep 1000', stop_asleep),
         ('forked twice, into a session of its own, a moment ago', 'exec busybox setsid sleep 1000', None)):
     a = container()
     p = task(a, script)

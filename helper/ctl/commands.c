@@ -121,6 +121,10 @@ static const struct takes takes_setup[] = {
 	{ OPT_TAGS, false, "give the worker tags; with --undo: take these alone away" },
 	END };
 
+static const struct takes takes_metrics[] = { CONFIG_DIR,
+	{ OPT_OUTPUT, false, "write it to this file; else it goes to stdout" },
+	END };
+
 static const struct takes takes_none[] = { END };
 
 const struct command commands[] = {
@@ -137,6 +141,7 @@ const struct command commands[] = {
 	{ "keys import", "FILE|-", 1, 1, "put keys that came another way in their place", takes_import, ctl_keys_import },
 	{ "keys place", "", 0, 0, "put fetched keys in their places", takes_place, ctl_keys_place },
 	{ "status", "", 0, 0, "who holds which GPU, and who waits", takes_json, ctl_status },
+	{ "metrics", "", 0, 0, "leases, waits, refusals and GPUs as numbers for Prometheus", takes_metrics, ctl_metrics },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },
 	{ "reapply", "", 0, 0, "open leased nodes again that something has reset", takes_json, ctl_reapply },
 	{ "cdi validate", "FILE|- ...", 1, SIZE_MAX, "whether CDI specs are valid, and safe for a helper of root's",

@@ -48,6 +48,7 @@ int ctl_keys_show(const struct options *o);
 int ctl_keys_import(const struct options *o);
 int ctl_keys_place(const struct options *o);
 int ctl_status(const struct options *o);
+int ctl_metrics(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
 int ctl_cdi_validate(const struct options *o);
@@ -64,6 +65,8 @@ int ctl_version(const struct options *o);
 /* 0 if the helper can be asked, and answers. */
 int ctl_helper_answers(struct why *why);
 
+/* What «status --json» prints (a new reference); NULL with *why. */
+json_t *helper_status(struct why *why);
 /* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none. */
 json_t *leases_now(void);
 

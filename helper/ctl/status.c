@@ -102,9 +102,8 @@ say_waiter(const json_t *w)
 	    (long long)json_integer_value(json_object_get(w, "ahead")), get_text(w, "since"));
 }
 
-/* What the helper tells of leases and waiters; a new reference, NULL with *why. */
-static json_t *
-ask_status(struct why *why)
+json_t *
+helper_status(struct why *why)
 {
 	struct reply reply = { 0 };
 	json_t *status = NULL;
@@ -125,7 +124,7 @@ leases_now(void)
 	struct why ignored;
 
 	/* where there never was one, asking would be the first to leave something there */
-	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && (status = ask_status(&ignored)) != NULL) {
+	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && (status = helper_status(&ignored)) != NULL) {
 		leases = json_incref(json_object_get(status, "leases"));
 		json_decref(status);
 	}
@@ -140,7 +139,7 @@ ctl_status(const struct options *o)
 	json_t *status;
 	size_t i;
 
-	if ((status = ask_status(&why)) == NULL)
+	if ((status = helper_status(&why)) == NULL)
 		return give_up(o, &why);
 	if (o->json) {
 		put_out(status);
@@ -158,7 +157,7 @@ ctl_status(const struct options *o)
 static json_t *
 leases_over(struct why *why)
 {
-	json_t *status = ask_status(why), *over, *l;
+	json_t *status = helper_status(why), *over, *l;
 	size_t i;
 
 	if (status == NULL)

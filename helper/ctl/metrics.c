@@ -1,0 +1,259 @@
+/*
+ * gpuhelperctl metrics: numbers for Prometheus, as a page of its text format.  A part that can't be had makes its
+ * gpuhelper_up 0 and leaves its metrics out: a page that is not there at all would look like a host that is off.
+ */
+#include "metrics.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/gpus.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "configload.h"
+#include "devices.h"
+#include "when.h"
+
+#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
+
+/* The page, and what could not be had for it. */
+struct page {
+	const struct options *options;
+	struct buf text, up;
+	int status;
+};
+
+static void
+say_up(struct page *p, const char *part, const struct why *why)
+{
+	metric_add(&p->up, "gpuhelper_up", why == NULL, (const char *[]){ "part", part, NULL });
+	if (why != NULL)
+		p->status = complain(why->code, "%s", why->text);
+}
+
+static bool
+is_of(const json_t *held, const struct inventory *inv, const struct gpu *g)
+{
+	char part[16];
+
+	gpu_part(inv, g, part);
+	return strcmp(get_text(held, "vendor"), gpu_vendor_name(g->vendor)) == 0 &&
+	    strcmp(get_text(held, "pci"), g->pci) == 0 && strcmp(get_text(held, "part"), part) == 0;
+}
+
+/* How many leases are on this GPU. */
+static int64_t
+holders(const json_t *leases, const struct inventory *inv, const struct gpu *g)
+{
+	const json_t *lease, *held;
+	int64_t n = 0;
+	size_t i, k;
+
+	json_array_foreach(leases, i, lease)
+		json_array_foreach(json_object_get(lease, "gpus"), k, held)
+			n += is_of(held, inv, g);
+	return n;
+}
+
+static void
+add_gpus(struct page *p, const struct inventory *inv, const struct settings *s, const json_t *leases)
+{
+	static const char *const states[] = { "free", "held", "out-of-service" };
+	int64_t count[GPU_VENDORS][3] = { 0 };
+	const struct gpu *g;
+	char part[16];
+	size_t i, k;
+
+	metric_begin(&p->text, "gpuhelper_gpu_leases", "gauge", "Leases on each GPU.");
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		/* a GPU with MIG instances is given as these */
+		if (g->mig)
+			continue;
+		gpu_part(inv, g, part);
+		k = gpu_never_given(g, s) != NULL ? 2 : holders(leases, inv, g) > 0;
+		count[g->vendor][k]++;
+		metric_add(&p->text, "gpuhelper_gpu_leases", holders(leases, inv, g), (const char *[]){ "vendor",
+		    gpu_vendor_name(g->vendor), "pci", g->pci, "part", part, "uuid", g->uuid, "model", g->model, NULL });
+	}
+	metric_begin(&p->text, "gpuhelper_gpus", "gauge", "GPUs and MIG instances by vendor and state.");
+	for (i = 0; i < GPU_VENDORS; i++)
+		for (k = 0; k < 3; k++)
+			metric_add(&p->text, "gpuhelper_gpus", count[i][k], (const char *[]){ "vendor",
+			    gpu_vendor_name((enum gpu_vendor)i), "state", states[k], NULL });
+}
+
+static void
+gpus_part(struct page *p, const json_t *leases)
+{
+	autosettings struct settings settings = { 0 };
+	struct inventory inv = { 0 };
+	struct why why;
+
+	if (devices_settings(p->options, &settings, &why) == 0 && gpus_of_host(GPUS_ALL, &inv, &why) == 0) {
+		add_gpus(p, &inv, &settings, leases);
+		say_up(p, "gpus", NULL);
+	} else
+		say_up(p, "gpus", &why);
+	inventory_free(&inv);
+}
+
+static void
+add_leases(struct page *p, const json_t *leases)
+{
+	static const char *const states[] = { "held", "idle", "draining", "over", "starting" };
+	int64_t count[sizeof(states) / sizeof(states[0])] = { 0 };
+	const size_t others = sizeof(states) / sizeof(states[0]) - 1;
+	const json_t *lease;
+	size_t i, k;
+
+	json_array_foreach(leases, i, lease) {
+		for (k = 0; k < others && strcmp(get_text(lease, "state"), states[k]) != 0; k++)
+			;
+		count[k]++;
+	}
+	metric_begin(&p->text, "gpuhelper_leases", "gauge", "Leases by state.");
+	for (k = 0; k <= others; k++)
+		metric_add(&p->text, "gpuhelper_leases", count[k], (const char *[]){ "state", states[k], NULL });
+}
+
+static void
+add_waiters(struct page *p, const json_t *waiters)
+{
+	const int64_t now = time(NULL);
+	int64_t since, longest = 0;
+	const json_t *w;
+	size_t i;
+
+	json_array_foreach(waiters, i, w)
+		if (when_read(get_text(w, "since"), &since) && now - since > longest)
+			longest = now - since;
+	metric_begin(&p->text, "gpuhelper_waiters", "gauge", "Containers that wait for a GPU.");
+	metric_add(&p->text, "gpuhelper_waiters", (int64_t)json_array_size(waiters), NULL);
+	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge", "How long the first of them has waited.");
+	metric_add(&p->text, "gpuhelper_longest_wait_seconds", longest, NULL);
+}
+
+static void
+helper_part(struct page *p)
+{
+	struct why why;
+	json_t *status = helper_status(&why);
+	const json_t *leases = json_object_get(status, "leases");
+
+	if (status != NULL) {
+		add_leases(p, leases);
+		add_waiters(p, json_object_get(status, "waiters"));
+		/* without the leases nobody knows which GPU is free */
+		gpus_part(p, leases);
+	}
+	say_up(p, "helper", status == NULL ? &why : NULL);
+	json_decref(status);
+}
+
+/* Keys are as old as their file: «keys place» gives it the time of their fetching. */
+static void
+add_keys(struct page *p, const struct settings *s)
+{
+	struct stat st;
+	size_t i;
+
+	metric_begin(&p->text, "gpuhelper_keys_fetched_timestamp_seconds", "gauge",
+	    "When the keys of each issuer were fetched; 0: there are none.");
+	for (i = 0; i < s->issuers; i++)
+		metric_add(&p->text, "gpuhelper_keys_fetched_timestamp_seconds", stat(s->issuer[i].keys, &st) == 0 ?
+		    (int64_t)st.st_mtime : 0, (const char *[]){ "issuer", s->issuer[i].url, NULL });
+	metric_begin(&p->text, "gpuhelper_keys_max_age_seconds", "gauge",
+	    "From which age of its keys on an issuer's tokens are refused; 0: never.");
+	for (i = 0; i < s->issuers; i++)
+		metric_add(&p->text, "gpuhelper_keys_max_age_seconds", s->issuer[i].keys_max_age,
+		    (const char *[]){ "issuer", s->issuer[i].url, NULL });
+}
+
+static void
+policies_part(struct page *p)
+{
+	autoconfig struct config c;
+	int64_t broken = 0;
+	struct why why;
+	size_t i;
+
+	if (config_load(p->options, &c, &why) == -1) {
+		say_up(p, "configuration", &why);
+		return;
+	}
+	for (i = 0; i < c.policies.n; i++)
+		broken += c.policies.v[i].broken != NULL;
+	metric_begin(&p->text, "gpuhelper_policies", "gauge", "Policy files.");
+	metric_add(&p->text, "gpuhelper_policies", (int64_t)c.policies.n, NULL);
+	metric_begin(&p->text, "gpuhelper_policies_broken", "gauge",
+	    "Policy files with an error: no policy after such a file grants anything.");
+	metric_add(&p->text, "gpuhelper_policies_broken", broken, NULL);
+	add_keys(p, &c.settings);
+	say_up(p, "configuration", NULL);
+}
+
+static void
+log_part(struct page *p)
+{
+	struct why why;
+	const int ret = metrics_of_log(LOG, &p->text, &why);
+
+	say_up(p, "audit-log", ret == -1 ? &why : NULL);
+}
+
+static void
+write_up(struct page *p)
+{
+	metric_begin(&p->text, "gpuhelper_up", "gauge", "Whether this part could be had.");
+	if (p->up.len > 0)
+		buf_add(&p->text, p->up.p, p->up.len);
+	metric_begin(&p->text, "gpuhelper_build_info", "gauge", "The version.");
+	metric_add(&p->text, "gpuhelper_build_info", 1, (const char *[]){ "version", GPUHELPER_VERSION, NULL });
+	metric_begin(&p->text, "gpuhelper_metrics_timestamp_seconds", "gauge", "When this was written.");
+	metric_add(&p->text, "gpuhelper_metrics_timestamp_seconds", time(NULL), NULL);
+}
+
+/* At once and as a whole, in a directory that is there: who collects these files reads none that is half written. */
+static int
+write_file(const char *path, const struct buf *text, struct why *why)
+{
+	const char *name = path_last(path);
+	autofree char *dir = name == path ? strdup(".") : strndup(path, name - path > 1 ? (size_t)(name - path) - 1 : 1);
+	autoclose int fd = -1;
+
+	if (dir == NULL)
+		return refuse_nomem(why);
+	if (*name == '\0')
+		return refuse(why, WHY_USAGE, "metrics: --output %s is a directory: name a file, which ends in .prom", path);
+	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "%s: %m", dir);
+	return ctl_write_file(fd, name, path, text->p, text->len, NULL, why);
+}
+
+int
+ctl_metrics(const struct options *o)
+{
+	struct page p = { .options = o };
+	struct why why;
+
+	helper_part(&p);
+	policies_part(&p);
+	log_part(&p);
+	write_up(&p);
+	if (p.text.failed || p.up.failed)
+		p.status = refuse_nomem(&why) == -1 ? give_up(o, &why) : 0;
+	else if (o->output == NULL)
+		fwrite(p.text.p, 1, p.text.len, stdout);
+	else if (write_file(o->output, &p.text, &why) == -1)
+		p.status = give_up(o, &why);
+	buf_free(&p.text);
+	buf_free(&p.up);
+	return p.status;
+}

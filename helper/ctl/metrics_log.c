@@ -1,0 +1,119 @@
+/*
+ * See metrics.h.  The log is counted once a minute by a timer of root's, so no parser reads it: a record is the line
+ * that host/record.c writes.  A quote within a string is escaped there, so a name with both of its quotes before a
+ * value is the record's own, whatever a task's author wrote.
+ */
+#include "metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+
+static const char *const events[] = { "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota",
+	"left-out", "other" };
+#define EVENTS (sizeof(events) / sizeof(events[0]))
+
+static const struct {
+	enum why_code code;
+	const char *name;
+} reasons[] = {
+	{ WHY_USAGE, "usage" }, { WHY_DATA, "bad-request" }, { WHY_ABSENT, "absent" }, { WHY_BUG, "internal" },
+	{ WHY_IO, "host" }, { WHY_AGAIN, "busy" }, { WHY_DENIED, "policy" }, { WHY_CONFIG, "configuration" },
+	{ WHY_NONE, "other" },
+};
+#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
+
+struct counted {
+	int64_t event[EVENTS], refused[REASONS], left_out;
+};
+
+/* What follows «"NAME":» in the line; NULL: no such member. */
+static const char *
+member(const char *line, const char *quoted)
+{
+	const char *at = strstr(line, quoted);
+
+	return at != NULL ? at + strlen(quoted) : NULL;
+}
+
+static size_t
+event_of(const char *text)
+{
+	size_t i, n;
+
+	for (i = 0; i < EVENTS - 1; i++) {
+		n = strlen(events[i]);
+		if (strncmp(text, events[i], n) == 0 && text[n] == '"')
+			break;
+	}
+	return i;
+}
+
+static size_t
+reason_of(const char *line)
+{
+	const char *code = member(line, "\"code\":");
+	const long number = code != NULL ? strtol(code, NULL, 10) : 0;
+	size_t i;
+
+	for (i = 0; i < REASONS - 1 && (long)reasons[i].code != number; i++)
+		;
+	return i;
+}
+
+static void
+count_line(const char *line, struct counted *c)
+{
+	const char *event = member(line, "\"event\":\""), *left_out = member(line, "\"suppressed\":");
+
+	if (event == NULL)
+		return;
+	c->event[event_of(event)]++;
+	if (strncmp(event, "refuse\"", 7) == 0)
+		c->refused[reason_of(line)]++;
+	if (left_out != NULL)
+		c->left_out += strtol(left_out, NULL, 10);
+}
+
+static void
+add_counted(const struct counted *c, struct buf *b)
+{
+	size_t i;
+
+	metric_begin(b, "gpuhelper_audit_records_total", "counter",
+	    "Records of the audit log by event, since the log was last rotated.");
+	for (i = 0; i < EVENTS; i++)
+		metric_add(b, "gpuhelper_audit_records_total", c->event[i], (const char *[]){ "event", events[i], NULL });
+	metric_begin(b, "gpuhelper_refusals_total", "counter", "Refused requests by reason, since the log was last rotated.");
+	for (i = 0; i < REASONS; i++)
+		metric_add(b, "gpuhelper_refusals_total", c->refused[i], (const char *[]){ "reason", reasons[i].name, NULL });
+	metric_begin(b, "gpuhelper_audit_left_out_total", "counter",
+	    "Refusals that a user's quota left out of the audit log, since the log was last rotated.");
+	metric_add(b, "gpuhelper_audit_left_out_total", c->left_out, NULL);
+}
+
+int
+metrics_of_log(const char *path, struct buf *b, struct why *why)
+{
+	autofree char *line = NULL;
+	struct counted c = { 0 };
+	FILE *f = fopen(path, "re");
+	size_t room = 0;
+	bool failed = false;
+
+	if (f == NULL && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+	if (f != NULL) {
+		while (getline(&line, &room, f) != -1)
+			count_line(line, &c);
+		failed = ferror(f) != 0;
+		(void)fclose(f);
+	}
+	if (failed)
+		return refuse(why, WHY_IO, "%s can't be read to its end", path);
+	add_counted(&c, b);
+	return 0;
+}

@@ -43,6 +43,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
 	[OPT_AGAINST] = { "against", 0, "FILE|-", AT(against) },
+	[OPT_WATCH] = { "watch", 0, NULL, AT(watch) },
 	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
 };
 
@@ -121,6 +122,9 @@ static const struct takes takes_setup[] = {
 	{ OPT_TAGS, false, "give the worker tags; with --undo: take these alone away" },
 	END };
 
+static const struct takes takes_status[] = { JSON,
+	{ OPT_WATCH, false, "again each two seconds, until interrupted" },
+	END };
 static const struct takes takes_metrics[] = { CONFIG_DIR,
 	{ OPT_OUTPUT, false, "write it to this file; else it goes to stdout" },
 	END };
@@ -140,7 +144,7 @@ const struct command commands[] = {
 	{ "keys show", "", 0, 0, "those keys, how old they are, and which can't be used", takes_show, ctl_keys_show },
 	{ "keys import", "FILE|-", 1, 1, "put keys that came another way in their place", takes_import, ctl_keys_import },
 	{ "keys place", "", 0, 0, "put fetched keys in their places", takes_place, ctl_keys_place },
-	{ "status", "", 0, 0, "who holds which GPU, and who waits", takes_json, ctl_status },
+	{ "status", "", 0, 0, "each GPU and who holds it, and who waits", takes_status, ctl_status },
 	{ "metrics", "", 0, 0, "leases, waits, refusals and GPUs as numbers for Prometheus", takes_metrics, ctl_metrics },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },
 	{ "reapply", "", 0, 0, "open leased nodes again that something has reset", takes_json, ctl_reapply },

@@ -25,7 +25,7 @@ struct options {
 	const char *vendor, *output, *root;
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
-	bool undo, tags;
+	bool undo, tags, watch;
 	const char *since;
 	bool denied;
 	const char *devices_file, *head, *against;

@@ -18,6 +18,7 @@
 #include "../pure/path.h"
 #include "configload.h"
 #include "devices.h"
+#include "gpustate.h"
 #include "when.h"
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
@@ -37,56 +38,34 @@ say_up(struct page *p, const char *part, const struct why *why)
 		p->status = complain(why->code, "%s", why->text);
 }
 
-static bool
-is_of(const json_t *held, const struct inventory *inv, const struct gpu *g)
+static void
+add_leases_of(struct page *p, const struct gpu_view *v, const struct gpu *g)
 {
+	json_t *holders = gpu_holders(v, g);
 	char part[16];
 
-	gpu_part(inv, g, part);
-	return strcmp(get_text(held, "vendor"), gpu_vendor_name(g->vendor)) == 0 &&
-	    strcmp(get_text(held, "pci"), g->pci) == 0 && strcmp(get_text(held, "part"), part) == 0;
-}
-
-/* How many leases are on this GPU. */
-static int64_t
-holders(const json_t *leases, const struct inventory *inv, const struct gpu *g)
-{
-	const json_t *lease, *held;
-	int64_t n = 0;
-	size_t i, k;
-
-	json_array_foreach(leases, i, lease)
-		json_array_foreach(json_object_get(lease, "gpus"), k, held)
-			n += is_of(held, inv, g);
-	return n;
+	gpu_part(v->inv, g, part);
+	metric_add(&p->text, "gpuhelper_gpu_leases", (int64_t)json_array_size(holders), (const char *[]){ "vendor",
+	    gpu_vendor_name(g->vendor), "pci", g->pci, "part", part, "uuid", g->uuid, "model", g->model, NULL });
+	json_decref(holders);
 }
 
 static void
-add_gpus(struct page *p, const struct inventory *inv, const struct settings *s, const json_t *leases)
+add_gpus(struct page *p, const struct gpu_view *v)
 {
-	static const char *const states[] = { "free", "held", "out-of-service" };
-	int64_t count[GPU_VENDORS][3] = { 0 };
-	const struct gpu *g;
-	char part[16];
+	int64_t count[GPU_VENDORS][GPU_STATES] = { 0 };
 	size_t i, k;
 
 	metric_begin(&p->text, "gpuhelper_gpu_leases", "gauge", "Leases on each GPU.");
-	for (i = 0; i < inv->gpus; i++) {
-		g = &inv->gpu[i];
-		/* a GPU with MIG instances is given as these */
-		if (g->mig)
-			continue;
-		gpu_part(inv, g, part);
-		k = gpu_never_given(g, s) != NULL ? 2 : holders(leases, inv, g) > 0;
-		count[g->vendor][k]++;
-		metric_add(&p->text, "gpuhelper_gpu_leases", holders(leases, inv, g), (const char *[]){ "vendor",
-		    gpu_vendor_name(g->vendor), "pci", g->pci, "part", part, "uuid", g->uuid, "model", g->model, NULL });
+	for (i = 0; i < v->inv->gpus; i++) {
+		add_leases_of(p, v, &v->inv->gpu[i]);
+		count[v->inv->gpu[i].vendor][gpu_state_now(v, &v->inv->gpu[i])]++;
 	}
 	metric_begin(&p->text, "gpuhelper_gpus", "gauge", "GPUs and MIG instances by vendor and state.");
 	for (i = 0; i < GPU_VENDORS; i++)
-		for (k = 0; k < 3; k++)
+		for (k = 0; k < GPU_STATES; k++)
 			metric_add(&p->text, "gpuhelper_gpus", count[i][k], (const char *[]){ "vendor",
-			    gpu_vendor_name((enum gpu_vendor)i), "state", states[k], NULL });
+			    gpu_vendor_name((enum gpu_vendor)i), "state", gpu_state_name((enum gpu_state)k), NULL });
 }
 
 static void
@@ -94,10 +73,11 @@ gpus_part(struct page *p, const json_t *leases)
 {
 	autosettings struct settings settings = { 0 };
 	struct inventory inv = { 0 };
+	const struct gpu_view v = { leases, &inv, &settings };
 	struct why why;
 
 	if (devices_settings(p->options, &settings, &why) == 0 && gpus_of_host(GPUS_ALL, &inv, &why) == 0) {
-		add_gpus(p, &inv, &settings, leases);
+		add_gpus(p, &v);
 		say_up(p, "gpus", NULL);
 	} else
 		say_up(p, "gpus", &why);
@@ -107,20 +87,19 @@ gpus_part(struct page *p, const json_t *leases)
 static void
 add_leases(struct page *p, const json_t *leases)
 {
-	static const char *const states[] = { "held", "idle", "draining", "over", "starting" };
-	int64_t count[sizeof(states) / sizeof(states[0])] = { 0 };
-	const size_t others = sizeof(states) / sizeof(states[0]) - 1;
+	static const char *const states[] = { "held", "idle", "draining", "over", "giving-back", "given-back", "passed-on" };
+	const size_t n = sizeof(states) / sizeof(states[0]);
 	const json_t *lease;
+	int64_t count;
 	size_t i, k;
 
-	json_array_foreach(leases, i, lease) {
-		for (k = 0; k < others && strcmp(get_text(lease, "state"), states[k]) != 0; k++)
-			;
-		count[k]++;
-	}
 	metric_begin(&p->text, "gpuhelper_leases", "gauge", "Leases by state.");
-	for (k = 0; k <= others; k++)
-		metric_add(&p->text, "gpuhelper_leases", count[k], (const char *[]){ "state", states[k], NULL });
+	for (k = 0; k < n; k++) {
+		count = 0;
+		json_array_foreach(leases, i, lease)
+			count += strcmp(get_text(lease, "state"), states[k]) == 0;
+		metric_add(&p->text, "gpuhelper_leases", count, (const char *[]){ "state", states[k], NULL });
+	}
 }
 
 static void

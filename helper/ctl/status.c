@@ -3,10 +3,12 @@
  * says.  Asks it like a container would, with the user's own rights: it shows a
  * user his own, and root all.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
 #include "../read/load.h"
@@ -14,8 +16,11 @@
 #include "../user/chores.h"
 #include "../user/namespace.h"
 #include "ctl.h"
+#include "devices.h"
+#include "gpustate.h"
 
 #define REAP_ROUNDS 8
+#define WATCH_SECONDS 2
 
 /* By the door that gpuhelper.conf names, as the wrapper does; a broken one names none. */
 static enum door_setting
@@ -131,26 +136,80 @@ leases_now(void)
 	return leases;
 }
 
-int
-ctl_status(const struct options *o)
+/* Adds «gpus» to what the helper told.  -1 with *why. */
+static int
+add_gpus(const struct options *o, json_t *status, struct why *why)
 {
-	struct why why = { 0 };
+	autosettings struct settings settings = { 0 };
+	struct inventory inv = { 0 };
+	const struct gpu_view v = { json_object_get(status, "leases"), &inv, &settings };
+	const int ret = devices_settings(o, &settings, why) == -1 || gpus_of_host(GPUS_ALL, &inv, why) == -1 ? -1 : 0;
+
+	if (ret == 0)
+		json_object_set_new(status, "gpus", gpu_states_json(&v));
+	inventory_free(&inv);
+	return ret;
+}
+
+static void
+say_status(const json_t *status)
+{
 	const json_t *item;
-	json_t *status;
 	size_t i;
 
-	if ((status = helper_status(&why)) == NULL)
-		return give_up(o, &why);
-	if (o->json) {
-		put_out(status);
-		return 0;
-	}
+	gpu_states_say(json_object_get(status, "gpus"));
 	json_array_foreach(json_object_get(status, "leases"), i, item)
 		say_lease(item);
 	json_array_foreach(json_object_get(status, "waiters"), i, item)
 		say_waiter(item);
+}
+
+static int
+show_once(const struct options *o, struct why *why)
+{
+	json_t *status = helper_status(why);
+	const int ret = status == NULL ? -1 : add_gpus(o, status, why);
+
+	if (ret == 0 && o->json)
+		put_out(json_incref(status));
+	else if (ret == 0)
+		say_status(status);
 	json_decref(status);
-	return 0;
+	return ret;
+}
+
+/* Till it is interrupted.  A helper that is busy or being upgraded is there again the next time. */
+static void __attribute__((noreturn))
+watch(const struct options *o)
+{
+	const bool screen = isatty(STDOUT_FILENO);
+	struct why why;
+
+	for (;;) {
+		/* from the first line of an empty screen (ECMA-48: CUP, ED) */
+		if (screen)
+			fputs("\033[H\033[2J", stdout);
+		if (show_once(o, &why) == -1)
+			(void)complain(why.code, "%s", why.text);
+		else if (!screen)
+			putchar('\n');
+		/* who listened may be gone */
+		if (fflush(stdout) != 0)
+			exit(WHY_IO);
+		sleep(WATCH_SECONDS);
+	}
+}
+
+int
+ctl_status(const struct options *o)
+{
+	struct why why = { 0 };
+
+	if (o->watch && o->json)
+		return misuse(o, "status: --watch is for people, and --json for programs: leave one out");
+	if (o->watch)
+		watch(o);
+	return show_once(o, &why) == -1 ? give_up(o, &why) : 0;
 }
 
 /* What reap ends: the leases that status calls over, or idle.  A new reference; NULL with *why. */

@@ -152,13 +152,25 @@ j = json.loads(r.stdout)
 ok(r.returncode == 0 and [(l['container'], l['state'], len(l['gpus']), l['pipeline']) for l in j['leases']] == [(held.id, 'held', 4, 'ml/train')] and
    [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status says who holds what and who waits', r.stdout)
 text = sh(CTL, 'status').stdout
-ok(text.startswith('held: %s, pipeline ml/train' % held.id) and 'waits: %s' % queued.id in text, 'and in words', text)
+ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'and in words', text)
+ok([(g['rank'], g['state'], [h['container'] for h in g['holders']]) for g in j['gpus']] == [(n, 'held', [held.id]) for n in range(4)],
+   'each GPU says who holds it', r.stdout)
+ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'and so does its line', text)
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status', '--json')
-ok(r.returncode == 0 and json.loads(r.stdout) == {'leases': [], 'waiters': []}, 'another user sees its own only: nothing', r.stdout)
+j = json.loads(r.stdout)
+ok(r.returncode == 0 and j['leases'] == j['waiters'] == [] and {(g['state'], len(g['holders'])) for g in j['gpus']} == {('unknown', 0)}, 'another user sees its own only: nothing', r.stdout)
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--regid', 'nogroup', CTL, 'status')
 ok(r.returncode == 77 and 'group gpuhelper' in r.stdout, 'who may not run the helper is told so', r.stdout)
 queued.p.wait(60)
 held.p.wait(60)
+r = sh(CTL, 'status')
+ok(r.stdout.count(': free\n') == 4, 'then all are free', r.stdout)
+r = sh('timeout', '3', CTL, 'status', '--watch')
+ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.stdout, 'status --watch says it again, and plainly to no terminal', r.stdout)
+r = sh('timeout', '3', 'script', '-qec', CTL + ' status --watch', '/dev/null')
+ok(r.stdout.count('\033[H\033[2J') == 2, 'a terminal is cleared each time', repr(r.stdout))
+r = sh(CTL, 'status', '--watch', '--json')
+ok(r.returncode == 64 and 'leave one out' in r.stdout, 'but not as JSON', r.stdout)
 b = start(['GPUHELPER_GPUS=1'], 60000)
 # a lease is there before its grant is answered, and one that dies before that leaves none
 while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime

@@ -1,0 +1,177 @@
+/* See gpustate.h.  Values in, values and lines out. */
+#include "gpustate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/text.h"
+#include "ctl.h"
+#include "devices.h"
+
+const char *
+gpu_state_name(enum gpu_state s)
+{
+	static const char *const names[GPU_STATES] = {
+		[GPU_FREE] = "free",
+		[GPU_HELD] = "held",
+		[GPU_IDLE] = "idle",
+		[GPU_DRAINING] = "draining",
+		[GPU_OUT_OF_SERVICE] = "out-of-service",
+		[GPU_MIG] = "mig",
+		[GPU_UNKNOWN] = "unknown",
+	};
+
+	return names[s];
+}
+
+/* Of one whose GPU is free again the lease only waits for its container's end. */
+static bool
+is_past(const json_t *lease)
+{
+	const char *state = get_text(lease, "state");
+
+	return strcmp(state, "given-back") == 0 || strcmp(state, "passed-on") == 0;
+}
+
+static bool
+holds(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
+{
+	const json_t *held;
+	char part[16];
+	size_t i;
+
+	if (is_past(lease))
+		return false;
+	gpu_part(v->inv, g, part);
+	json_array_foreach(json_object_get(lease, "gpus"), i, held)
+		if (strcmp(get_text(held, "vendor"), gpu_vendor_name(g->vendor)) == 0 &&
+		    strcmp(get_text(held, "pci"), g->pci) == 0 && strcmp(get_text(held, "part"), part) == 0)
+			return true;
+	return false;
+}
+
+json_t *
+gpu_holders(const struct gpu_view *v, const struct gpu *g)
+{
+	json_t *out = json_array(), *lease;
+	size_t i;
+
+	json_array_foreach(v->leases, i, lease)
+		if (holds(lease, v, g))
+			json_array_append(out, lease);
+	return out;
+}
+
+/* Of several on a shared GPU, the one that keeps it longest tells. */
+static enum gpu_state
+state_of_leases(const json_t *leases)
+{
+	enum gpu_state state = GPU_IDLE;
+	const json_t *lease;
+	size_t i;
+
+	json_array_foreach(leases, i, lease) {
+		const char *name = get_text(lease, "state");
+
+		if (strcmp(name, "draining") == 0)
+			state = state == GPU_HELD ? GPU_HELD : GPU_DRAINING;
+		/* what is over or given back is so only when the helper has looked again */
+		else if (strcmp(name, "idle") != 0)
+			state = GPU_HELD;
+	}
+	return state;
+}
+
+enum gpu_state
+gpu_state_now(const struct gpu_view *v, const struct gpu *g)
+{
+	json_t *leases = gpu_holders(v, g);
+	const enum gpu_state state = json_array_size(leases) > 0 ? state_of_leases(leases) :
+	    gpu_never_given(g, v->settings) != NULL ? GPU_OUT_OF_SERVICE : g->mig ? GPU_MIG :
+	    geteuid() != 0 ? GPU_UNKNOWN : GPU_FREE;
+
+	json_decref(leases);
+	return state;
+}
+
+static json_t *
+holder_json(const json_t *lease)
+{
+	static const char *const members[] = { "container", "pipeline", "policy", "since", "state" };
+	json_t *j = json_object();
+	size_t i;
+
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		put_text(j, members[i], get_text(lease, members[i]));
+	return j;
+}
+
+static json_t *
+state_json(const struct gpu_view *v, const struct gpu *g)
+{
+	json_t *j = json_object(), *leases = gpu_holders(v, g), *holders = json_array(), *lease;
+	char part[16];
+	size_t i;
+
+	gpu_part(v->inv, g, part);
+	put_text(j, "vendor", gpu_vendor_name(g->vendor));
+	if (g->unusable[0] == '\0')
+		json_object_set_new(j, "rank", json_integer(g->rank));
+	put_text(j, "pci", g->pci);
+	put_text(j, "part", part);
+	if (g->uuid[0] != '\0')
+		put_text(j, "uuid", g->uuid);
+	put_text(j, "state", gpu_state_name(gpu_state_now(v, g)));
+	put_text(j, "unusable", gpu_never_given(g, v->settings));
+	json_array_foreach(leases, i, lease)
+		json_array_append_new(holders, holder_json(lease));
+	json_object_set_new(j, "holders", holders);
+	json_decref(leases);
+	return j;
+}
+
+json_t *
+gpu_states_json(const struct gpu_view *v)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < v->inv->gpus; i++)
+		json_array_append_new(list, state_json(v, &v->inv->gpu[i]));
+	return list;
+}
+
+static void
+say_state(const json_t *g)
+{
+	const char *part = get_text(g, "part"), *uuid = get_text(g, "uuid");
+	const json_t *rank = json_object_get(g, "rank"), *holder;
+	autobuf struct buf b = { 0 };
+	size_t i;
+
+	buf_printf(&b, "%s ", get_text(g, "vendor"));
+	if (rank != NULL && *part == '\0')
+		buf_printf(&b, "%lld", (long long)json_integer_value(rank));
+	else
+		buf_puts(&b, *part != '\0' ? part : "-");
+	buf_printf(&b, "  %s  %s: %s", get_text(g, "pci"), *uuid != '\0' ? uuid : "(no UUID)", get_text(g, "state"));
+	json_array_foreach(json_object_get(g, "holders"), i, holder)
+		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", get_text(holder, "container"),
+		    *get_text(holder, "pipeline") != '\0' ? get_text(holder, "pipeline") : "no pipeline",
+		    get_text(holder, "since"));
+	if (*get_text(g, "unusable") != '\0')
+		buf_printf(&b, ": %s", get_text(g, "unusable"));
+	say("%s", b.failed ? "out of memory" : b.p);
+}
+
+void
+gpu_states_say(const json_t *states)
+{
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach(states, i, g)
+		say_state(g);
+}

@@ -44,6 +44,9 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
 	[OPT_AGAINST] = { "against", 0, "FILE|-", AT(against) },
 	[OPT_WATCH] = { "watch", 0, NULL, AT(watch) },
+	[OPT_WHY] = { "why", 0, "TEXT", AT(reason) },
+	[OPT_ALL] = { "all", 0, NULL, AT(all) },
+	[OPT_YES] = { "yes", 'y', NULL, AT(yes) },
 	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
 };
 
@@ -125,6 +128,16 @@ static const struct takes takes_setup[] = {
 static const struct takes takes_status[] = { JSON,
 	{ OPT_WATCH, false, "again each two seconds, until interrupted" },
 	END };
+static const struct takes takes_drain[] = {
+	{ OPT_WHY, false, "the reason, which status, and tasks that are refused, are told" },
+	END };
+static const struct takes takes_undrain[] = {
+	{ OPT_ALL, false, "all GPUs that are drained" },
+	END };
+static const struct takes takes_end[] = {
+	{ OPT_DRY_RUN, false, "only say what would become of the container" },
+	{ OPT_YES, false, "without asking" },
+	END };
 static const struct takes takes_metrics[] = { CONFIG_DIR,
 	{ OPT_OUTPUT, false, "write it to this file; else it goes to stdout" },
 	END };
@@ -145,6 +158,9 @@ const struct command commands[] = {
 	{ "keys import", "FILE|-", 1, 1, "put keys that came another way in their place", takes_import, ctl_keys_import },
 	{ "keys place", "", 0, 0, "put fetched keys in their places", takes_place, ctl_keys_place },
 	{ "status", "", 0, 0, "each GPU and who holds it, and who waits", takes_status, ctl_status },
+	{ "drain", "GPU", 1, 1, "take a GPU out of service: no further container gets it", takes_drain, ctl_drain },
+	{ "undrain", "[GPU]", 0, 1, "put it back into service", takes_undrain, ctl_undrain },
+	{ "end", "CONTAINER", 1, 1, "end a container that holds GPUs", takes_end, ctl_end },
 	{ "metrics", "", 0, 0, "leases, waits, refusals and GPUs as numbers for Prometheus", takes_metrics, ctl_metrics },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },
 	{ "reapply", "", 0, 0, "open leased nodes again that something has reset", takes_json, ctl_reapply },

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/drainedlist.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "ctl.h"
@@ -52,6 +53,35 @@ holds(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
 	return false;
 }
 
+struct held_gpu
+gpu_as_held(const struct inventory *inv, const struct gpu *g)
+{
+	struct held_gpu h = { .vendor = g->vendor, .exclusive = true };
+
+	snprintf(h.pci, sizeof(h.pci), "%s", g->pci);
+	gpu_part(inv, g, h.part);
+	return h;
+}
+
+/* One that can't be read is told of, for the helper gives nothing out then. */
+void
+gpu_view_drained(struct drained *out)
+{
+	struct why why;
+
+	*out = (struct drained){ 0 };
+	if (geteuid() == 0 && drained_list(out, &why) == -1)
+		(void)complain(why.code, "no container gets a GPU: %s", why.text);
+}
+
+static const struct drained_gpu *
+drained(const struct gpu_view *v, const struct gpu *g)
+{
+	const struct held_gpu h = gpu_as_held(v->inv, g);
+
+	return v->drained != NULL ? drained_find(v->drained, &h) : NULL;
+}
+
 json_t *
 gpu_holders(const struct gpu_view *v, const struct gpu *g)
 {
@@ -89,7 +119,7 @@ gpu_state_now(const struct gpu_view *v, const struct gpu *g)
 {
 	json_t *leases = gpu_holders(v, g);
 	const enum gpu_state state = json_array_size(leases) > 0 ? state_of_leases(leases) :
-	    gpu_never_given(g, v->settings) != NULL ? GPU_OUT_OF_SERVICE : g->mig ? GPU_MIG :
+	    gpu_never_given(g, v->settings) != NULL || drained(v, g) != NULL ? GPU_OUT_OF_SERVICE : g->mig ? GPU_MIG :
 	    geteuid() != 0 ? GPU_UNKNOWN : GPU_FREE;
 
 	json_decref(leases);
@@ -112,7 +142,8 @@ static json_t *
 state_json(const struct gpu_view *v, const struct gpu *g)
 {
 	json_t *j = json_object(), *leases = gpu_holders(v, g), *holders = json_array(), *lease;
-	char part[16];
+	const struct drained_gpu *d;
+	char part[16], since[32];
 	size_t i;
 
 	gpu_part(v->inv, g, part);
@@ -125,6 +156,10 @@ state_json(const struct gpu_view *v, const struct gpu *g)
 		put_text(j, "uuid", g->uuid);
 	put_text(j, "state", gpu_state_name(gpu_state_now(v, g)));
 	put_text(j, "unusable", gpu_never_given(g, v->settings));
+	if ((d = drained(v, g)) != NULL) {
+		text_time(d->since, since);
+		json_object_set_new(j, "drained", json_pack("{s:s, s:s}", "since", since, "why", d->why));
+	}
 	json_array_foreach(leases, i, lease)
 		json_array_append_new(holders, holder_json(lease));
 	json_object_set_new(j, "holders", holders);
@@ -147,7 +182,7 @@ static void
 say_state(const json_t *g)
 {
 	const char *part = get_text(g, "part"), *uuid = get_text(g, "uuid");
-	const json_t *rank = json_object_get(g, "rank"), *holder;
+	const json_t *rank = json_object_get(g, "rank"), *holder, *drained;
 	autobuf struct buf b = { 0 };
 	size_t i;
 
@@ -161,6 +196,9 @@ say_state(const json_t *g)
 		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", get_text(holder, "container"),
 		    *get_text(holder, "pipeline") != '\0' ? get_text(holder, "pipeline") : "no pipeline",
 		    get_text(holder, "since"));
+	if ((drained = json_object_get(g, "drained")) != NULL)
+		buf_printf(&b, "; drained since %s%s%s", get_text(drained, "since"),
+		    *get_text(drained, "why") != '\0' ? ": " : "", get_text(drained, "why"));
 	if (*get_text(g, "unusable") != '\0')
 		buf_printf(&b, ": %s", get_text(g, "unusable"));
 	say("%s", b.failed ? "out of memory" : b.p);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "../pure/gpu.h"
+#include "../pure/drained.h"
 #include "../pure/settings.h"
 
 /* The states, as gpuhelperctl(8) has them. */
@@ -21,12 +21,21 @@ enum gpu_state {
 
 const char *gpu_state_name(enum gpu_state s);
 
-/* «leases» are those of helper_status(); the host's GPUs and what its settings say of them. */
+/*
+ * The leases are those of helper_status(); which GPUs are drained root alone can see, NULL for others; the host's GPUs
+ * and what its settings say of them.
+ */
 struct gpu_view {
 	const json_t *leases;
+	const struct drained *drained;
 	const struct inventory *inv;
 	const struct settings *settings;
 };
+
+/* The list of drained GPUs, for who may read it.  drained_free(). */
+void gpu_view_drained(struct drained *out);
+/* What such a list says of a GPU: held_gpu is its name there. */
+struct held_gpu gpu_as_held(const struct inventory *inv, const struct gpu *g);
 
 /* Who holds the GPU: its leases, borrowed, in a new array. */
 json_t *gpu_holders(const struct gpu_view *v, const struct gpu *g);

@@ -71,11 +71,13 @@ add_gpus(struct page *p, const struct gpu_view *v)
 static void
 gpus_part(struct page *p, const json_t *leases)
 {
+	autodrained struct drained drained = { 0 };
 	autosettings struct settings settings = { 0 };
 	struct inventory inv = { 0 };
-	const struct gpu_view v = { leases, &inv, &settings };
+	const struct gpu_view v = { leases, &drained, &inv, &settings };
 	struct why why;
 
+	gpu_view_drained(&drained);
 	if (devices_settings(p->options, &settings, &why) == 0 && gpus_of_host(GPUS_ALL, &inv, &why) == 0) {
 		add_gpus(p, &v);
 		say_up(p, "gpus", NULL);

@@ -140,11 +140,14 @@ leases_now(void)
 static int
 add_gpus(const struct options *o, json_t *status, struct why *why)
 {
+	autodrained struct drained drained = { 0 };
 	autosettings struct settings settings = { 0 };
 	struct inventory inv = { 0 };
-	const struct gpu_view v = { json_object_get(status, "leases"), &inv, &settings };
-	const int ret = devices_settings(o, &settings, why) == -1 || gpus_of_host(GPUS_ALL, &inv, why) == -1 ? -1 : 0;
+	const struct gpu_view v = { json_object_get(status, "leases"), &drained, &inv, &settings };
+	int ret;
 
+	gpu_view_drained(&drained);
+	ret = devices_settings(o, &settings, why) == -1 || gpus_of_host(GPUS_ALL, &inv, why) == -1 ? -1 : 0;
 	if (ret == 0)
 		json_object_set_new(status, "gpus", gpu_states_json(&v));
 	inventory_free(&inv);

@@ -36,7 +36,7 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 	return 0;
 }
 
-/* Everyone who holds GPUs or has them kept: leases first, then strays, then those who wait before us. */
+/* Everyone who holds GPUs or has them kept: leases first, then what is withheld, then those who wait before us. */
 struct holdings {
 	struct holding *v;
 	size_t n;
@@ -120,20 +120,22 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 }
 
 static int
-fill_holdings(const struct leases *ls, const struct queue *q, const struct strays *strays, size_t before, bool last,
+fill_holdings(const struct leases *ls, const struct queue *q, const struct withheld *no, size_t before, bool last,
     size_t max, struct holdings *h, struct why *why)
 {
 	size_t i;
 
-	h->v = calloc(ls->n + strays->n + before + 1, sizeof(*h->v));
+	h->v = calloc(ls->n + no->strays->n + no->drained->n + before + 1, sizeof(*h->v));
 	h->kept = calloc(before + 1, sizeof(*h->kept));
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (lease_holds(ls->v[i]))
 			h->v[h->n++] = (struct holding){ .gpu = ls->v[i]->gpu, .gpus = ls->v[i]->gpus };
-	for (i = 0; i < strays->n; i++)
-		h->v[h->n++] = (struct holding){ .gpu = &strays->v[i].gpu, .gpus = 1 };
+	for (i = 0; i < no->strays->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &no->strays->v[i].gpu, .gpus = 1 };
+	for (i = 0; i < no->drained->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &no->drained->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
 		if (keep_for(&q->v[i], !last, h, max, why) == -1)
 			return -1;
@@ -303,8 +305,53 @@ has_one(const struct leases *ls, const struct queue *q, size_t before, const str
 	return false;
 }
 
+/* The GPUs that it wants and that are out of service, and why, in the administrator's words. */
+static int
+refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	unsigned told = 0;
+	char since[32];
+	size_t i;
+
+	for (i = 0; i < d->n && told < 3; i++) {
+		if (!pick_wants_any(w->want, w->wants, &d->v[i].gpu, 1))
+			continue;
+		text_time(d->v[i].since, since);
+		buf_printf(&b, "%s%s%s%s is drained since %s%s%s", told++ > 0 ? ", " : "", d->v[i].gpu.pci,
+		    d->v[i].gpu.part[0] != '\0' ? " part " : "", d->v[i].gpu.part, since, d->v[i].why[0] != '\0' ? ": " : "",
+		    d->v[i].why);
+	}
+	return refuse(why, WHY_DENIED, "too few of the GPUs that this policy allows are in service (%s)",
+	    b.p != NULL ? b.p : "no memory to say which");
+}
+
+/* Would there be enough if nobody else were there?  Or nobody is to wait for them.  -1 with *why. */
+static int
+check_in_service(const struct drained *d, const struct waiter *w, size_t max, struct why *why)
+{
+	struct holding *h;
+	struct pick *picks;
+	size_t i, n = 0;
+	int ret;
+
+	if (d->n == 0)
+		return 0;
+	h = calloc(d->n, sizeof(*h));
+	picks = calloc(max, sizeof(*picks));
+	for (i = 0; h != NULL && i < d->n; i++)
+		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
+	if (h == NULL || picks == NULL)
+		ret = refuse_nomem(why);
+	else
+		ret = pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
+	free(h);
+	free(picks);
+	return ret;
+}
+
 int
-allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
+allot(const struct leases *ls, const struct queue *q, const struct withheld *no, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
 {
 	const size_t before = queue_place(q, w->key);
@@ -312,9 +359,11 @@ allot(const struct leases *ls, const struct queue *q, const struct strays *stray
 	struct holdings h = { 0 };
 	int ret;
 
-	if ((ret = fill_holdings(ls, q, strays, before, last, max, &h, why)) == 0 &&
+	if (check_in_service(no->drained, w, max, why) == -1)
+		return -1;
+	if ((ret = fill_holdings(ls, q, no, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, &d->grant, l, w, out, max, why)) == 1)
-		ret = refuse_busy(ls, strays, w, l->uid, who, before, why);
+		ret = refuse_busy(ls, no->strays, w, l->uid, who, before, why);
 	holdings_free(&h);
 	return ret;
 }

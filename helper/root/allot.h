@@ -3,6 +3,7 @@
 #define GPUHELPER_ROOT_ALLOT_H
 
 #include "../host/drivernodes.h"
+#include "../pure/drained.h"
 #include "../pure/identity.h"
 #include "leaselist.h"
 #include "queue.h"
@@ -24,6 +25,12 @@ struct strays {
 	size_t n;
 };
 
+/* What is not to be had though no lease holds it. */
+struct withheld {
+	const struct strays *strays;
+	const struct drained *drained;	/* out of service: by nobody */
+};
+
 /* Fills w->want with what the request wants.  -1 with *why. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 
@@ -40,11 +47,11 @@ int allot_check_nodes(const struct leases *ls, const struct lease *l, const stru
 bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
 
 /*
- * Picks GPUs for what w wants, but for the strays', and writes them into *l (gpu, node) and out[] (up
+ * Picks GPUs for what w wants, but for those withheld, and writes them into *l (gpu, node) and out[] (up
  * to max, in the same order).  -1 with *why; WHY_AGAIN, with the holders, as far as «who» may know them, and how
- * many wait before, where there are too few free ones.
+ * many wait before, where there are too few free ones; WHY_DENIED where too few are in service, however long it waits.
  */
-int allot(const struct leases *ls, const struct queue *q, const struct strays *strays, const struct decision *d,
+int allot(const struct leases *ls, const struct queue *q, const struct withheld *no, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/drainedlist.h"
 #include "../pure/vendorenv.h"
 #include "acts.h"
 #include "concern.h"
@@ -219,11 +220,17 @@ plan(struct work *w, struct leases *ls)
 int
 pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me)
 {
+	const struct withheld no = { &w->strays, &w->drained };
+
+	/* under the lock: who drains a GPU and asks for the leases then sees whoever still got it */
+	drained_free(&w->drained);
+	if (w->decision.grant.gpus > 0 && drained_list(&w->drained, &w->why) == -1)
+		return -1;
 	w->ahead = queue_place(q, me->key);
 	w->lease.pausing.waited = queue_waited(q, me->key);
 	if (allot_wants(&w->decision, me, &w->why) == -1 || idle_finish(idle, me, &w->why) == -1)
 		return -1;
-	if (allot(idle->leases, q, &w->strays, &w->decision, &w->known.id, &w->lease, me, w->picks, GPUS_MAX,
+	if (allot(idle->leases, q, &no, &w->decision, &w->known.id, &w->lease, me, w->picks, GPUS_MAX,
 	    &w->why) == -1)
 		return wait_for_some(w, idle, q, me);
 	return 0;

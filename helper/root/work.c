@@ -16,6 +16,7 @@ work_free(struct work *w)
 	strlist_free(&w->specs);
 	chores_free(&w->chores);
 	strays_free(&w->strays);
+	drained_free(&w->drained);
 	relabel_free(w->relabelling);
 	if (w->audit != -1)
 		close(w->audit);

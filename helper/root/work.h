@@ -34,6 +34,7 @@ struct work {
 	bool look_first;		/* for strays: another GPU may be had */
 	bool met_stray;			/* what was picked is not to be had */
 	struct strays strays;
+	struct drained drained;			/* GPUs out of service, as of when the lock was had */
 	struct allotted picks[GPUS_MAX];	/* lease.gpus of them */
 	struct strlist gpu_names;
 	struct strlist specs;		/* CDI specs that the driver's files are by */

@@ -1,109 +1,27 @@
 /*
  * See chores.h.  With the caller's rights, on what root's lease says is the
- * container; must signal no process that is not, by then still, in its cgroups, and
- * do nothing that the lease does not want any more.
+ * container; must do nothing that the lease does not want any more.
  */
 #include "chores.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/process.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasefile.h"
+#include "ending.h"
 #include "gate.h"
 
-#define CLEAR_MS 2000		/* for processes to end that were killed */
-#define CLEAR_NAP_MS 5
-#define DIRS_MAX 256
 #define LOCK_MS 12000		/* longer than the helper waits for who is at it (GIVING_BACK_MS) */
 #define LOCK_NAP_MS 2
-
-static bool
-is_in(const struct strlist *cgroups, pid_t pid)
-{
-	unsigned dirs = DIRS_MAX;
-	struct pids all;
-	bool in = false;
-	size_t i;
-
-	if (cgroup_pids(cgroups, &dirs, &all))
-		for (i = 0; i < all.n; i++)
-			in = in || all.v[i] == pid;
-	free(all.v);
-	return in;
-}
-
-/* By a descriptor: while that is open the number means no other process than the one that was seen. */
-static void
-kill_one(const struct strlist *cgroups, pid_t pid)
-{
-	autoclose int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	if (fd != -1 && is_in(cgroups, pid))
-		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-}
-
-/* How many were there. */
-static int
-kill_others(const struct chore *c, size_t *n)
-{
-	unsigned dirs = DIRS_MAX;
-	struct pids all;
-	bool seen = cgroup_pids(&c->cgroups, &dirs, &all);
-	size_t i;
-
-	for (*n = 0, i = 0; seen && i < all.n; i++)
-		if (all.v[i] != c->init.pid) {
-			kill_one(&c->cgroups, all.v[i]);
-			++*n;
-		}
-	free(all.v);
-	return seen ? 0 : -1;
-}
-
-static int
-clear(const struct chore *c, struct why *why)
-{
-	const struct timespec nap = { .tv_nsec = CLEAR_NAP_MS * 1000000 };
-	const int64_t deadline = clock_ms() + CLEAR_MS;
-	size_t n;
-
-	for (;;) {
-		if (!process_id_lives(c->init))
-			return 0;
-		if (kill_others(c, &n) == -1)
-			return refuse(why, WHY_IO, "container %s: who is in its cgroups can't be seen", c->id);
-		if (n == 0)
-			return 0;
-		if (clock_ms() > deadline)
-			return refuse(why, WHY_AGAIN, "container %s: %zu processes of its ended task don't end", c->id, n);
-		nanosleep(&nap, NULL);
-	}
-}
-
-static int
-stop(const struct chore *c, struct why *why)
-{
-	autoclose int fd = (int)syscall(SYS_pidfd_open, c->init.pid, 0);
-
-	if (fd == -1 || !process_id_lives(c->init))
-		return 0;
-	if (syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == -1 && errno != ESRCH)
-		return refuse(why, WHY_IO, "container %s: its first process can't be ended: %s", c->id, strerror(errno));
-	return 0;
-}
 
 /* The lock of chore.h; -1 with *why: its holder is slow, or stopped. */
 static int
@@ -154,9 +72,9 @@ do_it(const struct chore *c, struct why *why)
 	case CHORE_OPEN:
 		return gate_open(c->gate, c->node, c->nodes, why);
 	case CHORE_STOP:
-		return stop(c, why);
+		return end_first(c->id, c->init, why);
 	case CHORE_CLEAR:
-		if (clear(c, why) == -1)
+		if (end_others(c->id, &c->cgroups, c->init, why) == -1)
 			return -1;
 		/* FALLTHROUGH */
 	case CHORE_SHUT:

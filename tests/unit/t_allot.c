@@ -28,6 +28,7 @@ struct asking {
 	struct lease lease;
 	struct waiter waiter;
 	struct strays strays;
+	struct drained drained;
 	struct allotted out[MAX];
 	struct why why;
 };
@@ -53,9 +54,10 @@ static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
+	const struct withheld no = { &a->strays, &a->drained };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
-	    allot(&ls, q, &a->strays, &a->decision, &somebody, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	    allot(&ls, q, &no, &a->decision, &somebody, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
 /* To whom a holder of ml/train, or so, is named: a name that could be read in two ways is nobody's team's. */
@@ -303,6 +305,40 @@ test_closed(void)
 	done(&a);
 }
 
+/* What is out of service is had by nobody, and waited for by nobody. */
+static void
+test_drained(void)
+{
+	struct held_gpu none = { .pci = "" };
+	struct drained_gpu first = { .gpu = { .vendor = GPU_AMD, .pci = "0000:05:00.0", .exclusive = true }, .why = "fan" };
+	struct drained_gpu part = { .gpu = held("1", true) }, whole = { .gpu = held("", true) };
+	const struct queue q = { .dir = -1 };
+	struct asking a;
+
+	want(&a, 0, 1, 1, SHARING_SHARED);
+	a.want.candidate[a.want.n++] = &gpus[2];
+	a.drained = (struct drained){ &first, 1 };
+	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[2], "another GPU is taken than the one that is drained");
+	done(&a);
+	want(&a, 0, 1, 1, SHARING_SHARED);
+	a.drained = (struct drained){ &first, 1 };
+	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED && strstr(a.why.text, "0000:05:00.0 is drained since 1970") != NULL &&
+	    strstr(a.why.text, ": fan") != NULL, "who wants that one alone is refused, and told why");
+	done(&a);
+	want(&a, 2, 4, 2, SHARING_SHARED);
+	a.drained = (struct drained){ &part, 1 };
+	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED, "so is who wants both parts, of which one is drained");
+	done(&a);
+	want(&a, 2, 4, 1, SHARING_SHARED);
+	a.drained = (struct drained){ &part, 1 };
+	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[3], "the other part is given");
+	done(&a);
+	want(&a, 2, 4, 1, SHARING_SHARED);
+	a.drained = (struct drained){ &whole, 1 };
+	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED, "with the whole, all its parts are drained");
+	done(&a);
+}
+
 int
 main(void)
 {
@@ -313,5 +349,6 @@ main(void)
 	test_waits();
 	test_last();
 	test_closed();
+	test_drained();
 	return done_testing();
 }

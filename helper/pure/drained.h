@@ -1,0 +1,38 @@
+/*
+ * GPUs that are out of service until somebody says otherwise: what gpuhelperctl drain writes into the helper's state,
+ * as lines (lines.h).  Values in, values out.
+ */
+#ifndef GPUHELPER_PURE_DRAINED_H
+#define GPUHELPER_PURE_DRAINED_H
+
+#include <stdint.h>
+
+#include "pick.h"
+
+#define DRAINED_NAME "drained"		/* of the file, in GPUHELPER_STATEDIR */
+#define DRAINED_FILE_MAX (256 * 1024)	/* bytes */
+#define DRAINED_MAX 128			/* GPUs */
+#define DRAINED_WHY 128			/* bytes of a reason, with its NUL */
+
+struct drained_gpu {
+	struct held_gpu gpu;	/* exclusive: nobody shares it */
+	int64_t since;		/* seconds since 1970 */
+	char why[DRAINED_WHY];	/* in the administrator's words; "": he gave none */
+};
+
+struct drained {
+	struct drained_gpu *v;
+	size_t n;
+};
+
+/* The file's text, which the caller frees; NULL: no memory. */
+char *drained_encode(const struct drained *d);
+/* Reads it back.  -1 with *why for what is no such list, and *d is empty then.  drained_free() in either case. */
+int drained_decode(const char *text, size_t len, struct drained *d, struct why *why);
+void drained_free(struct drained *d);
+#define autodrained __attribute__((cleanup(drained_free)))
+
+/* The entry of this GPU, of one that it is a part of, or of a part of it; NULL: it is in service. */
+const struct drained_gpu *drained_find(const struct drained *d, const struct held_gpu *g);
+
+#endif

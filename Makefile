@@ -46,7 +46,7 @@ LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 # by both names of a target: a build with B=/whole/path is one of the same files
 CPPDEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
-PKGS := libconfig jansson libudev libselinux nettle hogweed yaml-0.1
+PKGS := libconfig jansson libudev libselinux libsystemd nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
@@ -100,7 +100,7 @@ $(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux hogweed nettle libcurl yaml-0.1 zlib) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux libsystemd hogweed nettle libcurl yaml-0.1 zlib) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))

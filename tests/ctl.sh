@@ -1147,6 +1147,8 @@ verify --head "$(tr 0-8 1-9 <h50)" log
 t "verify --head: no record has it" is 65
 verify --head xyz log
 t "verify --head: no hash" complains 64 "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits"
+sed '20s/$/\x00more/' log.1 >log
+damaged "a NUL and more behind a record" "log:21: record 20 is missing before this one"
 sed '20s/"uid":0/"uid":1/' log.1 >log
 damaged "one byte changed" "log:21: record 21 does not follow record 20 as it stands here: one of the two was changed"
 sed '20d' log.1 >log

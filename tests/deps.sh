@@ -5,7 +5,7 @@
 #   deps.sh --print SET			prints the packages and installs nothing
 # other: what tests/other.sh wants in another release's root directory.
 set -eu
-build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libselinux1-dev nettle-dev
+build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev ca-certificates"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"

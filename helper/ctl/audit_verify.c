@@ -13,23 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "../host/file.h"
 #include "../pure/auditchain.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
+#include "auditlog.h"
 #include "ctl.h"
 
-#define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 #define HEAD GPUHELPER_STATEDIR "/audit.head"
-#define LINE_MAX_BYTES (16U << 20)
 #define FAULTS_MAX 20		/* that are told; the others are counted */
-
-struct log_file {
-	const char *path;
-	uint64_t first;		/* number of its first record in the chain; 0: it has none */
-};
 
 struct verify {
 	const struct options *options;
@@ -44,83 +37,6 @@ struct verify {
 	size_t line, faults;
 	json_t *told;
 };
-
-/* Files. */
-
-/* A line without its newline, in *line of *room bytes.  -1: the end, or an error; -2: too long. */
-static ssize_t
-next_line(gzFile f, char **line, size_t *room)
-{
-	size_t n = 0;
-	char *more;
-
-	for (;;) {
-		if (*room - n < 4096) {
-			if (*room >= LINE_MAX_BYTES)
-				return -2;
-			if ((more = realloc(*line, *room * 2 + 65536)) == NULL)
-				return -2;
-			*line = more;
-			*room = *room * 2 + 65536;
-		}
-		(*line)[n] = '\0';
-		if (gzgets(f, *line + n, (int)(*room - n)) == NULL)
-			return n > 0 ? (ssize_t)n : -1;
-		/* a NUL is none of a record's, and would hide what follows it: then the line is no record */
-		n += strlen(*line + n);
-		if (n > 0 && (*line)[n - 1] == '\n')
-			return (ssize_t)n - 1;
-		if (gzeof(f))
-			return (ssize_t)n;
-		if (*room - n > 1)
-			return (ssize_t)n;
-	}
-}
-
-static gzFile
-open_log(const char *path, struct why *why)
-{
-	gzFile f = gzopen(path, "re");
-
-	if (f == NULL)
-		refuse(why, WHY_IO, "%s: %s%s", path, errno != 0 ? strerror(errno) : "out of memory", errno == EACCES ?
-		    ": root and group gpuhelper read it" : "");
-	else
-		(void)gzbuffer(f, 1U << 17);
-	return f;
-}
-
-/* The number of its first record in the chain. */
-static int
-look_into(struct log_file *l, struct why *why)
-{
-	autofree char *line = NULL;
-	char prev[AUDIT_HASH];
-	gzFile f = open_log(l->path, why);
-	size_t room = 0;
-	ssize_t n;
-
-	if (f == NULL)
-		return -1;
-	while ((n = next_line(f, &line, &room)) >= 0)
-		if (audit_link_read(line, (size_t)n, &l->first, prev))
-			break;
-	if (n < 0)
-		l->first = 0;
-	(void)gzclose(f);
-	return 0;
-}
-
-/* In the order in which they were written; of those from before the chain, by name. */
-static int
-by_first(const void *a, const void *b)
-{
-	const struct log_file *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
 
 /* The chain. */
 
@@ -168,12 +84,15 @@ hash_line(const char *line, size_t len, char out[AUDIT_HASH])
 
 /* The helper wrote it near the line's beginning: the line is not parsed, there may be millions. */
 static void
-take_time(const char *line, char out[40])
+take_time(const char *line, size_t len, char out[40])
 {
-	const char *at = strstr(line, "\"time\":\"");
+	const char *at = memmem(line, len, "\"time\":\"", 8), *end;
 
-	if (at != NULL)
-		snprintf(out, 40, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+	if (at == NULL)
+		return;
+	at += 8;
+	end = memchr(at, '"', len - (size_t)(at - line));
+	snprintf(out, 40, "%.*s", end != NULL && end - at < 39 ? (int)(end - at) : 0, at);
 }
 
 static void
@@ -201,9 +120,9 @@ take_linked(struct verify *v, const char *line, size_t len, uint64_t n, const ch
 	check_link(v, n, prev);
 	if (v->first == 0) {
 		v->first = n;
-		take_time(line, v->since);
+		take_time(line, len, v->since);
 	}
-	take_time(line, v->until);
+	take_time(line, len, v->until);
 	v->records++;
 	v->at.records = n;
 	hash_line(line, len, v->at.hash);
@@ -238,27 +157,23 @@ take_unlinked(struct verify *v, const char *line, size_t len)
 static int
 read_file(struct verify *v, const char *path, struct why *why)
 {
-	autofree char *line = NULL;
+	struct log_reader r;
 	char prev[AUDIT_HASH];
-	gzFile f = open_log(path, why);
-	size_t room = 0;
+	const char *line;
 	uint64_t number;
-	int error = Z_OK;
 	ssize_t n;
 
-	if (f == NULL)
+	if (log_open(&r, path, why) == -1)
 		return -1;
 	v->path = path;
-	for (v->line = 1; (n = next_line(f, &line, &room)) >= 0; v->line++)
+	for (v->line = 1; (n = log_line(&r, &line)) >= 0; v->line++)
 		if (audit_link_read(line, (size_t)n, &number, prev))
 			take_linked(v, line, (size_t)n, number, prev);
 		else
 			take_unlinked(v, line, (size_t)n);
 	if (n == -2)
 		fault(v, "this line is too long for a record");
-	(void)gzerror(f, &error);
-	/* what was still in the buffer of a file that ends too early comes as an error of closing it */
-	if (gzclose(f) != Z_OK || (error != Z_OK && error != Z_STREAM_END))
+	if (!log_close(&r))
 		fault(v, "the file can't be read to its end: cut off, or damaged");
 	v->path = NULL;
 	return 0;
@@ -348,12 +263,8 @@ verify(struct verify *v, char *const *path, size_t n, struct why *why)
 	/* of files that were named nobody knows whether they are this host's */
 	if (v->options->args == 0)
 		read_head(v);
-	for (i = 0; i < n; i++) {
-		file[i].path = path[i];
-		if (look_into(&file[i], why) == -1)
-			return -1;
-	}
-	qsort(file, n, sizeof(*file), by_first);
+	if (log_files(path, n, file, why) == -1)
+		return -1;
 	for (i = 0; i < n; i++)
 		if (read_file(v, file[i].path, why) == -1)
 			return -1;
@@ -375,8 +286,9 @@ ctl_audit_verify(const struct options *o)
 	if (o->head != NULL && (strlen(o->head) != AUDIT_HASH - 1 || strspn(o->head, "0123456789abcdefABCDEF") !=
 	    AUDIT_HASH - 1))
 		ret = misuse(o, "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits");
-	else if (o->args == 0 && glob(LOG "*", GLOB_ERR, NULL, &own) != 0) {
-		refuse(&why, WHY_IO, LOG ": can't be found: nothing was recorded yet, or only root and group gpuhelper may look");
+	else if (o->args == 0 && glob(AUDIT_LOG "*", GLOB_ERR, NULL, &own) != 0) {
+		refuse(&why, WHY_IO, AUDIT_LOG ": can't be found: nothing was recorded yet, or only root and group "
+		    "gpuhelper may look");
 		ret = give_up(o, &why);
 	} else if (verify(&v, o->args > 0 ? o->arg : own.gl_pathv, o->args > 0 ? o->args : own.gl_pathc, &why) == -1)
 		ret = give_up(o, &why);

@@ -44,6 +44,8 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
 	[OPT_AGAINST] = { "against", 0, "FILE|-", AT(against) },
 	[OPT_WATCH] = { "watch", 0, NULL, AT(watch) },
+	[OPT_TO] = { "to", 0, "journal|syslog|stdout", AT(to) },
+	[OPT_STATE] = { "state", 0, "FILE", AT(state) },
 	[OPT_WHY] = { "why", 0, "TEXT", AT(reason) },
 	[OPT_ALL] = { "all", 0, NULL, AT(all) },
 	[OPT_YES] = { "yes", 'y', NULL, AT(yes) },
@@ -118,6 +120,11 @@ static const struct takes takes_audit[] = { JSON,
 static const struct takes takes_verify[] = { JSON,
 	{ OPT_HEAD, false, "the log was once up to this record, whose hash this command printed then" },
 	END };
+static const struct takes takes_follow[] = {
+	{ OPT_TO, true, "where the records go" },
+	{ OPT_STATE, false, "the last record that was sent is written down here, and the next start goes on behind it" },
+	{ OPT_JSON, false, "to stdout: the records as they are" },
+	END };
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only say what would be done" },
 	{ OPT_UNDO, false, "take away what this command has put there" },
@@ -175,6 +182,8 @@ const struct command commands[] = {
 	  ctl_audit_show },
 	{ "audit verify", "[FILE ...]", 0, SIZE_MAX, "whether any record of the audit log was changed, removed or moved",
 	  takes_verify, ctl_audit_verify },
+	{ "audit follow", "[FILE]", 0, 1, "send each record on as it is written, to the journal or to syslog", takes_follow,
+	  ctl_audit_follow },
 	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },

@@ -26,7 +26,7 @@ struct options {
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
 	bool undo, tags, watch, all, yes;
-	const char *reason;
+	const char *reason, *to, *state;
 	const char *since;
 	bool denied;
 	const char *devices_file, *head, *against;
@@ -60,6 +60,7 @@ int ctl_cdi_list(const struct options *o);
 int ctl_cdi_inject(const struct options *o);
 int ctl_cdi_generate(const struct options *o);
 int ctl_audit_verify(const struct options *o);
+int ctl_audit_follow(const struct options *o);
 int ctl_audit_show(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);

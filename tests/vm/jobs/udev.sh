@@ -226,6 +226,29 @@ sed -i 's/580.95.05/590.1/' /proc/driver/nvidia/version
 ldconfig
 says_so() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-cdi.service | grep -q 'no library of driver 590.1 is in /etc/ld.so.cache, but of 580.95.05'; }
 t "a driver whose libraries are not there: the journal says so" soon says_so
+# the audit log's follower, in the real journal
+log=/var/log/gpuhelper/audit.jsonl
+say_refused() { printf '{"time":"2026-01-01T00:00:00Z","event":"refuse","reason":"%s","code":77}\n' "$1" >>"$log"; }
+heard() {
+	journalctl --sync
+	[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 "GPUHELPER_REASON=$1" | wc -l)" = 1 ]
+}
+confined() {
+	pid=$(systemctl show --property=MainPID --value gpuhelper-audit.service)
+	[ "$(stat -c %u "/proc/$pid")" -ge 61184 ] && grep -q '^NoNewPrivs:.1' "/proc/$pid/status" && grep -q '^CapEff:.0*$' "/proc/$pid/status" &&
+	    [ -z "$(nsenter -t "$pid" -m ls -A /run/gpuhelper /usr/libexec/gpuhelper | grep -v '^/\|^$')" ]
+}
+say_refused one
+t "gpuhelper-audit.service can be enabled" quiet systemctl --quiet enable --now gpuhelper-audit.service
+t "the journal has what was in the log" soon heard one
+say_refused two
+t "and what comes" soon heard two
+t "the follower has neither root's rights nor a way to the helper" confined
+systemctl stop gpuhelper-audit.service
+say_refused three
+systemctl start gpuhelper-audit.service
+t "what was written while it was down comes after" soon heard three
+t "and nothing comes twice" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | wc -l)" = 3 ]'
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
 t "no unit of this machine has failed" none_failed
 t "systemd has no complaint about the units" sh -c '! journalctl --boot --no-pager -p warning _PID=1 | grep gpuhelper'

@@ -1,0 +1,70 @@
+/* See auditline.h.  Values in, a line out; what a task's author wrote is in it as he wrote it. */
+#include "auditline.h"
+
+#include <stdio.h>
+
+#include "ctl.h"
+
+void
+audit_pipeline(const json_t *record, char out[256])
+{
+	const char *team = get_text(record, "team"), *pipeline = get_text(record, "pipeline");
+
+	snprintf(out, 256, "%.120s%s%.120s", team, *team != '\0' ? "/" : "", pipeline);
+}
+
+static void
+add_list(struct buf *b, const char *before, const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_is_string(item))
+			buf_printf(b, "%s%s", i == 0 ? before : ", ", json_string_value(item));
+		else
+			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", get_text(item, "target"), get_text(item, "access"));
+}
+
+static void
+add_number(struct buf *b, const char *before, const json_t *number)
+{
+	if (json_is_integer(number))
+		buf_printf(b, "%s%lld", before, (long long)json_integer_value(number));
+}
+
+static void
+add_text(struct buf *b, const char *before, const char *text)
+{
+	if (*text != '\0')
+		buf_printf(b, "%s%s", before, text);
+}
+
+void
+audit_line(const json_t *record, struct buf *b)
+{
+	char pipeline[256];
+
+	audit_pipeline(record, pipeline);
+	buf_printf(b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
+	add_text(b, "  ", *pipeline != '\0' ? pipeline : "-");
+	add_text(b, " job ", get_text(record, "job"));
+	add_text(b, " by ", get_text(record, "identity"));
+	add_list(b, "; gpu ", json_object_get(record, "gpus"));
+	add_list(b, "; folder ", json_object_get(record, "folders"));
+	add_text(b, "; asked for gpus ", get_text(record, "asked_gpus"));
+	add_text(b, "; asked for folders ", get_text(record, "asked_folders"));
+	add_text(b, "; policy ", get_text(record, "policy"));
+	if (json_is_true(json_object_get(record, "privileged")))
+		buf_puts(b, "; privileged");
+	if (json_is_true(json_object_get(record, "again")))
+		buf_puts(b, "; again");
+	if (json_is_true(json_object_get(record, "draining")))
+		buf_puts(b, "; still in use");
+	add_number(b, "; records left out before: ", json_object_get(record, "suppressed"));
+	add_text(b, "; container ", get_text(record, "container"));
+	add_text(b, "; user ", get_text(record, "user"));
+	if (*get_text(record, "user") == '\0')
+		add_number(b, "; uid ", json_object_get(record, "uid"));
+	add_text(b, ": ", get_text(record, "reason"));
+}

@@ -1,0 +1,17 @@
+/* A record of the audit log in words, for people: of «audit show» and «audit follow». */
+#ifndef GPUHELPER_CTL_AUDITLINE_H
+#define GPUHELPER_CTL_AUDITLINE_H
+
+#include <jansson.h>
+
+#include "../pure/text.h"
+
+/* TEAM/PIPELINE; "" where the record names none. */
+void audit_pipeline(const json_t *record, char out[256]);
+/*
+ * Appends the record to *out, without a newline at its end.  Who prints that has it made harmless first: a task's
+ * author may have put control characters into it.
+ */
+void audit_line(const json_t *record, struct buf *out);
+
+#endif

@@ -1,0 +1,124 @@
+/* See auditlog.h.  Reads with its caller's rights; a line may have any bytes in it, NULs too. */
+#include "auditlog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/auditchain.h"
+
+#define LINE_MAX_BYTES (16U << 20)
+#define STEP (1U << 17)
+
+int
+log_open(struct log_reader *r, const char *path, struct why *why)
+{
+	*r = (struct log_reader){ .f = gzopen(path, "re"), .newline = true };
+	if (r->f == NULL)
+		return refuse(why, WHY_IO, "%s: %s%s", path, errno != 0 ? strerror(errno) : "out of memory",
+		    errno == EACCES ? ": root and group gpuhelper read it" : "");
+	(void)gzbuffer(r->f, STEP);
+	return 0;
+}
+
+/* More bytes behind those that are there.  False: no memory, or a line of that length is no record. */
+static bool
+read_more(struct log_reader *r)
+{
+	char *more;
+	int n;
+
+	memmove(r->text, r->text + r->at, r->end - r->at);
+	r->end -= r->at;
+	r->at = 0;
+	if (r->room - r->end < STEP) {
+		if (r->room >= LINE_MAX_BYTES || (more = realloc(r->text, r->room * 2 + STEP)) == NULL)
+			return false;
+		r->text = more;
+		r->room = r->room * 2 + STEP;
+	}
+	if ((n = gzread(r->f, r->text + r->end, STEP)) <= 0)
+		r->over = true;
+	else
+		r->end += (size_t)n;
+	return true;
+}
+
+ssize_t
+log_line(struct log_reader *r, const char **line)
+{
+	size_t looked = 0, n;
+	char *end;
+
+	for (;;) {
+		end = r->text == NULL ? NULL : memchr(r->text + r->at + looked, '\n', r->end - r->at - looked);
+		if (end != NULL || r->over)
+			break;
+		looked = r->end - r->at;
+		if (!read_more(r))
+			return -2;
+	}
+	if (end == NULL && r->at == r->end)
+		return -1;
+	*line = r->text + r->at;
+	n = end != NULL ? (size_t)(end - *line) : r->end - r->at;
+	r->newline = end != NULL;
+	r->at += n + r->newline;
+	return (ssize_t)n;
+}
+
+bool
+log_close(struct log_reader *r)
+{
+	int error = Z_OK;
+
+	(void)gzerror(r->f, &error);
+	free(r->text);
+	r->text = NULL;
+	/* what was still in the buffer of a file that ends too early comes as an error of closing it */
+	return gzclose(r->f) == Z_OK && (error == Z_OK || error == Z_STREAM_END);
+}
+
+/* The number of its first record in the chain. */
+static int
+look_into(struct log_file *l, struct why *why)
+{
+	struct log_reader r;
+	char prev[AUDIT_HASH];
+	const char *line;
+	ssize_t n;
+
+	if (log_open(&r, l->path, why) == -1)
+		return -1;
+	while ((n = log_line(&r, &line)) >= 0)
+		if (audit_link_read(line, (size_t)n, &l->first, prev))
+			break;
+	if (n < 0)
+		l->first = 0;
+	(void)log_close(&r);
+	return 0;
+}
+
+static int
+by_first(const void *a, const void *b)
+{
+	const struct log_file *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+int
+log_files(char *const *path, size_t n, struct log_file *out, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		out[i] = (struct log_file){ .path = path[i] };
+		if (look_into(&out[i], why) == -1)
+			return -1;
+	}
+	qsort(out, n, sizeof(*out), by_first);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* The audit log's files: the one that is written, and those that were rotated, compressed or not. */
+#ifndef GPUHELPER_CTL_AUDITLOG_H
+#define GPUHELPER_CTL_AUDITLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <zlib.h>
+
+#include "../pure/why.h"
+
+#define AUDIT_LOG GPUHELPER_LOGDIR "/audit.jsonl"
+
+/* One file, line by line, from its beginning. */
+struct log_reader {
+	gzFile f;
+	char *text;
+	size_t room, at, end;	/* of text: what is not told of yet */
+	bool over;		/* nothing more comes */
+	bool newline;		/* the last line had one */
+};
+
+/* -1 with *why.  log_close() only after 0. */
+int log_open(struct log_reader *r, const char *path, struct why *why);
+/*
+ * The next line, of any bytes, without its newline: its length, and *line until the next call.  -1: there is none; -2:
+ * it is too long for a record, or there is no memory, and nothing can be read after it.
+ */
+ssize_t log_line(struct log_reader *r, const char **line);
+/* False if the file was damaged, or cut off in the midst of what is compressed. */
+bool log_close(struct log_reader *r);
+
+struct log_file {
+	const char *path;	/* borrowed */
+	uint64_t first;		/* number of its first record in the chain; 0: it has none */
+};
+
+/* In the order in which they were written; of those from before the chain, by name.  -1 with *why. */
+int log_files(char *const *path, size_t n, struct log_file *out, struct why *why);
+
+#endif

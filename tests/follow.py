@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""gpuhelperctl audit follow: each record once, none lost, whatever happens to the log or the follower.
+
+usage: follow.py GPUHELPERCTL    (as root, for the journal's part)
+
+The journal is a MOCK: a socket in a mount namespace that speaks its protocol (systemd's JOURNAL_NATIVE_PROTOCOL).
+"""
+import gzip, hashlib, json, os, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+
+CTL = os.path.abspath(sys.argv[1])
+tests = bad = 0
+
+
+def ok(cond, name, detail=''):
+    global tests, bad
+    tests += 1
+    bad += not cond
+    print('%sok %d - %s' % ('' if cond else 'not ', tests, name), flush=True)
+    if not cond:
+        print('# ' + str(detail).replace('\n', '\n# ')[-3000:], flush=True)
+
+
+class Log:
+    def __init__(self, top):
+        self.path, self.n, self.hash = top + '/audit.jsonl', 0, '0' * 64
+
+    def line(self, **members):
+        self.n += 1
+        r = '{"n":%d,"prev":"%s",%s' % (self.n, self.hash, json.dumps(members, separators=(',', ':'))[1:])
+        self.hash = hashlib.sha256(r.encode()).hexdigest()
+        return r
+
+    def add(self, count=1, **members):
+        lines = [self.line(**(members or {'time': '2026-01-01T00:00:00Z', 'event': 'grant', 'container': 'c%d' % (self.n + 1)}))
+                 for _ in range(count)]
+        with open(self.path, 'a') as f:
+            f.write(''.join(l + '\n' for l in lines))
+        return lines
+
+    def rotate(self, day, compress=False):
+        name = self.path + '-2026-01-%02d' % day
+        os.rename(self.path, name)
+        if compress:
+            with open(name, 'rb') as f, gzip.open(name + '.gz', 'wb') as g:
+                g.write(f.read())
+            os.unlink(name)
+
+
+class Follower:
+    def __init__(self, top, log, *args):
+        self.out = top + '/out'
+        self.p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', '--json', '--state', top + '/position', log.path, *args],
+                                  stdout=open(self.out, 'a'), stderr=subprocess.PIPE, text=True)
+
+    def lines(self):
+        return [l for l in open(self.out, errors='surrogateescape').read().split('\n') if l]
+
+    def wait(self, count, seconds=20):
+        end = time.time() + seconds
+        while len(self.lines()) < count and time.time() < end and self.p.poll() is None:
+            time.sleep(0.02)
+        return self.lines()
+
+    def stop(self, sig=signal.SIGTERM):
+        self.p.send_signal(sig)
+        self.p.wait(10)
+        return self.p.returncode
+
+
+def fresh():
+    top = tempfile.mkdtemp(prefix='follow.')
+    tops.append(top)
+    return top, Log(top)
+
+
+def faults(lines):
+    return [json.loads(l)['message'] for l in lines if '"event":"fault"' in l]
+
+
+tops = []
+
+
+def run():
+    # the main path: what is there, what comes, over a restart and a rotation
+    top, log = fresh()
+    sent = log.add(3)
+    f = Follower(top, log)
+    ok(f.wait(3) == sent, 'what is there is sent', f.lines())
+    began = time.time()
+    sent += log.add()
+    ok(f.wait(4) == sent and time.time() - began < 3, 'a record is sent as soon as it is written', f.lines())
+    with open(log.path, 'a') as g:
+        text = log.line(event='grant')
+        g.write(text[:20])
+        g.flush()
+        time.sleep(0.3)
+        ok(f.lines() == sent, 'half a line is no record yet', f.lines())
+        g.write(text[20:] + '\n')
+    sent.append(text)
+    ok(f.wait(5) == sent, 'once it has its newline it is one', f.lines())
+    ok(f.stop() == 0, 'SIGTERM ends it well')
+    sent += log.add(2)
+    f = Follower(top, log)
+    ok(f.wait(7) == sent, 'what was written while it was down comes after, and nothing twice', f.lines())
+    sent += log.add(2)
+    log.rotate(1)
+    sent += log.add(2)
+    ok(f.wait(11) == sent, 'a rotation loses nothing', f.lines())
+    f.stop()
+    sent += log.add(2)
+    log.rotate(2)
+    sent += log.add(2)
+    f = Follower(top, log)
+    ok(f.wait(15) == sent, 'nor does one while it is down', f.lines())
+    f.stop()
+    sent += log.add(2)
+    log.rotate(3, compress=True)
+    sent += log.add(2)
+    log.rotate(4)
+    sent += log.add(2)
+    f = Follower(top, log)
+    ok(f.wait(21) == sent, 'nor do two, and one of them compressed', f.lines())
+    f.stop()
+    # behind the last record of a rotated file, and no new log yet
+    log.rotate(5)
+    f = Follower(top, log)
+    time.sleep(0.3)
+    sent += log.add(1)
+    ok(f.wait(22) == sent and not faults(f.lines()), 'a log that is not there yet is waited for', f.lines())
+    f.stop()
+
+    # killed at any time: none lost, and what comes twice comes whole
+    top, log = fresh()
+    sent = []
+    for _ in range(8):
+        sent += log.add(3000)
+        f = Follower(top, log)
+        time.sleep(0.02)
+        f.stop(signal.SIGKILL)
+    f = Follower(top, log)
+    while sent[-1] not in f.lines():
+        time.sleep(0.05)
+    f.stop()
+    got = f.lines()
+    ok(set(got) >= set(sent) and not faults(got), 'killed eight times: of %d records none is lost (%d came twice)' % (len(sent), len(got) - len(set(got))))
+
+    # a log that was changed
+    top, log = fresh()
+    log.add(2)
+    f = Follower(top, log)
+    f.wait(2)
+    log.line(event='grant')
+    log.add(1)
+    got = f.wait(4)
+    ok(len(got) == 4 and faults(got) == ['the audit log is not whole: records 3 to 3 are missing, or were never sent'],
+       'a record that is missing is told of, and the next one is sent', got)
+    log.hash = 'f' * 64
+    log.add(2)
+    got = f.wait(7)
+    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not follow record 4' in faults(got)[1], 'so is one that does not follow, once', got)
+    with open(log.path, 'r+') as g:
+        g.truncate(100)
+    got = f.wait(8)
+    ok(len(faults(got)) == 3 and 'was cut off' in faults(got)[2], 'so is a log that was cut off', got)
+    with open(log.path, 'w') as g:
+        pass
+    before = len(f.wait(9, 2))
+    sent = log.add(2)
+    got = f.wait(before + 2)
+    ok(got[-2:] == sent and got.count(sent[0]) == 1, 'and what comes behind is sent', got)
+    f.stop()
+    f = Follower(top, log)
+    time.sleep(0.3)
+    ok(f.lines() == got, 'another start says none of it again', f.lines()[len(got):])
+    f.stop()
+
+    # a rotated file that is not there any more
+    top, log = fresh()
+    log.add(2)
+    f = Follower(top, log)
+    f.wait(2)
+    f.stop()
+    log.add(2)
+    log.rotate(1)
+    os.unlink(log.path + '-2026-01-01')
+    sent = log.add(1)
+    f = Follower(top, log)
+    got = f.wait(4)
+    ok(got[-1] == sent[0] and faults(got) == ['the audit log is not whole: records 3 to 4 are missing, or were never sent'],
+       'a rotated file that was removed is told of', got)
+    f.stop()
+
+    # what is no record
+    top, log = fresh()
+    log.add(1)
+    with open(log.path, 'ab') as g:
+        g.write(b'\n{"event":"gra\n\0\0\n\xff\xfe\n{"event":"refuse","reason":"not in the chain"}\n')
+    sent = log.add(1)
+    f = Follower(top, log)
+    got = f.wait(6)
+    ok(got[-1] == sent[0] and len(got) == 6 and not faults(got), 'lines that are no records pass through', got)
+    f.stop()
+    long = log.line(event='refuse', reason='x' * 3000000)
+    with open(log.path, 'a') as g:
+        g.write(long + '\n')
+    f = Follower(top, log)
+    ok(f.wait(7)[-1] == long, 'a long one, too', len(f.lines()))
+    f.stop()
+
+    # a position that can't be read or written
+    write = open(top + '/position', 'w')
+    write.write('nonsense')
+    write.close()
+    r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path], capture_output=True, text=True, timeout=20)
+    ok(r.returncode == 65 and 'remove it to begin' in r.stderr and r.stdout == '', 'a position that is none is not begun anew unasked', r.stderr)
+    r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/no/position', log.path], capture_output=True, text=True, timeout=20)
+    ok(r.returncode == 74 and r.stdout == '', 'a directory that is not there', r.stderr)
+    r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '/dev/null'], capture_output=True, text=True, timeout=20)
+    ok(r.returncode == 74 and 'is no file' in r.stderr, 'a log that is no file', r.stderr)
+    r = subprocess.run([CTL, 'audit', 'follow', '--to', 'nowhere'], capture_output=True, text=True, timeout=20)
+    ok(r.returncode == 64, 'a place that is none', r.stderr)
+    r = subprocess.run('"%s" audit follow --to stdout "%s" | head -c 10' % (CTL, log.path), shell=True, capture_output=True, text=True, timeout=20)
+    ok(r.stdout == '2026-01-01', 'who stops listening ends it', r.stderr + r.stdout)
+
+    # words: nothing of a task's plays with a terminal
+    top, log = fresh()
+    log.add(time='2026-01-01T00:00:00Z', event='refuse', team='a\nb\033[2J', pipeline='p', reason='x; record 7 ' + 'a' * 64, code=77)
+    p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', log.path], stdout=subprocess.PIPE, text=True)
+    line = p.stdout.readline()
+    p.terminate()
+    rest = p.stdout.read()
+    p.wait()
+    ok(rest == '' and '\033' not in line and 'a?b?[2J/p' in line and line.endswith('; record 1 %s\n' % log.hash),
+       'in words: one line, printable, with number and hash at its end', repr(line + rest))
+
+
+def parse(data):
+    """The journal's native protocol: NAME=VALUE\\n, or NAME\\n, length, value, \\n."""
+    fields = []
+    while data:
+        name, rest = data.split(b'\n', 1)
+        if b'=' in name:
+            k, v = name.split(b'=', 1)
+        else:
+            k, n = name, struct.unpack('<Q', rest[:8])[0]
+            v, rest = rest[8:8 + n], rest[8 + n + 1:]
+        fields.append((k.decode(), v.decode(errors='surrogateescape')))
+        data = rest
+    return fields
+
+
+def receive(log, count):
+    """In a mount namespace with a /run of its own: prints the fields of the entries."""
+    p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'journal', '--state', os.path.dirname(log) + '/position', log],
+                         stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    early = p.poll()
+    os.makedirs('/run/systemd/journal')
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    s.bind('/run/systemd/journal/socket')
+    s.settimeout(15)
+    entries = []
+    try:
+        while len(entries) < count:
+            data, fds, _, _ = socket.recv_fds(s, 1 << 23, 1)
+            if fds:
+                data = os.pread(fds[0], 1 << 24, 0)
+                os.close(fds[0])
+            entries.append(parse(data))
+    finally:
+        p.terminate()
+    print(json.dumps({'early': early, 'entries': entries, 'status': p.wait(), 'stderr': p.stderr.read()}))
+
+
+def journal():
+    top, log = fresh()
+    a = log.add(time='2026-01-01T00:00:00Z', event='grant', team='ml', pipeline='train', policy='10-train.conf', uid=0, container='c1',
+                gpus=['nvidia 0000:3b:00.0 GPU-a', 'nvidia 0000:86:00.0 GPU-b'])
+    evil = 'x\nMESSAGE_ID=b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11\nPRIORITY=0\n'
+    b = log.add(time='2026-01-01T00:00:01Z', event='refuse', team=evil, pipeline='p', reason=evil, code=77)
+    c = log.add(time='2026-01-01T00:00:02Z', event='refuse', reason='y' * 400000, code=65)
+    r = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /run && exec "$@"', '-', sys.executable, os.path.abspath(__file__), CTL,
+                        '--receive', log.path, '3'], capture_output=True, text=True, timeout=60)
+    if r.returncode:
+        return ok(False, "the journal is spoken to", r.stdout[-300:] + r.stderr[:600] + r.stderr[-300:])
+    j = json.loads(r.stdout)
+    ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'a journal that is not there is waited for', j['stderr'])
+    one, two, three = [dict(e) for e in j['entries']]
+    ok(one['MESSAGE_ID'] == 'b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11' and one['PRIORITY'] == '6' and one['GPUHELPER_PIPELINE'] == 'train' and
+       one['GPUHELPER_RECORD'] == a[0] and one['GPUHELPER_N'] == '1' and one['SYSLOG_IDENTIFIER'] == 'gpuhelper', 'a grant', one)
+    ok([v for k, v in j['entries'][0] if k == 'GPUHELPER_GPU'] == ['nvidia 0000:3b:00.0 GPU-a', 'nvidia 0000:86:00.0 GPU-b'], 'a field for each GPU')
+    ok([k for k, v in j['entries'][1]].count('MESSAGE_ID') == 1 and two['MESSAGE_ID'] == '0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22' and
+       two['PRIORITY'] == '4' and two['GPUHELPER_TEAM'] == evil and '\n' not in two['MESSAGE'] and two['GPUHELPER_RECORD'] == b[0],
+       'no text forges a field', j['entries'][1])
+    ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == log.hash, 'a long record comes whole')
+    known = {f for f in open(os.path.dirname(os.path.abspath(__file__)) + '/../helper/man/gpuhelperctl.8').read().split()}
+    ok({one['MESSAGE_ID'], two['MESSAGE_ID']} <= known, 'the manual names the kinds')
+
+
+if sys.argv[2:3] == ['--receive']:
+    receive(sys.argv[3], int(sys.argv[4]))
+    sys.exit()
+try:
+    run()
+    journal()
+finally:
+    for t in tops:
+        shutil.rmtree(t, ignore_errors=True)
+print('1..%d' % tests)
+sys.exit(bad != 0)

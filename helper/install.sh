@@ -182,7 +182,7 @@ stop_units() {
 	[ -z "$D" ] && command -v systemctl >/dev/null || return 0
 	now=
 	[ ! -d /run/systemd/system ] || now=--now
-	for u in audit.service reap.timer metrics.timer keys.timer cdi.service cdi.path; do set -- "$@" "gpuhelper-$u"; done
+	for u in audit.service health.timer reap.timer metrics.timer keys.timer cdi.service cdi.path; do set -- "$@" "gpuhelper-$u"; done
 	# shellcheck disable=SC2086
 	systemctl -q disable $now gpuhelper.socket "$@" >/dev/null 2>&1 || :
 }

@@ -182,6 +182,7 @@ beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 ref
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
 beside setup sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup.py"
 beside follow python3 tests/follow.py build/gpuhelperctl
+beside health sandboxed nvidia-2gpu keep python3 "$here/tests/container/health.py"
 beside drain sandboxed nvidia-2gpu keep python3 "$here/tests/container/drain.py"
 beside metrics sandboxed nvidia-2gpu keep python3 "$here/tests/container/metrics.py"
 beside door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/door.py"

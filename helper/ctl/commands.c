@@ -46,6 +46,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_WATCH] = { "watch", 0, NULL, AT(watch) },
 	[OPT_TO] = { "to", 0, "journal|syslog|stdout", AT(to) },
 	[OPT_STATE] = { "state", 0, "FILE", AT(state) },
+	[OPT_MARK] = { "mark", 0, NULL, AT(mark) },
 	[OPT_WHY] = { "why", 0, "TEXT", AT(reason) },
 	[OPT_ALL] = { "all", 0, NULL, AT(all) },
 	[OPT_YES] = { "yes", 'y', NULL, AT(yes) },
@@ -141,6 +142,9 @@ static const struct takes takes_drain[] = {
 static const struct takes takes_undrain[] = {
 	{ OPT_ALL, false, "all GPUs that are drained" },
 	END };
+static const struct takes takes_health[] = { JSON,
+	{ OPT_MARK, false, "no further container gets a GPU that is found sick; for root" },
+	END };
 static const struct takes takes_end[] = {
 	{ OPT_DRY_RUN, false, "only say what would become of the container" },
 	{ OPT_YES, false, "without asking" },
@@ -167,6 +171,7 @@ const struct command commands[] = {
 	{ "status", "", 0, 0, "each GPU and who holds it, and who waits", takes_status, ctl_status },
 	{ "drain", "GPU", 1, 1, "take a GPU out of service: no further container gets it", takes_drain, ctl_drain },
 	{ "undrain", "[GPU]", 0, 1, "put it back into service", takes_undrain, ctl_undrain },
+	{ "health", "", 0, 0, "whether the kernel says that a GPU is broken", takes_health, ctl_health },
 	{ "end", "CONTAINER", 1, 1, "end a container that holds GPUs", takes_end, ctl_end },
 	{ "metrics", "", 0, 0, "leases, waits, refusals and GPUs as numbers for Prometheus", takes_metrics, ctl_metrics },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },

@@ -25,7 +25,7 @@ struct options {
 	const char *vendor, *output, *root;
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
-	bool undo, tags, watch, all, yes;
+	bool undo, tags, watch, all, yes, mark;
 	const char *reason, *to, *state;
 	const char *since;
 	bool denied;
@@ -51,6 +51,7 @@ int ctl_keys_place(const struct options *o);
 int ctl_status(const struct options *o);
 int ctl_drain(const struct options *o);
 int ctl_undrain(const struct options *o);
+int ctl_health(const struct options *o);
 int ctl_end(const struct options *o);
 int ctl_metrics(const struct options *o);
 int ctl_reap(const struct options *o);

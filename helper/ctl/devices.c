@@ -17,6 +17,7 @@
 #include "../pure/text.h"
 #include "../read/load.h"
 #include "../read/parse.h"
+#include "gpustate.h"
 
 /* What is at a node's path; «text» says it in words. */
 struct seen {
@@ -85,18 +86,9 @@ nodes_json(const struct inventory *inv, const struct gpu_node *n, size_t count)
 	return list;
 }
 
-const char *
-gpu_never_given(const struct gpu *g, const struct settings *settings)
-{
-	if (g->unusable[0] != '\0')
-		return g->unusable;
-	if (g->integrated && !settings->allow_integrated)
-		return "it is integrated, and gpuhelper.conf does not say allow_integrated = true";
-	return NULL;
-}
-
 static json_t *
-gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
+gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings,
+    const struct drained *drained)
 {
 	json_t *j = json_object();
 	char part[16];
@@ -114,6 +106,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 	put_text(j, "model", g->model);
 	json_object_set_new(j, "integrated", json_boolean(g->integrated));
 	put_text(j, "unusable", gpu_never_given(g, settings));
+	gpu_put_drained(j, drained, inv, g);
 	if (g->cdi.n > 0)
 		json_object_set_new(j, "cdi", strings_json(&g->cdi));
 	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
@@ -121,13 +114,13 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 }
 
 static void
-print_json(const struct inventory *inv, const struct settings *settings)
+print_json(const struct inventory *inv, const struct settings *settings, const struct drained *drained)
 {
 	json_t *gpus = json_array(), *common = json_object(), *absent = json_object();
 	size_t i, v;
 
 	for (i = 0; i < inv->gpus; i++)
-		json_array_append_new(gpus, gpu_json(inv, &inv->gpu[i], settings));
+		json_array_append_new(gpus, gpu_json(inv, &inv->gpu[i], settings, drained));
 	for (v = 0; v < GPU_VENDORS; v++) {
 		if (inv->commons[v] > 0)
 			json_object_set_new(common, gpu_vendor_name((enum gpu_vendor)v),
@@ -170,9 +163,12 @@ say_cdi(const struct gpu *g)
 }
 
 static void
-say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings)
+say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings,
+    const struct drained *drained)
 {
+	const struct held_gpu held = gpu_as_held(inv, g);
 	const char *why = gpu_never_given(g, settings);
+	const struct drained_gpu *d;
 	char rank[16], name[16], part[40] = "";
 
 	if (g->part[0] != '\0') {
@@ -190,6 +186,9 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 	    "(no UUID)", g->model[0] != '\0' ? g->model : "(unknown model)", g->integrated ? ", integrated" : "");
 	if (why != NULL)
 		say("    is not given to any container: %s", why);
+	else if ((d = drained_find(drained, &held)) != NULL)
+		say("    is given to no further container: %s%s%s", d->sick ? "sick" : "drained", d->why[0] != '\0' ? ": " : "",
+		    d->why);
 	else if (g->mig)
 		say("    has MIG instances: as a whole it is given only by a rule that says mig = \"whole\"");
 	say_cdi(g);
@@ -197,13 +196,13 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 }
 
 static void
-print_words(const struct inventory *inv, const struct settings *settings)
+print_words(const struct inventory *inv, const struct settings *settings, const struct drained *drained)
 {
 	enum gpu_vendor v;
 	size_t i;
 
 	for (i = 0; i < inv->gpus; i++)
-		say_gpu(inv, &inv->gpu[i], settings);
+		say_gpu(inv, &inv->gpu[i], settings, drained);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (inv->commons[v] > 0) {
 			say("every %s GPU needs:", gpu_vendor_name(v));
@@ -235,17 +234,19 @@ ctl_devices(const struct options *o)
 {
 	autosettings struct settings settings = { 0 };
 	autocdiregistry struct cdi_registry specs = { 0 };
+	autodrained struct drained drained = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
 	int ret;
 
+	gpu_view_drained(&drained);
 	if (devices_settings(o, &settings, &why) == -1)
 		return give_up(o, &why);
 	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)
-		print_json(&inv, &settings);
+		print_json(&inv, &settings, &drained);
 	else if (ret == 0)
-		print_words(&inv, &settings);
+		print_words(&inv, &settings, &drained);
 	inventory_free(&inv);
 	return ret == 0 ? 0 : give_up(o, &why);
 }

@@ -6,9 +6,6 @@
 #include "../pure/settings.h"
 #include "ctl.h"
 
-/* Why no container gets this GPU, whatever policies say; NULL if one may. */
-const char *gpu_never_given(const struct gpu *g, const struct settings *settings);
-
 /*
  * The settings, for what they say of integrated GPUs: the defaults where they can't be read, which is check's to tell.
  * -1 with *why: no memory.  settings_free() in either case.

@@ -9,7 +9,6 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "ctl.h"
-#include "devices.h"
 
 const char *
 gpu_state_name(enum gpu_state s)
@@ -20,11 +19,22 @@ gpu_state_name(enum gpu_state s)
 		[GPU_IDLE] = "idle",
 		[GPU_DRAINING] = "draining",
 		[GPU_OUT_OF_SERVICE] = "out-of-service",
+		[GPU_SICK] = "sick",
 		[GPU_MIG] = "mig",
 		[GPU_UNKNOWN] = "unknown",
 	};
 
 	return names[s];
+}
+
+const char *
+gpu_never_given(const struct gpu *g, const struct settings *settings)
+{
+	if (g->unusable[0] != '\0')
+		return g->unusable;
+	if (g->integrated && !settings->allow_integrated)
+		return "it is integrated, and gpuhelper.conf does not say allow_integrated = true";
+	return NULL;
 }
 
 /* Of one whose GPU is free again the lease only waits for its container's end. */
@@ -75,11 +85,23 @@ gpu_view_drained(struct drained *out)
 }
 
 static const struct drained_gpu *
-drained(const struct gpu_view *v, const struct gpu *g)
+drained(const struct drained *list, const struct inventory *inv, const struct gpu *g)
 {
-	const struct held_gpu h = gpu_as_held(v->inv, g);
+	const struct held_gpu h = gpu_as_held(inv, g);
 
-	return v->drained != NULL ? drained_find(v->drained, &h) : NULL;
+	return list != NULL ? drained_find(list, &h) : NULL;
+}
+
+void
+gpu_put_drained(json_t *j, const struct drained *list, const struct inventory *inv, const struct gpu *g)
+{
+	const struct drained_gpu *d = drained(list, inv, g);
+	char since[32];
+
+	if (d == NULL)
+		return;
+	text_time(d->since, since);
+	json_object_set_new(j, d->sick ? "sick" : "drained", json_pack("{s:s, s:s}", "since", since, "why", d->why));
 }
 
 json_t *
@@ -114,13 +136,23 @@ state_of_leases(const json_t *leases)
 	return state;
 }
 
+/* Of one that nobody holds. */
+static enum gpu_state
+state_unheld(const struct gpu_view *v, const struct gpu *g)
+{
+	const struct drained_gpu *d = drained(v->drained, v->inv, g);
+
+	if (d != NULL)
+		return d->sick ? GPU_SICK : GPU_OUT_OF_SERVICE;
+	return gpu_never_given(g, v->settings) != NULL ? GPU_OUT_OF_SERVICE : g->mig ? GPU_MIG :
+	    geteuid() != 0 ? GPU_UNKNOWN : GPU_FREE;
+}
+
 enum gpu_state
 gpu_state_now(const struct gpu_view *v, const struct gpu *g)
 {
 	json_t *leases = gpu_holders(v, g);
-	const enum gpu_state state = json_array_size(leases) > 0 ? state_of_leases(leases) :
-	    gpu_never_given(g, v->settings) != NULL || drained(v, g) != NULL ? GPU_OUT_OF_SERVICE : g->mig ? GPU_MIG :
-	    geteuid() != 0 ? GPU_UNKNOWN : GPU_FREE;
+	const enum gpu_state state = json_array_size(leases) > 0 ? state_of_leases(leases) : state_unheld(v, g);
 
 	json_decref(leases);
 	return state;
@@ -142,8 +174,7 @@ static json_t *
 state_json(const struct gpu_view *v, const struct gpu *g)
 {
 	json_t *j = json_object(), *leases = gpu_holders(v, g), *holders = json_array(), *lease;
-	const struct drained_gpu *d;
-	char part[16], since[32];
+	char part[16];
 	size_t i;
 
 	gpu_part(v->inv, g, part);
@@ -156,10 +187,7 @@ state_json(const struct gpu_view *v, const struct gpu *g)
 		put_text(j, "uuid", g->uuid);
 	put_text(j, "state", gpu_state_name(gpu_state_now(v, g)));
 	put_text(j, "unusable", gpu_never_given(g, v->settings));
-	if ((d = drained(v, g)) != NULL) {
-		text_time(d->since, since);
-		json_object_set_new(j, "drained", json_pack("{s:s, s:s}", "since", since, "why", d->why));
-	}
+	gpu_put_drained(j, v->drained, v->inv, g);
 	json_array_foreach(leases, i, lease)
 		json_array_append_new(holders, holder_json(lease));
 	json_object_set_new(j, "holders", holders);
@@ -179,10 +207,20 @@ gpu_states_json(const struct gpu_view *v)
 }
 
 static void
+add_drained(struct buf *b, const json_t *g, const char *kind)
+{
+	const json_t *d = json_object_get(g, kind);
+
+	if (d != NULL)
+		buf_printf(b, "; %s since %s%s%s", kind, get_text(d, "since"), *get_text(d, "why") != '\0' ? ": " : "",
+		    get_text(d, "why"));
+}
+
+static void
 say_state(const json_t *g)
 {
 	const char *part = get_text(g, "part"), *uuid = get_text(g, "uuid");
-	const json_t *rank = json_object_get(g, "rank"), *holder, *drained;
+	const json_t *rank = json_object_get(g, "rank"), *holder;
 	autobuf struct buf b = { 0 };
 	size_t i;
 
@@ -196,9 +234,8 @@ say_state(const json_t *g)
 		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", get_text(holder, "container"),
 		    *get_text(holder, "pipeline") != '\0' ? get_text(holder, "pipeline") : "no pipeline",
 		    get_text(holder, "since"));
-	if ((drained = json_object_get(g, "drained")) != NULL)
-		buf_printf(&b, "; drained since %s%s%s", get_text(drained, "since"),
-		    *get_text(drained, "why") != '\0' ? ": " : "", get_text(drained, "why"));
+	add_drained(&b, g, "drained");
+	add_drained(&b, g, "sick");
 	if (*get_text(g, "unusable") != '\0')
 		buf_printf(&b, ": %s", get_text(g, "unusable"));
 	say("%s", b.failed ? "out of memory" : b.p);

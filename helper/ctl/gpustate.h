@@ -14,6 +14,7 @@ enum gpu_state {
 	GPU_IDLE,
 	GPU_DRAINING,
 	GPU_OUT_OF_SERVICE,
+	GPU_SICK,
 	GPU_MIG,		/* is given as its MIG instances */
 	GPU_UNKNOWN,		/* who asks may not see others' leases */
 	GPU_STATES,
@@ -32,8 +33,13 @@ struct gpu_view {
 	const struct settings *settings;
 };
 
+/* Why no container gets this GPU, whatever policies say; NULL if one may. */
+const char *gpu_never_given(const struct gpu *g, const struct settings *settings);
+
 /* The list of drained GPUs, for who may read it.  drained_free(). */
 void gpu_view_drained(struct drained *out);
+/* Adds «drained» or «sick» to what is told of the GPU, if the list (NULL: there is none) has it. */
+void gpu_put_drained(json_t *j, const struct drained *list, const struct inventory *inv, const struct gpu *g);
 /* What such a list says of a GPU: held_gpu is its name there. */
 struct held_gpu gpu_as_held(const struct inventory *inv, const struct gpu *g);
 

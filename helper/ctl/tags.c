@@ -9,6 +9,7 @@
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "devices.h"
+#include "gpustate.h"
 
 /* Of which GPUs the tags are made, and where they go. */
 struct found {

@@ -14,6 +14,7 @@ gpu_words(struct lines *s, void *member)
 
 	held_gpu_words(s, &g->gpu);
 	word_i64(s, &g->since);
+	word_bool(s, &g->sick);
 	word_text(s, g->why, sizeof(g->why));
 	if (!g->gpu.exclusive)
 		s->failed = true;

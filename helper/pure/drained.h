@@ -17,7 +17,8 @@
 struct drained_gpu {
 	struct held_gpu gpu;	/* exclusive: nobody shares it */
 	int64_t since;		/* seconds since 1970 */
-	char why[DRAINED_WHY];	/* in the administrator's words; "": he gave none */
+	bool sick;		/* gpuhelperctl health found it so, until a reboot; else an administrator said so */
+	char why[DRAINED_WHY];	/* what was found, or is said; "": nothing */
 };
 
 struct drained {

@@ -305,7 +305,7 @@ has_one(const struct leases *ls, const struct queue *q, size_t before, const str
 	return false;
 }
 
-/* The GPUs that it wants and that are out of service, and why, in the administrator's words. */
+/* The GPUs that it wants and that are out of service, and why. */
 static int
 refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 {
@@ -318,8 +318,9 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 		if (!pick_wants_any(w->want, w->wants, &d->v[i].gpu, 1))
 			continue;
 		text_time(d->v[i].since, since);
-		buf_printf(&b, "%s%s%s%s is drained since %s%s%s", told++ > 0 ? ", " : "", d->v[i].gpu.pci,
-		    d->v[i].gpu.part[0] != '\0' ? " part " : "", d->v[i].gpu.part, since, d->v[i].why[0] != '\0' ? ": " : "",
+		buf_printf(&b, "%s%s%s%s is %s since %s%s%s", told++ > 0 ? ", " : "", d->v[i].gpu.pci,
+		    d->v[i].gpu.part[0] != '\0' ? " part " : "", d->v[i].gpu.part, d->v[i].sick ? "sick" : "drained", since,
+		    d->v[i].why[0] != '\0' ? ": " : "",
 		    d->v[i].why);
 	}
 	return refuse(why, WHY_DENIED, "too few of the GPUs that this policy allows are in service (%s)",

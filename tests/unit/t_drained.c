@@ -9,7 +9,7 @@
 
 static struct drained_gpu two[] = {
 	{ .gpu = { .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .exclusive = true }, .since = 1790000000, .why = "fan, to be replaced" },
-	{ .gpu = { .vendor = GPU_AMD, .pci = "0000:05:00.0", .part = "1", .exclusive = true }, .since = 0 },
+	{ .gpu = { .vendor = GPU_AMD, .pci = "0000:05:00.0", .part = "1", .exclusive = true }, .since = 0, .sick = true },
 };
 
 static void
@@ -23,7 +23,7 @@ test_round_trip(void)
 
 	ok(text != NULL && drained_decode(text, strlen(text), &back, &why) == 0 && back.n == 2, "two GPUs are read back");
 	ok(back.n == 2 && held_same(&back.v[0].gpu, &g) && back.v[0].since == 1790000000 &&
-	    strcmp(back.v[0].why, two[0].why) == 0 && strcmp(back.v[1].why, "") == 0, "as they were");
+	    strcmp(back.v[0].why, two[0].why) == 0 && strcmp(back.v[1].why, "") == 0 && !back.v[0].sick && back.v[1].sick, "as they were");
 	g.exclusive = false;
 	ok(drained_find(&back, &g) == &back.v[0], "a GPU is found");
 	snprintf(g.part, sizeof(g.part), "3:0");
@@ -36,11 +36,11 @@ static void
 test_bad(void)
 {
 	static const char *const bad[] = {
-		"", "drained 2\nend\n", "drained 1\n", "drained 1\nend\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 5\nend\n",
-		"drained 1\ngpu nvidia 3b:00.0 - yes 0 5 -\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 - no 0 5 -\nend\n",
-		"drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 -5 -\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 x yes 0 5 -\nend\n",
+		"", "drained 2\nend\n", "drained 1\n", "drained 1\nend\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 5 no\nend\n",
+		"drained 1\ngpu nvidia 3b:00.0 - yes 0 5 no -\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 - no 0 5 no -\nend\n",
+		"drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 -5 no -\nend\n", "drained 1\ngpu nvidia 0000:3b:00.0 x yes 0 5 no -\nend\n",
 	};
-	static const char good[] = "drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 5 -\nend\n";
+	static const char good[] = "drained 1\ngpu nvidia 0000:3b:00.0 - yes 0 5 no -\nend\n";
 	struct drained d;
 	struct why why;
 	size_t i;

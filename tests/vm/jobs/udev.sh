@@ -249,6 +249,13 @@ say_refused three
 systemctl start gpuhelper-audit.service
 t "what was written while it was down comes after" soon heard three
 t "and nothing comes twice" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | wc -l)" = 3 ]'
+# the GPUs' health, within what the unit lets it do
+t "gpuhelper-health.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-health.timer
+t "gpuhelper-health.service looks" quiet systemctl start gpuhelper-health.service
+read_log() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-health.service | grep -q "log can't be read"; }
+t "and reads the kernel's log" read_log
+t "what it has seen is written down" test -s /var/lib/gpuhelper/health
+t "and the directory is root's alone still" made
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
 t "no unit of this machine has failed" none_failed
 t "systemd has no complaint about the units" sh -c '! journalctl --boot --no-pager -p warning _PID=1 | grep gpuhelper'

@@ -1,0 +1,348 @@
+/*
+ * gpuhelperctl health: which GPUs are broken, by what the kernel shows without a vendor's tools: whether one answers on
+ * the PCI bus, its fatal PCIe errors (AER), and the kernel's log.  With --mark root's timer keeps those from further
+ * containers until a reboot, or until undrain.  What was marked once is marked again only for something new: the
+ * records and errors that were seen are written down.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/gpus.h"
+#include "../host/process.h"
+#include "../pure/cleanup.h"
+#include "../pure/healthlog.h"
+#include "../pure/lines.h"
+#include "ctl.h"
+#include "drainlist.h"
+#include "gpustate.h"
+
+#define STATE "health"
+#define STATE_MAX (64 * 1024)
+#define KMSG "/dev/kmsg"
+#define KMSG_MAX (16U << 20)	/* the kernel's log has less */
+
+/* Fatal errors of a device that were told of. */
+struct errors {
+	char pci[16];
+	uint64_t n;
+};
+
+/* What was seen by the last look, of this boot. */
+struct seen {
+	char boot[40];
+	uint64_t next;		/* number of the first record of the kernel's log that was not */
+	struct errors *errors;
+	size_t n;
+};
+
+/* What is wrong with a GPU; "": nothing. */
+struct finding {
+	struct held_gpu gpu;
+	char why[HEALTH_WHY];
+};
+
+struct health {
+	struct inventory inv;
+	struct seen seen;
+	struct finding *found;	/* for each GPU of the inventory */
+	bool log;		/* the kernel's log could be read */
+};
+
+static void
+errors_words(struct lines *s, void *member)
+{
+	struct errors *e = member;
+
+	word_text(s, e->pci, sizeof(e->pci));
+	word_u64(s, &e->n);
+}
+
+static bool
+seen_lines(struct lines *s, struct seen *v)
+{
+	lines_begin(s, "health");
+	word_text(s, v->boot, sizeof(v->boot));
+	word_u64(s, &v->next);
+	lines_members(s, "fatal", (void **)&v->errors, &v->n, 1024, sizeof(*v->errors), errors_words);
+	return lines_finish(s);
+}
+
+/* Of another boot, or none: then everything is new. */
+static void
+seen_read(int dir, struct seen *v)
+{
+	autofree char *text = dir == -1 ? NULL : file_read_at(dir, STATE, STATE_MAX, NULL);
+	struct lines s = { .at = text, .end = text != NULL ? text + strlen(text) : NULL };
+	char boot[40] = "";
+
+	(void)boot_id(boot);
+	if (text != NULL && seen_lines(&s, v) && strcmp(v->boot, boot) == 0)
+		return;
+	free(v->errors);
+	*v = (struct seen){ 0 };
+	memcpy(v->boot, boot, sizeof(boot));
+}
+
+static int
+seen_write(int dir, const struct seen *v, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	struct lines s = { .out = &b };
+	struct seen out = *v;
+
+	if (!seen_lines(&s, &out) || b.failed)
+		return refuse_nomem(why);
+	return ctl_write_file(dir, STATE, GPUHELPER_STATEDIR "/" STATE, b.p, b.len, NULL, why);
+}
+
+/* The whole of the number, for it was told of; 0 where it was told of already. */
+static uint64_t
+new_errors(struct seen *v, const char *pci, uint64_t now)
+{
+	struct errors *e;
+	size_t i;
+
+	for (i = 0; i < v->n && strcmp(v->errors[i].pci, pci) != 0; i++)
+		;
+	if (i == v->n) {
+		if (now == 0 || (e = reallocarray(v->errors, v->n + 1, sizeof(*e))) == NULL)
+			return now;
+		v->errors = e;
+		v->errors[v->n] = (struct errors){ .n = 0 };
+		snprintf(v->errors[v->n++].pci, sizeof(e->pci), "%s", pci);
+	}
+	e = &v->errors[i];
+	if (now <= e->n)
+		return 0;
+	e->n = now;
+	return now;
+}
+
+/* Looking. */
+
+/* «TOTAL_ERR_FATAL 3» (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). */
+static uint64_t
+fatal_errors(int dir)
+{
+	autofree char *text = file_read_at(dir, "aer_dev_fatal", 65536, NULL);
+	const char *total = text != NULL ? strstr(text, "TOTAL_ERR_FATAL ") : NULL;
+
+	return total != NULL ? strtoull(total + 16, NULL, 10) : 0;
+}
+
+/* Every read of a device that is gone is all ones; one that sleeps is not woken for this. */
+static bool
+is_off_the_bus(int dir)
+{
+	autofree char *power = file_read_at(dir, "power/runtime_status", 64, NULL);
+	autoclose int fd = file_open_beneath(dir, "config", O_RDONLY);
+	unsigned char id[4];
+
+	if (fd == -1 || (power != NULL && strncmp(power, "suspended", 9) == 0))
+		return false;
+	return pread(fd, id, sizeof(id), 0) == sizeof(id) && (id[0] & id[1] & id[2] & id[3]) == 0xff;
+}
+
+static void
+look_at_bus(struct health *h, struct finding *f)
+{
+	autoclose int all = open("/sys/bus/pci/devices", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int dir = all == -1 ? -1 : openat(all, f->gpu.pci, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	uint64_t n;
+
+	if (dir == -1)
+		return;
+	n = new_errors(&h->seen, f->gpu.pci, fatal_errors(dir));
+	if (is_off_the_bus(dir))
+		snprintf(f->why, sizeof(f->why), "it does not answer on the PCI bus");
+	else if (n > 0)
+		snprintf(f->why, sizeof(f->why), "%llu fatal PCIe errors (AER) since boot", (unsigned long long)n);
+}
+
+/* The device has all GPUs of that address: parts, too. */
+static void
+take_text(struct health *h, const char *text)
+{
+	char pci[16], why[HEALTH_WHY];
+	size_t i;
+
+	if (!health_of_text(text, pci, why))
+		return;
+	for (i = 0; i < h->inv.gpus; i++)
+		if (strcmp(h->found[i].gpu.pci, pci) == 0 && h->found[i].why[0] == '\0')
+			memcpy(h->found[i].why, why, sizeof(why));
+}
+
+/* One record a read(2); EPIPE: some have been overwritten meanwhile. */
+static char *
+read_kmsg(void)
+{
+	autoclose int fd = open(KMSG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	autobuf struct buf b = { 0 };
+	char record[8192];
+	ssize_t n;
+
+	if (fd == -1)
+		return NULL;
+	while ((n = read(fd, record, sizeof(record))) > 0 || (n == -1 && (errno == EPIPE || errno == EINTR)))
+		if (n > 0 && b.len < KMSG_MAX)
+			buf_add(&b, record, (size_t)n);
+	buf_puts(&b, "");
+	return b.failed ? NULL : buf_take(&b);
+}
+
+static void
+look_at_log(struct health *h)
+{
+	autofree char *all = read_kmsg();
+	const uint64_t first = h->seen.next;
+	char *line, *rest = all;
+	const char *text;
+	uint64_t number;
+
+	h->log = all != NULL;
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (kmsg_read(line, &number, &text) && number >= first) {
+			take_text(h, text);
+			h->seen.next = number + 1;
+		}
+}
+
+static int
+look(struct health *h, struct why *why)
+{
+	size_t i;
+
+	if (gpus_of_host(GPUS_ALL, &h->inv, why) == -1)
+		return -1;
+	if ((h->found = calloc(h->inv.gpus + 1, sizeof(*h->found))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < h->inv.gpus; i++)
+		h->found[i].gpu = gpu_as_held(&h->inv, &h->inv.gpu[i]);
+	look_at_log(h);
+	for (i = 0; i < h->inv.gpus; i++)
+		if (h->found[i].gpu.pci[0] != '\0' && (i == 0 || strcmp(h->found[i].gpu.pci, h->found[i - 1].gpu.pci) != 0))
+			look_at_bus(h, &h->found[i]);
+	return 0;
+}
+
+/* Marking. */
+
+/* A reboot resets a GPU: what was found before it counts no more. */
+static bool
+forget_other_boots(struct drain_list *d)
+{
+	struct timespec up;
+	int64_t boot;
+	size_t i, left = 0;
+	char name[64];
+	bool any;
+
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	boot = time(NULL) - up.tv_sec;
+	for (i = 0; i < d->list.n; i++)
+		if (!d->list.v[i].sick || d->list.v[i].since >= boot)
+			d->list.v[left++] = d->list.v[i];
+		else {
+			name_held_gpu(&d->list.v[i].gpu, name);
+			say("%s: in service again, for the host was restarted", name);
+		}
+	any = left != d->list.n;
+	d->list.n = left;
+	return any;
+}
+
+/* With a GPU, its parts are marked; who was drained by an administrator stays so. */
+static int
+mark_one(struct drain_list *d, const struct finding *f, bool *any, struct why *why)
+{
+	struct held_gpu whole = f->gpu;
+	struct drained_gpu *entry;
+	char name[64];
+
+	whole.part[0] = '\0';
+	if (drain_list_find(d, &whole) != NULL)
+		return 0;
+	if ((entry = drain_list_add(d, &whole, why)) == NULL)
+		return -1;
+	entry->sick = true;
+	snprintf(entry->why, sizeof(entry->why), "%s", f->why);
+	name_held_gpu(&whole, name);
+	say("%s: no further container gets it: %s", name, f->why);
+	*any = true;
+	return 0;
+}
+
+/* The marks first: who is killed in between marks them again. */
+static int
+mark(struct health *h, struct why *why)
+{
+	struct drain_list d;
+	bool any = false;
+	size_t i;
+	int ret;
+
+	if ((ret = drain_list_open(&d, false, why)) == 0) {
+		seen_read(d.dir, &h->seen);
+		any = forget_other_boots(&d);
+		ret = look(h, why);
+	}
+	for (i = 0; ret == 0 && i < h->inv.gpus; i++)
+		if (h->found[i].why[0] != '\0')
+			ret = mark_one(&d, &h->found[i], &any, why);
+	if (ret == 0 && any)
+		ret = drain_list_write(&d, why);
+	if (ret == 0)
+		ret = seen_write(d.dir, &h->seen, why);
+	drain_list_close(&d);
+	return ret;
+}
+
+static void
+tell(const struct options *o, const struct health *h)
+{
+	json_t *list = json_array(), *j;
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < h->inv.gpus; i++) {
+		j = json_object();
+		put_text(j, "vendor", gpu_vendor_name(h->found[i].gpu.vendor));
+		put_text(j, "pci", h->found[i].gpu.pci);
+		put_text(j, "part", h->found[i].gpu.part);
+		if (h->found[i].why[0] != '\0')
+			put_text(j, "finding", h->found[i].why);
+		json_array_append_new(list, j);
+		name_held_gpu(&h->found[i].gpu, name);
+		if (!o->json && (!o->mark || h->found[i].why[0] == '\0'))
+			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "nothing is known against it");
+	}
+	if (o->json)
+		put_out(json_pack("{s:O, s:b}", "gpus", list, "kernel_log", h->log));
+	else if (!h->log)
+		say("the kernel's log can't be read here: run it as root");
+	json_decref(list);
+}
+
+int
+ctl_health(const struct options *o)
+{
+	struct health h = { .log = false };
+	struct why why;
+	int ret;
+
+	if (o->mark && o->json)
+		return misuse(o, "health: --mark is for the timer, and --json for programs: leave one out");
+	if ((ret = o->mark ? mark(&h, &why) : look(&h, &why)) == 0)
+		tell(o, &h);
+	inventory_free(&h.inv);
+	free(h.seen.errors);
+	free(h.found);
+	return ret == -1 ? give_up(o, &why) : 0;
+}

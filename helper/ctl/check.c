@@ -1,6 +1,7 @@
 /*
  * gpuhelperctl check: reads what the helper would read, with its caller's
- * rights, and says all that is wrong with it.  Opens for reading only.
+ * rights, and says all that is wrong with it.  Opens for reading only, but for the copy of a good gpuhelper.conf that
+ * it keeps for root (lastgood.h).
  */
 #include "check.h"
 
@@ -23,6 +24,7 @@
 #include "against.h"
 #include "ctl.h"
 #include "doctor.h"
+#include "lastgood.h"
 
 struct checking {
 	const struct options *options;
@@ -106,6 +108,18 @@ check_trust(struct checked *c, int dir, const char *name)
 		fault_whole(c, why.text);
 }
 
+/* One that is broken stops every new container: what held until then is at hand. */
+static void
+compare_with_last(struct checked *c)
+{
+	char since[32];
+
+	if (c->good && c->faults.errors == 0)
+		last_good_keep(c->text, c->len);
+	else if (last_good_time(since))
+		fault_add(&c->faults, 0, true, "the last one without an error, of %s or before, is " LAST_GOOD, since);
+}
+
 static void
 check_settings(struct check_set *s, int dir, const char *name, const char *shown, bool strict)
 {
@@ -124,8 +138,10 @@ check_settings(struct check_set *s, int dir, const char *name, const char *shown
 		settings_free(&s->settings);
 		s->failed = !settings_default(&s->settings) || s->failed;
 	}
-	if (strict)
+	if (strict) {
+		compare_with_last(c);
 		check_trust(c, dir, name);
+	}
 }
 
 static void

@@ -152,6 +152,18 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = (
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
+# the last settings that were good are kept, and named
+GOOD = '/var/lib/gpuhelper/gpuhelper.conf.good'
+sh('gpuhelperctl', 'check')
+kept = open(GOOD).read()
+ok(kept == well['/etc/gpuhelper/gpuhelper.conf'], 'check keeps a copy of good settings', kept)
+with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
+    r = sh('gpuhelperctl', 'check')
+    ok(r.returncode == 78 and re.search('gpuhelper.conf: .*the last one without an error, of 20\\S+ or before, is ' + GOOD, r.stdout) and
+       open(GOOD).read() == kept, 'of broken ones it names the copy, and leaves it alone', r.stdout)
+    r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', 'gpuhelperctl', 'check')
+    ok(r.returncode == 78 and GOOD not in r.stdout, 'to a user it does not', r.stdout)
+
 KEYS = '/etc/gpuhelper/keys/ci.json'
 with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] +
              'issuers = ( { url = "https://ci.example.com"; audience = "gpuhelper"; keys = "%s"; } );\n' % KEYS):

@@ -1163,6 +1163,31 @@ sed '20a{"time":"2026-11-24T05:00:00Z","event":"grant","uid":0}' log.1 >log
 damaged "one that is not in the chain" "log:21: a record that is not in the chain: the helper wrote none such"
 sed '1s/"prev":"0/"prev":"1/' log.1 >log
 damaged "a first record that is none" "log:1: record 1 names a record before it: there was none"
+sed '20s/$/\x00{"time":"x"}/' log.1 >log
+damaged "a NUL, and what it would hide" "log:21: record 21 does not follow record 20 as it stands here: one of the two was changed"
+{ printf '{"n":0,"prev":"%064d","time":"x","event":"grant","uid":0}\n' 0; cat log.1; } >log
+verify log
+t "verify: a number that no record has is none of the chain" sh -c '[ $1 = 0 ] && grep -q "^note: 1 records from before" out && grep -q "^records 1 to 50" out' - "$st"
+{ sed '$d' log.1; sed -n '$p' log.1 | tr -d '\n'; } >log
+verify --head "$(cat h50)" log
+t "verify: a last line without an end is no record yet" sh -c '[ $1 = 65 ] && grep -q "^note: 1 lines are no records" out' - "$st"
+cat >bytes.py <<-'E'
+	# bytes.py CTL FILE LINE: no byte of that line can be changed, taken out or put in unseen
+	import subprocess, sys
+	lines = open(sys.argv[2], "rb").read().splitlines(keepends=True)
+	line, unseen = lines[int(sys.argv[3])], []
+	for i in range(len(line)):
+	    for new in line[:i] + b"\0" + line[i:], line[:i] + line[i + 1:], line[:i] + bytes([line[i] ^ 1]) + line[i + 1:], line[:i] + b"\n" + line[i:]:
+	        changed = b"".join(new if l is line else l for l in lines)
+	        open("log", "wb").write(changed)
+	        if subprocess.run([sys.argv[1], "audit", "verify", "log"], stdout=subprocess.DEVNULL).returncode == 0:
+	            unseen.append((i, new))
+	print(unseen)
+	# an empty line before or after the record is none
+	sys.exit(set(unseen) != {(0, b"\n" + line), (len(line) - 1, line[:-1] + b"\n\n")})
+E
+sed 5q log.1 >few
+t "verify: each byte of a record counts" python3 bytes.py "$ctl" few 1
 # with its last records cut off a log is whole: what tells is the head
 head -40 log.1 >log
 verify --head "$(cat h50)" log
@@ -1170,12 +1195,12 @@ t "verify --head: the log's end was cut off" sh -c '[ $1 = 65 ] && grep -q "^no 
 gzip -c log.1 | head -c 300 >log.gz
 verify log.gz
 t "verify: a file that is cut off" sh -c '[ $1 = 65 ] && grep -q "the file can.t be read to its end: cut off, or damaged$" out' - "$st"
-{ echo '{"time":"x","event":"grant","uid":0}'; sed 5q log.1; echo '{"time":"x","event":"refuse","uid":7}'; echo '{"tim'; sed -n '6,$p' log.1; } >log
+{ echo '{"time":"x","event":"grant","uid":0}'; sed 5q log.1; echo '{"time":"x","event":"refuse","uid":7}'; echo '{"time":"x","event":"quota","uid":7}'; echo '{"tim'; sed -n '6,$p' log.1; } >log
 verify log
 t "verify: records from before, refusals outside, a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records from before there was a chain: nothing can be said of them" out &&
-    grep -q "^note: 1 refusals outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
+    grep -q "^note: 2 records outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
 verify --json log
-t "verify as JSON" json "j['ok'] and j['count'] == 50 and j['before'] == 1 and j['outside'] == 1 and j['torn'] == 1 and j['findings'] == []"
+t "verify as JSON" json "j['ok'] and j['count'] == 50 and j['before'] == 1 and j['outside'] == 2 and j['torn'] == 1 and j['findings'] == []"
 verify --json nowhere
 t "verify: no file" is 74
 : >log

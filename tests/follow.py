@@ -129,6 +129,22 @@ def run():
     ok(f.wait(22) == sent and not faults(f.lines()), 'a log that is not there yet is waited for', f.lines())
     f.stop()
 
+    # gzip has not finished
+    top, log = fresh()
+    sent = log.add(5)
+    f = Follower(top, log)
+    f.wait(5)
+    f.stop()
+    sent += log.add(2)
+    log.rotate(1)
+    rotated = log.path + '-2026-01-01'
+    with open(rotated, 'rb') as g, open(rotated + '.gz', 'wb') as z:
+        z.write(gzip.compress(g.read())[:-9])
+    sent += log.add(2)
+    f = Follower(top, log)
+    ok(f.wait(9) == sent and not faults(f.lines()), 'a rotated file that is being compressed is read once', f.lines())
+    f.stop()
+
     # killed at any time: none lost, and what comes twice comes whole
     top, log = fresh()
     sent = []

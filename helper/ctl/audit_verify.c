@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
@@ -18,10 +17,11 @@
 #include "../pure/auditchain.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
-#include "auditlog.h"
 #include "ctl.h"
+#include "logset.h"
 
 #define HEAD GPUHELPER_STATEDIR "/audit.head"
+#define HEAD_TRIES 100
 #define FAULTS_MAX 20		/* that are told; the others are counted */
 
 struct verify {
@@ -32,6 +32,7 @@ struct verify {
 	char since[40], until[40];	/* times of the first and the last one */
 	struct audit_head head;		/* audit.head, where it could be read */
 	bool compares, agrees;		/* with that; the record is there, and is that one */
+	bool spoilt;			/* audit.head is missing, or is none */
 	uint64_t asked;			/* the record that has --head's hash; 0: none */
 	const char *path;		/* of the line at hand */
 	size_t line, faults;
@@ -132,7 +133,22 @@ take_linked(struct verify *v, const char *line, size_t len, uint64_t n, const ch
 		v->asked = n;
 }
 
-/* Only who is refused before he could be kept from stopping others has a record outside (root/audit.c). */
+/*
+ * Only who could stop others, and is refused for that or for what was wrong before, has records outside (root/audit.c);
+ * and what his wrapper or his quota tells.
+ */
+static bool
+stands_outside(const char *event)
+{
+	static const char *const events[] = { "refuse", "plain", "quota", "left-out" };
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (strcmp(event, events[i]) == 0)
+			return true;
+	return false;
+}
+
 static void
 take_unlinked(struct verify *v, const char *line, size_t len)
 {
@@ -147,30 +163,40 @@ take_unlinked(struct verify *v, const char *line, size_t len)
 	}
 	if ((j = strictjson_object(line, len, &ignored)) == NULL)
 		v->torn++;
-	else if (strcmp(get_text(j, "event"), "refuse") == 0)
+	else if (stands_outside(get_text(j, "event")))
 		v->outside++;
 	else
 		fault(v, "a record that is not in the chain: the helper wrote none such");
 	json_decref(j);
 }
 
+/* A line without an end is of a helper that is at it, or did not come so far; the head never has it (root/chain.c). */
+static void
+take_line(struct verify *v, const char *line, size_t len, bool ended)
+{
+	char prev[AUDIT_HASH];
+	uint64_t n;
+
+	if (!ended)
+		v->torn++;
+	else if (audit_link_read(line, len, &n, prev))
+		take_linked(v, line, len, n, prev);
+	else
+		take_unlinked(v, line, len);
+}
+
 static int
-read_file(struct verify *v, const char *path, struct why *why)
+read_file(struct verify *v, const struct log_file *l, struct why *why)
 {
 	struct log_reader r;
-	char prev[AUDIT_HASH];
 	const char *line;
-	uint64_t number;
 	ssize_t n;
 
-	if (log_open(&r, path, why) == -1)
+	if (log_open_file(&r, l, why) == -1)
 		return -1;
-	v->path = path;
+	v->path = l->path;
 	for (v->line = 1; (n = log_line(&r, &line)) >= 0; v->line++)
-		if (audit_link_read(line, (size_t)n, &number, prev))
-			take_linked(v, line, (size_t)n, number, prev);
-		else
-			take_unlinked(v, line, (size_t)n);
+		take_line(v, line, (size_t)n, r.newline);
 	if (n == -2)
 		fault(v, "this line is too long for a record");
 	if (!log_close(&r))
@@ -179,21 +205,47 @@ read_file(struct verify *v, const char *path, struct why *why)
 	return 0;
 }
 
+/* A helper may be at it: what is read twice as the same is what was written.  NULL with errno. */
+static char *
+head_text(size_t *len)
+{
+	autoclose int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *text = NULL, *before = NULL;
+	size_t len_before, tries;
+
+	for (tries = 0; dir != -1 && tries < HEAD_TRIES; tries++) {
+		free(before);
+		before = text;
+		len_before = *len;
+		text = file_read_at(dir, &HEAD[1], AUDIT_HEAD_BYTES, len);
+		if (text == NULL || (before != NULL && *len == len_before && memcmp(text, before, *len) == 0))
+			break;
+	}
+	free(before);
+	return text;
+}
+
 /* Before the log: what is written meanwhile is beyond it. */
 static void
 read_head(struct verify *v)
 {
-	autoclose int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
-	size_t len;
+	size_t len = 0;
+	autofree char *text = head_text(&len);
 
-	if (dir != -1 && (text = file_read_at(dir, &HEAD[1], AUDIT_HEAD_BYTES, &len)) != NULL)
-		v->compares = audit_head_read(text, len, &v->head);
+	v->compares = text != NULL && audit_head_read(text, len, &v->head);
+	v->spoilt = !v->compares && (text != NULL || (errno != EACCES && errno != EPERM));
 }
 
 static void
 check_end(struct verify *v)
 {
+	/* the helper that has begun the chain meanwhile has made one */
+	if (v->spoilt && v->first != 0) {
+		read_head(v);
+		v->compares = false;
+	}
+	if (v->spoilt && v->first != 0)
+		fault(v, HEAD " is missing, or was changed: whether the log's end was cut off can't be known");
 	if (v->compares && v->head.records > v->at.records)
 		fault(v, "the log ends with record %" PRIu64 ", and " HEAD " says %" PRIu64 ": its end was cut off", v->at.records,
 		    v->head.records);
@@ -234,9 +286,9 @@ say_end(const struct verify *v, size_t files, double seconds)
 	if (v->first > 1)
 		say("note: records 1 to %" PRIu64 " are in files that are not here", v->first - 1);
 	say_number(v->before, "records from before there was a chain: nothing can be said of them");
-	say_number(v->outside, "refusals outside the chain, of requests from where gpuhelper could be stopped (gpuhelper(8))");
-	say_number(v->torn, "lines are no records: cut off by a full disk, or put there by somebody");
-	if (!v->compares && v->options->args == 0)
+	say_number(v->outside, "records outside the chain, of requests from where gpuhelper could be stopped (gpuhelper(8))");
+	say_number(v->torn, "lines are no records: not written to their end (full disk, kill), or put there by somebody");
+	if (!v->compares && !v->spoilt && v->options->args == 0)
 		say("note: not compared with " HEAD ": root reads that");
 	if (v->asked != 0)
 		say("--head is that of record %" PRIu64 ": up to there nothing was changed", v->asked);
@@ -250,27 +302,25 @@ say_end(const struct verify *v, size_t files, double seconds)
 }
 
 static int
-verify(struct verify *v, char *const *path, size_t n, struct why *why)
+verify(struct verify *v, struct log_set *files, struct why *why)
 {
-	autofree struct log_file *file = calloc(n + 1, sizeof(*file));
 	struct timespec begin, end;
 	size_t i;
 
-	if (file == NULL)
-		return refuse_nomem(why);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	audit_head_begin(&v->at);
 	/* of files that were named nobody knows whether they are this host's */
 	if (v->options->args == 0)
 		read_head(v);
-	if (log_files(path, n, file, why) == -1)
+	if ((v->options->args > 0 ? log_set_named(v->options->arg, v->options->args, files, why) :
+	    log_set_of_host(files, why)) == -1)
 		return -1;
-	for (i = 0; i < n; i++)
-		if (read_file(v, file[i].path, why) == -1)
+	for (i = 0; i < files->n; i++)
+		if (read_file(v, &files->v[i], why) == -1)
 			return -1;
 	check_end(v);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	(v->options->json ? put_json : say_end)(v, n, (double)(end.tv_sec - begin.tv_sec) +
+	(v->options->json ? put_json : say_end)(v, files->n, (double)(end.tv_sec - begin.tv_sec) +
 	    (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 	return 0;
 }
@@ -279,22 +329,18 @@ int
 ctl_audit_verify(const struct options *o)
 {
 	struct verify v = { .options = o, .told = json_array() };
+	struct log_set files = { .n = 0 };
 	struct why why = { 0 };
-	glob_t own = { 0 };
 	int ret;
 
 	if (o->head != NULL && (strlen(o->head) != AUDIT_HASH - 1 || strspn(o->head, "0123456789abcdefABCDEF") !=
 	    AUDIT_HASH - 1))
 		ret = misuse(o, "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits");
-	else if (o->args == 0 && glob(AUDIT_LOG "*", GLOB_ERR, NULL, &own) != 0) {
-		refuse(&why, WHY_IO, AUDIT_LOG ": can't be found: nothing was recorded yet, or only root and group "
-		    "gpuhelper may look");
-		ret = give_up(o, &why);
-	} else if (verify(&v, o->args > 0 ? o->arg : own.gl_pathv, o->args > 0 ? o->args : own.gl_pathc, &why) == -1)
+	else if (verify(&v, &files, &why) == -1)
 		ret = give_up(o, &why);
 	else
 		ret = v.faults == 0 ? 0 : WHY_DATA;
-	globfree(&own);
+	log_set_end(&files);
 	json_decref(v.told);
 	return ret;
 }

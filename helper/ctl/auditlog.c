@@ -2,8 +2,10 @@
 #include "auditlog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../pure/auditchain.h"
 
@@ -11,14 +13,39 @@
 #define STEP (1U << 17)
 
 int
-log_open(struct log_reader *r, const char *path, struct why *why)
+log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
 {
-	*r = (struct log_reader){ .f = gzopen(path, "re"), .newline = true };
-	if (r->f == NULL)
-		return refuse(why, WHY_IO, "%s: %s%s", path, errno != 0 ? strerror(errno) : "out of memory",
+	const int fd = l->fd == -1 ? open(l->path, O_RDONLY | O_CLOEXEC) : fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
+
+	*r = (struct log_reader){ .newline = true, .until = l->fd == -1 ? -1 : l->size };
+	if (fd != -1 && (l->fd == -1 || lseek(fd, 0, SEEK_SET) == 0)) {
+		errno = 0;
+		r->f = gzdopen(fd, "r");
+	}
+	if (r->f == NULL) {
+		refuse(why, WHY_IO, "%s: %s%s", l->path, errno != 0 ? strerror(errno) : "out of memory",
 		    errno == EACCES ? ": root and group gpuhelper read it" : "");
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
 	(void)gzbuffer(r->f, STEP);
 	return 0;
+}
+
+int
+log_open(struct log_reader *r, const char *path, struct why *why)
+{
+	return log_open_file(r, &(struct log_file){ .path = path, .fd = -1 }, why);
+}
+
+/* How much to read at once. */
+static unsigned
+step(const struct log_reader *r)
+{
+	const off_t left = r->until < 0 || !gzdirect(r->f) ? STEP : r->until - gztell(r->f);
+
+	return left < (off_t)STEP ? (unsigned)left : STEP;
 }
 
 /* More bytes behind those that are there.  False: no memory, or a line of that length is no record. */
@@ -28,7 +55,8 @@ read_more(struct log_reader *r)
 	char *more;
 	int n;
 
-	memmove(r->text, r->text + r->at, r->end - r->at);
+	if (r->at > 0)
+		memmove(r->text, r->text + r->at, r->end - r->at);
 	r->end -= r->at;
 	r->at = 0;
 	if (r->room - r->end < STEP) {
@@ -37,7 +65,7 @@ read_more(struct log_reader *r)
 		r->text = more;
 		r->room = r->room * 2 + STEP;
 	}
-	if ((n = gzread(r->f, r->text + r->end, STEP)) <= 0)
+	if ((n = gzread(r->f, r->text + r->end, step(r))) <= 0)
 		r->over = true;
 	else
 		r->end += (size_t)n;
@@ -88,10 +116,10 @@ look_into(struct log_file *l, struct why *why)
 	const char *line;
 	ssize_t n;
 
-	if (log_open(&r, l->path, why) == -1)
+	if (log_open_file(&r, l, why) == -1)
 		return -1;
 	while ((n = log_line(&r, &line)) >= 0)
-		if (audit_link_read(line, (size_t)n, &l->first, prev))
+		if (r.newline && audit_link_read(line, (size_t)n, &l->first, prev))
 			break;
 	if (n < 0)
 		l->first = 0;
@@ -110,13 +138,37 @@ by_first(const void *a, const void *b)
 }
 
 int
+log_order(struct log_file *v, size_t n, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (look_into(&v[i], why) == -1)
+			return -1;
+	qsort(v, n, sizeof(*v), by_first);
+	return 0;
+}
+
+bool
+log_is_unfinished(const char *path, char *const *among, size_t n)
+{
+	const size_t len = strlen(path);
+	size_t i;
+
+	for (i = 0; len > 3 && strcmp(path + len - 3, ".gz") == 0 && i < n; i++)
+		if (strlen(among[i]) == len - 3 && strncmp(among[i], path, len - 3) == 0)
+			return true;
+	return false;
+}
+
+int
 log_files(char *const *path, size_t n, struct log_file *out, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		out[i] = (struct log_file){ .path = path[i] };
-		if (look_into(&out[i], why) == -1)
+		out[i] = (struct log_file){ .path = path[i], .fd = -1 };
+		if (!log_is_unfinished(path[i], path, n) && look_into(&out[i], why) == -1)
 			return -1;
 	}
 	qsort(out, n, sizeof(*out), by_first);

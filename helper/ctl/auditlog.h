@@ -19,10 +19,20 @@ struct log_reader {
 	size_t room, at, end;	/* of text: what is not told of yet */
 	bool over;		/* nothing more comes */
 	bool newline;		/* the last line had one */
+	off_t until;		/* of a file that is not compressed: where to stop; -1: at its end */
+};
+
+struct log_file {
+	const char *path;	/* borrowed */
+	uint64_t first;		/* number of its first record in the chain; 0: it has none */
+	int fd;			/* open (logset.h); -1: it is opened by its path */
+	off_t size;		/* when it was opened */
 };
 
 /* -1 with *why.  log_close() only after 0. */
 int log_open(struct log_reader *r, const char *path, struct why *why);
+/* Likewise; of one that is open, what was there when it was opened. */
+int log_open_file(struct log_reader *r, const struct log_file *l, struct why *why);
 /*
  * The next line, of any bytes, without its newline: its length, and *line until the next call.  -1: there is none; -2:
  * it is too long for a record, or there is no memory, and nothing can be read after it.
@@ -31,12 +41,11 @@ ssize_t log_line(struct log_reader *r, const char **line);
 /* False if the file was damaged, or cut off in the midst of what is compressed. */
 bool log_close(struct log_reader *r);
 
-struct log_file {
-	const char *path;	/* borrowed */
-	uint64_t first;		/* number of its first record in the chain; 0: it has none */
-};
-
-/* In the order in which they were written; of those from before the chain, by name.  -1 with *why. */
+/* Looks into the files, and puts them in the order in which they were written; those from before the chain by name. */
+int log_order(struct log_file *v, size_t n, struct why *why);
+/* NAME.gz beside NAME: what gzip(1) has written so far, or was stopped at. */
+bool log_is_unfinished(const char *path, char *const *among, size_t n);
+/* The files of these names in that order; one that is not finished counts as one without records.  -1 with *why. */
 int log_files(char *const *path, size_t n, struct log_file *out, struct why *why);
 
 #endif

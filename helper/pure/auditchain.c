@@ -102,7 +102,8 @@ audit_link_read(const char *line, size_t len, uint64_t *n, char prev[AUDIT_HASH]
 	for (i = 0; i < DIGITS_MAX && at < end && *at >= '0' && *at <= '9'; i++)
 		digits[i] = *at++;
 	digits[i] = '\0';
-	if (!text_u64(digits, UINT64_MAX, n) || (size_t)(end - at) < strlen(PREV) + AUDIT_HASH ||
+	/* records count from 1: a 0 would be the number of a record before the first one */
+	if (!text_u64(digits, UINT64_MAX, n) || *n == 0 || (size_t)(end - at) < strlen(PREV) + AUDIT_HASH ||
 	    memcmp(at, PREV, strlen(PREV)) != 0)
 		return false;
 	at += strlen(PREV);

@@ -147,13 +147,13 @@ audit_left_out(int fd)
 	rate_tell_left_out(time(NULL), write_left_out, &fd);
 }
 
-void
+bool
 audit_lease(int fd, const char *event, const struct lease *l)
 {
 	const struct request about = { .id = l->id };
 	const struct record rec = { .event = event, .uid = l->uid, .pid = l->asker.pid, .request = &about,
 		.policy = l->policy };
-	struct why ignored;
+	struct why why = { 0 };
 
-	(void)audit_write(fd, &rec, &ignored);
+	return audit_write(fd, &rec, &why) == 0 || why.code != WHY_AGAIN;
 }

@@ -41,7 +41,10 @@ void audit_line_end(int fd, struct audit_line *line);
 /* What was left out of the log before today, of whom nothing has been written since. */
 void audit_left_out(int fd);
 
-/* A record about a lease: it names whose it was, not who looked.  What can't be written is passed over. */
-void audit_lease(int fd, const char *event, const struct lease *l);
+/*
+ * A record about a lease: it names whose it was, not who looked.  False: another helper was at the log for too long,
+ * and the record can still be written later.  What else can't be written is passed over.
+ */
+bool audit_lease(int fd, const char *event, const struct lease *l);
 
 #endif

@@ -261,7 +261,7 @@ undo(struct work *w, struct leases *ls)
 		return;
 	l->state = LEASE_GIVEN_BACK;
 	(void)leases_write(ls, l, &ignored);
-	audit_lease(w->audit, "gave-back", l);
+	(void)audit_lease(w->audit, "gave-back", l);
 }
 
 static int

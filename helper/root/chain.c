@@ -30,6 +30,7 @@ struct chain {
 	int log;
 	struct audit_head at;
 	bool lost;		/* there was no head: it is what the log's last record says */
+	bool skipped;		/* not all beyond the head was looked through: a later record there is believed */
 	bool torn;		/* the log does not end with a newline */
 };
 
@@ -70,7 +71,8 @@ pass(struct chain *c, const char *line, size_t len)
 	char prev[AUDIT_HASH];
 	uint64_t n;
 
-	if (c->lost && audit_link_read(line, len, &n, prev) && n > 0) {
+	/* never back: a log that was cut off must not look whole with what is appended to it */
+	if ((c->lost || c->skipped) && audit_link_read(line, len, &n, prev) && (c->lost || n > c->at.records)) {
 		c->at.records = n - 1;
 		memcpy(c->at.hash, prev, sizeof(prev));
 	}
@@ -93,8 +95,9 @@ catch_up(struct chain *c, struct why *why)
 	c->at.inode = st.st_ino;
 	if (from == (uint64_t)st.st_size)
 		return 0;
-	/* more than that is no helper's: what matters is whether it ends a line */
-	if ((uint64_t)st.st_size - from > AHEAD_MAX)
+	/* as after a time in which the log could be written, and the head could not */
+	c->skipped = (uint64_t)st.st_size - from > AHEAD_MAX;
+	if (c->skipped)
 		from = (uint64_t)st.st_size - AHEAD_MAX;
 	if ((text = malloc(AHEAD_MAX)) == NULL)
 		return refuse_nomem(why);

@@ -87,7 +87,7 @@ give_back(const struct idle *i, struct lease *l)
 		(void)leases_write(i->leases, l, &ignored);
 		return;
 	}
-	audit_lease(i->audit, "gave-back", l);
+	(void)audit_lease(i->audit, "gave-back", l);
 	l->pausing.left_since = 0;
 	(void)change(i, l, LEASE_GIVEN_BACK, &ignored);
 }

@@ -160,8 +160,8 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 
 	if (undo(ls, l, &stuck) == -1)
 		return;
-	audit_lease(audit, "end", l);
-	if (exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 || gate_lock_remove(l, &stuck) == -1)
+	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
+	    gate_lock_remove(l, &stuck) == -1)
 		return;
 	lease_keep_ways(l);
 	(void)leases_write(ls, l, &stuck);
@@ -176,9 +176,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	if (undo(ls, l, &stuck) == -1)
 		return false;
 	/* told of before it is gone: better twice than never */
-	if (l->state != LEASE_PASSED_ON)
-		audit_lease(audit, "end", l);
-	return remove_files(ls, l, &stuck) == 0;
+	return (l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) && remove_files(ls, l, &stuck) == 0;
 }
 
 /* Of what is only planned nothing was done: nobody can have anything by it. */
@@ -255,7 +253,7 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 	else if (l->state == LEASE_DRAINING)
 		drain(ls, l);
 	if (was_drained && live)
-		audit_lease(audit, "draining", l);
+		(void)audit_lease(audit, "draining", l);
 	return FATE_STAYS;
 }
 

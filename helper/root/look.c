@@ -72,7 +72,7 @@ drain(const struct peer *p, const struct request *r, int audit, struct leases *l
 		return 0;
 	if (leases_drain(ls, l, &reply->why) == -1)
 		return -1;
-	audit_lease(audit, "draining", l);
+	(void)audit_lease(audit, "draining", l);
 	return 0;
 }
 

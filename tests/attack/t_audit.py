@@ -1,8 +1,12 @@
 """The audit log's chain: it stays whole whatever its writers do to each other, and nobody's record is put into another's."""
 import contextlib
+import fcntl
+import gzip
 import hashlib
 import json
 import os
+import shutil
+import struct
 import subprocess
 import threading
 import time
@@ -10,7 +14,7 @@ import time
 import client
 from client import exchange, once
 from harness import *
-from t_cgroup import Owned, at_each_window, tell_points, tops
+from t_cgroup import Owned, at_each_window, killat, read_only, tell_points, tops
 
 HEAD = "/var/lib/gpuhelper/audit.head"
 CTL = "/usr/sbin/gpuhelperctl"
@@ -46,6 +50,17 @@ def fresh_log():
 
 def a_grant(user="victim"):
     return granted(once(user, exchange, **FOLDER))
+
+
+def append_many(count):
+    """Records of a chain that the head knows nothing of, after those that there are."""
+    v = verify()
+    n, prev = v["last"], v["hash"]
+    with open(LOG, "a") as f:
+        for n in range(n + 1, n + count + 1):
+            line = '{"n":%d,"prev":"%s","time":"2026-11-20T23:06:00Z","event":"refuse","reason":"%s"}' % (n, prev, "x" * 400)
+            prev = hashlib.sha256(line.encode()).hexdigest()
+            f.write(line + "\n")
 
 
 @contextlib.contextmanager
@@ -197,3 +212,141 @@ def h8():
             waits = at_each_window(owned, owned.freeze, **fields)
             tell_points("frozen, %s" % fields.get("verb", "refused by the policy"), waits)
         whole()
+
+
+@case("H9", "what is recorded of who can't be kept from stopping others stands outside the chain, and is no false alarm", 20, fcntl.LOCK_SH)
+def h9():
+    uid = client.pwd.getpwnam("attacker").pw_uid
+    count = "%s/rate/%d" % (RUN, uid)
+    with fresh_log():
+        a_grant()
+        with Owned(*[c for c in ("", "freezer") if c in tops()]) as owned, asker("attacker") as a:
+            owned.put(a.pid, "/helper")
+            with read_only():
+                assert a.call(exchange, verb="plain", gpus=None)[1] == {"reply": "noted"}
+                refused(a.call(exchange, **FOLDER), 77, "can't leave")
+                # rate.h: he has used up what he may have refused in a day
+                now = int(time.time())
+                with open(count, "wb") as f:
+                    f.write(struct.pack("=2q3Q6I", now // 86400, now // 60, 16 << 20, 0, 0, 0, 0, 0, 0, 0, 0))
+                try:
+                    refused(a.call(exchange, **FOLDER), 77, "can't leave")
+                finally:
+                    os.unlink(count)
+        a_grant()
+        assert [r["event"] for r in records()] == ["grant", "plain", "refuse", "quota", "grant"], records()
+        v = whole()
+        assert v["outside"] == 3 and v["count"] == 2, v
+
+
+@case("H10", "without a head, or with one that was spoilt, nobody is told that the log is whole; the next record makes one")
+def h10():
+    with fresh_log():
+        for spoil in (lambda: os.unlink(HEAD), lambda: write(HEAD, "", 0o600), lambda: write(HEAD, read(HEAD)[:40], 0o600)):
+            for _ in range(2):
+                a_grant()
+            whole()
+            text = read(LOG)
+            write(LOG, "".join(text.splitlines(keepends=True)[:-1]), 0o600)
+            spoil()
+            v = verify()
+            assert not v["ok"] and any(HEAD in f["message"] for f in v["findings"]), v
+            write(LOG, text, 0o600)
+            a_grant()
+            whole()
+
+
+@case("H11", "the head stayed far behind: the chain goes on at the log's end; where that was cut off it shows, however long the log", 20)
+def h11():
+    with fresh_log():
+        a_grant()
+        append_many(3000)
+        assert os.path.getsize(LOG) > 1 << 20
+        a_grant()
+        assert whole()["count"] == 3002
+        # and in another file, as an editor leaves it
+        write(LOG + ".new", "".join(read(LOG).splitlines(keepends=True)[:-1]), 0o600)
+        os.rename(LOG + ".new", LOG)
+        a_grant()
+        v = verify()
+        assert not v["ok"] and "record 3002 is missing" in v["findings"][0]["message"], v
+
+
+@case("H12", "the log is rotated and compressed while it is verified: no false alarm", 60)
+def h12():
+    stop, trouble = threading.Event(), []
+
+    def rotate():
+        try:
+            n = 0
+            while not stop.is_set():
+                n += 1
+                old = "%s-%04d" % (LOG, n)
+                os.rename(LOG, old)
+                a_grant()
+                with open(old, "rb") as f, gzip.open(old + ".gz", "wb") as z:
+                    shutil.copyfileobj(f, z)
+                os.unlink(old)
+        except BaseException as e:
+            trouble.append(e)
+
+    with fresh_log():
+        try:
+            a_grant()
+            append_many(1500)
+            a_grant()
+            # gzip was stopped half-way, or has not come further yet
+            os.rename(LOG, LOG + "-0000")
+            a_grant()
+            write(LOG + "-0000.gz", "")
+            with open(LOG + "-0000.gz", "wb") as f:
+                f.write(gzip.compress(read(LOG + "-0000").encode())[:2000])
+            whole()
+            t = threading.Thread(target=rotate)
+            t.start()
+            try:
+                for _ in range(25):
+                    whole()
+            finally:
+                stop.set()
+                t.join()
+            assert not trouble, trouble
+        finally:
+            for p in os.listdir(os.path.dirname(LOG)):
+                if p.startswith("audit.jsonl-"):
+                    os.unlink(os.path.dirname(LOG) + "/" + p)
+
+
+@case("H13", "a lease's end that another helper kept from the log for too long is told of at the next look", 20)
+def h13():
+    def ends():
+        return [r for r in records() if r["event"] == "end"]
+
+    client.look()
+    with fresh_log():
+        with asker("victim") as a:
+            granted(a.grant(id="late", **FOLDER))
+        with chain_held():
+            client.look()
+        assert ends() == []
+        client.look()
+        assert [r["container"] for r in ends()] == ["late"], records()
+        whole()
+
+
+@case("H14", "killed before each call that changes something, of a grant and of a refusal: the chain is whole after the next record", 60)
+def h14():
+    def kill_at(n, fields):
+        return subprocess.run(killat(**fields) + [str(n), "changes"], capture_output=True, text=True).stdout
+
+    with fresh_log():
+        a_grant()
+        for fields in FOLDER, dict(gpus="9"):
+            total = int(kill_at(0, fields).split()[0])
+            assert total > 5, total
+            for n in range(1, total + 1):
+                assert kill_at(n, fields) == "killed\n", n
+                a_grant()
+                v = whole()
+                assert v["torn"] == 0 and v["outside"] == 0 and v["count"] == len(records()), (n, v)
+            print("# killed at %d points" % total)

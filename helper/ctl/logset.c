@@ -1,0 +1,132 @@
+/* See logset.h.  The log may be written to, rotated and compressed at any moment. */
+#include "logset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIES 50		/* a rotation has a few steps */
+#define PAUSE_US 20000
+
+static void
+close_all(struct log_set *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		close(s->v[i].fd);
+	free(s->v);
+	s->v = NULL;
+	s->n = 0;
+}
+
+void
+log_set_end(struct log_set *s)
+{
+	close_all(s);
+	globfree(&s->names);
+}
+
+static int
+open_one(const char *path, struct log_set *s, struct why *why)
+{
+	struct log_file *l = &s->v[s->n];
+	struct stat st;
+
+	*l = (struct log_file){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	if (l->fd != -1 && fstat(l->fd, &st) == 0) {
+		l->size = st.st_size;
+		s->n++;
+		return 0;
+	}
+	refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ? ": root and group gpuhelper read it" : "");
+	if (l->fd != -1)
+		close(l->fd);
+	return -1;
+}
+
+/* With whole: also what gzip(1) has not finished. */
+static int
+open_each(char *const *path, size_t n, bool whole, struct log_set *s, struct why *why)
+{
+	size_t i;
+
+	if ((s->v = calloc(n + 1, sizeof(*s->v))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < n; i++)
+		if ((whole || !log_is_unfinished(path[i], path, n)) && open_one(path[i], s, why) == -1)
+			return -1;
+	return 0;
+}
+
+int
+log_set_named(char *const *path, size_t n, struct log_set *out, struct why *why)
+{
+	*out = (struct log_set){ .n = 0 };
+	return open_each(path, n, true, out, why) == -1 ? -1 : log_order(out->v, out->n, why);
+}
+
+static int
+find(glob_t *names, struct why *why)
+{
+	const int ret = glob(AUDIT_LOG "*", GLOB_ERR, NULL, names);
+
+	if (ret == GLOB_NOSPACE)
+		return refuse_nomem(why);
+	return ret == 0 ? 0 : refuse(why, WHY_IO, AUDIT_LOG ": can't be found: nothing was recorded yet, or only root and "
+	    "group gpuhelper may look");
+}
+
+/* Whether the names are still those files', and no other is there. */
+static bool
+is_unchanged(const struct log_set *s)
+{
+	struct stat opened, there;
+	struct why ignored;
+	glob_t now = { 0 };
+	size_t i;
+	bool same = find(&now, &ignored) == 0 && now.gl_pathc == s->names.gl_pathc;
+
+	for (i = 0; same && i < now.gl_pathc; i++)
+		same = strcmp(now.gl_pathv[i], s->names.gl_pathv[i]) == 0;
+	globfree(&now);
+	for (i = 0; same && i < s->n; i++)
+		same = fstat(s->v[i].fd, &opened) == 0 && stat(s->v[i].path, &there) == 0 && opened.st_ino == there.st_ino &&
+		    opened.st_dev == there.st_dev;
+	return same;
+}
+
+/* 1: the log was rotated meanwhile. */
+static int
+open_all(struct log_set *s, struct why *why)
+{
+	int ret;
+
+	close_all(s);
+	globfree(&s->names);
+	s->names = (glob_t){ 0 };
+	if (find(&s->names, why) == -1)
+		return -1;
+	ret = open_each(s->names.gl_pathv, s->names.gl_pathc, false, s, why);
+	return is_unchanged(s) ? ret : 1;
+}
+
+int
+log_set_of_host(struct log_set *out, struct why *why)
+{
+	unsigned tries;
+	int ret = 1;
+
+	*out = (struct log_set){ .n = 0 };
+	for (tries = 0; ret == 1 && tries < TRIES; tries++) {
+		if (tries > 0)
+			(void)usleep(PAUSE_US);
+		ret = open_all(out, why);
+	}
+	if (ret == 1)
+		return refuse(why, WHY_AGAIN, AUDIT_LOG " is being rotated all the time: try again");
+	return ret == -1 ? -1 : log_order(out->v, out->n, why);
+}

@@ -6,12 +6,10 @@
 
 #include "../pure/jsonout.h"
 
-#define FIELD_MAX 256
-
 static void
 put(struct jsonout *j, const char *key, const char *text)
 {
-	char safe[FIELD_MAX];
+	char safe[256];
 
 	if (text == NULL || *text == '\0')
 		return;
@@ -44,14 +42,13 @@ put_folders(struct jsonout *j, const struct edits *e)
 	bool begun = false;
 	size_t i;
 
-	for (i = 0; i < e->mounts; i++) {
-		if (e->mount[i].driver)
-			continue;
-		if (!begun)
-			jsonout_begin(j, "folders", "[");
-		begun = true;
-		put_folder(j, &e->mount[i]);
-	}
+	for (i = 0; i < e->mounts; i++)
+		if (!e->mount[i].driver) {
+			if (!begun)
+				jsonout_begin(j, "folders", "[");
+			begun = true;
+			put_folder(j, &e->mount[i]);
+		}
 	if (begun)
 		jsonout_end(j, "]");
 }
@@ -121,6 +118,8 @@ put_outcome(struct jsonout *j, const struct record *r)
 		jsonout_bool(j, "again", true);
 	if (r->draining)
 		jsonout_bool(j, "draining", true);
+	if (r->waited > 0)
+		jsonout_int(j, "waited", r->waited);
 	if (r->suppressed > 0)
 		jsonout_int(j, "suppressed", r->suppressed);
 	if (r->why != NULL) {

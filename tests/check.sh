@@ -166,6 +166,7 @@ group analysis static_analysis
 group arm64 sh tests/arm64.sh
 group manuals manuals
 group gpuhelperctl sh tests/ctl.sh
+group report python3 tests/report.py
 group cdi sh tests/cdi.sh
 group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
 group keys sh tests/keys.sh

@@ -11,7 +11,7 @@ demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
 systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
-selinux-policy-dev selinux-policy-src policycoreutils semodule-utils"
+selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 print=no

@@ -83,19 +83,6 @@ hash_line(const char *line, size_t len, char out[AUDIT_HASH])
 	out[AUDIT_HASH - 1] = '\0';
 }
 
-/* The helper wrote it near the line's beginning: the line is not parsed, there may be millions. */
-static void
-take_time(const char *line, size_t len, char out[40])
-{
-	const char *at = memmem(line, len, "\"time\":\"", 8), *end;
-
-	if (at == NULL)
-		return;
-	at += 8;
-	end = memchr(at, '"', len - (size_t)(at - line));
-	snprintf(out, 40, "%.*s", end != NULL && end - at < 39 ? (int)(end - at) : 0, at);
-}
-
 static void
 check_link(struct verify *v, uint64_t n, const char *prev)
 {
@@ -121,9 +108,9 @@ take_linked(struct verify *v, const char *line, size_t len, uint64_t n, const ch
 	check_link(v, n, prev);
 	if (v->first == 0) {
 		v->first = n;
-		take_time(line, len, v->since);
+		log_time(line, len, v->since);
 	}
-	take_time(line, len, v->until);
+	log_time(line, len, v->until);
 	v->records++;
 	v->at.records = n;
 	hash_line(line, len, v->at.hash);

@@ -6,11 +6,15 @@
 #include "ctl.h"
 
 void
+audit_pipeline_name(const char *team, const char *pipeline, char out[256])
+{
+	snprintf(out, 256, "%.120s%s%.120s", team, *team != '\0' ? "/" : "", pipeline);
+}
+
+void
 audit_pipeline(const json_t *record, char out[256])
 {
-	const char *team = get_text(record, "team"), *pipeline = get_text(record, "pipeline");
-
-	snprintf(out, 256, "%.120s%s%.120s", team, *team != '\0' ? "/" : "", pipeline);
+	audit_pipeline_name(get_text(record, "team"), get_text(record, "pipeline"), out);
 }
 
 static void
@@ -61,6 +65,7 @@ audit_line(const json_t *record, struct buf *b)
 		buf_puts(b, "; again");
 	if (json_is_true(json_object_get(record, "draining")))
 		buf_puts(b, "; still in use");
+	add_number(b, "; seconds waited: ", json_object_get(record, "waited"));
 	add_number(b, "; records left out before: ", json_object_get(record, "suppressed"));
 	add_text(b, "; container ", get_text(record, "container"));
 	add_text(b, "; user ", get_text(record, "user"));

@@ -8,6 +8,8 @@
 
 /* TEAM/PIPELINE; "" where the record names none. */
 void audit_pipeline(const json_t *record, char out[256]);
+/* The same of its two parts. */
+void audit_pipeline_name(const char *team, const char *pipeline, char out[256]);
 /*
  * Appends the record to *out, without a newline at its end.  Who prints that has it made harmless first: a task's
  * author may have put control characters into it.

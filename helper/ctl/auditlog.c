@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,7 +108,19 @@ log_close(struct log_reader *r)
 	return gzclose(r->f) == Z_OK && (error == Z_OK || error == Z_STREAM_END);
 }
 
-/* The number of its first record in the chain. */
+void
+log_time(const char *line, size_t len, char out[40])
+{
+	const char *at = memmem(line, len, "\"time\":\"", 8), *end;
+
+	if (at == NULL)
+		return;
+	at += 8;
+	end = memchr(at, '"', len - (size_t)(at - line));
+	snprintf(out, 40, "%.*s", end != NULL && end - at < 39 ? (int)(end - at) : 0, at);
+}
+
+/* The time of its first record, and the number of its first one in the chain. */
 static int
 look_into(struct log_file *l, struct why *why)
 {
@@ -118,9 +131,12 @@ look_into(struct log_file *l, struct why *why)
 
 	if (log_open_file(&r, l, why) == -1)
 		return -1;
-	while ((n = log_line(&r, &line)) >= 0)
+	while ((n = log_line(&r, &line)) >= 0) {
+		if (l->time[0] == '\0')
+			log_time(line, (size_t)n, l->time);
 		if (r.newline && audit_link_read(line, (size_t)n, &l->first, prev))
 			break;
+	}
 	if (n < 0)
 		l->first = 0;
 	(void)log_close(&r);
@@ -131,10 +147,11 @@ static int
 by_first(const void *a, const void *b)
 {
 	const struct log_file *x = a, *y = b;
+	int ret;
 
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
-	return strcmp(x->path, y->path);
+	return (ret = strcmp(x->time, y->time)) != 0 ? ret : strcmp(x->path, y->path);
 }
 
 int

@@ -25,6 +25,7 @@ struct log_reader {
 struct log_file {
 	const char *path;	/* borrowed */
 	uint64_t first;		/* number of its first record in the chain; 0: it has none */
+	char time[40];		/* of its first record; "": it has none */
 	int fd;			/* open (logset.h); -1: it is opened by its path */
 	off_t size;		/* when it was opened */
 };
@@ -41,7 +42,10 @@ ssize_t log_line(struct log_reader *r, const char **line);
 /* False if the file was damaged, or cut off in the midst of what is compressed. */
 bool log_close(struct log_reader *r);
 
-/* Looks into the files, and puts them in the order in which they were written; those from before the chain by name. */
+/* The time that a record's line says, as it stands there; *out is left alone where it says none. */
+void log_time(const char *line, size_t len, char out[40]);
+
+/* Looks into the files, and puts them in the order in which they were written; those from before the chain by time. */
 int log_order(struct log_file *v, size_t n, struct why *why);
 /* NAME.gz beside NAME: what gzip(1) has written so far, or was stopped at. */
 bool log_is_unfinished(const char *path, char *const *among, size_t n);

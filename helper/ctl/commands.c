@@ -40,6 +40,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_UNDO] = { "undo", 0, NULL, AT(undo) },
 	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
+	[OPT_UNTIL] = { "until", 0, "TIME", AT(until) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
 	[OPT_DEVICES] = { "devices", 0, "FILE|-", AT(devices_file) },
 	[OPT_AGAINST] = { "against", 0, "FILE|-", AT(against) },
@@ -126,6 +127,11 @@ static const struct takes takes_follow[] = {
 	{ OPT_STATE, false, "the last record that was sent is written down here, and the next start goes on behind it" },
 	{ OPT_JSON, false, "to stdout: the records as they are" },
 	END };
+static const struct takes takes_report[] = {
+	{ OPT_OUTPUT, true, "write the page to this file; - is stdout" },
+	{ OPT_SINCE, false, "from 30d or 12h ago, or 2026-11-20T23:06:00Z, on; else from the first record on" },
+	{ OPT_UNTIL, false, "up to then, likewise; else up to now, or of files that are named to the last record" },
+	END };
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only say what would be done" },
 	{ OPT_UNDO, false, "take away what this command has put there" },
@@ -189,6 +195,8 @@ const struct command commands[] = {
 	  takes_verify, ctl_audit_verify },
 	{ "audit follow", "[FILE]", 0, 1, "send each record on as it is written, to the journal or to syslog", takes_follow,
 	  ctl_audit_follow },
+	{ "report", "[FILE ...]", 0, SIZE_MAX, "who used the GPUs, and who was denied them, as a page to be looked at",
+	  takes_report, ctl_report },
 	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },

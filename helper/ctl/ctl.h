@@ -27,7 +27,7 @@ struct options {
 	const char *worker_dir;
 	bool undo, tags, watch, all, yes, mark;
 	const char *reason, *to, *state;
-	const char *since;
+	const char *since, *until;
 	bool denied;
 	const char *devices_file, *head, *against;
 	const char **device;		/* each --device */
@@ -63,6 +63,7 @@ int ctl_cdi_generate(const struct options *o);
 int ctl_audit_verify(const struct options *o);
 int ctl_audit_follow(const struct options *o);
 int ctl_audit_show(const struct options *o);
+int ctl_report(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
 int ctl_doctor(const struct options *o);
 int ctl_complete(const struct options *o);
@@ -92,6 +93,11 @@ int ctl_write_file(int dir, const char *name, const char *shown, const char *tex
     const struct timespec *modified, struct why *why);
 /* The same, but a file that is there keeps its group and mode: an administrator's own. */
 int ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why);
+/*
+ * The same for the file that --output names, in a directory that is there; mode 0640 where it is «closed», else 0644.
+ * -1 with *why, too, where a directory, a device or a symbolic link has that name.
+ */
+int ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why);
 
 /*
  * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict

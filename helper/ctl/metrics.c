@@ -4,18 +4,14 @@
  */
 #include "metrics.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
-#include "../pure/path.h"
 #include "configload.h"
 #include "devices.h"
 #include "gpustate.h"
@@ -201,23 +197,6 @@ write_up(struct page *p)
 	metric_add(&p->text, "gpuhelper_metrics_timestamp_seconds", time(NULL), NULL);
 }
 
-/* At once and as a whole, in a directory that is there: who collects these files reads none that is half written. */
-static int
-write_file(const char *path, const struct buf *text, struct why *why)
-{
-	const char *name = path_last(path);
-	autofree char *dir = name == path ? strdup(".") : strndup(path, name - path > 1 ? (size_t)(name - path) - 1 : 1);
-	autoclose int fd = -1;
-
-	if (dir == NULL)
-		return refuse_nomem(why);
-	if (*name == '\0')
-		return refuse(why, WHY_USAGE, "metrics: --output %s is a directory: name a file, which ends in .prom", path);
-	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "%s: %m", dir);
-	return ctl_write_file(fd, name, path, text->p, text->len, NULL, why);
-}
-
 int
 ctl_metrics(const struct options *o)
 {
@@ -232,7 +211,7 @@ ctl_metrics(const struct options *o)
 		p.status = refuse_nomem(&why) == -1 ? give_up(o, &why) : 0;
 	else if (o->output == NULL)
 		fwrite(p.text.p, 1, p.text.len, stdout);
-	else if (write_file(o->output, &p.text, &why) == -1)
+	else if (ctl_write_output(o->output, false, p.text.p, p.text.len, &why) == -1)
 		p.status = give_up(o, &why);
 	buf_free(&p.text);
 	buf_free(&p.up);

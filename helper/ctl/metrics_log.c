@@ -11,23 +11,14 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "auditreason.h"
 
 static const char *const events[] = { "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota",
 	"left-out", "other" };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-static const struct {
-	enum why_code code;
-	const char *name;
-} reasons[] = {
-	{ WHY_USAGE, "usage" }, { WHY_DATA, "bad-request" }, { WHY_ABSENT, "absent" }, { WHY_BUG, "internal" },
-	{ WHY_IO, "host" }, { WHY_AGAIN, "busy" }, { WHY_DENIED, "policy" }, { WHY_CONFIG, "configuration" },
-	{ WHY_NONE, "other" },
-};
-#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
-
 struct counted {
-	int64_t event[EVENTS], refused[REASONS], left_out;
+	int64_t event[EVENTS], refused[AUDIT_REASONS], left_out;
 };
 
 /* What follows «"NAME":» in the line; NULL: no such member. */
@@ -56,12 +47,8 @@ static size_t
 reason_of(const char *line)
 {
 	const char *code = member(line, "\"code\":");
-	const long number = code != NULL ? strtol(code, NULL, 10) : 0;
-	size_t i;
 
-	for (i = 0; i < REASONS - 1 && (long)reasons[i].code != number; i++)
-		;
-	return i;
+	return audit_reason_of(code != NULL ? strtol(code, NULL, 10) : 0);
 }
 
 static void
@@ -88,8 +75,8 @@ add_counted(const struct counted *c, struct buf *b)
 	for (i = 0; i < EVENTS; i++)
 		metric_add(b, "gpuhelper_audit_records_total", c->event[i], (const char *[]){ "event", events[i], NULL });
 	metric_begin(b, "gpuhelper_refusals_total", "counter", "Refused requests by reason, since the log was last rotated.");
-	for (i = 0; i < REASONS; i++)
-		metric_add(b, "gpuhelper_refusals_total", c->refused[i], (const char *[]){ "reason", reasons[i].name, NULL });
+	for (i = 0; i < AUDIT_REASONS; i++)
+		metric_add(b, "gpuhelper_refusals_total", c->refused[i], (const char *[]){ "reason", audit_reasons[i].name, NULL });
 	metric_begin(b, "gpuhelper_audit_left_out_total", "counter",
 	    "Refusals that a user's quota left out of the audit log, since the log was last rotated.");
 	metric_add(b, "gpuhelper_audit_left_out_total", c->left_out, NULL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../pure/cleanup.h"
 
 static int
 write_all(int fd, const char *text, size_t len)
@@ -48,6 +49,13 @@ make_new(int fd, int dir, const char *name)
 {
 	(void)dir, (void)name;
 	return fchmod(fd, 0644);
+}
+
+static int
+make_closed(int fd, int dir, const char *name)
+{
+	(void)dir, (void)name;
+	return fchmod(fd, 0640);
 }
 
 static int
@@ -89,4 +97,34 @@ int
 ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why)
 {
 	return put_in_place(dir, name, shown, text, len, NULL, take_over, why);
+}
+
+/* To write to a device or through a link would be another thing than the caller meant, and to replace it the worst. */
+static int
+check_replaced(int dir, const char *name, const char *shown, struct why *why)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	return S_ISREG(st.st_mode) ? 0 : refuse(why, WHY_IO, "%s is %s: name a file", shown, S_ISLNK(st.st_mode) ?
+	    "a symbolic link" : S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
+}
+
+int
+ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why)
+{
+	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	autofree char *folder = name == path ? strdup(".") : strndup(path, name - path > 1 ? (size_t)(name - path) - 1 : 1);
+	autoclose int dir = -1;
+
+	if (folder == NULL)
+		return refuse_nomem(why);
+	if (*name == '\0')
+		return refuse(why, WHY_USAGE, "--output %s is a directory: name a file in it", path);
+	if ((dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "%s: %s", folder, strerror(errno));
+	if (check_replaced(dir, name, path, why) == -1)
+		return -1;
+	return put_in_place(dir, name, path, text, len, NULL, closed ? make_closed : make_new, why);
 }

@@ -121,6 +121,8 @@ put_outcome(struct jsonout *j, const struct record *r)
 		jsonout_bool(j, "again", true);
 	if (r->draining)
 		jsonout_bool(j, "draining", true);
+	if (r->waited > 0)
+		jsonout_int(j, "waited", r->waited);
 	if (r->suppressed > 0)
 		jsonout_int(j, "suppressed", r->suppressed);
 	if (r->why != NULL) {

@@ -23,7 +23,7 @@ struct record {
 	const struct why *why;
 	bool again;			/* what it had been granted before, it has again */
 	bool draining;			/* what was taken back is in use, and holds on */
-	uint32_t suppressed;		/* records of this user that were left out before (rate.h) */
+	uint32_t suppressed, waited;	/* records of this user that were left out before (rate.h); seconds in the queue */
 };
 
 /*

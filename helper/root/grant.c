@@ -245,7 +245,7 @@ record_of(const struct work *w, const char *event, const struct why *why)
 		.event = event, ASKED_BY(w->peer), .request = w->request,
 		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
 		.policy = granted ? w->decision.policy->name : NULL, .gpus = granted ? &w->gpu_names : NULL,
-		.specs = granted ? &w->specs : NULL,
+		.specs = granted ? &w->specs : NULL, .waited = granted ? w->lease.pausing.waited : 0,
 		.edits = granted ? &w->edits : NULL, .why = why };
 }
 

@@ -108,6 +108,8 @@ large.p.wait(60)
 late.p.wait(60)
 order = [a['container'] for a in audit() if a['event'] == 'grant'][-2:]
 ok(order == [large.id, late.id], 'who waits for four GPUs is served before who came later for one', order)
+waited = {a['container']: a.get('waited') for a in audit() if a['event'] == 'grant'}
+ok(waited[large.id] in (1, 2) and not any(waited[b.id] for b in small), 'its record says how long it waited; who did not wait has none', waited[large.id])
 
 # who wants a GPU alone does not starve behind a stream of those who share it
 host.policies(t10=(POLICY % '').replace('count = 4', 'count = 1; devices = [ "0" ]'),
@@ -198,4 +200,9 @@ b = start(['GPUHELPER_GPUS=1'], 5)
 ok(b.p.wait(30) == 1 and b.errors() and 'waited' not in b.errors()[-1], 'max_wait caps every policy', b.errors())
 for h in holder:
     h.p.wait(30)
+r = sh(CTL, 'report', '--output', W + '/report.html')
+page = open(W + '/report.html').read()
+granted = sum(a['event'] == 'grant' for a in audit())
+ok(r.returncode == 0 and '<dd class="n">%s</dd>' % '{:,}'.format(granted) in page and page.count('GPU-') >= 4 and 'ml/share' in page and
+   'no record of' not in page, 'a report of this log has its %d grants, and each end has its grant' % granted, r.stdout + page[-3000:])
 done()

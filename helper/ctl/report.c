@@ -1,0 +1,177 @@
+/*
+ * gpuhelperctl report: who used the GPUs, and who was denied them, as one page of HTML without a script, from the audit
+ * log.  Reads with its caller's rights.  See report.h.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmpx.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "auditlog.h"
+#include "ctl.h"
+#include "logset.h"
+#include "when.h"
+
+#define SAME_BOOT_S 120		/* two sources tell of one boot so far apart */
+
+struct boots {
+	int64_t *v;
+	size_t n;
+};
+
+static bool
+add_boot(struct boots *b, int64_t at)
+{
+	int64_t *more = reallocarray(b->v, b->n + 1, sizeof(*more));
+
+	if (more == NULL)
+		return false;
+	b->v = more;
+	b->v[b->n++] = at;
+	return true;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* When this host was started: leases end with that, and no record says so. */
+static void
+find_boots(struct boots *b)
+{
+	autoclose int dir = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *stat = NULL;
+	const struct utmpx *u;
+	const char *at;
+	size_t len, i, n;
+
+	utmpxname(_PATH_WTMP);
+	setutxent();
+	while ((u = getutxent()) != NULL)
+		if (u->ut_type == BOOT_TIME && !add_boot(b, (int64_t)u->ut_tv.tv_sec))
+			break;
+	endutxent();
+	if (dir != -1 && (stat = file_read_at(dir, "stat", 1U << 20, &len)) != NULL &&
+	    (at = strstr(stat, "\nbtime ")) != NULL)
+		(void)add_boot(b, strtoll(at + 7, NULL, 10));
+	if (b->n > 1)
+		qsort(b->v, b->n, sizeof(*b->v), by_number);
+	for (i = n = 0; i < b->n; i++)
+		if (n == 0 || b->v[i] - b->v[n - 1] > SAME_BOOT_S)
+			b->v[n++] = b->v[i];
+	b->n = n;
+}
+
+static int
+read_log(struct report *r, const struct log_file *file, struct why *why)
+{
+	struct report_entry entry = { .time = 0 };
+	struct log_reader reader;
+	const char *line;
+	bool whole;
+	ssize_t n;
+
+	if (log_open_file(&reader, file, why) == -1)
+		return -1;
+	while ((n = log_line(&reader, &line)) >= 0)
+		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
+			report_take(r, &entry);
+		else
+			r->torn += n > 0;
+	report_entry_free(&entry);
+	whole = log_close(&reader);
+	r->files++;
+	if (!whole || n == -2) {
+		r->damaged++;
+		(void)complain(WHY_DATA, "%s can't be read to its end: what comes after that is not in the report",
+		    file->path);
+	}
+	return 0;
+}
+
+static int
+read_logs(struct report *r, const struct options *o, struct log_set *files, struct why *why)
+{
+	size_t i;
+
+	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
+		return -1;
+	for (i = 0; i < files->n; i++)
+		if (read_log(r, &files->v[i], why) == -1)
+			return -1;
+	report_finish(r);
+	return r->nomem ? refuse_nomem(why) : 0;
+}
+
+static int
+write_page(const struct options *o, struct report *r, struct why *why)
+{
+	autobuf struct buf page = { 0 };
+	char host[256] = "this host";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	report_page(&page, r, host, o->args == 0);
+	if (page.failed)
+		return refuse_nomem(why);
+	if (strcmp(o->output, "-") != 0)
+		return ctl_write_output(o->output, true, page.p, page.len, why);
+	return fwrite(page.p, 1, page.len, stdout) == page.len && fflush(stdout) == 0 ? 0 :
+	    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
+}
+
+/* 0, or the exit status after a complaint. */
+static int
+read_period(const struct options *o, struct report *r)
+{
+	const int64_t now = time(NULL);
+
+	/* of a log that was named nobody knows up to when it tells everything */
+	r->since = INT64_MIN;
+	r->until = o->args == 0 ? now : INT64_MAX;
+	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
+		return misuse(o, "report: --since must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, \"%s\" is not",
+		    o->since);
+	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
+		return misuse(o, "report: --until must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, \"%s\" is not",
+		    o->until);
+	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
+}
+
+int
+ctl_report(const struct options *o)
+{
+	struct report r = { 0 };
+	struct boots boots = { 0 };
+	struct log_set files = { .n = 0 };
+	struct why why;
+	int status;
+
+	if ((status = read_period(o, &r)) != 0)
+		return status;
+	/* leases end with each restart of the host; of logs that were named nobody knows which host's they are */
+	if (o->args == 0)
+		find_boots(&boots);
+	r.boot = boots.v;
+	r.boots = boots.n;
+	if (read_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
+		status = give_up(o, &why);
+	else if (r.damaged > 0)
+		status = WHY_DATA;
+	log_set_end(&files);
+	report_free(&r);
+	free(boots.v);
+	return status;
+}

@@ -1,0 +1,218 @@
+/*
+ * See report.h: charts as SVG.  Widths are in percent and the sizes of text in pixels, so that a chart fits a phone and
+ * a sheet of paper without a script, and its text is as large on each.
+ */
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_ROW 38		/* pixels: a name, its bar, and room */
+#define BAR_NAME 34		/* characters of a name that fit in a phone's width */
+#define PLOT_HEIGHT 200
+#define PLOT_TOP 12
+#define PLOT_BOTTOM 24
+#define LABELS 4		/* days that are named below the columns */
+
+static void
+begin_chart(struct buf *b, const struct chart *c, const char *width, int height)
+{
+	buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%d\" role=\"img\" "
+	    "aria-labelledby=\"%s-title %s-desc\"><title id=\"%s-title\">", width, height, c->id, c->id, c->id);
+	html_text(b, c->title);
+	buf_printf(b, "</title><desc id=\"%s-desc\">", c->id);
+	html_text(b, c->about);
+	buf_puts(b, "</desc>\n");
+}
+
+static void
+add_bar(struct buf *b, const struct chart_bar *bar, int y)
+{
+	const double share = bar->share > 1 ? 1 : bar->share;
+
+	buf_puts(b, "<g><title>");
+	html_text(b, bar->name);
+	buf_puts(b, ": ");
+	buf_puts(b, bar->value);
+	/* a name that is wider than it should be is cut off before the value begins */
+	buf_printf(b, "</title><svg y=\"%d\" width=\"74%%\" height=\"20\"><text y=\"14\">", y);
+	html_text_short(b, bar->name, BAR_NAME);
+	buf_printf(b, "</text></svg><text x=\"100%%\" y=\"%d\" text-anchor=\"end\">", y + 14);
+	buf_puts(b, bar->value);
+	buf_printf(b, "</text><rect class=\"track\" y=\"%d\" width=\"100%%\" height=\"8\" rx=\"2\"/>", y + 20);
+	if (share > 0)
+		buf_printf(b, "<rect class=\"bar\" y=\"%d\" width=\"%.2f%%\" height=\"8\" rx=\"2\"/>", y + 20,
+		    share < 0.003 ? 0.3 : 100 * share);
+	buf_puts(b, "</g>\n");
+}
+
+void
+chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, size_t n)
+{
+	size_t i;
+
+	buf_puts(b, "<figure>");
+	begin_chart(b, c, "100%", (int)n * BAR_ROW);
+	for (i = 0; i < n; i++)
+		add_bar(b, &bar[i], (int)i * BAR_ROW);
+	buf_puts(b, "</svg></figure>\n");
+}
+
+/* The distance of lines, so that about four of them reach up to the highest column: 1, 2 or 5 times a power of ten. */
+static double
+line_step(double highest)
+{
+	double step = 1;
+
+	if (highest <= 0)
+		return 1;
+	while (step * 4 < highest)
+		step *= 10;
+	while (step * 0.4 > highest)
+		step /= 10;
+	return step * 0.2 * 4 >= highest ? step * 0.2 : step * 0.5 * 4 >= highest ? step * 0.5 : step;
+}
+
+static double
+height_of(double hours, double top)
+{
+	return hours / top * PLOT_HEIGHT;
+}
+
+static void
+add_lines(struct buf *b, double step, double top)
+{
+	double at;
+
+	for (at = 0; at <= top * 1.001; at += step)
+		buf_printf(b, "<line class=\"grid\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>", PLOT_TOP + PLOT_HEIGHT -
+		    height_of(at, top) + 0.5, PLOT_TOP + PLOT_HEIGHT - height_of(at, top) + 0.5);
+	buf_puts(b, "\n");
+}
+
+static void
+add_scale(struct buf *b, double step, double top)
+{
+	double at;
+
+	buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"56\" height=\"%d\" aria-hidden=\"true\">",
+	    PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM);
+	for (at = 0; at <= top * 1.001; at += step)
+		buf_printf(b, "<text class=\"a\" x=\"48\" y=\"%.1f\" text-anchor=\"end\">%.6g h</text>", PLOT_TOP + PLOT_HEIGHT -
+		    height_of(at, top) + 4, at);
+	buf_puts(b, "</svg>");
+}
+
+/* What is seen where the pointer rests on a column. */
+static void
+add_words(struct buf *b, const struct chart_columns *columns, const struct chart_column *c)
+{
+	size_t i;
+
+	buf_puts(b, "<title>");
+	html_day(b, c->day * DAY_S);
+	buf_printf(b, ": %.1f h", c->all);
+	for (i = 0; i < columns->series_n; i++)
+		if (c->hours[i] > 0) {
+			buf_puts(b, "\n");
+			html_text_short(b, columns->series[i], BAR_NAME);
+			buf_printf(b, " %.1f h", c->hours[i]);
+		}
+	buf_puts(b, "</title>");
+}
+
+static void
+add_column(struct buf *b, const struct chart_columns *columns, size_t i, double top)
+{
+	const struct chart_column *c = &columns->v[i];
+	const double wide = 100.0 / (double)columns->n, gap = columns->n > 1 ? 0.16 : 0.6;
+	double y = PLOT_TOP + PLOT_HEIGHT, high, thin;
+	size_t k;
+
+	buf_puts(b, "<g>");
+	add_words(b, columns, c);
+	for (k = 0; k < columns->series_n; k++) {
+		if (c->hours[k] <= 0)
+			continue;
+		high = height_of(c->hours[k], top);
+		y -= high;
+		/* a line of paper between two of them */
+		thin = high > 3 ? 1 : 0;
+		buf_printf(b, "<rect class=\"s%zu\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", k,
+		    wide * ((double)i + gap / 2), y + thin, wide * (1 - gap), high - thin);
+	}
+	/* the pointer need not find a small one */
+	buf_printf(b, "<rect x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\" fill-opacity=\"0\"/></g>\n",
+	    wide * (double)i, PLOT_TOP, wide, PLOT_HEIGHT);
+}
+
+/* 24 Nov, or, where the columns are a year, Nov 2026. */
+static void
+add_day(struct buf *b, int64_t day, bool years)
+{
+	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov",
+		"Dec" };
+	char text[32];
+
+	text_time(day * DAY_S, text);
+	if (!years)
+		buf_printf(b, "%d ", atoi(text + 8));
+	buf_puts(b, months[atoi(text + 5) - 1]);
+	if (years)
+		buf_printf(b, " %d", atoi(text));
+}
+
+static void
+add_days(struct buf *b, const struct chart_columns *columns)
+{
+	const size_t n = columns->n < LABELS ? columns->n : LABELS;
+	size_t i, at;
+
+	for (i = 0; i < n; i++) {
+		at = n > 1 ? i * (columns->n - 1) / (n - 1) : 0;
+		buf_printf(b, "<text class=\"a\" x=\"%.2f%%\" y=\"%d\" text-anchor=\"%s\">", i == 0 && n > 1 ? 0 :
+		    i == n - 1 && n > 1 ? 100 : 100.0 / (double)columns->n * ((double)at + 0.5), PLOT_TOP + PLOT_HEIGHT + 18,
+		    i == 0 && n > 1 ? "start" : i == n - 1 && n > 1 ? "end" : "middle");
+		add_day(b, columns->v[at].day, columns->n * (size_t)columns->days > 300);
+		buf_puts(b, "</text>");
+	}
+}
+
+static void
+add_key(struct buf *b, const struct chart_columns *columns)
+{
+	size_t i;
+
+	buf_puts(b, "<ul class=\"key\">");
+	for (i = 0; i < columns->series_n; i++) {
+		buf_printf(b, "<li><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"10\" aria-hidden=\"true\">"
+		    "<rect class=\"s%zu\" width=\"10\" height=\"10\" rx=\"2\"/></svg><bdi>", i);
+		html_text_short(b, columns->series[i], BAR_NAME);
+		buf_puts(b, "</bdi></li>");
+	}
+	buf_puts(b, "</ul>");
+}
+
+void
+chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *columns)
+{
+	double highest = 0, step, top;
+	size_t i;
+
+	for (i = 0; i < columns->n; i++)
+		highest = columns->v[i].all > highest ? columns->v[i].all : highest;
+	step = line_step(highest);
+	for (top = step; top < highest; top += step)
+		;
+	buf_puts(b, "<figure><div class=\"plot\">");
+	add_scale(b, step, top);
+	begin_chart(b, c, "100%", PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM);
+	add_lines(b, step, top);
+	for (i = 0; i < columns->n; i++)
+		add_column(b, columns, i, top);
+	add_days(b, columns);
+	buf_puts(b, "</svg></div>");
+	add_key(b, columns);
+	buf_puts(b, "</figure>\n");
+}

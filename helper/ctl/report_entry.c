@@ -1,0 +1,127 @@
+/*
+ * See report.h.  A record is read without jansson: a report may be of a million of them.  A line may be anything, and
+ * what a record says may be a task's author's.
+ */
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/doc.h"
+#include "auditline.h"
+#include "when.h"
+
+#define YEAR_2000 INT64_C(946684800)
+#define YEAR_2200 INT64_C(7258118400)
+
+static const char *const events[] = {
+	[EVENT_GRANT] = "grant", [EVENT_REFUSE] = "refuse", [EVENT_UNDO] = "undo", [EVENT_END] = "end",
+	[EVENT_GAVE_BACK] = "gave-back",
+};
+
+/* "" where there is no such text. */
+static void
+get_member(const struct doc *d, const char *key, char *out, size_t size)
+{
+	autofree char *text = doc_string(d, doc_get(d, 0, key));
+
+	snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+/* 0 where there is no such number, or a negative one. */
+static int64_t
+get_number(const struct doc *d, const char *key)
+{
+	int64_t n;
+
+	return doc_i64(d, doc_get(d, 0, key), &n) && n > 0 ? n : 0;
+}
+
+static bool
+read_time(const struct doc *d, int64_t *out)
+{
+	char text[40];
+
+	get_member(d, "time", text, sizeof(text));
+	return when_read(text, out) && *out >= YEAR_2000 && *out < YEAR_2200;
+}
+
+static bool
+read_event(const struct doc *d, enum report_event *out)
+{
+	const uint32_t event = doc_get(d, 0, "event");
+	int i;
+
+	if (!doc_is(d, event, DOC_STRING))
+		return false;
+	for (i = 0; i < EVENT_OTHER && !doc_equals(d, event, events[i]); i++)
+		;
+	*out = (enum report_event)i;
+	return true;
+}
+
+static void
+read_who(const struct doc *d, struct report_entry *e)
+{
+	char team[NAME_SIZE], pipeline[NAME_SIZE], container[260];
+	const long long uid = get_number(d, "uid");
+
+	get_member(d, "user", e->user, sizeof(e->user) - 8);
+	if (e->user[0] == '\0')
+		snprintf(e->user, sizeof(e->user), "uid %lld", uid);
+	get_member(d, "container", container, sizeof(container));
+	snprintf(e->lease, sizeof(e->lease), "%lld/%s", uid, container);
+	get_member(d, "team", team, sizeof(team));
+	get_member(d, "pipeline", pipeline, sizeof(pipeline));
+	audit_pipeline_name(team, pipeline, e->pipeline);
+	e->named = e->pipeline[0] != '\0';
+	if (!e->named && doc_equals(d, doc_get(d, 0, "identity"), "caller"))
+		snprintf(e->pipeline, sizeof(e->pipeline), "(user %s)", e->user);
+	else if (!e->named)
+		snprintf(e->pipeline, sizeof(e->pipeline), "(no pipeline known)");
+}
+
+static void
+read_gpus(const struct doc *d, struct report_entry *e)
+{
+	uint32_t n = doc_first(d, doc_get(d, 0, "gpus"));
+	char *name;
+
+	for (; n != DOC_NONE; n = doc_next(d, n)) {
+		if ((name = doc_string(d, n)) != NULL)
+			(void)strlist_add(&e->gpus, name, SIZE_MAX);
+		free(name);
+	}
+}
+
+void
+report_entry_free(struct report_entry *e)
+{
+	strlist_free(&e->gpus);
+}
+
+bool
+report_entry_read(const char *line, size_t len, struct report_entry *e)
+{
+	autodoc struct doc d = { 0 };
+	struct why ignored;
+
+	report_entry_free(e);
+	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !read_event(&d, &e->event) ||
+	    !read_time(&d, &e->time))
+		return false;
+	e->left_out = get_number(&d, "suppressed");
+	e->again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
+	e->draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
+	read_who(&d, e);
+	if (e->event == EVENT_GRANT) {
+		e->waited = get_number(&d, "waited");
+		read_gpus(&d, e);
+	} else if (e->event == EVENT_REFUSE) {
+		e->denial = audit_reason_of((long)get_number(&d, "code"));
+		get_member(&d, "reason", e->reason, sizeof(e->reason));
+	}
+	return true;
+}

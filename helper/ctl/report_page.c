@@ -1,0 +1,189 @@
+/*
+ * See report.h: the page.  It loads nothing and runs nothing: no script, no picture, no font, and a policy for the
+ * browser that says so.  What anyone else wrote comes into it by html_text() alone.
+ */
+#include "report.h"
+
+#include <string.h>
+#include <time.h>
+
+static void
+add_moment(struct buf *b, int64_t t)
+{
+	char text[32];
+
+	text_time(t, text);
+	buf_printf(b, "<time datetime=\"%s\">%.10s %.5s</time>", text, text, text + 11);
+}
+
+static void
+add_head(struct buf *b, const struct report *r, const char *host, bool own)
+{
+	buf_puts(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+	report_style(b);
+	buf_puts(b, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	    "<meta name=\"referrer\" content=\"no-referrer\">\n<title>GPU use");
+	if (own) {
+		buf_puts(b, " on ");
+		html_text(b, host);
+	}
+	buf_puts(b, "</title>\n</head>\n<body>\n<main>\n<header>\n<h1>GPU use");
+	if (own) {
+		buf_puts(b, " on <bdi>");
+		html_text(b, host);
+		buf_puts(b, "</bdi>");
+	}
+	buf_puts(b, "</h1>\n<p class=\"lead\">");
+	if (r->from == 0)
+		buf_puts(b, "No records");
+	else {
+		add_moment(b, r->from);
+		buf_puts(b, " to ");
+		add_moment(b, r->to);
+		buf_puts(b, " UTC");
+	}
+	buf_puts(b, "</p>\n");
+}
+
+static void
+add_origin(struct buf *b, const struct report *r, const char *host, bool own)
+{
+	buf_puts(b, "<p class=\"soft\">Made ");
+	add_moment(b, time(NULL));
+	buf_puts(b, " UTC on <bdi>");
+	html_text(b, host);
+	buf_puts(b, own ? "</bdi> from its audit log: " : "</bdi> from audit logs that were named: ");
+	html_count(b, (int64_t)r->records);
+	buf_printf(b, " record%s of this period in %zu file%s", r->records == 1 ? "" : "s", r->files, r->files == 1 ? "" :
+	    "s");
+	if (r->torn > 0) {
+		buf_puts(b, ", and ");
+		html_count(b, (int64_t)r->torn);
+		buf_printf(b, " line%s that %s no record%s", r->torn == 1 ? "" : "s", r->torn == 1 ? "is" : "are", r->torn == 1 ? "" :
+		    "s");
+	}
+	buf_puts(b, ".</p>\n");
+}
+
+/* A number of the summary begins, and ends; between them it is added. */
+static void
+begin_tile(struct buf *b, const char *name)
+{
+	buf_printf(b, "<div><dt>%s</dt><dd class=\"n\">", name);
+}
+
+static void
+end_tile(struct buf *b, const char *more)
+{
+	buf_puts(b, "</dd>");
+	if (*more != '\0')
+		buf_printf(b, "<dd class=\"m\">%s</dd>", more);
+	buf_puts(b, "</div>\n");
+}
+
+static void
+add_tile(struct buf *b, const char *name, size_t n, const char *more)
+{
+	begin_tile(b, name);
+	html_count(b, (int64_t)n);
+	end_tile(b, more);
+}
+
+static void
+add_busy(struct buf *b, const struct report *r)
+{
+	autobuf struct buf more = { 0 };
+	int64_t busy = 0;
+	size_t i;
+
+	for (i = 0; i < r->gpus.n; i++)
+		busy += ((const struct report_gpu *)r->gpus.v[i])->busy;
+	buf_puts(&more, "of the time, on average, of ");
+	html_count(&more, (int64_t)r->gpus.n);
+	buf_puts(&more, r->gpus.n == 1 ? " GPU" : " GPUs");
+	begin_tile(b, "Held");
+	html_share(b, busy, (r->to - r->from) * (int64_t)r->gpus.n);
+	end_tile(b, more.failed ? "" : more.p);
+}
+
+static void
+add_summary(struct buf *b, const struct report *r)
+{
+	autobuf struct buf more = { 0 };
+	const struct report_pipeline *p;
+	size_t i, granted = 0, denied = 0;
+
+	for (i = 0; i < r->pipelines.n; i++) {
+		p = r->pipelines.v[i];
+		granted += p->named && (p->grants > 0 || p->seconds > 0);
+		denied += p->named && p->denials > 0;
+	}
+	buf_puts(b, "<dl class=\"sum\">\n");
+	begin_tile(b, "GPU hours");
+	html_hours(b, r->seconds);
+	end_tile(b, "");
+	add_busy(b, r);
+	add_tile(b, r->grants == 1 ? "Grant" : "Grants", r->grants, "");
+	add_tile(b, r->denials == 1 ? "Denial" : "Denials", r->denials, "");
+	buf_printf(&more, "%zu were denied something", denied);
+	add_tile(b, granted == 1 ? "Pipeline" : "Pipelines", granted, denied > 0 && !more.failed ? more.p : "");
+	begin_tile(b, "Longest wait");
+	html_duration(b, r->longest);
+	end_tile(b, "");
+	buf_puts(b, "</dl>\n</header>\n");
+}
+
+/* «N what», with what is one of it and what are many. */
+static void
+add_note(struct buf *b, int64_t n, const char *one, const char *many)
+{
+	if (n == 0)
+		return;
+	buf_puts(b, "<li>");
+	html_count(b, n);
+	buf_printf(b, " %s</li>\n", n == 1 ? one : many);
+}
+
+static void
+add_notes(struct buf *b, const struct report *r)
+{
+	buf_puts(b, "<section><h2>How it is counted</h2>\n<ul class=\"notes\">\n<li>A container holds its GPUs from the "
+	    "record of the grant to the record of its end, of its undoing, or of giving them back. Of that counts what lies "
+	    "within the period.</li>\n");
+	add_note(b, (int64_t)r->held, "container held GPUs at the end of the period: it counts until then.",
+	    "containers held GPUs at the end of the period: they count until then.");
+	add_note(b, (int64_t)r->again, "time a container got GPUs again that it had given back; that is no further grant.",
+	    "times a container got GPUs again that it had given back; those are no further grants.");
+	add_note(b, (int64_t)r->undone, "grant was undone: the container was not created.",
+	    "grants were undone: the containers were not created.");
+	add_note(b, (int64_t)r->without_gpus, "grant was of folders alone.", "grants were of folders alone.");
+	add_note(b, (int64_t)r->cut_by_boot, "container held GPUs when the host was restarted: it counts until then.",
+	    "containers held GPUs when the host was restarted: they count until then.");
+	add_note(b, (int64_t)r->replaced,
+	    "grant has no record of its end, and one to the same container followed: it counts until then.",
+	    "grants have no record of their end, and one to the same container followed: they count until then.");
+	add_note(b, (int64_t)r->orphans, "end has no record of its grant: it counts nothing.",
+	    "ends have no record of their grant: they count nothing.");
+	add_note(b, r->left_out,
+	    "record was left out of the log, for its user had used up what he may have written there.",
+	    "records were left out of the log, for their users had used up what they may have written there.");
+	add_note(b, (int64_t)r->torn, "line of the log is no record: cut off by a full disk, or changed since.",
+	    "lines of the log are no records: cut off by a full disk, or changed since.");
+	add_note(b, (int64_t)r->damaged, "file can't be read to its end.", "files can't be read to their end.");
+	buf_puts(b, "</ul>\n</section>\n");
+}
+
+void
+report_page(struct buf *b, struct report *r, const char *host, bool own)
+{
+	add_head(b, r, host, own);
+	add_origin(b, r, host, own);
+	add_summary(b, r);
+	report_section_time(b, r);
+	report_section_gpus(b, r);
+	report_section_waits(b, r);
+	report_section_denials(b, r);
+	add_notes(b, r);
+	buf_puts(b, "<footer>gpuhelper " GPUHELPER_VERSION ". Whether the log is whole: gpuhelperctl audit verify.</footer>\n"
+	    "</main>\n</body>\n</html>\n");
+}

@@ -1,0 +1,479 @@
+/*
+ * See report.h: what the records add up to.  A lease is known by its user and container; it counts from its grant to
+ * its end, and only for what of that lies within the period.
+ */
+#include "report.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 20000		/* of a kind; a refused request may claim any pipeline */
+#define LEASES_MAX 100000	/* open at a time; beyond them the oldest ends */
+#define FURTHER "(further names)"
+
+const struct report_wait report_waits[WAITS] = {
+	{ 10, "under 10 s" }, { 60, "10 s to 1 min" }, { 600, "1 to 10 min" }, { 3600, "10 min to 1 h" },
+	{ INT64_MAX, "1 h and longer" },
+};
+
+/* From a grant to its end, and in between without its GPUs once it gave them back. */
+struct report_lease {
+	char *name;
+	struct report_lease *older, *newer;
+	struct report_pipeline *pipeline;
+	struct report_gpu **gpu;
+	size_t gpus;
+	int64_t since;
+	bool holds;
+};
+
+/* Names. */
+
+struct any_named {
+	char *name;
+};
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct any_named *)a)->name, ((const struct any_named *)b)->name);
+}
+
+static void *
+find_named(void *const *tree, const char *name)
+{
+	const struct any_named key = { (char *)(uintptr_t)name };
+	void *const *at = tfind(&key, tree, by_name);
+
+	return at != NULL ? *at : NULL;
+}
+
+/* A new one of this size, the rest of it zero, in the tree; NULL: no memory. */
+static void *
+add_named(void **tree, const char *name, size_t size)
+{
+	struct any_named *new = calloc(1, size);
+
+	if (new == NULL || (new->name = strdup(name)) == NULL || tsearch(new, tree, by_name) == NULL) {
+		if (new != NULL)
+			free(new->name);
+		free(new);
+		return NULL;
+	}
+	return new;
+}
+
+static bool
+make_room(struct named *t)
+{
+	const size_t cap = t->cap * 2 + 64;
+	void **more;
+
+	if (t->n < t->cap)
+		return true;
+	if ((more = reallocarray(t->v, cap, sizeof(*more))) == NULL)
+		return false;
+	t->v = more;
+	t->cap = cap;
+	return true;
+}
+
+/* The one of this name, or a new one; NULL, and the report is short of memory. */
+static void *
+get_named(struct report *r, struct named *t, const char *name, size_t size)
+{
+	void *it = find_named(&t->tree, name);
+
+	if (it == NULL && t->n >= NAMES_MAX && (it = find_named(&t->tree, FURTHER)) == NULL)
+		name = FURTHER;
+	if (it != NULL)
+		return it;
+	if (!make_room(t) || (it = add_named(&t->tree, name, size)) == NULL) {
+		r->nomem = true;
+		return NULL;
+	}
+	return t->v[t->n++] = it;
+}
+
+/* Time. */
+
+static int64_t
+within(const struct report *r, int64_t t)
+{
+	return t < r->since ? r->since : t > r->until ? r->until : t;
+}
+
+/* That there is room for the days up to this one, and from it on: leases end in another order than they begin. */
+static bool
+reach_days(struct report_pipeline *p, int64_t from, int64_t to)
+{
+	const int64_t first = p->days == 0 || from < p->first_day ? from : p->first_day;
+	const int64_t last = p->days == 0 || to >= p->first_day + (int64_t)p->days ? to : p->first_day + (int64_t)p->days - 1;
+	const size_t n = (size_t)(last - first + 1);
+	int64_t *day;
+
+	if (n == p->days)
+		return true;
+	if ((day = calloc(n, sizeof(*day))) == NULL)
+		return false;
+	if (p->days > 0)
+		memcpy(day + (p->first_day - first), p->day, p->days * sizeof(*day));
+	free(p->day);
+	p->day = day;
+	p->days = n;
+	p->first_day = first;
+	return true;
+}
+
+/* So many GPUs for the time between these two. */
+static void
+add_time(struct report *r, struct report_pipeline *p, int64_t from, int64_t to, size_t gpus)
+{
+	const int64_t n = (int64_t)gpus;
+	int64_t day, end;
+
+	from = within(r, from);
+	to = within(r, to);
+	if (gpus == 0 || to <= from)
+		return;
+	if (!reach_days(p, from / DAY_S, (to - 1) / DAY_S)) {
+		r->nomem = true;
+		return;
+	}
+	p->seconds += (to - from) * n;
+	r->seconds += (to - from) * n;
+	for (; from < to; from = end) {
+		day = from / DAY_S;
+		end = (day + 1) * DAY_S < to ? (day + 1) * DAY_S : to;
+		p->day[day - p->first_day] += (end - from) * n;
+	}
+}
+
+static void
+gpu_begins(struct report_gpu *g, int64_t t)
+{
+	if (g->holders++ == 0)
+		g->since = t;
+}
+
+static void
+gpu_ends(const struct report *r, struct report_gpu *g, int64_t from, int64_t t)
+{
+	const int64_t busy = within(r, t) - within(r, g->since), held = within(r, t) - within(r, from);
+
+	g->seconds += held > 0 ? held : 0;
+	if (--g->holders == 0)
+		g->busy += busy > 0 ? busy : 0;
+}
+
+/* Leases. */
+
+static void
+let_go(struct report *r, struct report_lease *l, int64_t t)
+{
+	size_t i;
+
+	if (!l->holds)
+		return;
+	l->holds = false;
+	add_time(r, l->pipeline, l->since, t, l->gpus);
+	for (i = 0; i < l->gpus; i++)
+		gpu_ends(r, l->gpu[i], l->since, t);
+}
+
+static void
+remove_lease(struct report *r, struct report_lease *l)
+{
+	*(l->older != NULL ? &l->older->newer : &r->oldest) = l->newer;
+	*(l->newer != NULL ? &l->newer->older : &r->newest) = l->older;
+	tdelete(l, &r->tree, by_name);
+	r->leases--;
+	free(l->gpu);
+	free(l->name);
+	free(l);
+}
+
+static struct report_lease *
+add_lease(struct report *r, const char *name)
+{
+	struct report_lease *l;
+
+	if (r->leases >= LEASES_MAX) {
+		r->replaced += r->oldest->holds;
+		let_go(r, r->oldest, r->oldest->since);
+		remove_lease(r, r->oldest);
+	}
+	if ((l = add_named(&r->tree, name, sizeof(*l))) == NULL) {
+		r->nomem = true;
+		return NULL;
+	}
+	l->older = r->newest;
+	*(r->newest != NULL ? &r->newest->newer : &r->oldest) = l;
+	r->newest = l;
+	r->leases++;
+	return l;
+}
+
+static bool
+take_gpus(struct report *r, struct report_lease *l, const struct report_entry *e)
+{
+	size_t i;
+
+	free(l->gpu);
+	l->gpus = 0;
+	if ((l->gpu = calloc(e->gpus.n + 1, sizeof(struct report_gpu *))) == NULL)
+		return false;
+	for (i = 0; i < e->gpus.n; i++) {
+		if ((l->gpu[i] = get_named(r, &r->gpus, e->gpus.v[i], sizeof(struct report_gpu))) == NULL)
+			return false;
+		gpu_begins(l->gpu[i], e->time);
+		l->gpu[i]->grants += e->time >= r->since;
+		l->gpus = i + 1;
+	}
+	return true;
+}
+
+/* That of a container which got something already and whose end is in no record ended at this moment at the latest. */
+static void
+begin_lease(struct report *r, const struct report_entry *e, struct report_pipeline *p)
+{
+	struct report_lease *l = find_named(&r->tree, e->lease);
+
+	if (l != NULL && l->holds && l->gpus > 0) {
+		r->replaced++;
+		let_go(r, l, e->time);
+	}
+	if (l == NULL && (l = add_lease(r, e->lease)) == NULL)
+		return;
+	l->pipeline = p;
+	l->since = e->time;
+	l->holds = true;
+	if (!take_gpus(r, l, e))
+		r->nomem = true;
+}
+
+/* One that gave its GPUs back is there still, and may have them again. */
+static void
+end_lease(struct report *r, const struct report_entry *e)
+{
+	struct report_lease *l = find_named(&r->tree, e->lease);
+
+	if (l == NULL) {
+		r->orphans += e->time >= r->since;
+		return;
+	}
+	let_go(r, l, e->time);
+	if (e->event != EVENT_GAVE_BACK)
+		remove_lease(r, l);
+}
+
+/*
+ * No lease outlives its host, and a record of the end comes late or never.  One that was over at the boot before is not
+ * waited for any more.
+ */
+static void
+boot_up_to(struct report *r, int64_t t)
+{
+	struct report_lease *l, *newer;
+	int64_t at;
+
+	while (r->next_boot < r->boots && r->boot[r->next_boot] <= t) {
+		at = r->boot[r->next_boot++];
+		for (l = r->oldest; l != NULL; l = newer) {
+			newer = l->newer;
+			if (!l->holds)
+				remove_lease(r, l);
+			else if (l->since <= at) {
+				r->cut_by_boot += l->gpus > 0 && at >= r->since;
+				let_go(r, l, at);
+			}
+		}
+	}
+}
+
+/* Records. */
+
+static void
+count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
+{
+	size_t i;
+
+	if (waited == 0)
+		return;
+	for (i = 0; waited >= report_waits[i].below; i++)
+		;
+	r->waits[i]++;
+	r->waited += waited;
+	r->longest = waited > r->longest ? waited : r->longest;
+	p->waits++;
+	p->waited += waited;
+	p->longest = waited > p->longest ? waited : p->longest;
+}
+
+static void
+take_grant(struct report *r, const struct report_entry *e, bool counts)
+{
+	struct report_pipeline *p = get_named(r, &r->pipelines, e->pipeline, sizeof(*p));
+
+	if (p == NULL)
+		return;
+	p->named = e->named;
+	begin_lease(r, e, p);
+	if (!counts)
+		return;
+	if (e->again)
+		r->again++;
+	else {
+		r->grants++;
+		p->grants++;
+		r->without_gpus += e->gpus.n == 0;
+	}
+	count_wait(r, p, e->waited);
+}
+
+static void
+take_denial(struct report *r, const struct report_entry *e)
+{
+	struct report_pipeline *p = get_named(r, &r->pipelines, e->pipeline, sizeof(*p));
+	struct report_user *u = get_named(r, &r->users, e->user, sizeof(*u));
+
+	if (p == NULL || u == NULL)
+		return;
+	p->named = e->named;
+	p->denied[e->denial]++;
+	p->denials++;
+	r->denied[e->denial]++;
+	r->denials++;
+	u->denials++;
+	u->last = e->time;
+	memcpy(u->reason, e->reason, sizeof(u->reason));
+}
+
+void
+report_take(struct report *r, const struct report_entry *e)
+{
+	const bool counts = e->time >= r->since && e->time <= r->until;
+
+	if (counts) {
+		if (r->records++ == 0 || e->time < r->first)
+			r->first = e->time;
+		r->last = r->records == 1 || e->time > r->last ? e->time : r->last;
+		r->left_out += e->left_out;
+	} else
+		r->outside++;
+	if (e->time > r->until)
+		return;
+	boot_up_to(r, e->time);
+	if (e->event == EVENT_GRANT)
+		take_grant(r, e, counts);
+	else if (e->event == EVENT_REFUSE && counts)
+		take_denial(r, e);
+	else if (e->event == EVENT_END || e->event == EVENT_GAVE_BACK || (e->event == EVENT_UNDO && !e->draining))
+		end_lease(r, e);
+	r->undone += e->event == EVENT_UNDO && counts;
+}
+
+static int
+by_seconds(const void *a, const void *b)
+{
+	const struct report_pipeline *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->seconds != y->seconds)
+		return x->seconds < y->seconds ? 1 : -1;
+	if (x->grants != y->grants)
+		return x->grants < y->grants ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_denials(const void *a, const void *b)
+{
+	const struct report_pipeline *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->denials != y->denials)
+		return x->denials < y->denials ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_user_denials(const void *a, const void *b)
+{
+	const struct report_user *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->denials != y->denials)
+		return x->denials < y->denials ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_gpu_name(const void *a, const void *b)
+{
+	return by_name(*(void *const *)a, *(void *const *)b);
+}
+
+static void
+sort_named(struct named *t, int (*by)(const void *, const void *))
+{
+	if (t->n > 1)
+		qsort(t->v, t->n, sizeof(*t->v), by);
+}
+
+void
+report_sort_denied(struct named *pipelines)
+{
+	sort_named(pipelines, by_denials);
+}
+
+void
+report_finish(struct report *r)
+{
+	struct report_lease *l;
+
+	r->from = r->since != INT64_MIN ? r->since : r->records > 0 ? r->first : 0;
+	r->to = r->until != INT64_MAX ? r->until : r->records > 0 ? r->last : r->from;
+	boot_up_to(r, r->to);
+	for (l = r->oldest; l != NULL; l = l->newer) {
+		if (!l->holds || l->gpus == 0)
+			continue;
+		r->held++;
+		l->pipeline->held++;
+		let_go(r, l, r->to);
+	}
+	sort_named(&r->pipelines, by_seconds);
+	sort_named(&r->gpus, by_gpu_name);
+	sort_named(&r->users, by_user_denials);
+}
+
+static void
+nothing(void *node)
+{
+	(void)node;
+}
+
+static void
+free_named(struct named *t)
+{
+	size_t i;
+
+	tdestroy(t->tree, nothing);
+	for (i = 0; i < t->n; i++) {
+		free(((struct any_named *)t->v[i])->name);
+		free(t->v[i]);
+	}
+	free(t->v);
+}
+
+void
+report_free(struct report *r)
+{
+	size_t i;
+
+	while (r->oldest != NULL)
+		remove_lease(r, r->oldest);
+	for (i = 0; i < r->pipelines.n; i++)
+		free(((struct report_pipeline *)r->pipelines.v[i])->day);
+	free_named(&r->pipelines);
+	free_named(&r->gpus);
+	free_named(&r->users);
+}

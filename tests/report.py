@@ -1,0 +1,632 @@
+#!/usr/bin/env python3
+"""gpuhelperctl report: its sums, what hostile names do to its page, and the page in a real browser.
+
+usage: report.py    (TAP; CTL=PROGRAM: another build of it)
+
+The logs are made up.  What the page says is compared with a count of minutes: for each minute of the period, which
+leases cover it.  The browser is headless Chromium, spoken to over a pipe; its pictures go to build/report for a person.
+What needs root (a log of this host's own) runs in a mount namespace of its own.
+"""
+import base64, gzip, html.parser, json, os, random, re, resource, shutil, stat, struct, subprocess, sys, tempfile, time
+import xml.etree.ElementTree as ET
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CTL = os.environ.get('CTL', HERE + '/build/gpuhelperctl')
+W = tempfile.mkdtemp(prefix='gpuhelper-report-')
+PICTURES = HERE + '/build/report'
+os.makedirs(PICTURES, exist_ok=True)
+# the days of the page are UTC's, wherever its reader is, and have 24 hours each
+os.environ['TZ'] = 'America/New_York'
+count = bad = 0
+
+
+def ok(good, name, seen=None):
+    global count, bad
+    count += 1
+    print('%sok %d - %s' % ('' if good else 'not ', count, name), flush=True)
+    if not good:
+        bad += 1
+        for line in repr(seen)[:3000].splitlines() if seen is not None else []:
+            print('# ' + line)
+
+
+def skip(name, why):
+    global count
+    count += 1
+    print('ok %d - %s # SKIP %s' % (count, name, why), flush=True)
+
+
+def done():
+    shutil.rmtree(W)
+    print('1..%d' % count)
+    sys.exit(bad > 0)
+
+
+DAY = 86400
+T0 = 1772323200     # 2026-03-01T00:00:00Z; New York's summer time begins a week later
+
+
+def iso(t):
+    return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(t))
+
+
+def write(name, data):
+    path = os.path.join(W, name)
+    with open(path, 'wb') as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+class Log:
+    def __init__(self):
+        self.records, self.n = [], 0
+
+    def add(self, t, event, container=None, **more):
+        r = {'time': iso(t), 'event': event, 'uid': 0, 'user': 'root'}
+        if container:
+            r['container'] = container
+        r.update(more)
+        self.records.append((t, self.n, r))
+        self.n += 1
+
+    def grant(self, t, container, pipeline, gpus, **more):
+        team, name = pipeline.split('/', 1)
+        self.add(t, 'grant', container, identity='token', team=team, pipeline=name, job='fit', policy='10-x.conf', gpus=gpus, **more)
+
+    def refuse(self, t, pipeline, code, **more):
+        team, name = pipeline.split('/', 1)
+        self.add(t, 'refuse', 'r%d' % self.n, **{'identity': 'claim', 'team': team, 'pipeline': name, 'code': code, 'reason': 'no', **more})
+
+    def lines(self):
+        return [json.dumps(dict([('n', i + 1), ('prev', '%064x' % i)] + list(r.items())), separators=(',', ':'))
+                for i, (_, _, r) in enumerate(sorted(self.records, key=lambda x: x[:2]))]
+
+    def text(self):
+        return ''.join(l + '\n' for l in self.lines())
+
+
+def run(*args, **kw):
+    return subprocess.run([CTL, 'report', *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+
+
+def report(*args):
+    r = run('--output', '-', *args)
+    return r.stdout.decode(), r.returncode, r.stderr.decode()
+
+
+VOID = {'meta', 'br', 'hr', 'img', 'input', 'link', 'base', 'source', 'col'}
+MAY = set('html head meta style title body main header h1 h2 h3 p time dl div dt dd section figure svg desc g rect line text table '
+          'caption thead tbody tr th td bdi small details summary ul li footer'.split())
+
+
+class Page(html.parser.HTMLParser):
+    """Tables by caption, tags that are not closed or not known, attributes that could load or run something."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.faults, self.tables, self.tiles, self.texts = [], [], {}, {}, []
+        self.row = self.cell = self.caption = None
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.faults.append(('open at the end', self.open))
+        self.words = ' '.join(' '.join(self.texts).split())
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in MAY:
+            self.faults.append(('tag', tag))
+        for k, v in attrs:
+            if k.startswith('on') or k in ('src', 'href', 'style', 'srcdoc', 'action', 'xlink:href') or len([a for a, _ in attrs if a == k]) > 1:
+                self.faults.append(('attribute', tag, k, v))
+            if v and 'url(' in v:
+                self.faults.append(('url', tag, k, v))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == 'table':
+            self.rows = []
+        elif tag == 'tr':
+            self.rows.append([])
+        elif tag in ('th', 'td'):
+            self.rows[-1].append('')
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(('end', tag))
+        if tag == 'table':
+            self.tables[self.title] = self.rows
+
+    def handle_data(self, data):
+        inside = self.open[-8:]
+        if 'style' in inside:
+            return
+        self.texts.append(data)
+        if 'caption' in inside:
+            self.title = data
+        elif 'small' in inside and 'table' in self.open:
+            self.rows[-1][-1] += '|' + data
+        elif ('th' in inside or 'td' in inside) and 'table' in self.open:
+            self.rows[-1][-1] += data
+        elif inside[-1:] == ['dd'] and self.tile not in self.tiles:
+            self.tiles[self.tile] = data
+        elif inside[-1:] == ['dt']:
+            self.tile = data
+
+    def table(self, caption):
+        return {r[0].split('|')[0]: r[1:] for r in self.tables[caption][1:]}
+
+
+def svgs(text):
+    """Each picture, by an XML parser; what is nested is in its own."""
+    at, out = 0, []
+    while (at := text.find('<svg', at)) != -1:
+        depth, end = 0, at
+        for m in re.finditer(r'<svg\b[^>]*>|</svg>', text[at:]):
+            depth += -1 if m.group() == '</svg>' else 1
+            if depth == 0:
+                end = at + m.end()
+                break
+        out.append(ET.fromstring(text[at:end]))
+        at = end
+    return out
+
+
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def is_sound(text, name):
+    p = Page(text)
+    ok(p.faults == [], '%s: well-formed, no script, nothing to load' % name, p.faults)
+    pictures = svgs(text)
+    charts = [s for s in pictures if s.get('role') == 'img']
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    ok(all(s[0].tag == SVG + 'title' and s[1].tag == SVG + 'desc' and s[0].text and s[1].text and
+           s.get('aria-labelledby').split() == [s[0].get('id'), s[1].get('id')] for s in charts) and
+       all(s.get('role') == 'img' or s.get('aria-hidden') == 'true' for s in pictures) and len(ids) == len(set(ids)),
+       '%s: each of %d charts is XML with a title and a description' % (name, len(charts)), ids)
+    style = re.search(r'<style>(.*?)</style>', text, re.S).group(1)
+    digest = base64.b64encode(__import__('hashlib').sha256(style.encode()).digest()).decode()
+    csp = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    ok("default-src 'none'; style-src 'sha256-%s'" % digest in csp and 'unsafe' not in csp and text.index('Content-Security') < text.index('<style') and
+       text.startswith('<!DOCTYPE html>\n<html lang="en">') and 'url(' not in style and '@import' not in style,
+       '%s: a policy that lets its own style in, and nothing else' % name, csp)
+    return p
+
+
+def hours(minutes):
+    tenths = (minutes * 60 + 180) // 360
+    return '<0.1' if minutes and not tenths else '{:,}.{}'.format(tenths // 10, tenths % 10)
+
+
+def percent(part, whole):
+    share = 100 * part / whole if whole else 0
+    return '<0.1 %' if part and share < 0.05 else '%.1f %%' % share
+
+
+print('# known sums')
+random.seed(17)
+GPUS = ['nvidia 0000:3b:00.0 GPU-11111111-2222-3333-4444-555555555555', 'nvidia 0000:af:00.0 GPU-66666666-7777-8888-9999-000000000000',
+        'nvidia 0000:d8:00.0 GPU-99999999-2222-3333-4444-555555555555 part 1g.5gb', 'amd 0000:0a:00.0']
+PIPELINES = ['team%d/pipe-%d' % (i % 3, i) for i in range(40)]
+SINCE, UNTIL = T0 + 5 * DAY + 3 * 3600, T0 + 40 * DAY + 7 * 3600
+log, leases, waits, refused = Log(), [], [], []
+free_at = [T0] * 4
+grants = again = 0
+for k in range(700):
+    gpu = random.sample(range(4), random.choice((1, 1, 1, 2)))
+    begin = max(free_at[g] for g in gpu) + 60 * random.randrange(0, 90)
+    # whole minutes, or a count of minutes would be none
+    end = begin + 60 * random.randrange(1, 400)
+    p = random.choice(PIPELINES[:random.randrange(1, 41)])
+    waited = random.choice((0, 0, 5, 45, 300, 1800, 7200))
+    log.grant(begin, 'c%d' % k, p, [GPUS[g] for g in gpu], **({'waited': waited} if waited else {}))
+    counts = SINCE <= begin <= UNTIL
+    grants += counts
+    if counts and waited:
+        waits.append((p, waited))
+    if k % 11 == 5:
+        middle = begin + (end - begin) // 120 * 60
+        log.add(middle, 'gave-back', 'c%d' % k)
+        leases.append((begin, middle, p, gpu, 'c%d' % k))
+        if k % 22 == 5 and middle + 600 < end:
+            log.grant(middle + 600, 'c%d' % k, p, [GPUS[g] for g in gpu], again=True)
+            leases.append((middle + 600, end, p, gpu, 'c%d' % k))
+            again += SINCE <= middle + 600 <= UNTIL
+        log.add(end, 'end', 'c%d' % k)
+    else:
+        log.add(end, 'undo' if k % 13 == 7 else 'end', 'c%d' % k)
+        leases.append((begin, end, p, gpu, 'c%d' % k))
+    for g in gpu:
+        free_at[g] = end
+# one GPU for three at once; one that drains after it was taken back; one that nobody ended; one that was granted twice
+share = T0 + 20 * DAY
+SHARED = 'intel 0000:03:00.0'
+for i in range(3):
+    log.grant(share + i * 3600, 'shared%d' % i, 'share/%d' % i, [SHARED])
+    log.add(share + 5 * 3600, 'end', 'shared%d' % i)
+    leases.append((share + i * 3600, share + 5 * 3600, 'share/%d' % i, [4], 'shared'))
+log.grant(share, 'drains', 'share/drains', ['amd 0000:0b:00.0'])
+log.add(share + 60, 'undo', 'drains', draining=True)
+log.add(share + 7200, 'draining', 'drains')
+log.add(share + 10800, 'end', 'drains')
+leases.append((share, share + 10800, 'share/drains', [5], 'drains'))
+log.grant(T0 + 38 * DAY, 'lost', 'share/lost', ['amd 0000:0c:00.0'])
+leases.append((T0 + 38 * DAY, 10 ** 12, 'share/lost', [6], 'lost'))
+log.grant(share, 'twice', 'share/twice', ['amd 0000:0d:00.0'])
+log.grant(share + 6000, 'twice', 'share/twice', ['amd 0000:0d:00.0'])
+log.add(share + 12000, 'end', 'twice')
+leases.append((share, share + 12000, 'share/twice', [7], 'twice'))
+log.add(share, 'end', 'nobody')
+log.add(share, 'end', 'nobody-else', draining=True)
+log.grant(share, 'folders', 'share/folders', [])
+log.add(share + 60, 'end', 'folders')
+grants += 8
+ALL = GPUS + [SHARED, 'amd 0000:0b:00.0', 'amd 0000:0c:00.0', 'amd 0000:0d:00.0']
+NAMES = {64: 'usage', 65: 'bad-request', 69: 'absent', 70: 'internal', 74: 'host', 75: 'busy', 77: 'policy', 78: 'configuration', 1: 'other'}
+for k in range(400):
+    t, p, code = T0 + 60 * random.randrange(60 * 24 * 45), random.choice(PIPELINES), random.choice(list(NAMES) + [77] * 9)
+    log.refuse(t, p, code, user=random.choice(('concourse', 'alice', 'bob')), **({'suppressed': 3} if k % 50 == 0 else {}))
+    if SINCE <= t <= UNTIL:
+        refused.append((p, NAMES[code], 3 * (k % 50 == 0)))
+log.add(T0 + 10 * DAY, 'left-out', suppressed=4)
+lines = log.lines()
+path = write('sums.jsonl', log.text())
+text, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), path)
+ok(status == 0 and err == '', 'it ends with 0', err)
+page = is_sound(text, 'sums')
+
+# minute by minute
+by_pipeline, by_day, by_gpu, leased = {}, {}, {}, {}
+minutes = (UNTIL - SINCE) // 60
+cover = [[0] * 8 for _ in range(minutes)]
+for begin, end, p, gpu, c in leases:
+    for m in range(max(0, (begin - SINCE) // 60), min(minutes, (end - SINCE) // 60)):
+        day = iso(SINCE + 60 * m)[:10]
+        by_pipeline[p] = by_pipeline.get(p, 0) + len(gpu)
+        by_day[day] = by_day.get(day, 0) + len(gpu)
+        for g in gpu:
+            cover[m][g] += 1
+            leased[g] = leased.get(g, 0) + 1
+for g in range(8):
+    by_gpu[g] = sum(c[g] > 0 for c in cover)
+total = sum(by_pipeline.values())
+order = sorted(by_pipeline, key=lambda p: (-by_pipeline[p], p))
+ok(page.tiles['GPU hours'] == hours(total), 'GPU hours: %s' % hours(total), page.tiles)
+ok(page.tiles['Grants'] == '{:,}'.format(grants), 'grants: %d' % grants, page.tiles)
+ok(page.tiles['Denials'] == '{:,}'.format(len(refused)), 'denials: %d' % len(refused), page.tiles)
+ok(page.tiles['Held'] == percent(sum(by_gpu.values()), 8 * minutes), 'held, on average', page.tiles)
+table = page.table('GPU time by pipeline')
+seen = [(n, v[0], v[1]) for n, v in table.items() if not n.endswith(' more')]
+want = [(p, hours(by_pipeline[p]), percent(by_pipeline[p], total)) for p in order[:25]]
+ok(sorted(seen) == sorted(want) and [v[1] for v in seen] == [v[1] for v in want], 'GPU time by pipeline', [x for x in zip(seen, want) if x[0] != x[1]])
+more = '%d more' % (len(order) - 25)
+ok(table[more][0] == hours(sum(by_pipeline[p] for p in order[25:])), 'and the sum of those that are cut off: ' + more, table)
+rows = page.table('GPU hours by day and pipeline')
+ok({d: v[0] for d, v in rows.items()} == {iso(T0 + DAY * i)[:10]: hours(by_day.get(iso(T0 + DAY * i)[:10], 0)) for i in range(5, 41)},
+   'GPU time by day, each of 24 hours', rows)
+ok(len(page.tables['GPU hours by day and pipeline'][0]) == 11 and page.tables['GPU hours by day and pipeline'][0][-1] == 'others',
+   'eight pipelines, and the others', page.tables['GPU hours by day and pipeline'][0])
+table = page.table('GPUs')
+ok({n: v[:3] for n, v in table.items()} == {ALL[g]: [percent(by_gpu[g], minutes), hours(by_gpu[g]), hours(leased[g])] for g in range(8)},
+   'how busy each GPU was; a shared one counts once for that', table)
+ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'what is still held is marked', page.tables)
+notes = page.words
+ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders alone' in notes and
+   '2 ends have no record of their grant' in notes and '1 grant has no record of its end' in notes and
+   '%d times a container got GPUs again' % again in notes, 'the notes say what was odd', notes[-1200:])
+left_out = 4 + sum(r[2] for r in refused)
+ok('%d records were left out' % left_out in notes, 'and how many records were left out: %d' % left_out, notes[-1200:])
+names = {}
+for p, code, _ in refused:
+    names.setdefault(code, []).append(p)
+table = page.table('Denials by reason')
+ok({n: v[0] for n, v in table.items()} == {c: str(len(v)) for c, v in names.items()} and
+   [int(v[0]) for v in table.values()] == sorted((len(v) for v in names.values()), reverse=True), 'denials by reason', table)
+head = page.tables['Denials by pipeline and reason'][0][2:]
+table = page.table('Denials by pipeline and reason')
+denied = {p: [r[1] for r in refused if r[0] == p] for p in {r[0] for r in refused}}
+top = sorted(denied, key=lambda p: (-len(denied[p]), p))
+ok([(n, v) for n, v in table.items() if not n.endswith(' more')] ==
+   [(p, [str(len(denied[p]))] + [str(denied[p].count(c)) for c in head]) for p in top[:25]], 'denials by pipeline and reason', table)
+ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'cut at 25, with the sum of the others', table)
+ok(sum(int(v[0]) for v in page.table('Users of the host, by denials').values()) == len(refused), 'denials by user', page.tables)
+table = page.table('Waits by pipeline, those that waited longest in all first')
+by = {p: [w for q, w in waits if q == p] for p, _ in waits}
+ok(all(int(table[p][0]) == len(by[p]) for p in table if p in by) and list(table)[0] == min(by, key=lambda p: (-sum(by[p]), p)) and
+   page.tiles['Longest wait'] == '2 h 0 min', 'waits by pipeline', table)
+pictures = {s.get('aria-labelledby').split('-title')[0]: s for s in svgs(text) if s.get('role') == 'img'}
+values = [g.findall(SVG + 'text')[0].text for g in pictures['waits'].iter(SVG + 'g')]
+bands = [sum(a <= w < b for _, w in waits) for a, b in ((1, 10), (10, 60), (60, 600), (600, 3600), (3600, 10 ** 9))]
+ok(values == [str(b) for b in bands], 'waits by how long: %s' % bands, values)
+bars = [(float(r.get('width')[:-1])) for r in pictures['by-pipeline'].iter(SVG + 'rect') if r.get('class') == 'bar']
+ok(len(bars) == 10 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]]) < 0.02 for b, p in zip(bars, order)), 'the bars are as long as what they stand for', bars)
+tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.findall(SVG + 'rect') if r.get('class')) for g in pictures['by-day'].findall(SVG + 'g')]
+wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
+scale = max(tall) / max(wish)
+ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'and so are the columns of the days', list(zip(tall, wish)))
+
+print('# files')
+cut = len(lines) // 3
+write('old.1.gz', gzip.compress(('\n'.join(lines[:cut]) + '\n').encode()))
+write('new', '\n'.join(lines[2 * cut:]) + '\n')
+write('mid', '\n'.join(lines[cut:2 * cut]) + '\n')
+body = lambda t: re.sub(r'<p class="soft">Made .*?</p>', '', t)
+three, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), W + '/new', W + '/old.1.gz', W + '/mid')
+ok(status == 0 and body(three) == body(text) and ' in 3 files' in three, 'three files, one compressed, in whatever order: the same page', err)
+torn = lines[:50] + ['{"n":51,"prev":"', '\0\0\0', '[]', '"x"', '{"event":"grant"}', '{"time":"2026-03-02T00:00:00Z"}',
+                     '{"time":"0999-03-02T00:00:00Z","event":"end"}', '{"time":7,"event":"end"}', ''] + lines[50:]
+other, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), write('torn', '\n'.join(torn) + '\n'))
+cleaned = re.sub(r'<li>8 lines of the log are no records.*?</li>\n', '', body(other))
+ok(status == 0 and cleaned == body(text) and '8 lines that are no records' in other, 'torn lines are counted and change nothing else', (err, Page(other).words[:400]))
+whole = gzip.compress(log.text().encode())
+other, status, err = report(write('cut.gz', whole[:len(whole) // 2]))
+ok(status == 65 and "can't be read to its end" in err and '1 file can&#39;t' not in other and "1 file can't be read to its end" in Page(other).words,
+   'a file that ends too early: said, and 65', (status, err))
+tail, status, err = report(write('tail', '\n'.join(lines[40:60]) + '\n'))
+last = max(t for t, _, _ in sorted(log.records)[40:60])
+ok(status == 0 and ' to %s ' % time.strftime('%Y-%m-%d %H:%M', time.gmtime(last)) in Page(tail).words, 'files that are named end with their last record', Page(tail).words[:200])
+for name, args, what in (('no such file', (W + '/nowhere',), 'nowhere: No such file'), ('--since', ('--since', 'x', path), '--since must be'),
+                         ('--until', ('--until', '2026-02-30T00:00:00Z', path), '--until must be'),
+                         ('nothing between', ('--since', '1d', '--until', '2d', path), 'before --until')):
+    out, status, err = report(*args)
+    ok(status in (64, 74) and what in err and out == '' and err.count('\n') == 1, 'refused: ' + name, (status, err))
+r = subprocess.run([CTL, 'report', path], stderr=subprocess.PIPE, text=True)
+ok(r.returncode == 64 and 'report needs --output' in r.stderr, 'refused: no --output', r.stderr)
+
+print('# the file')
+target = W + '/report.html'
+os.umask(0o077)
+r = run('--output', target, path)
+ok(r.returncode == 0 and r.stdout + r.stderr == b'' and stat.S_IMODE(os.stat(target).st_mode) == 0o640 and
+   open(target).read().endswith('</html>\n'), 'mode 0640, whatever the umask', r.stderr)
+os.umask(0o022)
+inode = os.stat(target).st_ino
+r = run('--output', 'report.html', path, cwd=W)
+ok(r.returncode == 0 and os.stat(target).st_ino != inode and not [n for n in os.listdir(W) if n.startswith('.')], 'replaced by a rename, with nothing left over', (r, inode, os.stat(target).st_ino, os.listdir(W)))
+os.symlink(W + '/aimed', W + '/link')
+r = run('--output', W + '/link', path)
+ok(r.returncode == 74 and b'symbolic link' in r.stderr and os.path.islink(W + '/link') and not os.path.exists(W + '/aimed'), 'a link is not followed', r.stderr)
+os.mkfifo(W + '/pipe')
+for name, what in ((W + '/pipe', b'no regular file'), (W, b'is a directory'), (W + '/', b'is a directory'), (W + '/no/x', b'No such file')):
+    r = run('--output', name, path)
+    ok(r.returncode in (64, 74) and what in r.stderr, 'refused: ' + os.path.basename(name or '/'), r.stderr)
+r = subprocess.run(['sh', '-c', '"$0" report --output - "$1" >/dev/full', CTL, path], stderr=subprocess.PIPE)
+ok(r.returncode == 74 and b'stdout' in r.stderr, 'a full disk behind stdout is an error', r.stderr)
+
+print('# hostile names')
+EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
+        ']]>--><!--', '\u202egnp.exe\u2066', '\x00\x07\x1b[31m\x7f\r\n', 'é' * 300, 'W' * 240, '\ufffe\uffff\ufdd0', '漢字' * 60, 'שלום/עולם',
+        '</style><style>*{display:none}', '{{7*7}}${x}`', 'a\u0300\u0301' * 80, '\u200b\u200d\ufeff', 'javascript:alert(1)']
+evil = Log()
+for i, e in enumerate(EVIL):
+    t = T0 + i * 3600
+    evil.add(t, 'grant', e + str(i), identity='token', team=e, pipeline=e, job=e, policy=e, gpus=['nvidia ' + e + ' GPU-' + e, e], waited=i * 50)
+    if i % 3:
+        evil.add(t + 5000, 'end', e + str(i))
+    evil.add(t, 'refuse', e, team=e, pipeline=e, code=77, reason=e, user=e)
+    evil.add(t, 'refuse', team={'a': e}, pipeline=[e], code=e, reason=7, uid=e, gpus=e)
+hostile, status, err = report(write('evil', evil.text().replace('\\u0000', '') + '{"time":"%s","event":"end","container":"a\\u0000b"}\n' % iso(T0)))
+ok(status == 0 and err == '', 'a page is made', err)
+p = is_sound(hostile, 'hostile')
+ok('alert(1)' in p.words and '<script' not in hostile and '<img' not in hostile and hostile.count('<style') == 1, 'names are text', None)
+ok(not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile), 'no control character, nothing that turns the direction',
+   re.findall('.{20}[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile))
+ok(EVIL[0] + '/' + EVIL[0] in p.table('GPU time by pipeline'), 'and stand there whole', list(p.tables))
+
+print('# little and much')
+none, status, err = report(write('empty', ''))
+empty = is_sound(none, 'empty')
+ok(status == 0 and 'No records' in empty.words and 'No GPU was held' in empty.words and 'Nobody was denied' in empty.words and
+   empty.tiles['GPU hours'] == '0.0' and not re.search('nan|inf', none), 'an empty log', (status, err, empty.words))
+year = Log()
+for d in range(3 * 365):
+    year.grant(T0 + d * DAY, 'y%d' % d, 'a/b', ['amd 0000:0a:00.0'])
+    year.add(T0 + d * DAY + 36000, 'end', 'y%d' % d)
+long, status, err = report(write('years', year.text()))
+rows = Page(long).table('GPU hours by day and pipeline')
+ok(status == 0 and len(rows) <= 92 and 'Each column is 28 days' in long and list(rows.values())[1][0] == '280.0', 'three years are columns of 28 days', list(rows.items())[:3])
+N = 200000
+with open(W + '/many', 'w') as f:
+    for i in range(N // 2):
+        f.write('{"n":%d,"prev":"%064x","time":"%s","event":"%s","uid":0,"container":"c%d","team":"t","pipeline":"p%d","gpus":["amd %d"],"code":77,"reason":"no"}\n'
+                % (i + 1, i, iso(T0 + i * 60), 'refuse' if i % 2 else 'grant', i, i, i % 8))
+        f.write('{"n":%d,"prev":"%064x","time":"%s","event":"end","uid":0,"container":"c%d"}\n' % (i + 1, i, iso(T0 + i * 60), i))
+begin = time.time()
+child = subprocess.Popen([CTL, 'report', '--output', W + '/many.html', W + '/many'])
+_, status, used = os.wait4(child.pid, 0)
+print('# %d records of %d pipelines: %.1f s, %d KiB' % (N, N // 2, time.time() - begin, used.ru_maxrss))
+ok(status == 0 and used.ru_maxrss < 60000, 'memory does not grow with records, nor with pipelines beyond 20,000', used.ru_maxrss)
+ok('(further names)' in open(W + '/many.html').read(), 'those are one together', None)
+
+print('# this host: its own log, and its restarts')
+
+
+def own_log(prepare, *args):
+    """The report of a host whose /var/log is empty but for what «prepare» writes; the page and its status."""
+    sh = 'mount -t tmpfs none /var/log && mkdir /var/log/gpuhelper && ' + prepare + ' && exec "$0" report --output - "$@"'
+    r = subprocess.run(['unshare', '-m', 'sh', '-c', sh, CTL, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return r.stdout.decode(), r.returncode, r.stderr.decode()
+
+
+if os.getuid() or subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/var/log'], stderr=subprocess.DEVNULL).returncode:
+    skip('the log of this host', 'no mount namespace to be had')
+else:
+    now = int(time.time())
+    boot = int(re.search(r'^btime (\d+)', open('/proc/stat').read(), re.M).group(1))
+    own = Log()
+    begin = (boot - 30 * DAY) // 60 * 60
+    for i, (begins, ends) in enumerate(((0, None), (20 * DAY, None), (25 * DAY, 36 * 3600))):
+        own.grant(begin + begins, 'o%d' % i, 'own/%d' % i, ['amd 0000:0%d:00.0' % i])
+        if ends:
+            own.add(begin + begins + ends, 'end', 'o%d' % i)
+    # an end that a helper told of after the restart
+    own.add(begin + 10 * DAY + 600, 'end', 'o0')
+    write('own', own.text())
+    write('wtmp', b''.join(struct.pack('<h2xi32s4s32s256shhiii4i20s', kind, 0, b'~', b'~~', b'reboot', b'6.1', 0, 0, 0, t, 0, 0, 0, 0, 0, b'')
+                           for kind, t in ((2, begin + 10 * DAY), (7, begin + 11 * DAY), (2, boot + 3))))
+    put = 'cp %s/own /var/log/gpuhelper/audit.jsonl && cp %s/wtmp /var/log/wtmp' % (W, W)
+    text, status, err = own_log(put)
+    t = Page(text).table('GPU time by pipeline') if status == 0 else {}
+    ok({n: v[0] for n, v in t.items()} == {'own/0': '240.0', 'own/1': hours((boot - begin - 20 * DAY) // 60), 'own/2': '36.0'},
+       'what nobody ended counts until the host was restarted', (t, err))
+    words = Page(text).words
+    ok('2 containers held GPUs when the host was restarted' in words and 'no record of their grant' not in words and 'no record of its grant' not in words and
+       'GPU use on ' in words and time.strftime(' to %Y-%m-%d', time.gmtime(now)) in words, 'and is told of; the period ends now', words[:300])
+    halves = own.lines()
+    write('own.1.gz', gzip.compress((halves[0] + '\n').encode()))
+    write('own', '\n'.join(halves[1:]) + '\n')
+    rotated, status, err = own_log(put + ' && cp %s/own.1.gz /var/log/gpuhelper/audit.jsonl.1.gz' % W)
+    ok(status == 0 and Page(rotated).table('GPU time by pipeline') == t and ' in 2 files' in rotated, 'the rotated files beside it are read', err)
+    text, status, err = own_log('true')
+    ok(status == 74 and text == '' and 'nothing was recorded yet' in err, 'without a log', (status, err))
+    text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
+    ok(status == 74 and 'group gpuhelper' in err, 'with the rights of who calls it', (status, err))
+
+print('# in a browser')
+
+
+class Browser:
+    """Chromium's DevTools protocol over two pipes: JSON with a NUL after each."""
+
+    def __init__(self, program):
+        out_r, out_w = os.pipe()
+        in_r, in_w = os.pipe()
+
+        def descriptors():
+            os.dup2(in_r, 13), os.dup2(out_w, 14)
+            os.dup2(13, 3), os.dup2(14, 4)
+        self.p = subprocess.Popen([program, '--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage',
+                                   '--hide-scrollbars', '--user-data-dir=' + W + '/profile', '--remote-debugging-pipe', 'about:blank'],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  preexec_fn=descriptors, pass_fds=(3, 4), env={**os.environ, 'HOME': W, 'TZ': 'UTC'})
+        os.close(in_r), os.close(out_w)
+        self.out, self.input, self.n, self.events, self.rest = out_r, in_w, 0, [], b''
+        target = self.ask('Target.createTarget', {'url': 'about:blank'})['targetId']
+        self.session = None
+        self.session = self.ask('Target.attachToTarget', {'targetId': target, 'flatten': True})['sessionId']
+        for domain in ('Page', 'Network', 'Log', 'Runtime'):
+            self.ask(domain + '.enable')
+
+    session = None
+
+    def read(self):
+        while b'\0' not in self.rest:
+            data = os.read(self.out, 1 << 20)
+            assert data, 'the browser has ended'
+            self.rest += data
+        message, self.rest = self.rest.split(b'\0', 1)
+        return json.loads(message)
+
+    def ask(self, method, params=None):
+        self.n += 1
+        message = {'id': self.n, 'method': method, 'params': params or {}}
+        if self.session:
+            message['sessionId'] = self.session
+        os.write(self.input, json.dumps(message).encode() + b'\0')
+        while True:
+            m = self.read()
+            if m.get('id') == self.n:
+                assert 'error' not in m, m
+                return m['result']
+            self.events.append(m)
+
+    def value(self, script):
+        return self.ask('Runtime.evaluate', {'expression': script, 'returnByValue': True})['result'].get('value')
+
+    def show(self, path, width, dark):
+        self.ask('Emulation.setDeviceMetricsOverride', {'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': width < 600})
+        self.ask('Emulation.setEmulatedMedia', {'media': 'screen', 'features': [{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}]})
+        self.events = []
+        self.ask('Page.navigate', {'url': 'file://' + path})
+        while not any(m.get('method') == 'Page.loadEventFired' for m in self.events):
+            self.events.append(self.read())
+        self.value('0')     # what it has to say comes before the answer
+
+    def picture(self, path):
+        data = self.ask('Page.captureScreenshot', {'captureBeyondViewport': True, 'clip': {'x': 0, 'y': 0, 'scale': 1, 'width':
+                        self.value('innerWidth'), 'height': self.value('document.documentElement.scrollHeight')}})
+        with open(path, 'wb') as f:
+            f.write(base64.b64decode(data['data']))
+
+    def end(self):
+        try:
+            self.ask('Browser.close')
+        except (AssertionError, OSError):
+            pass
+        try:
+            self.p.wait(10)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            self.p.wait()
+
+
+# the text with the least contrast to what is behind it, and that contrast
+CONTRAST = r"""(() => {
+const rgb = c => c.match(/[\d.]+/g).slice(0, 3).map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+const lum = c => { const [r, g, b] = rgb(c); return .2126 * r + .7152 * g + .0722 * b; };
+const paper = lum(getComputedStyle(document.body).backgroundColor);
+let worst = [99, ''];
+for (const e of document.querySelectorAll('body *')) {
+	if (![...e.childNodes].some(n => n.nodeType == 3 && n.data.trim()) || e.closest('title, desc')) continue;
+	const s = getComputedStyle(e), l = lum(e instanceof SVGElement ? s.fill : s.color);
+	const c = (Math.max(l, paper) + .05) / (Math.min(l, paper) + .05);
+	if (c < worst[0]) worst = [c, e.tagName + ' ' + e.textContent.slice(0, 40)];
+}
+return worst; })()"""
+# what sticks out to the right, but for what is in a box that scrolls
+WIDE = r"""[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll > *') && !e.closest('svg svg, g, caption') &&
+	e.getBoundingClientRect().right > innerWidth + 0.5).map(e => e.tagName + '.' + (e.getAttribute('class') || '') + ' ' + e.textContent.slice(0, 30))"""
+# texts of a chart that lie upon each other
+CLASH = r"""[...document.querySelectorAll('svg[role=img]')].flatMap(s => {
+	const t = [...s.querySelectorAll('text')].map(e => { const r = e.getBoundingClientRect(), v = e.closest('svg'),
+		left = s.getBoundingClientRect().left, right = left + v.width.baseVal.value;	// what is beyond is cut off
+		return [e.textContent, Math.max(r.left, left), Math.min(r.right, right), r.top + 2, r.bottom - 2]; });
+	return t.flatMap((a, i) => t.slice(i + 1).filter(b => a[1] < b[2] && b[1] < a[2] && a[3] < b[4] && b[3] < a[4]).map(b => a[0] + ' | ' + b[0])); })"""
+
+
+def look(b, name, path):
+    for width in (390, 1280):
+        for dark in (False, True):
+            b.show(path, width, dark)
+            said = [m for m in b.events if m.get('method') in ('Log.entryAdded', 'Runtime.consoleAPICalled', 'Runtime.exceptionThrown',
+                                                               'Page.javascriptDialogOpening')]
+            asked = [m['params']['request']['url'] for m in b.events if m.get('method') == 'Network.requestWillBeSent']
+            least, where = b.value(CONTRAST)
+            wide = b.value('document.documentElement.scrollWidth')
+            what = '%s, %d px, %s' % (name, width, 'dark' if dark else 'light')
+            ok(said == [] and asked == ['file://' + path], what + ': nothing is loaded and nothing complained of', (said, asked))
+            ok(wide <= width and b.value(WIDE) == [], what + ': nothing is wider than the window', (wide, b.value(WIDE)))
+            ok(b.value(CLASH) == [], what + ': no text of a chart lies on another', b.value(CLASH))
+            ok(least >= 4.5, what + ': contrast of text at least %.1f' % least, (least, where))
+            b.picture('%s/%s-%d-%s.png' % (PICTURES, name, width, 'dark' if dark else 'light'))
+
+
+chromium = shutil.which('chromium')
+if chromium is None:
+    skip('the page in a browser', 'chromium is not installed')
+else:
+    browser = Browser(chromium)
+    try:
+        shots = {'sums': report('--since', iso(SINCE), '--until', str(UNTIL), path)[0], 'hostile': hostile, 'empty': none, 'years': long}
+        for name, text in shots.items():
+            look(browser, name, write(name + '.html', text))
+        # the tests themselves: what must not be is seen
+        broken = shots['sums'].replace('<h2>', '<p><img src="http://127.0.0.1:9/x.png"><script>document.title = "ran"</script></p>'
+                                       '<div class="wide">' + 'w' * 400 + '</div><h2>', 1)
+        browser.show(write('broken.html', broken), 390, False)
+        ok([m for m in browser.events if m.get('method') == 'Log.entryAdded'] and browser.value('document.title') != 'ran' and
+           browser.value('document.documentElement.scrollWidth') > 390, "the page's policy keeps a script and a picture out, and this test sees both", browser.events)
+        browser.show(W + '/sums.html', 1280, True)
+        pdf = base64.b64decode(browser.ask('Page.printToPDF', {'paperWidth': 8.27, 'paperHeight': 11.69, 'printBackground': True})['data'])
+        with open(PICTURES + '/sums.pdf', 'wb') as f:
+            f.write(pdf)
+        pages = len(re.findall(rb'/Type\s*/Page\b', pdf))
+        browser.ask('Emulation.setEmulatedMedia', {'media': 'print', 'features': [{'name': 'prefers-color-scheme', 'value': 'dark'}]})
+        ok(pdf.startswith(b'%PDF') and 2 <= pages <= 12 and browser.value('getComputedStyle(document.body).backgroundColor') == 'rgb(255, 255, 255)',
+           'it prints on %d sheets, dark on white' % pages, pages)
+    finally:
+        browser.end()
+done()

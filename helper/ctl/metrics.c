@@ -4,6 +4,7 @@
  */
 #include "metrics.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,26 @@ add_keys(struct page *p, const struct settings *s)
 		    (const char *[]){ "issuer", s->issuer[i].url, NULL });
 }
 
+/* A spec is as old as its file: one from before a driver's upgrade names files that are not there any more. */
+static void
+add_specs(struct page *p)
+{
+	glob_t files = { 0 };
+	struct stat st;
+	size_t i;
+
+	metric_begin(&p->text, "gpuhelper_cdi_spec_timestamp_seconds", "gauge", "When each CDI spec was last written.");
+	(void)glob("/etc/cdi/*.json", 0, NULL, &files);
+	(void)glob("/etc/cdi/*.yaml", GLOB_APPEND, NULL, &files);
+	(void)glob("/run/cdi/*.json", GLOB_APPEND, NULL, &files);
+	(void)glob("/run/cdi/*.yaml", GLOB_APPEND, NULL, &files);
+	for (i = 0; i < files.gl_pathc; i++)
+		if (stat(files.gl_pathv[i], &st) == 0)
+			metric_add(&p->text, "gpuhelper_cdi_spec_timestamp_seconds", st.st_mtime,
+			    (const char *[]){ "file", files.gl_pathv[i], NULL });
+	globfree(&files);
+}
+
 static void
 policies_part(struct page *p)
 {
@@ -173,6 +194,7 @@ policies_part(struct page *p)
 	    "Policy files with an error: no policy after such a file grants anything.");
 	metric_add(&p->text, "gpuhelper_policies_broken", broken, NULL);
 	add_keys(p, &c.settings);
+	add_specs(p);
 	say_up(p, "configuration", NULL);
 }
 

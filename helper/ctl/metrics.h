@@ -8,7 +8,7 @@
 #include "../pure/text.h"
 #include "../pure/why.h"
 
-/* A new metric: its HELP and TYPE lines («counter» or «gauge»). */
+/* A new metric: its HELP and TYPE lines («counter», «gauge», «histogram»). */
 void metric_begin(struct buf *b, const char *name, const char *type, const char *help);
 /* One sample of it; «labels» are pairs of name and value, up to a NULL.  Values may be anything. */
 void metric_add(struct buf *b, const char *name, int64_t value, const char *const *labels);

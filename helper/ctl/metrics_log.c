@@ -17,8 +17,17 @@ static const char *const events[] = { "grant", "refuse", "undo", "plain", "end",
 	"left-out", "other" };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
+/* Seconds: how long who got his GPUs had waited for them. */
+static const struct {
+	int64_t most;
+	const char *name;
+} waits[] = { { 0, "0" }, { 10, "10" }, { 60, "60" }, { 300, "300" }, { 1800, "1800" }, { 3600, "3600" },
+	{ INT64_MAX, "+Inf" } };
+#define WAITS (sizeof(waits) / sizeof(waits[0]))
+
 struct counted {
 	int64_t event[EVENTS], refused[AUDIT_REASONS], left_out;
+	int64_t waited[WAITS], wait_seconds;	/* grants of at most such a wait, and all of it together */
 };
 
 /* What follows «"NAME":» in the line; NULL: no such member. */
@@ -51,6 +60,32 @@ reason_of(const char *line)
 	return audit_reason_of(code != NULL ? strtol(code, NULL, 10) : 0);
 }
 
+/* Who did not wait has no such member in his record. */
+static void
+count_wait(const char *line, struct counted *c)
+{
+	const char *waited = member(line, "\"waited\":");
+	const int64_t seconds = waited != NULL ? strtol(waited, NULL, 10) : 0;
+	size_t i;
+
+	for (i = 0; i < WAITS; i++)
+		c->waited[i] += seconds <= waits[i].most;
+	c->wait_seconds += seconds;
+}
+
+static void
+add_waits(const struct counted *c, struct buf *b)
+{
+	size_t i;
+
+	metric_begin(b, "gpuhelper_wait_seconds", "histogram",
+	    "How long containers had waited for what they were granted, since the log was last rotated.");
+	for (i = 0; i < WAITS; i++)
+		metric_add(b, "gpuhelper_wait_seconds_bucket", c->waited[i], (const char *[]){ "le", waits[i].name, NULL });
+	metric_add(b, "gpuhelper_wait_seconds_sum", c->wait_seconds, NULL);
+	metric_add(b, "gpuhelper_wait_seconds_count", c->waited[WAITS - 1], NULL);
+}
+
 static void
 count_line(const char *line, struct counted *c)
 {
@@ -59,6 +94,8 @@ count_line(const char *line, struct counted *c)
 	if (event == NULL)
 		return;
 	c->event[event_of(event)]++;
+	if (strncmp(event, "grant\"", 6) == 0)
+		count_wait(line, c);
 	if (strncmp(event, "refuse\"", 7) == 0)
 		c->refused[reason_of(line)]++;
 	if (left_out != NULL)
@@ -80,6 +117,7 @@ add_counted(const struct counted *c, struct buf *b)
 	metric_begin(b, "gpuhelper_audit_left_out_total", "counter",
 	    "Refusals that a user's quota left out of the audit log, since the log was last rotated.");
 	metric_add(b, "gpuhelper_audit_left_out_total", c->left_out, NULL);
+	add_waits(c, b);
 }
 
 int

@@ -94,6 +94,19 @@ os.unlink('/etc/gpuhelper/policy.d')
 os.rename('/etc/gpuhelper/policy.away', '/etc/gpuhelper/policy.d')
 held.delete()
 
+# waits, and specs
+with open('/var/log/gpuhelper/audit.jsonl', 'a') as f:
+    f.write('{"event":"grant","reason":"\\"waited\\":7000","waited":90}\n{"event":"grant","waited":4000}\n{"event":"refuse","waited":5}\n')
+os.makedirs('/etc/cdi', exist_ok=True)
+write('/etc/cdi/x.yaml', 'cdiVersion: 0.5.0\n')
+os.utime('/etc/cdi/x.yaml', (1700000000, 1700000000))
+m, _, _ = metrics()
+b = [at(m, 'gpuhelper_wait_seconds_bucket', le=le) for le in ('0', '10', '60', '300', '1800', '3600', '+Inf')]
+ok(b == [1, 1, 1, 2, 2, 2, 3] and at(m, 'gpuhelper_wait_seconds_sum') == 4090 and at(m, 'gpuhelper_wait_seconds_count') == 3,
+   'waits: of what tasks write nothing counts', [b, m])
+ok(at(m, 'gpuhelper_cdi_spec_timestamp_seconds', file='/etc/cdi/x.yaml') == 1700000000, 'the time of a CDI spec', m)
+os.unlink('/etc/cdi/x.yaml')
+
 many = 200000
 line = open('/var/log/gpuhelper/audit.jsonl').readlines()[0]
 with open('/var/log/gpuhelper/audit.jsonl', 'a') as f:

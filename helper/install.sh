@@ -1,7 +1,8 @@
 #!/bin/sh
-# What «make install» and «make uninstall» do; run by them, for the Makefile says where things go.
+# What «make install», «make uninstall» and «make install-selinux» do; run by them, for the Makefile says where things go.
+# The packages do the same (packaging/README).
 #
-#   install.sh install|uninstall
+#   install.sh install|uninstall|install-selinux
 #
 # An upgrade happens under running workers.  While the wrapper is missing, containerd takes the next runc that it finds,
 # and containers run ungoverned: so each file is made whole under a name that nobody looks for, and then renamed over the
@@ -16,6 +17,11 @@ helper=$LIBEXECDIR/gpuhelper/gpuhelper
 wrapper=$BINDIR/gpuhelper-runc
 units=$LIBDIR/systemd/system
 rotation=$SYSCONFDIR/logrotate.d/gpuhelper	# the administrator's, once it is there
+modules=$D$PREFIX/share/selinux/packages/gpuhelper
+relabelled="$LIBEXECDIR/gpuhelper $config $RUNSTATE/gpuhelper $LOCALSTATE/log/gpuhelper $LOCALSTATE/lib/gpuhelper"
+lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
+force_by=FORCE=yes
+. helper/running.sh
 
 fail() { echo "make $what: $*" >&2; exit 1; }
 say() { echo "make $what: $*"; }
@@ -112,27 +118,7 @@ may_install() {
 make_directories() {
 	{ directories; files | while read -r mode from to; do echo "${to%/*}"; done; } | sort -u |
 	while read -r d; do [ -d "$D$d" ] || install -d -m 0755 "$D$d"; done
-	[ -z "$D" ] && [ "$(id -u)" = 0 ] || return 0
-	install -d -m 0711 "$RUNSTATE/gpuhelper"
-	# who reads the log is the administrator's to say
-	[ -d "$LOCALSTATE/log/gpuhelper" ] || install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
-	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
-}
-
-# The files of leases that another version wrote.
-old_leases() {
-	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
-	version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
-	find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $version" {} ';' -print
-}
-
-# The helper of this version does not read what those of others wrote of a GPU that is held, and gives none out then.
-refuse_old_leases() {
-	[ -n "$(old_leases)" ] || return 0
-	[ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :
-	held=$(old_leases | wc -l)
-	[ "$held" = 0 ] || fail "containers hold leases that another version wrote: $held (gpuhelperctl status): end these" \
-	    "containers and try again (nothing is installed)"
+	if [ -z "$D" ] && [ "$(id -u)" = 0 ]; then own_directories; fi
 }
 
 install_all() {
@@ -145,56 +131,20 @@ install_all() {
 	[ "$SETUID" = no ] || set_bit
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
 	files | while read -r mode from to; do put "$to"; done
-	old_leases | while read -r lease; do
-		say "a container got a lease of the old form meanwhile: its GPUs stay taken until you end that container and" \
-		    "remove the lease: rm $lease"
-	done
-}
-
-# links NAME...: those that are links to the wrapper
-links() {
-	for l in "$@"; do
-		[ -L "$D$l" ] || continue
-		case $(readlink "$D$l") in "$wrapper") echo "$l"; continue ;; esac
-		[ "$(readlink -f "$D$l")" != "$(readlink -f "$D$wrapper")" ] || echo "$l"
-	done
-}
-
-remove_links() {
-	set -- /opt/containerd/bin/runc
-	for d in $(echo "$PATH" | tr : ' '); do set -- "$@" "$d/runc" "$d/crun"; done
-	links "$@" | sort -u | while read -r l; do
-		rm -f "$D$l"
-		say "removed $D$l: containers are not judged from now on"
-	done
-}
-
-# What a lease has opened, a helper has to shut.
-end_leases() {
-	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
-	[ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :
-	held=$(find "$RUNSTATE/gpuhelper/leases" -type f | wc -l)
-	[ "$held" = 0 ] || [ "$FORCE" = yes ] ||
-	    fail "leases that are not over: $held (gpuhelperctl status): end their containers and try again, or say FORCE=yes"
-}
-
-stop_units() {
-	[ -z "$D" ] && command -v systemctl >/dev/null || return 0
-	now=
-	[ ! -d /run/systemd/system ] || now=--now
-	for u in audit.service health.timer reap.timer metrics.timer keys.timer cdi.service cdi.path; do set -- "$@" "gpuhelper-$u"; done
-	# shellcheck disable=SC2086
-	systemctl -q disable $now gpuhelper.socket "$@" >/dev/null 2>&1 || :
+	say_old_leases
 }
 
 remove_modules() {
-	packages=$PREFIX/share/selinux/packages/gpuhelper
-	[ -d "$D$packages" ] || return 0
-	if [ -z "$D" ]; then
-		$SEMODULE -X 300 -r gpuhelper || say "the SELinux module gpuhelper stays"
-		[ ! -e "$packages/nvidia-container.pp" ] || $SEMODULE -X 200 -r nvidia-container 2>/dev/null || :
-	fi
-	rm -rf "${D:?}$packages"
+	[ -d "$modules" ] || return 0
+	[ -n "$D" ] || unload_modules
+	rm -rf "$modules"
+}
+
+# Of «make install-selinux», which has made them.
+install_modules() {
+	install -d -m 0755 "$modules"
+	install -m 0644 "$B"/selinux/*.pp "$modules/"
+	load_modules
 }
 
 # stays PATH...: those that are there
@@ -222,7 +172,7 @@ uninstall_all() {
 		[ "$to" = "$rotation" ] && ! is_ours || rm -f "$D$to"
 		rm -f "$D$(new_name "$to")"
 	done
-	[ -n "$D" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload || :
+	reload_units
 	[ -n "$D" ] || rm -rf "$RUNSTATE/gpuhelper"
 	directories | while read -r d; do rmdir "$D$d" 2>/dev/null || :; done
 	[ -n "$D" ] || rmdir "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper" 2>/dev/null || :
@@ -233,5 +183,6 @@ what=${1:-}
 case $what in
 install) install_all ;;
 uninstall) uninstall_all ;;
-*) echo "usage: make install, make uninstall" >&2; exit 2 ;;
+install-selinux) install_modules ;;
+*) echo "usage: make install, make uninstall, make install-selinux" >&2; exit 2 ;;
 esac

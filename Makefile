@@ -1,4 +1,4 @@
-# gpuhelper: no configure step.  make; make check; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist
+# gpuhelper: no configure step.  make; make check; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist; make deb; make rpm
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -58,7 +58,7 @@ mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-vm unit users install uninstall selinux install-selinux clean dist
+.PHONY: all check check-vm unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -130,14 +130,18 @@ FORCE ?= no
 uninstall:
 	$(Q)$(places) sh helper/install.sh uninstall
 
-# all that is needed to build, install and test, and nothing that was built
+# all that is needed to build, install and test, and nothing that was built; the same bytes for the same files
 dist_dir := gpuhelper-$(VERSION)
+changed = $(shell sed -n 's/^ -- .*>  //p' helper/packaging/debian/changelog | head -n 1)
 dist:
 	@mkdir -p $(B)
 	$(Q)tar -cf $(B)/$(dist_dir).tar --exclude=__pycache__ --exclude='*.o' --exclude='*~' --exclude='.*.sw?' --sort=name --owner=0 --group=0 --numeric-owner \
-	    --transform 's|^|$(dist_dir)/|S' LICENSE Makefile README.md SECURITY.md .gitignore helper policy.d selinux tests udev
+	    --mtime='$(changed)' --mode=u+rw,go=rX --format=gnu --transform 's|^|$(dist_dir)/|S' LICENSE Makefile README.md SECURITY.md .gitignore helper policy.d selinux tests udev
 	$(Q)gzip -nf $(B)/$(dist_dir).tar
 	@echo $(B)/$(dist_dir).tar.gz
+# packages of what «make dist» packs
+deb rpm: dist
+	$(Q)sh helper/packaging/build.sh $@ $(VERSION) $(B)
 
 # Policy modules, for the policy that this machine has: selinux-policy-devel's Makefile (Debian: selinux-policy-dev).
 # Its m4 loops where a name is both a tunable and an interface, hence the limit.
@@ -157,19 +161,9 @@ $(B)/selinux/%.pp: selinux/%.te selinux/%.fc selinux/%.if
 	    mv $(B)/selinux/$*/$*.pp $@ || { cat $(B)/selinux/$*/log >&2; exit 1; }
 SELINUX_RUN ?= /run
 
-# Below the priority that an administrator's own modules have (400); nvidia-container below NVIDIA's, too.  The one for
-# containers goes where the policy knows containers.
+# and loads them; SEMODULE= (empty): puts them there alone
 install-selinux: selinux
-	install -d -m 0755 $(DESTDIR)$(PREFIX)/share/selinux/packages/gpuhelper
-	install -m 0644 $(selinux_modules:%=$(B)/selinux/%.pp) $(DESTDIR)$(PREFIX)/share/selinux/packages/gpuhelper/
-	@if $(SEMODULE) -l | grep -qw '^container'; then \
-	    $(SEMODULE) -X 300 -i $(B)/selinux/gpuhelper.pp -X 200 -i $(B)/selinux/nvidia-container.pp; \
-	else \
-	    echo "make install-selinux: the policy has no module «container» (Fedora: install container-selinux):" \
-	        "nvidia-container is left out" >&2; \
-	    $(SEMODULE) -X 300 -i $(B)/selinux/gpuhelper.pp; fi
-	@test -n "$(DESTDIR)" || restorecon -RF $(LIBEXECDIR)/gpuhelper $(SYSCONFDIR)/gpuhelper $(RUNSTATE)/gpuhelper \
-	    $(LOCALSTATE)/log/gpuhelper $(LOCALSTATE)/lib/gpuhelper
+	$(Q)$(places) sh helper/install.sh install-selinux
 
 clean:
 	rm -rf build

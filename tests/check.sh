@@ -158,6 +158,7 @@ sandboxed() { # sandboxed GPU CGROUP COMMAND...
 
 group build build_all
 group install sandboxed none keep sh "$here/tests/install.sh"
+group packages sh tests/packages.sh
 group unit units build
 group unit-sanitized units build/san
 group rooms sh tests/rooms.sh

@@ -2,12 +2,13 @@
 # A host of its own for a test: private mounts and processes, /etc /usr /var /opt /srv /home as overlays on the
 # machine's (what is written there is gone afterwards), a fresh /run and /dev, gpuhelper installed from build/.
 #
-#   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR | --kit DIR] -- COMMAND...
+#   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR | --kit DIR | --bare] -- COMMAND...
 #
 # --gpu lays a SIMULATED NVIDIA host: the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
 # /proc/devices, and nodes in /dev whose numbers no driver answers for (opening a granted one gives ENXIO, an
 # ungranted one EPERM).  The installed programs know nothing of this: it is made of mounts alone.
 # --kit installs from a folder of binaries (tests/gpu/kit.sh makes one) where there is nothing to build with.
+# --bare installs nothing, and makes no users.
 # --gpu host takes the nodes of the machine's own GPUs along.
 # --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
 #
@@ -16,13 +17,14 @@
 # that name, seen as the hierarchies' tops (cgroup_namespaces(7)).  What a sandbox left in them when it ended the next one removes.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
-gpu=none cgroup=keep build=$here/build kit=
+gpu=none cgroup=keep build=$here/build kit= bare=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--gpu) gpu=$2; shift 2 ;;
 	--cgroup) cgroup=$2; shift 2 ;;
 	--build) build=$2; shift 2 ;;
 	--kit) kit=$2; shift 2 ;;
+	--bare) bare=--bare; shift ;;
 	--) shift; break ;;
 	*) break ;;
 	esac
@@ -74,7 +76,7 @@ if [ "${SANDBOX_STAGE:-}" != 2 ]; then
 	export SANDBOX_ID
 	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then enter_cgroups; fi
 	SANDBOX_STAGE=2 exec unshare --mount --pid --ipc --cgroup --fork --kill-child --mount-proc -- sh "$0" \
-	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" --kit "$kit" -- "$@"
+	    --gpu "$gpu" --cgroup "$cgroup" --build "$build" --kit "$kit" $bare -- "$@"
 fi
 unset SANDBOX_STAGE
 
@@ -175,8 +177,10 @@ first=${SANDBOX_ID#ghtest}
 first=$((20000 + ${first%x*} * 16 % 38992))
 [ ! -e /etc/login.defs ] || sed -i "s/^\([UG]ID_MIN\).*/\1 $first/" /etc/login.defs
 
-sh "$here/helper/users.sh"
-if [ -z "$kit" ]; then
+[ -n "$bare" ] || sh "$here/helper/users.sh"
+if [ -n "$bare" ]; then
+	:
+elif [ -z "$kit" ]; then
 	make -s -C "$here" B="$build" install >/dev/null
 else
 	mkdir -p /usr/libexec/gpuhelper /etc/gpuhelper/policy.d /etc/gpuhelper/keys /run/gpuhelper /var/log/gpuhelper /usr/lib/gpuhelper-kit

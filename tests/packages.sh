@@ -1,0 +1,297 @@
+#!/bin/sh
+# make deb, make rpm: built twice in different places, looked into, installed, used, upgraded, removed and purged. 
+# TAP.  As root.
+#
+# The .rpm is compiled without optimisation, to save a minute: it is the same files, and what could differ from place
+# to place is in them as well.  The packages are installed in a host of the test's own (lib/sandbox.sh), which has the
+# machine's dpkg database with its packages' dependencies.  rpm has a database of its own there.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/tests/lib/tap.sh"
+if [ "${PACKAGES_STAGE:-}" != inside ]; then
+	T=$(mktemp -d)
+	trap 'rm -rf "$T"' EXIT
+	version=$(sed -n 's/^VERSION *:= *//p' "$here/Makefile")
+	for p in dpkg-buildpackage dh rpmbuild; do
+		command -v $p >/dev/null || { echo "1..0 # SKIP $p is not installed: sh tests/deps.sh check"; exit 0; }
+	done
+fi
+
+# build TREE NAME: both, as whoever has that umask, time zone and clock
+build() {
+	make -s -C "$1" B="$T/$2" deb >"$T/$2.log" 2>&1 &&
+	    RPM_OPTFLAGS='-O0 -g' make -s -C "$1" B="$T/$2" rpm >>"$T/$2.log" 2>&1
+}
+
+built() {
+	mkdir "$T/one" "$T/two" "$T/elsewhere"
+	make -s -C "$here" B="$T" dist >/dev/null &&
+	    tar -xzf "$T/gpuhelper-$version.tar.gz" -C "$T/elsewhere" --strip-components=1
+	(umask 077; sleep 1.1; TZ=Pacific/Kiritimati build "$T/elsewhere" two) & other=$!
+	build "$here" one
+	one=$?
+	wait $other
+	two=$?
+	cp "$T/one.log" "$T/out"
+	t "make deb, make rpm" [ $one = 0 ]
+	cp "$T/two.log" "$T/out"
+	t "elsewhere, too, from what make dist packs" [ $two = 0 ]
+	: >"$T/out"
+	(cd "$T/one" && find . -name '*.deb' -o -name '*.rpm') | sort >"$T/names"
+	t "there are gpuhelper, its debugging symbols and gpuhelper-selinux, and two .rpm" [ "$(wc -l <"$T/names")" = 5 ]
+	while read -r f; do t "the same bytes: ${f##*/}" cmp "$T/one/$f" "$T/two/$f"; done <"$T/names"
+	cmp "$T/one/gpuhelper-$version.tar.gz" "$T/two/gpuhelper-$version.tar.gz" >"$T/out" 2>&1
+	t "and of make dist" [ $? = 0 ]
+}
+
+# what is beneath DIRECTORY but directories: mode, owner, name
+tree() { find "$1" ! -type d -printf '%04m %u:%g /%P\n' | sed 's/\(man.*\)\.gz$/\1/' | sort; }
+
+looked_into() {
+	make -s -C "$here" DESTDIR="$T/made" SETUID=no install >"$T/out" 2>&1
+	tree "$T/made" >"$T/made.list"
+	deb=$(echo "$T"/one/deb/gpuhelper_*.deb)
+	rpm=$(find "$T/one/rpm" -name 'gpuhelper-[0-9]*.rpm')
+	dpkg-deb -x "$deb" "$T/deb"
+	besides='doc/gpuhelper/(copyright|changelog.Debian.gz|(README|SECURITY).md.gz)|lintian/.*'
+	tree "$T/deb" | grep -vE " /usr/share/($besides)\$" >"$T/deb.list"
+	diff -u "$T/made.list" "$T/deb.list" >"$T/out"
+	t "the .deb has what make install puts, with its modes, and documents besides" [ $? = 0 ]
+	diff -r "$T/made/etc" "$T/deb/etc" >"$T/out" && diff -r "$T/made/usr/lib" "$T/deb/usr/lib" >>"$T/out"
+	t "and of the same content" [ $? = 0 ]
+	dpkg-deb --ctrl-tarfile "$deb" | tar -xO ./conffiles | sort >"$T/conffiles"
+	sed -n 's|.* /etc/|/etc/|p' "$T/made.list" | sort | diff - "$T/conffiles" >"$T/out"
+	t "what is in /etc is a conffile" [ $? = 0 ]
+	t "none of them is a policy that counts" sh -c "! grep 'policy.d/.*[.]conf\$' '$T/conffiles'"
+	sed -e 's|vendor-completions|site-functions|' \
+	    -e 's|^0755 root:root \(/usr/libexec/gpuhelper/gpuhelper\)$|4750 root:gpuhelper \1|' "$T/made.list" | sort >"$T/made.rpm"
+	format='[%{FILEFLAGS:fflags}| %{FILEMODES:octal} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES}\n]'
+	rpm -qp --qf "$format" "$rpm" >"$T/rpm.all" 2>"$T/err"
+	# files alone, without their type; ghosts and what rpm itself adds
+	sed -nE '/^[^|]*g|\.build-id|licenses\/|\/(README|SECURITY)\.md$/d; s/^[^|]*\| 10([0-7]{4} .*)/\1/p' "$T/rpm.all" |
+	    sed 's/\(man.*\)\.gz$/\1/' | sort | diff -u "$T/made.rpm" - >"$T/out"
+	t "the .rpm has it, too, and the helper its bit and its group" [ $? = 0 ]
+	sed -n 's/^cn| .* //p' "$T/rpm.all" | sort | diff "$T/conffiles" - >"$T/out"
+	t "and the same files that are the administrator's once they are there" [ $? = 0 ]
+	# where they can be enabled
+	(cd "$here/helper/systemd" && grep -l '^\[Install\]' ./*) | sed 's|^./||' | sort >"$T/units"
+	sed -n 's/^%global \(services\|timers\) //p' "$here/helper/packaging/gpuhelper.spec" | tr ' ' '\n' | sort |
+	    diff "$T/units" - >"$T/out"
+	t "the spec names all units" [ $? = 0 ]
+	if command -v lintian >/dev/null; then
+		lintian --fail-on error,warning "$deb" "$T"/one/deb/gpuhelper-selinux_*.deb >"$T/out" 2>"$T/err"
+		t "lintian finds nothing but what overrides tell of" [ $? = 0 ]
+	else
+		skip "lintian finds nothing but what overrides tell of" "lintian is not installed"
+	fi
+}
+
+# the next version, by name alone
+next_version() {
+	dpkg-deb -R "$deb" "$T/next"
+	sed -i 's/^Version: .*/&+1/' "$T/next/DEBIAN/control"
+	dpkg-deb -Znone -b "$T/next" "$T/next.deb" >/dev/null
+}
+
+if [ "${PACKAGES_STAGE:-}" != inside ]; then
+	built
+	[ "$bad" = 0 ] || { echo "1..$n"; exit 1; }
+	looked_into
+	next_version
+	case $here/ in
+	/usr/* | /etc/* | /var/*)
+		skip "the packages are installed" "this tree lies in a directory that the packages would be installed to"
+		echo "1..$n"
+		[ $bad = 0 ]
+		exit ;;
+	esac
+	PACKAGES_STAGE=inside N=$n BAD=$bad T=$T DEB=$deb SELINUX=$(echo "$T"/one/deb/gpuhelper-selinux_*.deb) RPM=$rpm VERSION=$version \
+	    sh "$here/tests/lib/sandbox.sh" --bare --gpu nvidia-2gpu -- sh "$here/tests/packages.sh"
+	exit
+fi
+
+# from here on: in a host of the test's own
+n=$N bad=$BAD
+W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
+export DEBIAN_FRONTEND=noninteractive
+dpkg_() { dpkg --no-triggers "$@" >"$T/out" 2>"$T/err" </dev/null; st=$?; }
+rpm_() { rpm --force-debian --dbpath "$T/rpmdb" "$@" >"$T/out" 2>"$T/err"; st=$?; }
+says() { grep -q -e "$1" "$T/out" "$T/err"; }
+package() { dpkg-query -W -f '${db:Status-Status} ${Version}' gpuhelper 2>/dev/null; }
+directories() { stat -c '%a:%U:%G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | xargs; }
+helper() { stat -c '%a %U %G' $H; }
+inodes() { stat -c %i $H $W; }
+lease() { mkdir -p /run/gpuhelper/leases; printf '%s\n' "$1" >/run/gpuhelper/leases/one; }
+no_lease() { rm -rf /run/gpuhelper/leases; }
+put_links() { mkdir -p /opt/containerd/bin; ln -sf $W /opt/containerd/bin/runc; }
+# What differs from the machine, by the overlays that lib/sandbox.sh has made, but for what dpkg and the makers of users write down.
+host() {
+	theirs='var/lib/dpkg|var/cache|var/log/dpkg.log|etc/(g?shadow|passwd|group|sub[ug]id)-?|etc/.pwd.lock'
+	{
+		cd "$work/up" && find . ! -type d -printf '%P %l %m %u %g\n'
+		find . -type d | while read -r d; do
+			[ "$(stat -c '%a %u %g' "$d")" = "$(stat -c '%a %u %g' "$work/orig/$d" 2>&1)" ] || echo "${d#./}"
+		done
+		find /run -printf '%p %l %m %u %g\n'
+	} | grep -vE "^($theirs|/run/(lock|cdi|demo))\b" | sort
+}
+administrators() {
+	stat -c '%n %a %U %G' /etc/gpuhelper/policy.d /var/log/gpuhelper
+	find /etc/gpuhelper /etc/logrotate.d/gpuhelper /var/log/gpuhelper -type f -printf '%p %m %u %g\n' -exec cksum {} ';'
+}
+
+echo "# the .deb, installed"
+work=$(sed -n 's|.* /usr .*upperdir=\([^,]*\)/up/usr.*|\1|p' /proc/self/mountinfo)
+host >"$T/before"
+dpkg_ -i "$DEB"
+t "dpkg -i" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1" ]
+t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
+t "the users are there" [ -z "$(sh "$here/helper/users.sh" missing)" ]
+t "and the directories that gpuhelper writes" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+t "no unit is enabled" [ -z "$(find /etc/systemd -name '*gpuhelper*')" ]
+t "gpuhelperctl is of this version" [ "$(gpuhelperctl --version)" = "gpuhelperctl $VERSION" ]
+DEMO_STAGE=inside DEMO_GPU=nvidia-2gpu sh "$here/tests/demo.sh" --no-deps --tap >"$T/out" 2>"$T/err"
+t "containers run by it: granted, refused and plain (demo.sh)" [ $? = 0 ]
+t "each of demo.sh's checks" [ "$(grep -c '^ok' "$T/out")" = "$(sed -n 's/^1\.\.//p' "$T/out")" ]
+gpuhelperctl check >"$T/out" 2>"$T/err"
+t "gpuhelperctl check" [ $? = 0 ]
+gpuhelperctl doctor >"$T/out" 2>"$T/err"
+t "gpuhelperctl doctor finds no failure" [ $? = 0 ]
+t "the helper answers it" says '^ok *helper: answers'
+
+echo "# upgrades"
+chgrp root /var/log/gpuhelper
+chmod 0700 /var/log/gpuhelper
+sed -i 's/rotate 400/rotate 4000/' /etc/logrotate.d/gpuhelper
+echo '# mine' >>/etc/gpuhelper/policy.d/10-train.conf.example
+administrators >"$T/mine"
+put_links
+# the form that this version writes
+lease "lease $(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")"
+dpkg_ -i "$DEB"
+t "the same version again" [ "$st" = 0 ]
+python3 "$here/tests/lib/watch.py" $W $H "$T/seen" &
+watcher=$!
+while [ ! -e "$T/seen.ready" ]; do sleep 0.05; done
+dpkg_ -i "$T/next.deb"
+t "the next version, while a container holds a lease" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1+1" ]
+kill $watcher
+wait $watcher
+read -r looks files <"$T/seen.looks"
+echo "# $looks looks at the wrapper, which was $files files"
+t "which was seen" [ "$files" -ge 2 -a "$looks" -ge 100 ]
+cp "$T/seen" "$T/out"
+t "meanwhile the wrapper is never missing or half written, and only the whole helper has the bit" [ ! -s "$T/seen" ]
+t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
+t "the link stays in the engine's way" [ -L /opt/containerd/bin/runc ]
+administrators | diff "$T/mine" - >"$T/out"
+t "what the administrator wrote stays, and who may read the log" [ $? = 0 ]
+lease '{"version":3}'
+was=$(inodes)
+dpkg_ -i "$DEB"
+t "while a container holds a lease that another version wrote it fails" [ "$st" != 0 ]
+t "and says so" says 'containers hold leases that another version wrote: 1'
+t "with nothing changed" [ "$(inodes)" = "$was" -a "$(package)" = "installed $VERSION-1+1" ]
+no_lease
+dpkg-statoverride --remove $H
+dpkg-statoverride --update --add root root 0755 $H
+dpkg_ -i "$DEB"
+t "an override of the administrator's stays" [ "$st" = 0 -a "$(helper)" = "755 root root" ]
+dpkg-statoverride --remove $H
+dpkg_ -i "$T/next.deb"
+t "without one the helper has its bit again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
+
+echo "# gpuhelper-selinux, with a semodule that writes down what it is told"
+cat >/usr/local/sbin/semodule <<'END'
+#!/bin/sh
+echo "$*" >>/run/semodule
+[ "$*" != -l ] || echo container
+END
+chmod 0755 /usr/local/sbin/semodule
+modules=/usr/share/selinux/packages/gpuhelper
+dpkg_ --force-depends -i "$SELINUX"
+t "dpkg -i" [ "$st" = 0 -a -s $modules/gpuhelper.pp -a -s $modules/nvidia-container.pp ]
+echo "-l
+-X 300 -i $modules/gpuhelper.pp -X 200 -i $modules/nvidia-container.pp" | cmp - /run/semodule >"$T/out" 2>&1
+t "loads the modules" [ $? = 0 ]
+rm /run/semodule
+dpkg_ -P gpuhelper-selinux
+t "dpkg -P" [ "$st" = 0 -a ! -e $modules ]
+printf '%s\n' '-X 300 -r gpuhelper' '-X 200 -r nvidia-container' | cmp - /run/semodule >"$T/out" 2>&1
+t "takes them out again" [ $? = 0 ]
+rm /run/semodule /usr/local/sbin/semodule
+
+echo "# removal"
+xargs systemctl -q enable <"$T/units" 2>/dev/null
+t "(units are enabled)" [ "$(find /etc/systemd -path '*.wants/gpuhelper*' | wc -l)" = "$(wc -l <"$T/units")" ]
+# that no helper knows an end of
+lease '?'
+dpkg_ -r gpuhelper
+t "while a container holds something it fails" [ "$st" != 0 ]
+t "and says so" says 'leases that are not over: 1 (gpuhelperctl status)'
+t "the link is gone by then" [ ! -L /opt/containerd/bin/runc ]
+t "and that is said" says 'removed /opt/containerd/bin/runc'
+t "the helper is not" [ "$(helper) $(package)" = "4750 root gpuhelper installed $VERSION-1+1" ]
+no_lease
+dpkg_ -r gpuhelper
+t "it succeeds when none does" [ "$st" = 0 -a "$(package)" = "config-files $VERSION-1+1" ]
+find /usr /run /etc/systemd ! -type d -name '*gpuhelper*' >"$T/out"
+t "no file is left outside of /etc/gpuhelper, no unit enabled" [ ! -s "$T/out" -a ! -e /run/gpuhelper ]
+administrators | diff "$T/mine" - >"$T/out"
+t "what the administrator wrote stays, and the audit log" [ $? = 0 -a -s /var/log/gpuhelper/audit.jsonl ]
+lease '?'
+GPUHELPER_FORCE=yes
+export GPUHELPER_FORCE
+dpkg_ -i "$DEB"
+t "nor is it installed over a lease that another version wrote" [ "$st" != 0 ]
+no_lease
+dpkg_ -i "$DEB"
+t "it can be installed again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
+lease '?'
+dpkg_ -P gpuhelper
+t "purged, and forced to while a container holds something" [ "$st" = 0 -a -z "$(package)" ]
+unset GPUHELPER_FORCE
+t "no override is left" [ -z "$(dpkg-statoverride --list $H)" ]
+rmdir /opt/containerd/bin /opt/containerd 2>/dev/null
+rm -rf /srv/datasets /srv/outputs
+host | diff "$T/before" - >"$T/out"
+t "the host is as it was before, but for the users" [ $? = 0 ]
+
+echo "# the .rpm"
+for u in gpuhelper-read gpuhelper-judge; do userdel $u; groupdel $u 2>/dev/null; done
+groupdel gpuhelper
+lease '{"version":3}'
+rpm_ -i --nodeps "$RPM"
+t "while a container holds a lease that another version wrote it is not installed" [ "$st" != 0 -a ! -e $H ]
+no_lease
+rpm_ -i --nodeps "$RPM"
+t "rpm -i" [ "$st" = 0 ]
+t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
+t "the users are there" [ -z "$(sh "$here/helper/users.sh" missing)" ]
+t "and the directories that gpuhelper writes" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+rpm_ -V --nodeps gpuhelper
+t "rpm -V finds nothing" [ "$st" = 0 ]
+put_links
+chmod 0700 /var/log/gpuhelper
+example=/etc/gpuhelper/policy.d/10-train.conf.example
+echo '# mine' >>$example
+echo '{}' >/var/log/gpuhelper/audit.jsonl
+rpm_ -U --nodeps --force "$RPM"
+t "rpm -U leaves the link" [ "$st" = 0 -a -L /opt/containerd/bin/runc ]
+t "and what the administrator changed" [ "$(stat -c %a /var/log/gpuhelper) $(tail -n 1 $example)" = '700 # mine' ]
+lease '?'
+rpm_ -e gpuhelper
+t "while a container holds something rpm -e fails" [ "$st" != 0 -a "$(helper)" = "4750 root gpuhelper" ]
+no_lease
+rpm_ -e gpuhelper
+t "and succeeds when none does" [ "$st" = 0 ]
+rm -rf /opt/containerd "$T/rpmdb"
+rm -f $example.rpmsave
+t "the log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
+# directories of Fedora's package «filesystem», too
+rm -r /var/log/gpuhelper
+rmdir /etc/gpuhelper/policy.d /etc/gpuhelper /usr/share/licenses /usr/share/zsh/site-functions 2>/dev/null
+host | diff "$T/before" - >"$T/out"
+t "nothing else does, but the users and what was changed" [ $? = 0 ]
+echo "1..$n"
+[ $bad = 0 ]

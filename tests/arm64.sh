@@ -20,7 +20,7 @@ t "and the compiler says why" grep -q 'error.*no filter of system calls' "$T/err
 for p in qemu-aarch64-static aarch64-linux-gnu-gcc; do
 	command -v $p >/dev/null || { skip "arm64" "there is no $p: sh tests/deps.sh check"; echo "1..$n"; [ $bad = 0 ]; exit; }
 done
-root=$(sh tests/lib/root.sh unpack arm64 this libc6-dev libconfig-dev libjansson-dev libudev-dev libselinux1-dev \
+root=$(sh tests/lib/root.sh unpack arm64 this libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev \
     nettle-dev libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev 2>"$T/err") || {
 	[ $? = 3 ] || { fail "the packages of arm64"; exit 1; }
 	skip "arm64" "$(tail -n 1 "$T/err")"

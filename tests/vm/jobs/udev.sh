@@ -249,6 +249,18 @@ say_refused three
 systemctl start gpuhelper-audit.service
 t "what was written while it was down comes after" soon heard three
 t "and nothing comes twice" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | wc -l)" = 3 ]'
+# what comes all at once, for which the journal has a limit (its own default is a thousand times that, by the room on its disk)
+mkdir -p /etc/systemd/journald.conf.d
+printf '[Journal]\nRateLimitBurst=10\n' >/etc/systemd/journald.conf.d/test.conf
+systemctl restart systemd-journald.service
+systemctl stop gpuhelper-audit.service
+i=0
+while [ $i -lt 1000 ]; do i=$((i + 1)); say_refused "many $i"; done
+systemctl start gpuhelper-audit.service
+t "a thousand at once come, too" soon heard "many 1000"
+t "and none is dropped" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | grep -c ": many [0-9]*$")" = 1000 ]'
+exposure() { systemd-analyze security --no-pager --threshold=2 gpuhelper-audit.service >"$T/out" 2>&1; }
+t "systemd-analyze security gpuhelper-audit.service: 0.2 or less" exposure
 # the GPUs' health, within what the unit lets it do
 t "gpuhelper-health.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-health.timer
 t "gpuhelper-health.service looks" quiet systemctl start gpuhelper-health.service

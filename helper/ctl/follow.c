@@ -476,7 +476,6 @@ ctl_audit_follow(const struct options *o)
 	if (!sink_find(o->to, o->json, &f.sink))
 		return misuse(o, "audit follow: --to must be journal, syslog or stdout, and --json is for stdout");
 	hear_signals(&f);
-	sink_begin(f.sink);
 	ret = o->state != NULL ? split_state(&f, o->state, &why) : 0;
 	if (ret == 0)
 		ret = follow(&f, &why);

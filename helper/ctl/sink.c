@@ -1,6 +1,7 @@
 /*
  * See sink.h.  What a task's author wrote is in messages and fields: libsystemd frames each field with its length, so
- * none can be taken for another; a line is made printable first.
+ * none can be taken for another; a line is made printable first.  Who sends must know whether it went, which syslog(3)
+ * does not tell: its socket is spoken to here.
  */
 #include "sink.h"
 
@@ -8,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
@@ -43,13 +47,6 @@ sink_find(const char *name, bool json, enum sink *out)
 	*out = strcmp(name, "journal") == 0 ? SINK_JOURNAL : strcmp(name, "syslog") == 0 ? SINK_SYSLOG :
 	    json ? SINK_STDOUT_JSON : SINK_STDOUT;
 	return *out < SINK_STDOUT ? !json : strcmp(name, "stdout") == 0;
-}
-
-void
-sink_begin(enum sink s)
-{
-	if (s == SINK_SYSLOG)
-		openlog("gpuhelper", LOG_NDELAY, LOG_AUTHPRIV);
 }
 
 /* The fields of one entry. */
@@ -164,6 +161,61 @@ whole_line(const struct sink_entry *e, const char *message)
 	return asprintf(&line, "%s; record %llu %s", message, (unsigned long long)e->number, e->hash) == -1 ? NULL : line;
 }
 
+/* /dev/log, once it was connected: the program has one sink. */
+static int log_socket = -1;
+static bool log_is_stream;
+
+static void
+disconnect(void)
+{
+	const int error = errno;
+
+	close(log_socket);
+	log_socket = -1;
+	errno = error;
+}
+
+static bool
+connect_log(void)
+{
+	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = SYSLOG };
+	int i;
+
+	for (i = 0; i < 2 && (i == 0 || errno == EPROTOTYPE); i++) {
+		log_is_stream = i == 1;
+		if ((log_socket = socket(AF_UNIX, (log_is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0)) == -1)
+			return false;
+		if (connect(log_socket, (const struct sockaddr *)&to, sizeof(to)) == 0)
+			return true;
+		disconnect();
+	}
+	return false;
+}
+
+/* As syslog(3) writes it: RFC 3164, 4.1, without a host's name. */
+static bool
+to_syslog(int priority, const char *line)
+{
+	const time_t now = time(NULL);
+	autobuf struct buf b = { 0 };
+	char when[32] = "";
+	struct tm tm;
+	size_t len;
+
+	if (localtime_r(&now, &tm) != NULL)
+		(void)strftime(when, sizeof(when), "%b %e %T", &tm);
+	buf_printf(&b, "<%d>%s gpuhelper[%ld]: %s", LOG_AUTHPRIV | priority, when, (long)getpid(), line);
+	if (b.failed || (log_socket == -1 && !connect_log()))
+		return false;
+	/* on a stream a NUL ends each */
+	len = b.len + log_is_stream;
+	if (send(log_socket, b.p, len, MSG_NOSIGNAL) == (ssize_t)len)
+		return true;
+	/* who was started anew has another socket there */
+	disconnect();
+	return false;
+}
+
 static bool
 to_line(enum sink s, const struct sink_entry *e, const char *message)
 {
@@ -173,10 +225,7 @@ to_line(enum sink s, const struct sink_entry *e, const char *message)
 		return false;
 	if (s == SINK_STDOUT)
 		return puts(line) != EOF && fflush(stdout) == 0;
-	if (access(SYSLOG, F_OK) == -1)
-		return false;
-	syslog(e->priority, "%s", line);
-	return true;
+	return to_syslog(e->priority, line);
 }
 
 static bool

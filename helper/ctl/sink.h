@@ -26,7 +26,6 @@ struct sink_entry {
 
 /* False: not one of the names. */
 bool sink_find(const char *name, bool json, enum sink *out);
-void sink_begin(enum sink s);
 /* False: it could not be taken just now, and is to be sent again. */
 bool sink_send(enum sink s, const struct sink_entry *e);
 

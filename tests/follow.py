@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """gpuhelperctl audit follow: each record once, none lost, whatever happens to the log or the follower.
 
-usage: follow.py GPUHELPERCTL    (as root, for the journal's part)
+usage: follow.py GPUHELPERCTL    (as root, for the parts of the journal and of syslog)
 
 The journal is a MOCK: a socket in a mount namespace that speaks its protocol (systemd's JOURNAL_NATIVE_PROTOCOL).
 """
-import gzip, hashlib, json, os, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+import gzip, hashlib, json, os, re, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 CTL = os.path.abspath(sys.argv[1])
 tests = bad = 0
@@ -47,9 +47,9 @@ class Log:
 
 
 class Follower:
-    def __init__(self, top, log, *args):
+    def __init__(self, top, log, state='/position'):
         self.out = top + '/out'
-        self.p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', '--json', '--state', top + '/position', log.path, *args],
+        self.p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', '--json', '--state', top + state, log.path],
                                   stdout=open(self.out, 'a'), stderr=subprocess.PIPE, text=True)
 
     def lines(self):
@@ -206,6 +206,26 @@ def run():
        'a rotated file that was removed is told of', got)
     f.stop()
 
+    # a rotated file whose last line never got its newline
+    top, log = fresh()
+    log.add(1)
+    f = Follower(top, log)
+    f.wait(1)
+    f.stop()
+    log.add(1)
+    log.rotate(1, compress=True)
+    sent = log.add(1)
+    half, n, h = log.line(event='grant'), log.n, log.hash
+    with open(log.path, 'a') as g:
+        g.write(half)
+    log.rotate(2)
+    log.n, log.hash = 3, hashlib.sha256(sent[0].encode()).hexdigest()
+    sent = log.add(1)
+    f = Follower(top, log)
+    got = f.wait(4)
+    ok(len(got) == 4 and got[-1] == sent[0] and not faults(got), 'what never got its newline is no record', got)
+    f.stop()
+
     # what is no record
     top, log = fresh()
     log.add(1)
@@ -237,6 +257,74 @@ def run():
     ok(r.returncode == 64, 'a place that is none', r.stderr)
     r = subprocess.run('"%s" audit follow --to stdout "%s" | head -c 10' % (CTL, log.path), shell=True, capture_output=True, text=True, timeout=20)
     ok(r.stdout == '2026-01-01', 'who stops listening ends it', r.stderr + r.stdout)
+
+    # stopped in the midst of much: soon, and where it was
+    top, log = fresh()
+    sent = log.add(200000)
+    p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', '--json', '--state', top + '/position', log.path], stdout=subprocess.PIPE)
+    first = p.stdout.readline()
+    p.terminate()
+    rest = p.stdout.read().decode().splitlines()
+    ok(p.wait() == 0 and len(rest) < 150000, 'SIGTERM ends it in the midst of much', len(rest))
+    f = Follower(top, log)
+    ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'and the next start goes on there', len(f.lines()))
+    other = subprocess.run(['timeout', '5', CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path],
+                           capture_output=True, text=True)
+    ok(other.returncode == 75 and 'another follower' in other.stderr and other.stdout == '', 'two do not share a position', other.stderr)
+    f.stop()
+
+    # the position can't be written: its directory is gone, which to the follower is as a full disk
+    top, log = fresh()
+    os.mkdir(top + '/state')
+    sent = log.add(3)
+    f = Follower(top, log, state='/state/position')
+    f.wait(3)
+    shutil.rmtree(top + '/state')
+    for n in (6, 9):
+        sent += log.add(3)
+        f.wait(n)
+    time.sleep(0.2)
+    ok(f.lines() == sent and f.p.poll() is None, 'a position that can\'t be written stops nothing', f.lines())
+    os.mkdir(top + '/state')
+    sent += log.add(1)
+    f.wait(10)
+    f.stop()
+    err = f.p.stderr.read()
+    ok(err.count('\n') == 1 and 'No such file' in err, 'and is complained of once', err)
+    f = Follower(top, log, state='/state/position')
+    time.sleep(0.4)
+    ok(f.lines() == sent, 'until it can', f.lines()[10:])
+    f.stop()
+
+    # cut off, and longer than before when it is looked at again
+    top, log = fresh()
+    log.add(3)
+    f = Follower(top, log)
+    f.wait(3)
+    f.stop()
+    open(log.path, 'w').close()
+    sent = log.add(30)
+    f = Follower(top, log)
+    got = f.wait(34)
+    ok(got[-30:] == sent and len(got) == 34 and len(faults(got)) == 1 and 'was cut off' in faults(got)[0], 'a log that was cut off, and is longer by now',
+       got[3:6])
+    os.truncate(log.path, 0)
+    sent = log.add(60, time='t', event='grant', container='x' * 50)
+    got = f.wait(95)
+    ok(got[-60:] == sent and len(got) == 95 and len(faults(got)) == 2, 'while it runs, too', got[34:36])
+    f.stop()
+
+    # what the helper never writes
+    top, log = fresh()
+    log.add(2)
+    with open(log.path, 'a') as g:
+        g.write('{"time":"t","event":"grant","uid":0}\n{"time":"t","event":"plain","uid":0}\n')
+    sent = log.add(1)
+    f = Follower(top, log)
+    got = f.wait(6)
+    ok(len(got) == 6 and faults(got) == ['the audit log is not whole: a record that is not in the chain: the helper wrote none such'] and got[-1] == sent[0],
+       'a record outside the chain is told of, unless the helper writes such', got)
+    f.stop()
 
     # words: nothing of a task's plays with a terminal
     top, log = fresh()
@@ -289,6 +377,53 @@ def receive(log, count):
     print(json.dumps({'early': early, 'entries': entries, 'status': p.wait(), 'stderr': p.stderr.read()}))
 
 
+def hear(s, count):
+    return [s.recv(1 << 16).decode() for _ in range(count)]
+
+
+def receive_lines(log, count):
+    """In a mount namespace with a /dev of its own: what a syslog daemon gets that ends and comes again."""
+    def daemon():
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        s.bind('/dev/log')
+        s.settimeout(15)
+        return s
+    p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'syslog', '--state', os.path.dirname(log) + '/position', log],
+                         stderr=subprocess.PIPE, text=True)
+    s = daemon()
+    lines = hear(s, count)
+    s.close()
+    with open(log, 'a') as f:
+        f.write(open(log + '.more').read())
+    time.sleep(0.7)
+    os.unlink('/dev/log')
+    s = daemon()
+    lines += hear(s, count)
+    p.terminate()
+    print(json.dumps({'lines': lines, 'status': p.wait(), 'stderr': p.stderr.read()}))
+
+
+def syslog():
+    top, log = fresh()
+    log.add(1)
+    log.add(1, time='t', event='refuse', reason='x\n<80>forged', code=77)
+    heads = [log.hash]
+    with open(log.path + '.more', 'w') as f:
+        for n in (3, 4):
+            f.write(log.line(time='t', event='grant') + '\n')
+    make = 'd=$(mktemp -d) && mount -t tmpfs none $d && cp -a /dev/null /dev/urandom $d && mount --bind $d /dev && exec "$@"'
+    r = subprocess.run(['unshare', '-m', 'sh', '-c', make, '-', sys.executable, os.path.abspath(__file__), CTL, '--receive-lines', log.path, '2'],
+                       capture_output=True, text=True, timeout=60)
+    if r.returncode:
+        return ok(False, 'syslog is spoken to', r.stdout[-300:] + r.stderr[-900:])
+    j = json.loads(r.stdout)
+    lines = j['lines']
+    ok(re.match(r'<86>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d gpuhelper\[\d+\]: 2026-01-01T00:00:00Z  grant ', lines[0]) and
+       lines[1].startswith('<84>') and '\n' not in lines[1] and lines[1].endswith('; record 2 ' + heads[0]), 'lines of authpriv', lines[:2])
+    ok(['; record %d ' % n in l for n, l in zip((3, 4), lines[2:])] == [True, True] and 'does not take records' in j['stderr'],
+       'what a daemon missed that was gone it gets when it is there again', lines[2:] + [j['stderr']])
+
+
 def journal():
     top, log = fresh()
     a = log.add(time='2026-01-01T00:00:00Z', event='grant', team='ml', pipeline='train', policy='10-train.conf', uid=0, container='c1',
@@ -314,11 +449,15 @@ def journal():
     ok({one['MESSAGE_ID'], two['MESSAGE_ID']} <= known, 'the manual names the kinds')
 
 
+if sys.argv[2:3] == ['--receive-lines']:
+    receive_lines(sys.argv[3], int(sys.argv[4]))
+    sys.exit()
 if sys.argv[2:3] == ['--receive']:
     receive(sys.argv[3], int(sys.argv[4]))
     sys.exit()
 try:
     run()
+    syslog()
     journal()
 finally:
     for t in tops:

@@ -120,22 +120,6 @@ take_linked(struct verify *v, const char *line, size_t len, uint64_t n, const ch
 		v->asked = n;
 }
 
-/*
- * Only who could stop others, and is refused for that or for what was wrong before, has records outside (root/audit.c);
- * and what his wrapper or his quota tells.
- */
-static bool
-stands_outside(const char *event)
-{
-	static const char *const events[] = { "refuse", "plain", "quota", "left-out" };
-	size_t i;
-
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (strcmp(event, events[i]) == 0)
-			return true;
-	return false;
-}
-
 static void
 take_unlinked(struct verify *v, const char *line, size_t len)
 {
@@ -150,7 +134,7 @@ take_unlinked(struct verify *v, const char *line, size_t len)
 	}
 	if ((j = strictjson_object(line, len, &ignored)) == NULL)
 		v->torn++;
-	else if (stands_outside(get_text(j, "event")))
+	else if (audit_stands_outside(get_text(j, "event")))
 		v->outside++;
 	else
 		fault(v, "a record that is not in the chain: the helper wrote none such");

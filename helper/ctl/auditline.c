@@ -2,6 +2,7 @@
 #include "auditline.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ctl.h"
 
@@ -72,4 +73,16 @@ audit_line(const json_t *record, struct buf *b)
 	if (*get_text(record, "user") == '\0')
 		add_number(b, "; uid ", json_object_get(record, "uid"));
 	add_text(b, ": ", get_text(record, "reason"));
+}
+
+bool
+audit_stands_outside(const char *event)
+{
+	static const char *const events[] = { "refuse", "plain", "quota", "left-out" };
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (strcmp(event, events[i]) == 0)
+			return true;
+	return false;
 }

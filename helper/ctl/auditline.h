@@ -16,4 +16,10 @@ void audit_pipeline_name(const char *team, const char *pipeline, char out[256]);
  */
 void audit_line(const json_t *record, struct buf *out);
 
+/*
+ * Only who could stop others, and is refused for that or for what was wrong before, has records outside (root/audit.c);
+ * and what his wrapper or his quota tells.
+ */
+bool audit_stands_outside(const char *event);
+
 #endif

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "../pure/auditchain.h"
+#include "../pure/cleanup.h"
 
 #define LINE_MAX_BYTES (16U << 20)
 #define STEP (1U << 17)
+#define LOOK_BACK 65536		/* bytes: a record is shorter */
 
 int
 log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
@@ -106,6 +108,26 @@ log_close(struct log_reader *r)
 	r->text = NULL;
 	/* what was still in the buffer of a file that ends too early comes as an error of closing it */
 	return gzclose(r->f) == Z_OK && (error == Z_OK || error == Z_STREAM_END);
+}
+
+bool
+log_is_past(int fd, off_t size, uint64_t number)
+{
+	const size_t room = size < LOOK_BACK ? (size_t)size : LOOK_BACK;
+	autofree char *text = malloc(room + 1);
+	const char *end, *line, *before;
+	char prev[AUDIT_HASH];
+	uint64_t n;
+
+	if (text == NULL || pread(fd, text, room, size - (off_t)room) != (ssize_t)room)
+		return false;
+	for (end = memrchr(text, '\n', room); end != NULL; end = before) {
+		before = memrchr(text, '\n', (size_t)(end - text));
+		line = before != NULL ? before + 1 : text;
+		if (audit_link_read(line, (size_t)(end - line), &n, prev))
+			return n > number;
+	}
+	return false;
 }
 
 void

@@ -42,6 +42,12 @@ ssize_t log_line(struct log_reader *r, const char **line);
 /* False if the file was damaged, or cut off in the midst of what is compressed. */
 bool log_close(struct log_reader *r);
 
+/*
+ * Is a record after that of this number among the first «size» bytes of the file?  By the last record of the chain there;
+ * false, too, where there is none near their end.  So who has read them up to that record knows that they are others.
+ */
+bool log_is_past(int fd, off_t size, uint64_t number);
+
 /* The time that a record's line says, as it stands there; *out is left alone where it says none. */
 void log_time(const char *line, size_t len, char out[40]);
 

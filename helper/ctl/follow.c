@@ -26,6 +26,7 @@
 #include "auditline.h"
 #include "auditlog.h"
 #include "ctl.h"
+#include "position.h"
 #include "sink.h"
 
 #define NAP_MS 5000		/* where inotify tells nothing; and until a journal is there again */
@@ -35,7 +36,8 @@
 struct follow {
 	enum sink sink;
 	const char *log;
-	char *state_dir, *state_name;	/* of the position; NULL: it is not kept */
+	struct position position;
+	bool unsaved;			/* the last one could not be written, which was told */
 	struct audit_head at;		/* the last record that was sent; of its file file_id(), and how much was sent */
 	bool known;			/* at.records is one that was sent, or that another start has sent */
 	bool again;			/* lines that were sent once may come: those up to at.records are passed over */
@@ -54,54 +56,18 @@ stop(int sig)
 	stopped = 1;
 }
 
-/* Position. */
-
-/* Where it is kept: «dir» and the name in it. */
-static int
-split_state(struct follow *f, const char *path, struct why *why)
+/* What was sent is sent: where that can't be written down it goes on, and another start would send it again. */
+static void
+save(struct follow *f)
 {
-	const char *slash = strrchr(path, '/');
+	struct why why;
 
-	f->state_dir = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-	f->state_name = strdup(slash == NULL ? path : slash + 1);
-	if (f->state_dir == NULL || f->state_name == NULL)
-		return refuse_nomem(why);
-	return *f->state_name != '\0' ? 0 : refuse(why, WHY_USAGE, "audit follow: --state %s: name a file", path);
-}
-
-static int
-load_state(struct follow *f, struct why *why)
-{
-	autoclose int dir = f->state_dir == NULL ? -1 : open(f->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = NULL;
-	size_t len;
-
-	audit_head_begin(&f->at);
-	if (f->state_dir == NULL)
-		return 0;
-	if (dir == -1)
-		return refuse(why, WHY_IO, "%s: %s", f->state_dir, strerror(errno));
-	if ((text = file_read_at(dir, f->state_name, AUDIT_HEAD_BYTES, &len)) == NULL)
-		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s%s: %s", f->state_dir, f->state_name, strerror(errno));
-	if (!audit_head_read(text, len, &f->at))
-		return refuse(why, WHY_DATA, "%s%s is no position of this program's: remove it to begin with the log's first record",
-		    f->state_dir, f->state_name);
-	f->known = f->at.records > 0;
-	return 0;
-}
-
-static int
-save_state(const struct follow *f, struct why *why)
-{
-	autoclose int dir = -1;
-	char text[AUDIT_HEAD_BYTES];
-
-	if (f->state_dir == NULL)
-		return 0;
-	if ((dir = open(f->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "%s: %s", f->state_dir, strerror(errno));
-	audit_head_write(&f->at, text);
-	return ctl_write_file(dir, f->state_name, f->state_name, text, sizeof(text), NULL, why);
+	if (position_save(&f->position, &f->at, &why) == 0)
+		f->unsaved = false;
+	else if (!f->unsaved) {
+		f->unsaved = true;
+		(void)complain(why.code, "%s", why.text);
+	}
 }
 
 /* Sending. */
@@ -110,9 +76,13 @@ save_state(const struct follow *f, struct why *why)
 static bool
 send(const struct follow *f, const struct sink_entry *e)
 {
-	const struct timespec nap = { .tv_nsec = 500 * 1000000 };
+	const struct timespec nap = { .tv_nsec = 500 * 1000000 }, none = { 0 };
 	bool told = false;
 
+	/* a signal that has come by now is heard */
+	(void)ppoll(NULL, 0, &none, &f->mask);
+	if (stopped)
+		return false;
 	while (!sink_send(f->sink, e)) {
 		if (f->sink >= SINK_STDOUT)
 			exit(complain(WHY_IO, "stdout can't be written"));
@@ -162,6 +132,11 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 	    strcmp(event, "plain") == 0 || strcmp(event, "draining") == 0 || strcmp(event, "undo") == 0;
 	bool sent;
 
+	if (as == NULL && record != NULL && f->known && !audit_stands_outside(event) &&
+	    !send_fault(f, "the audit log is not whole: a record that is not in the chain: the helper wrote none such")) {
+		json_decref(record);
+		return false;
+	}
 	if (record != NULL)
 		audit_line(record, &message);
 	else
@@ -213,15 +188,40 @@ file_id(int fd, const char *path)
 }
 
 /*
+ * 1: it was cut off.  What is left, or was written since, is passed over as far as it was sent.  0: it was not, or we
+ * are to stop; -1 with *why.
+ */
+static int
+check_cut(struct follow *f, struct why *why)
+{
+	bool told = false;
+	struct stat st;
+
+	if (fstat(f->log_fd, &st) == -1)
+		return refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
+	if ((uint64_t)st.st_size < f->at.size)
+		told = send_fault(f, "the audit log was cut off: %" PRIu64 " bytes of it were sent, and it has %lld", f->at.size,
+		    (long long)st.st_size);
+	else if (f->known && log_is_past(f->log_fd, (off_t)f->at.size, f->at.records))
+		told = send_fault(f, "the audit log was cut off, and has grown since: %" PRIu64 " bytes of it were sent", f->at.size);
+	if (!told)
+		return 0;
+	f->at.size = 0;
+	f->again = f->known;
+	return 1;
+}
+
+/*
  * What the open log has behind at.size, whole lines alone: a record is one when its newline is there.  1: there was
  * something; 0: nothing; -1 with *why.
  */
 static int
 take_more(struct follow *f, struct why *why)
 {
-	size_t n = 0;
 	char *more, *line, *end;
+	size_t n = 0;
 	ssize_t got;
+	int cut;
 
 	do {
 		if (f->room - n < CHUNK) {
@@ -234,6 +234,9 @@ take_more(struct follow *f, struct why *why)
 			return refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
 		n += (size_t)got;
 	} while (got > 0 && memrchr(f->text, '\n', n) == NULL);
+	/* asked after it was read: what was cut off before that is not what was sent until then */
+	if ((cut = check_cut(f, why)) != 0)
+		return cut;
 	for (line = f->text; n > 0; line = end + 1) {
 		if ((end = memchr(line, '\n', (size_t)(f->text + n - line))) == NULL)
 			break;
@@ -250,9 +253,11 @@ take_rest(struct follow *f, struct why *why)
 {
 	int more;
 
-	while ((more = take_more(f, why)) == 1 && save_state(f, why) == 0 && !stopped)
-		;
-	return more == 0 || stopped;
+	while ((more = take_more(f, why)) == 1 && !stopped)
+		save(f);
+	if (more == 1)
+		save(f);
+	return more != -1;
 }
 
 /* A rotated file, from its beginning; records that were sent are passed over.  It is not written to any more. */
@@ -265,12 +270,14 @@ take_file(struct follow *f, const char *path, struct why *why)
 
 	if (log_open(&r, path, why) == -1)
 		return -1;
-	while (!stopped && (n = log_line(&r, &line)) >= 0)
+	/* a line without its newline never came to be a record (audit_verify.c) */
+	while (!stopped && (n = log_line(&r, &line)) >= 0 && r.newline)
 		if (!take_line(f, line, (size_t)n))
 			break;
 	if (!log_close(&r) && !send_fault(f, "%s can't be read to its end", path))
 		stopped = 1;
-	return save_state(f, why);
+	save(f);
+	return 0;
 }
 
 /* Opens the file that is the log now.  1: there is none yet. */
@@ -353,24 +360,6 @@ catch_up(struct follow *f, struct why *why)
 	return ret;
 }
 
-/* Shorter than what was sent of it: what is left is passed over, as far as it was sent. */
-static int
-check_cut(struct follow *f, struct why *why)
-{
-	struct stat st;
-
-	if (fstat(f->log_fd, &st) == -1)
-		return refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
-	if ((uint64_t)st.st_size >= f->at.size)
-		return 0;
-	if (!send_fault(f, "the audit log was cut off: %" PRIu64 " bytes of it were sent, and it has %lld", f->at.size,
-	    (long long)st.st_size))
-		return 0;
-	f->at.size = 0;
-	f->again = f->known;
-	return 0;
-}
-
 /* Is the open file still the log?  One that was rotated away is read to its end first, by who asks. */
 static bool
 is_rotated(const struct follow *f)
@@ -422,7 +411,7 @@ round_trip(struct follow *f, struct why *why)
 		return 0;
 	/* asked before it is read: what is written in between is there for the next round */
 	rotated = is_rotated(f);
-	if (check_cut(f, why) == -1 || !take_rest(f, why))
+	if (!take_rest(f, why))
 		return -1;
 	f->again = false;
 	if (!rotated || stopped)
@@ -437,7 +426,10 @@ follow(struct follow *f, struct why *why)
 {
 	int more = 0;
 
-	if (load_state(f, why) == -1 || catch_up(f, why) == -1)
+	if (position_load(&f->position, &f->at, why) == -1)
+		return -1;
+	f->known = f->at.records > 0;
+	if (catch_up(f, why) == -1)
 		return -1;
 	while (!stopped) {
 		watch(f);
@@ -476,15 +468,12 @@ ctl_audit_follow(const struct options *o)
 	if (!sink_find(o->to, o->json, &f.sink))
 		return misuse(o, "audit follow: --to must be journal, syslog or stdout, and --json is for stdout");
 	hear_signals(&f);
-	ret = o->state != NULL ? split_state(&f, o->state, &why) : 0;
-	if (ret == 0)
-		ret = follow(&f, &why);
+	ret = position_open(&f.position, o->state, &why) == -1 ? -1 : follow(&f, &why);
+	position_close(&f.position);
 	if (f.log_fd != -1)
 		close(f.log_fd);
 	if (f.events != -1)
 		close(f.events);
 	free(f.text);
-	free(f.state_dir);
-	free(f.state_name);
 	return ret == -1 ? complain(why.code, "%s", why.text) : 0;
 }

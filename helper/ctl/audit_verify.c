@@ -17,6 +17,7 @@
 #include "../pure/auditchain.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
+#include "auditline.h"
 #include "ctl.h"
 #include "logset.h"
 

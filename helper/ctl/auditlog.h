@@ -43,8 +43,9 @@ ssize_t log_line(struct log_reader *r, const char **line);
 bool log_close(struct log_reader *r);
 
 /*
- * Is a record after that of this number among the first «size» bytes of the file?  By the last record of the chain there;
- * false, too, where there is none near their end.  So who has read them up to that record knows that they are others.
+ * Is a record after that of this number among the first «size» bytes of the file?  By the last record of the chain
+ * there; false, too, where there is none near their end.  So who has read them up to that record knows that they are
+ * others.
  */
 bool log_is_past(int fd, off_t size, uint64_t number);
 

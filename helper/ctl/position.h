@@ -11,8 +11,8 @@ struct position {
 };
 
 /*
- * Where it is kept; NULL: nowhere.  -1 with *why (WHY_AGAIN: another follower has it, and each would send what the other
- * has sent).  position_close() in either case.
+ * Where it is kept; NULL: nowhere.  -1 with *why (WHY_AGAIN: another follower has it, and each would send what the
+ * other has sent).  position_close() in either case.
  */
 int position_open(struct position *p, const char *path, struct why *why);
 void position_close(struct position *p);

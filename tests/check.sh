@@ -144,6 +144,7 @@ manuals() {
 	for m in helper/man/*.[1578]; do
 		tap "mandoc -Tlint: ${m##*/}" sh -c "! mandoc -Tlint -W warning '$m' | grep ."
 	done
+	tap "spelling of documents and comments" sh tests/lib/spelling.sh
 	for f in policy.d/*.conf.example; do
 		cp "$f" "build/${f##*/}.conf"
 		tap "$f parses" build/gpuhelperctl check "build/${f##*/}.conf"

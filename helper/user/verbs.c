@@ -27,7 +27,7 @@ const struct option verbs_globals[] = {
 	{ "debug", 0, TAKES_NONE, BOTH, ROLE_PASSED, "the amount of messages" },
 	{ "criu", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "the program that checkpoint and restore run as the caller" },
 	{ "systemd-cgroup", 0, TAKES_NONE, BOTH, ROLE_SYSTEMD_CGROUP, "whether systemd makes the container's cgroup" },
-	{ "cgroup-manager", 0, TAKES_VALUE, CRUN, ROLE_CGROUP_MANAGER, "the maker of the cgroup; «disabled» means no device rules" },
+	{ "cgroup-manager", 0, TAKES_VALUE, CRUN, ROLE_CGROUP_MANAGER, "the cgroup's maker; «disabled»: no device rules" },
 	{ "rootless", 0, TAKES_VALUE, BOTH, ROLE_ROOTLESS, "whether runc continues without device rules («true»)" },
 	{ "version", 'v', TAKES_NONE, BOTH, ROLE_HELP, "nothing; the runtime only prints" },
 	{ NULL, 'V', TAKES_NONE, CRUN, ROLE_HELP, "nothing; the runtime only prints" },
@@ -39,10 +39,10 @@ const struct option verbs_globals[] = {
 #define CONSOLE { "console-socket", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the receiver of the terminal" }
 #define PID_FILE { "pid-file", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "a file that the runtime writes as the caller" }
 #define PIDFD { "pidfd-socket", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "the receiver of a handle of the process" }
-#define FDS { "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the open files of the caller that the process inherits" }
-#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "refused because only the bundle's config.json counts" }
+#define FDS { "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the caller's open files that the process inherits" }
+#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "only the bundle's config.json counts" }
 #define DETACH { "detach", 'd', TAKES_NONE, BOTH, ROLE_DETACH, "whether the runtime stays" }
-#define KEYRING { "no-new-keyring", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether the process has the caller's session keyring" }
+#define KEYRING { "no-new-keyring", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether the caller's session keyring is kept" }
 #define NO_PIVOT(runtimes) { "no-pivot", 0, TAKES_NONE, runtimes, ROLE_NO_PIVOT, \
 	"whether the host's mounts stay beneath its own" }
 #define SUBREAPER(runtimes) { "no-subreaper", 0, TAKES_NONE, runtimes, ROLE_PASSED, "the reaper of orphaned processes" }
@@ -98,7 +98,7 @@ static const struct option exec[] = {
 	{ "cap", 'c', TAKES_VALUE, BOTH, ROLE_CAP, "the capabilities" },
 	{ "cgroup", 0, TAKES_VALUE, BOTH, ROLE_EXEC_CGROUP, "the cgroup, relative to the container's; crun accepts «..»" },
 	{ "process-label", 0, TAKES_VALUE, BOTH, ROLE_LABEL, "the SELinux label" },
-	{ "apparmor", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the AppArmor profile, which opens no device that the cgroup closes" },
+	{ "apparmor", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the AppArmor profile, which opens no closed device" },
 	{ "user", 'u', TAKES_VALUE, BOTH, ROLE_PASSED, "the user; the cgroup still closes that user's nodes" },
 	{ "additional-gids", 'g', TAKES_VALUE, RUNC, ROLE_PASSED, "the groups; the cgroup still closes their nodes" },
 	{ "cwd", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the working directory in the container" },

@@ -11,8 +11,8 @@ deb="$build dpkg-dev debhelper selinux-policy-dev"
 rpm="$build rpm selinux-policy-dev"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
-check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc cppcheck procps binutils file openssl
-systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
+check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc codespell cppcheck procps binutils file
+openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
 dpkg-dev debhelper rpm lintian"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
@@ -36,7 +36,7 @@ if ! command -v apt-get >/dev/null; then
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
 	    systemd-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
 	    glibc-static libcurl-devel libyaml-devel zlib-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
-	    cppcheck procps-ng openssl
+	    codespell cppcheck procps-ng openssl
 	EOF
 	exit 2
 fi

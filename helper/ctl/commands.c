@@ -54,156 +54,161 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
 };
 
-#define CONFIG_DIR { OPT_CONFIG_DIR, false, "in place of " GPUHELPER_CONFDIR }
+#define CONFIG_DIR { OPT_CONFIG_DIR, false, "read this directory instead of " GPUHELPER_CONFDIR }
 #define JSON { OPT_JSON, false, "print JSON, for programs" }
 #define END { OPTS, false, NULL }
 
 static const struct takes takes_check[] = { CONFIG_DIR, JSON,
-	{ OPT_STRICT, false, "a warning fails, too" },
-	{ OPT_AGAINST, false, "judge the policies by the GPUs of these hosts: {\"HOST\": what devices --json printed}" },
-	{ OPT_VERBOSE, false, "say also what was read, and what device cgroups hold" },
+	{ OPT_STRICT, false, "treat warnings as errors" },
+	{ OPT_AGAINST, false, "compare the policies with the GPUs of other hosts: {\"HOST\": output of devices --json}" },
+	{ OPT_VERBOSE, false, "also print what was read, and what device cgroups enforce" },
 	END };
 static const struct takes takes_explain[] = { CONFIG_DIR, JSON,
-	{ OPT_BUNDLE, false, "the container is that of this bundle, which says all but the user" },
-	{ OPT_PIPELINE, false, "it is one of this pipeline" },
-	{ OPT_JOB, false, "and of this job" },
-	{ OPT_INSTANCE_VARS, false, "and has these instance variables" },
-	{ OPT_IDENTITY, false, "how that is known; as if by a token where this is left out" },
-	{ OPT_ISSUER, false, "who signed the token" },
-	{ OPT_TOKEN_FILE, false, "it brings this token, each check of which is printed" },
-	{ OPT_AT, false, "judge the token as of then: seconds since 1970, or 2026-11-20T23:06:00Z" },
-	{ OPT_GPUS, false, "it asks for these, as in GPUHELPER_GPUS" },
-	{ OPT_FOLDERS, false, "it asks for these, as in GPUHELPER_FOLDERS" },
-	{ OPT_USER, false, "who runs the worker, by name or uid; else who runs this" },
+	{ OPT_BUNDLE, false, "the container of this bundle; replaces the other options except --user" },
+	{ OPT_PIPELINE, false, "the container's pipeline" },
+	{ OPT_JOB, false, "its job" },
+	{ OPT_INSTANCE_VARS, false, "its instance variables" },
+	{ OPT_IDENTITY, false, "the proof of the pipeline; default: a valid token" },
+	{ OPT_ISSUER, false, "the issuer of the token" },
+	{ OPT_TOKEN_FILE, false, "the container brings this token; print each check of it" },
+	{ OPT_AT, false, "judge the token as of this time: seconds since 1970, or 2026-11-20T23:06:00Z" },
+	{ OPT_GPUS, false, "the GPUs that it requests, as in GPUHELPER_GPUS" },
+	{ OPT_FOLDERS, false, "the folders that it requests, as in GPUHELPER_FOLDERS" },
+	{ OPT_USER, false, "the user who runs the worker, by name or uid; default: you" },
 	END };
 static const struct takes takes_devices[] = { CONFIG_DIR, JSON, END };
 static const struct takes takes_test[] = { CONFIG_DIR, JSON,
-	{ OPT_DEVICES, false, "the GPUs are those that «devices --json» of some host printed" },
-	{ OPT_VERBOSE, false, "name also each test that passes" },
+	{ OPT_DEVICES, false, "take the GPUs from this output of «devices --json»" },
+	{ OPT_VERBOSE, false, "also name each test that passes" },
 	END };
 static const struct takes takes_edit[] = { CONFIG_DIR, END };
 static const struct takes takes_doctor[] = { JSON,
-	{ OPT_USER, false, "look on behalf of this user, by name or uid; for root" },
+	{ OPT_USER, false, "check on behalf of this user, by name or uid; for root" },
 	END };
 static const struct takes takes_fetch[] = { CONFIG_DIR, JSON,
-	{ OPT_OUTPUT_DIR, false, "write to this directory, and not to the issuers' own files" },
-	{ OPT_CACERT, false, "verify certificates against these, and not the system's" },
+	{ OPT_OUTPUT_DIR, false, "write to this directory instead of the issuers' key files" },
+	{ OPT_CACERT, false, "verify certificates against this file instead of the system's store" },
 	END };
 static const struct takes takes_show[] = { CONFIG_DIR, JSON, END };
-static const struct takes takes_import[] = { CONFIG_DIR, JSON, { OPT_ISSUER, true, "whose keys they are" }, END };
+static const struct takes takes_import[] = { CONFIG_DIR, JSON, { OPT_ISSUER, true, "the issuer of the keys" }, END };
 static const struct takes takes_place[] = { CONFIG_DIR, JSON,
-	{ OPT_FROM, true, "where «keys fetch --output-dir» left them" },
+	{ OPT_FROM, true, "the directory that «keys fetch --output-dir» wrote" },
 	END };
 static const struct takes takes_json[] = { JSON, END };
-static const struct takes takes_reap[] = { JSON, { OPT_DRY_RUN, false, "only name them" }, END };
+static const struct takes takes_reap[] = { JSON, { OPT_DRY_RUN, false, "only name the leases that would end" }, END };
 static const struct takes takes_validate[] = { JSON,
-	{ OPT_HOST, false, "compare them with this host, too" },
+	{ OPT_HOST, false, "also compare the specs with this host" },
 	END };
 static const struct takes takes_list[] = { JSON,
-	{ OPT_SPEC_DIRS, false, "in place of /etc/cdi:/run/cdi" },
+	{ OPT_SPEC_DIRS, false, "read these directories instead of /etc/cdi:/run/cdi" },
 	END };
 static const struct takes takes_inject[] = { JSON,
-	{ OPT_SPEC_DIRS, false, "in place of /etc/cdi:/run/cdi" },
-	{ OPT_DEVICE, true, "vendor/class=name; may be given again" },
+	{ OPT_SPEC_DIRS, false, "read these directories instead of /etc/cdi:/run/cdi" },
+	{ OPT_DEVICE, true, "vendor/class=name; may be repeated" },
 	END };
 static const struct takes takes_generate[] = { JSON,
-	{ OPT_VENDOR, false, "whose GPUs; else those that are here" },
-	{ OPT_OUTPUT, false, "write it there; else it goes to stdout" },
-	{ OPT_ROCM_LIBS, false, "AMD: the libraries of /opt/rocm/lib come along" },
-	{ OPT_MPS, false, "NVIDIA: the Multi-Process Service comes along" },
-	{ OPT_ROOT, false, "the host is the one whose root directory this is" },
+	{ OPT_VENDOR, false, "the vendor; default: the vendor of this host's GPUs" },
+	{ OPT_OUTPUT, false, "write the spec there instead of to stdout" },
+	{ OPT_ROCM_LIBS, false, "AMD: add the libraries of /opt/rocm/lib" },
+	{ OPT_MPS, false, "NVIDIA: add the Multi-Process Service" },
+	{ OPT_ROOT, false, "describe the host with this root directory" },
 	END };
 
 static const struct takes takes_audit[] = { JSON,
-	{ OPT_SINCE, false, "30m, 12h or 7d ago, or since 2026-11-20T23:06:00Z" },
-	{ OPT_PIPELINE, false, "of this pipeline alone" },
-	{ OPT_DENIED, false, "only what was refused" },
+	{ OPT_SINCE, false, "only records since 30m, 12h or 7d ago, or 2026-11-20T23:06:00Z" },
+	{ OPT_PIPELINE, false, "only records of this pipeline" },
+	{ OPT_DENIED, false, "only refusals" },
 	END };
 static const struct takes takes_verify[] = { JSON,
-	{ OPT_HEAD, false, "the log was once up to this record, whose hash this command printed then" },
+	{ OPT_HEAD, false, "verify that the log still contains the record with this hash, which this command printed" },
 	END };
 static const struct takes takes_follow[] = {
-	{ OPT_TO, true, "where the records go" },
-	{ OPT_STATE, false, "the last record that was sent is written down here, and the next start goes on behind it" },
-	{ OPT_JSON, false, "to stdout: the records as they are" },
+	{ OPT_TO, true, "the destination" },
+	{ OPT_STATE, false, "store the position here; the next start continues there" },
+	{ OPT_JSON, false, "with --to stdout: print the records unchanged" },
 	END };
 static const struct takes takes_report[] = {
-	{ OPT_OUTPUT, true, "write the page to this file; - is stdout" },
-	{ OPT_SINCE, false, "from 30d or 12h ago, or 2026-11-20T23:06:00Z, on; else from the first record on" },
-	{ OPT_UNTIL, false, "up to then, likewise; else up to now, or of files that are named to the last record" },
+	{ OPT_OUTPUT, true, "write the page to this file; - means stdout" },
+	{ OPT_SINCE, false, "the beginning: 30d or 12h ago, or 2026-11-20T23:06:00Z; default: the first record" },
+	{ OPT_UNTIL, false, "the end; default: now, or with FILE the last record" },
 	END };
 static const struct takes takes_setup[] = {
-	{ OPT_DRY_RUN, false, "only say what would be done" },
-	{ OPT_UNDO, false, "take away what this command has put there" },
-	{ OPT_WORKER_DIR, false, "the worker's work directory, where it can't be seen" },
-	{ OPT_TAGS, false, "give the worker tags; with --undo: take these alone away" },
+	{ OPT_DRY_RUN, false, "only print what would be done" },
+	{ OPT_UNDO, false, "remove everything that this command has added" },
+	{ OPT_WORKER_DIR, false, "the worker's work directory, if the command can't find it" },
+	{ OPT_TAGS, false, "give the worker tags; with --undo: remove only the tags" },
 	END };
 
 static const struct takes takes_status[] = { JSON,
-	{ OPT_WATCH, false, "again each two seconds, until interrupted" },
+	{ OPT_WATCH, false, "repeat every two seconds until interrupted" },
 	END };
 static const struct takes takes_drain[] = {
-	{ OPT_WHY, false, "the reason, which status, and tasks that are refused, are told" },
+	{ OPT_WHY, false, "the reason, which status and refused tasks show" },
 	END };
 static const struct takes takes_undrain[] = {
-	{ OPT_ALL, false, "all GPUs that are drained" },
+	{ OPT_ALL, false, "all drained GPUs" },
 	END };
 static const struct takes takes_health[] = { JSON,
-	{ OPT_MARK, false, "no further container gets a GPU that is found sick; for root" },
+	{ OPT_MARK, false, "grant sick GPUs to no further container; for root" },
 	END };
 static const struct takes takes_end[] = {
-	{ OPT_DRY_RUN, false, "only say what would become of the container" },
-	{ OPT_YES, false, "without asking" },
+	{ OPT_DRY_RUN, false, "only print what would happen to the container" },
+	{ OPT_YES, false, "do not ask" },
 	END };
 static const struct takes takes_metrics[] = { CONFIG_DIR,
-	{ OPT_OUTPUT, false, "write it to this file; else it goes to stdout" },
+	{ OPT_OUTPUT, false, "write to this file instead of stdout" },
 	END };
 
 static const struct takes takes_none[] = { END };
 
 const struct command commands[] = {
-	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "judge gpuhelper.conf and the policies", takes_check, ctl_check },
-	{ "explain", "", 0, 0, "which policy decides about a container, and why no other does", takes_explain, ctl_explain },
-	{ "test", "FILE|-", 1, 1, "whether the policies decide as a file of requests expects", takes_test, ctl_test },
-	{ "edit", "gpuhelper.conf|POLICY", 1, 1, "change a file of the configuration, checked before it counts", takes_edit,
-	  ctl_edit },
-	{ "show-config", "", 0, 0, "the settings and policies in force, with all defaults", takes_show, ctl_show_config },
-	{ "devices", "", 0, 0, "the GPUs of this host and their nodes", takes_devices, ctl_devices },
-	{ "tags", "", 0, 0, "the tags of a Concourse worker that has this host's GPUs", takes_devices, ctl_tags },
-	{ "keys fetch", "[ISSUER_URL]", 0, 1, "fetch the keys with which tokens are verified", takes_fetch, ctl_keys_fetch },
-	{ "keys show", "", 0, 0, "those keys, how old they are, and which can't be used", takes_show, ctl_keys_show },
-	{ "keys import", "FILE|-", 1, 1, "put keys that came another way in their place", takes_import, ctl_keys_import },
-	{ "keys place", "", 0, 0, "put fetched keys in their places", takes_place, ctl_keys_place },
-	{ "status", "", 0, 0, "each GPU and who holds it, and who waits", takes_status, ctl_status },
+	{ "check", "[DIR|FILE|- ...]", 0, SIZE_MAX, "check gpuhelper.conf and the policies for errors and doubtful rules",
+	  takes_check, ctl_check },
+	{ "explain", "", 0, 0, "show which policy decides about a container, and why", takes_explain, ctl_explain },
+	{ "test", "FILE|-", 1, 1, "compare the policies' answers with a file of requests and expected outcomes", takes_test,
+	  ctl_test },
+	{ "edit", "gpuhelper.conf|POLICY", 1, 1, "edit a file of the configuration, and check it before it takes effect",
+	  takes_edit, ctl_edit },
+	{ "show-config", "", 0, 0, "print the settings and policies in force, including defaults", takes_show,
+	  ctl_show_config },
+	{ "devices", "", 0, 0, "list the GPUs of this host and their device nodes", takes_devices, ctl_devices },
+	{ "tags", "", 0, 0, "print the Concourse tags that describe this host's GPUs", takes_devices, ctl_tags },
+	{ "keys fetch", "[ISSUER_URL]", 0, 1, "fetch the issuers' public keys, which verify tokens",
+	  takes_fetch, ctl_keys_fetch },
+	{ "keys show", "", 0, 0, "list the issuers' keys, their age, and which can't be used", takes_show, ctl_keys_show },
+	{ "keys import", "FILE|-", 1, 1, "install an issuer's keys from a file", takes_import, ctl_keys_import },
+	{ "keys place", "", 0, 0, "install keys that «keys fetch --output-dir» wrote", takes_place, ctl_keys_place },
+	{ "status", "", 0, 0, "list the GPUs, the containers that hold them, and the queue", takes_status, ctl_status },
 	{ "drain", "GPU", 1, 1, "take a GPU out of service: no further container gets it", takes_drain, ctl_drain },
-	{ "undrain", "[GPU]", 0, 1, "put it back into service", takes_undrain, ctl_undrain },
-	{ "health", "", 0, 0, "whether the kernel says that a GPU is broken", takes_health, ctl_health },
+	{ "undrain", "[GPU]", 0, 1, "return a GPU to service", takes_undrain, ctl_undrain },
+	{ "health", "", 0, 0, "find broken GPUs by what the kernel reports", takes_health, ctl_health },
 	{ "end", "CONTAINER", 1, 1, "end a container that holds GPUs", takes_end, ctl_end },
-	{ "metrics", "", 0, 0, "leases, waits, refusals and GPUs as numbers for Prometheus", takes_metrics, ctl_metrics },
+	{ "metrics", "", 0, 0, "print leases, waits, refusals and GPUs as numbers for Prometheus",
+	  takes_metrics, ctl_metrics },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },
-	{ "reapply", "", 0, 0, "open leased nodes again that something has reset", takes_json, ctl_reapply },
-	{ "cdi validate", "FILE|- ...", 1, SIZE_MAX, "whether CDI specs are valid, and safe for a helper of root's",
+	{ "reapply", "", 0, 0, "restore the permissions of leased nodes that something has reset", takes_json, ctl_reapply },
+	{ "cdi validate", "FILE|- ...", 1, SIZE_MAX, "check that CDI specs are valid, and safe for a helper that runs as root",
 	  takes_validate, ctl_cdi_validate },
-	{ "cdi list", "", 0, 0, "the CDI devices of this host, and where they are from", takes_list, ctl_cdi_list },
-	{ "cdi inject", "CONFIG.json|-", 1, 1, "that config.json with these devices in it, on stdout", takes_inject,
+	{ "cdi list", "", 0, 0, "list the CDI devices of this host, and the file of each", takes_list, ctl_cdi_list },
+	{ "cdi inject", "CONFIG.json|-", 1, 1, "print a config.json with the edits of CDI devices", takes_inject,
 	  ctl_cdi_inject },
-	{ "cdi generate", "", 0, 0, "a CDI spec of this host's GPUs and their driver's files", takes_generate,
+	{ "cdi generate", "", 0, 0, "print a CDI spec of this host's GPUs and their driver's files", takes_generate,
 	  ctl_cdi_generate },
-	{ "audit show", "[FILE|- ...]", 0, SIZE_MAX, "what the audit log tells, a line for each record", takes_audit,
+	{ "audit show", "[FILE|- ...]", 0, SIZE_MAX, "print a line for each record of the audit log", takes_audit,
 	  ctl_audit_show },
-	{ "audit verify", "[FILE ...]", 0, SIZE_MAX, "whether any record of the audit log was changed, removed or moved",
+	{ "audit verify", "[FILE ...]", 0, SIZE_MAX, "check that no record of the audit log was changed, removed or moved",
 	  takes_verify, ctl_audit_verify },
-	{ "audit follow", "[FILE]", 0, 1, "send each record on as it is written, to the journal or to syslog", takes_follow,
+	{ "audit follow", "[FILE]", 0, 1, "send new audit records to the journal, syslog or stdout", takes_follow,
 	  ctl_audit_follow },
-	{ "report", "[FILE ...]", 0, SIZE_MAX, "who used the GPUs, and who was denied them, as a page to be looked at",
+	{ "report", "[FILE ...]", 0, SIZE_MAX, "write an HTML page about the use of the GPUs, waits and refusals",
 	  takes_report, ctl_report },
-	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
+	{ "setup concourse", "", 0, 0, "put gpuhelper in front of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
-	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },
-	{ "help", "[COMMAND]", 0, 2, "what a subcommand is for, and its options", takes_json, help_print },
-	{ "complete", "-- [WORD ...]", 0, SIZE_MAX, "what could stand where the last of these words is, for shells",
+	{ "doctor", "", 0, 0, "check each step from the engine to the GPUs", takes_doctor, ctl_doctor },
+	{ "help", "[COMMAND]", 0, 2, "print the subcommands, or the options of one", takes_json, help_print },
+	{ "complete", "-- [WORD ...]", 0, SIZE_MAX, "print the words that could replace the last WORD, for shells",
 	  takes_none, ctl_complete },
-	{ "version", "", 0, 0, "which version this is", takes_json, ctl_version },
+	{ "version", "", 0, 0, "print the version", takes_json, ctl_version },
 };
 const size_t commands_n = sizeof(commands) / sizeof(commands[0]);
 

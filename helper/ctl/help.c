@@ -63,8 +63,8 @@ put_all(void)
 		put_usage("  ", &commands[i]);
 		printf("      %s\n", commands[i].summary);
 	}
-	puts("\n  -h, --help         this, or with a command its options\n"
-	    "  -V, --version      which version this is\n\n"
+	puts("\n  -h, --help         print this help, or with a command its options\n"
+	    "  -V, --version      print the version\n\n"
 	    "See gpuhelperctl(8).");
 }
 

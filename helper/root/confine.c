@@ -45,7 +45,7 @@ confined_start(int argc, char **argv, const struct confinement *c)
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return printf("%s " GPUHELPER_VERSION "\n", c->name) < 0 ? WHY_IO : 0;
 	if (argc > 1 || !frame_is_stream(SPAWN_CHANNEL)) {
-		fprintf(stderr, "usage: %s is started by gpuhelper alone (see gpuhelper(8))\n", c->name);
+		fprintf(stderr, "usage: do not run %s by hand: gpuhelper starts it (see gpuhelper(8))\n", c->name);
 		return WHY_USAGE;
 	}
 	return confine(c, &ignored) == 0 ? -1 : WHY_BUG;

@@ -214,8 +214,8 @@ main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
 	if (argc > 1 && door != DOOR_SOCKET)
-		return say("usage: gpuhelper is started by gpuhelper-runc, without arguments, or by systemd with --socket "
-		    "(see gpuhelper(8))\n", WHY_USAGE);
+		return say("usage: do not run gpuhelper by hand: gpuhelper-runc starts it without arguments, systemd with "
+		    "--socket (see gpuhelper(8))\n", WHY_USAGE);
 	if (!heap_is_whole())
 		return say("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = live(door, &starter);

@@ -1,13 +1,13 @@
 #!/bin/sh
-# What «make install», «make uninstall» and «make install-selinux» do; run by them, for the Makefile says where things go.
-# The packages do the same (packaging/README).
+# Does the work of «make install», «make uninstall» and «make install-selinux».  The Makefile calls it and says where files
+# go.  The packages do the same (packaging/README).
 #
 #   install.sh install|uninstall|install-selinux
 #
-# An upgrade happens under running workers.  While the wrapper is missing, containerd takes the next runc that it finds,
-# and containers run ungoverned: so each file is made whole under a name that nobody looks for, and then renamed over the
-# old one.  The setuid bit is set last, on a file that is whole and has its owner.  Files are copied before the first
-# is renamed: a full disk leaves the old version as it was.
+# An upgrade must not disturb running workers.  While the wrapper is missing, containerd takes the next runc that it finds,
+# and containers run without gpuhelper.  So each file is first written whole under a name that no program looks for, and
+# then renamed over the old file.  The setuid bit is set last, on a whole file with its owner.  All files are copied before
+# the first one is renamed: if the disk is full, the old version stays as it was.
 set -eu
 umask 022
 PATH=$PATH:/usr/sbin:/sbin
@@ -16,7 +16,7 @@ config=$SYSCONFDIR/gpuhelper
 helper=$LIBEXECDIR/gpuhelper/gpuhelper
 wrapper=$BINDIR/gpuhelper-runc
 units=$LIBDIR/systemd/system
-rotation=$SYSCONFDIR/logrotate.d/gpuhelper	# the administrator's, once it is there
+rotation=$SYSCONFDIR/logrotate.d/gpuhelper	# once it exists, the administrator may change it
 modules=$D$PREFIX/share/selinux/packages/gpuhelper
 relabelled="$LIBEXECDIR/gpuhelper $config $RUNSTATE/gpuhelper $LOCALSTATE/log/gpuhelper $LOCALSTATE/lib/gpuhelper"
 lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
@@ -26,8 +26,8 @@ force_by=FORCE=yes
 fail() { echo "make $what: $*" >&2; exit 1; }
 say() { echo "make $what: $*"; }
 
-# «MODE SOURCE TARGET», a line for each file.  Those of text have the places named that the Makefile has.
-# The helper and the wrapper speak to each other, and are the last: they are renamed one right after the other.
+# Prints «MODE SOURCE TARGET» for each file.  Helper and wrapper speak to each other: they come last, so that they are
+# renamed one right after the other.
 files() {
 	echo "0755 $B/gpuhelperctl $SBINDIR/gpuhelperctl"
 	for f in policy.d/*.conf.example; do echo "0644 $f $config/$f"; done
@@ -44,7 +44,7 @@ files() {
 	echo "0644 helper/completion/gpuhelperctl.bash $PREFIX/share/bash-completion/completions/gpuhelperctl"
 	echo "0644 helper/completion/gpuhelperctl.zsh ${ZSHDIR:-$PREFIX/share/zsh/vendor-completions}/_gpuhelperctl"
 	for f in helper/man/*.[1578]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
-	# nobody else's is to look into a process of its (proc(5), dumpable): not readable for others
+	# not readable for others, so that other processes of its user cannot look into it (proc(5), dumpable)
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"
@@ -52,15 +52,15 @@ files() {
 	echo "0755 $B/gpuhelper-runc $wrapper"
 }
 
-# directories that are gpuhelper's own, the innermost first
+# gpuhelper's own directories, the innermost first
 directories() {
 	for d in "$LIBEXECDIR/gpuhelper" "$config/policy.d" "$config/keys" "$config" "$PREFIX/share/doc/gpuhelper"; do echo "$d"; done
 }
 
-# no program takes up a file of such a name: not udev, systemd, logrotate, nor gpuhelper
+# a name that udev, systemd, logrotate and gpuhelper ignore
 new_name() { echo "${1%/*}/.${1##*/}.new~"; }
 
-# places SOURCE: the text, with this installation's paths
+# places SOURCE: prints the text with the paths of this installation
 places() {
 	sed -e "s|/usr/sbin/|$SBINDIR/|g; s|/etc/gpuhelper|$config|g; s|/usr/libexec/|$LIBEXECDIR/|g" \
 	    -e "s|/run/gpuhelper|$RUNSTATE/gpuhelper|g; s|/var/l|$LOCALSTATE/l|g" "$1"
@@ -76,19 +76,19 @@ copy() {
 		chmod "$1" "$new" ;;
 	*)	install -m "$1" "$2" "$new" ;;
 	esac
-	# the label that the name has, before the name has the file
+	# the SELinux label for the final name, before the file gets that name
 	if [ -z "$D" ] && [ -e /sys/fs/selinux/enforce ] && label=$(matchpathcon -n "$3" 2>/dev/null); then
 		chcon "$label" "$new"
 	fi
 }
 
-# is_ours: nobody has changed the rotation
+# is_ours: true if nobody has changed the logrotate file
 is_ours() { places helper/systemd/gpuhelper.logrotate | cmp -s - "$D$rotation"; }
 
-# put TARGET: the new file in the place of the old
+# put TARGET: replaces the old file with the new one
 put() {
 	if [ "$1" = "$rotation" ] && [ -e "$D$1" ]; then
-		is_ours || say "$D$1 was changed, and stays as it is (this version's: helper/systemd/gpuhelper.logrotate)"
+		is_ours || say "$D$1 was changed, so it stays as it is (the new one: helper/systemd/gpuhelper.logrotate)"
 		rm -f "$D$(new_name "$1")"
 	else
 		mv -fT "$D$(new_name "$1")" "$D$1"
@@ -101,7 +101,7 @@ has_group() { getent group gpuhelper >/dev/null; }
 
 missing() { sh helper/users.sh missing | paste -sd , - | sed 's/,/, /g'; }
 
-# The owner first, for a change of owner takes the bit away.  Of a package's tree the package says whose it is.
+# The owner first, because a change of owner clears the setuid bit.  In a package's tree the package sets the owner.
 set_bit() {
 	new=$D$(new_name "$helper")
 	if [ "$(id -u)" = 0 ] && has_group; then chown root:gpuhelper "$new"; fi
@@ -109,10 +109,10 @@ set_bit() {
 }
 
 may_install() {
-	[ -z "$SAN" ] || fail "not with SAN=$SAN"
+	[ -z "$SAN" ] || fail "a build with SAN=$SAN is unsafe as a setuid program: build without SAN"
 	[ -z "$D" ] || return 0
 	[ "$(id -u)" = 0 ] || [ "$SETUID" = no ] || fail "must run as root (or with DESTDIR, or with SETUID=no)"
-	[ "$(id -u)" != 0 ] || [ -z "$(missing)" ] || fail "missing: $(missing): make users"
+	[ "$(id -u)" != 0 ] || [ -z "$(missing)" ] || fail "missing: $(missing): run «make users» first"
 }
 
 make_directories() {
@@ -140,14 +140,14 @@ remove_modules() {
 	rm -rf "$modules"
 }
 
-# Of «make install-selinux», which has made them.
+# «make install-selinux» has built the modules.
 install_modules() {
 	install -d -m 0755 "$modules"
 	install -m 0644 "$B"/selinux/*.pp "$modules/"
 	load_modules
 }
 
-# stays PATH...: those that are there
+# stays PATH...: prints the files that exist there
 stays() {
 	for f in "$@"; do
 		[ ! -e "$D$f" ] || find "$D$f" ! -type d | sort
@@ -156,10 +156,13 @@ stays() {
 
 say_what_stays() {
 	left=$(stays "$config" "$rotation" "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper")
-	[ -z "$left" ] || { say "these stay: settings, policies, the audit log, which tokens were used:"; echo "$left" | sed 's/^/    /'; }
-	[ -n "$D" ] || ! has_group || say "the group gpuhelper and its users stay (userdel gpuhelper-read; userdel gpuhelper-judge;" \
-	    "groupdel gpuhelper)"
-	[ -n "$D" ] || say "an engine whose own settings name $wrapper makes no containers until they name another runtime"
+	if [ -n "$left" ]; then
+		say "these files stay (settings, policies, the audit log, the record of used tokens):"
+		echo "$left" | sed 's/^/    /'
+	fi
+	[ -n "$D" ] || ! has_group || say "the group gpuhelper and its users stay; to remove them: userdel gpuhelper-read;" \
+	    "userdel gpuhelper-judge; groupdel gpuhelper"
+	[ -n "$D" ] || say "an engine whose settings name $wrapper creates no containers until they name another runtime"
 }
 
 uninstall_all() {

@@ -1,47 +1,53 @@
-# What it takes to install, upgrade and remove gpuhelper on a host where containers run: leases, links, units,
-# directories, SELinux modules.  Functions alone.  install.sh sources this file; packaging/script.sh puts it into the
-# scripts of the packages, so that «make install» and the packages do the same.
+# Functions to install, upgrade and remove gpuhelper on a host where containers run.  They deal with leases, links, units,
+# directories and SELinux modules.  install.sh sources this file.  packaging/script.sh copies it into the scripts of the
+# packages, so that «make install» and the packages do the same.
 #
-# Before they are called, set: D (the host's root directory; empty: this host), RUNSTATE, LOCALSTATE, SBINDIR, wrapper
-# (whole paths), lease_version (of the version that is installed), FORCE (yes: remove it while containers hold GPUs),
-# force_by (what to say for that), SEMODULE (the command; empty: load no module), modules (where the .pp files are),
-# relabelled (paths), and the functions fail and say, which print one line; fail ends the script.
+# The caller sets:
+#   D			root directory of the target; empty: this host
+#   RUNSTATE, LOCALSTATE, SBINDIR, wrapper	whole paths
+#   lease_version	of the version to be installed
+#   FORCE		yes: remove gpuhelper even while containers hold GPUs
+#   force_by		how the user sets FORCE, for messages
+#   SEMODULE		the semodule command; empty: load no modules
+#   modules		directory of the .pp files
+#   relabelled		paths to label again after the modules are loaded
+#   fail, say		functions that print one line; fail ends the script
 
-# The files of leases that another version wrote.
+# Prints the lease files of another version.
 old_leases() {
 	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
 	find "$RUNSTATE/gpuhelper/leases" -type f ! -name '*.*' ! -exec grep -qx "lease $lease_version" {} ';' -print
 }
 
-# Leases whose containers are gone are not in the way.
+# Ends leases whose containers are gone.
 reap() { [ ! -x "$SBINDIR/gpuhelperctl" ] || "$SBINDIR/gpuhelperctl" reap >/dev/null || :; }
 
-# The helper of this version does not read what those of others wrote of a GPU that is held, and gives none out then.
+# The new helper cannot read leases of another version, and grants no GPU while there is one.
 refuse_old_leases() {
 	[ -n "$(old_leases)" ] || return 0
 	reap
 	held=$(old_leases | wc -l)
-	[ "$held" = 0 ] || fail "containers hold leases that another version wrote: $held (gpuhelperctl status): end these" \
-	    "containers and try again (nothing is installed)"
+	[ "$held" = 0 ] || fail "leases of another version: $held (gpuhelperctl status): end their containers and try" \
+	    "again (nothing was installed)"
 }
 
-# Afterwards: those that came between the look and the new files.
+# Names the leases that were written between that check and the installation of the new files.
 say_old_leases() {
 	old_leases | while read -r lease; do
-		say "a container got a lease of the old form meanwhile: its GPUs stay taken until you end that container and" \
-		    "remove the lease: rm $lease"
+		say "a container got a lease of the old version during the upgrade: its GPUs stay taken until you end that" \
+		    "container and run: rm $lease"
 	done
 }
 
-# The directories that gpuhelper writes.  Who reads the log is the administrator's to say: that one is made, and then
-# left alone.
+# Makes the directories that gpuhelper writes.  The administrator decides who may read the log, so an existing log directory
+# is left alone.
 own_directories() {
 	install -d -m 0711 "$RUNSTATE/gpuhelper"
 	[ -d "$LOCALSTATE/log/gpuhelper" ] || install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }
 
-# links NAME...: those that are links to the wrapper
+# links NAME...: prints those that are links to the wrapper
 links() {
 	for l in "$@"; do
 		[ -L "$D$l" ] || continue
@@ -50,23 +56,24 @@ links() {
 	done
 }
 
-# The links in an engine's way: before the wrapper goes, or no container could be made.
+# Removes the links that make engines run the wrapper.  Must come before the wrapper is removed, or engines could create no
+# container.
 remove_links() {
 	set -- /opt/containerd/bin/runc
 	for d in $(echo "$PATH" | tr : ' '); do set -- "$@" "$d/runc" "$d/crun"; done
 	links "$@" | sort -u | while read -r l; do
 		rm -f "$D$l"
-		say "removed $D$l: containers are not judged from now on"
+		say "removed $D$l: from now on containers run without gpuhelper"
 	done
 }
 
-# What a lease has opened, a helper has to shut.
+# Only the helper can close what leases have opened, so they must end before it is removed.
 end_leases() {
 	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
 	reap
 	held=$(find "$RUNSTATE/gpuhelper/leases" -type f | wc -l)
 	[ "$held" = 0 ] || [ "$FORCE" = yes ] ||
-	    fail "leases that are not over: $held (gpuhelperctl status): end their containers and try again, or say $force_by"
+	    fail "leases that have not ended: $held (gpuhelperctl status): end their containers and try again, or set $force_by"
 }
 
 stop_units() {
@@ -83,14 +90,14 @@ stop_units() {
 
 reload_units() { [ -n "$D" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload || :; }
 
-# Below the priority that an administrator's own modules have (400); nvidia-container below NVIDIA's, too.  The one
-# for containers goes where the policy knows containers.
+# The priorities are lower than that of an administrator's own modules (400); that of nvidia-container is also lower than
+# NVIDIA's.  nvidia-container needs a policy with the module «container».
 load_modules() {
 	[ -n "$SEMODULE" ] || return 0
 	if $SEMODULE -l | grep -qw '^container'; then
 		$SEMODULE -X 300 -i "$modules/gpuhelper.pp" -X 200 -i "$modules/nvidia-container.pp"
 	else
-		say "the policy has no module «container» (Fedora: install container-selinux): nvidia-container is left out" >&2
+		say "the SELinux policy has no module «container» (Fedora: install container-selinux): nvidia-container is not loaded" >&2
 		$SEMODULE -X 300 -i "$modules/gpuhelper.pp"
 	fi
 	[ -z "$D" ] || return 0
@@ -99,7 +106,7 @@ load_modules() {
 
 unload_modules() {
 	[ -n "$SEMODULE" ] || return 0
-	$SEMODULE -X 300 -r gpuhelper || say "the SELinux module gpuhelper stays"
-	# it is there where load_modules found containers
+	$SEMODULE -X 300 -r gpuhelper || say "the SELinux module gpuhelper could not be removed"
+	# it is missing if load_modules did not load it
 	$SEMODULE -X 200 -r nvidia-container 2>/dev/null || :
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
-# The group and the users that gpuhelper needs, by systemd/gpuhelper.sysusers: makes those that are missing.
+# Creates the group and the users that gpuhelper needs and that do not exist yet.  systemd/gpuhelper.sysusers lists them.
 #
-#   users.sh [missing]		missing: prints them, and makes none
+#   users.sh		creates them
+#   users.sh missing	only prints those that do not exist
 set -eu
 file=$(dirname "$0")/systemd/gpuhelper.sysusers
 
-# where gpuhelper looks for them
+# in the files where gpuhelper looks
 is_there() { grep -q "^$2:" "/etc/$1"; }
 
 missing() {

@@ -168,6 +168,7 @@ group tcb sandboxed nvidia-2gpu keep sh "$here/tests/tcb.sh"
 group analysis static_analysis
 group arm64 sh tests/arm64.sh
 group manuals manuals
+group docs sh tests/docs.sh
 group gpuhelperctl sh tests/ctl.sh
 group report python3 tests/report.py
 group cdi sh tests/cdi.sh

@@ -58,11 +58,11 @@ echo "# where it can't be"
 groupdel gpuhelper
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
 t "without the group it fails" [ "$st" != 0 ]
-t "and says which" says 'missing: group gpuhelper: make users'
+t "and says which" says 'missing: group gpuhelper: run «make users» first'
 t "before anything is copied" [ ! -e /opt/other ]
 userdel gpuhelper-judge
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
-t "without a user of a program's, too" says 'missing: group gpuhelper, user gpuhelper-judge: make users'
+t "without a user of a program's, too" says 'missing: group gpuhelper, user gpuhelper-judge: run «make users» first'
 t "and copies nothing" [ ! -e /opt/other ]
 getent passwd gpuhelper-read >"$T/before"
 run_make users
@@ -102,7 +102,7 @@ printf '{"version":3}' >/run/gpuhelper/leases/old
 before=$(stat -c %i $H $W)
 run_make install
 t "leases of another version: it fails" [ "$st" != 0 ]
-t "and says so" says 'containers hold leases that another version wrote: 1'
+t "and says so" says 'leases of another version: 1'
 t "nothing is installed" [ "$(stat -c %i $H $W)" = "$before" ]
 rm /run/gpuhelper/leases/old
 version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")
@@ -121,7 +121,7 @@ ln -s /bin/true /usr/local/bin/crun
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
 t "while a container holds something it fails" [ "$st" != 0 ]
-t "and says so" says 'leases that are not over: 1 (gpuhelperctl status)'
+t "and says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
 t "the links are gone by then" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
 t "the helper is not" [ -u $H ]
 t "another's link stays" [ -L /usr/local/bin/crun ]

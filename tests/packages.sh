@@ -190,7 +190,7 @@ lease '{"version":3}'
 was=$(inodes)
 dpkg_ -i "$DEB"
 t "while a container holds a lease that another version wrote it fails" [ "$st" != 0 ]
-t "and says so" says 'containers hold leases that another version wrote: 1'
+t "and says so" says 'leases of another version: 1'
 t "with nothing changed" [ "$(inodes)" = "$was" -a "$(package)" = "installed $VERSION-1+1" ]
 no_lease
 dpkg-statoverride --remove $H
@@ -228,7 +228,7 @@ t "(units are enabled)" [ "$(find /etc/systemd -path '*.wants/gpuhelper*' | wc -
 lease '?'
 dpkg_ -r gpuhelper
 t "while a container holds something it fails" [ "$st" != 0 ]
-t "and says so" says 'leases that are not over: 1 (gpuhelperctl status)'
+t "and says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
 t "the link is gone by then" [ ! -L /opt/containerd/bin/runc ]
 t "and that is said" says 'removed /opt/containerd/bin/runc'
 t "the helper is not" [ "$(helper) $(package)" = "4750 root gpuhelper installed $VERSION-1+1" ]

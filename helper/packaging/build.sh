@@ -1,16 +1,16 @@
 #!/bin/sh
-# What «make deb» and «make rpm» do; run by them after «make dist».  Whole steps: README beside this.
+# Does the work of «make deb» and «make rpm», which call it after «make dist».  See README in this directory.
 #
-#   build.sh deb|rpm VERSION BUILD		BUILD has the tarball; packages come into BUILD/deb or BUILD/rpm
+#   build.sh deb|rpm VERSION BUILD		takes the tarball in BUILD, writes packages to BUILD/deb or BUILD/rpm
 #
-# Of the environment DEB_BUILD_OPTIONS counts, and RPM_OPTFLAGS in the place of the distribution's compiler flags.
+# Environment: DEB_BUILD_OPTIONS; RPM_OPTFLAGS replaces the distribution's compiler flags.
 set -eu
 umask 022
 kind=${1:-} version=${2:-} build=${3:-}
 here=helper/packaging
 fail() { echo "make $kind: $*" >&2; exit 1; }
 
-# What make was told, and compiler flags of whoever calls, would be in the packages.
+# Runs a command without make's variables and the caller's compiler flags, which would change the packages.
 clean() {
 	env -i PATH="$PATH" HOME="${HOME:-/}" LC_ALL=C.UTF-8 ${TZ:+"TZ=$TZ"} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" "$@"
 }
@@ -47,7 +47,7 @@ rpm_() {
 	set -- --define "_topdir $work" --define '_buildhost localhost'
 	set -- "$@" --define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1'
 	[ -z "${RPM_OPTFLAGS:-}" ] || set -- "$@" --define "optflags $RPM_OPTFLAGS"
-	# where rpm is only a tool (Debian), its database knows none of the build dependencies
+	# on Debian rpm is only a tool, and its database does not know the build dependencies
 	rpm -q rpm >/dev/null 2>&1 || set -- --nodeps "$@"
 	epoch=$(date -u -d "$(sed -n 's/^ -- .*>  //p' $here/debian/changelog | head -n 1)" +%s)
 	(cd "$work" && clean SOURCE_DATE_EPOCH="$epoch" rpmbuild -bb "$@" "$tree/$here/gpuhelper.spec") >"$work/log" 2>&1 ||

@@ -1,7 +1,6 @@
 #!/bin/sh
-# A script of a package, whole: FILE with helper/running.sh, and the places that it wants to know, at its line
-# «@running@»; the lines of gpuhelper.sysusers at its line «@sysusers@».  Packages are installed beneath /usr, /etc,
-# /run and /var, and nowhere else.
+# Prints the whole script of a package.  In FILE, it replaces the line «@running@» with helper/running.sh and the variables
+# that this needs, and the line «@sysusers@» with gpuhelper.sysusers.  Packages always use /usr, /etc, /run and /var.
 #
 #   script.sh FILE
 set -eu
@@ -21,7 +20,7 @@ running() {
 	fail() { echo "gpuhelper: \$*" >&2; exit 1; }
 	say() { echo "gpuhelper: \$*"; }
 	END
-	# what its head says is for who reads the source
+	# without the comment at its head
 	sed -n '/^[a-z_]*() {/,$p' "$helper/running.sh"
 }
 

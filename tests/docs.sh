@@ -1,0 +1,56 @@
+#!/bin/sh
+# The pages that name parts of the source name what is there: files, functions, attacks.  TAP.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+T=$(mktemp -d "${TMPDIR:-/tmp}/docs.XXXXXX")
+trap 'rm -rf "$T"' EXIT
+. "$here/tests/lib/tap.sh"
+cd "$here" || exit 1
+find helper tests policy.d selinux udev -type f ! -name '*.o' >"$T/files"
+printf '%s\n' README.md SECURITY.md Makefile >>"$T/files"
+cat helper/*/*.[ch] >"$T/source"
+
+# Names of source files in a text.  «tablecheck.c» may be in any directory, «pure/tablecheck.c» in one of that name.
+files_in() { grep -oE '(^|[^A-Za-z0-9_.@/*-])[A-Za-z0-9_@./-]*[A-Za-z0-9_@-]\.(c|h|sh|py|te|fc)\b' "$1" | sed 's/^[^A-Za-z0-9_.@/]*//' | sort -u; }
+
+# missing_files PAGE: those that are nowhere
+missing_files() {
+	files_in "$1" | while read -r f; do
+		f=${f##*../}
+		case $f in *NAME.*) continue ;; esac
+		grep -qE "(^|/)$(echo "$f" | sed 's/[.]/[.]/g')\$" "$T/files" || echo "$f"
+	done
+}
+
+# missing_functions PAGE: «name()» that no file of helper/ defines
+missing_functions() {
+	grep -oE '\b[a-z][a-z0-9_]*_?[a-z0-9]+\(\)' "$1" | tr -d '()' | sort -u | while read -r f; do
+		grep -qE "^$f\(" "$T/source" || echo "$f()"
+	done
+}
+
+# none NAME FILE: the test passes where the file is empty
+none() {
+	if [ -s "$2" ]; then fail "$1: $(tr '\n' ' ' <"$2")"; else pass "$1"; fi
+}
+
+for page in README.md SECURITY.md helper/README tests/README; do
+	missing_files "$page" >"$T/missing"
+	none "$page names files that exist" "$T/missing"
+done
+missing_functions helper/README >"$T/missing"
+none "helper/README names functions that exist" "$T/missing"
+
+sed -n 's/^    \([A-Z][0-9]*[a-z]*\) .*/\1/p' tests/attack/CASES | sort -u >"$T/cases"
+grep -oE '\b[A-Z][0-9]+[a-z]?\b' SECURITY.md | sort -u | grep -vxF -f "$T/cases" >"$T/missing"
+none "SECURITY.md names attacks that tests/attack/CASES has" "$T/missing"
+
+lines=$(wc -l <README.md)
+if [ "$lines" -le 130 ]; then pass "README.md has at most 130 lines"; else fail "README.md has $lines lines, at most 130 may be"; fi
+
+# this test itself
+echo 'See pure/nowhere.c and nowhere_at_all().' >"$T/page"
+missing_files "$T/page" | grep -qx pure/nowhere.c && missing_functions "$T/page" | grep -qx 'nowhere_at_all()'
+if [ $? = 0 ]; then pass "a file and a function that do not exist are seen"; else fail "a file and a function that do not exist are seen"; fi
+echo "1..$n"
+[ $bad = 0 ]

@@ -1,7 +1,6 @@
 /* See cdidirs.h.  Reads; follows no link; one bad file never hides a good one. */
 #include "cdidirs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "../pure/cleanup.h"
 #include "file.h"
+#include "listing.h"
 #include "trust.h"
 
 struct loading {
@@ -39,12 +39,6 @@ give_up(const struct loading *l, const struct why *why)
 	return refuse(l->why, WHY_IO, "CDI specs: %s", why->text);
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The reason without the path that stands before it: whoever prints it has said it. */
 static const char *
 without(const char *reason, const char *path)
@@ -56,39 +50,30 @@ without(const char *reason, const char *path)
 	return reason + n + strspn(reason + n, ": ");
 }
 
-/* Names of spec files, sorted.  -1: no memory; a directory that can't be listed is a problem. */
+/* Gets the names of the spec files, sorted. More files than CDI_FILES_MAX are a problem to report, and no failure. */
 static int
-list_names(struct loading *l, int dirfd, struct strlist *names)
+list_specs(struct loading *l, int dirfd, struct strlist *names)
 {
+	autostrlist struct strlist all = { 0 };
 	enum cdi_format format;
-	struct dirent *e;
 	struct stat st;
 	char text[1200];
-	DIR *d;
-	int fd, saved, ret = 0;
+	size_t i;
 
-	if ((fd = dup(dirfd)) == -1 || (d = fdopendir(fd)) == NULL) {
-		saved = errno;
-		if (fd != -1)
-			close(fd);
-		return refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(saved));
-	}
-	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		if (!cdi_format_of(e->d_name, &format) ||
-		    (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)))
+	if (listing_names(dup(dirfd), SIZE_MAX, &all) == -1)
+		return errno == ENOMEM ? -1 : refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(errno));
+	for (i = 0; i < all.n; i++) {
+		if (!cdi_format_of(all.v[i], &format) ||
+		    (fstatat(dirfd, all.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)))
 			continue;
 		if (names->n >= CDI_FILES_MAX) {
 			snprintf(text, sizeof(text), "%s: more than %d files: the others are not read", l->path, CDI_FILES_MAX);
-			ret = strlist_add(&l->r->problems, text, SIZE_MAX) ? 1 : -1;
-		} else if (!strlist_add(names, e->d_name, SIZE_MAX))
-			ret = -1;
+			return strlist_add(&l->r->problems, text, SIZE_MAX) ? 0 : -1;
+		}
+		if (!strlist_add(names, all.v[i], SIZE_MAX))
+			return -1;
 	}
-	if (ret == 0 && errno != 0)
-		ret = refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(errno));
-	closedir(d);
-	if (names->n > 1)
-		qsort(names->v, names->n, sizeof(*names->v), by_text);
-	return ret == -1 ? -1 : 0;
+	return 0;
 }
 
 static int
@@ -140,7 +125,7 @@ load_dir(struct loading *l)
 		return give_up(l, &why);
 	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
-	if (list_names(l, fd, &names) == -1)
+	if (list_specs(l, fd, &names) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++)
 		if (load_file(l, fd, names.v[i]) == -1)

@@ -12,7 +12,7 @@
 int
 drivers_read(struct inventory *inv, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *params = NULL;
 
 	if (root == -1)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,4 +143,29 @@ file_read_at(int dirfd, const char *path, size_t max, size_t *len)
 	autoclose int fd = file_open_beneath(dirfd, path, O_RDONLY);
 
 	return fd == -1 ? NULL : file_read_fd(fd, max, len);
+}
+
+int
+file_root(void)
+{
+	return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+DIR *
+file_list(int fd)
+{
+	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	const int saved = errno;
+
+	if (d == NULL && fd != -1)
+		close(fd);
+	errno = saved;
+	return d;
+}
+
+const char *
+file_link(int fd, char out[FILE_LINK_MAX])
+{
+	snprintf(out, FILE_LINK_MAX, "/proc/self/fd/%d", fd);
+	return out;
 }

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_HOST_FILE_H
 #define GPUHELPER_HOST_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -32,5 +33,22 @@ char *file_read_at(int dirfd, const char *path, size_t max, size_t *len);
 
 /* The same for an open descriptor, from its start. */
 char *file_read_fd(int fd, size_t max, size_t *len);
+
+/* Opens "/" with O_PATH, to open files beneath it. Returns a descriptor, or -1 with errno. */
+int file_root(void);
+
+/*
+ * Lists an open directory (fdopendir(3)). Takes over the descriptor «fd»: closedir(3) closes it, and a failure does,
+ * too. NULL with errno; with fd -1, errno stays what it is.
+ */
+DIR *file_list(int fd);
+
+#define FILE_LINK_MAX 32	/* bytes of a name that file_link() makes */
+
+/*
+ * Writes «/proc/self/fd/FD» to «out», and returns it. It is a path to the descriptor's file, for calls that take only a
+ * path or, as fsetxattr(2), more than O_PATH. Opening the file instead may have effects, as with a GPU's node.
+ */
+const char *file_link(int fd, char out[FILE_LINK_MAX]);
 
 #endif

@@ -129,14 +129,11 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
     struct why *why)
 {
 	struct dirent *e;
-	int fd, dir_is, ret = 0;
-	DIR *d;
+	int dir_is, ret = 0;
+	DIR *d = file_list(dup(parent));
 
-	if ((fd = dup(parent)) == -1 || (d = fdopendir(fd)) == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
-	}
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		autofree char *path = NULL, *target = NULL;
 
@@ -170,7 +167,7 @@ static int
 check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 {
 	autofree char *way = strdup(w->path);
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	char *slash;
 	int fd;
 
@@ -232,7 +229,7 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 int
 folders_hardlinks_protected(void)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
 
 	return text == NULL ? -1 : text[0] != '0';

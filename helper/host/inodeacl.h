@@ -10,8 +10,4 @@
  */
 bool inode_acl_read(int fd, struct posixacl *out);
 
-/* «/proc/self/fd/FD»: fgetxattr(2) and fsetxattr(2) want more than O_PATH, and opening a GPU does things to it. */
-#define INODE_ACL_LINK_MAX 40
-const char *inode_acl_link(int fd, char out[INODE_ACL_LINK_MAX]);
-
 #endif

@@ -32,7 +32,7 @@ can_be_asked(int root)
 int
 selinux_state(enum selinux_state *out, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *enforce = NULL;
 
 	*out = SELINUX_ABSENT;
@@ -57,11 +57,9 @@ selinux_state(enum selinux_state *out, struct why *why)
 bool
 selinux_label_of(int fd, char out[SECONTEXT_MAX])
 {
-	char name[40];
-	ssize_t n;
+	char name[FILE_LINK_MAX];
+	const ssize_t n = getxattr(file_link(fd, name), "security.selinux", out, SECONTEXT_MAX - 1);
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = getxattr(name, "security.selinux", out, SECONTEXT_MAX - 1);
 	if (n == 0)
 		errno = ENODATA;
 	if (n <= 0)

@@ -87,12 +87,9 @@ DIR *
 task_dir(int proc, const char *name, bool *gone)
 {
 	int fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
 
 	*gone = fd == -1 && process_is_gone(errno);
-	if (d == NULL && fd != -1)
-		close(fd);
-	return d;
+	return file_list(fd);
 }
 
 bool

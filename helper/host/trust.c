@@ -104,7 +104,7 @@ find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 		refuse_nomem(why);
 		return TRUST_FAILED;
 	}
-	if ((*fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+	if ((*fd = file_root()) == -1)
 		return refuse_open("/", errno, why);
 	if (strict && trust_check(*fd, "/", why) == -1) {
 		close(*fd);

@@ -101,8 +101,7 @@ take(struct walk *w, const char *name, size_t *room)
 static bool
 list(struct walk *w)
 {
-	const int fd = openat(w->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	DIR *d = file_list(openat(w->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 	size_t room = 0;
 	bool good = true;
@@ -110,11 +109,8 @@ list(struct walk *w)
 	free(w->pid);
 	w->pid = NULL;
 	w->pids = w->next = 0;
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return false;
-	}
 	while (good && (errno = 0, e = readdir(d)) != NULL)
 		good = take(w, e->d_name, &room);
 	good = good && errno == 0;

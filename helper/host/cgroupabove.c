@@ -43,7 +43,7 @@ has_others(int root, const char *name, uint64_t ours)
 
 /* The names of all directories above this one, each once. */
 static bool
-add_above(const char *dir, struct strlist *out)
+add_directories_above(const char *dir, struct strlist *out)
 {
 	const char *slash;
 
@@ -59,7 +59,7 @@ add_above(const char *dir, struct strlist *out)
 bool
 cgroup_is_in_others(const struct strlist *dirs)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = cgroup_root();
 	autostrlist struct strlist above = { 0 };
 	uint64_t ours;
 	size_t i;
@@ -69,7 +69,7 @@ cgroup_is_in_others(const struct strlist *dirs)
 	if (!space_of(getpid(), "pid", &ours))
 		return true;
 	for (i = 0; i < dirs->n; i++)
-		if (!add_above(dirs->v[i], &above))
+		if (!add_directories_above(dirs->v[i], &above))
 			return true;
 	for (i = 0; i < above.n; i++)
 		if (has_others(root, above.v[i], ours))

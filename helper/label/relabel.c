@@ -169,7 +169,9 @@ set(const struct walk *w, int fd, const struct known *k)
 	/* its lease ends with it, and another container may be next */
 	if (poll(&ends, 1, 0) != 0)
 		return fail(w, WHY_AGAIN, "who asked for it is gone");
-	return setxattr(file_link(fd, name), "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1 ? refuse_set(w, errno) : 0;
+	if (setxattr(file_link(fd, name), "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1)
+		return refuse_set(w, errno);
+	return 0;
 }
 
 /* Files with several names. */

@@ -1,4 +1,4 @@
-/* See etc.h.  Reads; never follows a link; grants nothing where in doubt. */
+/* See etc.h. Only reads, and follows no link. Must never return fewer policies than there are. */
 #include "etc.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ settings_text(const char *dir, bool strict, char **text, size_t *len, struct why
 }
 
 static bool
-is_policy_name(const char *name)
+names_a_policy(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -48,7 +48,7 @@ list_policies(int dirfd, const char *shown, struct strlist *names, struct policy
 	if (ret == -1 && error != E2BIG)
 		return error == ENOMEM ? refuse_nomem(why) : refuse(why, WHY_IO, "%s: %s", shown, strerror(error));
 	for (i = 0; i < all.n; i++)
-		if (!strlist_add(is_policy_name(all.v[i]) ? names : &out->ignored, all.v[i], SIZE_MAX))
+		if (!strlist_add(names_a_policy(all.v[i]) ? names : &out->ignored, all.v[i], SIZE_MAX))
 			return refuse_nomem(why);
 	if (ret == -1 || names->n > POLICY_FILES_MAX || out->ignored.n > POLICY_FILES_MAX)
 		return refuse(why, WHY_CONFIG, "%s: more than %d files", shown, POLICY_FILES_MAX);
@@ -56,7 +56,7 @@ list_policies(int dirfd, const char *shown, struct strlist *names, struct policy
 }
 
 static int
-load_one(int dirfd, const char *dir, char *name, bool strict, struct policy_files *out, struct why *why)
+load_policy(int dirfd, const char *dir, char *name, bool strict, struct policy_files *out, struct why *why)
 {
 	struct policy_file *p = &out->v[out->n];
 	enum trust_found found;
@@ -96,7 +96,7 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 	if (names.n > 0 && (out->v = calloc(names.n, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < names.n; i++)
-		if (load_one(fd, dir, names.v[i], strict, out, why) == -1)
+		if (load_policy(fd, dir, names.v[i], strict, out, why) == -1)
 			return -1;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* See gputext.h. */
+/* See gputext.h. Assumes nothing about the files, and must never write. */
 #include "gputext.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See inodeacl.h. */
+/* See inodeacl.h. Only reads; root/acl.c writes ACLs. */
 #include "inodeacl.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ inode_acl_read(int fd, struct posixacl *out)
 	if (value == NULL)
 		return false;
 	if ((size = getxattr(file_link(fd, name), POSIXACL_XATTR, value, POSIXACL_SIZE_MAX)) != -1) {
-		errno = EINVAL;		/* calloc(3) says otherwise where it is the memory */
+		errno = EINVAL;		/* for a malformed ACL; calloc(3) sets ENOMEM */
 		return posixacl_decode(value, (size_t)size, out);
 	}
 	return errno == ENODATA && fstat(fd, &st) == 0 && posixacl_of_mode(st.st_mode, out);

@@ -1,4 +1,4 @@
-/* See rootfile.h.  Reads only. */
+/* See rootfile.h. Must never write. */
 #include "rootfile.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define NAMES_MAX 10000
 
-/* What the descriptor is open on, by its path among the host's mounts; false with errno. */
+/* The path of the descriptor's file, by the host's mounts. False with errno. */
 static bool
 path_behind(int fd, char *out, size_t size)
 {
@@ -34,7 +34,7 @@ path_behind(int fd, char *out, size_t size)
 	return true;
 }
 
-/* That path as it is beneath the root. */
+/* The path of fd's file beneath root. The caller frees it; NULL with errno. */
 static char *
 path_in(int root, int fd)
 {
@@ -64,7 +64,10 @@ rootfile_open(int root, const char *path, int flags, char **real)
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
 	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	/* systemd takes openat2(2) away from a service that says RestrictSUIDSGID=; with "/" for a root open(2) does */
+	/*
+	 * systemd denies openat2(2) to a service with RestrictSUIDSGID=; for the root "/", open(2) does the
+	 * same
+	 */
 	if (fd == -1 && (errno == ENOSYS || errno == EPERM) && *path == '/' && path_behind(root, top, sizeof(top)) &&
 	    strcmp(top, "/") == 0)
 		fd = open(path, (int)how.flags);

@@ -41,7 +41,7 @@ is_free(const struct naming *n, const char *target)
 
 /* Mounts the source of mount number «at» under another name as well, if that place is free. */
 static bool
-mount_as(struct naming *n, size_t at, const char *target)
+mount_driver_as(struct naming *n, size_t at, const char *target)
 {
 	static const char *const options[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
 
@@ -61,7 +61,7 @@ add_in_dirs(struct naming *n, size_t at, const char *beneath, const char *name)
 
 	for (dir = loader_dirs_here(); *dir != NULL; dir++)
 		if ((size_t)snprintf(target, sizeof(target), "%s/%s%s", *dir, beneath, name) < sizeof(target) &&
-		    !mount_as(n, at, target))
+		    !mount_driver_as(n, at, target))
 			return false;
 	return true;
 }
@@ -99,7 +99,7 @@ follow_links(struct naming *n, const struct cdi_hook *h)
 		for (i = 0; i < n->out->mounts; i++)
 			if (n->out->mount[i].driver && strcmp(n->out->mount[i].target, target) == 0)
 				break;
-		if (i < n->out->mounts && !mount_as(n, i, link))
+		if (i < n->out->mounts && !mount_driver_as(n, i, link))
 			return false;
 	}
 	return true;

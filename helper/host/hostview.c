@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 static int
-look_at_path(const char *path, struct statx *st)
+stat_path(const char *path, struct statx *st)
 {
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st) == 0)
 		return 0;
@@ -28,9 +28,9 @@ hostview_compare(const char *path, enum why_code code, struct why *why)
 
 	if ((size_t)snprintf(there, sizeof(there), "/proc/1/root%s", path) >= sizeof(there))
 		return refuse(why, WHY_BUG, "%s: too long", path);
-	if ((here = look_at_path(path, &ours)) == -1)
+	if ((here = stat_path(path, &ours)) == -1)
 		return refuse(why, code, "%s: %s", path, strerror(errno));
-	if ((beyond = look_at_path(there, &hosts)) == -1)
+	if ((beyond = stat_path(there, &hosts)) == -1)
 		return refuse(why, code, "%s: %s: can't see what the host has", there, strerror(errno));
 	if (here == beyond && (here == 1 || (ours.stx_dev_major == hosts.stx_dev_major &&
 	    ours.stx_dev_minor == hosts.stx_dev_minor && ours.stx_ino == hosts.stx_ino)))

@@ -60,7 +60,7 @@ may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
 
 /* A folder that does not exist or is reached by a link is granted to nobody, so it passes. */
 static int
-check_place(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
+check_nested_place(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
     const struct edits *e, struct why *why)
 {
 	autofree char *fs = NULL, *place = NULL, *dir = dir_of(r);
@@ -97,7 +97,7 @@ nested_refuse_places(const struct policy_set *policies, const struct edits *e, s
 	for (i = 0; e->mounts > 0 && i < policies->n; i++) {
 		p = &policies->v[i].policy;
 		for (k = 0; k < p->folders; k++)
-			if (p->folder[k].writable && check_place(p, &p->folder[k], root, t, e, why) == -1)
+			if (p->folder[k].writable && check_nested_place(p, &p->folder[k], root, t, e, why) == -1)
 				return -1;
 	}
 	return 0;

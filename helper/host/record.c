@@ -9,7 +9,7 @@
 #define FIELD_MAX 256
 
 static void
-put_text(struct jsonout *j, const char *key, const char *text)
+put_field(struct jsonout *j, const char *key, const char *text)
 {
 	char safe[FIELD_MAX];
 
@@ -30,11 +30,11 @@ static void
 put_folder(struct jsonout *j, const struct edit_mount *m)
 {
 	jsonout_begin(j, NULL, "{");
-	put_text(j, "path", m->source);
-	put_text(j, "target", m->target);
-	put_text(j, "access", strlist_has(&m->options, "rw") ? "rw" : "ro");
+	put_field(j, "path", m->source);
+	put_field(j, "target", m->target);
+	put_field(j, "access", strlist_has(&m->options, "rw") ? "rw" : "ro");
 	if (m->relabel != RELABEL_NO)
-		put_text(j, "relabel", relabel_name(m->relabel));
+		put_field(j, "relabel", relabel_name(m->relabel));
 	jsonout_end(j, "}");
 }
 
@@ -74,19 +74,19 @@ put_granted(struct jsonout *j, const struct edits *e)
 			jsonout_text(j, NULL, e->hook[i].path);
 		jsonout_end(j, "]");
 	}
-	put_text(j, "selinux", e->label);
+	put_field(j, "selinux", e->label);
 	put_folders(j, e);
 }
 
 static void
 put_identity(struct jsonout *j, const struct known *k)
 {
-	put_text(j, "identity", identity_name(k->id.kind));
-	put_text(j, "team", k->id.team);
-	put_text(j, "pipeline", k->id.pipeline);
-	put_text(j, "job", k->id.job);
-	put_text(j, "issuer", k->id.issuer);
-	put_text(j, "token_sha256", k->token_hash);
+	put_field(j, "identity", identity_name(k->id.kind));
+	put_field(j, "team", k->id.team);
+	put_field(j, "pipeline", k->id.pipeline);
+	put_field(j, "job", k->id.job);
+	put_field(j, "issuer", k->id.issuer);
+	put_field(j, "token_sha256", k->token_hash);
 	if (k->claims.exp != 0)
 		jsonout_int(j, "token_exp", k->claims.exp);
 }
@@ -95,13 +95,13 @@ static void
 put_who(struct jsonout *j, const struct record *r)
 {
 	jsonout_int(j, "uid", r->uid);
-	put_text(j, "user", r->user);
+	put_field(j, "user", r->user);
 	if (r->pid != 0)
 		jsonout_int(j, "pid", r->pid);
 	if (r->request != NULL) {
-		put_text(j, "container", r->request->id);
-		put_text(j, "asked_gpus", r->request->gpus);
-		put_text(j, "asked_folders", r->request->folders);
+		put_field(j, "container", r->request->id);
+		put_field(j, "asked_gpus", r->request->gpus);
+		put_field(j, "asked_folders", r->request->folders);
 		if (r->request->privileged)
 			jsonout_bool(j, "privileged", true);
 	}
@@ -112,7 +112,7 @@ put_who(struct jsonout *j, const struct record *r)
 static void
 put_outcome(struct jsonout *j, const struct record *r)
 {
-	put_text(j, "policy", r->policy);
+	put_field(j, "policy", r->policy);
 	put_texts(j, "gpus", r->gpus);
 	put_texts(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
@@ -139,8 +139,8 @@ record_line(const struct record *r, struct buf *line, struct why *why)
 
 	text_time(time(NULL), when);
 	jsonout_begin(&j, NULL, "{");
-	put_text(&j, "time", when);
-	put_text(&j, "event", r->event);
+	put_field(&j, "time", when);
+	put_field(&j, "event", r->event);
 	put_who(&j, r);
 	put_outcome(&j, r);
 	jsonout_end(&j, "}");

@@ -20,7 +20,7 @@ struct applying {
 
 /* Gets a member: DOC_NONE if it is absent or null. Returns 0, or -1 with *why if it is of another kind. */
 static int
-get_member(struct applying *a, uint32_t obj, const char *key, enum doc_kind kind, uint32_t *out)
+member_of_kind(struct applying *a, uint32_t obj, const char *key, enum doc_kind kind, uint32_t *out)
 {
 	*out = doc_get(&a->d, obj, key);
 	if (doc_is(&a->d, *out, DOC_NULL))
@@ -91,7 +91,7 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 		n += a->m->v[i]->env.n;
 	if (n == 0)
 		return 0;
-	if (get_member(a, process, "env", DOC_ARRAY, &env) == -1 || items_read(a, &l, env, NULL, "process.env") == -1)
+	if (member_of_kind(a, process, "env", DOC_ARRAY, &env) == -1 || items_read(a, &l, env, NULL, "process.env") == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->env.n; k++) {
@@ -117,7 +117,7 @@ apply_gids(struct applying *a, uint32_t user, struct section *s)
 	uint32_t gids, g;
 	int64_t v;
 
-	if (get_member(a, user, "additionalGids", DOC_ARRAY, &gids) == -1)
+	if (member_of_kind(a, user, "additionalGids", DOC_ARRAY, &gids) == -1)
 		return -1;
 	for (g = doc_first(&a->d, gids); g != DOC_NONE; g = doc_next(&a->d, g))
 		if (!doc_i64(&a->d, g, &v) || v < 0 || v > UINT32_MAX)
@@ -147,7 +147,7 @@ apply_process(struct applying *a)
 	uint32_t obj, uobj;
 	int ret;
 
-	if (get_member(a, 0, "process", DOC_OBJECT, &obj) == -1 || get_member(a, obj, "user", DOC_OBJECT, &uobj) == -1)
+	if (member_of_kind(a, 0, "process", DOC_OBJECT, &obj) == -1 || member_of_kind(a, obj, "user", DOC_OBJECT, &uobj) == -1)
 		return -1;
 	section_begin(&process, &a->d, &a->edits, 0, "process", obj);
 	section_begin(&user, &a->d, &a->edits, obj, "user", uobj);
@@ -222,9 +222,9 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 
 	if (a->m->nodes == 0)
 		return 0;
-	if (get_member(a, obj, "devices", DOC_ARRAY, &devices) == -1 ||
-	    get_member(a, obj, "resources", DOC_OBJECT, &resources) == -1 ||
-	    get_member(a, resources, "devices", DOC_ARRAY, &list) == -1 ||
+	if (member_of_kind(a, obj, "devices", DOC_ARRAY, &devices) == -1 ||
+	    member_of_kind(a, obj, "resources", DOC_OBJECT, &resources) == -1 ||
+	    member_of_kind(a, resources, "devices", DOC_ARRAY, &list) == -1 ||
 	    items_read(a, &nodes, devices, "path", "linux.devices") == -1 ||
 	    items_read(a, &rules, list, "type", "linux.resources.devices") == -1)
 		return -1;
@@ -254,7 +254,7 @@ apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 	size_t i, j, n = 0;
 	uint32_t map, k;
 
-	if (get_member(a, obj, "netDevices", DOC_OBJECT, &map) == -1)
+	if (member_of_kind(a, obj, "netDevices", DOC_OBJECT, &map) == -1)
 		return -1;
 	for (k = doc_first(&a->d, map); k != DOC_NONE; k = doc_next(&a->d, k))
 		if (!items_add(&l, k, NULL, key_text(&a->d, k)))
@@ -309,7 +309,7 @@ apply_linux(struct applying *a)
 	uint32_t obj;
 	int ret = 0;
 
-	if (get_member(a, 0, "linux", DOC_OBJECT, &obj) == -1)
+	if (member_of_kind(a, 0, "linux", DOC_OBJECT, &obj) == -1)
 		return -1;
 	section_begin(&s, &a->d, &a->edits, 0, "linux", obj);
 	if (apply_nodes(a, obj, &s) == -1 || apply_netdevs(a, obj, &s) == -1)
@@ -403,7 +403,7 @@ apply_mounts(struct applying *a)
 		n += a->m->v[i]->mounts;
 	if (n == 0)
 		return 0;
-	if (get_member(a, 0, "mounts", DOC_ARRAY, &list) == -1 || items_read(a, &l, list, "destination", "mounts") == -1)
+	if (member_of_kind(a, 0, "mounts", DOC_ARRAY, &list) == -1 || items_read(a, &l, list, "destination", "mounts") == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->mounts; k++) {
@@ -440,7 +440,7 @@ apply_hook_list(struct applying *a, uint32_t hooks, enum cdi_hook_name when, str
 	size_t i, k, n = 0;
 	uint32_t list;
 
-	if (get_member(a, hooks, cdi_hook_names[when], DOC_ARRAY, &list) == -1 ||
+	if (member_of_kind(a, hooks, cdi_hook_names[when], DOC_ARRAY, &list) == -1 ||
 	    items_read(a, &l, list, "path", cdi_hook_names[when]) == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
@@ -464,7 +464,7 @@ apply_hooks(struct applying *a)
 	uint32_t obj;
 	int ret = 0;
 
-	if (get_member(a, 0, "hooks", DOC_OBJECT, &obj) == -1)
+	if (member_of_kind(a, 0, "hooks", DOC_OBJECT, &obj) == -1)
 		return -1;
 	section_begin(&s, &a->d, &a->edits, 0, "hooks", obj);
 	for (when = 0; ret == 0 && when < CDI_HOOKS; when++)

@@ -160,7 +160,7 @@ put_mount(struct buf *b, const struct cdi_mount *m)
 
 /* Writes the members of containerEdits. «indent» is that of its brace. */
 static void
-write_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
+write_spec_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
 {
 	char inner[16], element[16];
 	bool first = true, head;
@@ -220,7 +220,7 @@ cdi_make_text(const struct cdi_spec *s)
 	buf_puts(&b, ",\n");
 	if (has_edits(&s->edits)) {
 		buf_puts(&b, "  ");
-		write_edits(&b, &s->edits, "  ");
+		write_spec_edits(&b, &s->edits, "  ");
 		buf_puts(&b, ",\n");
 	}
 	buf_puts(&b, "  \"devices\": [");
@@ -229,7 +229,7 @@ cdi_make_text(const struct cdi_spec *s)
 		buf_puts(&b, "{\"name\": ");
 		buf_json(&b, s->device[i].name);
 		buf_puts(&b, ", ");
-		write_edits(&b, &s->device[i].edits, "    ");
+		write_spec_edits(&b, &s->device[i].edits, "    ");
 		buf_puts(&b, "}");
 	}
 	buf_puts(&b, "\n  ]\n}\n");

@@ -45,8 +45,8 @@ bool again_look(struct again *a, bool *missed);
 bool task_stays(int proc, const char *task);
 
 /*
- * True if PID/task/TID/fd, whose «listed» entries were read, has no more of them. A descriptor that moved to
- * a number already read is missing from the list. The kernel tells their number since Linux 6.2.
+ * True if the open directory PID/task/TID/fd has no entries beyond the «listed» ones that were read. A descriptor that
+ * moved to a number already read is missing from the list. The kernel tells how many there are since Linux 6.2.
  */
 bool task_lists_all(DIR *d, off_t listed);
 

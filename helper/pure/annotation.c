@@ -1,4 +1,4 @@
-/* See annotation.h. Refuses what it does not know. */
+/* See annotation.h. Computes only. */
 #include "annotation.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* See docbuild.h. A failed allocation shows at the end: in items_text(), doc_apply() or object_text(). */
+/* See docbuild.h. Computes only. */
 #include "docbuild.h"
 
 #include <stdlib.h>

@@ -31,10 +31,12 @@ void items_free(struct items *l);
  */
 bool items_add(struct items *l, uint32_t node, char *json, char *key);
 /*
- * Merges elements that have the same key, as if the new ones came one by one. ITEMS_REPLACE: a new one
- * replaces the first of its key, and goes to the end. ITEMS_SHIFT: a new one removes the first of its key and
- * takes the place of the next one, or goes to the end if there is none. ITEMS_IN_PLACE: a new one takes the
- * place of the last of its key. ITEMS_ONCE: a new one is dropped if its key exists. False if memory is short.
+ * Merges elements that have the same key, as if the new ones came one by one. False if memory is short.
+ * ITEMS_REPLACE: a new one removes the first of its key, and is appended.
+ * ITEMS_SHIFT: a new one removes the first of its key and takes the place of the next; it is appended if there is no
+ * next one.
+ * ITEMS_IN_PLACE: a new one takes the place of the last of its key.
+ * ITEMS_ONCE: a new one is dropped if its key exists.
  */
 enum items_rule { ITEMS_REPLACE, ITEMS_SHIFT, ITEMS_IN_PLACE, ITEMS_ONCE };
 bool items_settle(struct items *l, enum items_rule rule);

@@ -69,7 +69,7 @@ gpu_is_within(const struct gpu_bound bound[GPU_VENDORS], const struct gpu *g)
 	for (i = 0; i < b->names.n; i++)
 		if (gpu_is_named(g, b->names.v[i], true))
 			return true;
-	/* a GPU without a name in the list can't be matched */
+	/* without a bound, every GPU is within it */
 	return !b->set;
 }
 

@@ -4,7 +4,6 @@
  */
 #include "cdigroups.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -19,6 +18,7 @@
 #include "../pure/text.h"
 #include "file.h"
 #include "inodeacl.h"
+#include "listing.h"
 #include "users.h"
 
 struct found {
@@ -109,31 +109,23 @@ add_acl_groups(struct found *f, const char *path)
 }
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int
 add_owners_of_nodes(struct found *f, const char *dir, struct why *why)
 {
-	struct dirent **entry = NULL;
+	autostrlist struct strlist names = { 0 };
 	char path[300];
 	struct stat st;
-	int count = scandir(dir, &entry, NULL, by_name), i, ret = 0;
+	size_t i;
 
-	if (count == -1)
+	if (listing_names(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), SIZE_MAX, &names) == -1)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
-	for (i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%.40s/%.255s", dir, entry[i]->d_name);
-		if (ret == 0 && lstat(path, &st) == 0 && is_hosts(path, &st) &&
+	for (i = 0; i < names.n; i++) {
+		snprintf(path, sizeof(path), "%.40s/%.255s", dir, names.v[i]);
+		if (lstat(path, &st) == 0 && is_hosts(path, &st) &&
 		    (add_group(f, st.st_gid, "owns this host's %s, and is as good as root", path) == -1 ||
 		    add_acl_groups(f, path) == -1))
-			ret = refuse_nomem(why);
-		free(entry[i]);
+			return refuse_nomem(why);
 	}
-	free(entry);
-	return ret;
+	return 0;
 }
 
 /*

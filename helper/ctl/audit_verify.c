@@ -181,7 +181,7 @@ read_file(struct verify *v, const struct log_file *l, struct why *why)
 static char *
 head_text(size_t *len)
 {
-	autoclose int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int dir = file_root();
 	char *text = NULL, *before = NULL;
 	size_t len_before, tries;
 

@@ -5,7 +5,6 @@
  */
 #include "check.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -16,6 +15,7 @@
 
 #include "../host/etc.h"
 #include "../host/file.h"
+#include "../host/listing.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
@@ -159,12 +159,6 @@ check_policy(struct check_set *s, int dir, const char *name, const char *shown, 
 		check_trust(c, dir, name);
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool
 ends_with(const char *name, const char *end)
 {
@@ -174,26 +168,9 @@ ends_with(const char *name, const char *end)
 }
 
 static int
-list(int dirfd, struct strlist *out)
+list_names(int dirfd, struct strlist *out)
 {
-	int fd = dup(dirfd);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-	bool good = true;
-
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
-		return -1;
-	}
-	rewinddir(d);
-	while (good && (e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			good = strlist_add(out, e->d_name, SIZE_MAX);
-	closedir(d);
-	if (out->n > 1)
-		qsort(out->v, out->n, sizeof(*out->v), by_name);
-	return good ? 0 : -1;
+	return listing_names(openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), SIZE_MAX, out);
 }
 
 /* A name in policy.d that the helper passes over, most likely not on purpose. */
@@ -218,7 +195,7 @@ check_policies(struct check_set *s, int dir, const char *shown, bool strict)
 	struct checked *c;
 	size_t i;
 
-	if (list(dir, &names) == -1) {
+	if (list_names(dir, &names) == -1) {
 		if ((c = check_add(s, CHECKED_PLACE, shown)) != NULL)
 			fault_add(&c->faults, 0, false, "can't be listed: %s", strerror(errno));
 		return;

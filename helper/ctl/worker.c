@@ -227,16 +227,13 @@ void
 worker_find(uint32_t uid, struct worker *out)
 {
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	DIR *d = file_list(fd);
 	struct look l = { .proc = fd, .uid = uid, .out = out };
 	struct dirent *e;
 
 	*out = (struct worker){ 0 };
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return;
-	}
 	while (home_find(fd, &l.home) && (e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			look_at(&l, e->d_name);

@@ -1,6 +1,6 @@
 /*
- * See access.h.  An answer for a person, given early: what it says is no
- * permission, the kernel decides again when the container opens the file.
+ * See access.h. The answer is for a message to a person, ahead of time. It must never serve as a permission:
+ * the kernel decides when the container opens the file.
  */
 #include "access.h"
 
@@ -33,7 +33,7 @@ in_group(const struct subject *s, uint32_t gid)
 	return s->gid == gid;
 }
 
-/* Entries that are looked past. */
+/* Entries of an ACL that are ignored. */
 struct past {
 	const struct acl_name *entry;
 	size_t n;
@@ -50,7 +50,7 @@ acl_name_among(const struct acl_name *v, size_t n, struct acl_name who)
 	return false;
 }
 
-/* What the ACL's mask lets through: all, where it has none. */
+/* The permissions that the ACL's mask allows; all of them if it has no mask. */
 static int
 mask_of(const struct posixacl *acl)
 {
@@ -60,13 +60,13 @@ mask_of(const struct posixacl *acl)
 }
 
 static bool
-is_past(const struct posixacl_entry *e, const struct past *past)
+is_ignored(const struct posixacl_entry *e, const struct past *past)
 {
 	return posixacl_is_named(e->tag) &&
 	    acl_name_among(past->entry, past->n, (struct acl_name){ e->tag == POSIXACL_GROUP, e->id });
 }
 
-/* The algorithm of acl(5), «access check algorithm». */
+/* The «access check algorithm» of acl(5). */
 static bool
 acl_allows(const struct posixacl *acl, const struct stat *st, const struct subject *s, int want,
     const struct past *past)
@@ -77,7 +77,7 @@ acl_allows(const struct posixacl *acl, const struct stat *st, const struct subje
 
 	for (e = acl->v; e < acl->v + acl->n; e++) {
 		bits = (int)e->bits;
-		if (is_past(e, past))
+		if (is_ignored(e, past))
 			continue;
 		if (e->tag == POSIXACL_OWNER)
 			owner = bits;
@@ -100,7 +100,10 @@ acl_allows(const struct posixacl *acl, const struct stat *st, const struct subje
 	return (other & want) == want;
 }
 
-/* Where the file system has no ACLs, the mode says all.  False: it can't be read, and may say anything. */
+/*
+ * Reads the ACL. A file system without ACLs has only the mode. False if the ACL can't be read: it may then
+ * say anything.
+ */
 static bool
 acl_of(int fd, const struct stat *st, struct posixacl *out)
 {
@@ -129,7 +132,10 @@ access_without(int fd, const struct subject *s, int want, const struct acl_name 
 
 	if (!s->mapped || fstat(fd, &st) == -1)
 		return false;
-	/* capabilities reach inodes whose owner and group the namespace knows (privileged_wrt_inode_uidgid()) */
+	/*
+	 * the kernel honours these capabilities only where the namespace maps owner and group
+	 * (privileged_wrt_inode_uidgid())
+	 */
 	if (s->dac_override && idmap_in(s->uids, st.st_uid, &inside) && idmap_in(s->gidmap, st.st_gid, &inside))
 		return true;
 	return acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &past);

@@ -1,7 +1,6 @@
-/* See cdidirs.h.  Reads; follows no link; one bad file never hides a good one. */
+/* See cdidirs.h. Only reads, and follows no link. A bad file must never hide a good one. */
 #include "cdidirs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,21 +10,23 @@
 
 #include "../pure/cleanup.h"
 #include "file.h"
+#include "listing.h"
 #include "trust.h"
 
+/* The state of cdi_registry_load(). */
 struct loading {
 	struct cdi_registry *r;
 	bool trusted;
-	size_t dir;		/* the number of the one at hand */
+	size_t dir;		/* the index of the directory at hand */
 	const char *path;	/* and its path */
 	size_t bytes;		/* read so far */
-	struct why *why;	/* of what ends the loading; empty for memory */
+	struct why *why;	/* set if loading stops; empty if memory was short */
 };
 
 /*
- * What is wrong with a file is so for everyone, at any time.  What the host
- * could not read just now may be the one that counts: a device of it must not be
- * another's for the moment.
+ * True if the file may be readable a moment later. The loading then stops: without that file, a device name
+ * could for the moment refer to another file's device. Any other problem of a file is the same for every
+ * reader at any time.
  */
 static bool
 is_passing(enum trust_found found, const struct why *why)
@@ -34,20 +35,14 @@ is_passing(enum trust_found found, const struct why *why)
 }
 
 static int
-give_up(const struct loading *l, const struct why *why)
+stop_loading(const struct loading *l, const struct why *why)
 {
 	return refuse(l->why, WHY_IO, "CDI specs: %s", why->text);
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The reason without the path that stands before it: whoever prints it has said it. */
+/* The reason without its leading path, because whoever prints it prints the path first. */
 static const char *
-without(const char *reason, const char *path)
+without_path(const char *reason, const char *path)
 {
 	size_t n = strlen(path);
 
@@ -56,55 +51,46 @@ without(const char *reason, const char *path)
 	return reason + n + strspn(reason + n, ": ");
 }
 
-/* Names of spec files, sorted.  -1: no memory; a directory that can't be listed is a problem. */
+/* Gets the names of the spec files, sorted. More files than CDI_FILES_MAX are a problem to report, and no failure. */
 static int
-list_names(struct loading *l, int dirfd, struct strlist *names)
+list_specs(struct loading *l, int dirfd, struct strlist *names)
 {
+	autostrlist struct strlist all = { 0 };
 	enum cdi_format format;
-	struct dirent *e;
 	struct stat st;
 	char text[1200];
-	DIR *d;
-	int fd, saved, ret = 0;
+	size_t i;
 
-	if ((fd = dup(dirfd)) == -1 || (d = fdopendir(fd)) == NULL) {
-		saved = errno;
-		if (fd != -1)
-			close(fd);
-		return refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(saved));
-	}
-	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		if (!cdi_format_of(e->d_name, &format) ||
-		    (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)))
+	if (listing_names(dup(dirfd), SIZE_MAX, &all) == -1)
+		return errno == ENOMEM ? -1 : refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(errno));
+	for (i = 0; i < all.n; i++) {
+		if (!cdi_format_of(all.v[i], &format) ||
+		    (fstatat(dirfd, all.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)))
 			continue;
 		if (names->n >= CDI_FILES_MAX) {
 			snprintf(text, sizeof(text), "%s: more than %d files: the others are not read", l->path, CDI_FILES_MAX);
-			ret = strlist_add(&l->r->problems, text, SIZE_MAX) ? 1 : -1;
-		} else if (!strlist_add(names, e->d_name, SIZE_MAX))
-			ret = -1;
+			return strlist_add(&l->r->problems, text, SIZE_MAX) ? 0 : -1;
+		}
+		if (!strlist_add(names, all.v[i], SIZE_MAX))
+			return -1;
 	}
-	if (ret == 0 && errno != 0)
-		ret = refuse(l->why, WHY_IO, "CDI specs: %s: %s", l->path, strerror(errno));
-	closedir(d);
-	if (names->n > 1)
-		qsort(names->v, names->n, sizeof(*names->v), by_text);
-	return ret == -1 ? -1 : 0;
+	return 0;
 }
 
 static int
-read_file(struct loading *l, int dirfd, const char *name, struct cdi_file *v)
+read_spec(struct loading *l, int dirfd, const char *name, struct cdi_file *v)
 {
 	enum trust_found found = TRUST_FAILED;
 	struct why why = { 0 };
 	unsigned i;
 
-	/* one that is replaced is there again at once */
+	/* a file that is just being replaced is there again at once */
 	for (i = 0; i < 3 && v->text == NULL && (i == 0 || why.code == WHY_AGAIN); i++)
 		found = trust_find_text(dirfd, name, v->path, CDI_TEXT_MAX, l->trusted, &v->text, &v->len, &why);
 	if (is_passing(found, &why))
-		return give_up(l, &why);
+		return stop_loading(l, &why);
 	if (v->text == NULL)
-		return why.code != WHY_BUG && strlist_add(&v->problems, without(why.text, v->path), SIZE_MAX) ? 0 : -1;
+		return why.code != WHY_BUG && strlist_add(&v->problems, without_path(why.text, v->path), SIZE_MAX) ? 0 : -1;
 	if ((l->bytes += v->len) > CDI_BYTES_MAX)
 		return refuse(l->why, WHY_IO, "CDI specs: %s: the files up to this one have more than %d MiB", v->path,
 		    CDI_BYTES_MAX / 1024 / 1024);
@@ -124,7 +110,7 @@ load_file(struct loading *l, int dirfd, const char *name)
 	if (asprintf(&v->path, "%s/%s", l->path, name) == -1)
 		return -1;
 	l->r->files++;
-	return read_file(l, dirfd, name, v);
+	return read_spec(l, dirfd, name, v);
 }
 
 static int
@@ -137,10 +123,10 @@ load_dir(struct loading *l)
 	size_t i;
 
 	if (is_passing(found = trust_find_dir(l->path, l->trusted, &fd, &why), &why))
-		return give_up(l, &why);
+		return stop_loading(l, &why);
 	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT || (why.code != WHY_BUG && strlist_add(&l->r->problems, why.text, SIZE_MAX)) ? 0 : -1;
-	if (list_names(l, fd, &names) == -1)
+	if (list_specs(l, fd, &names) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++)
 		if (load_file(l, fd, names.v[i]) == -1)
@@ -148,7 +134,7 @@ load_dir(struct loading *l)
 	return 0;
 }
 
-/* By name; of one name the directories and files in their order. */
+/* By name, then by directory and file. */
 static int
 by_entry(const void *a, const void *b)
 {
@@ -196,9 +182,9 @@ tell_conflict(struct cdi_registry *r, const struct cdi_entry *a, const struct cd
 	return strlist_add(&f->problems, text, SIZE_MAX) ? 0 : -1;
 }
 
-/* Of each name the last entry stays, with what is to be said about the others. */
+/* Keeps the last entry of each name, and records conflicts. */
 static int
-resolve(struct cdi_registry *r)
+drop_overridden(struct cdi_registry *r)
 {
 	struct cdi_entry *v = r->entry;
 	size_t i, to = 0;
@@ -241,9 +227,9 @@ load_dirs(struct loading *l, const char *dirs)
 	return 0;
 }
 
-/* What was read is known: the text is not needed any more. */
+/* Decides whether the file is usable, and frees the text, which nobody needs after parsing. */
 static void
-settle(struct cdi_file *f, bool trusted)
+finish_file(struct cdi_file *f, bool trusted)
 {
 	f->usable = f->usable && !(trusted && f->faults.unsafe > f->faults.unsafe_hooks);
 	free(f->text);
@@ -265,8 +251,8 @@ cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_
 	if (r->files > 0 && parse(r, why) == -1)
 		return -1;
 	for (i = 0; i < r->files; i++)
-		settle(&r->file[i], trusted);
-	return add_entries(r) == -1 || resolve(r) == -1 ? refuse_nomem(why) : 0;
+		finish_file(&r->file[i], trusted);
+	return add_entries(r) == -1 || drop_overridden(r) == -1 ? refuse_nomem(why) : 0;
 }
 
 void

@@ -1,11 +1,11 @@
-/* See cdigpus.h.  A name that is in conflict is nobody's. */
+/* See cdigpus.h. A name that is in conflict belongs to no GPU. */
 #include "cdigpus.h"
 
 #include <stdio.h>
 
 #include "../pure/cdigpu.h"
 
-/* «/etc/cdi/nvidia.yaml: line 3: …» */
+/* Records the file's first problem, as «/etc/cdi/nvidia.yaml: line 3: ...». */
 static void
 say_problem(const struct cdi_file *f, struct inventory *inv)
 {

@@ -1,4 +1,4 @@
-/* The names that this host's CDI specs give to its GPUs. */
+/* Which GPUs of this host the names in CDI specs refer to. */
 #ifndef GPUHELPER_HOST_CDIGPUS_H
 #define GPUHELPER_HOST_CDIGPUS_H
 
@@ -6,12 +6,15 @@
 #include "cdidirs.h"
 
 /*
- * Fills the GPUs' «cdi» and the inventory's «cdi_problem» by what the specs say.
- * -1 with *why: memory ran short.
+ * Sets «cdi» of the inventory's GPUs to their names in the specs, and «cdi_problem» to the first problem of a
+ * spec. Returns 0, or -1 with *why if memory is short.
  */
 int cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why);
 
-/* The same by the specs of CDI_DIRS, as the helper reads them: *r gets those.  cdi_registry_free() in either case. */
+/*
+ * Loads the specs of CDI_DIRS, for root, into *r, and does the same by them. Returns 0, or -1 with *why. The
+ * caller calls cdi_registry_free() in any case.
+ */
 int cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why);
 
 #endif

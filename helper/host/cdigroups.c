@@ -1,10 +1,9 @@
 /*
- * See cdigroups.h.  Reads /etc/group, and looks at nodes, sockets and files of root's, which it opens for their ACLs
- * alone (O_PATH).
+ * See cdigroups.h. Reads /etc/group. Opens device nodes, sockets and password files only with O_PATH, for
+ * their ACLs, so that nothing happens to them.
  */
 #include "cdigroups.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -19,6 +18,7 @@
 #include "../pure/text.h"
 #include "file.h"
 #include "inodeacl.h"
+#include "listing.h"
 #include "users.h"
 
 struct found {
@@ -26,9 +26,9 @@ struct found {
 	size_t n;
 };
 
-/* What is there already stays.  -1: no memory. */
+/* Adds a group with the reason. The first reason for a group stays. Returns 0, or -1 if memory is short. */
 static int __attribute__((format(printf, 3, 4)))
-add(struct found *f, uint32_t gid, const char *fmt, ...)
+add_group(struct found *f, uint32_t gid, const char *fmt, ...)
 {
 	struct cdi_group *more;
 	va_list ap;
@@ -49,9 +49,12 @@ add(struct found *f, uint32_t gid, const char *fmt, ...)
 }
 
 static int
-add_named(const char *name, uint32_t gid, void *arg)
+add_if_known(const char *name, uint32_t gid, void *arg)
 {
-	/* disks, memory, what is typed; engines that start what they are told to; passwords, logs; who may become root */
+	/*
+	 * disks, memory and input devices; engines, which start anything; passwords and logs; those who may
+	 * become root
+	 */
 	static const char *const names[] = { "disk", "kmem", "input", "uinput", "docker", "lxd", "incus", "incus-admin",
 		"podman", "containerd", "microk8s", "dockerroot", "libvirt", "libvirtd", "libvirt-qemu", "shadow", "adm",
 		"systemd-journal", "ssl-cert", "ssh_keys", "staff", "sudo", "wheel", "admin", "gpuhelper", NULL };
@@ -59,19 +62,19 @@ add_named(const char *name, uint32_t gid, void *arg)
 
 	for (i = 0; names[i] != NULL; i++)
 		if (strcmp(name, names[i]) == 0)
-			return add(arg, gid, "is this host's group %s, which is as good as root", name) == -1 ? 1 : 0;
+			return add_group(arg, gid, "is this host's group %s, which is as good as root", name) == -1 ? 1 : 0;
 	return 0;
 }
 
 /*
- * Not what is removed and put in: such a group (cdrom, floppy) is people's at the machine.  Nor consoles, whose
- * group (tty) is every terminal's.
+ * True if the node gives access to all of the host. Removable media do not count: their groups (cdrom,
+ * floppy) are for people at the machine. Consoles do not count: every terminal has their group (tty).
  */
 static bool
 is_hosts(const char *path, const struct stat *st)
 {
 	static const char *const chars[] = { "/dev/mem", "/dev/kmem", "/dev/port", "/dev/uinput", NULL };
-	/* a number follows: /dev/sgx_enclave is no disk */
+	/* a digit must follow: /dev/sgx_enclave is no disk */
 	static const char *const prefixes[] = { "/dev/sg", "/dev/bsg/", "/dev/nvme", "/dev/raw/raw", "/dev/input/event",
 		"/dev/mtd", NULL };
 	char next;
@@ -88,9 +91,9 @@ is_hosts(const char *path, const struct stat *st)
 	return false;
 }
 
-/* Groups that an administrator let in beside the owning one.  What has no ACL that can be read has none to tell of. */
+/* Adds the groups that an administrator let in by ACL. An ACL that can't be read adds none. */
 static int
-add_of_acl(struct found *f, const char *path)
+add_acl_groups(struct found *f, const char *path)
 {
 	autoclose int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	autoposixacl struct posixacl a = { .v = NULL };
@@ -100,40 +103,35 @@ add_of_acl(struct found *f, const char *path)
 		return fd != -1 && errno == ENOMEM ? -1 : 0;
 	for (i = 0; i < a.n; i++)
 		if (a.v[i].tag == POSIXACL_GROUP && (a.v[i].bits & (R_OK | W_OK)) != 0 &&
-		    add(f, a.v[i].id, "has an ACL entry on this host's %s, and is as good as root", path) == -1)
+		    add_group(f, a.v[i].id, "has an ACL entry on this host's %s, and is as good as root", path) == -1)
 			return -1;
 	return 0;
 }
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
+add_owners_of_nodes(struct found *f, const char *dir, struct why *why)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int
-add_nodes(struct found *f, const char *dir, struct why *why)
-{
-	struct dirent **entry = NULL;
+	autostrlist struct strlist names = { 0 };
 	char path[300];
 	struct stat st;
-	int count = scandir(dir, &entry, NULL, by_name), i, ret = 0;
+	size_t i;
 
-	if (count == -1)
+	if (listing_names(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), SIZE_MAX, &names) == -1)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
-	for (i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%.40s/%.255s", dir, entry[i]->d_name);
-		if (ret == 0 && lstat(path, &st) == 0 && is_hosts(path, &st) &&
-		    (add(f, st.st_gid, "owns this host's %s, and is as good as root", path) == -1 ||
-		    add_of_acl(f, path) == -1))
-			ret = refuse_nomem(why);
-		free(entry[i]);
+	for (i = 0; i < names.n; i++) {
+		snprintf(path, sizeof(path), "%.40s/%.255s", dir, names.v[i]);
+		if (lstat(path, &st) == 0 && is_hosts(path, &st) &&
+		    (add_group(f, st.st_gid, "owns this host's %s, and is as good as root", path) == -1 ||
+		    add_acl_groups(f, path) == -1))
+			return refuse_nomem(why);
 	}
-	free(entry);
-	return ret;
+	return 0;
 }
 
-/* Whoever may speak to an engine has it start what he likes; whoever reads the passwords has them guessed. */
+/*
+ * The rest of the search. Whoever may speak to an engine can have it start anything; whoever reads the
+ * password files can guess passwords.
+ */
 static int
 add_owners(struct found *f, struct why *why)
 {
@@ -148,23 +146,26 @@ add_owners(struct found *f, struct why *why)
 	size_t i;
 
 	for (i = 0; dirs[i] != NULL; i++)
-		if (add_nodes(f, dirs[i], why) == -1)
+		if (add_owners_of_nodes(f, dirs[i], why) == -1)
 			return -1;
 	for (i = 0; sockets[i] != NULL; i++)
 		if (lstat(sockets[i], &st) == 0 && S_ISSOCK(st.st_mode) &&
-		    (add(f, st.st_gid, "owns this host's %s, and is as good as root", sockets[i]) == -1 ||
-		    add_of_acl(f, sockets[i]) == -1))
+		    (add_group(f, st.st_gid, "owns this host's %s, and is as good as root", sockets[i]) == -1 ||
+		    add_acl_groups(f, sockets[i]) == -1))
 			return refuse_nomem(why);
 	for (i = 0; secrets[i] != NULL; i++)
-		if (lstat(secrets[i], &st) == 0 && (add(f, st.st_gid, "owns this host's %s, and can have its passwords guessed",
-		    secrets[i]) == -1 || add_of_acl(f, secrets[i]) == -1))
+		if (lstat(secrets[i], &st) == 0 && (add_group(f, st.st_gid, "owns this host's %s, and can have its passwords guessed",
+		    secrets[i]) == -1 || add_acl_groups(f, secrets[i]) == -1))
 			return refuse_nomem(why);
 	return 0;
 }
 
-/* Every line of /etc/group, in its order: a name or a gid may have several. 0, 1: no memory, or -1 with errno. */
+/*
+ * Adds the known groups from every line of /etc/group, because a name or a gid may occur twice. Returns 0, 1
+ * if memory is short, or -1 with errno.
+ */
 static int
-add_all_named(struct found *f)
+add_known_groups(struct found *f)
 {
 	FILE *groups = fopen("/etc/group", "re");
 	struct group *gr = NULL;
@@ -173,7 +174,7 @@ add_all_named(struct found *f)
 	if (groups == NULL)
 		return errno == ENOENT ? 0 : -1;
 	while (ret == 0 && (gr = fgetgrent(groups)) != NULL)
-		ret = add_named(gr->gr_name, gr->gr_gid, f);
+		ret = add_if_known(gr->gr_name, gr->gr_gid, f);
 	error = ret != 0 || feof(groups) ? 0 : errno != 0 ? errno : EIO;
 	fclose(groups);
 	errno = error;
@@ -184,7 +185,7 @@ int
 cdi_groups_of_host(struct cdi_group **out, size_t *n, struct why *why)
 {
 	struct found f = { .n = 0 };
-	int ret = add_all_named(&f);
+	int ret = add_known_groups(&f);
 
 	*out = NULL;
 	*n = 0;

@@ -1,14 +1,13 @@
-/* Groups of this host whose members are as good as root, for a CDI spec's additionalGids. */
+/* The groups of this host whose members can become root, to be refused in a CDI spec's additionalGids. */
 #ifndef GPUHELPER_HOST_CDIGROUPS_H
 #define GPUHELPER_HOST_CDIGROUPS_H
 
 #include "../pure/cdi.h"
 
 /*
- * Those that are known for it by name (disk, docker, sudo, ...) in /etc/group, and
- * those that own, or have an ACL entry on, a disk, the memory or what is typed in
- * /dev, an engine's socket, or the passwords.  *out is the caller's to free.
- * -1 with *why where that can't be read.
+ * Finds the groups of /etc/group whose names are known for it (disk, docker, sudo, ...), and the groups that
+ * own, or have an ACL entry on, a disk, the memory, an input device, an engine's socket or the password
+ * files. The caller frees *out. Returns 0, or -1 with *why if a file can't be read.
  */
 int cdi_groups_of_host(struct cdi_group **out, size_t *n, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See cdihost.h.  Only lstat(2) and readlink(2), so that nothing happens to what is looked at. */
+/* See cdihost.h. Uses only lstat(2) and readlink(2), so that looking has no effect on a device. */
 #include "cdihost.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "../pure/path.h"
 #include "cdisource.h"
 
-/* 0: no device. */
+/* The type of a device as CDI writes it; 0 if it is no device. */
 static char
 type_of(const struct stat *st)
 {
@@ -93,7 +93,7 @@ add_fault(struct looking *l, uint32_t line, uint32_t column, const char *list, s
 }
 
 static void
-check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
+check_host_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 {
 	const char *path = node_host_path(n), *key = path == n->path ? "path" : "hostPath", *list = "deviceNodes";
 	const char want = n->type == 'u' ? 'c' : n->type;
@@ -105,7 +105,7 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 
 	w.loose = false;
 	if (path_check(path, &why) == -1)
-		return;		/* told by its text */
+		return;		/* a check of the text reports this */
 	if (cdi_walk(&w, path, &st, &why) == -1)
 		add_fault(l, n->line, n->column, list, i, key, "%.80s %.150s", path, why.text);
 	else if (S_ISLNK(st.st_mode))
@@ -126,9 +126,12 @@ check_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 		    minor(st.st_rdev), what);
 }
 
-/* Links of directories lead elsewhere than the text says, and a file there may be a node. */
+/*
+ * The reason why a mount of this real path is unsafe, or NULL. Links on the way lead elsewhere than the
+ * spec's text says, and a file may be a device node. «what» is room for the reason.
+ */
 static const char *
-judge_real(const struct cdi_mount *m, const char *real, const struct stat *st, char what[PATH_MAX])
+why_unsafe(const struct cdi_mount *m, const char *real, const struct stat *st, char what[PATH_MAX])
 {
 	const char *found = NULL;
 
@@ -137,7 +140,7 @@ judge_real(const struct cdi_mount *m, const char *real, const struct stat *st, c
 	if (S_ISCHR(st->st_mode) && (found = cdi_host_device('c', major(st->st_rdev), minor(st->st_rdev))) != NULL)
 		return found;
 	if (strcmp(real, m->host_path) == 0)
-		return NULL;	/* told by its text */
+		return NULL;	/* a check of the text reports this */
 	if (strcmp(real, "/") == 0)
 		return "the whole of the host's files";
 	if ((found = cdi_host_control(real)) != NULL)
@@ -152,7 +155,7 @@ judge_real(const struct cdi_mount *m, const char *real, const struct stat *st, c
 }
 
 static void
-check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
+check_host_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 {
 	static char text[PATH_MAX];
 	const char *real, *what;
@@ -172,13 +175,13 @@ check_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 		return;
 	}
 	real = w.done[0] != '\0' ? w.done : "/";
-	if ((what = judge_real(m, real, &st, text)) != NULL)
+	if ((what = why_unsafe(m, real, &st, text)) != NULL)
 		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.60s is %.60s here: %s", m->host_path, real, what);
 }
 
-/* A program that root will run: nobody else may have a say in it. */
+/* Root will run the hook's program, so nobody else may be able to change it. */
 static void
-check_hook(struct looking *l, size_t i, const struct cdi_hook *h)
+check_host_hook(struct looking *l, size_t i, const struct cdi_hook *h)
 {
 	static struct cdi_walk w;
 	struct stat st;
@@ -198,16 +201,16 @@ check_hook(struct looking *l, size_t i, const struct cdi_hook *h)
 }
 
 static void
-check_edits(struct looking *l, const struct cdi_edits *e)
+check_host_edits(struct looking *l, const struct cdi_edits *e)
 {
 	size_t i;
 
 	for (i = 0; i < e->nodes; i++)
-		check_node(l, i, &e->node[i]);
+		check_host_node(l, i, &e->node[i]);
 	for (i = 0; i < e->mounts; i++)
-		check_mount(l, i, &e->mount[i]);
+		check_host_mount(l, i, &e->mount[i]);
 	for (i = 0; i < e->hooks; i++)
-		check_hook(l, i, &e->hook[i]);
+		check_host_hook(l, i, &e->hook[i]);
 }
 
 void
@@ -218,8 +221,8 @@ cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f)
 
 	for (i = 0; i < s->devices; i++) {
 		snprintf(l.path, sizeof(l.path), "devices[%zu].containerEdits", i);
-		check_edits(&l, &s->device[i].edits);
+		check_host_edits(&l, &s->device[i].edits);
 	}
 	snprintf(l.path, sizeof(l.path), "containerEdits");
-	check_edits(&l, &s->edits);
+	check_host_edits(&l, &s->edits);
 }

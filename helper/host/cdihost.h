@@ -1,25 +1,27 @@
-/* What a spec needs the host for: numbers that it leaves out, and whether what it names is what it says. */
+/*
+ * The checks of a CDI spec that need the host: device numbers that the spec leaves out, and whether paths are
+ * what it says.
+ */
 #ifndef GPUHELPER_HOST_CDIHOST_H
 #define GPUHELPER_HOST_CDIHOST_H
 
 #include "../pure/cdiapply.h"
 
 /*
- * Fills m->node from the nodes of m->v (shallow copies: the strings stay the
- * spec's; the caller frees the array) as the reference library does
- * (container-edits_unix.go): a node with type and major is taken as it is, its
- * mode from the host where the spec has none; any other must be there.  -1 with
- * *why.
+ * Fills m->node from the nodes of m->v, as the reference library does (container-edits_unix.go). A node with
+ * type and major number is taken as it is, with its mode from the host if the spec has none. Any other node
+ * must exist on the host.
+ * The nodes are shallow copies: the strings stay the spec's, and the caller frees only the array. Returns 0,
+ * or -1 with *why.
  */
 int cdi_fill_nodes(struct cdi_merged *m, struct why *why);
 
 /*
- * Adds to *f, as CDI_UNSAFE, what of the spec's device nodes, bind mounts and
- * hooks is not there, is a symbolic link, is no device or another one than the
- * spec says, could (a hook's program, and a link on the way to anything) be
- * changed by others than root, or is by its real path what no mount may be of.
- * It tells what is there now: who mounts or runs it has to pin it by himself.
- * Opens no device.
+ * Adds to *f, as CDI_UNSAFE, each device node, bind mount and hook of the spec that
+ * - does not exist, is a symbolic link, is no device, or is another device than the spec says;
+ * - others than root could change (for hooks), or is reached by a link that others than root could change; or
+ * - has a real path that no mount may have.
+ * This is what the host has now: whoever mounts or runs it must pin it. Opens no device.
  */
 void cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f);
 

@@ -1,4 +1,4 @@
-/* See cdisource.h.  Only lstat(2) and readlink(2), so that nothing happens to what is looked at. */
+/* See cdisource.h. Uses only lstat(2) and readlink(2), so that looking has no effect on a device. */
 #include "cdisource.h"
 
 #include <errno.h>
@@ -17,9 +17,12 @@ cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st)
 	snprintf(w->who, sizeof(w->who), "%s", path);
 }
 
-/* The target of a link in place of its name: from the root, or from where the link is. */
+/*
+ * Replaces a link by its target. An absolute target starts again at the root, a relative one where the link
+ * is.
+ */
 static int
-follow(struct cdi_walk *w, const char *link)
+follow_link(struct cdi_walk *w, const char *link)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(link, target, sizeof(target) - 1);
@@ -37,7 +40,7 @@ follow(struct cdi_walk *w, const char *link)
 	return 0;
 }
 
-/* What has been seen is a directory again: not the link, whose mode says nothing. */
+/* Gets the status of the directory seen last, because *st is that of the link, whose mode says nothing. */
 static int
 look_back(const struct cdi_walk *w, struct stat *st, struct why *why)
 {
@@ -86,10 +89,10 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 			continue;
 		}
 		if (w->rest[strspn(w->rest, "/")] == '\0')
-			return 0;	/* the last of the path: only links before it are followed */
+			return 0;	/* links are followed only on the way */
 		if (w->loose)
 			return refuse(why, WHY_DATA, "the link %s is in %s, which others than root can change", next, w->who);
-		if (++links > 40 || follow(w, next) == -1)
+		if (++links > 40 || follow_link(w, next) == -1)
 			return refuse(why, WHY_DATA, "%s: %s", next, links > 40 ? strerror(ELOOP) : strerror(errno));
 		if (look_back(w, st, why) == -1)
 			return -1;

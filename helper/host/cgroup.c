@@ -1,4 +1,4 @@
-/* See cgroup.h.  Opens only beneath /sys/fs/cgroup, follows no link, reads only. */
+/* See cgroup.h. Opens files only beneath /sys/fs/cgroup and /proc, follows no link, and must never write. */
 #include "cgroup.h"
 
 #include <dirent.h>
@@ -24,17 +24,26 @@
 #define DEPTH_MAX 16
 #define ANCESTORS_MAX 64
 
-/* What the candidates are made from. */
-struct search {
-	const char *path, *id;		/* the caller's */
-	bool elsewhere;			/* the caller's paths begin in a cgroup namespace of its own */
+int
+cgroup_root(void)
+{
+	return open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* What cgroup_candidates() makes the candidates from. */
+struct candidates {
+	const char *path, *id;		/* the caller's linux.cgroupsPath and container id */
+	bool elsewhere;			/* the caller is in another cgroup namespace, whose root its paths start from */
 	struct strlist *out;
 	struct why *why;
 };
 
-/* Adds HIERARCHY/BASE/PATH.  One that was passed over could be the one: it is an error. */
+/*
+ * Adds HIERARCHY/BASE/PATH. A candidate that can't be added is an error, because the container may be in that
+ * very directory.
+ */
 static int
-add(const struct search *s, const char *hierarchy, const char *base, const char *path)
+add_candidate(const struct candidates *s, const char *hierarchy, const char *base, const char *path)
 {
 	autobuf struct buf b = { 0 };
 
@@ -44,7 +53,7 @@ add(const struct search *s, const char *hierarchy, const char *base, const char 
 		return refuse_nomem(s->why);
 	if (path_check(b.p, s->why) == -1)
 		return refuse_within(s->why, "cgroup");
-	/* beside v1 that is where v2's hierarchy lies */
+	/* beside v1 hierarchies, v2 is mounted at «unified» */
 	if (*hierarchy == '\0' && path_at_or_beneath(b.p, "/unified"))
 		return refuse(s->why, WHY_DATA, "the container's cgroup %s begins with «unified»: give it another name", b.p);
 	if (strlist_has(s->out, b.p + 1))
@@ -54,7 +63,10 @@ add(const struct search *s, const char *hierarchy, const char *base, const char 
 	return strlist_add(s->out, b.p + 1, SIZE_MAX) ? 0 : refuse_nomem(s->why);
 }
 
-/* The cgroup of a user's own systemd in which process's cgroup «own» lies; its scopes are made beneath. */
+/*
+ * The cgroup of the user's own systemd («user@1000.service») in which the cgroup «own» lies; NULL if there is
+ * none. That systemd makes its scopes beneath it.
+ */
 static char *
 users_systemd(const char *own)
 {
@@ -73,9 +85,11 @@ is_slice(const char *name)
 	return n == 0 || (n > 6 && strcmp(name + n - 6, ".slice") == 0 && strchr(name, '/') == NULL);
 }
 
-/* systemd's «slice:prefix:name»; a-b.slice lies in a.slice/a-b.slice (systemd.slice(5)). */
+/*
+ * Adds the scope of systemd's form SLICE:PREFIX:NAME. a-b.slice lies in a.slice/a-b.slice (systemd.slice(5)).
+ */
 static int
-add_scope(const struct search *s, const char *hierarchy, const char *own)
+add_scope(const struct candidates *s, const char *hierarchy, const char *own)
 {
 	autofree char *slice = strdup(s->path), *manager = users_systemd(own);
 	autobuf struct buf b = { 0 };
@@ -87,10 +101,10 @@ add_scope(const struct search *s, const char *hierarchy, const char *own)
 		return 0;
 	*prefix++ = '\0';
 	*name++ = '\0';
-	/* what is no name of a unit makes no scope */
+	/* systemd makes no scope of a name that is no unit name */
 	if (!is_slice(slice) || strchr(prefix, '/') != NULL || strchr(name, '/') != NULL)
 		return 0;
-	/* the root slice is no directory */
+	/* the root slice has no directory of its own */
 	if (strcmp(slice, "-.slice") != 0) {
 		for (dash = slice; (dash = strchr(dash, '-')) != NULL; dash++)
 			buf_printf(&b, "/%.*s.slice", (int)(dash - slice), slice);
@@ -99,12 +113,12 @@ add_scope(const struct search *s, const char *hierarchy, const char *own)
 	buf_printf(&b, "/%s%s%s.scope", prefix, *prefix ? "-" : "", name);
 	if (b.failed)
 		return refuse_nomem(s->why);
-	return manager != NULL && add(s, hierarchy, manager, b.p) == -1 ? -1 : add(s, hierarchy, "/", b.p);
+	return manager != NULL && add_candidate(s, hierarchy, manager, b.p) == -1 ? -1 : add_candidate(s, hierarchy, "/", b.p);
 }
 
-/* In one hierarchy, by the cgroup that the runtime itself is in. */
+/* Adds the candidates of one hierarchy, in which the runtime itself is in the cgroup «own». */
 static int
-add_places(const struct search *s, const char *hierarchy, const char *own)
+add_candidates(const struct candidates *s, const char *hierarchy, const char *own)
 {
 	const char *path = *s->path != '\0' ? s->path : s->id;
 	autofree char *base = strdup(own);
@@ -113,17 +127,20 @@ add_places(const struct search *s, const char *hierarchy, const char *own)
 
 	if (base == NULL)
 		return refuse_nomem(s->why);
-	/* a runtime without systemd takes the same text for a path */
+	/* a runtime that does not use systemd reads the same text as a plain path */
 	if (strchr(path, ':') != NULL && add_scope(s, hierarchy, own) == -1)
 		return -1;
-	if (add(s, hierarchy, "/", path) == -1)
+	if (add_candidate(s, hierarchy, "/", path) == -1)
 		return -1;
-	/* a cgroup beyond the root of our cgroup namespace has no name here */
+	/* a cgroup outside our cgroup namespace's root («/..») has no path here */
 	if ((*path == '/' && !s->elsewhere) || text_starts(own, "/.."))
 		return 0;
-	/* from its own cgroup, or the one above; the root of its namespace is one of all that are above */
+	/*
+	 * relative to the runtime's own cgroup or the one above; in another namespace, any cgroup above may
+	 * be its root
+	 */
 	for (up = 0; up < 2 || s->elsewhere; up++) {
-		if (add(s, hierarchy, base, path) == -1)
+		if (add_candidate(s, hierarchy, base, path) == -1)
 			return -1;
 		if ((last = strrchr(base, '/')) == NULL || base[1] == '\0')
 			break;
@@ -132,16 +149,16 @@ add_places(const struct search *s, const char *hierarchy, const char *own)
 	return 0;
 }
 
-/* One line of /proc/PID/cgroup. */
+/* Adds the candidates of one line of /proc/PID/cgroup. */
 static int
-add_line(const struct search *s, const char *controllers, const char *own)
+add_line_candidates(const struct candidates *s, const char *controllers, const char *own)
 {
 	if (text_starts(controllers, "name="))
 		controllers += 5;
-	if (add_places(s, controllers, own) == -1)
+	if (add_candidates(s, controllers, own) == -1)
 		return -1;
-	/* beside v1 hierarchies, v2's lies there */
-	return *controllers == '\0' ? add_places(s, "unified", own) : 0;
+	/* beside v1 hierarchies, v2 is mounted at «unified» */
+	return *controllers == '\0' ? add_candidates(s, "unified", own) : 0;
 }
 
 int
@@ -159,9 +176,9 @@ cgroup_check_scope(const char *path, struct why *why)
 	    "cgroups, runtimes differ in what they make of it, and what is granted could not be followed", path);
 }
 
-/* /proc/PID/cgroup, which the caller frees; NULL with errno. */
+/* The text of /proc/PID/cgroup, which the caller frees; NULL with errno. */
 static char *
-lines_of(int pid)
+read_cgroup_lines(int pid)
 {
 	autoclose int proc = procdir_open(O_PATH);
 	char name[40];
@@ -173,8 +190,8 @@ lines_of(int pid)
 int
 cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why)
 {
-	struct search s = { .path = cgroups_path, .id = id, .out = out, .why = why };
-	autofree char *text = lines_of(pid);
+	struct candidates s = { .path = cgroups_path, .id = id, .out = out, .why = why };
+	autofree char *text = read_cgroup_lines(pid);
 	struct cgroup_line line;
 	uint64_t its, ours;
 	char *rest = text;
@@ -183,19 +200,19 @@ cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strl
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: %s", pid, strerror(errno));
 	s.elsewhere = space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
 	while (cgroup_line_next(&rest, &line))
-		if (add_line(&s, line.controllers, line.path) == -1)
+		if (add_line_candidates(&s, line.controllers, line.path) == -1)
 			return -1;
 	return 0;
 }
 
-/* There is no such cgroup (any more); whatever else goes wrong may hide someone. */
+/* True if the error says that the cgroup does not exist. Any other error may hide a process. */
 static bool
-is_gone(int error)
+hides_nobody(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ELOOP;
 }
 
-/* Where a hierarchy is not mounted, its directory may hold plain files that look alike. */
+/* Where a hierarchy is not mounted, its directory may hold ordinary files of the same names. */
 static bool
 is_cgroup(int fd)
 {
@@ -215,7 +232,7 @@ is_v2(int fd)
 /* Looks at one directory; true ends the walk. */
 typedef bool visit(int dir, unsigned depth, unsigned *left, void *ctx);
 
-/* Those beneath.  A tree that is too deep or too wide to walk while others wait ends the walk, too. */
+/* Visits the directories beneath. A tree too deep or too wide to walk while others wait counts as a hit. */
 static bool
 each_subdir(int dir, unsigned depth, unsigned *left, visit *seen, void *ctx)
 {
@@ -224,23 +241,19 @@ each_subdir(int dir, unsigned depth, unsigned *left, visit *seen, void *ctx)
 	int fd;
 	DIR *d;
 
-	if (depth >= DEPTH_MAX || (fd = dup(dir)) == -1)
+	if (depth >= DEPTH_MAX || (d = file_list(dup(dir))) == NULL)
 		return true;
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return true;
-	}
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if ((fd = file_open_beneath(dir, e->d_name, O_RDONLY | O_DIRECTORY)) == -1) {
-			found = !is_gone(errno);
+			found = !hides_nobody(errno);
 			continue;
 		}
 		found = seen(fd, depth + 1, left, ctx);
 		close(fd);
 	}
-	found = found || !(errno == 0 || is_gone(errno));
+	found = found || !(errno == 0 || hides_nobody(errno));
 	closedir(d);
 	return found;
 }
@@ -253,21 +266,25 @@ dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 	if (*left == 0)
 		return true;
 	--*left;
-	/* v2 counts those beneath; in v1 nothing is to be looked for that is not there (cgroup_device_list()) */
+	/*
+	 * v2 counts the processes beneath as well; cgroup_device_list() says why v1 is not asked for this
+	 * file
+	 */
 	if (is_v2(dir)) {
 		if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
 			return strstr(events, "populated 0") == NULL;
-		if (!is_gone(errno))
+		if (!hides_nobody(errno))
 			return true;
 	}
 	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) != NULL)
 		return *procs != '\0' || each_subdir(dir, depth, left, dir_populated, unused);
-	return !is_gone(errno);
+	return !hides_nobody(errno);
 }
 
 /*
- * Could the directory be there?  What can't be is not looked for (cgroup_device_list()): v2's hierarchy is all that
- * there is, or lies in «unified» beside those of v1, which have their names from the kernel.
+ * True if the directory may exist. One that can't exist is not looked up, for the reason in
+ * cgroup_device_list(). On a v2 host v2 is the only hierarchy; on others v2 is at «unified», and the kernel
+ * names v1's hierarchies in /proc/PID/cgroup.
  */
 static bool
 may_be_there(const char *dir, bool v2, const char *lines)
@@ -288,24 +305,24 @@ may_be_there(const char *dir, bool v2, const char *lines)
 	return copy == NULL;
 }
 
-/* Each of these directories that is there and is a cgroup; where one can't be looked at that ends it, too. */
+/* Visits each of these directories that is a cgroup. An error that may hide a process counts as a hit. */
 static bool
 each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = cgroup_root();
 	const bool v2 = root != -1 && is_v2(root);
-	autofree char *lines = v2 ? NULL : lines_of(getpid());
+	autofree char *lines = v2 ? NULL : read_cgroup_lines(getpid());
 	bool found = false;
 	size_t i;
 	int fd;
 
 	if (root == -1)
-		return !is_gone(errno);
+		return !hides_nobody(errno);
 	for (i = 0; !found && i < dirs->n; i++) {
 		if (!may_be_there(dirs->v[i], v2, lines))
 			continue;
 		if ((fd = file_open_beneath(root, dirs->v[i], O_RDONLY | O_DIRECTORY)) == -1) {
-			found = !is_gone(errno);
+			found = !hides_nobody(errno);
 			continue;
 		}
 		found = is_cgroup(fd) && seen(fd, 0, left, ctx);
@@ -345,9 +362,9 @@ collect_pids(int dir, unsigned depth, unsigned *left, void *out)
 	if (*left == 0)
 		return true;
 	--*left;
-	/* of threads alone (EOPNOTSUPP): their processes are listed above */
+	/* EOPNOTSUPP: the cgroup has threads only, and a directory above lists their processes */
 	if ((procs = file_read_at(dir, "cgroup.procs", 1 << 20, NULL)) == NULL && errno != EOPNOTSUPP)
-		return !is_gone(errno);
+		return !hides_nobody(errno);
 	return (procs != NULL && !cgroup_parse_pids(procs, out)) || each_subdir(dir, depth, left, collect_pids, out);
 }
 
@@ -358,9 +375,11 @@ cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out)
 	return !each_dir(dirs, left, collect_pids, out);
 }
 
-/* Has the process made this one, or is it that itself?  One that is gone is in nobody's way. */
+/*
+ * True if «pid» is «from» or a descendant of it. A process that is gone counts as one: it is in nobody's way.
+ */
 static bool
-descends(pid_t pid, pid_t from)
+is_or_descends(pid_t pid, pid_t from)
 {
 	unsigned steps;
 
@@ -370,7 +389,7 @@ descends(pid_t pid, pid_t from)
 	return pid == from;
 }
 
-/* Is this process in the directory, and nobody else but who descends from it? */
+/* True if the directory lists this process, and otherwise only its descendants. */
 static bool
 has_for_itself(int root, const char *dir, pid_t pid)
 {
@@ -385,13 +404,16 @@ has_for_itself(int root, const char *dir, pid_t pid)
 	others = !cgroup_parse_pids(procs, &in);
 	for (i = 0; !others && i < in.n; i++) {
 		is_in = is_in || in.v[i] == pid;
-		others = !descends(in.v[i], pid);
+		others = !is_or_descends(in.v[i], pid);
 	}
 	free(in.v);
 	return is_in && !others;
 }
 
-/* Where the hierarchy of such a line is mounted by custom: v2 at the top, or beside v1. */
+/*
+ * Adds the process's own cgroup in the hierarchy of this line. v2 is mounted at the top, or at «unified»
+ * beside v1.
+ */
 static bool
 add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out)
 {
@@ -411,7 +433,10 @@ add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out
 	return true;
 }
 
-/* Is it the hierarchy of the device rules?  As runtimes tell which of the two versions they have before them. */
+/*
+ * True for the hierarchy with the device rules. Runtimes tell v1 from v2 in the same way, by the file system
+ * at the top.
+ */
 static bool
 has_rules(int root, const struct cgroup_line *line)
 {
@@ -424,8 +449,8 @@ has_rules(int root, const struct cgroup_line *line)
 bool
 cgroup_own(int pid, struct strlist *out, size_t *gate)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = lines_of(pid);
+	autoclose int root = cgroup_root();
+	autofree char *text = read_cgroup_lines(pid);
 	struct cgroup_line line;
 	char *rest = text;
 	size_t had;
@@ -435,7 +460,10 @@ cgroup_own(int pid, struct strlist *out, size_t *gate)
 		return false;
 	while (cgroup_line_next(&rest, &line)) {
 		had = out->n;
-		/* a cgroup beyond the root of our cgroup namespace has no name here, and the root is everybody's */
+		/*
+		 * a cgroup outside our namespace's root has no path here; the root cgroup belongs to
+		 * everybody
+		 */
 		if (!text_starts(line.path, "/..") && strcmp(line.path, "/") != 0 && !add_own(root, pid, &line, out))
 			return false;
 		if (out->n > had && has_rules(root, &line))
@@ -465,8 +493,8 @@ cgroup_lists(int root, const char *dir, pid_t pid)
 bool
 cgroup_is_shown(int pid)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = lines_of(pid);
+	autoclose int root = cgroup_root();
+	autofree char *text = read_cgroup_lines(pid);
 	struct cgroup_line line;
 	char *rest = text;
 
@@ -477,7 +505,7 @@ cgroup_is_shown(int pid)
 
 		if (!has_rules(root, &line))
 			continue;
-		/* «devices/», and for v2 no name at all */
+		/* v1: «devices/...»; v2 has no name of its own */
 		buf_printf(&dir, "%s%s", line.controllers, *line.controllers != '\0' ? line.path : line.path + 1);
 		return !text_starts(line.path, "/..") && !dir.failed && cgroup_lists(root, *dir.p != '\0' ? dir.p : ".", pid);
 	}
@@ -487,10 +515,13 @@ cgroup_is_shown(int pid)
 char *
 cgroup_device_list(const char *dir)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = cgroup_root();
 	autoclose int fd = root != -1 ? file_open_beneath(root, dir, O_RDONLY | O_DIRECTORY) : -1;
 
-	/* to look for what is not there may be to wait for who lists the directory */
+	/*
+	 * v2 has no such file. Looking up a missing name waits for whoever lists the directory at that
+	 * moment, so don't.
+	 */
 	if (fd != -1 && is_v2(fd)) {
 		errno = ENOENT;
 		return NULL;

@@ -1,4 +1,4 @@
-/* Cgroups of containers: where they may be, and whether anyone is in them. */
+/* Cgroups of containers: where a container's cgroups may be, and which processes are in them. */
 #ifndef GPUHELPER_HOST_CGROUP_H
 #define GPUHELPER_HOST_CGROUP_H
 
@@ -7,68 +7,75 @@
 
 #include "../pure/request.h"
 
+/* Opens /sys/fs/cgroup, to which paths of cgroups are relative, with O_PATH. A descriptor, or -1 with errno. */
+int cgroup_root(void);
+
 /*
- * The directories, relative to /sys/fs/cgroup, in which a runtime started by
- * process «pid» would put this container: by linux.cgroupsPath (or the id where
- * that is empty), the way runc and crun read it (absolute, or from the cgroup
- * of the runtime itself), for cgroup v2, v1 and both, with systemd or without.
- * Only what the process's own /proc/PID/cgroup says is taken from the kernel;
- * the path is the caller's and may point at anything: it is only ever looked at.
- * -1 with *why for a path that a runtime might read otherwise than we would.
+ * Adds to *out every directory, relative to /sys/fs/cgroup, in which a runtime that process «pid» started may
+ * put this container. The runtime goes by linux.cgroupsPath, or by the container's id where that is empty.
+ * runc and crun read the path as absolute, or relative to their own cgroup; cgroup v1, v2 and both together
+ * are covered, with and without systemd. The caller chooses the path, so that it may point at anything: do no
+ * more than look at these directories.
+ * Returns 0, or -1 with *why for a path that a runtime may read differently from this function.
  */
 int cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why);
 
 /*
- * Checks that every runtime makes the same scope of systemd's of this path
- * («system.slice:docker:ID»).  -1 with *why if not.
+ * Checks that every runtime makes the same systemd scope of this path («system.slice:docker:ID»). Returns 0,
+ * or -1 with *why.
  */
 int cgroup_check_scope(const char *path, struct why *why);
 
 /*
- * True if /sys/fs/cgroup shows process «pid» in the very cgroup of which its
- * /proc/PID/cgroup speaks, in the hierarchy that has the device rules: then the
- * paths of other processes mean there what they say.
+ * True if /sys/fs/cgroup shows process «pid» in the cgroup that its /proc/PID/cgroup names, in the hierarchy
+ * that has the device rules. Then the paths of other processes are valid beneath /sys/fs/cgroup, too.
  */
 bool cgroup_is_shown(int pid);
 
 /*
- * The directories, likewise, in which process «pid» is and nobody else but who descends
- * from it, as the kernel shows them.  *gate gets its index among them of the one that holds the
- * process to device rules (v1's «devices», else v2), or SIZE_MAX.  False: no
- * memory, or it can't be seen (errno).
+ * Adds to *out the directories, relative to /sys/fs/cgroup, that hold process «pid» and otherwise only its
+ * descendants. *gate gets the index in *out of the directory whose device rules apply to the process (v1:
+ * «devices», else v2), or SIZE_MAX if there is none. False, with errno, if they can't be seen or memory is
+ * short.
  */
 bool cgroup_own(int pid, struct strlist *out, size_t *gate);
 
-/* Pids in no order, some perhaps several times. */
+/* Process ids, unsorted, possibly with duplicates. */
 struct pids {
 	pid_t *v;
 	size_t n;
 };
 
-/* Adds the numbers of a cgroup.procs, a line each.  False: no memory, or a line is none.  The caller frees out->v. */
+/*
+ * Adds the process ids of a cgroup.procs file. False if memory is short or a line is no number. The caller
+ * frees out->v.
+ */
 bool cgroup_parse_pids(const char *procs, struct pids *out);
 
 /*
- * Who is in any of these directories or beneath them.  False where that can't be
- * seen, or not with *left directories, which is counted down.  The caller frees v.
+ * Gets the processes in these directories and beneath them. *left is the number of directories that may still
+ * be looked at; it is counted down. False if *left does not suffice or a directory can't be read. The caller
+ * frees out->v.
  */
 bool cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out);
 
-/* Is the process listed in this directory beneath the open one («.»: in that)?  Where that can't be seen: no. */
+/*
+ * True if the directory «dir» beneath the open directory «root» («.»: root itself) lists the process. False
+ * if that can't be seen.
+ */
 bool cgroup_lists(int root, const char *dir, pid_t pid);
 
 /*
- * What v1's device rules of this directory are: the text of devices.list, which
- * the caller frees.  NULL: errno is ENOENT where it is none of v1's «devices».
+ * The text of the directory's devices.list, cgroup v1's device rules. The caller frees it. NULL with errno on
+ * failure: ENOENT where the directory has no such file.
  */
 char *cgroup_device_list(const char *dir);
 
-#define CGROUP_DIRS 4096	/* more than a container makes */
+#define CGROUP_DIRS 4096	/* more than any container makes */
 
 /*
- * True if a process is in any of these directories or beneath them, or where
- * that can't be seen, or not with *left directories, which is counted down.
- * Directories that are not there are empty.
+ * True if a process is in one of these directories or beneath it. True as well if that can't be seen, or if
+ * *left, which is counted down, does not suffice. A directory that does not exist is empty.
  */
 bool cgroup_populated(const struct strlist *dirs, unsigned *left);
 

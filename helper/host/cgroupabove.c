@@ -1,4 +1,7 @@
-/* See cgroupabove.h.  Opens only beneath /sys/fs/cgroup, follows no link, reads only. */
+/*
+ * See cgroupabove.h. Opens files only beneath /sys/fs/cgroup and /proc, follows no link, and must never
+ * write.
+ */
 #include "cgroupabove.h"
 
 #include <fcntl.h>
@@ -11,14 +14,17 @@
 #include "file.h"
 #include "spaces.h"
 
-/* Only v1 has that file, and only at the top. */
+/* The top of a v1 hierarchy; only that directory has the file. */
 static bool
 is_top(int dir)
 {
 	return faccessat(dir, "release_agent", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What is not there, or has threads alone (EOPNOTSUPP), has no process in itself. */
+/*
+ * True if the directory itself has such a process. A directory that does not exist or has only threads
+ * (EOPNOTSUPP) has none.
+ */
 static bool
 has_others(int root, const char *name, uint64_t ours)
 {
@@ -34,16 +40,16 @@ has_others(int root, const char *name, uint64_t ours)
 	found = !cgroup_parse_pids(procs, &in);
 	for (i = 0; i < in.n; i++) {
 		own = own || in.v[i] == getpid();
-		/* 0 is a process that is not beneath our PID namespace */
+		/* 0 stands for a process outside our PID namespace */
 		found = found || (in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours);
 	}
 	free(in.v);
 	return found && !own;
 }
 
-/* The names of all directories above this one, each once. */
+/* Adds the paths of all directories above this one, each once. */
 static bool
-add_above(const char *dir, struct strlist *out)
+add_directories_above(const char *dir, struct strlist *out)
 {
 	const char *slash;
 
@@ -59,7 +65,7 @@ add_above(const char *dir, struct strlist *out)
 bool
 cgroup_is_in_others(const struct strlist *dirs)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = cgroup_root();
 	autostrlist struct strlist above = { 0 };
 	uint64_t ours;
 	size_t i;
@@ -69,7 +75,7 @@ cgroup_is_in_others(const struct strlist *dirs)
 	if (!space_of(getpid(), "pid", &ours))
 		return true;
 	for (i = 0; i < dirs->n; i++)
-		if (!add_above(dirs->v[i], &above))
+		if (!add_directories_above(dirs->v[i], &above))
 			return true;
 	for (i = 0; i < above.n; i++)
 		if (has_others(root, above.v[i], ours))

@@ -1,4 +1,4 @@
-/* Whether a cgroup lies within another container's. */
+/* Whether a cgroup lies within that of another container. */
 #ifndef GPUHELPER_HOST_CGROUPABOVE_H
 #define GPUHELPER_HOST_CGROUPABOVE_H
 
@@ -7,10 +7,9 @@
 #include "../pure/text.h"
 
 /*
- * True if a directory above one of these, which are relative to /sys/fs/cgroup, has in
- * itself a process of another PID namespace than ours: it is another container's.  The cgroup that this
- * process is in, and the top of a hierarchy, are nobody else's.  True too without memory, or
- * where our own namespace can't be seen.
+ * True if a directory above one of these (paths relative to /sys/fs/cgroup) has a process of its own in
+ * another PID namespace than ours, so that it is another container's. The cgroup of this process and the top
+ * of a hierarchy do not count. True as well if memory is short or our own namespace can't be seen.
  */
 bool cgroup_is_in_others(const struct strlist *dirs);
 

@@ -1,11 +1,11 @@
-/* The clock that deadlines are kept by. */
+/* The clock of all deadlines. */
 #ifndef GPUHELPER_HOST_CLOCK_H
 #define GPUHELPER_HOST_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Milliseconds that nobody sets (CLOCK_MONOTONIC). */
+/* Milliseconds of CLOCK_MONOTONIC, which no administrator can set. */
 static inline int64_t
 clock_ms(void)
 {

@@ -1,6 +1,6 @@
 /*
- * See container.h.  Reads /proc and /sys/fs/cgroup; where something can't be seen,
- * says what keeps a lease alive.
+ * See container.h. Reads /proc and /sys/fs/cgroup. Where something can't be seen, answers what keeps a lease
+ * alive.
  */
 #include "container.h"
 
@@ -20,9 +20,12 @@
 #include "process.h"
 
 #define CHILDREN_MAX 64
-#define DIRS_MAX 256		/* cgroups that a container makes beneath its own */
+#define DIRS_MAX 256		/* of a container's own, beneath its cgroup */
 
-/* Of /proc/PID/status: dead but not buried, and its pids from the outermost namespace to its own. */
+/*
+ * Of /proc/PID/status: whether the process is a zombie, and how many PID namespaces it is in with its number
+ * in the innermost one.
+ */
 struct status {
 	bool zombie;
 	unsigned depth;
@@ -94,7 +97,10 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 			}
 		}
 	free(children.v);
-	/* one that shares its runtime's PID namespace is told from others only where there are none */
+	/*
+	 * a container without a PID namespace of its own looks like any other child, so it must be the only
+	 * one
+	 */
 	if (own == 0 && others == 1)
 		init = other;
 	else if (own != 1)
@@ -104,7 +110,7 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 	return process_start(init, &out->start) && process_parent(init) == parent;
 }
 
-/* Process 1 runs that very file, which root alone can have written. */
+/* True if process 1 runs the very program that pauses, and only root can have written that. */
 static bool
 runs_placeholder(const struct lease *l)
 {
@@ -136,8 +142,8 @@ has_pid(const struct pids *sorted, pid_t pid)
 }
 
 /*
- * Who was put into the container has its parent outside, in the engine; what the
- * task started has its own, or process 1 once that has ended.
+ * Sets «alone» and «task». A process that was put into the container by an exec has a parent outside, in the
+ * engine. What the task started has a parent inside: the task, or process 1 once the task has ended.
  */
 static void
 sort_out(const struct lease *l, const struct pids *all, struct sight *out)

@@ -1,29 +1,34 @@
-/* A container's processes, as the kernel shows them to root. */
+/* The processes of a container, as root sees them. */
 #ifndef GPUHELPER_HOST_CONTAINER_H
 #define GPUHELPER_HOST_CONTAINER_H
 
 #include "../pure/leasefile.h"
 
 /*
- * The first process of the container that a runtime, which «parent» had started,
- * has just made: what it left to its parent when it ended (a subreaper,
- * prctl(2)).  «Besides» is another child of the parent's: the process that asks
- * this.  Of several the one that is process 1 of a PID namespace of its own, which
- * *own_pids tells.  False where it can't be told.
+ * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and
+ * is a subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is
+ * another child of «parent», the one that asks; it does not count. Among several children, it is the one that
+ * is process 1 of its own PID namespace; *own_pids tells whether it is. False if it can't be told from the
+ * others.
  */
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
 
-/* What there is to be seen in the container of a lease with «pauses», but for what its first process has open. */
+/*
+ * Looks at the container of a lease with «pauses». Fills *out except has_node, which is set to true: whether
+ * process 1 has a node open is for the caller to find out.
+ */
 void container_see(const struct lease *l, struct sight *out);
 
 /*
- * True where the device rules of a cgroup keep its members from GPUs that they do not
- * name: of one that allows all devices but some, v1 says only that it allows all.  True
- * as well where rules can't be seen from here (cgroup v2).
+ * True if the device rules of the cgroup «gate» keep its members from GPUs that the rules do not name. False
+ * for rules that allow all devices: v1 then does not show which ones they deny. True as well if the rules
+ * can't be seen (cgroup v2).
  */
 bool container_is_ruled(const char *gate, const struct devmajors *majors);
 
-/* True where the container may not open the lease's nodes, or that can't be seen from here (cgroup v2). */
+/*
+ * True if the device rules deny the container each node of the lease, or if they can't be seen (cgroup v2).
+ */
 bool container_is_shut(const struct lease *l);
 
 #endif

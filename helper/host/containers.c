@@ -1,6 +1,6 @@
 /*
- * See containers.h.  Looks at /proc alone.  A process sees of its mount namespace what
- * its root directory reaches, and each thread may have one of its own.
+ * See containers.h. Looks at /proc only. A process sees of its mount namespace what its root directory
+ * reaches, and each thread may have a root directory of its own.
  */
 #include "containers.h"
 
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "home.h"
 #include "opennode.h"
 #include "procdir.h"
@@ -21,7 +22,7 @@
 
 #define NAMESPACES_MAX 4096
 
-/* Whoever has the same root directory in the same namespace sees the same mounts. */
+/* A namespace and a root directory in it. Threads with the same view see the same mounts. */
 struct view {
 	uint64_t space, mount, inode;
 	uint32_t major, minor;
@@ -35,10 +36,10 @@ struct search {
 	struct view *seen;
 	size_t seens;
 	struct mount_spaces *spaces;
-	bool at_root;		/* a mount is at the root directory of who is shown */
+	bool at_root;		/* the thread at hand has a mount at its root directory */
 };
 
-/* We are not to see it, or there is nothing to be seen any more. */
+/* True if the error says that the process is gone (EINVAL: a zombie), or that we may not look at it. */
 static bool
 is_out_of_sight(int error)
 {
@@ -52,7 +53,7 @@ mount_spaces_free(struct mount_spaces *s)
 	*s = (struct mount_spaces){ 0 };
 }
 
-/* NULL where there is no room. */
+/* The entry for this namespace, added if it is new. NULL if there is no room. */
 static struct mount_space *
 space_at(struct mount_spaces *s, uint64_t inode)
 {
@@ -76,9 +77,12 @@ show_mount(void *ctx, struct mount *m)
 	return s->test(s->ctx, m);
 }
 
-/* The view from its root directory; before Linux 5.8 nobody's is known to be another's. */
+/*
+ * Gets the thread's view. False if it can't be read, or before Linux 5.8, which does not tell the mount: then
+ * each thread is looked at.
+ */
 static bool
-view_of(const struct search *s, const char *task, uint64_t space, struct view *out)
+find_view(const struct search *s, const char *task, uint64_t space, struct view *out)
 {
 	struct statx st;
 	char name[64];
@@ -103,8 +107,8 @@ is_seen(const struct search *s, const struct view *v)
 }
 
 /*
- * Nothing is above its root directory, and a mount of its namespace is there: else it is chrooted, or in what is
- * mounted nowhere any more.
+ * True if the thread sees its whole namespace: its root directory has nothing above and is a mount of the
+ * namespace. Otherwise the thread is chrooted, or its root directory is no longer mounted anywhere.
  */
 static bool
 is_at_top(const struct search *s, const char *task)
@@ -130,7 +134,7 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
 	if (fstatat(s->proc, name, &ns, 0) == -1)
 		return !is_out_of_sight(errno);
-	known = view_of(s, task, ns.st_ino, &view);
+	known = find_view(s, task, ns.st_ino, &view);
 	if (known && is_seen(s, &view))
 		return false;
 	s->at_root = false;
@@ -145,7 +149,10 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 	return false;
 }
 
-/* One of the host's has the host's root directory: its mounts are shown to nobody, but it sees all of them. */
+/*
+ * Adds the namespace of a host process. Its mounts are not shown to the test. Its root directory is the
+ * host's, so it sees all mounts of its namespace.
+ */
 static bool
 add_hosts(struct search *s, const char *pid)
 {
@@ -166,7 +173,7 @@ add_hosts(struct search *s, const char *pid)
 }
 
 static bool
-search(struct search *s, DIR *d)
+look_at_processes(struct search *s, DIR *d)
 {
 	bool found = false;
 	struct dirent *e;
@@ -196,17 +203,15 @@ bool
 containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all)
 {
 	int proc = procdir_open(O_RDONLY);
-	DIR *d = proc != -1 ? fdopendir(proc) : NULL;
+	DIR *d = file_list(proc);
 	struct mount_spaces own = { 0 };
 	struct search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)),
 		.spaces = all != NULL ? all : &own };
 	bool found = true;
 
 	*s.spaces = (struct mount_spaces){ .v = calloc(NAMESPACES_MAX, sizeof(*s.spaces->v)) };
-	if (d == NULL && proc != -1)
-		close(proc);
 	if (d != NULL && s.seen != NULL && s.spaces->v != NULL && home_find(proc, &s.home))
-		found = search(&s, d);
+		found = look_at_processes(&s, d);
 	if (d != NULL)
 		closedir(d);
 	free(s.seen);

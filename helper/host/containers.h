@@ -1,4 +1,4 @@
-/* The mounts of containers, of whichever there are. */
+/* The mounts of all containers that run. */
 #ifndef GPUHELPER_HOST_CONTAINERS_H
 #define GPUHELPER_HOST_CONTAINERS_H
 
@@ -7,10 +7,10 @@
 
 #include "mounts.h"
 
-/* A mount namespace, of containers' processes or the host's. */
+/* A mount namespace, of a container's processes or of the host's. */
 struct mount_space {
 	uint64_t inode;
-	char top[40];		/* PID/task/TID of who sees all of it; "": nobody who was seen does */
+	char top[40];		/* PID/task/TID of a thread that sees all of it; "": none was found */
 };
 struct mount_spaces {
 	struct mount_space *v;
@@ -19,11 +19,12 @@ struct mount_spaces {
 void mount_spaces_free(struct mount_spaces *s);
 
 /*
- * Shows the test every mount that a thread of a container (home.h) reaches from its
- * root directory, until the test is true.  True then, and where something can't be
- * seen: so where all of a namespace's processes that were seen are chrooted, for one
- * may leave that.  Processes that this one has no right to look at are passed over: for
- * a user, those of others.  *all, unless NULL, is to be freed; it is complete where false.
+ * Shows «test» every mount that a thread of any container (home.h) reaches from its root directory, until the
+ * test is true. Returns true then, and also where something can't be seen. That includes a namespace of which
+ * every process seen is chrooted, because a process may leave its chroot.
+ * Passes over processes that this process may not look at: for an unprivileged user, those of other users.
+ * *all, unless NULL, gets the mount namespaces; the caller frees it in any case. It is complete where the
+ * result is false.
  */
 bool containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all);
 

@@ -1,11 +1,11 @@
-/* See drainedlist.h.  Takes only what root alone can have written; changes nothing. */
+/* See drainedlist.h. Accepts only a file that root alone can have written, and must never write. */
 #include "drainedlist.h"
 
 #include "../pure/cleanup.h"
 #include "file.h"
 #include "trust.h"
 
-#define TRIES 20	/* who replaces it does so in one rename */
+#define TRIES 20	/* reads while the list is being replaced; a writer replaces it by one rename */
 
 static enum trust_found
 read_list(int dir, char **text, size_t *len, struct why *why)

@@ -1,4 +1,4 @@
-/* The list of drained GPUs (pure/drained.h) on this host. */
+/* Reads the list of drained GPUs (pure/drained.h) of this host. */
 #ifndef GPUHELPER_HOST_DRAINEDLIST_H
 #define GPUHELPER_HOST_DRAINEDLIST_H
 
@@ -7,8 +7,9 @@
 #define DRAINED_LIST GPUHELPER_STATEDIR "/" DRAINED_NAME
 
 /*
- * Reads it; none where there is no file.  -1 with *why where it can't be read, or is not root's: nobody knows then
- * which GPUs may be given.  drained_free() in either case.
+ * Reads the list. A missing file means that no GPU is drained. Returns 0, or -1 with *why if the file can't
+ * be read or others than root could change it: nobody then knows which GPUs may be granted. The caller calls
+ * drained_free() in any case.
  */
 int drained_list(struct drained *out, struct why *why);
 

@@ -1,13 +1,11 @@
 /*
- * See driverfiles.h.  The runtime walks each path a second time, so all of it
- * has to be root's alone; what it gets is the path without links.  Opens
- * nothing: lstat(2) and readlink(2), by cdisource.h.
- *
- * Different from what CDI's reference library does, on purpose: a mount is
- * read-only unless the spec says «rw», never has setuid programs or devices, and
- * brings no mounts beneath along; what would be mounted beneath /dev (links to
- * nodes) is left out, for a node comes as a node; a socket whose directory is
- * not root's is left out; hooks are left out unless gpuhelper.conf has them.
+ * See driverfiles.h. The runtime resolves each path again, so only root may be able to change it or a
+ * directory on the way; the runtime gets the path without links. Opens nothing: cdisource.h uses lstat(2) and
+ * readlink(2).
+ * Differs from CDI's reference library on purpose. A mount is read-only unless the spec says «rw», never
+ * allows setuid programs or devices, and never includes the mounts beneath. Mounts beneath /dev (links to
+ * nodes) are left out, because nodes are granted by themselves. A socket is left out if others than root can
+ * change its directory. Hooks are left out unless gpuhelper.conf allows them.
  */
 #include "driverfiles.h"
 
@@ -27,13 +25,13 @@
 
 #define DRIVER_MOUNTS_MAX 1024
 
-/* One spec's part in it. */
+/* What one spec contributes. */
 struct part {
 	const struct driver_question *q;
 	const struct cdi_file *file;
 	const struct gpu_rule *rule;
 	enum gpu_vendor vendor;
-	bool again;		/* the spec's own edits are there already, by another GPU of it */
+	bool again;		/* the spec's own edits were added already, with another GPU */
 	struct edits *out;
 	struct why *why;
 };
@@ -43,7 +41,7 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 {
 	const char *vendor = gpu_vendor_name(w->gpu->vendor);
 
-	/* what can't be read might have been the one */
+	/* a spec that can't be read may be the one */
 	if (q->inventory->cdi_problem[0] != '\0')
 		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used: %s", vendor,
 		    w->gpu->pci, q->inventory->cdi_problem);
@@ -68,7 +66,7 @@ driver_entry(const struct driver_question *q, const struct driver_want *w, const
 	return 0;
 }
 
-/* «: the driver was changed since: COMMAND» */
+/* The command that renews the spec, for a message. */
 static void
 say_renewal(const struct part *p, char *out, size_t size)
 {
@@ -80,7 +78,10 @@ say_renewal(const struct part *p, char *out, size_t size)
 		snprintf(out, size, "gpuhelperctl cdi generate --vendor %s --output %.120s", gpu_vendor_name(p->vendor), path);
 }
 
-/* One with a version of its own is such as libGL.so.1.7.0 of libglvnd: drivers' begin with three digits. */
+/*
+ * Versions of drivers begin with three digits. Others, such as that of libglvnd's libGL.so.1.7.0, are a
+ * library's own.
+ */
 void
 driver_library_version(const char *path, char out[32])
 {
@@ -93,7 +94,10 @@ driver_library_version(const char *path, char out[32])
 		out[0] = '\0';
 }
 
-/* The libraries are of the one driver whose module they talk to. */
+/*
+ * Refuses a spec whose libraries are not of the loaded driver: they talk only to the kernel module of their
+ * own version.
+ */
 static int
 check_version(const struct part *p, const struct cdi_edits *e)
 {
@@ -115,13 +119,13 @@ check_version(const struct part *p, const struct cdi_edits *e)
 	return 0;
 }
 
-/* Does the rule's capabilities' choice leave this file out? */
+/* True if the rule's capabilities do not include this file. */
 static bool
 is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
 {
 	unsigned for_what = nvfile_capabilities(m->container_path);
 
-	/* links to nodes: the nodes come by themselves */
+	/* links to nodes: the nodes are granted by themselves */
 	if (path_is_beneath(m->container_path, "/dev"))
 		return true;
 	if (p->vendor != GPU_NVIDIA)
@@ -138,8 +142,9 @@ is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mo
 }
 
 /*
- * The directory that the MPS server makes, in /tmp, where only root could put another in its place.  What is mounted
- * there may be a user's who had it first: FUSE says of its owner what it likes.
+ * True for the directory of the MPS server, directly in /tmp, where the sticky bit keeps all but root from
+ * replacing it. It must be on /tmp's own file system: a user may have mounted a FUSE file system there, which
+ * reports any owner it likes.
  */
 static bool
 is_mps_dir(const char *real, const struct stat *st)
@@ -159,7 +164,7 @@ is_writable(const struct part *p, const struct cdi_mount *m)
 	    !strlist_has(&m->options, "ro");
 }
 
-/* 1: left out.  -1 with *why. */
+/* Checks the source of a mount. Returns 0, 1 if it is to be left out, or -1 with *why. */
 static int
 find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
 {
@@ -174,7 +179,7 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s: was the driver changed since? %s", p->file->path, why.text,
 		    renewal);
 	}
-	/* by a link of a directory */
+	/* a link to a directory may lead to one of these */
 	if ((control = cdi_host_control(real)) != NULL)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is %s: %s can't be given out, nor what is above and beneath it",
 		    p->file->path, m->host_path, real, control);
@@ -196,7 +201,7 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 	return 0;
 }
 
-/* A bind mount as we make it; what the spec wants besides is refused rather than dropped. */
+/* The options of the bind mount. Whatever else the spec wants is refused rather than dropped. */
 static int
 choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8])
 {
@@ -207,7 +212,7 @@ choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8]
 		    p->file->path, m->container_path, m->type);
 	for (i = 0; i < m->options.n; i++)
 		if (!cdi_option_known(m->options.v[i]))
-			return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s: option \"%s\" is none that is made",
+			return refuse(p->why, WHY_CONFIG, "CDI spec %s: the mount at %s: option \"%s\" is not supported: remove it",
 			    p->file->path, m->container_path, m->options.v[i]);
 	v[n++] = "bind";
 	v[n++] = "rprivate";
@@ -220,7 +225,10 @@ choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8]
 	return 0;
 }
 
-/* 1: there already, by another GPU's device.  -1: two things for one place. */
+/*
+ * Returns 0 if the place is free, 1 if another GPU's device mounts the same there, or -1 with *why if
+ * something else is there.
+ */
 static int
 meets_another(const struct part *p, const char *real, const char *target)
 {
@@ -239,7 +247,7 @@ meets_another(const struct part *p, const char *real, const char *target)
 }
 
 static int
-add_mount(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
+add_driver_mount(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
 {
 	const char *options[8];
 	char real[PATH_MAX];
@@ -272,9 +280,9 @@ copy_list(struct strlist *to, const struct strlist *from)
 	return true;
 }
 
-/* That a hook has an environment of its own is cdisafe.c's to see: an inherited one was CVE-2025-23266. */
+/* cdisafe.c checks that a hook sets its environment: a hook that inherited one was CVE-2025-23266. */
 static int
-add_hook(const struct part *p, const struct cdi_hook *h)
+add_driver_hook(const struct part *p, const struct cdi_hook *h)
 {
 	struct edit_hook *to;
 	char real[PATH_MAX];
@@ -297,7 +305,10 @@ add_hook(const struct part *p, const struct cdi_hook *h)
 	return 0;
 }
 
-/* What a vendor's runtime below would take for one; NVIDIA's own specs have the opposite of one. */
+/*
+ * True for a variable that a vendor's runtime would take for a request. NVIDIA's own specs have one that says
+ * the opposite (void).
+ */
 static bool
 is_request(const char *entry)
 {
@@ -305,7 +316,7 @@ is_request(const char *entry)
 }
 
 static int
-add_edits(const struct part *p, const struct cdi_edits *e)
+add_driver_edits(const struct part *p, const struct cdi_edits *e)
 {
 	const bool hooks = p->q->settings->cdi_hooks && !(p->again && e == &p->file->spec.edits);
 	const size_t first = p->out->mounts;
@@ -314,16 +325,16 @@ add_edits(const struct part *p, const struct cdi_edits *e)
 	if (p->vendor == GPU_NVIDIA && check_version(p, e) == -1)
 		return -1;
 	for (i = 0; i < e->mounts; i++)
-		if (add_mount(p, e, &e->mount[i]) == -1)
+		if (add_driver_mount(p, e, &e->mount[i]) == -1)
 			return -1;
-	/* hooks that are run do it their own way */
+	/* allowed hooks make these names themselves */
 	if (p->vendor == GPU_NVIDIA && !p->q->settings->cdi_hooks && !driver_names_add(e, first, p->out))
 		return refuse_nomem(p->why);
 	for (i = 0; i < e->env.n; i++)
 		if (!is_request(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
 	for (i = 0; hooks && i < e->hooks; i++)
-		if (add_hook(p, &e->hook[i]) == -1)
+		if (add_driver_hook(p, &e->hook[i]) == -1)
 			return -1;
 	return 0;
 }
@@ -345,8 +356,11 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 			continue;
 		p.file = e->file;
 		p.again = strlist_has(used, e->file->path);
-		/* a second GPU of one spec may have more capabilities: what is there already is seen by its place */
-		if (add_edits(&p, &e->file->spec.edits) == -1 || add_edits(&p, &e->device->edits) == -1)
+		/*
+		 * the rule of a second GPU may have more capabilities, so go through all mounts;
+		 * meets_another() skips those present
+		 */
+		if (add_driver_edits(&p, &e->file->spec.edits) == -1 || add_driver_edits(&p, &e->device->edits) == -1)
 			return -1;
 		if (!p.again && !strlist_add(used, e->file->path, SIZE_MAX))
 			return refuse_nomem(why);

@@ -1,10 +1,8 @@
 /*
- * What a GPU needs beside its nodes: the driver's libraries and programs that
- * the CDI spec with that GPU names, as changes to a container.
- *
- * A spec is root's word for which of the host's files go into containers, and
- * it says so once: when it was written.  Whether its files are still there, and
- * still root's alone, is looked at for every container.
+ * The driver files of a granted GPU: the libraries and programs that the GPU's CDI spec lists beside its
+ * device nodes, as changes to a container.
+ * By writing a spec, root decides which files of the host go into containers, but decides only once. So every
+ * grant checks anew whether the files exist and only root can change them.
  */
 #ifndef GPUHELPER_HOST_DRIVERFILES_H
 #define GPUHELPER_HOST_DRIVERFILES_H
@@ -15,7 +13,7 @@
 #include "../pure/settings.h"
 #include "cdidirs.h"
 
-/* A GPU that is granted, and the rule that gives it. */
+/* A GPU that is granted, and the rule that grants it. */
 struct driver_want {
 	const struct gpu *gpu;
 	const struct gpu_rule *rule;
@@ -30,21 +28,23 @@ struct driver_question {
 };
 
 /*
- * Adds mounts, variables and (cdi_hooks = "allow") hooks to *out, and the paths
- * of the specs to *used.  What *out has already is not overridden: a variable
- * stays, and a mount that a driver's file would meet is a refusal.
- * -1 with *why, for a spec that can't be used, is older than the loaded driver
- * or names what is not there or not root's.
+ * Adds mounts, variables and, with cdi_hooks = "allow", hooks to *out, and the paths of the specs to *used.
+ * Overrides nothing in *out: a variable stays, and a mount in the place of another one is refused.
+ * Returns 0, or -1 with *why if a spec can't be used, is older than the loaded driver, or names a file that
+ * does not exist or that others than root can change.
  */
 int driver_files(const struct driver_question *q, struct edits *out, struct strlist *used, struct why *why);
 
-/* The spec's device that is this GPU; *e NULL: none, and none is needed.  -1 with *why. */
+/*
+ * Finds the spec's device that is this GPU. *e is NULL if there is none and none is needed. Returns 0, or -1
+ * with *why.
+ */
 int driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e,
     struct why *why);
 
 /*
- * The version of the NVIDIA driver that a library belongs to, by its file's name
- * ("580.95.05"); "" for what is none of the driver's, or has a version of its own.
+ * Gets the version of the NVIDIA driver ("580.95.05") from the file name of one of its libraries; "" for any
+ * other file, and for a library with a version of its own.
  */
 void driver_library_version(const char *path, char out[32]);
 

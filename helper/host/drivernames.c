@@ -1,4 +1,4 @@
-/* See drivernames.h.  Looks at nothing: what is mounted once more was looked at. */
+/* See drivernames.h. Looks at no file: driverfiles.c has checked every source that is mounted again here. */
 #include "drivernames.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct naming {
 	struct edits *out;
 };
 
-/* The spec's own mount at this place. */
+/* The spec's own mount at this place, or NULL. */
 static const struct cdi_mount *
 find_own(const struct naming *n, const char *target)
 {
@@ -39,9 +39,9 @@ is_free(const struct naming *n, const char *target)
 	return find_own(n, target) == NULL;
 }
 
-/* What is mounted at number «at», as another name. */
+/* Mounts the source of mount number «at» under another name as well, if that place is free. */
 static bool
-add_name(struct naming *n, size_t at, const char *target)
+mount_driver_as(struct naming *n, size_t at, const char *target)
 {
 	static const char *const options[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
 
@@ -61,7 +61,7 @@ add_in_dirs(struct naming *n, size_t at, const char *beneath, const char *name)
 
 	for (dir = loader_dirs_here(); *dir != NULL; dir++)
 		if ((size_t)snprintf(target, sizeof(target), "%s/%s%s", *dir, beneath, name) < sizeof(target) &&
-		    !add_name(n, at, target))
+		    !mount_driver_as(n, at, target))
 			return false;
 	return true;
 }
@@ -78,14 +78,14 @@ name_library(struct naming *n, size_t at)
 	file = path_last(own->container_path);
 	if (!nvlib_soname(file, soname))
 		return true;
-	/* VDPAU looks for its drivers in a directory of their own */
+	/* programs look for VDPAU drivers in a directory of their own */
 	beneath = text_starts(file, "libvdpau_") ? "vdpau/" : "";
 	if (!add_in_dirs(n, at, beneath, soname) || !add_in_dirs(n, at, beneath, file))
 		return false;
 	return (other = nvlib_other_name(file)) == NULL || add_in_dirs(n, at, "", other);
 }
 
-/* Where a link leads to what the container has, that has another name. */
+/* Mounts files under the names of the links that the hook would make to them. */
 static bool
 follow_links(struct naming *n, const struct cdi_hook *h)
 {
@@ -93,19 +93,19 @@ follow_links(struct naming *n, const struct cdi_hook *h)
 	size_t i, at = 0;
 
 	while (nvhook_link(h, &at, target, link)) {
-		/* links to nodes: the nodes come by themselves */
+		/* links to nodes: the nodes are granted by themselves */
 		if (path_is_beneath(link, "/dev"))
 			continue;
 		for (i = 0; i < n->out->mounts; i++)
 			if (n->out->mount[i].driver && strcmp(n->out->mount[i].target, target) == 0)
 				break;
-		if (i < n->out->mounts && !add_name(n, i, link))
+		if (i < n->out->mounts && !mount_driver_as(n, i, link))
 			return false;
 	}
 	return true;
 }
 
-/* «libcuda.so.1», and not «libcuda.so.580.95.05». */
+/* True for «libcuda.so.1», false for «libcuda.so.580.95.05». */
 static bool
 is_soname(const char *path)
 {
@@ -116,7 +116,10 @@ is_soname(const char *path)
 	    strcmp(soname, file) == 0;
 }
 
-/* A spec that mounts libraries under their SONAMEs says by itself what is to be where, and needs no links. */
+/*
+ * True if the spec mounts libraries under their SONAMEs. Its author then decided where each name goes, and no
+ * links are needed.
+ */
 static bool
 names_by_itself(const struct cdi_edits *e)
 {

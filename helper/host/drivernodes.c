@@ -1,7 +1,7 @@
 /*
- * See drivernodes.h.  Assumes specs that are root's; a mistake in one, or one that
- * was right before the host was last started, must not give another GPU or another
- * device of the host.  Opens nothing: lstat(2) and readlink(2).
+ * See drivernodes.h. Assumes specs that only root can have written. A mistake in a spec, or one that was
+ * right only before the host's last start, must never grant another GPU or another device of the host. Opens
+ * nothing: lstat(2) and readlink(2).
  */
 #include "drivernodes.h"
 
@@ -18,7 +18,7 @@
 #include "cdisource.h"
 
 static bool
-has_node(const struct driver_nodes *l, const char *path)
+is_added(const struct driver_nodes *l, const char *path)
 {
 	size_t i;
 
@@ -28,14 +28,17 @@ has_node(const struct driver_nodes *l, const char *path)
 	return false;
 }
 
-/* «r», «rw», «rwm»: the container is given reading and writing, as every node that we know. */
+/*
+ * True if the permissions include writing. The container always gets reading and writing, as with every node
+ * that is granted.
+ */
 static bool
 is_plain_access(const struct cdi_devnode *n)
 {
 	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
 }
 
-/* The last «parts» parts of where a link of sysfs leads to; "" where there is none, or it is too long. */
+/* Gets the last «parts» components of a sysfs link's target; "" if there is no link or it does not fit. */
 static void
 read_place(const char *link, unsigned parts, char *out, size_t size)
 {
@@ -48,7 +51,7 @@ read_place(const char *link, unsigned parts, char *out, size_t size)
 	target[len] = '\0';
 	for (p = target + len; p > target && parts > 0; p--)
 		parts -= p[-1] == '/';
-	/* the whole of it is no path from elsewhere, and no place */
+	/* without a slash before them, these are not the last components of a longer path */
 	if (parts == 0 && strlen(p + 1) < size)
 		memcpy(out, p + 1, strlen(p + 1) + 1);
 }
@@ -68,14 +71,16 @@ look_at_number(const struct gpu_node *n)
 	return f;
 }
 
-/* Of all that the driver has for its GPUs alike none is one's own; nor has a part of a GPU any. */
+/*
+ * True if the node is the GPU's own. A part of a GPU owns none, because its nodes are those of the whole GPU.
+ */
 static bool
 is_own(const struct gpu *g, const char *part, const struct further_node *n)
 {
 	return part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0;
 }
 
-/* 1: it is left out. */
+/* Returns 0, 1 if the node is to be left out, or -1 with *why. */
 static int
 check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
     const struct gpu_node *n, bool *own, struct why *why)
@@ -98,17 +103,17 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 		    refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s: a policy's gpus entry gives it "
 		    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, further_word_name(word));
 	case FURTHER_OF_GPUS:
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is a GPU's, or is for changing them, and none of GPU "
-		    "%s's: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of another GPU, or changes GPUs, and not of GPU "
+		    "%s: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
 	case FURTHER_UNKNOWN:
 		break;
 	}
-	return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of %s%s and none of GPU %s's: no policy can give it, "
-	    "take it out of the spec", f->path, n->path, n->major, n->minor,
+	return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of %s%s and none of GPU %s's: no policy can grant "
+	    "it, remove it from the spec", f->path, n->path, n->major, n->minor,
 	    driver[0] != '\0' ? "driver " : "no driver that is loaded", driver, w->gpu->pci);
 }
 
-/* What is the host's memory or console is told so, whichever driver has it. */
+/* Refuses the host's memory or console with that reason, whichever driver the number belongs to. */
 static int
 check_number(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
     const struct gpu_node *n, bool *own, struct why *why)
@@ -120,7 +125,9 @@ check_number(const struct driver_question *q, const struct driver_want *w, const
 	return check_driver(q, w, f, n, own, why);
 }
 
-/* A node by the numbers that it has: device.c holds the pinned node to them. */
+/*
+ * Takes the node's numbers from the host. root/device.c then holds the node that it opens to these numbers.
+ */
 static int
 number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
 {
@@ -131,8 +138,8 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 	bool roots;
 
 	if (strcmp(cdi_node_source(n), path) != 0)
-		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime makes it by the "
-		    "one name or the other: leave hostPath out", f->path, cdi_node_source(n), path);
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime uses one name for "
+		    "both: remove hostPath from the spec", f->path, cdi_node_source(n), path);
 	if (!is_plain_access(n) || strlen(path) >= sizeof(out->path))
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s: permissions other than rw, or a path longer than %zu bytes",
 		    f->path, path, sizeof(out->path) - 1);
@@ -150,7 +157,7 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 }
 
 static int
-add_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+add_further_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
     const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
 {
 	struct gpu_node node;
@@ -161,12 +168,12 @@ add_nodes(const struct driver_question *q, const struct driver_want *w, const st
 
 	for (i = 0; i < e->nodes; i++) {
 		path = cdi_node_source(&e->node[i]);
-		if (gpu_has_node(q->inventory, w->gpu, path) || has_node(out, path) ||
+		if (gpu_has_node(q->inventory, w->gpu, path) || is_added(out, path) ||
 		    (e->node[i].permissions != NULL && strcmp(e->node[i].permissions, "none") == 0))
 			continue;
 		if (gpu_of_node(q->inventory, path) != NULL)
-			return refuse(why, WHY_CONFIG, "CDI spec %s: it gives node %s to every container, and that is GPU %s",
-			    f->path, path, gpu_of_node(q->inventory, path)->pci);
+			return refuse(why, WHY_CONFIG, "CDI spec %s: it has node %s of GPU %s for every container: move it to that "
+			    "GPU's device", f->path, path, gpu_of_node(q->inventory, path)->pci);
 		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, &own, why)) == -1)
 			return -1;
 		if (ret == 1)
@@ -193,8 +200,8 @@ driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct w
 			continue;
 		if (driver_entry(q, w, &e, why) == -1)
 			return -1;
-		if (e != NULL && (add_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
-		    add_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
+		if (e != NULL && (add_further_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+		    add_further_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
 			return -1;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * Nodes that a CDI device has and gpu.h's tables have not, for rules of a CDI kind:
- * which of them a container gets (pure/furthernode.h).
+ * Device nodes of a CDI device beyond those in gpu.h's tables, for rules with a CDI kind: which of them a
+ * container gets (pure/furthernode.h).
  */
 #ifndef GPUHELPER_HOST_DRIVERNODES_H
 #define GPUHELPER_HOST_DRIVERNODES_H
@@ -9,16 +9,18 @@
 
 struct driver_nodes {
 	struct gpu_node v[GPU_NODES_MAX];
-	/* the GPU that v[i] is a node of, by its PCI device: who has it open has that GPU; NULL: it is no GPU's own */
+	/*
+	 * own[i] is the GPU whose PCI device has v[i]: a process that has the node open uses that GPU. NULL
+	 * if no GPU owns it.
+	 */
 	const struct gpu *own[GPU_NODES_MAX];
 	size_t n;
 };
 
 /*
- * Adds to *out.  Who may use a node is not the spec's to say (its fileMode, uid and
- * additionalGids are left alone): root/device.c sees to that for these as for all
- * others.  Looks at nodes, opens none.  -1 with *why: a node is not what the spec
- * says, or none that this rule can give.
+ * Adds these nodes to *out. The spec does not decide who may use a node (fileMode, uid and additionalGids are
+ * ignored): root/device.c does, for all nodes alike. Looks at nodes, opens none. Returns 0, or -1 with *why
+ * if a node is not what the spec says, or this rule can't grant it.
  */
 int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See drivers.h. */
+/* See drivers.h. Reads only files in /proc. */
 #include "drivers.h"
 
 #include <errno.h>
@@ -12,12 +12,15 @@
 int
 drivers_read(struct inventory *inv, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *params = NULL;
 
 	if (root == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
-	/* the mode of nodes that are made is in there: none is to be wider than it says, for it could not be read */
+	/*
+	 * has the mode of new nodes: if it can't be read, a node might be made with a wider mode than the
+	 * driver allows
+	 */
 	if ((params = file_read_at(root, "proc/driver/nvidia/params", 65536, NULL)) == NULL && errno != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(errno));
 	nvidia_params_parse(params == NULL ? "" : params, inv);

@@ -1,12 +1,12 @@
-/* What GPUs' drivers say in /proc of all of their nodes. */
+/* What the kernel and GPU drivers report in /proc about device nodes. */
 #ifndef GPUHELPER_HOST_DRIVERS_H
 #define GPUHELPER_HOST_DRIVERS_H
 
 #include "../pure/gpu.h"
 
 /*
- * Which numbers are whose, and how NVIDIA's nodes are made.  -1 with *why: then none may be made.  inventory_free() in
- * either case.
+ * Reads which major numbers belong to which driver, and mode and owner of new NVIDIA nodes. Returns 0, or -1
+ * with *why: no node may then be made. The caller calls inventory_free() in any case.
  */
 int drivers_read(struct inventory *inv, struct why *why);
 

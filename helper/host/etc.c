@@ -1,7 +1,6 @@
-/* See etc.h.  Reads; never follows a link; grants nothing where in doubt. */
+/* See etc.h. Only reads, and follows no link. Must never return fewer policies than there are. */
 #include "etc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "../pure/conffault.h"
 #include "../pure/policyset.h"
 #include "file.h"
+#include "listing.h"
 #include "trust.h"
 
 int
@@ -29,51 +29,34 @@ settings_text(const char *dir, bool strict, char **text, size_t *len, struct why
 	return found == TRUST_FOUND || found == TRUST_ABSENT ? 0 : -1;
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool
-is_policy_name(const char *name)
+names_a_policy(const char *name)
 {
 	size_t n = strlen(name);
 
 	return name[0] != '.' && n > 5 && strcmp(name + n - 5, ".conf") == 0;
 }
 
-/* Names of the directory, sorted; those that are no policies go to out->ignored. */
+/* Gets the names of the policy files, sorted. The names of other files go to out->ignored. */
 static int
-list_names(int dirfd, const char *shown, struct strlist *names, struct policy_files *out, struct why *why)
+list_policies(int dirfd, const char *shown, struct strlist *names, struct policy_files *out, struct why *why)
 {
-	struct dirent *e;
-	DIR *d;
-	int fd, ret = 0;
+	autostrlist struct strlist all = { 0 };
+	const int ret = listing_names(dup(dirfd), 2 * POLICY_FILES_MAX, &all), error = errno;
+	size_t i;
 
-	if ((fd = dup(dirfd)) == -1 || (d = fdopendir(fd)) == NULL) {
-		if (fd != -1)
-			close(fd);
-		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	}
-	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (!strlist_add(is_policy_name(e->d_name) ? names : &out->ignored, e->d_name, SIZE_MAX))
-			ret = refuse_nomem(why);
-		else if (names->n > POLICY_FILES_MAX || out->ignored.n > POLICY_FILES_MAX)
-			ret = refuse(why, WHY_CONFIG, "%s: more than %d files", shown, POLICY_FILES_MAX);
-	}
-	if (ret == 0 && errno != 0)
-		ret = refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	closedir(d);
-	if (names->n > 1)
-		qsort(names->v, names->n, sizeof(*names->v), by_name);
-	return ret;
+	if (ret == -1 && error != E2BIG)
+		return error == ENOMEM ? refuse_nomem(why) : refuse(why, WHY_IO, "%s: %s", shown, strerror(error));
+	for (i = 0; i < all.n; i++)
+		if (!strlist_add(names_a_policy(all.v[i]) ? names : &out->ignored, all.v[i], SIZE_MAX))
+			return refuse_nomem(why);
+	if (ret == -1 || names->n > POLICY_FILES_MAX || out->ignored.n > POLICY_FILES_MAX)
+		return refuse(why, WHY_CONFIG, "%s: more than %d files", shown, POLICY_FILES_MAX);
+	return 0;
 }
 
 static int
-load_one(int dirfd, const char *dir, char *name, bool strict, struct policy_files *out, struct why *why)
+load_policy(int dirfd, const char *dir, char *name, bool strict, struct policy_files *out, struct why *why)
 {
 	struct policy_file *p = &out->v[out->n];
 	enum trust_found found;
@@ -108,12 +91,12 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 	out->shut = found == TRUST_SHUT;
 	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;
-	if (list_names(fd, path, &names, out, why) == -1)
+	if (list_policies(fd, path, &names, out, why) == -1)
 		return -1;
 	if (names.n > 0 && (out->v = calloc(names.n, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < names.n; i++)
-		if (load_one(fd, dir, names.v[i], strict, out, why) == -1)
+		if (load_policy(fd, dir, names.v[i], strict, out, why) == -1)
 			return -1;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * See file.h.  Reads only.  «dirfd» is a directory that the caller of these
- * functions trusts; what lies beneath may be anything.
+ * See file.h. Must never write. Assumes that the caller trusts «dirfd»; beneath it, any user may have made
+ * anything.
  */
 #include "file.h"
 
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,8 +17,9 @@
 #include "../pure/cleanup.h"
 
 /*
- * The same without openat2(2), which the helper's own filter takes away (root/filter.c),
- * as systemd does from a service that says RestrictSUIDSGID=: each component by itself, none of them a link.
+ * file_open_beneath() without openat2(2): opens one component after the other, none of them a link. The
+ * helper's own filter denies openat2 (root/filter.c), and so does systemd for a service with
+ * RestrictSUIDSGID=.
  */
 static int
 walk_beneath(int dirfd, const char *path, int flags)
@@ -38,10 +40,10 @@ walk_beneath(int dirfd, const char *path, int flags)
 		how = (next != NULL ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags) | O_NOFOLLOW;
 		fd = strcmp(part, "..") != 0 ? openat(dir, part, how) : -1;
 		saved = strcmp(part, "..") != 0 ? errno : EXDEV;
-		/* a link is no directory, either: which of the two it is, callers tell their users */
+		/* for a link in the way the kernel says ENOTDIR, too; callers report links as such */
 		if (fd == -1 && saved == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 			saved = ELOOP;
-		/* O_PATH opens the link itself */
+		/* with O_PATH and O_NOFOLLOW, open(2) opens the link itself */
 		if (fd != -1 && (how & O_PATH) != 0 && (how & O_DIRECTORY) == 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 			close(fd);
 			fd = -1;
@@ -59,7 +61,7 @@ walk_beneath(int dirfd, const char *path, int flags)
 	return fd;
 }
 
-/* EPERM may be the file's own answer. */
+/* True if a filter denies openat2(2), rather than the file that was asked for: both give EPERM. */
 static bool
 is_refused_openat2(void)
 {
@@ -74,7 +76,7 @@ is_refused_openat2(void)
 int
 file_open_beneath(int dirfd, const char *path, int flags)
 {
-	static bool without;		/* there is none, or a filter refuses it, whatever is opened */
+	static bool without;		/* this process has no openat2(2) */
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
@@ -107,7 +109,7 @@ file_read_fd(int fd, size_t max, size_t *len)
 		errno = EINVAL;
 		return NULL;
 	}
-	/* procfs and sysfs say size 0 or a page: read until the end, whatever stat says */
+	/* procfs and sysfs report size 0 or one page, so read until the end */
 	for (;;) {
 		if (cap - have < 2) {
 			cap = cap ? cap * 2 : (st.st_size > 0 && (size_t)st.st_size < max ? (size_t)st.st_size + 2 : 4096);
@@ -142,4 +144,29 @@ file_read_at(int dirfd, const char *path, size_t max, size_t *len)
 	autoclose int fd = file_open_beneath(dirfd, path, O_RDONLY);
 
 	return fd == -1 ? NULL : file_read_fd(fd, max, len);
+}
+
+int
+file_root(void)
+{
+	return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+DIR *
+file_list(int fd)
+{
+	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	const int saved = errno;
+
+	if (d == NULL && fd != -1)
+		close(fd);
+	errno = saved;
+	return d;
+}
+
+const char *
+file_link(int fd, char out[FILE_LINK_MAX])
+{
+	snprintf(out, FILE_LINK_MAX, "/proc/self/fd/%d", fd);
+	return out;
 }

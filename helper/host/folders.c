@@ -1,7 +1,7 @@
 /*
- * See folders.h.  The runtime will walk the path a second time, so everything
- * above the folder has to be root's alone: then what was checked here is what
- * it will find.  Opens with O_PATH only, changes no one's rights.
+ * See folders.h. The runtime resolves the path again, so only root may be able to change a directory above
+ * the folder: the runtime then finds what was checked here. Opens with O_PATH only, and must never change a
+ * folder's mode or ACL.
  */
 #include "folders.h"
 
@@ -20,29 +20,29 @@
 #include "mounts.h"
 #include "trust.h"
 
-/* Whose they are to be, and the mounts as they were when the first was looked at. */
+/* The container's process, and the mounts as of the first folder. */
 struct look {
 	const struct subject *subject;
 	struct mount_table *mounts;
 };
 
-/* The command that would let the subject in. */
+/* Refuses with the command that gives the access. */
 static int
 refuse_access(const char *path, const struct subject *s, bool writable, struct why *why)
 {
 	if (!s->mapped)
-		return refuse(why, WHY_DENIED, "folder %s: the container's user stands for no user of this host", path);
+		return refuse(why, WHY_DENIED, "folder %s: the container's user is not mapped to a user of this host", path);
 	return refuse(why, WHY_DENIED, "folder %s: its mode and ACL give the container's user (uid %u here) no %s: "
 	    "setfacl -m u:%u:%s %s", path, s->uid, writable ? "write access" : "read access", s->uid,
 	    writable ? "rwx" : "rx", path);
 }
 
 static int
-add_mount(const struct folder_want *w, const char *path, const char *target, struct edits *out, struct why *why)
+add_folder_mount(const struct folder_want *w, const char *path, const char *target, struct edits *out, struct why *why)
 {
 	static const char *const plain_ro[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
 	static const char *const plain_rw[] = { "bind", "rprivate", "rw", "nosuid", "nodev", NULL };
-	/* the recursive forms reach the mounts beneath; "ro" alone would leave those writable */
+	/* recursive forms, for the mounts beneath: with "ro" alone these would stay writable */
 	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev",
 		NULL };
 	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
@@ -58,7 +58,7 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 			return refuse(why, WHY_CONFIG, "folders %s and %s would both be at %s in the container",
 			    out->mount[i].source, path, target);
 		if (!w->writable)
-			return 0;	/* named twice: the wider access holds */
+			return 0;	/* listed twice: the wider access counts */
 		free(out->mount[i].source);
 		free(out->mount[i].target);
 		strlist_free(&out->mount[i].options);
@@ -76,9 +76,8 @@ add_mount(const struct folder_want *w, const char *path, const char *target, str
 }
 
 /*
- * In a user namespace the kernel makes no bind mount that would lay bare what
- * another mount covers (mount_namespaces(7)): a folder with mounts beneath it
- * can't be had without them there.
+ * In a user namespace the kernel makes no bind mount that would uncover what another mount hides
+ * (mount_namespaces(7)). A folder with mounts beneath it can't be mounted there without them.
  */
 static int
 check_beneath(const struct folder_want *w, const char *path, const struct look *l, struct why *why)
@@ -91,7 +90,7 @@ check_beneath(const struct folder_want *w, const char *path, const struct look *
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);
 }
 
-/* One folder whose parent is open and trusted. */
+/* Adds one folder, whose parent directory is open and trusted. */
 static int
 resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
     struct edits *out, struct why *why)
@@ -108,10 +107,10 @@ resolve_one(int parent, const struct folder_want *w, const char *path, const cha
 		return refuse_access(path, l->subject, w->writable, why);
 	if (check_beneath(w, path, l, why) == -1)
 		return -1;
-	return add_mount(w, path, target, out, why);
+	return add_folder_mount(w, path, target, out, why);
 }
 
-/* 1: it is one; 0: it is something else, or gone; -1: that can't be seen. */
+/* Returns 1 for a directory, 0 for anything else or if it is gone, -1 with errno if that can't be seen. */
 static int
 is_dir(int parent, const char *name)
 {
@@ -123,20 +122,17 @@ is_dir(int parent, const char *name)
 	return fstat(fd, &st) == -1 ? -1 : S_ISDIR(st.st_mode);
 }
 
-/* The folders in «dir» that a pattern names. */
+/* Adds the folders in «dir» that match the pattern. */
 static int
 resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct look *l, struct edits *out,
     struct why *why)
 {
 	struct dirent *e;
-	int fd, dir_is, ret = 0;
-	DIR *d;
+	int dir_is, ret = 0;
+	DIR *d = file_list(dup(parent));
 
-	if ((fd = dup(parent)) == -1 || (d = fdopendir(fd)) == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
-	}
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		autofree char *path = NULL, *target = NULL;
 
@@ -154,7 +150,7 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 		} else
 			ret = resolve_one(parent, w, path, target, l, out, why);
 	}
-	/* a folder too few is a grant, too, and not the one that was asked for */
+	/* a listing that broke off would grant fewer folders than the policy says */
 	if (ret == 0 && errno != 0)
 		ret = refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
 	closedir(d);
@@ -162,15 +158,14 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 }
 
 /*
- * A folder beneath the policy's own is no way around what lies between: the
- * container could not get there if it had the policy's folder, so it can't have
- * this one either.
+ * Refuses a folder beneath the policy's own if a directory between them does not let the container through.
+ * With the policy's folder the container could not reach it, so a subfolder must not be a way around that.
  */
 static int
 check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 {
 	autofree char *way = strdup(w->path);
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	char *slash;
 	int fd;
 
@@ -194,7 +189,7 @@ check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 }
 
 static int
-resolve(const struct folder_want *w, const struct look *l, struct edits *out, struct why *why)
+resolve_folder(const struct folder_want *w, const struct look *l, struct edits *out, struct why *why)
 {
 	autofree char *dir = NULL;
 	autoclose int parent = -1;
@@ -223,7 +218,7 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 	size_t i;
 
 	for (i = 0; i < g->folders; i++)
-		if (resolve(&g->folder[i], &look, out, why) == -1)
+		if (resolve_folder(&g->folder[i], &look, out, why) == -1)
 			return -1;
 	edits_sort_mounts(out);
 	return mountpoints_check(out, why);
@@ -232,7 +227,7 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 int
 folders_hardlinks_protected(void)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
 
 	return text == NULL ? -1 : text[0] != '0';

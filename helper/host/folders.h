@@ -1,4 +1,4 @@
-/* Folders of a grant: what is there on the host, and whether it may be handed on. */
+/* The folders of a grant: whether they exist on the host, and whether they may be given to the container. */
 #ifndef GPUHELPER_HOST_FOLDERS_H
 #define GPUHELPER_HOST_FOLDERS_H
 
@@ -7,16 +7,15 @@
 #include "access.h"
 
 /*
- * Resolves each folder of the grant (patterns against what is there), refuses
- * what a runtime that follows the path again could be led astray on, and adds
- * the bind mounts to *out.  -1 with *why: WHY_IO where this process may not look.
+ * Resolves each folder of the grant, matches patterns against existing folders, refuses any path that others
+ * than root could redirect before the runtime resolves it again, and adds the bind mounts to *out. Returns 0,
+ * or -1 with *why; WHY_IO says that this process may not look.
  */
 int folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why);
 
 /*
- * fs.protected_hardlinks (proc_sys_fs(5)).  1: only who could read and write a file
- * anyway can give it a name in a folder of his; 0: anyone can; -1: can't be seen
- * (errno).
+ * fs.protected_hardlinks (proc_sys_fs(5)). Returns 1 if only those who may read and write a file can link it
+ * into another folder, 0 if anyone can, and -1 with errno if it can't be read.
  */
 int folders_hardlinks_protected(void);
 

@@ -1,6 +1,6 @@
 /*
- * See frame.h.  The peer may be slow, silent or lying about lengths: nothing
- * here waits longer than it was told to, or takes memory before bytes came.
+ * See frame.h. Assumes nothing about the peer, which may be slow, silent, or lie about lengths. Must never
+ * wait longer than the caller's limit.
  */
 #include "frame.h"
 
@@ -14,9 +14,9 @@
 #include "../pure/wire.h"
 #include "clock.h"
 
-/* Waits for an event until the deadline; 0 if it came. */
+/* Waits for an event until the deadline. Returns 0, or -1 with errno. */
 static int
-await(int fd, short event, int64_t deadline)
+await_event(int fd, short event, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = event };
 	int64_t left;
@@ -34,9 +34,9 @@ await(int fd, short event, int64_t deadline)
 }
 
 /*
- * Bytes that came without descriptors; -1 with EPROTO where some were sent along, with EBADMSG where a byte was sent
- * out of band. To drop a descriptor is to close it, which its file system need not let end (fuse(4)), not even by a
- * signal: so they are left in the socket, for its end.
+ * Receives bytes. -1 with EPROTO if descriptors came with them, EBADMSG if a byte was sent out of band. To
+ * receive a descriptor means to close it, and its file system (fuse(4)) can make close(2) wait for ever, even
+ * against signals. So descriptors stay in the socket until it ends.
  */
 static ssize_t
 receive(int fd, void *p, size_t len)
@@ -46,7 +46,7 @@ receive(int fd, void *p, size_t len)
 	struct pollfd urgent = { .fd = fd, .events = POLLPRI };
 	ssize_t n;
 
-	/* of a byte out of band some kernels show another one than they take next */
+	/* some kernels show one byte with MSG_PEEK and take another one next if one was sent out of band */
 	if (poll(&urgent, 1, 0) == 1 && (urgent.revents & POLLPRI) != 0) {
 		errno = EBADMSG;
 		return -1;
@@ -62,13 +62,13 @@ receive(int fd, void *p, size_t len)
 }
 
 static int
-read_all(int fd, void *buf, size_t len, int64_t deadline)
+receive_all(int fd, void *buf, size_t len, int64_t deadline)
 {
 	char *p = buf;
 	ssize_t n;
 
 	while (len > 0) {
-		if (await(fd, POLLIN, deadline) == -1)
+		if (await_event(fd, POLLIN, deadline) == -1)
 			return -1;
 		n = receive(fd, p, len);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
@@ -84,13 +84,13 @@ read_all(int fd, void *buf, size_t len, int64_t deadline)
 }
 
 static int
-write_all(int fd, const void *buf, size_t len, int64_t deadline)
+send_all(int fd, const void *buf, size_t len, int64_t deadline)
 {
 	const char *p = buf;
 	ssize_t n;
 
 	while (len > 0) {
-		if (await(fd, POLLOUT, deadline) == -1)
+		if (await_event(fd, POLLOUT, deadline) == -1)
 			return -1;
 		n = send(fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
@@ -122,8 +122,8 @@ frame_is_stream(int fd)
 static int
 refuse_unread(const char *what, struct why *why)
 {
-	return refuse(why, WHY_DATA, "%s: %s", what, errno == EPROTO ? "descriptors were sent along, and none are taken" :
-	    errno == EBADMSG ? "a byte was sent out of band, and none is taken" : strerror(errno));
+	return refuse(why, WHY_DATA, "%s: %s", what, errno == EPROTO ? "descriptors were sent along, and none are accepted" :
+	    errno == EBADMSG ? "a byte was sent out of band, and none is accepted" : strerror(errno));
 }
 
 char *
@@ -134,7 +134,7 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 	uint32_t n;
 	char *text;
 
-	if (read_all(fd, head, sizeof(head), deadline) == -1) {
+	if (receive_all(fd, head, sizeof(head), deadline) == -1) {
 		refuse_unread("no message came", why);
 		return NULL;
 	}
@@ -144,7 +144,7 @@ frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 		refuse_nomem(why);
 		return NULL;
 	}
-	if (read_all(fd, text, n, deadline) == -1) {
+	if (receive_all(fd, text, n, deadline) == -1) {
 		refuse_unread("a message broke off", why);
 		free(text);
 		return NULL;
@@ -163,7 +163,7 @@ frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct w
 	if (len > max)
 		return refuse(why, WHY_BUG, "a message of %zu bytes is too long: at most %u can be sent", len, max);
 	wire_header(head, (uint32_t)len);
-	if (write_all(fd, head, sizeof(head), deadline) == -1 || write_all(fd, text, len, deadline) == -1)
+	if (send_all(fd, head, sizeof(head), deadline) == -1 || send_all(fd, text, len, deadline) == -1)
 		return refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));
 	return 0;
 }
@@ -173,11 +173,11 @@ frame_wait_byte(int fd, int ms)
 {
 	unsigned char c;
 
-	return read_all(fd, &c, 1, clock_ms() + ms) == -1 ? -1 : c;
+	return receive_all(fd, &c, 1, clock_ms() + ms) == -1 ? -1 : c;
 }
 
 int
 frame_send_byte(int fd, char c)
 {
-	return write_all(fd, &c, 1, clock_ms() + 1000);
+	return send_all(fd, &c, 1, clock_ms() + 1000);
 }

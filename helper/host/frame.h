@@ -1,4 +1,4 @@
-/* Frames of helper/pure/wire.h over a stream socket, each within a time. */
+/* Sends and receives frames (pure/wire.h) over a stream socket, each within a time limit. */
 #ifndef GPUHELPER_HOST_FRAME_H
 #define GPUHELPER_HOST_FRAME_H
 
@@ -8,14 +8,21 @@
 
 #include "../pure/why.h"
 
-/* True for a connected stream socket of this host: what frames go over. */
+/* True for a connected Unix stream socket, which the functions below need. */
 bool frame_is_stream(int fd);
-/* Reads one frame's body of at most max bytes within ms milliseconds.  The caller frees; NULL with *why. */
+/*
+ * Reads the body of one frame, at most «max» bytes, within «ms» milliseconds. The caller frees it. NULL with
+ * *why.
+ */
 char *frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why);
-/* Writes one frame of at most max bytes within ms milliseconds.  No SIGPIPE: who left is an error like any other. */
+/*
+ * Writes one frame of at most «max» bytes within «ms» milliseconds. A peer that left is an error, not a
+ * SIGPIPE. 0, or -1 with *why.
+ */
 int frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct why *why);
-/* Waits for one byte; its value, or -1 if none came in time. */
+/* Waits «ms» milliseconds for one byte. Returns its value, or -1 if none came. */
 int frame_wait_byte(int fd, int ms);
+/* Sends one byte within a second. Returns 0, or -1 with errno. */
 int frame_send_byte(int fd, char c);
 
 #endif

@@ -1,12 +1,9 @@
 /*
- * See gpus.h.  Reads procfs and sysfs beneath one directory, never through a
- * symbolic link, and asks libudev (udev.c); parses nothing that pure/gpu.c can
- * parse.  Opens no device node, loads no module, and believes no single
- * source where there are two: kfd and udev must agree on an AMD GPU's address.
- *
- * Without src->udev, DRM devices are read from plain directories in
- * sys/class/drm.  Those are symbolic links on a running host, so that way only
- * works on a copy of a sysfs tree, such as a fixture.
+ * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks libudev
+ * (udev.c). pure/gpu.c parses what it can parse. Must open no device node and load no module. Where there are
+ * two sources, both must agree: kfd and udev on the address of an AMD GPU.
+ * Without src->udev, DRM devices are read from plain directories in sys/class/drm. A running host has
+ * symbolic links there, so this works only on a copy of a sysfs tree, such as a fixture.
  */
 #include "gpus.h"
 
@@ -31,13 +28,13 @@
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
 #define DRAWS ((unsigned)(GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY))
-/* all that needs memory of the GPU: nvidia-smi and the like do without nvidia-uvm */
+/* whatever uses the GPU's memory; nvidia-smi and other management tools do without nvidia-uvm */
 #define COMPUTES ((unsigned)(GPU_CAP_COMPUTE | GPU_CAP_GRAPHICS | GPU_CAP_VIDEO | \
     GPU_CAP_DISPLAY | GPU_CAP_NGX | GPU_CAP_COMPAT32))
 
 /* Writes a reason into one of the inventory's fields, cut to fit. */
 static void __attribute__((format(printf, 3, 4)))
-say(char *dst, size_t size, const char *fmt, ...)
+write_reason(char *dst, size_t size, const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -48,10 +45,10 @@ say(char *dst, size_t size, const char *fmt, ...)
 	text_printable(dst, size, line);
 }
 
-#define unusable(g, ...) say((g)->unusable, sizeof((g)->unusable), __VA_ARGS__)
-#define absent(inv, v, ...) say((inv)->absent[v], sizeof((inv)->absent[v]), __VA_ARGS__)
+#define unusable(g, ...) write_reason((g)->unusable, sizeof((g)->unusable), __VA_ARGS__)
+#define absent(inv, v, ...) write_reason((inv)->absent[v], sizeof((inv)->absent[v]), __VA_ARGS__)
 
-/* The DRM devices of the PCI device that a GPU is, for what draws. */
+/* Adds the DRM nodes of the GPU's PCI device, which are for drawing. */
 static void
 nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
 {
@@ -85,7 +82,7 @@ nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
 	if (g == NULL)
 		return refuse_nomem(why);
 	if (text == NULL) {
-		/* let an empty text name the GPU, then say what really happened */
+		/* parse an empty text to set the GPU's name, then replace the reason by the real one */
 		(void)nvidia_information_parse(name, "", g, &minor, &bad);
 		unusable(g, "can't read its information file: %s", strerror(error));
 		return 0;
@@ -106,7 +103,7 @@ nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
 	return mig_find(root, inv, inv->gpus - 1, minor, why);
 }
 
-/* Of the loaded module, whose libraries are the only ones that work. */
+/* The version of the loaded module. Only libraries of that version work with it. */
 static void
 nvidia_version(int root, struct inventory *inv)
 {
@@ -117,7 +114,7 @@ nvidia_version(int root, struct inventory *inv)
 		(void)nvidia_version_parse(proc, inv->nvidia_version);
 }
 
-/* What every NVIDIA GPU needs besides its own node; major: of /dev/nvidia0. */
+/* Adds the nodes that every NVIDIA GPU needs beside its own. «major» is that of /dev/nvidia0. */
 static void
 nvidia_common(struct inventory *inv, uint32_t major)
 {
@@ -144,7 +141,7 @@ nvidia_common(struct inventory *inv, uint32_t major)
 		gpu_node_add(v, n, modeset);
 }
 
-/* GPUs that share the number of their own node are one too many: none of them can be told apart. */
+/* GPUs whose own nodes have the same number can't be told apart: makes them all unusable. */
 static void
 refuse_same_node(struct inventory *inv, enum gpu_vendor vendor)
 {
@@ -163,14 +160,14 @@ refuse_same_node(struct inventory *inv, enum gpu_vendor vendor)
 		}
 }
 
-/* Parts of what can't be told apart can't be either. */
+/* Makes the parts of an unusable GPU unusable, too. */
 static void
 refuse_parts(struct inventory *inv)
 {
 	const struct gpu *whole = NULL;
 	size_t i;
 
-	/* parts come right behind their GPU */
+	/* parts directly follow their GPU */
 	for (i = 0; i < inv->gpus; i++)
 		if (inv->gpu[i].part[0] == '\0')
 			whole = &inv->gpu[i];
@@ -190,7 +187,10 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	size_t i;
 	int r;
 
-	/* the mode of nodes that are made is in there: none is to be wider than it says, for it could not be read */
+	/*
+	 * has the mode of new nodes: if it can't be read, a node might be made with a wider mode than the
+	 * driver allows
+	 */
 	if (params == NULL && error != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(error));
 	nvidia_params_parse(params == NULL ? "" : params, inv);
@@ -230,7 +230,7 @@ is_partition(const struct drm_node *d)
 	return d != NULL && strcmp(d->driver, "amdgpu_xcp") == 0;
 }
 
-/* Holds what kfd says of a GPU against what udev says of its render node. */
+/* Compares what kfd says of a GPU with what udev says of its render node. */
 static void
 amd_check(struct gpu *g, const struct drm_node *d, bool udev)
 {
@@ -248,7 +248,7 @@ amd_check(struct gpu *g, const struct drm_node *d, bool udev)
 		    d->pci[0] == '\0' ? "no PCI device" : d->pci);
 }
 
-/* Reads a topology node.  0: *k is filled; 1: not for us, errno says why; -1: refused. */
+/* Reads a topology node. 0: *k is filled; 1: it can't be read, with errno; -1 with *why. */
 static int
 amd_read(int root, const char *dir, const char *name, struct kfd_node *k, struct why *why)
 {
@@ -261,7 +261,7 @@ amd_read(int root, const char *dir, const char *name, struct kfd_node *k, struct
 	return kfd_node_parse(id, properties, k, why);
 }
 
-/* The GPU of a topology node: its numbers, its node, and whether they are to be believed. */
+/* Fills in the GPU of a topology node: its numbers, its node, and whether kfd and udev agree on them. */
 static void
 amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, bool udev)
 {
@@ -280,7 +280,7 @@ amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, b
 		    (unsigned long long)k->location_id, (unsigned long long)k->domain);
 }
 
-/* Adds the GPUs among the topology's nodes; counts the ones that the kernel does not show us. */
+/* Adds the GPUs of the topology's nodes, and counts those that the kernel hides from this process. */
 static int
 amd_add(const struct gpu_source *src, const char *dir, const struct strlist *names,
     const struct drm_nodes *drm, struct inventory *inv, unsigned *hidden, struct why *why)
@@ -314,7 +314,7 @@ amd_add(const struct gpu_source *src, const char *dir, const struct strlist *nam
 	return 0;
 }
 
-/* True for addresses that differ in no more than the function. */
+/* True if the PCI addresses differ in the function at most. */
 static bool
 same_slot(const char *a, const char *b)
 {
@@ -324,10 +324,10 @@ same_slot(const char *a, const char *b)
 }
 
 /*
- * A partition's render node has no PCI parent to hold kfd's word against, and
- * some kernels add its number to the address: «location_id |= node_id».  So it
- * is one of the GPU in its slot, whose first partition udev has vouched for; one
- * that has no such GPU, or several to choose from, can't be used.
+ * Finds the GPU that a partition is part of. A partition's render node has no PCI parent to compare kfd's
+ * address with, and some kernels add the partition's number to that address («location_id |= node_id»). So a
+ * partition belongs to the GPU in the same slot, whose first partition udev has confirmed. A partition
+ * without such a GPU, or with several, can't be used.
  */
 static void
 amd_adopt(struct inventory *inv, const struct drm_nodes *drm, struct gpu *g)
@@ -354,7 +354,7 @@ amd_adopt(struct inventory *inv, const struct drm_nodes *drm, struct gpu *g)
 		    owners == 0 ? "no" : "not one", g->pci);
 }
 
-/* Numbers the partitions of each address by their render nodes. */
+/* Numbers the partitions of each address in the order of their render nodes. */
 static void
 amd_partitions(struct inventory *inv, const struct drm_nodes *drm)
 {
@@ -382,7 +382,7 @@ static int
 amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inventory *inv,
     struct why *why)
 {
-	/* where the kernel has it, and where its class links to; a fixture may have either */
+	/* the device itself, and the place that its class links to; a fixture may have either */
 	static const char *const dirs[] = {
 		"sys/devices/virtual/kfd/kfd/topology/nodes", "sys/class/kfd/kfd/topology/nodes",
 	};
@@ -414,9 +414,9 @@ amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inven
 }
 
 /*
- * True for a processor's own GPU or NPU.  Intel's integrated GPU has always
- * been device 2 of bus 0 (its SR-IOV functions are 02.1 to 02.7); a card is
- * behind a bridge, so never on bus 0.  An NPU is always part of the processor.
+ * True for a GPU or NPU that is part of the processor. Intel's integrated GPU is always device 2 of bus 0
+ * (its SR-IOV functions are 02.1 to 02.7). A card is behind a bridge, so it is never on bus 0. An NPU is
+ * always part of the processor.
  */
 static bool
 intel_integrated(const struct drm_node *d)
@@ -455,7 +455,7 @@ intel_find(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 	return 0;
 }
 
-/* The value of the line KEY=value of a uevent file; NULL if there is none. */
+/* Gets the value of the line KEY=value of a uevent file; NULL if there is none. */
 static const char *
 uevent_value(const char *text, const char *key, char *out, size_t size)
 {
@@ -475,9 +475,9 @@ uevent_value(const char *text, const char *key, char *out, size_t size)
 	return NULL;
 }
 
-/* The one line of a sysfs attribute; NULL if there is none. */
+/* The single line of a sysfs attribute, which the caller frees; NULL if it can't be read. */
 static char *
-read_line(int root, const char *dir, const char *name, const char *file)
+read_attribute(int root, const char *dir, const char *name, const char *file)
 {
 	char *text = gpus_read(root, "%s/%s/%s", dir, name, file);
 
@@ -486,14 +486,14 @@ read_line(int root, const char *dir, const char *name, const char *file)
 	return text;
 }
 
-/* A device of a copied sysfs tree; false for what is not a DRM or accel node. */
+/* Reads a device of a copied sysfs tree. False if it is no DRM or accel node. */
 static bool
 sysfs_device(int root, const char *dir, const char *name, struct drm_node *out)
 {
-	autofree char *dev = read_line(root, dir, name, "dev");
-	autofree char *vendor = read_line(root, dir, name, "device/vendor");
-	autofree char *device = read_line(root, dir, name, "device/device");
-	autofree char *class = read_line(root, dir, name, "device/class");
+	autofree char *dev = read_attribute(root, dir, name, "dev");
+	autofree char *vendor = read_attribute(root, dir, name, "device/vendor");
+	autofree char *device = read_attribute(root, dir, name, "device/device");
+	autofree char *class = read_attribute(root, dir, name, "device/class");
 	autofree char *uevent = gpus_read(root, "%s/%s/device/uevent", dir, name);
 	char driver[64], slot[64], alias[64];
 	struct drm_facts f = { .name = name, .vendor = vendor, .device = device, .class = class };
@@ -544,7 +544,7 @@ gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *
 	return src->udev ? udev_drm_nodes(true, true, out, why) : sysfs_drm_nodes(src->root, out, why);
 }
 
-/* Says why a vendor that was looked for has nothing to give, or clears what was said. */
+/* Says why a vendor that was looked for has no usable GPU, or clears the reason if it has one. */
 static void
 settle_absent(struct inventory *inv, enum gpu_vendor v)
 {
@@ -574,7 +574,9 @@ settle_absent(struct inventory *inv, enum gpu_vendor v)
 		    first->pci[0] == '\0' ? "?" : first->pci, first->unusable);
 }
 
-/* Nodes of drivers that have no devices in the subsystem drm or accel: udev may know them all the same. */
+/*
+ * Notes nodes from which udev removes ACL entries of users, for drivers outside the subsystems drm and accel.
+ */
 static int
 note_flushed(struct inventory *inv, const struct gpu_node *v, size_t n, struct why *why)
 {
@@ -638,7 +640,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 int
 gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	const struct gpu_source source = { .root = root, .udev = true };
 
 	*inv = (struct inventory){ 0 };

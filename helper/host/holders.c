@@ -1,6 +1,5 @@
 /*
- * See holders.h.  Looks at /proc alone, and takes its time: must not be called
- * while others wait for a lock.
+ * See holders.h. Looks at /proc only, and may take long: must never be called by a process that holds a lock.
  */
 #include "holders.h"
 
@@ -26,9 +25,9 @@ struct search {
 	struct node_search nodes;
 };
 
-/* False where that can't be seen. */
+/* False if the process can't be seen. */
 static bool
-look_at(struct search *s, const char *pid)
+look_for_nodes(struct search *s, const char *pid)
 {
 	size_t i;
 
@@ -48,16 +47,16 @@ look_at(struct search *s, const char *pid)
 	return true;
 }
 
-/* Who was in doubt in the last walk; 0: nobody. */
+/* Why the last walk may have missed a holder; 0: no doubt. */
 struct doubt {
-	pid_t unsteady;		/* his threads or files came and went, as an ending process's do */
-	pid_t slow;		/* he kept whoever looks waiting */
-	bool crowded;		/* or not he: processes began faster than they are looked at */
+	pid_t unsteady;		/* its threads or descriptors changed all the time, as those of an ending process do */
+	pid_t slow;		/* it kept the walk waiting */
+	bool crowded;		/* the walk waited because processes began faster than it looked at them */
 };
 
-/* False: there is no time left, or nothing to be seen.  Then *d is left as it was. */
+/* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
 static bool
-look_at_all(struct search *s, struct doubt *d)
+walk_once(struct search *s, struct doubt *d)
 {
 	pid_t unsteady = 0;
 	autowalk struct walk w;
@@ -66,7 +65,7 @@ look_at_all(struct search *s, struct doubt *d)
 	walk_begin(&w);
 	s->nodes.proc = w.proc;
 	while (walk_next(&w, pid)) {
-		if (look_at(s, pid))
+		if (look_for_nodes(s, pid))
 			continue;
 		if (clock_ms() > s->nodes.looks.until)
 			return false;
@@ -76,15 +75,18 @@ look_at_all(struct search *s, struct doubt *d)
 	return !w.failed;
 }
 
-/* A holder that one walk finds stays one, whatever the next walk sees: the node may have been passed on. */
+/*
+ * Repeats the walk until one leaves no doubt. A holder found once stays one, even if the next walk misses it:
+ * it may have passed the node on.
+ */
 static int
-look_till_sure(struct search *s, struct why *why)
+walk_till_sure(struct search *s, struct why *why)
 {
 	struct doubt d = { 0 };
 	bool all = true;
 
 	while (all && clock_ms() <= s->nodes.looks.until)
-		if ((all = look_at_all(s, &d)) && d.unsteady == 0 && d.slow == 0)
+		if ((all = walk_once(s, &d)) && d.unsteady == 0 && d.slow == 0)
 			return 0;
 	if (clock_ms() <= s->nodes.looks.until)
 		return refuse(why, WHY_IO, "/proc can't be read");
@@ -116,5 +118,5 @@ holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile
 	s->at = at;
 	s->nodes = (struct node_search){ .node = node, .nodes = nodes, .held = held,
 		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
-	return home_find(proc, &s->home) ? look_till_sure(s, why) : refuse(why, WHY_IO, "/proc/self/ns: %s", strerror(errno));
+	return home_find(proc, &s->home) ? walk_till_sure(s, why) : refuse(why, WHY_IO, "/proc/self/ns: %s", strerror(errno));
 }

@@ -1,4 +1,4 @@
-/* See home.h.  Must never ask a file system, which may be one that never answers (FUSE). */
+/* See home.h. Must never make a file system answer, because it may be one that never does (FUSE). */
 #include "home.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ home_of(int proc, const char *pid, struct home *out)
 	*out = (struct home){ 0 };
 	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
 		return false;
-	/* its file system is not asked: it may be one that never answers (FUSE) */
+	/* without asking the file system, which may never answer (FUSE) */
 	snprintf(path, sizeof(path), "%.15s/root", pid);
 	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1) {
 		out->odd_root = !process_is_gone(errno);
@@ -41,7 +41,7 @@ same_home(const struct home *a, const struct home *b)
 	    a->root_minor == b->root_minor;
 }
 
-/* uid_map of the first user namespace: «0 0 4294967295» (user_namespaces(7)). */
+/* True in the initial user namespace, whose uid_map is «0 0 4294967295» (user_namespaces(7)). */
 static bool
 in_first_namespace(int proc)
 {
@@ -61,7 +61,7 @@ home_find(int proc, struct home *out)
 	return true;
 }
 
-/* As home_of(), by a thread that lives: 0 where there is none. */
+/* The same as home_of(), by any thread that lives. 0 if there is none. */
 static int
 home_of_any(int proc, const char *pid, struct home *out)
 {
@@ -87,14 +87,16 @@ home_is_containers(const struct home *home, int proc, const char *pid)
 {
 	struct home its;
 
-	/* who is a zombie has nothing open; who is out of our sight is no container's of this worker */
+	/* a zombie has nothing open; a process that is invisible here is no container's of this worker */
 	switch (home_of_any(proc, pid, &its)) {
 	case 0:
 		return 0;
 	case -1:
 		return !home->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;
 	}
-	/* a root directory that can't be looked at (a user's FUSE may keep even root out, or fail) is not ours */
+	/*
+	 * a root directory that can't be looked at is not ours: a user's FUSE may refuse even root, or fail
+	 */
 	if (its.odd_root)
 		return home->all_seen || (errno != EACCES && errno != EPERM);
 	return !same_home(&its, home);

@@ -1,4 +1,7 @@
-/* See hostview.h.  Takes process 1 of the PID namespace for the host; asks no file system, and follows no last link. */
+/*
+ * See hostview.h. Assumes that process 1 of the PID namespace is the host's. Asks no file system, and does
+ * not follow a link at the end of the path.
+ */
 #include "hostview.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 #include <sys/stat.h>
 
 static int
-look(const char *path, struct statx *st)
+stat_path(const char *path, struct statx *st)
 {
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st) == 0)
 		return 0;
@@ -25,9 +28,9 @@ hostview_compare(const char *path, enum why_code code, struct why *why)
 
 	if ((size_t)snprintf(there, sizeof(there), "/proc/1/root%s", path) >= sizeof(there))
 		return refuse(why, WHY_BUG, "%s: too long", path);
-	if ((here = look(path, &ours)) == -1)
+	if ((here = stat_path(path, &ours)) == -1)
 		return refuse(why, code, "%s: %s", path, strerror(errno));
-	if ((beyond = look(there, &hosts)) == -1)
+	if ((beyond = stat_path(there, &hosts)) == -1)
 		return refuse(why, code, "%s: %s: can't see what the host has", there, strerror(errno));
 	if (here == beyond && (here == 1 || (ours.stx_dev_major == hosts.stx_dev_major &&
 	    ours.stx_dev_minor == hosts.stx_dev_minor && ours.stx_ino == hosts.stx_ino)))

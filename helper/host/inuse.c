@@ -1,6 +1,6 @@
 /*
- * See inuse.h.  Looks at /proc alone, while others wait for the lock: must never
- * ask a file system, which may be one that its owner lets stall (FUSE).
+ * See inuse.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file system
+ * answer: its owner may let it stall (FUSE).
  */
 #include "inuse.h"
 
@@ -22,9 +22,9 @@
 
 #define NAMESPACES_MAX 1024
 
-/* Whose a process is. */
+/* The user of a process. */
 struct owner {
-	uint32_t effective, real;	/* the latter where the former is root's */
+	uint32_t effective, real;	/* «real» differs only where the effective uid is 0 */
 };
 
 struct spaces {
@@ -32,14 +32,14 @@ struct spaces {
 	size_t n;
 };
 
-/* What a user's processes are searched for. */
+/* The search for what a lease's users have. */
 struct search {
 	int proc;
 	const struct lease *lease;
 	struct looks *looks;
-	char *root_fs, *root_place;	/* of our own root directory (mounts.h); only where there are folders */
-	struct spaces seen;	/* mount namespaces that have nothing of it; the first is our own */
-	struct spaces partly;	/* those of which somebody showed a part */
+	char *root_fs, *root_place;	/* of our own root directory (mounts.h); set only if the lease has folders */
+	struct spaces seen;	/* mount namespaces without anything of the lease's; the first is our own */
+	struct spaces partly;	/* mount namespaces of which a process showed only a part */
 };
 
 static bool
@@ -53,7 +53,7 @@ spaces_have(const struct spaces *s, ino_t ns)
 	return false;
 }
 
-/* False: there is no room. */
+/* False if there is no room. */
 static bool
 spaces_add(struct spaces *s, ino_t ns)
 {
@@ -65,9 +65,12 @@ spaces_add(struct spaces *s, ino_t ns)
 	return true;
 }
 
-/* Whose processes there are. */
+/* The users of processes. */
 
-/* /proc/PID belongs to the effective uid. Of a setuid program, which may have inherited a node, the real one counts. */
+/*
+ * /proc/PID belongs to the effective uid. A setuid program may have inherited a node from its real uid, so
+ * the real one counts there.
+ */
 static bool
 read_owner(int proc, const char *pid, struct owner *out)
 {
@@ -90,9 +93,11 @@ in_spans(const struct search *s, uint32_t uid)
 	return false;
 }
 
-/* What one of them has. */
+/* What one process has. */
 
-/* One of the nodes; /dev may be a file system of its own, or not. */
+/*
+ * True for a bind mount of a node. /dev may be a file system of its own, or a part of the root file system.
+ */
 static bool
 mount_is_node(const struct search *s, const struct mount *m)
 {
@@ -116,19 +121,19 @@ mount_is_folder(const struct search *s, const struct mount *m)
 	return false;
 }
 
-/* What one mount namespace has. */
+/* What was found in one mount namespace. */
 struct finding {
 	const struct search *search;
 	bool node, folder;
-	bool copy;		/* it has our root directory: it is a copy of ours */
-	uint64_t root;		/* the mount that is the root of all of it; 0: who is asked does not see all */
-	bool top;		/* that was among what was seen */
+	bool copy;		/* it has our root directory, so it is a copy of our own */
+	uint64_t root;		/* the mount at the namespace's root; 0: the process does not see the whole namespace */
+	bool top;		/* that mount was among those seen */
 	bool unseen;
 };
 
-/* True where it has one of the nodes, or no more may be looked at. */
+/* True if the mount is of one of the nodes, or no look is left. */
 static bool
-look_at_mount(void *ctx, struct mount *m)
+mount_counts(void *ctx, struct mount *m)
 {
 	struct finding *f = ctx;
 	const struct search *s = f->search;
@@ -136,7 +141,7 @@ look_at_mount(void *ctx, struct mount *m)
 
 	if ((f->unseen = !looks_take(s->looks)))
 		return true;
-	/* of what was removed since */
+	/* the kernel appends this to the place of a directory that was removed */
 	if ((gone = strstr(m->place, "//deleted")) != NULL)
 		*gone = '\0';
 	f->node = mount_is_node(s, m);
@@ -150,9 +155,9 @@ look_at_mount(void *ctx, struct mount *m)
 }
 
 /*
- * The mount that is a thread's root directory, where that is the root of its mount namespace: 0 for who is chrooted,
- * who sees a part of the namespace, and speaks for no more. By one descriptor: who changes his root directory all the
- * time is not to be met at another one the second time.
+ * The mount at a thread's root directory, if that is the root of its mount namespace. 0 for a chrooted
+ * thread, which sees only a part of the namespace. Uses one descriptor for both questions, because the thread
+ * may change its root directory between them.
  */
 static uint64_t
 whole_root(const struct search *s, const char *task)
@@ -168,20 +173,23 @@ whole_root(const struct search *s, const char *task)
 	return readlinkat(s->proc, name, path, sizeof(path)) == 1 && path[0] == '/' ? id : 0;
 }
 
-/* *top: and all of the namespace was seen. */
+/*
+ * True if the namespace of this thread has a node or a folder of the lease. *top: the whole namespace was
+ * seen.
+ */
 static bool
 mounts_bind(const struct search *s, const char *task, bool *top)
 {
 	struct finding f = { .search = s, .root = whole_root(s, task) };
 
 	*top = false;
-	if (mounts_any(s->proc, task, look_at_mount, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
+	if (mounts_any(s->proc, task, mount_counts, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
 		return true;
 	*top = f.top;
 	return f.unseen || f.node || (f.folder && !f.copy);
 }
 
-/* Its mount namespace has one of the nodes bound into it. */
+/* True if the thread's mount namespace has a node or a folder of the lease, or may have one. */
 static bool
 task_sees(struct search *s, const char *task)
 {
@@ -197,8 +205,9 @@ task_sees(struct search *s, const char *task)
 	if (mounts_bind(s, task, &top))
 		return true;
 	/*
-	 * A root directory that is mounted nowhere any more (umount2(2), MNT_DETACH) reads as «/», too, and who has it sees
-	 * no mount. If nobody sees more, a directory that one of them has open may lead to the rest.
+	 * A root directory that is mounted nowhere (after umount2(2) with MNT_DETACH) reads as «/», too, and
+	 * its process sees no mount. If no process sees more of the namespace, a directory that one of them
+	 * has open may still lead to the rest.
 	 */
 	snprintf(name, sizeof(name), "%.50s/root", task);
 	if (!top && readlinkat(s->proc, name, root, sizeof(root)) == -1 && process_is_gone(errno))
@@ -222,7 +231,7 @@ process_uses(struct search *s, const char *pid)
 	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
 }
 
-/* One of the lease's users' does; or it can't be seen whose it is. */
+/* True if a process of the lease's users does, or if its user can't be seen. */
 static bool
 users_process_uses(struct search *s, const char *pid)
 {
@@ -256,7 +265,7 @@ any_uses(struct search *s, bool *kept_waiting)
 	return w.failed;
 }
 
-/* Until nobody kept it waiting. What is looked at each time comes off *looks. */
+/* Repeats the walk until no process kept it waiting (walk.h). All of these walks together use up *looks. */
 static bool
 any_uses_for_sure(struct search *s)
 {
@@ -271,7 +280,7 @@ any_uses_for_sure(struct search *s)
 bool
 lease_in_use(const struct lease *l, struct looks *looks)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	struct search s = { .proc = -1, .lease = l, .looks = looks,
 		.seen.v = calloc(NAMESPACES_MAX, sizeof(ino_t)), .partly.v = calloc(NAMESPACES_MAX, sizeof(ino_t)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;

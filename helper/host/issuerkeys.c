@@ -1,4 +1,7 @@
-/* See issuerkeys.h.  Opens what the settings name, and takes nobody's file but root's. */
+/*
+ * See issuerkeys.h. Opens the files that the settings name, and accepts only those that root alone can have
+ * written.
+ */
 #include "issuerkeys.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * See leaselife.h. Looks at other people's processes, who can keep whoever looks waiting: must not be called by a
- * process that holds a lock. Looks first where nobody can do that.
+ * See leaselife.h. Looks at processes of other users, which can keep the caller waiting: must never be called
+ * by a process that holds a lock. Does first what nobody can delay.
  */
 #include "leaselife.h"
 
@@ -18,9 +18,9 @@ life_sight_free(struct life_sight *s)
 	*s = (struct life_sight){ 0 };
 }
 
-/* False: nothing can be told. */
+/* False if the host can't be read, so that nothing can be told. */
 static bool
-begin(struct life_sight *s)
+begin_sight(struct life_sight *s)
 {
 	if (!s->begun)
 		s->begun = boot_id(s->boot) && space_of(getpid(), "pid", &s->pids);
@@ -40,21 +40,25 @@ has_pids_inhabited(struct life_sight *s, const struct lease *l)
 }
 
 /*
- * Its numbers of processes are of another PID namespace. From above all of that can be seen; from
- * elsewhere nobody in there can, nor that nobody is, but for the first one, from which everyone can.
+ * True if this process can't see whether anyone is in the lease's container. The lease's process numbers may
+ * be of another PID namespace. From above, all of that namespace is visible; the initial one is above all.
+ * From anywhere else its processes are invisible, and so is that there are none.
  */
 static bool
-is_out_of_sight(struct life_sight *s, const struct lease *l)
+is_invisible(struct life_sight *s, const struct lease *l)
 {
 	return !is_near(s, l) && s->pids != SPACE_FIRST_PIDS &&
 	    !(has_pids_inhabited(s, l) && space_set_shows(&s->pid_spaces, l->pids));
 }
 
-/* A container with a file of its own over boot_id has another boot, and is no less there. */
+/*
+ * A container may have mounted a file of its own over boot_id. Its lease then has another boot id, although
+ * it is alive.
+ */
 bool
 lease_is_of_another_boot(struct life_sight *s, const struct lease *l)
 {
-	return begin(s) && strcmp(l->boot, s->boot) != 0 &&
+	return begin_sight(s) && strcmp(l->boot, s->boot) != 0 &&
 	    (is_near(s, l) || (s->pids == SPACE_FIRST_PIDS && !has_pids_inhabited(s, l)));
 }
 
@@ -67,13 +71,16 @@ lives(const struct life_sight *s, const struct lease *l, struct process_id p)
 bool
 lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *share)
 {
-	if (!begin(s) || is_out_of_sight(s, l) || cgroup_populated(&l->cgroups, &share->dirs) || lives(s, l, l->asker) ||
+	if (!begin_sight(s) || is_invisible(s, l) || cgroup_populated(&l->cgroups, &share->dirs) || lives(s, l, l->asker) ||
 	    lives(s, l, l->init))
 		return true;
-	/* who was seen to have ended may have put somebody there just before */
+	/* a process that was seen to have ended may have put another into a cgroup just before */
 	if (cgroup_populated(&l->cgroups, &share->dirs))
 		return true;
-	/* when the first process of a PID namespace ends, all others do: else somebody may have gone on elsewhere */
+	/*
+	 * when process 1 of a PID namespace ends, all others end, too; in other cases one may have moved
+	 * elsewhere
+	 */
 	if (l->mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->mounts))
 		return true;
 	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(l, &share->looks);

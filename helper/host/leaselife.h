@@ -1,4 +1,4 @@
-/* Does anybody keep a lease? As the kernel shows it, never on anyone's word. */
+/* Whether anybody keeps a lease, as the kernel shows it. Must never rely on what a process says. */
 #ifndef GPUHELPER_HOST_LEASELIFE_H
 #define GPUHELPER_HOST_LEASELIFE_H
 
@@ -6,29 +6,30 @@
 #include "inuse.h"
 #include "spaces.h"
 
-/* Whom there is to be looked at: read once, for many leases. Begins empty. */
+/* What was seen of the host's processes, read once for many leases. Set to zero before the first use. */
 struct life_sight {
 	bool begun;
 	char boot[40];
-	uint64_t pids;		/* the PID namespace that is seen from here (inode) */
-	struct space_set pid_spaces, mount_spaces;	/* that someone is in */
+	uint64_t pids;		/* inode of the PID namespace that /proc shows */
+	struct space_set pid_spaces, mount_spaces;	/* those with processes */
 };
 void life_sight_free(struct life_sight *s);
 
-/* How much may be looked at, while others wait for the answer. What is left of it. */
+/* How much may still be looked at while others wait for the answer. */
 struct life_share {
-	struct looks looks;	/* at what processes have */
-	unsigned dirs;		/* of cgroups */
-	bool unseen;		/* who looked was kept waiting: no more is looked at */
+	struct looks looks;	/* at descriptors and mounts of processes */
+	unsigned dirs;		/* directories of cgroups */
+	bool unseen;		/* a process kept the look waiting: look at nothing more */
 };
 
-/* True where the lease was written before this machine booted: nobody can keep it. */
+/* True if the lease was written before this machine booted: then nobody can keep it. */
 bool lease_is_of_another_boot(struct life_sight *s, const struct lease *l);
 
 /*
- * True where (a) the process that asked lives: its runtime is still creating; or (b) somebody is in the container,
- * wherever he went; or (c) where it has no cgroup of its own, a process of its users has one of the GPUs' own nodes
- * open, or one of those or a folder bound into its mounts. True as well where that can't be seen.
+ * True if (a) the process that asked lives, because its runtime may still be creating the container; (b) a
+ * process is in the container, wherever it moved; or (c), for a container without a cgroup of its own, a
+ * process of its users has one of the GPUs' own nodes open, or one of these nodes or a folder bind-mounted.
+ * True as well if that can't be seen.
  */
 bool lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *share);
 

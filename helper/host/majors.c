@@ -1,4 +1,4 @@
-/* See majors.h. */
+/* See majors.h. Opens only that file. */
 #include "majors.h"
 
 #include <errno.h>

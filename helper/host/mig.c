@@ -1,4 +1,4 @@
-/* See mig.h.  Reads /proc/driver/nvidia/capabilities beneath a directory, nothing else. */
+/* See mig.h. Reads only /proc/driver/nvidia/capabilities beneath a directory. */
 #include "mig.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@ struct mig_search {
 	int root;
 	char dir[64];
 	struct inventory *inv;
-	size_t at;		/* of the whole GPU; its address changes with each that is added */
-	uint32_t caps;		/* the major of nvidia-caps */
+	size_t at;		/* index of the whole GPU; adding a part may move the array */
+	uint32_t caps;		/* major number of nvidia-caps */
 	struct why *why;
 };
 
-/* One that can't be given as it is: then none of it can. */
+/* Makes the GPU unusable: if one instance can't be read, none is granted. Returns 1. */
 static int
-give_up(struct mig_search *s, const char *path, const char *what)
+make_unusable(struct mig_search *s, const char *path, const char *what)
 {
 	struct gpu *whole = &s->inv->gpu[s->at];
 
@@ -32,7 +32,7 @@ give_up(struct mig_search *s, const char *path, const char *what)
 	return 1;
 }
 
-/* The node of one capability.  1: given up. */
+/* Reads the node of one capability. 0, or 1 if the GPU was made unusable. */
 static int
 read_cap(struct mig_search *s, const char *below, struct gpu_node *node)
 {
@@ -40,15 +40,15 @@ read_cap(struct mig_search *s, const char *below, struct gpu_node *node)
 	struct why bad;
 
 	if (text == NULL)
-		return give_up(s, below, strerror(errno));
+		return make_unusable(s, below, strerror(errno));
 	*node = (struct gpu_node){ .major = s->caps, .read_only = true };
 	if (mig_access_parse(text, &node->minor, &bad) == -1)
-		return give_up(s, below, bad.text);
+		return make_unusable(s, below, bad.text);
 	snprintf(node->path, sizeof(node->path), "/dev/nvidia-caps/nvidia-cap%u", node->minor);
 	return 0;
 }
 
-/* An instance: what the whole GPU is, with the nodes that every part of it needs. */
+/* Adds an instance: a copy of the whole GPU, with the nodes that every part needs. */
 static struct gpu *
 add_part(struct mig_search *s, const char *part)
 {
@@ -90,7 +90,7 @@ add_compute(struct mig_search *s, const struct gpu_node *gi_cap, uint32_t gi, co
 	return 0;
 }
 
-/* A GPU instance and its compute instances.  1: given up. */
+/* Adds a GPU instance with its compute instances. 0, 1 if the GPU was made unusable, or -1 with *why. */
 static int
 add_instance(struct mig_search *s, const char *name)
 {
@@ -108,7 +108,7 @@ add_instance(struct mig_search *s, const char *name)
 		return ret;
 	snprintf(path, sizeof(path), "%s/gi%u", s->dir, gi);
 	if ((ret = gpus_list(s->root, path, &below, s->why)) != 0)
-		return ret == -1 ? give_up(s, part, s->why->text) : 0;
+		return ret == -1 ? make_unusable(s, part, s->why->text) : 0;
 	snprintf(part, sizeof(part), "%u", gi);
 	if (add_part(s, part) == NULL)
 		return refuse_nomem(s->why);
@@ -133,12 +133,12 @@ mig_find(int root, struct inventory *inv, size_t at, uint32_t minor, struct why 
 	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(root, s.dir, &names, why)) == 1 || names.n == 0)
 		return 0;
 	if (ret == -1)
-		ret = give_up(&s, "mig", why->text);
+		ret = make_unusable(&s, "mig", why->text);
 	else if (!devmajors_char(&inv->majors, "nvidia-caps", &s.caps))
-		ret = give_up(&s, "/proc/devices", "no nvidia-caps");
+		ret = make_unusable(&s, "/proc/devices", "no nvidia-caps");
 	for (i = 0; ret == 0 && i < names.n; i++)
 		ret = add_instance(&s, names.v[i]);
 	if (ret == 1)
-		inv->gpus = at + 1;	/* none of the parts either */
+		inv->gpus = at + 1;	/* remove the parts as well */
 	return ret == -1 ? -1 : 0;
 }

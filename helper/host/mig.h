@@ -1,14 +1,13 @@
-/* MIG instances of this host's NVIDIA GPUs. */
+/* Finds the MIG instances of this host's NVIDIA GPUs. */
 #ifndef GPUHELPER_HOST_MIG_H
 #define GPUHELPER_HOST_MIG_H
 
 #include "../pure/gpu.h"
 
 /*
- * Adds the instances of inv->gpu[at], whose node is /dev/nvidiaMINOR, if it has
- * any, each with the nodes of its own capabilities and of no others; the GPU
- * itself is marked (mig), and gets those of all.  What can't be read makes it
- * unusable.  -1 with *why: no memory.
+ * Adds the MIG instances of inv->gpu[at], whose node is /dev/nvidiaMINOR. Each instance gets the nodes of its
+ * own capabilities only. The GPU itself is marked (mig), and gets the nodes of all. If something can't be
+ * read, the GPU becomes unusable. Returns 0, or -1 with *why if memory is short.
  */
 int mig_find(int root, struct inventory *inv, size_t at, uint32_t minor, struct why *why);
 

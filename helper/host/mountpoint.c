@@ -1,7 +1,6 @@
 /*
- * See mountpoint.h.  What lies in a source may be anyone's: no link in it is
- * followed, and no file system that is mounted in it is asked for anything, unless the
- * policy brings that mount along.
+ * See mountpoint.h. Any user may have made what is in a source: follows no link in it, and asks no file
+ * system mounted in it, unless the policy includes that mount.
  */
 #include "mountpoint.h"
 
@@ -15,7 +14,7 @@
 #include "file.h"
 #include "mounts.h"
 
-/* The mount that the target will lie in: the deepest of those before it in the order. */
+/* The mount that contains the target: the deepest of those sorted before it. */
 static const struct edit_mount *
 mount_around(const struct edits *e, size_t at)
 {
@@ -27,7 +26,10 @@ mount_around(const struct edits *e, size_t at)
 	return NULL;
 }
 
-/* Does the directory show the same mount as the other one, so that a bind mount without submounts has it? */
+/*
+ * True if both directories are on the same mount, so that a bind mount without submounts includes the
+ * directory.
+ */
 static bool
 is_same_mount(int fd, int other)
 {
@@ -36,7 +38,7 @@ is_same_mount(int fd, int other)
 	return mount_of(fd, &a) && mount_of(other, &b) && a == b;
 }
 
-/* Is there a directory of this relative path, as the mount of «source» will show it? */
+/* True if a mount of «source» has a directory at this relative path. */
 static bool
 has_dir(int source, const char *path, bool submounts)
 {
@@ -49,7 +51,10 @@ has_dir(int source, const char *path, bool submounts)
 		fd = file_open_beneath(dir != -1 ? dir : source, part, O_PATH | O_DIRECTORY);
 		if (dir != -1)
 			close(dir);
-		/* of the last one, what it is mounted on counts, and that is a directory, too */
+		/*
+		 * the last directory may be a mount point: the directory beneath that mount is the one that
+		 * counts
+		 */
 		if (fd != -1 && next != NULL && !submounts && !is_same_mount(fd, source)) {
 			close(fd);
 			fd = -1;
@@ -66,7 +71,7 @@ static int
 check(const struct edit_mount *in, const struct edit_mount *around, struct why *why)
 {
 	const char *rest = in->target + strlen(around->target) + 1;
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autoclose int source = root != -1 ? file_open_beneath(root, around->source + 1, O_PATH | O_DIRECTORY) : -1;
 
 	if (source == -1)

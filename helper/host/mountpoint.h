@@ -1,15 +1,14 @@
-/* Granted mounts that lie in each other. */
+/* Granted mounts within one another. */
 #ifndef GPUHELPER_HOST_MOUNTPOINT_H
 #define GPUHELPER_HOST_MOUNTPOINT_H
 
 #include "../pure/edits.h"
 
 /*
- * A runtime makes the directory that it mounts on where that is missing, and can't
- * in what is mounted read-only.  Refuses a target in such a mount's unless the
- * directory is there in the mount's source.  The mounts are sorted
- * (edits_sort_mounts()), their sources are directories whose parents are trusted.
- * Opens with O_PATH only.  -1 with *why.
+ * A runtime makes a missing directory before it mounts on it, which fails inside a read-only mount. So this
+ * refuses a target inside a read-only mount if the mount's source lacks the directory. Assumes mounts sorted
+ * by edits_sort_mounts(), and sources that are directories with trusted parents. Opens with O_PATH only.
+ * Returns 0, or -1 with *why.
  */
 int mountpoints_check(const struct edits *e, struct why *why);
 

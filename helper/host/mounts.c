@@ -1,4 +1,4 @@
-/* See mounts.h.  Reads the kernel's own table. */
+/* See mounts.h. Reads only /proc/PID/mountinfo and /proc/PID/fdinfo, and must never touch what is mounted. */
 #include "mounts.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "../pure/path.h"
 #include "file.h"
 
-/* mountinfo writes space, tab, newline and backslash as three octal digits. */
+/* Undoes the escapes of mountinfo, which writes space, tab, newline and backslash as three octal digits. */
 static void
-unescape(char *s)
+unescape_octal(char *s)
 {
 	char *o = s;
 
@@ -38,8 +38,8 @@ mount_line(char *line, struct mount *out)
 	for (i = 0; i < 6; i++)
 		if ((word[i] = strtok_r(i == 0 ? line : NULL, " ", &save)) == NULL)
 			return false;
-	unescape(word[3]);
-	unescape(word[4]);
+	unescape_octal(word[3]);
+	unescape_octal(word[4]);
 	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4],
 	    strncmp(word[5], "rw", 2) == 0, word[5], save };
 	return true;
@@ -62,7 +62,7 @@ mount_type(struct mount *m)
 {
 	char *word = m->rest != NULL ? strtok_r(m->rest, " ", &m->rest) : NULL;
 
-	/* optional fields end with a «-» */
+	/* a «-» ends the optional fields, and the type follows */
 	while (word != NULL && strcmp(word, "-") != 0)
 		word = strtok_r(NULL, " ", &m->rest);
 	word = word != NULL ? strtok_r(NULL, " ", &m->rest) : NULL;
@@ -100,9 +100,9 @@ mounts_any(int proc, const char *task, mount_test *test, void *ctx)
 }
 
 struct mount_table {
-	char *text;		/* of which the mounts' texts are pieces */
-	struct mount *v;	/* by their ids */
-	const char **point;	/* where they are, in the order of bytes */
+	char *text;		/* the lines; the texts of «v» point into it */
+	struct mount *v;	/* sorted by id */
+	const char **point;	/* the mount points, sorted bytewise */
 	size_t n;
 };
 
@@ -133,7 +133,7 @@ mounts_free(struct mount_table **t)
 }
 
 static bool
-take_lines(struct mount_table *t)
+parse_table(struct mount_table *t)
 {
 	char *line, *lines = NULL;
 	size_t i, most = 1;
@@ -156,13 +156,13 @@ take_lines(struct mount_table *t)
 struct mount_table *
 mounts_read(void)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	struct mount_table *t = calloc(1, sizeof(*t));
 	char name[40];
 
 	/* not «self», which is a link */
 	snprintf(name, sizeof(name), "proc/%d/mountinfo", getpid());
-	if (t == NULL || root == -1 || (t->text = file_read_at(root, name, 16 << 20, NULL)) == NULL || !take_lines(t))
+	if (t == NULL || root == -1 || (t->text = file_read_at(root, name, 16 << 20, NULL)) == NULL || !parse_table(t))
 		mounts_free(&t);
 	return t;
 }
@@ -193,7 +193,10 @@ mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t
 	snprintf(first, size, "?");
 	if (t == NULL)
 		return true;
-	/* the first that does not come before the directory: those beneath it follow, among others that begin like it */
+	/*
+	 * find the first path that does not sort before the directory; the paths beneath it follow, among
+	 * others with the same prefix
+	 */
 	while (low < high) {
 		at = low + (high - low) / 2;
 		if (strcmp(t->point[at], dir) < 0)
@@ -209,7 +212,10 @@ mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t
 	return false;
 }
 
-/* What comes of a path on this mount, in the file system that is mounted; NULL with errno. */
+/*
+ * Translates a path on this mount into the path in the mounted file system. The caller frees it; NULL with
+ * errno.
+ */
 static char *
 place_on(const struct mount *m, const char *path)
 {
@@ -243,7 +249,7 @@ mount_of(int fd, uint64_t *id)
 		return true;
 	}
 	snprintf(name, sizeof(name), "proc/%d/fdinfo/%d", getpid(), fd);
-	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	root = file_root();
 	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL ||
 	    (line = strstr(text, "\nmnt_id:")) == NULL || sscanf(line, "\nmnt_id: %llu", &n) != 1)
 		return false;

@@ -1,4 +1,4 @@
-/* The mounts that this process sees. */
+/* The mounts of a process, read from mountinfo (proc(5)), and questions about them. */
 #ifndef GPUHELPER_HOST_MOUNTS_H
 #define GPUHELPER_HOST_MOUNTS_H
 
@@ -7,47 +7,52 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* The id of a mount, in statx(2). */
+/* statx(2) tells the id of a mount with this flag; older headers lack it. */
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000U	/* Linux 5.8 */
 #endif
 
-/* A line of mountinfo (proc(5)); the texts are pieces of the line, unescaped. */
+/* One line of mountinfo. The texts are parts of that line, unescaped. */
 struct mount {
 	uint64_t id;
 	char *fs;		/* "major:minor" */
-	char *place;		/* what of the file system is mounted */
-	char *point;		/* where */
-	bool writable;		/* by the mount; the file system may be read-only all the same */
-	char *options;		/* the mount's own, "rw,nodev" */
-	char *rest;		/* of the line: see mount_type() */
+	char *place;		/* the directory in that file system that is mounted */
+	char *point;		/* the path that it is mounted on */
+	bool writable;		/* by the mount's options; the file system itself may still be read-only */
+	char *options;		/* of the mount, not of the file system: "rw,nodev" */
+	char *rest;		/* of the line, for mount_type() */
 };
 
-/* Takes the line apart, and changes it; false for what is none. */
+/* Splits a line of mountinfo in place, so that *out points into it. False if it is no such line. */
 bool mount_line(char *line, struct mount *out);
 
 bool mount_has_option(const struct mount *m, const char *name);
-/* The kind of file system, "tmpfs"; "" where the line does not say.  To be asked once: it takes the line apart. */
+/*
+ * The type of the file system, as "tmpfs", or "" if the line does not say. Splits m->rest: call it once for
+ * each mount.
+ */
 const char *mount_type(struct mount *m);
 
-/* Looks at one mount, whose texts it may change; true ends the search. */
+/* Looks at one mount, and may change its texts; true ends the search. */
 typedef bool mount_test(void *ctx, struct mount *m);
 
 /*
- * Shows the test the mounts that a thread (PID/task/TID beneath «proc») reaches from its
- * root directory.  Line by line, for a user can have very many, and the kernel may
- * take long over each.  1 if the test was true of one, 0 if of none; -1 with errno where
- * they can't be seen: EINVAL is a zombie's.
+ * Shows «test» the mounts that a thread (PID/task/TID beneath the directory «proc») reaches from its root
+ * directory. Reads line by line, because a user can have very many mounts, and the kernel may take long for
+ * each. Returns 1 if the test was true of one, 0 if of none, and -1 with errno if they can't be read; EINVAL
+ * says that the thread is a zombie.
  */
 int mounts_any(int proc, const char *task, mount_test *test, void *ctx);
 
-/* The same for the mounts that this process reaches; the test may take its time. */
+/*
+ * The same for the mounts of this process. The test may take its time, because the whole table is read first.
+ */
 int mounts_own(mount_test *test, void *ctx);
 
 /*
- * Our own table, as it is when it is read: once for many folders, where each line
- * of a worker's thousands is to be read once.  NULL with errno where that can't be seen,
- * which the two below take for an answer.
+ * Reads our own mountinfo into a table, so that a worker's thousands of lines are read once for many folders.
+ * The caller frees it with mounts_free(). NULL with errno if it can't be read; mounts_beneath() and
+ * mounts_place() accept that NULL.
  */
 struct mount_table;
 struct mount_table *mounts_read(void);
@@ -55,28 +60,28 @@ void mounts_free(struct mount_table **t);
 #define automounts __attribute__((cleanup(mounts_free)))
 
 /*
- * True if something is mounted beneath the directory (strictly); «first» gets one
- * such place.  True as well, with "?", where that can't be seen.
+ * True if something is mounted strictly beneath the directory; «first» gets the path of one such mount. True,
+ * with "?", if t is NULL.
  */
 bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t size);
 
 /*
- * The id of the mount that the descriptor (O_PATH, too) is on, without asking the
- * file system of that: one that a user mounted (fuse(4)) may let no one else in,
- * root neither, or everyone, and never answer.  False where that can't be seen.
+ * Gets the id of the mount that the descriptor (O_PATH is enough) is on, without asking that file system. A
+ * file system that a user mounted (fuse(4)) may refuse even root, or never answer. False if it can't be read.
  */
 bool mount_of(int fd, uint64_t *id);
 
 /*
- * By the table alone: is the path on the file system whose "major:minor" the first n bytes of fs are?  Of mounts one
- * over the other any counts.
+ * True if, by the table alone, the path is on the file system whose "major:minor" are the first n bytes of
+ * fs. Where several mounts are on top of one another, one of them suffices. t must not be NULL.
  */
 bool mounts_on(const struct mount_table *t, const char *path, const char *fs, size_t n);
 
 /*
- * Which file system holds what the descriptor (O_PATH, too) was opened on by
- * «path», an absolute one without links, and as what: *fs, "major:minor", and *place,
- * a path in there.  The caller frees both, in either case; false with errno.
+ * Gets *fs ("major:minor"), the file system of the file behind the descriptor (O_PATH is enough), and *place,
+ * the path of the file in that file system. «path» is the absolute path, without links, by which the file was
+ * opened. The caller frees *fs and *place, after a failure too. False with errno; ESTALE says that table and
+ * path no longer fit.
  */
 bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place);
 

@@ -1,4 +1,4 @@
-/* See nestedplace.h. */
+/* See nestedplace.h. Opens only directories that policies name, with O_PATH. */
 #include "nestedplace.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "file.h"
 #include "mounts.h"
 
-/* Of a pattern the directory that it is in. */
+/* The rule's folder or, for a pattern, the directory that the pattern is in. The caller frees it. */
 static char *
 dir_of(const struct folder_rule *r)
 {
@@ -21,7 +21,10 @@ dir_of(const struct folder_rule *r)
 	return glob_is(r->path) ? strndup(r->path, n > 1 ? n - 1 : 1) : strdup(r->path);
 }
 
-/* «FILE-SYSTEM PLACE»: strictly beneath the folder, and of a pattern's directory beneath a name that it means. */
+/*
+ * True if the place «FILE-SYSTEM PATH» is strictly beneath the folder or, for a pattern, beneath a name that
+ * matches.
+ */
 static bool
 lies_in(const char *text, const char *fs, const char *place, const struct folder_rule *r)
 {
@@ -40,7 +43,10 @@ lies_in(const char *text, const char *fs, const char *place, const struct folder
 	return name == NULL || glob_match(path_last(r->path), name);
 }
 
-/* Is the directory on the file system of one of the edits' folders?  No other is opened: it may be one that is dead. */
+/*
+ * True if the directory is on the file system of one of the folders. Other directories are not opened,
+ * because their file system may hang.
+ */
 static bool
 may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
 {
@@ -52,9 +58,9 @@ may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
 	return false;
 }
 
-/* What is not there, or led to by a link, is given to nobody. */
+/* A folder that does not exist or is reached by a link is granted to nobody, so it passes. */
 static int
-check_rule(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
+check_nested_place(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
     const struct edits *e, struct why *why)
 {
 	autofree char *fs = NULL, *place = NULL, *dir = dir_of(r);
@@ -82,7 +88,7 @@ int
 nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why)
 {
 	automounts struct mount_table *t = e->mounts > 0 ? mounts_read() : NULL;
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	const struct policy *p;
 	size_t i, k;
 
@@ -91,7 +97,7 @@ nested_refuse_places(const struct policy_set *policies, const struct edits *e, s
 	for (i = 0; e->mounts > 0 && i < policies->n; i++) {
 		p = &policies->v[i].policy;
 		for (k = 0; k < p->folders; k++)
-			if (p->folder[k].writable && check_rule(p, &p->folder[k], root, t, e, why) == -1)
+			if (p->folder[k].writable && check_nested_place(p, &p->folder[k], root, t, e, why) == -1)
 				return -1;
 	}
 	return 0;

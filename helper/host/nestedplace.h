@@ -1,4 +1,7 @@
-/* Folders that lie in others by another path (a bind mount): who may come to write on the way there, by any policy. */
+/*
+ * Refuses a folder that lies in another one by its place (a bind mount), if a policy lets someone write on
+ * the way to it.
+ */
 #ifndef GPUHELPER_HOST_NESTEDPLACE_H
 #define GPUHELPER_HOST_NESTEDPLACE_H
 
@@ -6,8 +9,8 @@
 #include "../pure/policyset.h"
 
 /*
- * As nested_refuse() (pure/nested.h), by the edits' places (way.h) instead of their paths.  -1 with *why, also where
- * that can't be seen.
+ * The same as nested_refuse() (pure/nested.h), by the places of the edits' folders (way.h) instead of their
+ * paths. Returns 0, or -1 with *why, which also says if that can't be seen.
  */
 int nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why);
 

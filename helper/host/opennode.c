@@ -1,6 +1,6 @@
 /*
- * See opennode.h.  Looks at /proc alone, while others wait for the lock: must
- * never ask a file system, which may be one that its owner lets stall (FUSE).
+ * See opennode.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
+ * system answer: its owner may let it stall (FUSE).
  */
 #include "opennode.h"
 
@@ -22,15 +22,18 @@
 
 #define LINES_A_LOOK 64
 
-/* What is looked for; with «held» all that is there, which is marked, and else whether anything is. */
+/*
+ * What is searched for. With «held», the search marks every node that it finds; without, the first one ends
+ * it.
+ */
 struct wanted {
 	const struct edit_node *node;
 	size_t nodes;
 	bool *held;
 	struct looks *looks;
 	struct plain *plain;
-	bool missed;		/* something was gone before it was looked at */
-	bool fewer;		/* not all that there are were listed (task.h) */
+	bool missed;		/* something vanished before it could be looked at */
+	bool fewer;		/* some descriptors were not listed (task.h) */
 };
 
 bool
@@ -46,7 +49,7 @@ looks_take(struct looks *l)
 	return true;
 }
 
-/* True where that ends the search. */
+/* True if the search ends here. */
 static bool
 is_node(const struct statx *st, struct wanted *w)
 {
@@ -61,7 +64,10 @@ is_node(const struct statx *st, struct wanted *w)
 	return false;
 }
 
-/* A user's file system that keeps root out has no device nodes to use. */
+/*
+ * True if the link leads to one of the nodes, or can't be followed. A user's file system that refuses root
+ * has no usable nodes.
+ */
 static bool
 link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 {
@@ -119,7 +125,7 @@ task_has_open(int proc, const char *task, const struct edit_node *node, size_t n
 }
 
 static bool
-is_plain(const struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
+is_known_plain(const struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
 {
 	size_t i;
 
@@ -140,8 +146,8 @@ add_plain(struct plain *p, unsigned major, unsigned minor, unsigned long long in
 }
 
 /*
- * One line of /proc/PID/maps: «7f00-7f10 rw-s 00000000 00:05 1234  /dev/nvidia0».
- * What it maps is asked for by the link in map_files: a node can have any name.
+ * Looks at one line of /proc/PID/maps: «7f00-7f10 rw-s 00000000 00:05 1234 /dev/nvidia0». Follows the link in
+ * map_files, because a node can have any name.
  */
 static bool
 line_is_node(int maps, const char *line, struct wanted *w)
@@ -153,14 +159,17 @@ line_is_node(int maps, const char *line, struct wanted *w)
 
 	if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &begin, &end, &major, &minor, &inode) != 5)
 		return true;
-	if (inode == 0 || is_plain(w->plain, major, minor, inode))
+	if (inode == 0 || is_known_plain(w->plain, major, minor, inode))
 		return false;
 	if (!looks_take(w->looks))
 		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (link_is_node(maps, link, w, &st))
 		return true;
-	/* where the file itself has other numbers (overlay, btrfs), several can have those of the line */
+	/*
+	 * remember it only if stat says the same numbers: on overlay and btrfs several files can have those
+	 * of the line
+	 */
 	if (S_ISREG(st.stx_mode) && st.stx_dev_major == major && st.stx_dev_minor == minor && st.stx_ino == inode)
 		add_plain(w->plain, major, minor, inode);
 	return false;
@@ -187,7 +196,10 @@ find_thread(int proc, const char *pid, char tid[16], bool *missed)
 
 	snprintf(tid, 16, "%.15s", pid);
 	snprintf(name, sizeof(name), "%.15s/task", pid);
-	/* one whose threads can't be listed just now is not passed over: what is asked of it then fails, and is told */
+	/*
+	 * if the threads can't be listed now, go on with the process: looking at it then fails and is
+	 * reported
+	 */
 	if (found || (d = task_dir(proc, name, &gone)) == NULL)
 		return found || !gone;
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
@@ -198,7 +210,7 @@ find_thread(int proc, const char *pid, char tid[16], bool *missed)
 			snprintf(tid, 16, "%.15s", e->d_name);
 	}
 	found = found || (errno != 0 && !process_is_gone(errno));
-	/* of a zombie only the first is there */
+	/* a zombie has only its first thread */
 	*missed = listed > 1 || task_count(dirfd(d)) > 1;
 	closedir(d);
 	return found;
@@ -219,7 +231,7 @@ process_thread(int proc, const char *pid, char tid[16])
 	return again.never ? -1 : 0;
 }
 
-/* The process's own program is no node, and needs no rights to be seen. */
+/* The process's own program is no node, and can be looked at without any right. */
 static void
 know_program(int proc, const char *pid, struct plain *plain)
 {
@@ -228,7 +240,7 @@ know_program(int proc, const char *pid, struct plain *plain)
 
 	snprintf(name, sizeof(name), "%.15s/exe", pid);
 	if (statx(proc, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) == 0 && S_ISREG(st.stx_mode) &&
-	    !is_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino))
+	    !is_known_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino))
 		add_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino);
 }
 
@@ -256,7 +268,7 @@ thread_maps_node(int proc, const char *tid, struct wanted *w)
 		closedir(maps);
 		return !gone;
 	}
-	/* a process can have very many of no file, too: these take time, if little */
+	/* mappings without a file take time, too, and can be very many */
 	while (!has && (errno = 0, getline(&line, &size, file)) != -1)
 		has = (++lines % LINES_A_LOOK == 0 && !looks_take(w->looks)) || line_is_node(dirfd(maps), line, w);
 	has = has || (errno != 0 && !process_is_gone(errno));

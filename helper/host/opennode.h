@@ -1,4 +1,4 @@
-/* Which processes have device nodes open, or mapped? */
+/* Which processes have device nodes open or mapped. */
 #ifndef GPUHELPER_HOST_OPENNODE_H
 #define GPUHELPER_HOST_OPENNODE_H
 
@@ -9,25 +9,25 @@
 
 #include "../pure/edits.h"
 
-#define INUSE_LOOKS 20000	/* at descriptors and mounts, for one user */
-#define INUSE_MS 200		/* the same, in time: others wait meanwhile */
+#define INUSE_LOOKS 20000	/* looks at descriptors and mounts, for the processes of one user */
+#define INUSE_MS 200		/* the time limit for these looks, because others wait meanwhile */
 
-/* What is left of a share of looking around: processes may be many, and what they have. */
+/* How many looks are left, and until when: users can have many processes with many descriptors. */
 struct looks {
 	unsigned left;
-	int64_t until;		/* clock_ms(); 0: not begun */
+	int64_t until;		/* clock_ms(); 0: the first look sets it */
 };
 
-/* Takes one look off; false: none is left, or the time is over. */
+/* Takes one look. False if none is left or time is up. */
 bool looks_take(struct looks *l);
 
 /*
- * True if the task (PID/task/TID beneath the directory «proc») has a node of one
- * of these numbers open; or where that can't be seen, or not with *looks.
+ * True if the task (PID/task/TID beneath the directory «proc») has a node with one of these numbers open.
+ * True as well if that can't be seen, or if *looks does not suffice.
  */
 bool task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks);
 
-/* The same for what the process (PID beneath «proc») has mapped (proc(5), map_files). */
+/* The same for nodes that the process (PID beneath «proc») has mapped (proc(5), map_files). */
 bool process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks);
 
 /* Both, for a process with all of its threads. */
@@ -35,36 +35,37 @@ bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct
 
 #define PLAIN_MAX 256
 
-/* Files that were seen to be no node, by the device and inode that /proc/PID/maps says of them; the latest. */
+/*
+ * The files last seen that are no nodes, by device and inode as in /proc/PID/maps. They need no second look.
+ */
 struct plain {
 	struct {
 		unsigned major, minor;
 		unsigned long long inode;
 	} file[PLAIN_MAX];
-	size_t n;		/* that were seen in all */
+	size_t n;		/* seen in all, also those replaced since */
 };
 
 /*
- * A thread of the process (PID beneath «proc») that lives, by its number: the
- * first one may have ended, and shows nothing any more of what the others have.
- * 1; 0 where there is none; -1 with errno EAGAIN where each time all were gone before
- * they could be looked at.
+ * Gets the number of a live thread of the process (PID beneath «proc»). The first thread may have ended, and
+ * then shows nothing of what the others have. Returns 1, 0 if there is none, or -1 with errno: EAGAIN if all
+ * threads were gone each time before they could be looked at.
  */
 int process_thread(int proc, const char *pid, char tid[16]);
 
-/* What many processes, one after the other, are searched for. */
+/* What is searched for in many processes, one after the other. */
 struct node_search {
 	int proc;		/* "/proc" */
 	const struct edit_node *node;
 	size_t nodes;
-	bool *held;		/* of each node */
+	bool *held;		/* one for each node */
 	struct looks looks;
 	struct plain plain;
 };
 
 /*
- * Sets s->held[i] of each node that the process has open or mapped, and leaves
- * the others'.  False where that can't be seen, or not with s->looks.
+ * Sets s->held[i] for each node that the process has open or mapped, and leaves the other entries. False if
+ * that can't be seen, or if s->looks does not suffice.
  */
 bool process_marks(struct node_search *s, const char *pid);
 

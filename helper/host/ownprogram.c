@@ -1,4 +1,4 @@
-/* See ownprogram.h. */
+/* See ownprogram.h. Must never run what others than root could have written. */
 #include "ownprogram.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include "trust.h"
 #include "users.h"
 
-/* Their directory, which stays open. */
+/* Opens the directory of these programs, once. */
 static int
 find_directory(int *dir, struct why *why)
 {
 	static int found = -1;
 
-	/* where there is none, neither here nor there, the second says so */
+	/* if there is no directory, trust_find_place() says so */
 	if (found == -1 && (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
 	    trust_find_place(GPUHELPER_LIBEXEC, true, &found, why) != TRUST_FOUND))
 		return -1;
@@ -53,7 +53,7 @@ own_program_user(const char *name, uint32_t *uid, uint32_t *gid, struct why *why
 	if (!user_uid(name, uid, gid))
 		return refuse(why, WHY_CONFIG, "/etc/passwd has no user %s, as which that program runs: systemd-sysusers (or make "
 		    "users)", name);
-	/* by the largest number a process would stay what it is */
+	/* setuid(2) and the like take the largest number for «unchanged», so the process would stay root */
 	if (*uid == 0 || *gid == 0 || *uid == UINT32_MAX || *gid == UINT32_MAX)
 		return refuse(why, WHY_CONFIG, "/etc/passwd: user %s has the uid or the group of root: give it others", name);
 	return 0;

@@ -1,4 +1,7 @@
-/* One of our other programs, which lies beside the helper and is root's alone; and the user as which it runs. */
+/*
+ * Finds gpuhelper's other programs, which are beside the helper and only root can have written, and the users
+ * they run as.
+ */
 #ifndef GPUHELPER_HOST_OWNPROGRAM_H
 #define GPUHELPER_HOST_OWNPROGRAM_H
 
@@ -7,14 +10,14 @@
 #include "../pure/why.h"
 
 /*
- * The program of this name, as a descriptor of the caller's to close: good for executing it, and for nothing else.  -1
- * with *why: it is missing, or others could have put it there.
+ * Finds the program of this name. *fd is good for execution only; the caller closes it. Returns 0, or -1 with
+ * *why if it is missing, or others than root could have put it there.
  */
 int own_program_find(const char *name, int *fd, struct why *why);
 
 /*
- * The user as which such a program runs, who has its name and no right of root's: -1 with *why where /etc/passwd has no
- * such user, or root by that name.
+ * Gets the user that the program runs as, which has the program's name. Returns 0, or -1 with *why if
+ * /etc/passwd has no such user, or gives it root's uid or group.
  */
 int own_program_user(const char *name, uint32_t *uid, uint32_t *gid, struct why *why);
 

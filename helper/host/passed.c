@@ -1,6 +1,6 @@
 /*
- * See passed.h.  Looks at /proc alone, while others wait for the lock: must never
- * ask a file system, which may be one that its owner lets stall (FUSE).
+ * See passed.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
+ * system answer: its owner may let it stall (FUSE).
  */
 #include "passed.h"
 
@@ -27,32 +27,32 @@
 #include "walk.h"
 
 #define RING "anon_inode:[io_uring]"
-#define READINGS 12		/* of what is told only while nobody is at it */
+#define READINGS 12		/* attempts to read what an io_uring tells only while nobody uses it */
 
 struct search {
 	int proc;
 	struct home home;
-	uint64_t mounts;		/* our own mount namespace */
+	uint64_t mounts;		/* inode of our own mount namespace */
 	const struct way *way;
 	size_t ways;
 	struct looks *looks;
-	bool has_ring;			/* a descriptor of an io_uring(7): of the process at hand */
-	bool missed;			/* something was gone before it was looked at */
-	bool fewer;			/* not all that there are were listed (task.h) */
+	bool has_ring;			/* the process at hand has a descriptor of an io_uring(7) */
+	bool missed;			/* something vanished before it could be looked at */
+	bool fewer;			/* some descriptors were not listed (task.h) */
 	struct mount_spaces spaces;
-	struct known *known;		/* of each of them */
+	struct known *known;		/* one for each of «spaces» */
 };
 
-/* The mounts of a namespace, by their ids. */
+/* The ids of the mounts in one namespace. */
 struct known {
 	uint64_t *id;
 	size_t n, room;
 	bool read;
 };
 
-/* Of a folder's place: «8:1 /srv/data» (way.h). */
+/* True if the file is on the file system of this folder, whose place reads «8:1 /srv/data» (way.h). */
 static bool
-is_on(const struct way *w, const struct statx *st)
+is_on_its_file_system(const struct way *w, const struct statx *st)
 {
 	unsigned major, minor;
 
@@ -60,24 +60,24 @@ is_on(const struct way *w, const struct statx *st)
 		return false;
 	if (sscanf(w->at.v[0], "%u:%u ", &major, &minor) != 2)
 		return true;
-	/* the kernel's own files (pipes, memfd) have no number either, and no directories */
+	/* the kernel's own files (pipes, memfd) have major number 0, too, but no directories */
 	if (major == 0)
 		return st->stx_dev_major == 0 && S_ISDIR(st->stx_mode);
 	return st->stx_dev_major == major && st->stx_dev_minor == minor;
 }
 
 static bool
-is_theirs(const struct search *s, const struct statx *st)
+is_on_a_file_system(const struct search *s, const struct statx *st)
 {
 	size_t i;
 
 	for (i = 0; i < s->ways; i++)
-		if (is_on(&s->way[i], st))
+		if (is_on_its_file_system(&s->way[i], st))
 			return true;
 	return false;
 }
 
-/* True where there is no memory. */
+/* True if memory is short. */
 static bool
 add_known(void *ctx, struct mount *m)
 {
@@ -95,7 +95,10 @@ add_known(void *ctx, struct mount *m)
 	return false;
 }
 
-/* In the mount namespace of this thread, as who is at its top sees it: who is chrooted sees less. */
+/*
+ * True if the thread's mount namespace has this mount. Goes by the process that sees all of the namespace,
+ * because a chrooted one sees only a part.
+ */
 static bool
 has_mount(struct search *s, const char *task, uint64_t id)
 {
@@ -122,8 +125,8 @@ has_mount(struct search *s, const char *task, uint64_t id)
 }
 
 /*
- * A mount namespace that someone keeps («mnt:[4026531841]»): nobody may be in it, or none whose root directory
- * shows all of its mounts.
+ * True for the link of a descriptor that keeps open a mount namespace other than ours («mnt:[4026531841]»).
+ * Such a namespace may have no process, or none whose root directory shows all of its mounts.
  */
 static bool
 is_other_namespace(const struct search *s, const char *name)
@@ -133,7 +136,7 @@ is_other_namespace(const struct search *s, const char *name)
 	return sscanf(name, "mnt:[%llu]", &inode) == 1 && inode != s->mounts;
 }
 
-/* What a number in fdinfo says; -1 where it is not there, -2 where all of it is gone. */
+/* A number in the descriptor's fdinfo: -1 if fdinfo lacks it, -2 if the descriptor is gone. */
 static long
 number_of(const struct search *s, const char *task, const char *fd, const char *word)
 {
@@ -146,7 +149,7 @@ number_of(const struct search *s, const char *task, const char *fd, const char *
 	return (at = strstr(text, word)) != NULL ? strtol(at + strlen(word), NULL, 10) : -1;
 }
 
-/* Of a Unix socket the kernel always tells it (scm_fds, Linux 5.6), and of no other. */
+/* From Linux 5.6 on, fdinfo of every Unix socket has scm_fds, and fdinfo of other sockets never does. */
 static bool
 tells_of_sockets(void)
 {
@@ -158,8 +161,9 @@ tells_of_sockets(void)
 }
 
 /*
- * Some descriptors keep others, which are nowhere to be seen: a Unix socket those that are on their way to it
- * (scm_fds), io_uring those that were registered with it (UserFiles), which it tells while nobody uses it.
+ * True for a descriptor that keeps others which /proc does not show: a Unix socket keeps those in flight to
+ * it (scm_fds), an io_uring those registered with it (UserFiles). The kernel tells UserFiles only while
+ * nobody uses the ring, hence the repeated reading.
  */
 static bool
 keeps_others(struct search *s, const char *task, const char *fd, const char *leads_to)
@@ -181,7 +185,7 @@ keeps_others(struct search *s, const char *task, const char *fd, const char *lea
 	return n > 0 || n == -1;
 }
 
-/* What a link of procfs leads to. */
+/* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */
 static bool
 was_passed(struct search *s, const char *task, int dir, const char *link)
 {
@@ -194,10 +198,11 @@ was_passed(struct search *s, const char *task, int dir, const char *link)
 		return !process_is_gone(errno) && !task_link_is_kept(dir, link, errno);
 	}
 	/*
-	 * By a directory on a mount that is nowhere in its namespace all may be reached that is mounted beneath.  Before
-	 * Linux 5.8, which does not tell the mount, only the folder's own file system counts.
+	 * A directory on a mount that the namespace lacks gives access to all that is mounted beneath it.
+	 * Before Linux 5.8 statx(2) does not tell the mount, so only files on the folder's own file system
+	 * count there.
 	 */
-	if (!is_theirs(s, &st) && !(S_ISDIR(st.stx_mode) && (st.stx_mask & STATX_MNT_ID)))
+	if (!is_on_a_file_system(s, &st) && !(S_ISDIR(st.stx_mode) && (st.stx_mask & STATX_MNT_ID)))
 		return false;
 	return !has_mount(s, task, st.stx_mnt_id);
 }
@@ -251,7 +256,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 		return !gone;
 	has = was_passed(s, task, dirfd(d), "cwd") || was_passed(s, task, dirfd(d), "root");
 	closedir(d);
-	/* where these two are gone, so is the thread, as task_any() sees */
+	/* if these two are gone, the thread has ended, which task_any() notices */
 	s->missed = false;
 	if (has || !own_files)
 		return has;
@@ -263,7 +268,10 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 	return again.never;
 }
 
-/* A ring that was itself registered may be used without a descriptor, but not without its memory. */
+/*
+ * A ring that is registered with itself may be used without a descriptor, but not without a mapping of its
+ * memory.
+ */
 static bool
 maps_hidden_ring(struct search *s, const char *pid)
 {
@@ -295,11 +303,11 @@ process_keeps_one(struct search *s, const char *pid)
 }
 
 /*
- * Root of the host, an engine for one, has others' mounts open, and could do all of this anyway.  Of a setuid
- * program who started it counts.
+ * True for a process of the host's root. An engine, for instance, has mounts of others open, and root could
+ * do all of this anyway. For a setuid program, the user who started it counts.
  */
 static bool
-is_roots(const struct search *s, const char *pid)
+is_host_roots(const struct search *s, const char *pid)
 {
 	struct stat st;
 	uint32_t uid;
@@ -316,14 +324,17 @@ process_has_one(struct search *s, const char *pid)
 {
 	switch (home_is_containers(&s->home, s->proc, pid)) {
 	case 0:
-		return !is_roots(s, pid) && process_keeps_one(s, pid);
+		return !is_host_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:
 		return process_keeps_one(s, pid);
 	}
 	return true;
 }
 
-/* Of a folder, or of something in it: a container can have made it of the mount that it had, and left it to another. */
+/*
+ * True for a mount of a folder, or of something in it. A container can make one from the mount that it had,
+ * and leave it to another container.
+ */
 static bool
 is_in_one(void *ctx, struct mount *m)
 {
@@ -333,7 +344,7 @@ is_in_one(void *ctx, struct mount *m)
 
 	if (!looks_take(s->looks) || is_other_namespace(s, m->place))
 		return true;
-	/* one that is read-only now may be made writable again by who made it */
+	/* one that is read-only now counts as well: whoever made it may make it writable again */
 	for (i = 0; i < s->ways; i++) {
 		if (!s->way[i].writable || s->way[i].at.n == 0)
 			continue;
@@ -356,7 +367,10 @@ free_known(struct search *s)
 	mount_spaces_free(&s->spaces);
 }
 
-/* Whoever keeps this waiting can pass it on meanwhile: then all is looked at again. */
+/*
+ * A process that keeps this walk waiting can meanwhile pass on what it has, so the caller then repeats the
+ * walk.
+ */
 static bool
 any_has_one(struct search *s, bool *kept_waiting)
 {

@@ -1,8 +1,7 @@
 /*
- * Has a process what a container that is gone passed to it?  A descriptor, sent
- * through a socket, keeps what its sender could do there: it is of the sender's
- * mount, which may be writable and have been gone for long.  So does a mount that the
- * sender made of its own.
+ * Whether a process has something that a container passed to it before that container ended. A descriptor
+ * sent through a socket still gives access to its sender's mount. That mount may be writable, and detached
+ * long since. The same holds for a mount that the sender made.
  */
 #ifndef GPUHELPER_HOST_PASSED_H
 #define GPUHELPER_HOST_PASSED_H
@@ -14,17 +13,18 @@
 #include "opennode.h"
 
 /*
- * True if a process of a container (home.h), or of the host but for root's,
- * - has something open that is on a mount which its own mount namespace does not have, in the
- *   file system of a writable folder of «way» (a directory in any without a device
- *   number of its own, where that one has none: btrfs has several); or a directory on such a
- *   mount, whatever its file system, or is in one: the folder may be mounted beneath it;
- * - keeps a mount namespace that is not ours;
- * - has a socket to which descriptors are on their way, or an io_uring(7) that keeps some:
- *   which ones can't be seen;
- * or if a process of a container has a mount of such a folder, or of something in
- * it, or all of a mount namespace's are chrooted there.  True as well where that can't be
- * seen, or not with *looks.  An overlay of such a folder is not seen.
+ * True if a process of a container (home.h), or a host process that is not root's,
+ * - has a file open on a mount that its own mount namespace lacks, where the file is on the file system of a
+ * writable folder of «way» (btrfs has several device numbers: where the folder has none of its own, a
+ * directory on any file system without one counts);
+ * - has a directory open on such a mount, or has its working or root directory there, whatever the file
+ * system: the folder may be mounted beneath;
+ * - keeps open a mount namespace that is not ours; or
+ * - has a socket with descriptors in flight, or an io_uring(7) that keeps some: the kernel does not say
+ * which.
+ * True as well if a process of a container has a mount of such a folder or of something in it; if all
+ * processes of a mount namespace are chrooted; if any of this can't be seen; or if *looks does not suffice.
+ * An overlay mount of such a folder goes unnoticed.
  */
 bool mount_was_passed(const struct way *way, size_t ways, struct looks *looks);
 

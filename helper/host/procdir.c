@@ -1,4 +1,6 @@
-/* See procdir.h. */
+/*
+ * See procdir.h. One descriptor for the whole process: call procdir_use() before anything looks at processes.
+ */
 #include "procdir.h"
 
 #include <fcntl.h>
@@ -15,7 +17,7 @@ procdir_open(int flags)
 	return used != -1 ? openat(used, ".", flags) : open("/proc", flags);
 }
 
-/* We have the same number in both. */
+/* True if both show the same PID namespace, by our own number in each. */
 static bool
 shows_the_same(int proc)
 {

@@ -1,4 +1,4 @@
-/* See process.h.  Reads /proc beneath "/" without following a link. */
+/* See process.h. Opens files only beneath /proc, and follows no link. */
 #include "process.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "file.h"
 #include "procdir.h"
 
-/* What is needed of /proc/PID/stat; the numbers are proc(5)'s, which counts from 1. */
+/* The fields of /proc/PID/stat that are read here. proc(5) counts them from 1. */
 enum stat_field {
 	STAT_STATE = 3,
 	STAT_PARENT = 4,
@@ -23,7 +23,7 @@ enum stat_field {
 	STAT_FIELDS
 };
 struct stat_line {
-	char text[1024];	/* of the line, as much as holds these fields */
+	char text[1024];	/* the line after the command's name, cut after the fields above */
 	const char *field[STAT_FIELDS];
 };
 
@@ -39,7 +39,9 @@ stat_read(pid_t pid, struct stat_line *out)
 	if (proc == -1 || (text = file_read_at(proc, name, 4096, NULL)) == NULL)
 		return false;
 	errno = EINVAL;
-	/* the second field is the command's name, which may hold spaces and parentheses: begin after the last one */
+	/*
+	 * the second field, the command's name, may contain spaces and parentheses: start after the last «)»
+	 */
 	if ((p = strrchr(text, ')')) == NULL)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s", p + 1);
@@ -64,8 +66,8 @@ process_start(pid_t pid, uint64_t *start)
 }
 
 /*
- * A zombie has let go of all that it had. One whose other threads still run has not; nor has one that shows none at all
- * for a moment, while another thread than the first executes a program.
+ * A zombie has released all that it had, unless other threads of it still run. A process that shows no thread
+ * at all has not ended: it does so for a moment while a thread other than the first is in execve(2).
  */
 static bool
 has_ended(const struct stat_line *l)
@@ -89,7 +91,10 @@ process_lives(pid_t pid, uint64_t start)
 
 	if (stat_read(pid, &line) && stat_number(&line, STAT_START, &now))
 		return now == start && !has_ended(&line);
-	/* it may hide in /proc (hidepid), or we may lack memory to look: the kernel knows */
+	/*
+	 * /proc may hide the process (hidepid), or memory may be too short to read it: ask the kernel in
+	 * another way
+	 */
 	return process_is_there(pid);
 }
 
@@ -133,7 +138,7 @@ process_is_gone(int error)
 bool
 boot_id(char out[40])
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *text = NULL;
 
 	if (root == -1 || (text = file_read_at(root, "proc/sys/kernel/random/boot_id", 64, NULL)) == NULL)

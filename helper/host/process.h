@@ -1,4 +1,4 @@
-/* Processes, as /proc shows them to whoever reads it (proc(5)). */
+/* Processes, as /proc shows them to the process that reads it (proc(5)). */
 #ifndef GPUHELPER_HOST_PROCESS_H
 #define GPUHELPER_HOST_PROCESS_H
 
@@ -8,35 +8,36 @@
 
 #include "../pure/processid.h"
 
-/* The start time of a process; false (errno) if it can't be read. */
+/* Gets the start time of a process, in clock ticks since boot. False, with errno, if it can't be read. */
 bool process_start(pid_t pid, uint64_t *start);
 
 /*
- * True if that process runs, or if nobody can see whether it does. False for a zombie without other threads: it
- * has closed its files and left its memory, and its parent may let it lie for as long as the parent likes.
+ * True if the process runs, or if that can't be seen. False for a zombie without other threads: it has closed
+ * its files and freed its memory, and its parent may leave it unreaped for as long as it likes.
  */
 bool process_lives(pid_t pid, uint64_t start);
 bool process_id_lives(struct process_id p);
 
 /*
- * True if some process has this number. Nobody can keep who asks this waiting, which holds for nothing else here: who
- * waits in execve(2) for a file system of his own (FUSE) keeps everyone who looks into his /proc/PID.
+ * True if a process has this number. Nobody can make the caller wait here, unlike in every other function of
+ * this file: a process whose execve(2) waits for a file system of its own (FUSE) delays everyone who looks
+ * into its /proc/PID.
  */
 bool process_is_there(pid_t pid);
 
 /*
- * The real uid of a process (PID beneath «proc»), which is who started it where it is setuid; false (errno) if it can't
- * be read.
+ * Gets the real uid of a process (PID beneath the directory «proc»); for a setuid program, that is the user
+ * who started it. False if it can't be read, with errno (0 if the text has no uid).
  */
 bool process_real_uid(int proc, const char *pid, uint32_t *out);
 
-/* The parent's pid, 0 for one that can't be seen from here; -1 (errno) if it can't be read. */
+/* The parent's process id, 0 if the parent can't be seen from here, -1 with errno if it can't be read. */
 pid_t process_parent(pid_t pid);
 
-/* Does the error of a call on /proc/PID say that the process, or what was asked for of it, is no longer there? */
+/* True if this errno of a call on /proc/PID says that the process, or the file in there, no longer exists. */
 bool process_is_gone(int error);
 
-/* /proc/sys/kernel/random/boot_id; false (errno) if it can't be read. */
+/* Gets /proc/sys/kernel/random/boot_id. False, with errno, if it can't be read. */
 bool boot_id(char out[40]);
 
 #endif

@@ -1,4 +1,4 @@
-/* See record.h.  Tells the time, and touches nothing. */
+/* See record.h. Reads the clock, and no file. */
 #include "record.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define FIELD_MAX 256
 
 static void
-put(struct jsonout *j, const char *key, const char *text)
+put_field(struct jsonout *j, const char *key, const char *text)
 {
 	char safe[FIELD_MAX];
 
@@ -20,7 +20,7 @@ put(struct jsonout *j, const char *key, const char *text)
 }
 
 static void
-put_list(struct jsonout *j, const char *name, const struct strlist *l)
+put_texts(struct jsonout *j, const char *name, const struct strlist *l)
 {
 	if (l != NULL && l->n > 0)
 		jsonout_list(j, name, l);
@@ -30,11 +30,11 @@ static void
 put_folder(struct jsonout *j, const struct edit_mount *m)
 {
 	jsonout_begin(j, NULL, "{");
-	put(j, "path", m->source);
-	put(j, "target", m->target);
-	put(j, "access", strlist_has(&m->options, "rw") ? "rw" : "ro");
+	put_field(j, "path", m->source);
+	put_field(j, "target", m->target);
+	put_field(j, "access", strlist_has(&m->options, "rw") ? "rw" : "ro");
 	if (m->relabel != RELABEL_NO)
-		put(j, "relabel", relabel_name(m->relabel));
+		put_field(j, "relabel", relabel_name(m->relabel));
 	jsonout_end(j, "}");
 }
 
@@ -56,9 +56,9 @@ put_folders(struct jsonout *j, const struct edits *e)
 		jsonout_end(j, "]");
 }
 
-/* What the container is let into. */
+/* Device nodes and folders that the container gets. */
 static void
-put_edits(struct jsonout *j, const struct edits *e)
+put_granted(struct jsonout *j, const struct edits *e)
 {
 	size_t i;
 
@@ -74,19 +74,19 @@ put_edits(struct jsonout *j, const struct edits *e)
 			jsonout_text(j, NULL, e->hook[i].path);
 		jsonout_end(j, "]");
 	}
-	put(j, "selinux", e->label);
+	put_field(j, "selinux", e->label);
 	put_folders(j, e);
 }
 
 static void
 put_identity(struct jsonout *j, const struct known *k)
 {
-	put(j, "identity", identity_name(k->id.kind));
-	put(j, "team", k->id.team);
-	put(j, "pipeline", k->id.pipeline);
-	put(j, "job", k->id.job);
-	put(j, "issuer", k->id.issuer);
-	put(j, "token_sha256", k->token_hash);
+	put_field(j, "identity", identity_name(k->id.kind));
+	put_field(j, "team", k->id.team);
+	put_field(j, "pipeline", k->id.pipeline);
+	put_field(j, "job", k->id.job);
+	put_field(j, "issuer", k->id.issuer);
+	put_field(j, "token_sha256", k->token_hash);
 	if (k->claims.exp != 0)
 		jsonout_int(j, "token_exp", k->claims.exp);
 }
@@ -95,13 +95,13 @@ static void
 put_who(struct jsonout *j, const struct record *r)
 {
 	jsonout_int(j, "uid", r->uid);
-	put(j, "user", r->user);
+	put_field(j, "user", r->user);
 	if (r->pid != 0)
 		jsonout_int(j, "pid", r->pid);
 	if (r->request != NULL) {
-		put(j, "container", r->request->id);
-		put(j, "asked_gpus", r->request->gpus);
-		put(j, "asked_folders", r->request->folders);
+		put_field(j, "container", r->request->id);
+		put_field(j, "asked_gpus", r->request->gpus);
+		put_field(j, "asked_folders", r->request->folders);
 		if (r->request->privileged)
 			jsonout_bool(j, "privileged", true);
 	}
@@ -112,11 +112,11 @@ put_who(struct jsonout *j, const struct record *r)
 static void
 put_outcome(struct jsonout *j, const struct record *r)
 {
-	put(j, "policy", r->policy);
-	put_list(j, "gpus", r->gpus);
-	put_list(j, "cdi_specs", r->specs);
+	put_field(j, "policy", r->policy);
+	put_texts(j, "gpus", r->gpus);
+	put_texts(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
-		put_edits(j, r->edits);
+		put_granted(j, r->edits);
 	if (r->again)
 		jsonout_bool(j, "again", true);
 	if (r->draining)
@@ -139,12 +139,12 @@ record_line(const struct record *r, struct buf *line, struct why *why)
 
 	text_time(time(NULL), when);
 	jsonout_begin(&j, NULL, "{");
-	put(&j, "time", when);
-	put(&j, "event", r->event);
+	put_field(&j, "time", when);
+	put_field(&j, "event", r->event);
 	put_who(&j, r);
 	put_outcome(&j, r);
 	jsonout_end(&j, "}");
-	/* a name that is not UTF-8 is no reason to leave a record out: U+FFFD stands for the bytes that are not */
+	/* bytes that are not UTF-8 become U+FFFD: a record must never be left out for them */
 	*line = j.buf;
 	buf_puts(line, "\n");
 	return line->failed ? refuse_nomem(why) : 0;

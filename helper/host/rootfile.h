@@ -1,4 +1,7 @@
-/* Files of a host whose root is a directory: the running host's "/", or one that is mounted somewhere. */
+/*
+ * Files of a host whose root is a directory: "/" of the running host, or the root of a host that is mounted
+ * somewhere.
+ */
 #ifndef GPUHELPER_HOST_ROOTFILE_H
 #define GPUHELPER_HOST_ROOTFILE_H
 
@@ -6,14 +9,14 @@
 #include "../pure/why.h"
 
 /*
- * Opens «path» as a process would whose root «root» is: symbolic links are
- * followed, and stay beneath it (openat2(2), RESOLVE_IN_ROOT).  *real, which may
- * be NULL, gets its path in that root without links; the caller frees.  Returns a
- * descriptor (O_CLOEXEC, O_NOCTTY and O_NONBLOCK added), or -1 with errno.
+ * Opens «path» as a process with root directory «root» would: follows symbolic links, which stay beneath root
+ * (openat2(2), RESOLVE_IN_ROOT). *real, unless real is NULL, gets the path beneath root without links; the
+ * caller frees it. Adds O_CLOEXEC, and unless O_PATH is given, O_NOCTTY and O_NONBLOCK. Returns a descriptor,
+ * or -1 with errno.
  */
 int rootfile_open(int root, const char *path, int flags, char **real);
 
-/* The names in a directory, sorted; none where it is not there.  -1 with *why: it can't be read, or no memory. */
+/* Gets the names in a directory, sorted; none if it does not exist. 0, or -1 with *why. */
 int rootfile_list(int root, const char *path, struct strlist *out, struct why *why);
 
 #endif

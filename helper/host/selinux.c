@@ -1,4 +1,4 @@
-/* See selinux.h.  What the loaded policy says of labels is another program's to ask (label/loaded.h). */
+/* See selinux.h. Another program asks the loaded policy about labels (label/loaded.h). */
 #include "selinux.h"
 
 #include <errno.h>
@@ -18,7 +18,9 @@
 #define ENFORCE "/" SELINUXFS "/enforce"
 #define CONFIG "etc/selinux/config"
 
-/* As libselinux's is_selinux_enabled(3): its file system is there and can be written to, and there are settings. */
+/*
+ * The test of libselinux's is_selinux_enabled(3): selinuxfs is mounted writable, and SELinux is configured.
+ */
 static bool
 can_be_asked(int root)
 {
@@ -32,7 +34,7 @@ can_be_asked(int root)
 int
 selinux_state(enum selinux_state *out, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *enforce = NULL;
 
 	*out = SELINUX_ABSENT;
@@ -47,7 +49,7 @@ selinux_state(enum selinux_state *out, struct why *why)
 		*out = enforce[0] == '0' ? SELINUX_PERMISSIVE : SELINUX_ENFORCING;
 		return 0;
 	}
-	/* hidden from us (read-only, in a container), and yet there */
+	/* selinuxfs is read-only for us, as in a container, but SELinux is on */
 	if (enforce[0] != '0')
 		return refuse(why, WHY_DENIED, ENFORCE " says that SELinux enforces, and it can't be asked from here: nothing is "
 		    "granted");
@@ -57,11 +59,9 @@ selinux_state(enum selinux_state *out, struct why *why)
 bool
 selinux_label_of(int fd, char out[SECONTEXT_MAX])
 {
-	char name[40];
-	ssize_t n;
+	char name[FILE_LINK_MAX];
+	const ssize_t n = getxattr(file_link(fd, name), "security.selinux", out, SECONTEXT_MAX - 1);
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = getxattr(name, "security.selinux", out, SECONTEXT_MAX - 1);
 	if (n == 0)
 		errno = ENODATA;
 	if (n <= 0)

@@ -1,4 +1,4 @@
-/* SELinux on this host: is it on; which label has something?  Asks the kernel's files alone, and changes nothing. */
+/* Whether SELinux is on, and the labels of files. Reads only files of the kernel, and must never write. */
 #ifndef GPUHELPER_HOST_SELINUX_H
 #define GPUHELPER_HOST_SELINUX_H
 
@@ -13,10 +13,10 @@ enum selinux_state {
 	SELINUX_ENFORCING,
 };
 
-/* -1 with *why where it can't be known: then it is no time to give anything out. */
+/* Gets the state of SELinux. 0, or -1 with *why if it can't be read: nothing may be granted then. */
 int selinux_state(enum selinux_state *out, struct why *why);
 
-/* The label of what a descriptor (O_PATH, too) stands for; false with errno, ENODATA where it has none. */
+/* Gets the label of the descriptor's file (O_PATH is enough). False with errno; ENODATA if it has none. */
 bool selinux_label_of(int fd, char out[SECONTEXT_MAX]);
 
 #endif

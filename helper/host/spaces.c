@@ -1,4 +1,4 @@
-/* See spaces.h.  Looks at /proc alone. */
+/* See spaces.h. Looks at /proc only. */
 #include "spaces.h"
 
 #include <dirent.h>
@@ -39,34 +39,31 @@ space_of(pid_t pid, const char *kind, uint64_t *inode)
 	return proc != -1 && space_find(proc, name, kind, inode);
 }
 
-#define NESTED_MAX 32		/* PID namespaces in one another (MAX_PID_NS_LEVEL) */
+#define NESTED_MAX 32		/* nested PID namespaces at most (MAX_PID_NS_LEVEL of the kernel) */
 
 struct search {
 	int proc;
 	const char *kind;
 	uint64_t inode;
 	struct space_set *set;
-	unsigned depth;			/* of a PID namespace, beneath our own: 1 is our own */
-	bool unsure;			/* whether somebody is in it could not be seen */
-	struct process_id process;	/* by its number there */
+	unsigned depth;			/* of the PID namespace «inode»; our own has depth 1 */
+	bool unsure;			/* a process whose namespace could not be seen may be in it */
+	struct process_id process;	/* with its number in that namespace */
 };
 
-/* Looks at one process (PID beneath «proc»); true ends the search. */
+/* Looks at one process (PID beneath s->proc); true ends the search. */
 typedef bool process_test(struct search *s, const char *pid);
 
 static bool
-search(struct search *s, process_test *test)
+each_process(struct search *s, process_test *test)
 {
 	int fd = procdir_open(O_RDONLY);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	DIR *d = file_list(fd);
 	bool found = false;
 	struct dirent *e;
 
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return true;
-	}
 	s->proc = fd;
 	while (!found && (errno = 0, e = readdir(d)) != NULL)
 		found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && test(s, e->d_name);
@@ -75,13 +72,13 @@ search(struct search *s, process_test *test)
 	return found;
 }
 
-/* What was seen of one process's threads. */
+/* What was seen of the threads of one process. */
 struct seen {
 	int proc;
 	const char *kind;
-	uint64_t inode;			/* of the first that could be looked at */
-	bool any, mixed;		/* there was one; another one was elsewhere */
-	struct space_set *set;		/* to be added to; NULL: none */
+	uint64_t inode;			/* of the first thread that could be looked at */
+	bool any, mixed;		/* a thread was seen; another one was elsewhere or could not be seen */
+	struct space_set *set;		/* gets each inode; may be NULL */
 };
 
 static bool
@@ -90,7 +87,7 @@ add_inode(struct space_set *s, uint64_t inode)
 	const size_t room = s->room > 0 ? 2 * s->room : 256;
 	uint64_t *v;
 
-	/* nearly all are in that of the one before */
+	/* processes listed one after the other are mostly in the same namespace */
 	if (s->n > 0 && s->inode[s->n - 1] == inode)
 		return true;
 	if (s->n == s->room) {
@@ -103,16 +100,22 @@ add_inode(struct space_set *s, uint64_t inode)
 	return true;
 }
 
-/* EACCES is what the kernel says of one, too, that goes while its link is followed (fs/proc/namespaces.c). */
+/*
+ * True if the task has ended. The kernel also says EACCES for one that ends while its link is followed
+ * (fs/proc/namespaces.c).
+ */
 static bool
-is_gone(int proc, const char *task, int error)
+task_is_gone(int proc, const char *task, int error)
 {
 	struct stat st;
 
 	return process_is_gone(error) || (error == EACCES && fstatat(proc, task, &st, 0) == -1 && process_is_gone(errno));
 }
 
-/* True where one can't be looked at, or there is no memory.  A zombie is in none (ENOENT). */
+/*
+ * Notes the namespace of one task. True if it can't be seen or memory is short. A zombie is in no namespace
+ * (ENOENT).
+ */
 static bool
 look_at_task(void *ctx, const char *task, bool own_files)
 {
@@ -121,7 +124,7 @@ look_at_task(void *ctx, const char *task, bool own_files)
 
 	(void)own_files;
 	if (!space_find(seen->proc, task, seen->kind, &inode)) {
-		if (is_gone(seen->proc, task, errno))
+		if (task_is_gone(seen->proc, task, errno))
 			return false;
 		seen->mixed = true;
 		return true;
@@ -137,8 +140,8 @@ look_at_task(void *ctx, const char *task, bool own_files)
 }
 
 /*
- * True where the threads show which namespace the process is in.  One whose threads come and go shows it by those that
- * were met, where all of these are in one: else anybody's process could be in any.
+ * True if the threads show which namespace the process is in. Where threads come and go, those that were seen
+ * decide, if all of them are in one namespace. Otherwise any user's busy process could be in any namespace.
  */
 static bool
 look_at_process(struct seen *seen, const char *pid)
@@ -146,7 +149,10 @@ look_at_process(struct seen *seen, const char *pid)
 	return !task_any(seen->proc, pid, look_at_task, seen) || (seen->any && !seen->mixed);
 }
 
-/* Its numbers from our PID namespace to its own («NSpid:», proc(5)); 0 with errno where they can't be seen. */
+/*
+ * Gets the numbers of a process, from our PID namespace to its own («NSpid:», proc(5)). Returns how many; 0
+ * with errno if they can't be read.
+ */
 static unsigned
 read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
 {
@@ -169,7 +175,9 @@ read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
 	return n;
 }
 
-/* How deep the namespace lies, by one who is in it: a process is in one PID namespace with all of its threads. */
+/*
+ * Sets s->depth if the process is in the namespace. All threads of a process are in the same PID namespace.
+ */
 static bool
 find_depth(struct search *s, const char *pid)
 {
@@ -186,7 +194,10 @@ find_depth(struct search *s, const char *pid)
 	return s->depth > 0 || !process_is_gone(errno);
 }
 
-/* Of that namespace, or of one beneath: one of another branch has the number and the start by chance at most. */
+/*
+ * True if the process has the number in that namespace. A process of another branch at that depth matches
+ * number and start time only by chance.
+ */
 static bool
 has_number(struct search *s, const char *pid)
 {
@@ -223,7 +234,7 @@ space_set_has(struct space_set *s, const char *kind, uint64_t inode)
 
 	if (!s->read) {
 		s->read = true;
-		s->failed = search(&all, collect_all);
+		s->failed = each_process(&all, collect_all);
 		if (s->n > 1)
 			qsort(s->inode, s->n, sizeof(*s->inode), by_inode);
 	}
@@ -250,7 +261,7 @@ space_has_process(uint64_t pids, struct process_id p)
 
 	if (p.pid <= 0)
 		return false;
-	if (!search(&s, find_depth))
+	if (!each_process(&s, find_depth))
 		return s.unsure;
-	return s.depth == 0 || search(&s, has_number);
+	return s.depth == 0 || each_process(&s, has_number);
 }

@@ -1,4 +1,7 @@
-/* See task.h. */
+/*
+ * See task.h. Reads only /proc. Assumes that the process looked at may be hostile, and change while it is
+ * looked at.
+ */
 #include "task.h"
 
 #include <errno.h>
@@ -17,13 +20,16 @@
 #include "file.h"
 #include "process.h"
 
-/* An ordinary program holds still at the first or second look; who sees himself being looked at has to guess twice. */
+/*
+ * An ordinary program holds still at the first or second look. A hostile one must guess the time of two looks
+ * in a row.
+ */
 #define LOOKS 12
 #define STILL 2
-#define FEWER_LOOKS 48	/* where fewer descriptors were listed than there are, which a waiting open(2) may be */
+#define FEWER_LOOKS 48	/* if fewer descriptors were listed than exist, which may be a waiting open(2) */
 #define EXITING 0x4	/* the kernel's PF_EXITING, in the flags of proc(5), stat */
 
-/* Who is just ending is where he was at each look, if the machine is busy: he is to come to his end meanwhile. */
+/* Gives a thread time to finish ending: on a busy machine it would look the same at each look. */
 static void
 wait_a_moment(unsigned looks)
 {
@@ -48,7 +54,9 @@ again_look(struct again *a, bool *missed)
 	return !a->never && (a->still < STILL || (was_fewer && a->looks < FEWER_LOOKS));
 }
 
-/* Who ends gives up first his memory, and with it his program, then his descriptors and the rest. */
+/*
+ * An ending thread releases its memory, and thereby its program (exe), before its descriptors and all else.
+ */
 bool
 task_stays(int proc, const char *task)
 {
@@ -59,7 +67,7 @@ task_stays(int proc, const char *task)
 	snprintf(name, sizeof(name), "%.60s/exe", task);
 	if (readlinkat(proc, name, text, sizeof(text)) != -1 || !process_is_gone(errno))
 		return true;
-	/* the kernel's own threads never had one */
+	/* threads of the kernel never have an exe */
 	snprintf(name, sizeof(name), "%.60s/stat", task);
 	if ((stat = file_read_at(proc, name, 1 << 16, NULL)) == NULL)
 		return !process_is_gone(errno);
@@ -87,12 +95,9 @@ DIR *
 task_dir(int proc, const char *name, bool *gone)
 {
 	int fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
 
 	*gone = fd == -1 && process_is_gone(errno);
-	if (d == NULL && fd != -1)
-		close(fd);
-	return d;
+	return file_list(fd);
 }
 
 bool
@@ -100,13 +105,13 @@ task_link_is_kept(int dir, const char *link, int error)
 {
 	char text[8];
 
-	/* what is short here says nothing of the file; no file system answers so */
+	/* a shortage of this machine says nothing about the file; no file system answers with these */
 	if (error == ENOMEM || error == EINTR || error == EAGAIN || error == ENFILE || error == EMFILE)
 		return false;
 	return readlinkat(dir, link, text, sizeof(text)) != -1;
 }
 
-/* As nearly all threads do (kcmp(2)). */
+/* True if both have the same descriptors, as nearly all threads of a process do (kcmp(2)). */
 static bool
 shares_files(const char *pid, const char *tid)
 {
@@ -132,7 +137,7 @@ any_once(int proc, const char *pid, task_test *test, void *ctx, bool *missed)
 		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
 		has = test(ctx, task, !shares_files(pid, e->d_name));
 		shown++;
-		/* the first one may have ended for long, and the others be there */
+		/* the first thread may have ended long ago, while others live */
 		*missed = *missed || (!has && strcmp(e->d_name, pid) != 0 && !task_stays(proc, task));
 	}
 	has = has || (errno != 0 && !process_is_gone(errno));

@@ -7,53 +7,61 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A directory beneath «proc»; NULL, with *gone where it is not there (any more).  The caller closes it. */
+/*
+ * Opens a directory beneath «proc». The caller closes it. NULL on failure; *gone tells whether it does not
+ * exist.
+ */
 DIR *task_dir(int proc, const char *name, bool *gone);
 
 /*
- * A link of procfs that leads to what could not be looked at: a user's file system may
- * keep even root out, or fail in any way (FUSE), but the link itself is there to be read.
- * «error» is what looking at it said; false for one that comes of this machine, short of memory for one.
+ * For a link of procfs whose target could not be looked at: true if the link itself exists, so that the
+ * target does, too. A user's file system may refuse even root, or fail in any way (FUSE). «error» is the
+ * errno of that look; false if it says that this machine is short of memory or descriptors.
  */
 bool task_link_is_kept(int dir, const char *link, int error);
 
 /*
- * Who is looked at goes on meanwhile: his threads end and others begin, his descriptors get other numbers.  Where
- * something was gone before it could be looked at, and nothing was found, all is looked at again until it holds still.
+ * Repeats looks at a process that changes meanwhile: its threads end and start, and its descriptors get other
+ * numbers. A look that missed something and found nothing is repeated until the process holds still.
  */
 struct again {
 	unsigned looks, still;
 	/*
-	 * Fewer descriptors were listed than there are.  That may be one that is always where it is not looked for just
-	 * now, which many looks find; and mostly is a number that an open(2) which waits (of a FIFO, say) has taken
-	 * already: that counts for nothing at the end.
+	 * Fewer descriptors were listed than exist. Mostly, a waiting open(2) (of a FIFO, for one) has
+	 * reserved a number; such a number does not count at the end. It may also be a descriptor that always
+	 * moves out of the way, which many looks find.
 	 */
 	bool fewer;
-	bool never;		/* it never held still: what was gone each time may be what is looked for */
+	bool never;		/* it never held still, and what was missed each time may be what is searched for */
 };
 
-/* After a look that found nothing: true if another one is due.  What «missed» says is taken back. */
+/* To be called after a look that found nothing. True if another look is due. Resets *missed. */
 bool again_look(struct again *a, bool *missed);
 
-/* Having been looked at, the thread (PID or PID/task/TID) is not about to end: until here it had what it has. */
+/*
+ * True if the thread (PID or PID/task/TID), after a look at it, is not ending: then it still had all it has
+ * during the look.
+ */
 bool task_stays(int proc, const char *task);
 
 /*
- * Of PID/task/TID/fd, once it was read: a descriptor that was given a number which had been
- * read already is missing.  How many there are is told since Linux 6.2.
+ * True if the open directory PID/task/TID/fd has no entries beyond the «listed» ones that were read. A descriptor that
+ * moved to a number already read is missing from the list. The kernel tells how many there are since Linux 6.2.
  */
 bool task_lists_all(DIR *d, off_t listed);
 
-/* How many threads there are, by the directory PID/task; one that has ended, and is the first, among them. */
+/* The number of threads, from the open directory PID/task. A first thread that has ended counts. */
 size_t task_count(int dir);
 
-/* «task» is PID/task/TID; own_files is false where its descriptors are those of a thread that was shown before. */
+/*
+ * Looks at one thread, «task» (PID/task/TID). own_files is false if it shares the descriptors of a thread
+ * shown before.
+ */
 typedef bool task_test(void *ctx, const char *task, bool own_files);
 
 /*
- * True if the test is true of a thread of the process (PID beneath «proc»), after
- * which no other is shown; or where the threads can't be seen, or each time one was gone
- * before it was shown.
+ * True if the test is true of a thread of the process (PID beneath «proc»); no further thread is then shown.
+ * True as well if the threads can't be seen, or if at each attempt one was gone before it was shown.
  */
 bool task_any(int proc, const char *pid, task_test *test, void *ctx);
 

@@ -1,6 +1,6 @@
 /*
- * See trust.h.  Assumes nothing of the tree; pins each component before it
- * looks at it, so that what was checked is what is used.
+ * See trust.h. Assumes nothing about the directories and files. Opens each component before it looks at it,
+ * so that the checked file is the file that is used.
  */
 #include "trust.h"
 
@@ -15,7 +15,7 @@
 #include "../pure/path.h"
 #include "file.h"
 
-/* Where root is someone else to be seen, and the program's own user. */
+/* The uids that count as root's besides 0; both 0 until trust_in_namespace(). */
 static uint32_t root_shown, root_self;
 
 void
@@ -40,14 +40,14 @@ trust_check(int fd, const char *shown, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	if (!trust_is_root(st.st_uid))
 		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: chown root it", shown, st.st_uid);
-	/* an ACL that lets others write shows in the group bits, which are then its mask (acl(5)) */
+	/* group bits show the ACL's mask, so they show whether any ACL entry may write (acl(5)) */
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return refuse(why, WHY_CONFIG, "%s may be written by others than root (mode %04o): %s", shown,
 		    st.st_mode & 07777U, (st.st_mode & S_ISVTX) != 0 ? "use another place" : "chmod go-w it");
 	return 0;
 }
 
-/* A thing that can't be opened. */
+/* Refuses what can't be opened. */
 static enum trust_found
 refuse_open(const char *shown, int error, struct why *why)
 {
@@ -67,16 +67,16 @@ refuse_open(const char *shown, int error, struct why *why)
 	return TRUST_FAILED;
 }
 
-/* What was opened and is refused all the same. */
+/* The result for a file that was opened and then refused. */
 static enum trust_found
-refused(const struct why *why)
+refused_after_look(const struct why *why)
 {
 	return why->code == WHY_CONFIG ? TRUST_REFUSED : TRUST_FAILED;
 }
 
-/* The next component: in place of *dir, which is closed; -1 where there is none. */
+/* Opens the next component in place of *dir, which is closed. *dir is -1 on failure. */
 static enum trust_found
-step(int *dir, const char *name, int flags, const char *sofar, bool strict, struct why *why)
+open_next(int *dir, const char *name, int flags, const char *sofar, bool strict, struct why *why)
 {
 	const int next = file_open_beneath(*dir, name, flags | O_DIRECTORY), error = errno;
 
@@ -87,7 +87,7 @@ step(int *dir, const char *name, int flags, const char *sofar, bool strict, stru
 		return TRUST_FOUND;
 	close(next);
 	*dir = -1;
-	return refused(why);
+	return refused_after_look(why);
 }
 
 static enum trust_found
@@ -104,19 +104,19 @@ find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 		refuse_nomem(why);
 		return TRUST_FAILED;
 	}
-	if ((*fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+	if ((*fd = file_root()) == -1)
 		return refuse_open("/", errno, why);
 	if (strict && trust_check(*fd, "/", why) == -1) {
 		close(*fd);
 		*fd = -1;
-		return refused(why);
+		return refused_after_look(why);
 	}
 	for (p = part; found == TRUST_FOUND && p != NULL && *p != '\0'; p = end) {
 		if ((end = strchr(p, '/')) != NULL)
 			*end++ = '\0';
 		sofar[(size_t)(p - part) + 1 + strlen(p)] = '\0';
-		/* those on the way are not read: SELinux may keep that from the helper */
-		found = step(fd, p, end != NULL ? O_PATH : flags, sofar, strict, why);
+		/* directories on the way are not opened for reading, which SELinux may deny to the helper */
+		found = open_next(fd, p, end != NULL ? O_PATH : flags, sofar, strict, why);
 		if (end != NULL)
 			sofar[(size_t)(end - part)] = '/';
 	}
@@ -144,9 +144,9 @@ trust_open_dir(const char *path, bool strict, struct why *why)
 	return fd;
 }
 
-/* What is open is a file to read. */
+/* Checks that the descriptor's file is one to read. */
 static enum trust_found
-check_file(int fd, const char *shown, bool strict, struct stat *st, struct why *why)
+check_text_file(int fd, const char *shown, bool strict, struct stat *st, struct why *why)
 {
 	if (fstat(fd, st) == -1) {
 		refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
@@ -161,8 +161,11 @@ check_file(int fd, const char *shown, bool strict, struct stat *st, struct why *
 		return TRUST_REPLACED;
 	}
 	if (strict && trust_check(fd, shown, why) == -1)
-		return refused(why);
-	/* a runtime that is told to keep a hook's output (crun's run.oci.hooks.stdout) makes root's files, and so */
+		return refused_after_look(why);
+	/*
+	 * crun writes output of hooks to any path (run.oci.hooks.stdout), in files that are root's and
+	 * executable
+	 */
 	if (strict && (st->st_mode & 0111) != 0) {
 		refuse(why, WHY_CONFIG, "%s is executable, and no file that gpuhelper reads is: see who wrote it, then chmod -x it",
 		    shown);
@@ -196,14 +199,14 @@ trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool
 	*text = NULL;
 	if (fd == -1)
 		return refuse_open(shown, errno, why);
-	if ((found = check_file(fd, shown, strict, &before, why)) != TRUST_FOUND)
+	if ((found = check_text_file(fd, shown, strict, &before, why)) != TRUST_FOUND)
 		return found;
 	if ((*text = file_read_fd(fd, max, len)) == NULL) {
 		if (errno == ENOMEM)
 			refuse_nomem(why);
 		else
 			refuse_read(shown, &before, max, errno, why);
-		return refused(why);
+		return refused_after_look(why);
 	}
 	if (fstat(fd, &after) == -1 || after.st_size != before.st_size ||
 	    memcmp(&after.st_mtim, &before.st_mtim, sizeof(after.st_mtim)) != 0) {

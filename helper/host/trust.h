@@ -1,7 +1,6 @@
 /*
- * Files that only root can have changed: every directory from "/" down and the
- * file itself belong to root and are writable by no one else, and no symbolic
- * link is on the way.
+ * Files that only root can have changed: the file and every directory on its path, from "/" down, belong to
+ * root and are writable by nobody else, and no component is a symbolic link.
  */
 #ifndef GPUHELPER_HOST_TRUST_H
 #define GPUHELPER_HOST_TRUST_H
@@ -13,48 +12,47 @@
 #include "../pure/why.h"
 
 /*
- * What came of it; *why says more of all but the first.  Never errno: much is
- * refused without a call that fails, and leaves there what another one said.
+ * The result. *why has a message for all but the first. Do not look at errno: many refusals come without a
+ * failed call.
  */
 enum trust_found {
 	TRUST_FOUND,
-	TRUST_ABSENT,		/* it is not there */
-	TRUST_REPLACED,		/* it was there, and was removed or replaced while it was read (WHY_AGAIN) */
-	TRUST_SHUT,		/* we may not look at it */
-	TRUST_REFUSED,		/* it is not to be trusted, or not what it should be: to nobody, and at no time */
-	TRUST_FAILED,		/* it could not be seen just now */
+	TRUST_ABSENT,		/* it does not exist */
+	TRUST_REPLACED,		/* it was removed or replaced while it was read (WHY_AGAIN) */
+	TRUST_SHUT,		/* this process may not look at it */
+	TRUST_REFUSED,		/* others than root can change it, or it is of the wrong kind: so it is for everyone */
+	TRUST_FAILED,		/* it could not be looked at just now */
 };
 
 /*
- * Opens a directory by absolute path, component by component.  With «strict»
- * each one has to be root's (see above); without it, only the links are
- * refused.  *fd is good for reading the directory; -1 where none was found.
+ * Opens a directory by its absolute path, component by component. With «strict», each component must be
+ * root's as above; without, only links are refused. *fd is open for reading; -1 on failure.
  */
 enum trust_found trust_find_dir(const char *path, bool strict, int *fd, struct why *why);
-/* Likewise, of a directory that need not be listed: what is in it can be opened by name (O_PATH). */
+/* The same for a directory that is not listed: *fd is for opening files in it by name (O_PATH). */
 enum trust_found trust_find_place(const char *path, bool strict, int *fd, struct why *why);
 
 /*
- * Reads a regular file in such a directory: at most max bytes, unchanged while it
- * was read; where strict, of one link, root's, and executable for no one.  «shown» is
- * its name in messages.  The caller frees *text, which is NULL where none was found.
+ * Reads a regular file of at most «max» bytes in such a directory, which does not change during the reading.
+ * With «strict», it must have one link, be root's, and be executable for nobody. «shown» is its name in
+ * messages. The caller frees *text; NULL on failure.
  */
 enum trust_found trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool strict, char **text,
     size_t *len, struct why *why);
 
-/* The same two, for who takes what is not there for an error like any other: -1, or NULL, with *why. */
+/* The same two for callers to whom a missing file is an error like any other. -1 or NULL, with *why. */
 int trust_open_dir(const char *path, bool strict, struct why *why);
 char *trust_read(int dirfd, const char *name, const char *shown, size_t max, bool strict, size_t *len, struct why *why);
 
 /*
- * For programs that run in a user namespace in which root shows as «shown», and
- * have no more rights than «self» there: what is either's is then taken for
- * root's.  Never for the helper: what it takes for root's is uid 0's.
+ * For programs in a user namespace that shows root as uid «shown», and that have only the rights of «self»
+ * there: files of either are then taken for root's. Must never be used by the helper, to which only uid 0 is
+ * root.
  */
 void trust_in_namespace(uint32_t shown, uint32_t self);
 bool trust_is_root(uint32_t uid);
 
-/* 0 if what «fd» is open on is root's and writable by no one else. */
+/* Checks that the descriptor's file is root's and writable by nobody else. 0, or -1 with *why. */
 int trust_check(int fd, const char *shown, struct why *why);
 
 #endif

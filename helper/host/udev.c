@@ -1,8 +1,8 @@
 /*
- * See udev.h.  Reads sysfs and udev's database through libudev, which heeds
- * environment variables (SYSTEMD_DEVICE_VERIFY_SYSFS, UDEV_*): the caller has
- * cleared the environment.  Asks for the few devices that it wants, never for
- * a bus: each device that libudev lists costs it about 0.1 ms.  Opens no device.
+ * See udev.h. Reads sysfs and udev's database through libudev, which obeys environment variables
+ * (SYSTEMD_DEVICE_VERIFY_SYSFS, UDEV_*), so the caller must have cleared the environment. Must open no
+ * device. Asks for the few devices needed and never for a whole bus, because each listed device takes libudev
+ * about 0.1 ms.
  */
 #include "udev.h"
 
@@ -54,11 +54,11 @@ drm_nodes_free(struct drm_nodes *nodes)
 }
 
 /*
- * The parent is the device one step up, not the next one on a PCI bus: beneath
- * a USB display that would be the USB controller.
+ * Takes the direct parent of the device, not the next PCI device above: for a USB display that would be the
+ * USB controller.
  */
 static bool
-read_device(struct udev_device *d, struct drm_node *out)
+read_drm_device(struct udev_device *d, struct drm_node *out)
 {
 	struct udev_device *parent = udev_device_get_parent(d);
 	dev_t dev = udev_device_get_devnum(d);
@@ -85,7 +85,7 @@ read_device(struct udev_device *d, struct drm_node *out)
 
 /* Adds the devices of a subsystem whose names match one of the patterns. */
 static int
-list(struct udev *u, const char *subsystem, const char *const *patterns, struct drm_nodes *out,
+add_matching(struct udev *u, const char *subsystem, const char *const *patterns, struct drm_nodes *out,
     struct why *why)
 {
 	autoenumerate struct udev_enumerate *e = udev_enumerate_new(u);
@@ -107,8 +107,8 @@ list(struct udev *u, const char *subsystem, const char *const *patterns, struct 
 		autodevice struct udev_device *d =
 		    udev_device_new_from_syspath(u, udev_list_entry_get_name(entry));
 
-		/* it may have gone since it was listed */
-		if (d == NULL || !read_device(d, &node))
+		/* it may have been removed since */
+		if (d == NULL || !read_drm_device(d, &node))
 			continue;
 		if (!drm_nodes_add(out, &node))
 			return refuse_nomem(why);
@@ -119,7 +119,7 @@ list(struct udev *u, const char *subsystem, const char *const *patterns, struct 
 int
 udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 {
-	/* connectors are called card0-DP-1: a * would list all of them */
+	/* not "card*", which would list all connectors (card0-DP-1), too */
 	static const char *const both[] = { "renderD*", "card[0-9]", "card[0-9][0-9]", NULL };
 	static const char *const renders[] = { "renderD*", NULL };
 	static const char *const accel[] = { "accel*", NULL };
@@ -127,9 +127,9 @@ udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 
 	if (u == NULL)
 		return refuse_nomem(why);
-	if (list(u, "drm", cards ? both : renders, out, why) == -1)
+	if (add_matching(u, "drm", cards ? both : renders, out, why) == -1)
 		return -1;
-	return accels ? list(u, "accel", accel, out, why) : 0;
+	return accels ? add_matching(u, "accel", accel, out, why) : 0;
 }
 
 bool

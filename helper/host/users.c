@@ -1,4 +1,4 @@
-/* See users.h.  Reads files of root's. */
+/* See users.h. Reads only files that root writes. */
 #include "users.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
-#define NO_ONES_ID (UINT32_MAX - 1)	/* root of Concourse's unprivileged containers */
+#define NO_ONES_ID (UINT32_MAX - 1)	/* to which Concourse maps root of its unprivileged containers */
 
-/* What was not found is not there only if all was read. */
+/* Closes the file, and sets errno to 0 if it was read to its end: only then is the entry surely missing. */
 static void
 tell_absent(FILE *f)
 {
@@ -24,7 +24,7 @@ tell_absent(FILE *f)
 	errno = error;
 }
 
-/* A line of /etc/passwd.  fgetpwent(3) has room for any, and asks the kernel twice for each where it is. */
+/* A line of /etc/passwd. fgetpwent(3) allows longer ones, but makes two system calls for each line. */
 struct entry {
 	struct passwd pw;
 	char text[8192];
@@ -82,7 +82,7 @@ user_in_group(const char *user, const char *group)
 	bool in = false;
 	char **m;
 
-	/* whose primary group can't be known is in it by its list, or not at all */
+	/* if the primary group can't be read, the group's own list decides */
 	(void)user_uid(user, &uid, &gid);
 	while (f != NULL && !in && (gr = fgetgrent(f)) != NULL) {
 		if (strcmp(gr->gr_name, group) != 0)
@@ -111,9 +111,9 @@ group_gid(const char *name, uint32_t *gid)
 	return found;
 }
 
-/* One line «who:first:count»; false for one of another form. */
+/* Parses a line «who:first:count». False for any other form. */
 static bool
-read_line(char *line, char **who, uint32_t *first, uint32_t *size)
+parse_range(char *line, char **who, uint32_t *first, uint32_t *size)
 {
 	char *save = NULL, *start, *count;
 
@@ -124,15 +124,15 @@ read_line(char *line, char **who, uint32_t *first, uint32_t *size)
 	    text_u32(count, 0, UINT32_MAX, size);
 }
 
-/* A line that is about this user. */
+/* Parses a line, and is true if it gives this user a range. */
 static bool
 line_gives(char *line, uint32_t uid, const char *name, uint32_t *first, uint32_t *size)
 {
 	uint32_t number;
 	char *who;
 
-	/* a range that holds root's id is a mistake, and gives nothing */
-	return read_line(line, &who, first, size) && *first != 0 && ((name != NULL && strcmp(who, name) == 0) ||
+	/* a range with root's id is a mistake, and gives nothing */
+	return parse_range(line, &who, first, size) && *first != 0 && ((name != NULL && strcmp(who, name) == 0) ||
 	    (text_u32(who, 0, UINT32_MAX, &number) && number == uid));
 }
 
@@ -193,7 +193,7 @@ user_is_subordinate(uint32_t id)
 	if (f == NULL)
 		return errno == ENOENT ? 0 : -1;
 	while (!found && getline(&line, &size, f) != -1)
-		found = read_line(line, &who, &first, &count) && id >= first && id - first < count;
+		found = parse_range(line, &who, &first, &count) && id >= first && id - first < count;
 	if (found) {
 		fclose(f);
 		return 1;
@@ -203,8 +203,9 @@ user_is_subordinate(uint32_t id)
 }
 
 /*
- * The user's private group, of his name, with no other member: a right that is
- * given to it is given to him alone.  What can't be read to its end may name one.
+ * True for the user's private group: it has the user's name and no other member, so that a right of the group
+ * is a right of this user alone. False if a file can't be read to its end, because the rest may name a
+ * member.
  */
 static bool
 is_private_group(uint32_t uid, const char *name, uint32_t gid)
@@ -215,7 +216,9 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 	struct group *gr;
 	char **m;
 
-	/* his by /etc/passwd, for newgrp(1) gives a process any of his groups */
+	/*
+	 * it must be the primary group in /etc/passwd: newgrp(1) can give a process any of its user's groups
+	 */
 	while (alone && next_entry(users, &e)) {
 		alone = e.pw.pw_gid != gid || e.pw.pw_uid == uid;
 		primary = primary || (e.pw.pw_uid == uid && e.pw.pw_gid == gid);

@@ -1,7 +1,6 @@
 /*
- * Users and groups of /etc/passwd and /etc/group, read with fgetpwent(3) and
- * fgetgrent(3).  Not through NSS: that loads modules into a root process, and
- * the user of a worker is a local one.
+ * Users and groups of /etc/passwd and /etc/group, read with fgetpwent(3) and fgetgrent(3). Not through NSS,
+ * which would load modules into a root process; a worker's user is a local one.
  */
 #ifndef GPUHELPER_HOST_USERS_H
 #define GPUHELPER_HOST_USERS_H
@@ -9,34 +8,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name of a uid; NULL with errno 0 if it has none, or else where that can't be read.  The caller frees. */
+/*
+ * The name of a uid, which the caller frees. NULL with errno 0 if it has none, or with another errno if that
+ * can't be read.
+ */
 char *user_name(uint32_t uid);
-/* The uid of a name; false if there is no such user.  *gid, if not NULL, gets the primary group. */
+/*
+ * Gets the uid of a name and, unless gid is NULL, the primary group. False if there is no such user, as in
+ * user_name().
+ */
 bool user_uid(const char *name, uint32_t *uid, uint32_t *gid);
-/* True if the user is listed in the group, or has it as the primary one.  False with errno as in group_gid(). */
+/* True if the group lists the user, or is the user's primary group. False with errno as in group_gid(). */
 bool user_in_group(const char *user, const char *group);
-/* False with errno 0 if there is no such group, or else where that can't be read. */
+/*
+ * Gets the gid of a name. False with errno 0 if there is no such group, or with another errno if that can't
+ * be read.
+ */
 bool group_gid(const char *name, uint32_t *gid);
 
 /*
- * True if a host id is this user's to use for his containers: his own uid; a
- * primary group that is no one else's; what /etc/subuid or /etc/subgid
- * (subuid(5)) gives him.  For root, besides, 4294967294: no one's, and what
- * Concourse maps its containers' root to.  «name» may be NULL.
+ * True if a user may use this host id for containers: the user's own uid; a primary group that nobody else
+ * has; and what /etc/subuid or /etc/subgid (subuid(5)) gives the user. For root also 4294967294, which nobody
+ * has, and to which Concourse maps root of its containers. «name» may be NULL.
  */
 bool user_owns_uid(uint32_t uid, const char *name, uint32_t id);
 bool user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id);
 
 /*
- * 1 if /etc/subuid gives the id to somebody for his containers: its processes are
- * his, and he may have thousands of such ids.  0 if not; -1 with errno where that
- * can't be read.
+ * Returns 1 if /etc/subuid gives the id to a user for containers. Its processes are that user's, who may have
+ * thousands of such ids. Returns 0 if not, or -1 with errno if that can't be read.
  */
 int user_is_subordinate(uint32_t id);
 
 /*
- * The ranges of /etc/subuid that are this user's, at most max of them into first[] and size[]: how
- * many; -1 with errno, which is E2BIG if there are more.
+ * Gets the user's ranges of /etc/subuid, at most «max», in first[] and size[]. Returns how many, or -1 with
+ * errno: E2BIG if there are more.
  */
 int user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, int max);
 

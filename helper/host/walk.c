@@ -1,4 +1,4 @@
-/* See walk.h. Reads names in /proc and nothing else there. */
+/* See walk.h. Reads only names in /proc, and /proc/PID/status of this process. */
 #include "walk.h"
 
 #include <dirent.h>
@@ -18,11 +18,14 @@
 #include "procdir.h"
 
 #define NUMBERS (1U << 22)	/* PID_MAX_LIMIT (linux/threads.h) */
-#define ROUNDS_MAX 8		/* each for those that began during the one before */
+#define ROUNDS_MAX 8		/* each for the processes that started during the one before */
 
 static bool traced;
 
-/* Who traces a process of root's is root: each call waits for him, and for nobody else that would be known. */
+/*
+ * True if a debugger traces this process: each system call then waits. Only root can trace a process of
+ * root's.
+ */
 static bool
 is_traced(int proc)
 {
@@ -56,7 +59,7 @@ note_wait(struct walk *w)
 	w->at = 0;
 }
 
-/* Any order is as likely as any other (Fisher and Yates). */
+/* Shuffles the ids so that every order is equally likely (Fisher and Yates). */
 static bool
 shuffle(pid_t *v, size_t n)
 {
@@ -78,9 +81,9 @@ shuffle(pid_t *v, size_t n)
 	return true;
 }
 
-/* Takes a process that was not met in the rounds before. */
+/* Adds a process that no round before has met. */
 static bool
-take(struct walk *w, const char *name, size_t *room)
+add_process(struct walk *w, const char *name, size_t *room)
 {
 	uint32_t pid;
 	pid_t *v;
@@ -99,10 +102,9 @@ take(struct walk *w, const char *name, size_t *room)
 }
 
 static bool
-list(struct walk *w)
+list_processes(struct walk *w)
 {
-	const int fd = openat(w->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd != -1 ? fdopendir(fd) : NULL;
+	DIR *d = file_list(openat(w->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 	size_t room = 0;
 	bool good = true;
@@ -110,13 +112,10 @@ list(struct walk *w)
 	free(w->pid);
 	w->pid = NULL;
 	w->pids = w->next = 0;
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
+	if (d == NULL)
 		return false;
-	}
 	while (good && (errno = 0, e = readdir(d)) != NULL)
-		good = take(w, e->d_name, &room);
+		good = add_process(w, e->d_name, &room);
 	good = good && errno == 0;
 	closedir(d);
 	return good && shuffle(w->pid, w->pids);
@@ -126,7 +125,7 @@ void
 walk_begin(struct walk *w)
 {
 	*w = (struct walk){ .proc = procdir_open(O_RDONLY), .met = calloc(NUMBERS / 8, 1) };
-	w->failed = w->proc == -1 || w->met == NULL || !list(w);
+	w->failed = w->proc == -1 || w->met == NULL || !list_processes(w);
 	traced = w->proc != -1 && is_traced(w->proc);
 }
 
@@ -135,13 +134,13 @@ walk_next(struct walk *w, char pid[16])
 {
 	note_wait(w);
 	while (!w->failed && w->next == w->pids) {
-		/* as many as begin are looked at; where more begin then, time goes by as in a wait */
+		/* after some rounds, so many processes start that as much time passes as in a wait */
 		if (++w->round == ROUNDS_MAX) {
 			w->crowded = w->kept_waiting == 0;
 			w->kept_waiting = w->crowded ? w->pid[w->pids - 1] : w->kept_waiting;
 			return false;
 		}
-		w->failed = !list(w);
+		w->failed = !list_processes(w);
 		if (!w->failed && w->pids == 0)
 			return false;
 	}

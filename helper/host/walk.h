@@ -1,9 +1,10 @@
 /*
- * A walk over all processes, to see that none of them has something. Who wants to hide it passes it on while the walk
- * is under way: from a process that was not met yet to one that was. So nobody can guess the order; processes that
- * begin meanwhile are met, too; and it is known whether somebody kept the walk waiting, which gives him all the time
- * he needs: a wait in the kernel for a lock of his (an execve(2) that waits for his own file system, fuse(4)). What was
- * not found by such a walk may be there all the same: only one that nobody kept waiting is to be believed.
+ * A walk over all processes, to see that none of them has something. To hide it, a process can pass it on
+ * during the walk, from a process not yet met to one already met. So the order is random, and processes that
+ * start meanwhile are met, too. The walk also notes whether a process kept it waiting, which gives time to
+ * pass things on: the kernel waits for a lock of that process, whose execve(2) for instance waits for a file
+ * system of its own (fuse(4)).
+ * A walk that was kept waiting proves nothing by finding nothing: repeat it.
  */
 #ifndef GPUHELPER_HOST_WALK_H
 #define GPUHELPER_HOST_WALK_H
@@ -13,29 +14,29 @@
 #include <sys/types.h>
 
 struct walk {
-	int proc;		/* "/proc" */
-	pid_t *pid;		/* to be met, in this round */
+	int proc;		/* descriptor of /proc */
+	pid_t *pid;		/* to be met in this round */
 	size_t pids, next;
-	unsigned char *met;	/* by number, a bit each */
+	unsigned char *met;	/* a bit for each process id */
 	unsigned round;
-	pid_t at;		/* whom the walk has given out last; 0: nobody */
-	long waits;		/* of this process, until then (getrusage(2)) */
-	pid_t kept_waiting;	/* who did, the last one; 0: nobody */
-	bool crowded;		/* it was not he: more began all the while */
-	bool failed;		/* /proc could not be read, or there was no memory */
+	pid_t at;		/* the process given out last; 0: none */
+	long waits;		/* waits of this process until then (getrusage(2)) */
+	pid_t kept_waiting;	/* the process that last kept the walk waiting; 0: none */
+	bool crowded;		/* no process did so, but too many started all the time */
+	bool failed;		/* /proc could not be read, or memory is short */
 };
 
-/* Begins one; walk_end() in any case. */
+/* Begins a walk. The caller calls walk_end() in any case. */
 void walk_begin(struct walk *w);
 
-/* The next process, by its number; false: none is left, or w->failed. */
+/* Gets the next process id. False if none is left, or w->failed. */
 bool walk_next(struct walk *w, char pid[16]);
 
 void walk_end(struct walk *w);
 
 /*
- * How often this process has had to wait so far (getrusage(2)); -1 where that is not told, and always 0 where a
- * debugger has it, after walk_begin().
+ * How often this process had to wait so far (getrusage(2)); -1 if the kernel does not tell. Always 0, after
+ * walk_begin(), if a debugger traces this process.
  */
 long walk_waits(void);
 #define autowalk __attribute__((cleanup(walk_end)))

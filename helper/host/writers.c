@@ -1,4 +1,4 @@
-/* See writers.h.  Looks at /proc alone. */
+/* See writers.h. Looks at /proc only. */
 #include "writers.h"
 
 #include <stdlib.h>

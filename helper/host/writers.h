@@ -1,14 +1,14 @@
-/* Do containers have a directory, or one above it, mounted to write in? */
+/* Whether a container has a directory, or one above it, mounted writable. */
 #ifndef GPUHELPER_HOST_WRITERS_H
 #define GPUHELPER_HOST_WRITERS_H
 
 #include <stdbool.h>
 
 /*
- * True if a process of a container (home.h) has the directory that is open as «fd» and
- * was opened by the path, an absolute one without links, or one above it, mounted to
- * write in; or where that can't be seen.  Processes that this one has no right to look
- * at are passed over: for a user, those of others.
+ * True if a process of a container (home.h) has the directory of the descriptor «fd», or one above it,
+ * mounted writable, or if that can't be seen. «path» is the absolute path without links by which fd was
+ * opened. Passes over processes that this process may not look at: for an unprivileged user, those of other
+ * users.
  */
 bool container_writes_in(int fd, const char *path);
 

@@ -164,13 +164,14 @@ static int
 set(const struct walk *w, int fd, const struct known *k)
 {
 	struct pollfd ends = { .fd = w->asker, .events = POLLIN };
-	char name[40];
+	char name[FILE_LINK_MAX];
 
 	/* its lease ends with it, and another container may be next */
 	if (poll(&ends, 1, 0) != 0)
 		return fail(w, WHY_AGAIN, "who asked for it is gone");
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	return setxattr(name, "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1 ? refuse_set(w, errno) : 0;
+	if (setxattr(file_link(fd, name), "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1)
+		return refuse_set(w, errno);
+	return 0;
 }
 
 /* Files with several names. */
@@ -300,21 +301,17 @@ visit_name(struct walk *w, int dir, const char *name, unsigned depth)
 static int
 visit_all(struct walk *w, int fd, unsigned depth)
 {
-	int dir = depth < DEPTH_MAX ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, ret = 0;
+	DIR *d = depth < DEPTH_MAX ? file_list(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : NULL;
+	int ret = 0;
 	struct dirent *e;
-	DIR *d;
 
 	if (depth >= DEPTH_MAX)
 		return fail(w, WHY_DENIED, "directories in it are more than %d deep, and can't be relabelled", DEPTH_MAX);
-	if (dir == -1 || (d = fdopendir(dir)) == NULL) {
-		ret = errno;
-		if (dir != -1)
-			close(dir);
-		return fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(ret));
-	}
+	if (d == NULL)
+		return fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			ret = visit_name(w, dir, e->d_name, depth + 1);
+			ret = visit_name(w, dirfd(d), e->d_name, depth + 1);
 	if (ret == 0 && errno != 0)
 		ret = fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
 	closedir(d);

@@ -1,4 +1,4 @@
-/* See annotation.h. */
+/* See annotation.h. Computes only. */
 #include "annotation.h"
 
 #include <stddef.h>
@@ -6,10 +6,10 @@
 
 struct order {
 	const char *name;
-	bool users_only;	/* harmless where the container is a user's own */
+	bool users_only;	/* harmless if an unprivileged user creates the container */
 };
 
-/* How the container's scope is stopped, ordered and shown (systemd.unit(5), systemd.scope(5)). */
+/* These order how the container's scope is stopped, started and shown (systemd.unit(5), systemd.scope(5)). */
 static const struct order systemd[] = {
 	{ "After", false }, { "Before", false }, { "CollectMode", false }, { "DefaultDependencies", false },
 	{ "Description", false }, { "KillSignal", false }, { "TimeoutStopSec", false }, { "TimeoutStopUSec", false },
@@ -18,7 +18,7 @@ static const struct order systemd[] = {
 
 static const struct order crun[] = {
 	{ "mount_context_type", false }, { "seccomp_fail_unknown_syscall", false },
-	/* its groups, which are root's, would be the container's */
+	/* by root, the container would keep root's groups */
 	{ "keep_original_groups", true }, { NULL, false },
 };
 
@@ -28,8 +28,8 @@ static const struct {
 } families[] = {
 	{ "org.systemd.property.", systemd },	/* Slice, PIDs, DeviceAllow, … */
 	{ "run.oci.", crun },			/* files that root writes, libraries that it loads, other cgroups */
-	{ "org.criu.", NULL },			/* a file by which criu runs programs */
-	{ "krun.", NULL },			/* a virtual machine in the container's place */
+	{ "org.criu.", NULL },			/* a file that makes criu run programs */
+	{ "krun.", NULL },			/* a virtual machine instead of the container */
 };
 
 static bool
@@ -46,7 +46,7 @@ annotation_is_allowed(const char *key, bool by_root)
 {
 	size_t i, len;
 
-	/* runc's exec reads the config.json there; and what runc keeps as «key=value» it cuts at the first «=» */
+	/* runc's exec reads the config.json named there; of a key with «=», runc would use another key */
 	if (strcmp(key, "bundle") == 0 || strchr(key, '=') != NULL)
 		return false;
 	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {

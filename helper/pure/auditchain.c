@@ -1,4 +1,4 @@
-/* See auditchain.h. */
+/* See auditchain.h. Assumes that others may have written the log's lines. */
 #include "auditchain.h"
 
 #include <stdio.h>
@@ -25,9 +25,9 @@ is_hash(const char *text)
 	return strspn(text, HEX) == AUDIT_HASH - 1 && text[AUDIT_HASH - 1] == '\0';
 }
 
-/* Both ways (lines.h). */
+/* Reads or writes the head, as in lines.h. */
 static bool
-head_lines(struct lines *s, struct audit_head *h)
+audit_head_lines(struct lines *s, struct audit_head *h)
 {
 	lines_begin(s, "audit-head");
 	word_u64(s, &h->records);
@@ -45,8 +45,10 @@ audit_head_write(const struct audit_head *h, char out[AUDIT_HEAD_BYTES])
 	struct lines s = { .out = &b };
 
 	memset(out, '\n', AUDIT_HEAD_BYTES);
-	/* without memory it is no head: the next writer begins anew, and it shows */
-	if (head_lines(&s, &copy) && b.len <= AUDIT_HEAD_BYTES)
+	/*
+	 * without memory, write no valid head: the next writer starts a new chain, which verification reports
+	 */
+	if (audit_head_lines(&s, &copy) && b.len <= AUDIT_HEAD_BYTES)
 		memcpy(out, b.p, b.len);
 }
 
@@ -59,7 +61,7 @@ audit_head_read(const char *text, size_t len, struct audit_head *h)
 		len--;
 	s.end = text + len;
 	*h = (struct audit_head){ 0 };
-	if (head_lines(&s, h) && is_hash(h->hash))
+	if (audit_head_lines(&s, h) && is_hash(h->hash))
 		return true;
 	audit_head_begin(h);
 	return false;
@@ -109,7 +111,10 @@ audit_link_read(const char *line, size_t len, uint64_t *n, char prev[AUDIT_HASH]
 	at += strlen(PREV);
 	memcpy(prev, at, AUDIT_HASH - 1);
 	prev[AUDIT_HASH - 1] = '\0';
-	/* a line that was cut off is none; where the cut is after a «}», who reads and who writes take it for one */
+	/*
+	 * a line that was cut off is no record; one that is cut after a «}» looks whole to reader and writer
+	 * alike
+	 */
 	return at[AUDIT_HASH - 1] == '"' && is_hash(prev) && line[len - 1] == '}';
 }
 

@@ -1,4 +1,4 @@
-/* See bytes.h. */
+/* See bytes.h. Assumes that the message may be hostile. */
 #include "bytes.h"
 
 #include <stdlib.h>

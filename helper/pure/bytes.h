@@ -1,6 +1,6 @@
 /*
- * Bytes of a message, put to its end and taken from its front.  No length in a message is believed: what goes beyond
- * the bytes that are there is not taken.
+ * Appends values to a message, and takes them from its front. Never believes a length in a message: takes
+ * nothing beyond the message's end.
  */
 #ifndef GPUHELPER_PURE_BYTES_H
 #define GPUHELPER_PURE_BYTES_H
@@ -11,22 +11,22 @@
 
 #include "text.h"
 
-/* Adds n bytes as they lie in memory; none, and «what» may be NULL, where n is 0. */
+/* Appends n bytes as they are in memory. If n is 0, «what» may be NULL. */
 void bytes_put(struct buf *b, const void *what, size_t n);
 
-/* The bytes that were not taken yet. */
+/* The rest of a message, not taken yet. */
 struct bytes {
 	const char *p;
 	size_t n;
 };
 
-/* Copies n bytes to out; false, and nothing is taken, where fewer are left. */
+/* Copies n bytes to out. False, with nothing taken, if fewer are left. */
 bool bytes_take(struct bytes *b, void *out, size_t n);
-/* A text up to and without its NUL, which the caller frees; NULL: there is none, or no memory. */
+/* Takes a text up to its NUL. The caller frees it; NULL if there is none or memory is short. */
 char *bytes_take_text(struct bytes *b);
 /*
- * An array of n members as they lie in memory; the caller frees *out, also after false.  For no members *out and
- * *count are left alone.
+ * Takes an array of n members as they are in memory. False if they are not all there or memory is short; the
+ * caller frees *out in any case. If n is 0, leaves *out and *count unchanged.
  */
 bool bytes_take_array(struct bytes *b, uint64_t n, size_t size, void **out, size_t *count);
 

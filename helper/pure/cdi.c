@@ -1,4 +1,4 @@
-/* See cdi.h: what names look like, and what is freed.  cdiread.c reads. */
+/* See cdi.h: the syntax of names, and freeing. read/cdiread.c parses specs. */
 #include "cdi.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ is_alnum(char c)
 }
 
 static bool
-name_ok(const char *s, size_t len, const char *inner)
+part_ok(const char *s, size_t len, const char *inner)
 {
 	size_t i;
 
@@ -35,13 +35,13 @@ name_ok(const char *s, size_t len, const char *inner)
 bool
 cdi_vendor_or_class_ok(const char *s, size_t len)
 {
-	return len > 0 && is_letter(s[0]) && name_ok(s, len, "_.-");
+	return len > 0 && is_letter(s[0]) && part_ok(s, len, "_.-");
 }
 
 bool
 cdi_device_name_ok(const char *s)
 {
-	return name_ok(s, strlen(s), "_.-:");
+	return part_ok(s, strlen(s), "_.-:");
 }
 
 bool

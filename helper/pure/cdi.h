@@ -95,41 +95,47 @@ void cdi_free(struct cdi_spec *s);
 #define autocdi __attribute__((cleanup(cdi_free)))
 
 /*
- * What must not be given out, by the path that a source really has, and by a
- * node's real numbers: cdi_parse() sees only what the text says.  NULL: nothing.
+ * These say why a path or a device must not be given to a container, or NULL. Pass a source's real path and a
+ * node's real numbers: cdi_parse() sees only what the text says.
  */
 const char *cdi_host_control(const char *path);
-const char *cdi_host_own(const char *path);	/* is only not to be written */
+const char *cdi_host_own(const char *path);	/* must only not be writable */
 const char *cdi_host_node(const char *path);
 const char *cdi_host_device(char type, int64_t major, int64_t minor);
 
-/* Is it one of the few options of a mount that drivers need?  Other words are orders to some engine or runtime. */
+/* True for the few mount options that drivers need. Others may be orders to some engine or runtime. */
 bool cdi_option_known(const char *option);
-/* Other types than «bind» and «none» bring no file of the host. */
+/* True for the types «bind» and «none». Mounts of other types contain no file of the host. */
 bool cdi_mount_is_bind(const struct cdi_mount *m);
-/* What is wrong with where it is to be in a container, which is a path; NULL: nothing. */
+/* What is wrong with the mount's path in the container, or NULL. */
 const char *cdi_target_wrong(const struct cdi_mount *m);
-/* Is the mount to be written by its own word? */
+/* True if the mount's options ask for writing. */
 bool cdi_mount_writable(const struct cdi_mount *m);
 
-/* A group of a host whose members are as good as root there, and why: what is said of it after its number. */
+/*
+ * A group whose members can become root, and the reason, as a text that follows the group's number in a
+ * message.
+ */
 struct cdi_group {
 	uint32_t gid;
 	char is[400];
 };
 
 /*
- * Adds to *f, as CDI_WARNING, nodes of no known GPU driver, mounts to write in and hooks that are no known vendor's,
- * but for what *f has something worse of.  For a spec that cdi_parse() took.
+ * Adds to *f, as CDI_WARNING, nodes of no known GPU driver, writable mounts, and hooks that are no known
+ * vendor's, except where *f has a worse fault. For a spec that cdi_parse() accepted.
  */
 void cdi_warn(const struct cdi_spec *s, struct cdi_faults *f);
 
-/* By a file's name: what ends in .json is JSON, in .yaml YAML, exactly so.  False: neither. */
+/* Gets the format from a file's name: .json or .yaml, in lower case. False for other names. */
 bool cdi_format_of(const char *name, enum cdi_format *format);
 
-/* "vendor.com/class=name", all three well-formed (pkg/parser/parser.go)? */
+/* True for "vendor.com/class=name" with three well-formed parts (pkg/parser/parser.go). */
 bool cdi_name_is_qualified(const char *name);
-/* The parts of names: a letter first, then A-Za-z0-9_.- and for a device :, a letter or digit last. */
+/*
+ * The syntax of these parts: a letter first, then A-Za-z0-9_.- (in a device's name also ':'), a letter or
+ * digit last.
+ */
 bool cdi_vendor_or_class_ok(const char *s, size_t len);
 bool cdi_device_name_ok(const char *s);
 

@@ -1,6 +1,6 @@
 /*
- * See cdiapply.h.  Lists that change are built anew from the elements that stay,
- * byte by byte, and from ours; what is of a wrong type is refused by its name.
+ * See cdiapply.h. A list that changes is built anew: elements that stay are copied byte for byte. A member of
+ * a wrong type is refused by name.
  */
 #include "cdiapply.h"
 
@@ -18,9 +18,9 @@ struct applying {
 	struct why *why;
 };
 
-/* The member, DOC_NONE where it is absent or null; -1 where it is of another kind. */
+/* Gets a member: DOC_NONE if it is absent or null. Returns 0, or -1 with *why if it is of another kind. */
 static int
-member(struct applying *a, uint32_t obj, const char *key, enum doc_kind kind, uint32_t *out)
+member_of_kind(struct applying *a, uint32_t obj, const char *key, enum doc_kind kind, uint32_t *out)
 {
 	*out = doc_get(&a->d, obj, key);
 	if (doc_is(&a->d, *out, DOC_NULL))
@@ -31,7 +31,7 @@ member(struct applying *a, uint32_t obj, const char *key, enum doc_kind kind, ui
 	return 0;
 }
 
-/* A string's text; "" for what is none, or has a NUL in it.  NULL: no memory. */
+/* The text of a string; "" if n is no string or contains a NUL. NULL if memory is short. */
 static char *
 key_text(const struct doc *d, uint32_t n)
 {
@@ -43,7 +43,10 @@ key_text(const struct doc *d, uint32_t n)
 	return s;
 }
 
-/* The elements of a list of objects, found by member «by»; with by NULL, of strings, by the NAME of NAME=value. */
+/*
+ * Reads the elements of a list of objects, known by their member «by»; with by NULL, of strings NAME=value,
+ * known by NAME.
+ */
 static int
 items_read(struct applying *a, struct items *l, uint32_t list, const char *by, const char *what)
 {
@@ -76,7 +79,7 @@ number_text(uint64_t v)
 	return buf_take(&b);
 }
 
-/* process.env: a name that is there is replaced where it stands last, whatever stands before. */
+/* process.env: a new variable replaces the last one of its name in place. */
 static int
 apply_env(struct applying *a, uint32_t process, struct section *s)
 {
@@ -88,7 +91,7 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 		n += a->m->v[i]->env.n;
 	if (n == 0)
 		return 0;
-	if (member(a, process, "env", DOC_ARRAY, &env) == -1 || items_read(a, &l, env, NULL, "process.env") == -1)
+	if (member_of_kind(a, process, "env", DOC_ARRAY, &env) == -1 || items_read(a, &l, env, NULL, "process.env") == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->env.n; k++) {
@@ -105,7 +108,7 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 	return 0;
 }
 
-/* process.user.additionalGids: 0 is left out, and what is there already. */
+/* process.user.additionalGids: adds groups except 0 and those that are there. */
 static int
 apply_gids(struct applying *a, uint32_t user, struct section *s)
 {
@@ -114,7 +117,7 @@ apply_gids(struct applying *a, uint32_t user, struct section *s)
 	uint32_t gids, g;
 	int64_t v;
 
-	if (member(a, user, "additionalGids", DOC_ARRAY, &gids) == -1)
+	if (member_of_kind(a, user, "additionalGids", DOC_ARRAY, &gids) == -1)
 		return -1;
 	for (g = doc_first(&a->d, gids); g != DOC_NONE; g = doc_next(&a->d, g))
 		if (!doc_i64(&a->d, g, &v) || v < 0 || v > UINT32_MAX)
@@ -144,7 +147,7 @@ apply_process(struct applying *a)
 	uint32_t obj, uobj;
 	int ret;
 
-	if (member(a, 0, "process", DOC_OBJECT, &obj) == -1 || member(a, obj, "user", DOC_OBJECT, &uobj) == -1)
+	if (member_of_kind(a, 0, "process", DOC_OBJECT, &obj) == -1 || member_of_kind(a, obj, "user", DOC_OBJECT, &uobj) == -1)
 		return -1;
 	section_begin(&process, &a->d, &a->edits, 0, "process", obj);
 	section_begin(&user, &a->d, &a->edits, obj, "user", uobj);
@@ -154,7 +157,7 @@ apply_process(struct applying *a)
 		user.any = false;
 	}
 	ret = apply_gids(a, uobj, &user) == -1 || apply_env(a, obj, &process) == -1 ? -1 : 0;
-	/* a process of ours needs a user and a directory */
+	/* the specification requires user and cwd of a process */
 	if (obj == DOC_NONE && (process.any || user.any)) {
 		section_set(&process, "cwd", strdup("\"\""));
 		user.any = true;
@@ -164,7 +167,10 @@ apply_process(struct applying *a)
 	return ret;
 }
 
-/* The user's id in the container, if it is not 0: nodes belong to him where their spec says nothing. */
+/*
+ * The user's or group's id in the container if it is not 0: nodes belong to it if their spec does not say
+ * otherwise.
+ */
 static uint32_t
 user_id(const struct applying *a, const char *which)
 {
@@ -205,7 +211,7 @@ rule_text(const struct cdi_devnode *n)
 	return object_text(&b);
 }
 
-/* linux.devices and linux.resources.devices: the last node of a path stays, every rule is added. */
+/* linux.devices and linux.resources.devices: the last node of a path counts, and every rule is added. */
 static int
 apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 {
@@ -216,9 +222,9 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 
 	if (a->m->nodes == 0)
 		return 0;
-	if (member(a, obj, "devices", DOC_ARRAY, &devices) == -1 ||
-	    member(a, obj, "resources", DOC_OBJECT, &resources) == -1 ||
-	    member(a, resources, "devices", DOC_ARRAY, &list) == -1 ||
+	if (member_of_kind(a, obj, "devices", DOC_ARRAY, &devices) == -1 ||
+	    member_of_kind(a, obj, "resources", DOC_OBJECT, &resources) == -1 ||
+	    member_of_kind(a, resources, "devices", DOC_ARRAY, &list) == -1 ||
 	    items_read(a, &nodes, devices, "path", "linux.devices") == -1 ||
 	    items_read(a, &rules, list, "type", "linux.resources.devices") == -1)
 		return -1;
@@ -240,7 +246,7 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 	return 0;
 }
 
-/* linux.netDevices, by the host's name; what another device had said of it is replaced. */
+/* linux.netDevices, by the host's name: the last entry of a name counts. */
 static int
 apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 {
@@ -248,7 +254,7 @@ apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 	size_t i, j, n = 0;
 	uint32_t map, k;
 
-	if (member(a, obj, "netDevices", DOC_OBJECT, &map) == -1)
+	if (member_of_kind(a, obj, "netDevices", DOC_OBJECT, &map) == -1)
 		return -1;
 	for (k = doc_first(&a->d, map); k != DOC_NONE; k = doc_next(&a->d, k))
 		if (!items_add(&l, k, NULL, key_text(&a->d, k)))
@@ -274,7 +280,7 @@ apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 	return 0;
 }
 
-/* linux.intelRdt: the last one that any of them has. */
+/* linux.intelRdt: the last one counts. */
 static void
 apply_rdt(struct applying *a, struct section *linux)
 {
@@ -303,7 +309,7 @@ apply_linux(struct applying *a)
 	uint32_t obj;
 	int ret = 0;
 
-	if (member(a, 0, "linux", DOC_OBJECT, &obj) == -1)
+	if (member_of_kind(a, 0, "linux", DOC_OBJECT, &obj) == -1)
 		return -1;
 	section_begin(&s, &a->d, &a->edits, 0, "linux", obj);
 	if (apply_nodes(a, obj, &s) == -1 || apply_netdevs(a, obj, &s) == -1)
@@ -314,7 +320,7 @@ apply_linux(struct applying *a)
 	return ret;
 }
 
-/* Slashes of the path as Go's filepath.Clean() spells it: how the library tells how deep a mount is. */
+/* The depth of a path as the library computes it: slashes after Go's filepath.Clean(). */
 static unsigned
 mount_depth(const char *path)
 {
@@ -349,7 +355,7 @@ has_user_namespace(const struct doc *d)
 	return false;
 }
 
-/* What a bind mount needs in a user namespace, unless it says so itself; NULL: nothing. */
+/* The option that a bind mount needs in a user namespace, or NULL if it has it already or needs none. */
 static const char *
 idmap_option(const struct cdi_mount *m)
 {
@@ -397,7 +403,7 @@ apply_mounts(struct applying *a)
 		n += a->m->v[i]->mounts;
 	if (n == 0)
 		return 0;
-	if (member(a, 0, "mounts", DOC_ARRAY, &list) == -1 || items_read(a, &l, list, "destination", "mounts") == -1)
+	if (member_of_kind(a, 0, "mounts", DOC_ARRAY, &list) == -1 || items_read(a, &l, list, "destination", "mounts") == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->mounts; k++) {
@@ -415,7 +421,7 @@ apply_mounts(struct applying *a)
 }
 
 static char *
-hook_text(const struct cdi_hook *h)
+make_hook(const struct cdi_hook *h)
 {
 	autobuf struct buf b = { 0 };
 
@@ -434,14 +440,14 @@ apply_hook_list(struct applying *a, uint32_t hooks, enum cdi_hook_name when, str
 	size_t i, k, n = 0;
 	uint32_t list;
 
-	if (member(a, hooks, cdi_hook_names[when], DOC_ARRAY, &list) == -1 ||
+	if (member_of_kind(a, hooks, cdi_hook_names[when], DOC_ARRAY, &list) == -1 ||
 	    items_read(a, &l, list, "path", cdi_hook_names[when]) == -1)
 		return -1;
 	for (i = 0; i < a->m->n; i++)
 		for (k = 0; k < a->m->v[i]->hooks; k++) {
 			if (a->m->v[i]->hook[k].when != when)
 				continue;
-			if (!items_add(&l, DOC_NONE, hook_text(&a->m->v[i]->hook[k]), strdup("")))
+			if (!items_add(&l, DOC_NONE, make_hook(&a->m->v[i]->hook[k]), strdup("")))
 				return refuse_nomem(a->why);
 			n++;
 		}
@@ -458,7 +464,7 @@ apply_hooks(struct applying *a)
 	uint32_t obj;
 	int ret = 0;
 
-	if (member(a, 0, "hooks", DOC_OBJECT, &obj) == -1)
+	if (member_of_kind(a, 0, "hooks", DOC_OBJECT, &obj) == -1)
 		return -1;
 	section_begin(&s, &a->d, &a->edits, 0, "hooks", obj);
 	for (when = 0; ret == 0 && when < CDI_HOOKS; when++)

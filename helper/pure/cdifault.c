@@ -1,4 +1,4 @@
-/* See cdifault.h.  Texts come from the spec's author: made printable here, once. */
+/* See cdifault.h. The spec's author chose the texts, so they are made printable here, once. */
 #include "cdifault.h"
 
 #include <stdarg.h>

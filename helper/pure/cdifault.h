@@ -1,10 +1,8 @@
 /*
- * What is wrong with a CDI spec: all of it, each with its place in the text.
- *
- * Three kinds are told apart.  CDI_INVALID: no reader of CDI should take it.
- * CDI_UNSAFE: the specification and its reference library take it, but who acts
- * on it with more rights than the container's user must not.  CDI_WARNING: all may
- * take it, and a person should look at it first.
+ * The faults of a CDI spec, each with its place in the text.
+ * CDI_INVALID: no reader of CDI should accept it. CDI_UNSAFE: specification and reference library accept it,
+ * but a program with more rights than the container's user must not act on it. CDI_WARNING: acceptable, but
+ * an administrator should look at it first.
  */
 #ifndef GPUHELPER_PURE_CDIFAULT_H
 #define GPUHELPER_PURE_CDIFAULT_H
@@ -15,32 +13,32 @@
 
 #include "why.h"
 
-#define CDI_FAULTS_MAX 200	/* of one file; more are only counted */
+#define CDI_FAULTS_MAX 200	/* kept for one file; further ones are only counted */
 
 enum cdi_layer { CDI_INVALID, CDI_UNSAFE, CDI_WARNING };
 
 struct cdi_fault {
 	enum cdi_layer layer;
-	uint32_t line, column;	/* from 1; line 0: the file as a whole */
-	char path[128];		/* "devices[0].containerEdits.env[1]"; "" for the whole of it */
+	uint32_t line, column;	/* from 1; line 0: the whole file */
+	char path[128];		/* "devices[0].containerEdits.env[1]"; "": the whole spec */
 	char text[256];
 };
 
 struct cdi_faults {
 	struct cdi_fault *v;
-	size_t n;			/* of those in v */
-	size_t invalid, unsafe, warnings;	/* of all */
-	size_t unsafe_hooks;		/* of the unsafe ones, those about hooks: who runs none need not mind */
-	bool starved;			/* memory ran short: what was read can't be believed */
+	size_t n;			/* kept in v */
+	size_t invalid, unsafe, warnings;	/* all, kept or not */
+	size_t unsafe_hooks;		/* those of «unsafe» about hooks, which do not matter where hooks do not run */
+	bool starved;			/* memory ran short, so that the result can't be trusted */
 };
 
 void cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t column, const char *path,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* In the order of their places; those of one place as they were found. */
+/* Sorts by place; faults of one place stay in the order in which they were found. */
 void cdi_faults_sort(struct cdi_faults *f);
 /* "invalid", "unsafe", "warning" */
 const char *cdi_layer_name(enum cdi_layer layer);
-/* «line:column: unsafe: path: text», what there is of it. */
+/* Makes the text «line:column: unsafe: path: text» without the parts that are empty. */
 void cdi_fault_line(const struct cdi_fault *v, char *out, size_t size);
 void cdi_faults_free(struct cdi_faults *f);
 #define autocdifaults __attribute__((cleanup(cdi_faults_free)))

@@ -1,4 +1,4 @@
-/* See cdigpu.h.  By path: both sides name the host's /dev, and device.c holds the number to what the kernel says. */
+/* See cdigpu.h. Compares paths, because both sides name the host's /dev. root/device.c checks the numbers. */
 #include "cdigpu.h"
 
 #include <string.h>

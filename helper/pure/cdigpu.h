@@ -1,6 +1,6 @@
 /*
- * CDI devices and the GPUs of this host: a spec's device is the GPU whose nodes
- * it has.  Its name says nothing: "0" is an index by an order of the spec's own.
+ * Matches CDI devices with the GPUs of this host: a device is the GPU whose nodes it has. Its name does not
+ * count: «0» is an index in the spec's own order.
  */
 #ifndef GPUHELPER_PURE_CDIGPU_H
 #define GPUHELPER_PURE_CDIGPU_H
@@ -8,36 +8,34 @@
 #include "cdi.h"
 #include "gpu.h"
 
-/* Where a node lies on the host. */
+/* The node's path on the host. */
 const char *cdi_node_source(const struct cdi_devnode *n);
 
 /*
- * The one GPU, or MIG instance, that the device is: it has all the nodes that
- * this one can't do without, and no node of any other.  Of an instance and of
- * what it alone makes up, the instance.  NULL where it is none, or several.
+ * The GPU or MIG instance that the device is: the device has every node that it needs, and no node of another
+ * GPU. If a GPU instance consists of one compute instance, the device is the instance. NULL if there is none,
+ * or more than one.
  */
 struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 
 /*
- * Among the GPU's names the one of this kind ("vendor.com/class"); of no kind in
- * particular where kind is NULL, the vendor's own ("nvidia.com/gpu") first.
- * NULL: none.
+ * The GPU's name of this kind ("vendor.com/class"). With kind NULL, a name of the vendor's own kind
+ * ("nvidia.com/gpu") or else the first one. NULL if there is none.
  */
 const char *cdi_name_of(const struct gpu *g, const char *kind);
 
 /*
- * What of the inventory is made up of the same nodes and has names: a GPU
- * instance of one compute instance is known by that one's.  g itself where it
- * has some, or where there is no such.
+ * The entry of the inventory that has the same nodes and has CDI names: a GPU instance with one compute
+ * instance is known by the latter's names. g itself if it has names, or if there is no such entry.
  */
 const struct gpu *cdi_same_gpu(const struct inventory *inv, const struct gpu *g);
 
-/* True if a name has this kind. */
+/* True if the name is of this kind. */
 bool cdi_name_is_of(const char *name, const char *kind);
 
-/* The path of one of the GPU's nodes, or of one that its vendor's GPUs have in common? */
+/* True if the path is that of one of the GPU's nodes, or of a node that all GPUs of its vendor share. */
 bool gpu_has_node(const struct inventory *inv, const struct gpu *g, const char *path);
-/* The GPU that has the node to itself; NULL: no one. */
+/* The GPU that alone has the node; NULL if none has. */
 const struct gpu *gpu_of_node(const struct inventory *inv, const char *path);
 
 #endif

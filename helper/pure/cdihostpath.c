@@ -1,6 +1,7 @@
 /*
- * See cdi.h: what of the host a spec must not give out, by path and by number, and how a mount is meant.  Engines make
- * mounts as root, and each by options of its own: of options there is a list of those known to harm nowhere.
+ * See cdi.h: which paths and devices of the host a spec must not give to containers, and what a mount's
+ * options mean. Engines mount as root, each with options of its own, so only options known to be harmless are
+ * allowed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +10,14 @@
 #include "furthernode.h"
 #include "path.h"
 
-/* /var/run is a link to /run on every host of today. */
+/* Without «/var» in /var/run, which is a link to /run on every current host. */
 static const char *
 without_var(const char *path)
 {
 	return text_starts(path, "/var/run") && (path[8] == '/' || path[8] == '\0') ? path + 4 : path;
 }
 
-/* «component» with the slash before it. */
+/* True if the path has the component, given with its leading slash. */
 static bool
 has_component(const char *path, const char *component)
 {
@@ -30,8 +31,8 @@ has_component(const char *path, const char *component)
 }
 
 /*
- * Sources whose use is as good as root on the host, with what is above and
- * beneath them: control of engines and services, passwords, and our own files.
+ * Sources that let a container become root on the host, along with what is above and beneath them: control of
+ * engines and services, passwords, and gpuhelper's own files.
  */
 const char *
 cdi_host_control(const char *path)
@@ -49,7 +50,7 @@ cdi_host_control(const char *path)
 	static const char *const secrets[] = { "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/security/opasswd",
 		"/etc/krb5.keytab", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/wireguard",
 		"/etc/NetworkManager/system-connections", "/run/credentials", "/run/secrets", NULL };
-	/* in anybody's home, wherever that is */
+	/* in any home, wherever it is */
 	static const char *const keys[] = { "/.ssh", "/.gnupg", "/.kube", "/.docker", "/.aws", NULL };
 	const char *run = without_var(path);
 	size_t i;
@@ -63,11 +64,14 @@ cdi_host_control(const char *path)
 	for (i = 0; keys[i] != NULL; i++)
 		if (has_component(path, keys[i]))
 			return keys[i] + 1;
-	/* a whole home has them */
+	/* a whole home contains them */
 	return strcmp(path, "/home") == 0 || (path_is_beneath(path, "/home") && path_depth(path) == 2) ? "/home" : NULL;
 }
 
-/* Who writes there has the host run what he likes.  Nodes of GPUs are written by everyone who may use them. */
+/*
+ * Whoever can write there can make the host run anything. Nodes of GPUs are an exception: their users write
+ * to them.
+ */
 const char *
 cdi_host_own(const char *path)
 {
@@ -111,13 +115,13 @@ cdi_target_wrong(const struct cdi_mount *m)
 		return "/, /proc and /sys can't be mounted over";
 	if (text_among(target, own_dev))
 		return "this directory is the runtime's to make";
-	/* links to devices are mounted by drivers; anything else there would be taken for one */
+	/* drivers mount links to devices there; anything else would be taken for a device */
 	if (path_is_beneath(target, "/dev") && (m->host_path == NULL || !path_is_beneath(m->host_path, "/dev")))
 		return "beneath /dev, and hostPath is not";
 	return NULL;
 }
 
-/* Runtimes take the last word. */
+/* The last word counts, as it does for runtimes. */
 bool
 cdi_mount_writable(const struct cdi_mount *m)
 {
@@ -130,7 +134,10 @@ cdi_mount_writable(const struct cdi_mount *m)
 	return writable;
 }
 
-/* Devices that are the host's memory, its disks or its console, whatever name they get (Linux's devices.txt). */
+/*
+ * Why a device is dangerous by its number: the host's memory, disks or console, whatever its name (Linux's
+ * devices.txt).
+ */
 const char *
 cdi_host_device(char type, int64_t major, int64_t minor)
 {
@@ -151,7 +158,7 @@ cdi_host_device(char type, int64_t major, int64_t minor)
 	return NULL;
 }
 
-/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
+/* The same by name, for a spec without numbers; also for a directory of such nodes. */
 const char *
 cdi_host_node(const char *path)
 {

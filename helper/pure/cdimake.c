@@ -1,11 +1,11 @@
-/* See cdimake.h. */
+/* See cdimake.h. Assumes valid names: it checks none. */
 #include "cdimake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one element more at the end of *v, which has n of that size, zeroed; NULL: no memory. */
+/* Makes room for one more element at the end of *v. The element is zeroed; NULL if memory is short. */
 static void *
 one_more(void *v, size_t n, size_t size)
 {
@@ -98,7 +98,7 @@ cdi_make_gid(struct cdi_edits *e, uint32_t gid)
 	return true;
 }
 
-/* specs-go and pkg/cdi/version.go: when what is used came */
+/* The lowest version that has all that is used, by specs-go and pkg/cdi/version.go. */
 static const char *
 version_needed(const struct cdi_spec *s)
 {
@@ -113,7 +113,7 @@ version_needed(const struct cdi_spec *s)
 }
 
 static void
-put_list(struct buf *b, const struct strlist *l)
+write_list(struct buf *b, const struct strlist *l)
 {
 	size_t i;
 
@@ -125,7 +125,7 @@ put_list(struct buf *b, const struct strlist *l)
 	buf_puts(b, "]");
 }
 
-/* Before a member or an element: a comma where there was one before, and a new line. */
+/* Begins a member or element: a comma if one came before, and a new line. */
 static void
 next_line(struct buf *b, bool *first, const char *indent)
 {
@@ -154,13 +154,13 @@ put_mount(struct buf *b, const struct cdi_mount *m)
 	buf_puts(b, ", \"containerPath\": ");
 	buf_json(b, m->container_path);
 	buf_puts(b, ", \"options\": ");
-	put_list(b, &m->options);
+	write_list(b, &m->options);
 	buf_puts(b, "}");
 }
 
-/* The members of containerEdits; «indent» is that of its brace. */
+/* Writes the members of containerEdits. «indent» is that of its brace. */
 static void
-put_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
+write_spec_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
 {
 	char inner[16], element[16];
 	bool first = true, head;
@@ -172,7 +172,7 @@ put_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
 	if (e->env.n > 0) {
 		next_line(b, &first, inner);
 		buf_puts(b, "\"env\": ");
-		put_list(b, &e->env);
+		write_list(b, &e->env);
 	}
 	if (e->nodes > 0) {
 		next_line(b, &first, inner);
@@ -220,7 +220,7 @@ cdi_make_text(const struct cdi_spec *s)
 	buf_puts(&b, ",\n");
 	if (has_edits(&s->edits)) {
 		buf_puts(&b, "  ");
-		put_edits(&b, &s->edits, "  ");
+		write_spec_edits(&b, &s->edits, "  ");
 		buf_puts(&b, ",\n");
 	}
 	buf_puts(&b, "  \"devices\": [");
@@ -229,7 +229,7 @@ cdi_make_text(const struct cdi_spec *s)
 		buf_puts(&b, "{\"name\": ");
 		buf_json(&b, s->device[i].name);
 		buf_puts(&b, ", ");
-		put_edits(&b, &s->device[i].edits, "    ");
+		write_spec_edits(&b, &s->device[i].edits, "    ");
 		buf_puts(&b, "}");
 	}
 	buf_puts(&b, "\n  ]\n}\n");

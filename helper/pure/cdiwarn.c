@@ -1,9 +1,8 @@
 /*
- * What of a valid spec its reader should look at before a host uses it: nodes of no
- * GPU driver that is known here, mounts that may be written, and hooks that are no vendor's known ones.  Lists of
- * what is known, for what is bad has too many names.  A helper takes the spec all the
- * same: it judges nodes by their numbers (furthernode.h), and runs hooks only where
- * gpuhelper.conf says so.
+ * Warnings about a valid spec, which an administrator should look at before a host uses it: nodes of no known
+ * GPU driver, writable mounts, and hooks that are no known vendor's. Goes by lists of what is known to be
+ * good, because bad things have too many names. The helper accepts the spec nevertheless: it judges nodes by
+ * their numbers (furthernode.h), and runs hooks only if gpuhelper.conf allows it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +19,7 @@ struct warning {
 	const char *at;		/* "devices[0].containerEdits" */
 };
 
-/* Has worse been said of this element, or of a member of it? */
+/* True if this element, or a member of it, has a worse fault. */
 static bool
 is_told(const struct cdi_faults *f, const char *path)
 {
@@ -41,7 +40,7 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 	unsigned word;
 
 	snprintf(path, sizeof(path), "%s.deviceNodes[%zu]", w->at, i);
-	/* one that nothing may be done with is no way to anything */
+	/* a node without any permission gives access to nothing */
 	if ((n->permissions != NULL && strcmp(n->permissions, "none") == 0) || is_told(w->f, path))
 		return;
 	if (!further_path_known(cdi_node_source(n), &word))
@@ -56,7 +55,7 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 		    "[ \"%s\" ]", cdi_node_source(n), further_word_name(word));
 }
 
-/* Sockets of the driver's own services, which are mounted without a word about writing. */
+/* Sockets of the driver's own services, which need no mount option to be written to. */
 static bool
 is_of_services(const char *path)
 {
@@ -91,7 +90,10 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 		    "written, a grant does not", m->host_path);
 }
 
-/* An ldconfig that is not the host's own would be a program like any other; a container, another's. */
+/*
+ * True if the hook names an ldconfig other than the host's, which may be any program, or another container
+ * than its own.
+ */
 static bool
 names_another(const struct cdi_hook *h)
 {
@@ -103,21 +105,21 @@ names_another(const struct cdi_hook *h)
 	for (i = 0; i < h->args.n; i++) {
 		/* Go's programs take one dash for two */
 		arg = h->args.v[i] + (text_starts(h->args.v[i], "--") ? 1 : 0);
-		/* another container than the one that the runtime tells of */
+		/* another container than the runtime's */
 		if (text_starts(arg, "-container-spec"))
 			return true;
 		if (!text_starts(arg, "-ldconfig-path"))
 			continue;
 		value = strchr(arg, '=');
 		value = value != NULL ? value + 1 : i + 1 < h->args.n ? h->args.v[i + 1] : "";
-		/* «@» says that it is the host's and not the image's */
+		/* «@» means the host's ldconfig instead of the image's */
 		if (*value != '@' || !text_among(value + 1, own))
 			return true;
 	}
 	return false;
 }
 
-/* Programs of NVIDIA's and AMD's tool kits, by their names and what they are told to do. */
+/* True for the programs of NVIDIA's and AMD's tool kits, by name and subcommand. */
 static bool
 is_known_hook(const struct cdi_hook *h)
 {

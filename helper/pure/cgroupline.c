@@ -1,4 +1,4 @@
-/* See cgroupline.h.  The kernel's text; no cgroup has a line break in its name. */
+/* See cgroupline.h. Assumes the kernel's text, in which no cgroup's name has a line break. */
 #include "cgroupline.h"
 
 #include <string.h>

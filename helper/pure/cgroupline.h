@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 struct cgroup_line {
-	const char *controllers;	/* "" for v2, "cpu,cpuacct", "name=systemd" */
-	const char *path;		/* from the root of the reader's cgroup namespace: may begin with "/.." */
+	const char *controllers;	/* "" (v2), "cpu,cpuacct", "name=systemd" */
+	const char *path;		/* from the root of the reader's cgroup namespace; may begin with "/.." */
 };
 
 /*
- * Takes the next «hierarchy:controllers:path» off *rest, in place; false at the
- * end.  What is no such line is passed over.  A path may hold colons.
+ * Splits the next line «hierarchy:controllers:path» off *rest, in place. False at the end. Skips other lines.
+ * A path may contain colons.
  */
 bool cgroup_line_next(char **rest, struct cgroup_line *line);
 

@@ -1,4 +1,4 @@
-/* See chore.h. */
+/* See chore.h. Computes only. */
 #include "chore.h"
 
 #include <stdio.h>
@@ -46,9 +46,9 @@ chores_free(struct chores *c)
 	*c = (struct chores){ 0 };
 }
 
-/* Numbers of 64 bits are text: JSON's may not hold them. */
+/* Writes 64-bit numbers as text, because JSON readers may lose digits. */
 static void
-write_process(struct jsonout *j, const char *key, const struct process_id *p)
+write_process_id(struct jsonout *j, const char *key, const struct process_id *p)
 {
 	char start[24];
 
@@ -79,8 +79,8 @@ write_one(struct jsonout *j, const struct chore *c)
 		jsonout_end(j, "]");
 	}
 	jsonout_end(j, "]");
-	write_process(j, "init", &c->init);
-	write_process(j, "by", &c->by);
+	write_process_id(j, "init", &c->init);
+	write_process_id(j, "by", &c->by);
 	jsonout_end(j, "}");
 }
 

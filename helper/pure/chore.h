@@ -1,12 +1,10 @@
 /*
- * What the helper has its caller do, with the caller's rights: to end a
- * container's access to device nodes takes CAP_SYS_ADMIN, to end its processes
- * signals, and the helper has neither: its filter lets it end its own children
- * alone.  It gives chores only to root of the host, who could do all of this anyway.
- *
- * Whoever does one holds the lock CHORE_LOCK of the lease meanwhile, and first looks
- * into the lease: one that was stalled and comes late must not undo what another
- * has done since.
+ * Chores: what the helper has its caller do with the caller's rights. To take a container's access to device
+ * nodes away needs CAP_SYS_ADMIN, and to end its processes needs signals. The helper has neither: its filter
+ * lets it end only its own children. It gives chores only to the host's root, who could do all of this
+ * anyway.
+ * Whoever does a chore holds the lease's lock CHORE_LOCK meanwhile, and first reads the lease: a process that
+ * stalled and comes late must not undo what another has done since.
  */
 #ifndef GPUHELPER_PURE_CHORE_H
 #define GPUHELPER_PURE_CHORE_H
@@ -20,12 +18,12 @@
 #include "processid.h"
 #include "text.h"
 
-#define CHORE_LOCK "gate-"	/* and the lease's key: a file beneath /run/gpuhelper/locks */
+#define CHORE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
 
 enum chore_kind {
-	CHORE_SHUT,	/* the container may not open these nodes any more */
-	CHORE_OPEN,	/* it may again */
-	CHORE_CLEAR,	/* end all processes in its cgroups but its first one; then CHORE_SHUT */
+	CHORE_SHUT,	/* take the container's access to these nodes away */
+	CHORE_OPEN,	/* give it back */
+	CHORE_CLEAR,	/* end all processes in its cgroups except its first one; then CHORE_SHUT */
 	CHORE_STOP,	/* end its first process */
 };
 #define CHORE_KINDS 4
@@ -33,15 +31,15 @@ extern const char *const chore_kind_names[CHORE_KINDS];
 
 struct chore {
 	enum chore_kind kind;
-	char lease[65];			/* key of the lease that it is for */
-	char *file;			/* name of that one's file, beneath /run/gpuhelper/leases */
+	char lease[65];			/* key of the lease */
+	char *file;			/* name of the lease's file in /run/gpuhelper/leases */
 	char *id;			/* container id, for messages */
 	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
-	struct strlist cgroups;		/* the container's own, likewise */
+	struct strlist cgroups;		/* the container's own cgroups, likewise */
 	struct devnum *node;
 	size_t nodes;
 	struct process_id init;		/* the container's first process */
-	struct process_id by;		/* who is to do it, as the lease says while it is still to be done */
+	struct process_id by;		/* the process that is to do it; the lease names it until it is done */
 };
 
 struct chores {
@@ -49,13 +47,13 @@ struct chores {
 	size_t n;
 };
 
-/* A new one to be filled in, valid until the next one is added; NULL: no memory. */
+/* Adds a chore to fill in, valid until the next call. NULL if memory is short. */
 struct chore *chores_add(struct chores *c);
 bool chore_add_node(struct chore *c, uint32_t major, uint32_t minor);
 void chores_free(struct chores *c);
 #define autochores __attribute__((cleanup(chores_free)))
 
-/* As an array of JSON. */
+/* Writes the chores as a JSON array. */
 void chores_write(struct jsonout *j, const char *key, const struct chores *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* See choreread.h. */
+/* See choreread.h. Accepts only what chores_write() writes. */
 #include "choreread.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 static bool
-read_number(const json_t *j, uint32_t *out)
+read_pid(const json_t *j, uint32_t *out)
 {
 	json_int_t v = json_integer_value(j);
 
@@ -20,7 +20,7 @@ read_process(const json_t *j, struct process_id *out)
 	const char *start = json_string_value(json_array_get(j, 1));
 	uint32_t pid;
 
-	if (json_array_size(j) != 2 || !read_number(json_array_get(j, 0), &pid) || pid > INT32_MAX || start == NULL ||
+	if (json_array_size(j) != 2 || !read_pid(json_array_get(j, 0), &pid) || pid > INT32_MAX || start == NULL ||
 	    !text_u64(start, UINT64_MAX, &out->start))
 		return false;
 	out->pid = (pid_t)pid;
@@ -46,14 +46,14 @@ read_lists(const json_t *j, struct chore *c)
 		if (!json_is_string(item) || !strlist_add(&c->cgroups, json_string_value(item), SIZE_MAX))
 			return false;
 	json_array_foreach(nodes, i, item)
-		if (json_array_size(item) != 2 || !read_number(json_array_get(item, 0), &major) ||
-		    !read_number(json_array_get(item, 1), &minor) || !chore_add_node(c, major, minor))
+		if (json_array_size(item) != 2 || !read_pid(json_array_get(item, 0), &major) ||
+		    !read_pid(json_array_get(item, 1), &minor) || !chore_add_node(c, major, minor))
 			return false;
 	return json_is_array(cgroups) && json_is_array(nodes);
 }
 
 static bool
-read_one(const json_t *j, struct chore *c)
+read_chore(const json_t *j, struct chore *c)
 {
 	const char *kind = json_string_value(json_object_get(j, "do"));
 	const char *lease = json_string_value(json_object_get(j, "lease"));
@@ -80,7 +80,7 @@ chores_unpack(const json_t *j, struct chores *c)
 
 	*c = (struct chores){ 0 };
 	json_array_foreach(j, i, item)
-		if ((one = chores_add(c)) == NULL || !read_one(item, one))
+		if ((one = chores_add(c)) == NULL || !read_chore(item, one))
 			return false;
 	return json_is_array(j);
 }

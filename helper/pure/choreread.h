@@ -1,4 +1,4 @@
-/* Chores (chore.h), read back by who is to do them. */
+/* Reads chores (chore.h) back, for the process that is to do them. */
 #ifndef GPUHELPER_PURE_CHOREREAD_H
 #define GPUHELPER_PURE_CHOREREAD_H
 
@@ -6,7 +6,7 @@
 
 #include "chore.h"
 
-/* Of what chores_write() wrote; false for what it would not have made.  chores_free() in either case. */
+/* Reads what chores_write() wrote. False for anything else. The caller calls chores_free() in any case. */
 bool chores_unpack(const json_t *j, struct chores *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a verified token says (judge/token.h), and the limits of tokens and keys. */
+/* The claims of a verified token (judge/token.h), and limits of tokens and keys. */
 #ifndef GPUHELPER_PURE_CLAIMS_H
 #define GPUHELPER_PURE_CLAIMS_H
 
@@ -8,17 +8,17 @@
 
 #define TOKEN_MAX 8192		/* bytes of a token */
 #define JWKS_MAX (256 * 1024)	/* bytes of an issuer's keys */
-#define TOKEN_LEEWAY 60		/* seconds that our clock and the issuer's may differ */
-#define TOKEN_MAX_AGE 3600	/* default of max_age, for who reads the settings */
+#define TOKEN_LEEWAY 60		/* seconds that our clock and the issuer's may differ by */
+#define TOKEN_MAX_AGE 3600	/* default of max_age, in seconds */
 
 struct token_claims {
 	char *team, *pipeline;	/* never NULL or "" */
-	char *job;		/* NULL: it names none */
+	char *job;		/* NULL: the token has none */
 	struct instance_vars instance_vars;
 	int64_t iat, exp;
 	/*
-	 * SHA-256, hex, of what all spellings of one token have in common: for whoever remembers used tokens.  The hash
-	 * of the token's bytes is no good for that, because anyone who holds an ES256 token can turn it into a second
+	 * SHA-256, in hex, of what all spellings of one token have in common, for remembering used tokens.
+	 * The hash of the token's bytes does not do: anyone who has an ES256 token can turn it into a second
 	 * valid one (see jwk_signature_normalise()).
 	 */
 	char once[65];
@@ -26,7 +26,7 @@ struct token_claims {
 
 void token_claims_free(struct token_claims *c);
 
-/* SHA-256 of a token's bytes, hex: how the audit log names one, refused or not. */
+/* The SHA-256 of a token's bytes, in hex: the audit log names tokens by it, refused ones included. */
 void token_hash(const char *token, char hex[65]);
 
 #endif

@@ -1,4 +1,4 @@
-/* See conffault.h.  The text of a fault may quote the file: only what can be shown is kept. */
+/* See conffault.h. A fault may quote the file, so only printable text is kept. */
 #include "conffault.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-#define FAULTS_MAX 10000	/* that are kept: one for each of a policy's folders, and more */
+#define FAULTS_MAX 10000	/* kept: one for each folder of a policy, and more */
 
 void
 fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)

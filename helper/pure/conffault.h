@@ -1,4 +1,4 @@
-/* What is wrong with a file of /etc/gpuhelper: all of it, each with its line. */
+/* The faults of a file in /etc/gpuhelper, each with its line. */
 #ifndef GPUHELPER_PURE_CONFFAULT_H
 #define GPUHELPER_PURE_CONFFAULT_H
 
@@ -11,13 +11,13 @@
 
 /* What is wrong with a file, all of it, in the order of lines as found. */
 struct fault {
-	unsigned line;		/* 0: the file as a whole */
+	unsigned line;		/* 0: the whole file */
 	bool warning;
 	char text[512];
 };
 struct faults {
 	struct fault *v;
-	size_t n, errors;	/* errors: those that are no warnings */
+	size_t n, errors;	/* errors: without warnings */
 };
 void fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

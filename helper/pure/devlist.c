@@ -1,21 +1,21 @@
-/* See devlist.h. */
+/* See devlist.h. Assumes the kernel's text. */
 #include "devlist.h"
 
 #include <string.h>
 
 #include "text.h"
 
-/* A line taken apart. */
+/* One line, parsed. */
 struct line {
 	char type;
 	bool any_major, any_minor;
 	uint32_t major, minor;
-	bool opens;		/* it is about reading or writing, and not only about making nodes */
+	bool opens;		/* allows reading or writing, not only mknod(2) */
 };
 
-/* «*» or a number, up to «end». */
+/* Parses «*» or a number up to «end». */
 static bool
-read_number(const char **at, char end, bool *any, uint32_t *n)
+parse_number(const char **at, char end, bool *any, uint32_t *n)
 {
 	const char *s = *at, *stop = strchr(s, end);
 	char number[16];
@@ -29,20 +29,20 @@ read_number(const char **at, char end, bool *any, uint32_t *n)
 	return *any || text_u32(number, 0, UINT32_MAX, n);
 }
 
-/* «c 195:0 rw», «c *:* m», «a *:* rwm»; false for what is none. */
+/* Parses «c 195:0 rw», «c *:* m», «a *:* rwm». False for anything else. */
 static bool
-read_line(const char *s, struct line *out)
+parse_rule(const char *s, struct line *out)
 {
 	size_t n;
 
 	*out = (struct line){ .type = *s };
 	if (strchr("abc", *s) == NULL || s[1] != ' ')
 		return false;
-	/* of block devices nobody asks */
+	/* nobody asks about block devices */
 	if (*s == 'b')
 		return true;
 	s += 2;
-	if (!read_number(&s, ':', &out->any_major, &out->major) || !read_number(&s, ' ', &out->any_minor, &out->minor))
+	if (!parse_number(&s, ':', &out->any_major, &out->major) || !parse_number(&s, ' ', &out->any_minor, &out->minor))
 		return false;
 	n = strcspn(s, "\n");
 	out->opens = strcspn(s, "rw") < n;
@@ -54,7 +54,7 @@ line_allows(const char *text, uint32_t major, uint32_t minor)
 {
 	struct line l;
 
-	if (!read_line(text, &l))
+	if (!parse_rule(text, &l))
 		return true;
 	return l.type != 'b' && l.opens && (l.any_major || l.major == major) && (l.any_minor || l.minor == minor);
 }
@@ -64,7 +64,7 @@ line_is_wide(const char *text, const struct devmajors *majors)
 {
 	struct line l;
 
-	if (!read_line(text, &l) || l.type == 'a')
+	if (!parse_rule(text, &l) || l.type == 'a')
 		return true;
 	return l.type != 'b' && l.opens && (l.any_major || (l.any_minor && devmajors_is_gpu(majors, l.major)));
 }

@@ -1,18 +1,21 @@
-/* devices.list of cgroup v1: what its members may open (Documentation/admin-guide/cgroup-v1/devices.rst). */
+/*
+ * devices.list of cgroup v1: which devices a cgroup's members may open
+ * (Documentation/admin-guide/cgroup-v1/devices.rst).
+ */
 #ifndef GPUHELPER_PURE_DEVLIST_H
 #define GPUHELPER_PURE_DEVLIST_H
 
 #include "gpu.h"
 
 /*
- * True if the character device may be read or written; a line that is not
- * understood lets everything be, but for one about block devices.
+ * True if the list allows reading or writing the character device. A line that is not understood counts as
+ * allowing it, unless it is about block devices.
  */
 bool devlist_allows(const char *list, uint32_t major, uint32_t minor);
 
 /*
- * True if a line lets nodes of GPUs be read or written whatever their minor is: then
- * the list keeps nobody from a GPU that is not his.  Likewise for a line that is not understood.
+ * True if a line allows reading or writing GPU nodes of every minor number: the list then keeps nobody from
+ * GPUs that others hold. A line that is not understood counts as such.
  */
 bool devlist_is_wide(const char *list, const struct devmajors *majors);
 

@@ -1,10 +1,10 @@
-/* See devrules.h.  Values in, values out; what a rule means is the runtime's and the kernel's to say. */
+/* See devrules.h. Computes only: runtimes and the kernel define what a rule means. */
 #include "devrules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* GPU majors that are fixed, for a driver that is loaded after the container was made. */
+/* Fixed majors of GPUs, for a driver that is loaded after the container was created. */
 static const uint32_t fixed_majors[] = { 195, 226, 261 };
 
 static const struct devrule deny_all = { .allow = false, .type = 'a', .major = DEVRULE_ANY, .minor = DEVRULE_ANY,
@@ -31,7 +31,7 @@ devplan_add(struct devplan *p, const struct devrule *r)
 }
 
 static void
-keep(struct devplan *p, size_t old)
+keep_rule(struct devplan *p, size_t old)
 {
 	add_step(p, &(struct devplan_step){ .keep = true, .old = old });
 }
@@ -65,17 +65,17 @@ take_access(char access[4], const char *gone)
 	access[o] = '\0';
 }
 
-/* Does the later rule take back what r says?  For the kernel and runc only one about the very same devices does. */
+/* True if the later rule undoes r. For the kernel and runc only a rule for the very same devices does. */
 static bool
 takes_back(const struct devrule *later, const struct devrule *r)
 {
 	if (later->allow == r->allow || later->type != r->type || later->major != r->major)
 		return false;
-	/* a hole in all minors of all majors: no runtime but crun can punch it, so all of it goes */
+	/* only crun can make an exception from all devices, so the whole allowance goes */
 	return later->minor == r->minor || (r->allow && r->major == DEVRULE_ANY && r->minor == DEVRULE_ANY);
 }
 
-/* What of rule k is in the final set. */
+/* What the rules after number k leave of it. */
 static struct devrule
 left_at_end(const struct devrule *rules, size_t n, size_t k)
 {
@@ -87,9 +87,9 @@ left_at_end(const struct devrule *rules, size_t n, size_t k)
 	return r;
 }
 
-/* Exact majors in place of a wildcard over all of them; GPUs' are left out. */
+/* Replaces a wildcard over all majors by exact majors, except those of GPUs. */
 static void
-give_back(struct devplan *p, struct devrule r, const struct devmajors *m)
+allow_exact_majors(struct devplan *p, struct devrule r, const struct devmajors *m)
 {
 	size_t i;
 
@@ -102,7 +102,7 @@ give_back(struct devplan *p, struct devrule r, const struct devmajors *m)
 	}
 }
 
-/* Making nodes of any kind (mknod, without opening them) is what runtimes always allow. */
+/* True if the rule allows opening. Runtimes always allow mknod(2) for any device. */
 static bool
 lets_open(const struct devrule *r)
 {
@@ -120,16 +120,19 @@ hide_in_allow_list(const struct devrule *rules, size_t n, size_t from, const str
 		if (!r->allow || r->type != 'c' || !lets_open(r) ||
 		    (r->major != DEVRULE_ANY && (r->major < 0 || r->major > UINT32_MAX ||
 		    !devmajors_is_gpu(m, (uint32_t)r->major)))) {
-			keep(out, i);
+			keep_rule(out, i);
 			continue;
 		}
 		out->changed = true;
 		if (r->major == DEVRULE_ANY)
-			give_back(out, left_at_end(rules, n, i), m);
+			allow_exact_majors(out, left_at_end(rules, n, i), m);
 	}
 }
 
-/* Denied in full by a rule after which nothing is allowed: so we left it, the last time. */
+/*
+ * True if a rule denies the major in full and no later one allows it again: the result of an earlier run of
+ * this code.
+ */
 static bool
 is_denied(const struct devrule *rules, size_t n, size_t from, uint32_t major)
 {
@@ -168,7 +171,10 @@ deny_majors(const struct devrule *rules, size_t n, size_t from, const struct dev
 	}
 }
 
-/* An allow-list that says what the default-allow set said, but for GPUs; of a major with a hole in it, nothing. */
+/*
+ * Turns a default-allow set into an allow-list of the same devices without GPUs. A major of which some are
+ * denied is left out.
+ */
 static void
 turn_around(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)
 {
@@ -197,7 +203,7 @@ devrules_keep(size_t n, struct devplan *out)
 
 	*out = (struct devplan){ 0 };
 	for (i = 0; i < n; i++)
-		keep(out, i);
+		keep_rule(out, i);
 }
 
 void
@@ -207,7 +213,7 @@ devrules_hide_gpus(const struct devrule *rules, size_t n, const struct devmajors
 	size_t from = 0, i;
 	bool default_allow = false;
 
-	/* a rule of type 'a' makes all before it void (kernel: security/device_cgroup.c) */
+	/* a rule of type 'a' overrides all before it (kernel: security/device_cgroup.c) */
 	for (i = 0; i < n; i++)
 		if (rules[i].type == 'a') {
 			from = i + 1;
@@ -218,14 +224,14 @@ devrules_hide_gpus(const struct devrule *rules, size_t n, const struct devmajors
 		turn_around(rules, n, from, majors, out);
 		return;
 	}
-	/* without one, runc begins by denying all and crun by allowing all: say it */
+	/* without such a rule, runc starts from denying all and crun from allowing all, so add one */
 	if (from == 0)
 		devplan_add(out, &deny_all);
 	for (i = 0; i < from; i++)
-		keep(out, i);
+		keep_rule(out, i);
 	if (default_allow) {
 		for (; i < n; i++)
-			keep(out, i);
+			keep_rule(out, i);
 		deny_majors(rules, n, from, majors, out);
 	} else
 		hide_in_allow_list(rules, n, from, majors, out);

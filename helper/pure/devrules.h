@@ -1,6 +1,6 @@
 /*
- * Device-cgroup rules of a spec (linux.resources.devices), read the way runc
- * and crun do: in order, into one final set.
+ * Device-cgroup rules of a spec (linux.resources.devices), read as runc and crun do: in order, into one final
+ * set.
  */
 #ifndef GPUHELPER_PURE_DEVRULES_H
 #define GPUHELPER_PURE_DEVRULES_H
@@ -14,14 +14,14 @@
 struct devrule {
 	bool allow;
 	char type;		/* 'a', 'b' or 'c' */
-	int64_t major, minor;	/* DEVRULE_ANY: every one */
+	int64_t major, minor;	/* DEVRULE_ANY: all */
 	char access[4];		/* of "rwm", in that order */
 };
 
-/* Which of the old rules stay, and what is put at or after them. */
+/* Which old rules stay, and the rules to add between or after them. */
 struct devplan {
 	struct devplan_step {
-		bool keep;		/* old rule number «old» as it is; else the new one */
+		bool keep;		/* keep old rule number «old»; else add «rule» */
 		size_t old;
 		struct devrule rule;
 	} *v;
@@ -31,17 +31,15 @@ struct devplan {
 };
 
 /*
- * Takes every GPU node out of the final set.  Rules that do not begin with one
- * for all devices are put behind a denial of all, which is what runc takes for
- * granted and crun does not.  Allow-list: an allow that covers
- * one is dropped, the rest of a wildcard comes back as exact majors, since a
- * runtime can't punch a hole into a wildcard.  Default-allow: denials of the GPU
- * majors go last; or, with «granted», where exact allows are to follow, the set
- * becomes an allow-list of the other majors that the kernel has.
+ * Removes every GPU node from the final set. If the rules do not begin with one for all devices, puts a
+ * denial of all first, which runc assumes and crun does not. In an allow-list, drops each rule that covers a
+ * GPU; a wildcard is replaced by exact majors, because runtimes can't make exceptions from a wildcard. In a
+ * default-allow set, adds denials of the GPU majors at the end or, with «granted», when exact allows will
+ * follow, turns the set into an allow-list of the kernel's other majors.
  */
 void devrules_hide_gpus(const struct devrule *rules, size_t n, const struct devmajors *majors, bool granted,
     struct devplan *out);
-/* All n old rules, untouched. */
+/* Keeps all n old rules. */
 void devrules_keep(size_t n, struct devplan *out);
 void devplan_add(struct devplan *p, const struct devrule *r);
 void devplan_free(struct devplan *p);

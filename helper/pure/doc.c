@@ -1,7 +1,6 @@
 /*
- * See doc.h.  Reads text that its author may have written to hurt us: no
- * recursion on his depth without a bound, no work beyond n log n, no byte read
- * past the end.
+ * See doc.h. The text's author may be hostile: bounds recursion, does no more than n log n work, and must
+ * never read past the end.
  */
 #include "doc.h"
 
@@ -43,7 +42,7 @@ space(struct scan *s)
 		s->at++;
 }
 
-/* The byte at the cursor, -1 at the end. */
+/* The byte at the cursor; -1 at the end. */
 static int
 peek(const struct scan *s)
 {
@@ -71,7 +70,7 @@ new_node(struct scan *s, enum doc_kind kind)
 	return d->nodes++;
 }
 
-/* Why new_node() gave none. */
+/* Refuses with the reason for which new_node() failed. */
 static int
 no_node(struct scan *s)
 {
@@ -97,7 +96,10 @@ hex4(const char *p, uint32_t *v)
 	return 0;
 }
 
-/* One \uXXXX or a surrogate pair of two, from the 'u'; bytes used (4 or 10 more than the 'u'), 0 if malformed. */
+/*
+ * Parses one \uXXXX, or two that form a surrogate pair, from the 'u'. Returns the bytes after that 'u' (4 or
+ * 10); 0 if malformed.
+ */
 static size_t
 unicode_escape(const char *p, size_t left, uint32_t *cp)
 {
@@ -113,7 +115,7 @@ unicode_escape(const char *p, size_t left, uint32_t *cp)
 	return 11;
 }
 
-/* A string from its opening quote; the whole document is known to be UTF-8. */
+/* Scans a string from its opening quote. The whole document is known to be UTF-8. */
 static int
 scan_string(struct scan *s, uint32_t n)
 {
@@ -208,7 +210,7 @@ key_order(const void *a, const void *b)
 	return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-/* No two keys of an object may be the same: whoever reads the file next might take the other one. */
+/* Refuses duplicate keys in an object, because the next reader of the file may use the other one. */
 static int
 no_duplicates(struct scan *s, uint32_t obj)
 {
@@ -242,7 +244,7 @@ no_duplicates(struct scan *s, uint32_t obj)
 
 static int scan_value(struct scan *s, unsigned depth, uint32_t *out);
 
-/* The members of an object or the elements of an array, from the byte after the opening one. */
+/* Scans the members of an object or the elements of an array, from the byte after the opening bracket. */
 static int
 scan_items(struct scan *s, uint32_t n, unsigned depth)
 {
@@ -413,7 +415,7 @@ utf8_put(char *out, uint32_t cp)
 	return 4;
 }
 
-/* The bytes that the next one or the next escape of a scanned string stands for: at most 4, fewer than it is long. */
+/* Decodes the next byte or escape of a scanned string into at most 4 bytes, never more than it took. */
 static size_t
 next_bytes(const char **p, const char *end, char out[4])
 {
@@ -433,7 +435,7 @@ next_bytes(const char **p, const char *end, char out[4])
 	return 1;
 }
 
-/* The bytes of a scanned string; they may hold a NUL. */
+/* Decodes a scanned string, which may contain a NUL. */
 static char *
 unescape(const struct doc *d, uint32_t n, size_t *len)
 {
@@ -468,7 +470,7 @@ doc_string(const struct doc *d, uint32_t n)
 	return s;
 }
 
-/* Without memory: a key that is not found for want of it would be one that is not there. */
+/* Compares without allocating: if memory were short, a key would seem to be absent. */
 static bool
 begins(const char *p, const char *end, const char *s, bool whole)
 {

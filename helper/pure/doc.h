@@ -1,13 +1,10 @@
 /*
- * A JSON document (RFC 8259) kept as the bytes it came in.
- *
- * A config.json must leave us as it came, save for what we change: numbers
- * above 2^63, reals, the order of keys, every byte.  So it is never turned into
- * values and back: it is scanned once into nodes that say where things lie, and
- * changes are replacements of byte ranges.
- *
- * Strict: one document, well-formed UTF-8, no duplicate keys anywhere (compared
- * after unescaping), no BOM, no comments, at most DOC_DEPTH deep.
+ * A JSON document (RFC 8259), kept as the bytes it came in.
+ * A config.json must stay as it came, except for our changes: numbers above 2^63, reals, the order of keys,
+ * every byte. So it is never turned into values and back. It is scanned once into nodes that say where things
+ * are, and changes replace ranges of bytes.
+ * Strict: one document, well-formed UTF-8, no duplicate keys (compared after unescaping), no BOM, no
+ * comments, at most DOC_DEPTH deep.
  */
 #ifndef GPUHELPER_PURE_DOC_H
 #define GPUHELPER_PURE_DOC_H
@@ -38,31 +35,34 @@ struct doc {
 	size_t len;
 	struct doc_node *node;	/* node[0] is the document */
 	uint32_t nodes, cap;
-	size_t refused_at;	/* where doc_parse() gave up */
+	size_t refused_at;	/* where doc_parse() stopped */
 };
 
-/* Scans len bytes, which must outlive d.  -1: not such a document, with the place as line and column. */
+/* Scans len bytes, which must outlive d. 0, or -1 with *why, which has line and column of the fault. */
 int doc_parse(struct doc *d, const char *text, size_t len, struct why *why);
 void doc_free(struct doc *d);
 #define autodoc __attribute__((cleanup(doc_free)))
 
 /* The value of a member; DOC_NONE if obj is DOC_NONE, no object, or has no such key. */
 uint32_t doc_get(const struct doc *d, uint32_t obj, const char *key);
-/* True if n is there and of this kind. */
+/* True if n exists and is of this kind. */
 bool doc_is(const struct doc *d, uint32_t n, enum doc_kind kind);
-/* First element of an array or first key of an object; DOC_NONE if there is none (or n is neither). */
+/* The first element of an array, or first key of an object; DOC_NONE if there is none. */
 uint32_t doc_first(const struct doc *d, uint32_t n);
 uint32_t doc_next(const struct doc *d, uint32_t n);
 /* The value that belongs to a key node. */
 uint32_t doc_value(const struct doc *d, uint32_t key);
 
-/* The text of a string, unescaped; the caller frees.  NULL: no string, one with a NUL in it, or no memory. */
+/*
+ * The unescaped text of a string, which the caller frees. NULL if n is no string or contains a NUL, or memory
+ * is short.
+ */
 char *doc_string(const struct doc *d, uint32_t n);
-/* True if n is a string that unescapes to exactly s. */
+/* True if n is a string that unescapes to s. */
 bool doc_equals(const struct doc *d, uint32_t n, const char *s);
-/* True if n is a string that unescapes to what has this part in it (of whole characters). */
+/* True if n is a string that, unescaped, contains this text (of whole characters). */
 bool doc_contains(const struct doc *d, uint32_t n, const char *part);
-/* Integers written as integers (no '.', no exponent) that fit. */
+/* Gets an integer that is written as one (no '.', no exponent) and fits. False for any other value. */
 bool doc_i64(const struct doc *d, uint32_t n, int64_t *out);
 
 /* Changes to a document: byte ranges and what goes in their place. */
@@ -76,19 +76,16 @@ struct doc_edits {
 	bool failed;
 };
 
-/* The value n becomes «text» (JSON; copied). */
+/* Replaces the value n by «text», which is JSON and is copied. */
 void doc_replace(struct doc_edits *e, const struct doc *d, uint32_t n, const char *text);
 /* Member key of obj becomes «text»; appended to the object where it was not there. */
 void doc_set(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, const char *text);
-/* The document with the edits made, which the caller frees; NULL: no memory.  Edits must not overlap. */
+/* Makes the edits, which must not overlap. The caller frees the text; NULL if memory is short. */
 char *doc_apply(const struct doc *d, struct doc_edits *e, size_t *len);
 void doc_edits_free(struct doc_edits *e);
 #define autoedits __attribute__((cleanup(doc_edits_free)))
 
-/*
- * A new array or object built from old pieces: kept elements go in as the bytes
- * they were.
- */
+/* Builds a new array or object in which kept elements stay byte for byte. */
 struct doc_list {
 	struct buf buf;
 	size_t n;

@@ -1,4 +1,4 @@
-/* See docbuild.h. */
+/* See docbuild.h. Computes only. */
 #include "docbuild.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ items_add(struct items *l, uint32_t node, char *json, char *key)
 	return true;
 }
 
-/* An element and its place, to be sorted without losing it. */
+/* An element with its index, to sort the elements and still know their order. */
 struct ranked {
 	const struct item *item;
 	size_t at;
@@ -80,7 +80,10 @@ ranked(const struct items *l, int (*order)(const void *, const void *))
 	return v;
 }
 
-/* The text of the last of the n elements in the place of the one at «to»; from «from» on they go. */
+/*
+ * Moves the text of the last of the n elements to the place of number «to»; elements from «from» on are
+ * removed.
+ */
 static void
 move_last(struct items *l, const struct ranked *v, size_t n, size_t to, size_t from)
 {
@@ -96,7 +99,7 @@ move_last(struct items *l, const struct ranked *v, size_t n, size_t to, size_t f
 	place->node = DOC_NONE;
 }
 
-/* The n elements of one key, in their order: the old ones first. */
+/* Applies the rule to the n elements of one key, in order: the old ones first. */
 static void
 settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule rule)
 {
@@ -206,7 +209,7 @@ section_set(struct section *s, const char *key, char *text)
 	free(text);
 }
 
-/* The text of the object where it was not there; NULL where it was, or where there is nothing to say. */
+/* The text of a new object; NULL if the object was there already, or is empty. */
 static char *
 section_end(struct section *s)
 {

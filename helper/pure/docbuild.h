@@ -1,18 +1,21 @@
 /*
- * For doc.h: lists that change in part, objects that may not be there yet, and
- * JSON texts of objects with members that may be left out.
+ * For doc.h: lists that change in part, objects that may not exist yet, and texts of JSON objects with
+ * optional members.
  */
 #ifndef GPUHELPER_PURE_DOCBUILD_H
 #define GPUHELPER_PURE_DOCBUILD_H
 
 #include "doc.h"
 
-/* One element of a list: of the config (node), or new (json, and node DOC_NONE); key: what it is known by. */
+/*
+ * An element of a list: an old one (node) or a new one (json, with node DOC_NONE). Elements are told apart by
+ * «key».
+ */
 struct item {
 	uint32_t node;
 	char *json, *key;
 	bool gone;
-	size_t rank;		/* for a sort */
+	size_t rank;		/* for items_sort() */
 };
 
 struct items {
@@ -22,24 +25,27 @@ struct items {
 
 void items_free(struct items *l);
 #define autoitems __attribute__((cleanup(items_free)))
-/* Takes json and key, which may be NULL for want of memory.  False: no memory.  node: DOC_NONE if new. */
+/*
+ * Adds an element. Takes over json and key; either may be NULL from a failed allocation. False if memory is
+ * short.
+ */
 bool items_add(struct items *l, uint32_t node, char *json, char *key);
 /*
- * What becomes of elements that have one key, as if the new ones had come one by
- * one.  ITEMS_REPLACE: the first there was went, and each put itself at the end;
- * ITEMS_SHIFT: the same, but it put itself in the place of the next there was,
- * and at the end only where there was none; ITEMS_IN_PLACE: each took the place of
- * the last there was; ITEMS_ONCE: one was left out where it was there.  False: no
- * memory.
+ * Merges elements that have the same key, as if the new ones came one by one. False if memory is short.
+ * ITEMS_REPLACE: a new one removes the first of its key, and is appended.
+ * ITEMS_SHIFT: a new one removes the first of its key and takes the place of the next; it is appended if there is no
+ * next one.
+ * ITEMS_IN_PLACE: a new one takes the place of the last of its key.
+ * ITEMS_ONCE: a new one is dropped if its key exists.
  */
 enum items_rule { ITEMS_REPLACE, ITEMS_SHIFT, ITEMS_IN_PLACE, ITEMS_ONCE };
 bool items_settle(struct items *l, enum items_rule rule);
-/* By rank; those of one rank stay in their order. */
+/* Sorts by rank, stably. False if memory is short. */
 bool items_sort(struct items *l);
-/* The list as JSON, '[' or '{'; the caller frees.  NULL: no memory. */
+/* The list as JSON; «open» is '[' or '{'. The caller frees it; NULL if memory is short. */
 char *items_text(const struct items *l, const struct doc *d, char open);
 
-/* Members that come into an object of the config, or make up one that was not there. */
+/* Members to add to an object of the config, or to an object that does not exist yet. */
 struct section {
 	const struct doc *d;
 	struct doc_edits *edits;
@@ -50,18 +56,21 @@ struct section {
 	bool any;
 };
 
-/* «obj» is the member «name» of «parent»; DOC_NONE: not there. */
+/* Begins a section: «obj» is the member «name» of «parent», DOC_NONE if it does not exist. */
 void section_begin(struct section *s, const struct doc *d, struct doc_edits *edits, uint32_t parent, const char *name,
     uint32_t obj);
-/* Takes the text; NULL, for want of memory, makes the edits fail. */
+/* Sets a member. Takes over the text; NULL, from a failed allocation, makes the edits fail. */
 void section_set(struct section *s, const char *key, char *text);
-/* Ends it; an object that was not there, and now has members, goes into its parent, or into «into», new itself. */
+/*
+ * Ends the section. A new object that got members is added to its parent, or to «into», which may itself be
+ * new.
+ */
 void section_put(struct section *s, struct section *into);
 
-/* Members, each after a comma, for object_text(); nothing where there is nothing to say. */
+/* Append members, each after a comma, for object_text(). An empty list or NULL adds nothing. */
 void put_strings(struct buf *b, const char *name, const struct strlist *l);
 void put_string(struct buf *b, const char *name, const char *s);
-/* The members as an object; the caller frees.  NULL: no memory. */
+/* The members as a JSON object. The caller frees it; NULL if memory is short. */
 char *object_text(const struct buf *b);
 
 #endif

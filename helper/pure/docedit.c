@@ -1,4 +1,4 @@
-/* See doc.h: changes to a document.  What is not changed stays byte for byte what it was. */
+/* See doc.h: changes to a document. Unchanged parts must stay byte for byte. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ doc_set(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key,
 	add_edit(e, at, at, buf_take(&b));
 }
 
-/* Earlier place first; at one place, in the order they were made (the sort below is stable). */
+/* Sorts by place; edits at one place stay in order (the sort is stable). */
 static void
 sort_edits(struct doc_edits *e)
 {

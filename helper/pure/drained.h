@@ -1,6 +1,6 @@
 /*
- * GPUs that are out of service until somebody says otherwise: what gpuhelperctl drain writes into the helper's state,
- * as lines (lines.h).  Values in, values out.
+ * The list of GPUs that are out of service until somebody ends that. «gpuhelperctl drain» writes it to the
+ * helper's state, as lines (lines.h). Computes only.
  */
 #ifndef GPUHELPER_PURE_DRAINED_H
 #define GPUHELPER_PURE_DRAINED_H
@@ -9,16 +9,16 @@
 
 #include "pick.h"
 
-#define DRAINED_NAME "drained"		/* of the file, in GPUHELPER_STATEDIR */
+#define DRAINED_NAME "drained"		/* name of the file in GPUHELPER_STATEDIR */
 #define DRAINED_FILE_MAX (256 * 1024)	/* bytes */
 #define DRAINED_MAX 128			/* GPUs */
-#define DRAINED_WHY 128			/* bytes of a reason, with its NUL */
+#define DRAINED_WHY 128			/* bytes of a reason, including its NUL */
 
 struct drained_gpu {
 	struct held_gpu gpu;	/* exclusive: nobody shares it */
 	int64_t since;		/* seconds since 1970 */
-	bool sick;		/* gpuhelperctl health found it so, until a reboot; else an administrator said so */
-	char why[DRAINED_WHY];	/* what was found, or is said; "": nothing */
+	bool sick;		/* set by «gpuhelperctl health», until a reboot; else an administrator drained it */
+	char why[DRAINED_WHY];	/* the reason; "": none given */
 };
 
 struct drained {
@@ -26,14 +26,14 @@ struct drained {
 	size_t n;
 };
 
-/* The file's text, which the caller frees; NULL: no memory. */
+/* The file's text, which the caller frees. NULL if memory is short. */
 char *drained_encode(const struct drained *d);
-/* Reads it back.  -1 with *why for what is no such list, and *d is empty then.  drained_free() in either case. */
+/* Reads the text. 0, or -1 with *why, and *d empty. The caller calls drained_free() in any case. */
 int drained_decode(const char *text, size_t len, struct drained *d, struct why *why);
 void drained_free(struct drained *d);
 #define autodrained __attribute__((cleanup(drained_free)))
 
-/* The entry of this GPU, of one that it is a part of, or of a part of it; NULL: it is in service. */
+/* The entry of this GPU, of the GPU that it is a part of, or of a part of it. NULL if it is in service. */
 const struct drained_gpu *drained_find(const struct drained *d, const struct held_gpu *g);
 
 #endif

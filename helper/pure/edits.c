@@ -1,4 +1,4 @@
-/* See edits.h.  What root writes; replyread.c reads it back, with the caller's rights. */
+/* See edits.h. Root encodes replies; replyread.c decodes them with the caller's rights. */
 #include "edits.h"
 
 #include <stdlib.h>
@@ -222,7 +222,7 @@ reply_encode(const struct reply *r)
 	if (r->chores.n > 0)
 		chores_write(&j, "chores", &r->chores);
 	jsonout_end(&j, "}");
-	/* of what is no UTF-8 there is no reply: rather nothing than a folder less */
+	/* text that is not UTF-8 makes the reply fail: leaving it out could leave a folder out */
 	return jsonout_take(&j);
 }
 

@@ -1,8 +1,7 @@
 /*
- * The helper's reply: a decision, and for a grant the vetted changes to
- * config.json.  Made by root, merged by the wrapper.  The «containerEdits»
- * member has the names of the CDI specification 1.1.0; what CDI has no word for
- * stands beside it.
+ * The helper's reply: a decision and, for a grant, the vetted changes to config.json. Root makes it, the
+ * wrapper merges it. Members of «containerEdits» have the names of the CDI specification 1.1.0; what CDI
+ * lacks is beside it.
  */
 #ifndef GPUHELPER_PURE_EDITS_H
 #define GPUHELPER_PURE_EDITS_H
@@ -16,48 +15,48 @@
 #include "why.h"
 
 struct edit_node {
-	char path[64];			/* same on the host and in the container */
+	char path[64];			/* the same on the host and in the container */
 	uint32_t major, minor;		/* of a character device */
 	uint32_t mode, uid, gid;	/* the host node's, mode without the file type */
 };
 
 struct edit_mount {
 	char *source, *target;
-	char *place;			/* of a granted folder, what root saw there: file system and path in it (way.h); else NULL */
+	char *place;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
 	struct strlist options;
-	bool driver;			/* one of the driver's files (not in the reply's text) */
-	enum relabel relabel;		/* its SELinux label is to be made new (root's; likewise) */
+	bool driver;			/* a driver file (not in the reply's text) */
+	enum relabel relabel;		/* how root is to relabel it (likewise) */
 };
 
 /* A program that the runtime runs for the container (OCI's config.md, «POSIX-platform Hooks»). */
 struct edit_hook {
 	char *when;			/* "createContainer" */
-	char *path;			/* root's program */
-	struct strlist args, env;	/* env is all that it gets of one */
+	char *path;			/* a program that only root can change */
+	struct strlist args, env;	/* env is the hook's whole environment */
 	uint32_t timeout;		/* seconds; 0: none */
 };
 
 struct edits {
 	struct edit_node *node;
 	size_t nodes;
-	bool nodes_bound;		/* the wrapper's: they are among the mounts, too (not in the reply's text) */
+	bool nodes_bound;		/* used by the wrapper: nodes are among the mounts, too (not in the reply's text) */
 	struct edit_mount *mount;
 	size_t mounts;
 	struct edit_hook *hook;
 	size_t hooks;
 	struct strlist env;		/* "NAME=value" */
-	uint32_t gid[64];		/* supplementary groups, ids inside */
+	uint32_t gid[64];		/* supplementary groups, as ids in the container */
 	size_t gids;
 	struct strlist masked;		/* paths of the container's /proc to hide */
-	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: as they are */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
 
 enum reply_kind {
 	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE, go on */
-	REPLY_PLAIN,	/* nothing is granted, nothing was asked for: go on as plain */
-	REPLY_NOTED,	/* looked, or written down */
-	REPLY_REFUSED,	/* no container */
-	REPLY_BUSY,	/* all GPUs are taken: ask again for up to «wait» seconds */
+	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container without */
+	REPLY_NOTED,	/* done: a look, or a record */
+	REPLY_REFUSED,	/* create no container */
+	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */
 	REPLY_KINDS
 };
 extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
@@ -67,31 +66,31 @@ extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
 struct reply {
 	enum reply_kind kind;
 	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
-	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; how many wait before this one */
-	char policy[256];		/* REPLY_GRANT: name of the file that granted */
+	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
+	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char line[REPLY_LINE_MAX];	/* REPLY_NOTED, to VERB_EXEC: what is to be told to the user; "": nothing */
-	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to be done before the next asking, or before the exec */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC: a line for the user; "": none */
+	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the exec */
 };
 
-/* The reply as JSON, which the caller frees; NULL: no memory, or something is not UTF-8. */
+/* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */
 char *reply_encode(const struct reply *r);
-/* Reads it back; the wrapper runs it on what the helper wrote. */
+/* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
 int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
 void reply_free(struct reply *r);
 #define autoreply __attribute__((cleanup(reply_free)))
 
 bool edits_add_node(struct edits *e, const struct edit_node *n);
-/* Takes no ownership; options end with NULL. */
+/* Adds a copy; a NULL ends «options». False if memory is short. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
-/* Adds "NAME=value", unless there is one of this name: what comes first stays.  False: no memory. */
+/* Adds "NAME=value" unless the name exists. False if memory is short. */
 bool edits_add_env(struct edits *e, const char *entry);
-/* A new hook to be filled in, valid until the next one is added; NULL: no memory. */
+/* Adds a hook to fill in, valid until the next call. NULL if memory is short. */
 struct edit_hook *edits_add_hook(struct edits *e);
-/* Mounts in the order of their targets' depth, so that a parent never covers its child. */
+/* Sorts mounts by the depth of their targets, so that a mount never hides one beneath it. */
 void edits_sort_mounts(struct edits *e);
-/* The groups that the container gets, as an array of JSON. */
+/* Writes the container's groups as a JSON array. */
 void edits_write_groups(struct jsonout *j, const char *key, const struct edits *e);
 void edits_free(struct edits *e);
 

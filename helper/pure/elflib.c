@@ -1,4 +1,4 @@
-/* See elflib.h.  Every number of the file is held against what it may be before it is used. */
+/* See elflib.h. Checks every number of the file before using it. */
 #include "elflib.h"
 
 #include <elf.h>
@@ -7,7 +7,7 @@
 #define SEGMENTS_MAX 64		/* libraries have about ten */
 #define DYNAMIC_MAX 1024	/* entries; about thirty */
 
-/* Both classes in one form. */
+/* A segment of either class, 32 or 64 bits. */
 struct segment {
 	uint32_t type;
 	uint64_t offset, address, size;
@@ -20,9 +20,9 @@ struct library {
 	size_t n;
 };
 
-/* The len bytes at p, as the number they are. */
+/* Reads a little-endian number of len bytes. */
 static uint64_t
-number(const unsigned char *p, size_t len)
+little_endian(const unsigned char *p, size_t len)
 {
 	uint64_t v = 0;
 
@@ -31,10 +31,10 @@ number(const unsigned char *p, size_t len)
 	return v;
 }
 
-/* The member of a structure of 32 or 64 bits that lies in raw. */
+/* The member of a 32-bit or 64-bit structure at «raw». */
 #define FIELD(raw, bits, type, member) ((bits) == 64 ? \
-	number((raw) + offsetof(Elf64_##type, member), sizeof(((Elf64_##type *)0)->member)) : \
-	number((raw) + offsetof(Elf32_##type, member), sizeof(((Elf32_##type *)0)->member)))
+	little_endian((raw) + offsetof(Elf64_##type, member), sizeof(((Elf64_##type *)0)->member)) : \
+	little_endian((raw) + offsetof(Elf32_##type, member), sizeof(((Elf32_##type *)0)->member)))
 
 static int
 cut_off(struct why *why)
@@ -67,9 +67,9 @@ read_header(struct library *l, struct elf_library *out, uint64_t *phoff, struct 
 	return 0;
 }
 
-/* Sums of two numbers of the file that do not fit are none. */
+/* Adds two numbers of the file. False on overflow. */
 static bool
-add(uint64_t a, uint64_t b, uint64_t *sum)
+add_checked(uint64_t a, uint64_t b, uint64_t *sum)
 {
 	return !__builtin_add_overflow(a, b, sum) && *sum <= INT64_MAX;
 }
@@ -83,19 +83,22 @@ read_segments(struct library *l, uint64_t phoff, struct why *why)
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
-		if (!add(phoff, i * size, &at) || !l->src->read(l->src->ctx, at, raw, size))
+		if (!add_checked(phoff, i * size, &at) || !l->src->read(l->src->ctx, at, raw, size))
 			return cut_off(why);
 		l->v[i].type = (uint32_t)FIELD(raw, l->bits, Phdr, p_type);
 		l->v[i].offset = FIELD(raw, l->bits, Phdr, p_offset);
 		l->v[i].address = FIELD(raw, l->bits, Phdr, p_vaddr);
 		l->v[i].size = FIELD(raw, l->bits, Phdr, p_filesz);
-		if (!add(l->v[i].offset, l->v[i].size, &end) || !add(l->v[i].address, l->v[i].size, &end))
+		if (!add_checked(l->v[i].offset, l->v[i].size, &end) || !add_checked(l->v[i].address, l->v[i].size, &end))
 			return refuse(why, WHY_DATA, "has a segment that is larger than a file can be");
 	}
 	return 0;
 }
 
-/* Where in the file the byte is that will be at this address, and how many of its segment follow; false: nowhere. */
+/*
+ * Finds the file offset of the byte at this address, and how many bytes of its segment follow. False if there
+ * is none.
+ */
 static bool
 find_address(const struct library *l, uint64_t address, uint64_t *offset, uint64_t *left)
 {
@@ -110,7 +113,7 @@ find_address(const struct library *l, uint64_t address, uint64_t *offset, uint64
 	return false;
 }
 
-/* What of the dynamic section is asked for; found has a bit for each. */
+/* The entries of the dynamic section that are needed; «found» has a bit for each. */
 struct dynamic {
 	uint64_t soname, strtab, strsz;
 	unsigned found;
@@ -146,9 +149,9 @@ read_dynamic(const struct library *l, const struct segment *s, struct dynamic *d
 	return refuse(why, WHY_DATA, "has a dynamic section without an end");
 }
 
-/* A base name, and nothing that a terminal or a list of names could stumble over. */
+/* True for a base name of characters that are safe on terminals and in lists of names. */
 static bool
-name_ok(const char *s)
+is_safe_name(const char *s)
 {
 	if (*s == '\0' || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
 		return false;
@@ -173,7 +176,7 @@ read_soname(const struct library *l, const struct dynamic *d, struct elf_library
 		len = sizeof(out->soname);
 	if (!l->src->read(l->src->ctx, offset + d->soname, out->soname, (size_t)len))
 		return cut_off(why);
-	if (memchr(out->soname, '\0', (size_t)len) == NULL || !name_ok(out->soname)) {
+	if (memchr(out->soname, '\0', (size_t)len) == NULL || !is_safe_name(out->soname)) {
 		out->soname[0] = '\0';
 		return refuse(why, WHY_DATA, "has a SONAME that is no name of a file");
 	}

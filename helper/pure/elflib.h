@@ -1,7 +1,6 @@
 /*
- * What a shared library says of itself: for which machine it is, and its SONAME
- * (System V ABI, «Object Files» and «Dynamic Linking»).  Reads a few pieces of
- * the file, never the whole; nothing is loaded or run.
+ * Reads the machine and the SONAME of a shared library (System V ABI, «Object Files» and «Dynamic Linking»).
+ * Reads only pieces of the file, and must never load or run it.
  */
 #ifndef GPUHELPER_PURE_ELFLIB_H
 #define GPUHELPER_PURE_ELFLIB_H
@@ -12,7 +11,7 @@
 
 #include "why.h"
 
-/* Where it is read from: len bytes from offset «at» into buf; false if they are not all there. */
+/* The source: reads len bytes from offset «at» into buf; false if not all of them exist. */
 struct elf_source {
 	bool (*read)(void *ctx, uint64_t at, void *buf, size_t len);
 	void *ctx;
@@ -25,9 +24,8 @@ struct elf_library {
 };
 
 /*
- * Little-endian shared libraries only, as are all that GPU drivers have.  -1 with
- * *why: another file, one that is cut off or contradicts itself, or a SONAME that
- * is no base name.
+ * Reads a little-endian shared library, as all of GPU drivers are. 0, or -1 with *why for another kind of
+ * file, a truncated or contradictory one, or a SONAME that is no base name.
  */
 int elf_library_read(const struct elf_source *src, struct elf_library *out, struct why *why);
 

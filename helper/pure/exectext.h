@@ -1,4 +1,7 @@
-/* What the wrapper needs at each exec of a container that has a grant, as JSON (root/execrecord.h, user/exec.c). */
+/*
+ * What the wrapper needs at each exec into a container with a grant, as JSON (root/execrecord.h,
+ * user/exec.c).
+ */
 #ifndef GPUHELPER_PURE_EXECTEXT_H
 #define GPUHELPER_PURE_EXECTEXT_H
 
@@ -6,8 +9,8 @@
 #include "leasefile.h"
 
 /*
- * The variables and groups of these edits, and, with «line», what its user is to be told.  The caller frees; NULL: no
- * memory, or something is not UTF-8.
+ * The variables and groups of these edits and, with «line», the line for the user. The caller frees it; NULL
+ * if memory is short or a text is not UTF-8.
  */
 char *exec_text(const struct lease *l, const struct edits *e, bool line);
 

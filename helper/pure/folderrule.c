@@ -1,4 +1,4 @@
-/* See folderrule.h.  Looks at paths as text only: what is there is host/folders.c's to see. */
+/* See folderrule.h. Compares paths as text only; host/folders.c looks at what exists. */
 #include "folderrule.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "cleanup.h"
 #include "path.h"
 
-/* Could the path, whose last component may be a pattern, mean this place, or one above or beneath it? */
+/* True if the path, whose last component may be a pattern, may be this place or above or beneath it. */
 static bool
 could_reach(const char *path, const char *place)
 {
@@ -21,9 +21,9 @@ could_reach(const char *path, const char *place)
 	return path_related(path, place);
 }
 
-/* What may never be given out, nor be covered in a container. */
+/* Reports folders that must never be granted, and targets that must never be covered in a container. */
 static void
-check_folder(const struct folder_rule *r, struct faults *f)
+check_never_granted(const struct folder_rule *r, struct faults *f)
 {
 	static const char *const never_given[] = { "/proc", "/sys", "/dev", NULL };
 	static const char *const ours[] = { GPUHELPER_CONFDIR, GPUHELPER_RUNDIR, NULL };
@@ -55,8 +55,8 @@ check_folder(const struct folder_rule *r, struct faults *f)
 }
 
 /*
- * The labels of the system's own directories are what the policy of the host
- * goes by: a slip of one line here must not take them away.
+ * Reports a relabel of the system's own directories: the host's SELinux policy goes by their labels, and one
+ * mistaken line in a policy must not destroy them.
  */
 static void
 check_relabel(const struct folder_rule *r, struct faults *f)
@@ -80,7 +80,7 @@ check_relabel(const struct folder_rule *r, struct faults *f)
 void
 folder_rule_check(const struct folder_rule *r, struct faults *f)
 {
-	check_folder(r, f);
+	check_never_granted(r, f);
 	check_relabel(r, f);
 }
 
@@ -102,7 +102,7 @@ folder_rule_holds(const struct folder_rule *r, const char *path)
 		return false;
 	if (!glob_is(r->path))
 		return path_is_beneath(path, r->path);
-	/* of a pattern's folders, the one that the path leads through */
+	/* for a pattern, the folder that the path goes through */
 	if (strncmp(path, r->path, dir) != 0 || (rest = strchr(path + dir, '/')) == NULL)
 		return false;
 	first = strndup(path + dir, (size_t)(rest - path) - dir);

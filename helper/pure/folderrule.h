@@ -1,4 +1,4 @@
-/* One entry of a policy's «folders»: a folder that it gives out. */
+/* One entry of a policy's «folders». */
 #ifndef GPUHELPER_PURE_FOLDERRULE_H
 #define GPUHELPER_PURE_FOLDERRULE_H
 
@@ -7,19 +7,19 @@
 
 struct folder_rule {
 	unsigned line;
-	char *path;			/* the last component may have * and ? */
+	char *path;			/* the last component may contain * and ? */
 	bool writable;
 	char *target;			/* in the container; NULL: path */
-	bool subfolders;		/* one beneath it may be asked for */
-	bool submounts;			/* mounts beneath come along */
+	bool subfolders;		/* a request may name a folder beneath it */
+	bool submounts;			/* mounts beneath it are included */
 	enum relabel relabel;		/* SELinux */
 };
 
-/* What of a rule that has a path may never be given out, nor be covered in a container, goes to *f. */
+/* Adds to *f why the rule's folder must never be granted, or its target never covered in a container. */
 void folder_rule_check(const struct folder_rule *r, struct faults *f);
 void folder_rule_free(struct folder_rule *r);
 
-/* True if the path, an absolute one, lies strictly beneath a folder that the rule gives for writing. */
+/* True if the absolute path is strictly beneath a folder that the rule grants for writing. */
 bool folder_rule_holds(const struct folder_rule *r, const char *path);
 
 #endif

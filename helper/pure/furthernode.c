@@ -1,4 +1,4 @@
-/* See furthernode.h.  Drivers by their names in /proc/devices and in sysfs, which are the kernel's own words. */
+/* See furthernode.h. Knows drivers by their names in /proc/devices and in sysfs, which the kernel writes. */
 #include "furthernode.h"
 
 #include <string.h>
@@ -48,7 +48,10 @@ further_driver(const struct devmajors *m, uint32_t major)
 	return "";
 }
 
-/* Does the driver have the major to itself?  Some share one, by ranges of minors: 231 is of three of InfiniBand's. */
+/*
+ * True if only this driver has the major number. Some share one by ranges of minors: three of InfiniBand's
+ * share 231.
+ */
 static bool
 is_major_of(const struct devmajors *m, uint32_t major, const char *name)
 {
@@ -66,7 +69,7 @@ is_major_of(const struct devmajors *m, uint32_t major, const char *name)
 }
 
 static bool
-has_major(const struct devmajors *m, uint32_t major, const char *const *names)
+is_driver_major(const struct devmajors *m, uint32_t major, const char *const *names)
 {
 	size_t i;
 
@@ -76,17 +79,20 @@ has_major(const struct devmajors *m, uint32_t major, const char *const *names)
 	return false;
 }
 
-/* Nodes by which a GPU or a part of one is used, or made: NVIDIA's own, those of DRM, accel and kfd, MIG's. */
+/*
+ * True for majors of nodes that use or make GPUs or parts of them: NVIDIA's own, DRM's, accel's, kfd's and
+ * MIG's.
+ */
 static bool
 opens_gpus(const struct devmajors *m, uint32_t major)
 {
 	static const char *const names[] = { "nvidia", "nvidia-frontend", "nvidiactl", "nvidia-caps", "kfd", "drm", "accel",
 		NULL };
 
-	return major == NVIDIA_MAJOR || major == DRM_MAJOR || major == ACCEL_MAJOR || has_major(m, major, names);
+	return major == NVIDIA_MAJOR || major == DRM_MAJOR || major == ACCEL_MAJOR || is_driver_major(m, major, names);
 }
 
-/* What NVIDIA's driver has for all of its GPUs alike, by whatever name. */
+/* Nodes that NVIDIA's driver has for all of its GPUs, by any name. */
 static enum further_kind
 judge_nvidia(const struct devmajors *m, const struct further_node *n)
 {
@@ -94,7 +100,7 @@ judge_nvidia(const struct devmajors *m, const struct further_node *n)
 
 	if (is_major_of(m, n->major, "nvidia-uvm"))
 		return FURTHER_OF_GPU;
-	if (!has_major(m, n->major, driver))
+	if (!is_driver_major(m, n->major, driver))
 		return FURTHER_UNKNOWN;
 	return n->minor == MODESET_MINOR ? FURTHER_DISPLAYS : n->minor == CONTROL_MINOR ? FURTHER_OF_GPU : FURTHER_UNKNOWN;
 }
@@ -108,7 +114,7 @@ word_for(const struct devmajors *m, const struct further_node *n)
 		return FURTHER_NVIDIA_FS;
 	if (is_major_of(m, n->major, "nvidia-caps-imex-channels"))
 		return FURTHER_IMEX;
-	/* its numbers are shared with umad's, and rdma_cm is one of many of «misc» */
+	/* uverbs shares its major with umad, and rdma_cm is one of many drivers of «misc» */
 	if (text_starts(n->place, "infiniband_verbs/uverbs") || strcmp(n->place, "misc/rdma_cm") == 0)
 		return FURTHER_INFINIBAND;
 	return 0;
@@ -121,7 +127,7 @@ further_judge(const struct devmajors *m, const struct gpu *g, const char *part, 
 	enum further_kind kind = FURTHER_UNKNOWN;
 	unsigned bit;
 
-	/* parts of one GPU have its PCI address in common */
+	/* all parts of a GPU have its PCI address */
 	if (part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0)
 		return FURTHER_OF_GPU;
 	if (g->vendor == GPU_NVIDIA)
@@ -136,11 +142,11 @@ further_judge(const struct devmajors *m, const struct gpu *g, const char *part, 
 	return FURTHER_BY_WORD;
 }
 
-/* Nodes by their paths.  A major of 0 is one that the kernel gives out, of ANY nobody here knows. */
+/* Known nodes by path. Major 0: the kernel chooses it. ANY: unknown here. */
 #define ANY (-1)
 static const struct known {
 	const char *name;
-	bool numbered;		/* a number follows, which is the minor where the major is fixed */
+	bool numbered;		/* a number follows, which is the minor if the major is fixed */
 	unsigned word;
 	int major, minor;
 } known[] = {
@@ -155,7 +161,7 @@ static const struct known {
 	{ "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND, ANY, ANY },
 };
 
-/* NULL: none of them. */
+/* The known node with this path, or NULL. */
 static const struct known *
 find_known(const char *path, uint32_t *number)
 {

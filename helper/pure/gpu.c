@@ -1,7 +1,6 @@
 /*
- * See gpu.h.  The texts are the kernel's, so they may be assumed to mean what
- * the cited sources print, and nothing more: any byte may be wrong and the end
- * may be missing.  Never guesses a number: what can't be read is refused.
+ * See gpu.h. Assumes that texts are the kernel's and mean what the cited sources print, but that any byte may
+ * be wrong and the end missing. Must never guess a number: refuses what can't be read.
  */
 #include "gpu.h"
 
@@ -70,7 +69,7 @@ gpu_node_check(const struct gpu_node *n, struct why *why)
 
 	if (n->major != GPU_NODE_NO_MODULE)
 		return 0;
-	/* the kernel writes a module's name with '_' where its device has '-' */
+	/* in a module's name the kernel writes '_' for the '-' of the device's name */
 	snprintf(module, sizeof(module), "%s", n->path + strlen("/dev/"));
 	for (i = 0; module[i] != '\0'; i++)
 		if (module[i] == '-')
@@ -185,7 +184,7 @@ devmajors_is_gpu(const struct devmajors *m, uint32_t major)
 	return false;
 }
 
-/* A PCI address as one number, in the order of addresses: domain, bus, device, function. */
+/* Converts a PCI address to a number that sorts like the address: domain, bus, device, function. */
 static bool
 pci_parse(const char *s, uint64_t *out)
 {
@@ -242,7 +241,7 @@ nvidia_params_parse(const char *text, struct inventory *inv)
 	param(text, "DeviceFileUID", UINT32_MAX - 1, &inv->nvidia_uid);
 	param(text, "DeviceFileGID", UINT32_MAX - 1, &inv->nvidia_gid);
 	param(text, "DeviceFileMode", 0777, &inv->nvidia_mode);
-	/* nvidia-modprobe takes any other number as no, too */
+	/* nvidia-modprobe treats any other number as «no», too */
 	inv->nvidia_modify = modify == 1;
 }
 
@@ -254,7 +253,7 @@ compare_gpus(const void *pa, const void *pb)
 
 	if (a->vendor != b->vendor)
 		return a->vendor < b->vendor ? -1 : 1;
-	/* what has no address comes last */
+	/* an entry without an address sorts last */
 	(void)pci_parse(a->pci, &x);
 	(void)pci_parse(b->pci, &y);
 	if (x != y)
@@ -277,14 +276,14 @@ inventory_rank(struct inventory *inv)
 		qsort(inv->gpu, inv->gpus, sizeof(*inv->gpu), compare_gpus);
 	for (i = 0; i < inv->gpus; i++) {
 		g = &inv->gpu[i];
-		if (g->part[0] != '\0' && i > 0)	/* its GPU came before it */
+		if (g->part[0] != '\0' && i > 0)	/* its GPU is the entry before */
 			g->rank = g[-1].rank;
 		else
 			g->rank = g->unusable[0] == '\0' ? next[g->vendor]++ : UINT_MAX;
 	}
 }
 
-/* True for the same bytes, hex digits in either case. */
+/* True if both are the same, with hex digits in either case. */
 static bool
 same_uuid(const char *a, const char *b)
 {
@@ -310,7 +309,7 @@ gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 		return false;
 	}
 
-	/* an instance that is shared out among others is no GPU by itself */
+	/* a GPU instance that is divided into compute instances is no GPU by itself */
 	if (strcmp(name, "all") == 0)
 		return usable && (g->part[0] == '\0' || strchr(g->part, ':') != NULL);
 	if (g->part[0] != '\0') {

@@ -7,7 +7,7 @@
 
 #include "cleanup.h"
 
-/* «GPU-» and the unique id's 16 digits, as ROCm writes it: kfd's number. */
+/* True for «GPU-» and the 16 digits of the unique id (kfd's), as ROCm writes it. */
 static bool
 is_rocr_name(const char *word)
 {
@@ -69,7 +69,7 @@ gpu_is_within(const struct gpu_bound bound[GPU_VENDORS], const struct gpu *g)
 	for (i = 0; i < b->names.n; i++)
 		if (gpu_is_named(g, b->names.v[i], true))
 			return true;
-	/* nothing is known of who has none */
+	/* without a bound, every GPU is within it */
 	return !b->set;
 }
 

@@ -1,7 +1,7 @@
 /*
- * See gpufacts.h.  The texts are the kernel's, so they may be assumed to mean what
- * the cited sources print, and nothing more: any byte may be wrong and the end
- * may be missing.  Never guesses a number: what can't be read is refused, or left unknown.
+ * See gpufacts.h. Assumes that texts are the kernel's and mean what the cited sources print, but that any
+ * byte may be wrong and the end missing. Must never guess a number: refuses what can't be read, or leaves it
+ * unknown.
  */
 #include "gpufacts.h"
 
@@ -13,7 +13,7 @@
 
 #define VENDOR_AMD 0x1002
 
-/* Writes "GPU-" and the five groups of hex digits in lower case; "" for anything else. */
+/* Writes "GPU-" and the five groups of hex digits in lower case; "" for any other value. */
 static void
 nvidia_uuid(const char *value, char out[48])
 {
@@ -28,7 +28,7 @@ nvidia_uuid(const char *value, char out[48])
 	out[i] = '\0';
 }
 
-/* An excluded GPU is listed but not driven; drivers up to 450 called it blacklisted. */
+/* Marks a GPU that the driver lists but excludes; drivers up to 450 said «blacklisted». */
 static void
 nvidia_excluded(const char *text, struct gpu *out)
 {
@@ -79,7 +79,7 @@ nvidia_information_parse(const char *address, const char *text, struct gpu *out,
 	return 0;
 }
 
-/* A property; 0 for one that older kernels lack.  False where it is no number or there twice. */
+/* Reads a property; 0 if older kernels lack it. False if it is no number or is there twice. */
 static bool
 kfd_property(const char *text, const char *key, bool needed, uint64_t *out)
 {
@@ -128,8 +128,8 @@ kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct kfd_
 			return refuse(why, WHY_IO, "its %s is not one number: see dmesg",
 			    property[i].key);
 	/*
-	 * The kernel prints an int with %u: no render node is 0, or -1 and so
-	 * 4294967295.  Below 128 are cards, which must not pass for render nodes.
+	 * The kernel prints an int with %u, so «no render node» is 0 or 4294967295 (-1). Numbers below 128
+	 * are cards, which must not pass for render nodes.
 	 */
 	if (minor >= RENDER_MINOR_MIN && minor <= MINOR_MAX)
 		out->drm_render_minor = (int64_t)minor;
@@ -147,8 +147,8 @@ bool
 kfd_node_address(const struct kfd_node *k, char out[16])
 {
 	/*
-	 * pci_dev_id() in 16 bits.  Bits 28 and up are a partition's number (kernel:
-	 * "node id = location_id[31:28]"), the ones between are never used.
+	 * The lower 16 bits are pci_dev_id(). Bits 28 and up are the partition's number (kernel: "node id =
+	 * location_id[31:28]"), and the bits between are unused.
 	 */
 	if (k->domain > 0xfffffff || k->location_id > UINT32_MAX ||
 	    (k->location_id & 0x0fff0000) != 0)
@@ -161,12 +161,10 @@ bool
 kfd_node_integrated(const struct kfd_node *k)
 {
 	/*
-	 * The topology does not say that a GPU is part of an APU, but nothing
-	 * else has these instruction sets (amdkfd/kfd_device.c, kgd2kfd_probe):
-	 * Kaveri, Carrizo, Raven, Renoir, Cyan Skillfish, Van Gogh, Rembrandt,
-	 * Raphael, Phoenix, Strix and its successors.  A unique_id of 0 alone
-	 * proves nothing, since many cards before gfx1030 have none; a GPU newer
-	 * than this list has one unless it is integrated.
+	 * The topology does not say that a GPU is part of an APU, but only APUs have these instruction sets
+	 * (amdkfd/kfd_device.c, kgd2kfd_probe): Kaveri, Carrizo, Raven, Renoir, Cyan Skillfish, Van Gogh,
+	 * Rembrandt, Raphael, Phoenix, Strix and successors. A unique_id of 0 alone proves nothing, because
+	 * many cards before gfx1030 have none. A GPU newer than this list has one unless it is integrated.
 	 */
 	static const uint32_t apu[] = {
 		70000, 80001, 90002, 90012, 100103, 100303, 100305, 100306, 110003, 110500,
@@ -188,7 +186,7 @@ kfd_node_model(const struct kfd_node *k, char *out, size_t size)
 {
 	unsigned v = k->gfx_target_version > 999999 ? 0 : (unsigned)k->gfx_target_version;
 
-	/* 90010: major 9, minor 0, stepping 10, and so gfx90a */
+	/* 90010 is major 9, minor 0, stepping 10: gfx90a */
 	if (v == 0)
 		snprintf(out, size, "AMD GPU");
 	else
@@ -206,9 +204,8 @@ pci_id(const char *s, uint32_t *out)
 }
 
 /*
- * Partitions other than a GPU's first are DRM devices beneath a platform device
- * of their own, "amdgpu_xcp.1" or "amdgpu_xcp_1", that has no link to the GPU
- * (kernel: drm/amd/amdxcp/amdgpu_xcp_drv.c).
+ * True for a partition other than a GPU's first. These are DRM devices of a platform device, "amdgpu_xcp.1"
+ * or "amdgpu_xcp_1", without a link to the GPU (kernel: drm/amd/amdxcp/amdgpu_xcp_drv.c).
  */
 static bool
 is_amdgpu_xcp(const struct drm_facts *f)
@@ -223,7 +220,7 @@ is_amdgpu_xcp(const struct drm_facts *f)
 	return after == '\0' || after == '.' || after == '_';
 }
 
-/* The node's kind, number and path, which must all say the same. */
+/* Gets kind, number and path of the node. False if they contradict each other. */
 static bool
 drm_name(const struct drm_facts *f, struct drm_node *out)
 {

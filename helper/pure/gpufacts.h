@@ -1,6 +1,6 @@
 /*
- * What one GPU is, by the kernel's texts and by what udev says of its nodes.  No system calls: the text comes from
- * helper/host/gpus.c, or from a fixture.
+ * Parses the texts of the kernel and of udev about one GPU. Makes no system call: texts come from
+ * helper/host/gpus.c or a fixture.
  */
 #ifndef GPUHELPER_PURE_GPUFACTS_H
 #define GPUHELPER_PURE_GPUFACTS_H
@@ -8,11 +8,10 @@
 #include "gpu.h"
 
 /*
- * /proc/driver/nvidia/gpus/ADDRESS/information (open-gpu-kernel-modules,
- * nv-procfs.c): model, UUID (unknown where absent or full of '?'), the device
- * minor (returned in *minor), excluded.  «address» is the directory's name and
- * must agree with "Bus Location".  -1 where no minor can be read; *out then has
- * the vendor and, if «address» is one, the PCI address, and is no usable GPU.
+ * Parses /proc/driver/nvidia/gpus/ADDRESS/information (open-gpu-kernel-modules, nv-procfs.c): model, UUID
+ * (unknown if absent or full of '?'), minor number (*minor), excluded. «address» is the directory's name,
+ * which must agree with "Bus Location". Returns 0, or -1 with *why if there is no readable minor; *out then
+ * has the vendor and, if valid, the PCI address, and is not usable.
  */
 int nvidia_information_parse(const char *address, const char *text, struct gpu *out,
     uint32_t *minor, struct why *why);
@@ -26,16 +25,16 @@ int kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct 
     struct why *why);
 /* True if the topology node is an AMD GPU with a render node (a CPU is not). */
 bool kfd_node_is_gpu(const struct kfd_node *k);
-/* Its PCI address; false if the numbers are none. */
+/* Gets the PCI address. False if the numbers are no address. */
 bool kfd_node_address(const struct kfd_node *k, char out[16]);
-/* True if it shares the processor's memory: see the list of instruction sets in gpu.c. */
+/* True if it shares the processor's memory: see the list of instruction sets in gpufacts.c. */
 bool kfd_node_integrated(const struct kfd_node *k);
-/* "gfx90a" */
+/* Writes the model: "gfx90a". */
 void kfd_node_model(const struct kfd_node *k, char *out, size_t size);
 
 enum drm_kind { DRM_RENDER, DRM_CARD, DRM_ACCEL };
 
-/* What udev or sysfs says of a device of the subsystem drm or accel; NULL where it says nothing. */
+/* What udev or sysfs says about a device of the subsystem drm or accel; NULL for what is unknown. */
 struct drm_facts {
 	const char *name;		/* "renderD128", "card0", "accel0" */
 	const char *devnode;		/* "/dev/dri/renderD128" */
@@ -56,7 +55,10 @@ struct drm_node {
 	bool flushed;			/* as in struct inventory; drm_node_make() does not know */
 };
 
-/* False for what is no such node, or whose name, number and path do not fit each other. */
+/*
+ * Makes *out of these facts. False for another kind of device, or if name, number and path contradict each
+ * other.
+ */
 bool drm_node_make(const struct drm_facts *f, struct drm_node *out);
 
 #endif

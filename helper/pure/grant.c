@@ -1,4 +1,4 @@
-/* See grant.h. */
+/* See grant.h. Computes only. */
 #include "grant.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ policy_takes(const struct policy *p, const struct identity *id, struct why *why)
 unsigned
 policy_vendors(const struct policy *p)
 {
-	/* of NVIDIA's there is something to hide from whoever has others */
+	/* other GPUs of NVIDIA are hidden from the container, even from one that gets another vendor's */
 	unsigned mask = p->gpus > 0 ? 1U << GPU_NVIDIA : 0;
 	size_t i;
 
@@ -120,7 +120,7 @@ folder_rule_gives(const struct folder_rule *r, const char *path, const char **re
 
 	if (glob_is(r->path)) {
 		dir = (size_t)(path_last(r->path) - r->path);
-		/* a hidden folder has to be named: host/folders.c does not list it for a pattern either */
+		/* a hidden folder must be named: a pattern in host/folders.c does not match it either */
 		if (strncmp(path, r->path, dir) != 0 || path[dir] == '.' || strchr(path + dir, '/') != NULL ||
 		    !glob_match(r->path + dir, path + dir))
 			return false;
@@ -144,7 +144,7 @@ give_used(const struct giving *t, const struct gpu_rule *r)
 	return n;
 }
 
-/* What a host without a device cgroup can't hold a container to. */
+/* Checks that this caller's containers can be held to some GPUs, which takes a device cgroup. */
 static int
 check_enforced(const struct giving *t, const struct gpu_rule *r, unsigned count)
 {
@@ -187,7 +187,7 @@ give_gpus(const struct giving *t, const struct gpu_rule *r, unsigned count, cons
 	return 0;
 }
 
-/* Where it is to be in the container; the caller frees.  NULL: no memory. */
+/* The folder's path in the container. The caller frees it; NULL if memory is short. */
 static char *
 target_of(const struct folder_rule *r, const char *path)
 {

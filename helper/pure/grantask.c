@@ -6,7 +6,7 @@
 #include "inventorylines.h"
 #include "table.h"
 
-/* Borrowed where it is written, the reader's own where it is read. */
+/* A text that is borrowed when written, and owned when read. */
 static void
 word_if_there(struct lines *t, const char **text)
 {

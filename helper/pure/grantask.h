@@ -1,6 +1,7 @@
 /*
- * The question of a grant, as the helper puts it to gpuhelper-judge: who asks, in which words, and by which settings,
- * policies and GPUs that is to be decided.  The helper looks into none of the words of a task's author.
+ * The question of a grant, from the helper to gpuhelper-judge: who asks, the words of the request, and the
+ * settings, policies and GPUs to decide by. The helper must never parse the words, which the task's author
+ * chose.
  */
 #ifndef GPUHELPER_PURE_GRANTASK_H
 #define GPUHELPER_PURE_GRANTASK_H
@@ -9,19 +10,19 @@
 
 struct grant_ask {
 	struct asker who;
-	struct known known;		/* of which the identity counts */
-	const char *gpus, *folders;	/* as asked for; NULL: not asked for */
-	const char *cuda_visible, *rocr_visible;	/* what bounds the GPUs; NULL: nothing does */
-	struct settings settings;	/* of which those count that say which GPUs may be given */
-	struct policy_set policies;	/* those that list this caller, and the broken ones; without their variables */
-	uint32_t files;			/* how many policy files there are */
-	struct why blind;		/* why the host's GPUs are not known; WHY_NONE: the inventory has them */
-	struct inventory inventory;	/* with the names that CDI specs have for them, and their ranks */
+	struct known known;		/* only the identity is used */
+	const char *gpus, *folders;	/* as requested; NULL: not requested */
+	const char *cuda_visible, *rocr_visible;	/* the bounds of the GPUs (gpubound.h); NULL: none */
+	struct settings settings;	/* those about which GPUs may be granted */
+	struct policy_set policies;	/* for this caller, and broken ones; without their variables */
+	uint32_t files;			/* number of policy files */
+	struct why blind;		/* why the host's GPUs are unknown; WHY_NONE: they are in «inventory» */
+	struct inventory inventory;	/* with names in CDI specs, and ranks */
 };
 
-/* As lines (lines.h): writes a value, or reads it back; grant_ask_free() then, whatever became of it. */
+/* Writes or reads it as lines (lines.h). The caller calls grant_ask_free() after reading, in any case. */
 void grant_ask_lines(struct lines *t, struct grant_ask *a);
-/* Of one that was read. */
+/* Frees a question that was read. */
 void grant_ask_free(struct grant_ask *a);
 
 #endif

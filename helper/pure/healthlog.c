@@ -9,7 +9,7 @@
 
 #define PCI_CHARS "0123456789abcdefABCDEF:."
 
-/* docs.nvidia.com/deploy/xid-errors: those after which the GPU has to be reset, or the host restarted. */
+/* Errors after which the GPU must be reset or the host restarted (docs.nvidia.com/deploy/xid-errors). */
 static const struct {
 	unsigned xid;
 	const char *what;
@@ -22,7 +22,7 @@ static const struct {
 /* The driver's own judgement: «GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)». */
 #define XID_RECOVERY 154
 
-/* Behind «DRIVER PCI: »: drivers/gpu/drm/drm_drv.c, xe_device.c, amdgpu_job.c. */
+/* Messages after «DRIVER PCI: » (drivers/gpu/drm/drm_drv.c, xe_device.c, amdgpu_job.c). */
 static const struct {
 	const char *begins, *what;
 } drm[] = {
@@ -31,7 +31,7 @@ static const struct {
 	{ "amdgpu: GPU Recovery Failed", "its reset failed" },
 };
 
-/* A decimal number at *at, which moves behind it.  False: there is none, or it is too large for any record. */
+/* Reads a decimal number at *at, and moves *at behind it. False if there is none or it is too large. */
 static bool
 take_number(const char **at, uint64_t *n)
 {
@@ -48,7 +48,7 @@ kmsg_read(const char *line, uint64_t *number, const char **text)
 	const char *at = line;
 	uint64_t prefix;
 
-	/* the facility, above three bits of priority: the kernel's is 0, and no process can write one of that */
+	/* the facility is above three bits of priority; 0 is the kernel, for which no process can write */
 	if (!take_number(&at, &prefix) || prefix >= 8 || *at++ != ',' || !take_number(&at, number) || *at != ',')
 		return false;
 	at = strchr(at, ';');
@@ -56,7 +56,7 @@ kmsg_read(const char *line, uint64_t *number, const char **text)
 	return at != NULL;
 }
 
-/* An address of n characters, which in NVIDIA's spelling has no function. */
+/* Reads an address of n characters; in NVIDIA's spelling it has no function. */
 static bool
 take_address(const char *s, size_t n, bool whole, char pci[16])
 {

@@ -1,6 +1,6 @@
 /*
- * What the kernel's log says of a GPU that should be given to nobody.  A record is text of the kernel's own beginning,
- * so a name that a process chose for itself, further on in it, is taken for nothing else.
+ * Finds in the kernel's log that a GPU should be granted to nobody. Goes by how a record begins, which the
+ * kernel wrote: a process can choose what a later part contains (its name).
  */
 #ifndef GPUHELPER_PURE_HEALTHLOG_H
 #define GPUHELPER_PURE_HEALTHLOG_H
@@ -11,15 +11,15 @@
 #define HEALTH_WHY 96		/* bytes of a finding, with its NUL */
 
 /*
- * A record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg): the number that it has since boot, and its text, to the
- * end of the line.  False: it is none of the kernel's, or the continuation of one.
+ * Reads a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg): its number since boot, and its text up to
+ * the end of the line. False if it is not the kernel's, or continues another record.
  */
 bool kmsg_read(const char *line, uint64_t *number, const char **text);
 
 /*
- * Does the text say that a GPU is beyond what a new container could use?  Then its PCI address, as
- * pci_address_normalise() writes it, and in words, what is wrong.  What an application can bring about by itself is
- * none of that: NVIDIA's Xids are told apart by what its catalogue says is to be done (a reset, or more).
+ * True if the text says that a GPU is unusable for a new container. *pci gets the address, as by
+ * pci_address_normalise(), and *why the fault in words. Faults that an application can cause by itself do not
+ * count: NVIDIA's Xids are told apart by the action that its catalogue demands (a reset, or more).
  */
 bool health_of_text(const char *text, char pci[16], char why[HEALTH_WHY]);
 

@@ -9,7 +9,7 @@
 bool
 held_folders_meet(const struct held_folder *a, const struct held_folder *b)
 {
-	/* by their paths where one is mounted in the other */
+	/* the paths matter where one is a mount point in the other */
 	return path_related(a->path, b->path) || (strcmp(a->fs, b->fs) == 0 && path_related(a->place, b->place));
 }
 

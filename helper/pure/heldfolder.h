@@ -1,7 +1,6 @@
 /*
- * A folder of the host that a lease holds.  It is told apart by its file system
- * and its place in there, as proc(5), mountinfo, has them: bind mounts can lead to
- * one folder by several paths.
+ * A folder of the host that a lease holds. It is identified by file system and place in it, as in mountinfo
+ * (proc(5)), because bind mounts can make one folder visible at several paths.
  */
 #ifndef GPUHELPER_PURE_HELDFOLDER_H
 #define GPUHELPER_PURE_HELDFOLDER_H
@@ -10,16 +9,16 @@
 #include "secontext.h"
 
 struct held_folder {
-	char *path;		/* that it was given by */
+	char *path;		/* by which it was granted */
 	char *fs;		/* "major:minor" */
 	char *place;		/* absolute, in the file system */
 	enum relabel relabel;
 };
 
-/* True if they are one folder, or one lies in the other, be it on a mount of its own there. */
+/* True if both are the same folder, or one is in the other, possibly as a mount point. */
 bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
 
-/* As it is written down (lines.h); what is none fails, and is to be freed, too. */
+/* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
 void held_folder_words(struct lines *s, struct held_folder *f);
 void held_folder_free(struct held_folder *f);
 

@@ -22,18 +22,21 @@ refuse_host(struct why *why, const char *what, const char *of)
 #define DRIVERS 3
 #define CAPS "/dev/nvidia-caps/nvidia-cap"
 
-/* The nodes that GPUs have, by their paths. */
+/* Nodes of GPUs, by path. */
 static const struct known_node {
 	const char *path;
-	bool numbered;			/* the minor stands behind the path, in decimal */
+	bool numbered;			/* the path ends in the minor, in decimal */
 	uint32_t least, most;		/* minors */
 	bool common;			/* of all of the vendor's GPUs */
-	enum gpu_vendor vendor;		/* whose they are; GPU_VENDORS: any one's */
-	uint32_t major;			/* a fixed one; 0: whatever one of the drivers has in /proc/devices */
+	enum gpu_vendor vendor;		/* vendor of the GPUs; GPU_VENDORS: any */
+	uint32_t major;			/* fixed; 0: that of one of the drivers in /proc/devices */
 	const char *driver[DRIVERS];
 } known_nodes[] = {
 	{ "/dev/nvidia", true, 0, NVIDIA_MINOR_MAX, false, GPU_NVIDIA, 0, { "nvidia", "nvidia-frontend" } },
-	/* MIG's: others of the driver's capabilities are no GPU's (mig-minors in /proc/driver/nvidia-caps) */
+	/*
+	 * only MIG's: other capabilities of the driver belong to no GPU (mig-minors in
+	 * /proc/driver/nvidia-caps)
+	 */
 	{ CAPS, true, 3, 4322, false, GPU_NVIDIA, 0, { "nvidia-caps" } },
 	{ "/dev/nvidiactl", false, 255, 255, true, GPU_NVIDIA, 0, { "nvidiactl", "nvidia", "nvidia-frontend" } },
 	{ "/dev/nvidia-modeset", false, 254, 254, true, GPU_NVIDIA, 0, { "nvidia-modeset" } },
@@ -57,7 +60,7 @@ has_path(const struct known_node *k, const struct gpu_node *n)
 }
 
 static bool
-has_major(const struct known_node *k, const struct inventory *inv, const struct gpu_node *n)
+node_has_major(const struct known_node *k, const struct inventory *inv, const struct gpu_node *n)
 {
 	uint32_t major;
 	size_t i;
@@ -67,11 +70,11 @@ has_major(const struct known_node *k, const struct inventory *inv, const struct 
 	for (i = 0; i < DRIVERS && k->driver[i] != NULL; i++)
 		if (devmajors_char(&inv->majors, k->driver[i], &major) && n->major == major)
 			return true;
-	/* whoever needs this one is refused */
+	/* a container that needs this node is refused */
 	return n->major == GPU_NODE_NO_MODULE && strcmp(n->path, "/dev/nvidia-uvm") == 0;
 }
 
-/* g: whose it is; NULL: all of the vendor's GPUs'. */
+/* g: the GPU that has the node; NULL: all of the vendor's have it. */
 static bool
 is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node *n, enum gpu_vendor vendor)
 {
@@ -79,12 +82,15 @@ is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node
 
 	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
 		if (k->common == (g == NULL) && (k->vendor == vendor || k->vendor == GPU_VENDORS) && has_path(k, n) &&
-		    has_major(k, inv, n))
+		    node_has_major(k, inv, n))
 			return true;
 	return false;
 }
 
-/* A capability is of MIG's; and parts have the GPU's own node together, as parts of a part have that one's. */
+/*
+ * Only MIG has capabilities. All parts of a GPU have its own node, and all parts of an instance have the
+ * instance's.
+ */
 static bool
 is_in_place(const struct gpu *g, const struct gpu_node *n)
 {
@@ -106,7 +112,7 @@ check_nodes(const struct inventory *inv, const struct gpu *g, const struct gpu_n
 	return 0;
 }
 
-/* «GI» or «GI:CI», as gpu_part() would have it. */
+/* True for «GI» or «GI:CI», as gpu_part() writes it. */
 static bool
 is_part(const char *part)
 {
@@ -118,7 +124,7 @@ is_part(const char *part)
 	return text_u32(again, 0, PART_MAX, &gi) && (colon == NULL || text_u32(colon + 1, 0, PART_MAX, &ci));
 }
 
-/* As gpu.h has them, in lower case. */
+/* True for a UUID in gpu.h's form, in lower case. */
 static bool
 is_uuid(const struct gpu *g)
 {
@@ -129,24 +135,24 @@ is_uuid(const struct gpu *g)
 }
 
 static int
-check_names(const struct gpu *g, struct why *why)
+check_gpu_names(const struct gpu *g, struct why *why)
 {
 	char pci[sizeof(g->pci)], model[sizeof(g->model)];
 
 	if (g->pci[0] != '\0' ? !pci_address_normalise(g->pci, pci) || strcmp(pci, g->pci) != 0 : g->unusable[0] == '\0')
-		return refuse_host(why, "a GPU at what is no PCI address", g->pci);
+		return refuse_host(why, "a GPU with an invalid PCI address", g->pci);
 	if ((g->part[0] != '\0' || g->mig) && (g->vendor != GPU_NVIDIA || (g->part[0] != '\0' && !is_part(g->part)) ||
 	    (g->part[0] != '\0' && g->mig)))
-		return refuse_host(why, "a part that no GPU has", g->part);
+		return refuse_host(why, "an invalid part of a GPU", g->part);
 	text_printable(model, sizeof(model), g->model);
 	if (!is_uuid(g) || strcmp(model, g->model) != 0)
-		return refuse_host(why, "a GPU with a name that none has", g->pci);
+		return refuse_host(why, "a GPU with an invalid name", g->pci);
 	return g->unusable[0] != '\0' || g->nodes > 0 ? 0 : refuse_host(why, "a GPU without a node", g->pci);
 }
 
-/* Which of the physical GPU it is. */
+/* Which part of which physical GPU it is. */
 static struct held_gpu
-place_of(const struct inventory *inv, const struct gpu *g)
+held_as(const struct inventory *inv, const struct gpu *g)
 {
 	struct held_gpu h = { .vendor = g->vendor };
 
@@ -155,7 +161,7 @@ place_of(const struct inventory *inv, const struct gpu *g)
 	return h;
 }
 
-/* Parts of one GPU may have a node together; else there is none that two GPUs have which can be given to two. */
+/* Parts of one GPU may share a node; GPUs that can be granted separately may not. */
 static bool
 may_have_both(const struct held_gpu *a, const struct held_gpu *b, const struct gpu_node *m, const struct gpu_node *n)
 {
@@ -182,11 +188,11 @@ check_apart(const struct gpu *g, const struct held_gpu *a, const struct gpu *o, 
 static bool
 counts(const struct inventory *inv, const struct gpu *g)
 {
-	/* what can't be used is nobody's */
+	/* nobody gets an unusable GPU */
 	return inv->fault[g->vendor].code == WHY_NONE && g->unusable[0] == '\0';
 }
 
-/* Of two that are not apart it can't be said which is right. */
+/* If two GPUs that are granted separately have the same node, either may be wrong. */
 static int
 check_all_apart(struct inventory *inv, struct why *why)
 {
@@ -198,7 +204,7 @@ check_all_apart(struct inventory *inv, struct why *why)
 	if (place == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < inv->gpus; i++) {
-		place[i] = place_of(inv, &g[i]);
+		place[i] = held_as(inv, &g[i]);
 		for (k = 0; k < i && counts(inv, &g[i]); k++)
 			if (counts(inv, &g[k]) && check_apart(&g[i], &place[i], &g[k], &place[k], &bad) == -1)
 				inv->fault[g[i].vendor] = inv->fault[g[k].vendor] = bad;
@@ -213,12 +219,12 @@ check_vendor(const struct inventory *inv, enum gpu_vendor v, struct why *why)
 	size_t i;
 
 	if (v == GPU_NVIDIA && inv->nvidia_version[strspn(inv->nvidia_version, "0123456789.")] != '\0')
-		return refuse_host(why, "a driver version that is none", inv->nvidia_version);
+		return refuse_host(why, "an invalid driver version", inv->nvidia_version);
 	if (check_nodes(inv, NULL, inv->common[v], inv->commons[v], v, why) == -1)
 		return -1;
 	for (i = 0; i < inv->gpus; i++) {
 		g = &inv->gpu[i];
-		if (g->vendor == v && (check_names(g, why) == -1 || check_nodes(inv, g, g->node, g->nodes, v, why) == -1))
+		if (g->vendor == v && (check_gpu_names(g, why) == -1 || check_nodes(inv, g, g->node, g->nodes, v, why) == -1))
 			return -1;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /*
- * Can a host be as gpuhelper-judge says it is?  Whether it is so can't be seen: which node is which GPU's is for the
- * judge to find, before it hears anybody.  What holds whatever it says: no node but a GPU's is given, and none twice
- * that is to be given once.
+ * Whether a host can be as gpuhelper-judge describes it. Which node is whose can't be checked: the judge
+ * finds that out before it reads any request. But whatever it says, only nodes of GPUs are granted, and an
+ * exclusive node only once.
  */
 #ifndef GPUHELPER_PURE_HOSTCHECK_H
 #define GPUHELPER_PURE_HOSTCHECK_H
@@ -9,9 +9,9 @@
 #include "gpu.h"
 
 /*
- * *inv has the majors that its reader found by itself in /proc/devices.  A vendor of which that can't be gets a fault:
- * there is a node that is no GPU's by its path and number, two GPUs that are apart have one node, or a name is none.
- * -1 with *why: no memory.
+ * Checks *inv, in which the majors are those that the reader of the answer itself found in /proc/devices.
+ * Sets the fault of a vendor if a node's path and number are no GPU's, if two separate GPUs have the same
+ * node, or if a name is malformed. Returns 0, or -1 with *why if memory is short.
  */
 int host_check(struct inventory *inv, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See identity.h.  Parses nothing but lines of its own. */
+/* See identity.h. Must parse nothing but lines that this program wrote. */
 #include "identity.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ identity_of_claims(const struct request *r, vars_parser *parse, struct known *ou
 	return 0;
 }
 
-/* As lines (lines.h); writing, nothing is changed. */
+/* Reads or writes as lines (lines.h); writing changes nothing. */
 static void
 identity_lines(struct lines *s, enum identity_kind *kind, char *text[IDENTITY_TEXTS], struct instance_vars *vars)
 {

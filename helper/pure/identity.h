@@ -1,4 +1,4 @@
-/* Which pipeline a container is of, and how that is known. */
+/* A container's pipeline, and how it was proven. */
 #ifndef GPUHELPER_PURE_IDENTITY_H
 #define GPUHELPER_PURE_IDENTITY_H
 
@@ -8,36 +8,39 @@
 
 #define IDENTITY_TEXTS 4
 
-/* An identity and what it borrows from. */
+/* An identity, with what it borrows from. */
 struct known {
 	struct identity id;
 	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
-	struct token_claims claims;		/* of a token that holds */
-	char token_hash[65];			/* "" without a token; names it where it does not hold, too */
-	struct instance_vars vars;		/* of a claim, or remembered */
-	char *remembered[IDENTITY_TEXTS];	/* by a lease: team, pipeline, job, issuer */
+	struct token_claims claims;		/* of a valid token */
+	char token_hash[65];			/* "": no token; an invalid token has one, too */
+	struct instance_vars vars;		/* of a claim, or of a lease */
+	char *remembered[IDENTITY_TEXTS];	/* from a lease: team, pipeline, job, issuer */
 };
 
-/* Its identity is what k->claims says, of a token of that issuer's that holds. */
+/* Sets the identity from k->claims, which are of a valid token of this issuer. */
 void known_by_token(struct known *k, const struct issuer_setting *issuer);
 
-/* Reads instance variables as a JSON object.  -1 with *why; instance_vars_free() in either case. */
+/* Parses instance variables from a JSON object. 0, or -1 with *why; instance_vars_free() in any case. */
 typedef int vars_parser(const char *text, struct instance_vars *out, struct why *why);
 
-/* Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER). */
+/*
+ * Sets the identity that the container claims (BUILD_*); IDENTITY_CALLER without a team and a pipeline. 0, or
+ * -1 with *why.
+ */
 int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
 
-#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that are remembered */
+#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that a lease remembers */
 
 /*
- * An identity to be remembered, which the caller frees; NULL: no memory, or its
- * instance_vars are too long for that.  And back, for known_free(); false, and *out
- * empty, for what it would not have made.
+ * Packs an identity for a lease. The caller frees the text; NULL if memory is short or instance_vars are too
+ * long.
+ * Unpacks it; false, with *out empty, for any other text. known_free() in any case.
  */
 char *identity_pack(const struct identity *id);
 bool identity_unpack(const char *text, struct known *out);
 
-/* As lines (lines.h): writes the identity, or reads it back, for known_free(). */
+/* Writes the identity as lines (lines.h), or reads it, for known_free(). */
 void known_lines(struct lines *s, struct known *k);
 
 void known_free(struct known *k);

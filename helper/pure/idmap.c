@@ -1,4 +1,4 @@
-/* See idmap.h.  The numbers are whatever someone claims: nothing may wrap around. */
+/* See idmap.h. Assumes that anyone chose the numbers: nothing may wrap around. */
 #include "idmap.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ idmap_in(const struct idmap *m, uint32_t outside, uint32_t *inside)
 }
 
 static bool
-add(struct idmap *m, uint64_t inside, uint64_t outside, uint64_t size)
+add_range(struct idmap *m, uint64_t inside, uint64_t outside, uint64_t size)
 {
 	if (size == 0)
 		return true;
@@ -58,7 +58,7 @@ add(struct idmap *m, uint64_t inside, uint64_t outside, uint64_t size)
 	return true;
 }
 
-/* The part of «in» whose ids outside are ids inside of «on». */
+/* Adds the part of «in» whose outside ids are inside ids of «on». */
 static bool
 add_meeting(struct idmap *m, const struct idrange *in, const struct idrange *on)
 {
@@ -70,12 +70,12 @@ add_meeting(struct idmap *m, const struct idrange *in, const struct idrange *on)
 		return true;
 	inside = in->inside + (from - in->outside);
 	outside = on->outside + (from - on->inside);
-	/* what would wrap around stands for no one */
+	/* skip a range that would wrap around */
 	if (inside >= UINT32_MAX || outside >= UINT32_MAX)
 		return true;
 	to = to - from;
 	to = inside + to > UINT32_MAX ? UINT32_MAX - inside : to;
-	return add(m, inside, outside, outside + to > UINT32_MAX ? UINT32_MAX - outside : to);
+	return add_range(m, inside, outside, outside + to > UINT32_MAX ? UINT32_MAX - outside : to);
 }
 
 bool
@@ -95,9 +95,9 @@ idmap_compose(const struct idmap *outer, const struct idmap *inner, struct idmap
 	return true;
 }
 
-/* The next number of a line, and what is after it. */
+/* Reads the next number of a line. Returns what follows it. */
 static const char *
-number(const char *p, uint32_t *out)
+map_number(const char *p, uint32_t *out)
 {
 	char digits[16];
 	size_t n;
@@ -119,8 +119,8 @@ idmap_parse(const char *text, struct idmap *out)
 
 	*out = (struct idmap){ 0 };
 	while (*p != '\0') {
-		if ((p = number(p, &inside)) == NULL || (p = number(p, &outside)) == NULL || (p = number(p, &size)) == NULL ||
-		    *p++ != '\n' || !add(out, inside, outside, size))
+		if ((p = map_number(p, &inside)) == NULL || (p = map_number(p, &outside)) == NULL ||
+		    (p = map_number(p, &size)) == NULL || *p++ != '\n' || !add_range(out, inside, outside, size))
 			return false;
 	}
 	return out->n > 0;

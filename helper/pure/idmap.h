@@ -1,4 +1,4 @@
-/* Id mappings of user namespaces: a spec's linux.uidMappings, or /proc/PID/uid_map. */
+/* Id maps of user namespaces: linux.uidMappings of a spec, or /proc/PID/uid_map. */
 #ifndef GPUHELPER_PURE_IDMAP_H
 #define GPUHELPER_PURE_IDMAP_H
 
@@ -6,28 +6,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IDMAP_MAX 340		/* the kernel's own limit (user_namespaces(7)) */
+#define IDMAP_MAX 340		/* of the kernel (user_namespaces(7)) */
 
 struct idmap {
 	struct idrange {
 		uint32_t inside, outside, size;
 	} v[IDMAP_MAX];
 	size_t n;
-	bool identity;		/* no user namespace of its own: ids are what they are outside */
+	bool identity;		/* no user namespace: inside and outside ids are the same */
 };
 
-/* The id outside that an inside id stands for; false if it stands for none. */
+/* Maps an inside id to the outside, or back. False if it is not mapped. */
 bool idmap_out(const struct idmap *m, uint32_t inside, uint32_t *outside);
 bool idmap_in(const struct idmap *m, uint32_t outside, uint32_t *inside);
 
 /*
- * For a namespace within another: «inner» maps its ids to ids of the outer one,
- * «outer» those on.  What the outer one does not map is left out.  False where
- * that takes more than IDMAP_MAX ranges.
+ * The map of a namespace within another: «inner» maps its ids to the outer one's, «outer» maps those on. Ids
+ * that «outer» does not map are dropped. False if the result has more than IDMAP_MAX ranges.
  */
 bool idmap_compose(const struct idmap *outer, const struct idmap *inner, struct idmap *out);
 
-/* The text of /proc/PID/uid_map or gid_map (user_namespaces(7)); false for what is none. */
+/* Parses /proc/PID/uid_map or gid_map (user_namespaces(7)). False if it is malformed. */
 bool idmap_parse(const char *text, struct idmap *out);
 
 #endif

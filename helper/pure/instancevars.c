@@ -1,4 +1,4 @@
-/* See instancevars.h.  Reads no JSON. */
+/* See instancevars.h. Must parse no JSON. */
 #include "instancevars.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ instance_vars_free(struct instance_vars *v)
 }
 
 static bool
-add(struct instance_vars *v, const char *name, const char *value)
+add_instance_var(struct instance_vars *v, const char *name, const char *value)
 {
 	return strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, value, SIZE_MAX);
 }
@@ -34,7 +34,7 @@ instance_vars_lines(struct lines *s, struct instance_vars *v)
 		}
 		word_copy(s, &name);
 		word_copy(s, &value);
-		if (name != NULL && value != NULL && !add(v, name, value))
+		if (name != NULL && value != NULL && !add_instance_var(v, name, value))
 			lines_starve(s);
 		free(name);
 		free(value);

@@ -1,6 +1,6 @@
 /*
- * Variables of a pipeline's instance (Concourse's instance_vars), or those that a policy is for: names, and values as
- * JSON of one spelling (no blanks, an object's names in order).  So two values are equal if their texts are.
+ * The variables of a pipeline's instance (Concourse's instance_vars), or those in a policy: names, and values
+ * as JSON in one spelling (no blanks, objects sorted by name), so that equal values have equal texts.
  */
 #ifndef GPUHELPER_PURE_INSTANCEVARS_H
 #define GPUHELPER_PURE_INSTANCEVARS_H
@@ -11,7 +11,7 @@
 #include "text.h"
 
 struct instance_vars {
-	bool there;		/* a group of them was given, be it empty */
+	bool there;		/* variables were given, if only an empty set */
 	struct strlist name, value;
 };
 void instance_vars_free(struct instance_vars *v);

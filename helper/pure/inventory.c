@@ -1,4 +1,4 @@
-/* See gpu.h: the list of a host's GPUs, as such. */
+/* See gpu.h: operations on the list of a host's GPUs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventor
 	return true;
 }
 
-/* A copy of n members; NULL: no memory. */
+/* A copy of n members. NULL if memory is short. */
 static void *
 copy_of(const void *v, size_t n, size_t size)
 {

@@ -2,7 +2,7 @@
 #include "inventorylines.h"
 
 static void
-number_words(struct lines *t, void *member)
+devnum_words(struct lines *t, void *member)
 {
 	struct devnum *n = member;
 
@@ -11,7 +11,7 @@ number_words(struct lines *t, void *member)
 }
 
 static void
-node_words(struct lines *t, struct gpu_node *n)
+inventory_node_words(struct lines *t, struct gpu_node *n)
 {
 	uint32_t needed = n->needed_for;
 
@@ -35,14 +35,14 @@ nodes_lines(struct lines *t, struct gpu_node v[GPU_NODES_MAX], size_t *n)
 			t->failed = true;
 			return;
 		}
-		node_words(t, &v[i]);
+		inventory_node_words(t, &v[i]);
 		if (t->out == NULL)
 			*n = i + 1;
 	}
 }
 
 static void
-gpu_lines(struct lines *t, void *member)
+inventory_gpu_lines(struct lines *t, void *member)
 {
 	struct gpu *g = member;
 	uint32_t partition = g->partition;
@@ -73,6 +73,6 @@ inventory_lines(struct lines *t, struct inventory *inv)
 		word_text(t, inv->absent[v], sizeof(inv->absent[v]));
 		nodes_lines(t, inv->common[v], &inv->commons[v]);
 	}
-	lines_members(t, "flushed", (void **)&inv->flushed, &inv->flusheds, SIZE_MAX, sizeof(*inv->flushed), number_words);
-	lines_members(t, "gpu", (void **)&inv->gpu, &inv->gpus, INVENTORY_GPUS_MAX, sizeof(*inv->gpu), gpu_lines);
+	lines_members(t, "flushed", (void **)&inv->flushed, &inv->flusheds, SIZE_MAX, sizeof(*inv->flushed), devnum_words);
+	lines_members(t, "gpu", (void **)&inv->gpu, &inv->gpus, INVENTORY_GPUS_MAX, sizeof(*inv->gpu), inventory_gpu_lines);
 }

@@ -1,15 +1,16 @@
-/* A host's GPUs as lines (lines.h): what gpuhelper-judge saw, on its way to the helper. */
+/* A host's GPUs as lines (lines.h), on their way from gpuhelper-judge to the helper. */
 #ifndef GPUHELPER_PURE_INVENTORYLINES_H
 #define GPUHELPER_PURE_INVENTORYLINES_H
 
 #include "gpu.h"
 #include "lines.h"
 
-#define INVENTORY_GPUS_MAX 1024		/* entries: GPUs and their parts */
+#define INVENTORY_GPUS_MAX 1024		/* GPUs and parts */
 
 /*
- * All that gpus_find() fills but what the helper reads for itself: the numbers of drivers, and how NVIDIA's nodes are
- * made.  Ranks are counted again (inventory_rank()).  inventory_free() afterwards in either case.
+ * Writes or reads all that gpus_find() fills, except what the helper reads itself: majors of drivers, and how
+ * NVIDIA's nodes are made. Computes ranks again (inventory_rank()). inventory_free() after reading, in any
+ * case.
  */
 void inventory_lines(struct lines *t, struct inventory *inv);
 

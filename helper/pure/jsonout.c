@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What stands before each value. */
+/* The comma and key before a value. */
 static void
 put_key(struct jsonout *j, const char *key)
 {

@@ -19,9 +19,9 @@ found_keys_free(struct found_keys *k, size_t n)
 	free(k);
 }
 
-/* False for what another version wrote. */
+/* Reads or writes the head. False if another version wrote it. */
 static bool
-begin(struct lines *t, const char *name, enum judge_verb *verb)
+begin_message(struct lines *t, const char *name, enum judge_verb *verb)
 {
 	static const char *const verbs[] = { "host", "token", "vars", "grant" };
 	char version[VERSION_MAX] = GPUHELPER_VERSION;
@@ -60,7 +60,7 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 {
 	size_t i;
 
-	(void)begin(t, "ask", &a->verb);
+	(void)begin_message(t, "ask", &a->verb);
 	if (a->verb == JUDGE_HOST) {
 		word_u32(t, &a->vendors);
 		return;
@@ -120,7 +120,7 @@ judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a
 {
 	enum judge_verb said = verb;
 
-	a->other_version = !begin(t, "answer", &said);
+	a->other_version = !begin_message(t, "answer", &said);
 	t->failed = t->failed || said != verb;
 	why_words(t, &a->why);
 	if (t->failed || a->why.code != WHY_NONE)
@@ -152,7 +152,7 @@ judge_answer_free(struct judge_answer *a)
 }
 
 static bool
-is_name(const char *s)
+is_pipeline_name(const char *s)
 {
 	return *s != '\0' && text_is_utf8(s, strlen(s));
 }
@@ -172,7 +172,7 @@ judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, 
 	oldest = asked->issuer[a->issuer].keys_max_age;
 	if (k->text == NULL || (oldest != 0 && asked->now - k->fetched > oldest))
 		return refuse(why, WHY_BUG, PROGRAM " takes a token of an issuer whose keys can't be had, or are too old");
-	if (!is_name(c->team) || !is_name(c->pipeline) || (c->job != NULL && !is_name(c->job)) ||
+	if (!is_pipeline_name(c->team) || !is_pipeline_name(c->pipeline) || (c->job != NULL && !is_pipeline_name(c->job)) ||
 	    strlen(c->once) != 64 || strspn(c->once, "0123456789abcdef") != 64)
 		return refuse(why, WHY_BUG, PROGRAM " says what no token can say");
 	if (c->iat > asked->now + TOKEN_LEEWAY || asked->now - c->iat > asked->issuer[a->issuer].max_age ||

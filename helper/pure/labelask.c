@@ -1,4 +1,4 @@
-/* See labelask.h.  Believes no text to end, and no number to be one of its enumeration's. */
+/* See labelask.h. Assumes that a text may lack its NUL, and a number be outside its enumeration. */
 #include "labelask.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 bool
 label_message_read(const char *bytes, size_t len, void *out, size_t size, struct why *why)
 {
-	/* of another version the size may be another, too */
+	/* another version may have another size */
 	if (len == size)
 		memcpy(out, bytes, size);
 	if (len == size && label_text_ends(out, LABEL_VERSION_MAX) && strcmp(out, GPUHELPER_VERSION) == 0)
@@ -32,7 +32,7 @@ label_answer_read(const char *bytes, size_t len, struct label_answer *out, struc
 void
 label_ask_begin(struct label_ask *a, enum label_verb verb)
 {
-	/* what lies between its members goes over a socket, too */
+	/* zero the padding as well, which is sent too */
 	memset(a, 0, sizeof(*a));
 	snprintf(a->version, sizeof(a->version), "%s", GPUHELPER_VERSION);
 	a->verb = verb;

@@ -1,7 +1,7 @@
 /*
- * What the helper asks gpuhelper-label (root/labeller.h), as bytes: both are of one installation, so numbers stand as
- * they lie in memory. After a question about a folder, with a byte of their own (SCM_RIGHTS in unix(7)), come the
- * folder's descriptor and that of the process that asked (pidfd_open(2)).
+ * Questions of the helper to gpuhelper-label (root/labeller.h). Both are of one installation, so members are
+ * sent as they are in memory. After a question about a folder, one byte of its own carries the descriptors
+ * (SCM_RIGHTS in unix(7)) of the folder and of the process that asked (pidfd_open(2)).
  */
 #ifndef GPUHELPER_PURE_LABELASK_H
 #define GPUHELPER_PURE_LABELASK_H
@@ -17,9 +17,9 @@
 
 #define LABEL_VERSION_MAX 16
 #define LABEL_DESCRIPTORS 2
-#define LABEL_FOLDERS_MAX 1024	/* of one container, that are to be relabelled */
+#define LABEL_FOLDERS_MAX 1024	/* to relabel for one container */
 
-/* What a process would like to do with something, by the name of which permissions of SELinux (label/loaded.c). */
+/* How a process will use an object; label/loaded.c has SELinux's permissions for each. */
 enum label_use {
 	LABEL_READ_NODE,
 	LABEL_USE_NODE,
@@ -28,43 +28,43 @@ enum label_use {
 };
 
 struct label_ask {
-	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of who asks */
+	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of the asker */
 	enum label_verb {
-		LABEL_IS_VALID,		/* is «object» a label of the loaded policy?  The answer has its own spelling */
-		LABEL_LETS,		/* may a process of label «who» do that with something of label «object»? */
-		LABEL_LOOK,		/* through a folder, which is then known by its number: 0, 1, ... */
-		LABEL_CHANGE,		/* label the folder of that number, whose descriptor comes along again */
+		LABEL_IS_VALID,		/* is «object» a label of the loaded policy? The answer has its canonical spelling */
+		LABEL_LETS,		/* may a process with label «who» do «use» to an object with label «object»? */
+		LABEL_LOOK,		/* walk a folder, change nothing; it then has the next number, from 0 on */
+		LABEL_CHANGE,		/* relabel the folder of that number, whose descriptor is sent again */
 	} verb;
 	enum label_use use;	/* for LABEL_LETS */
-	enum relabel relabel;	/* from here on for LABEL_LOOK */
-	uint32_t enforced;	/* 1: SELinux holds to it */
-	uint32_t ms;		/* that it may take; for LABEL_CHANGE, too */
-	uint32_t folder;	/* for LABEL_CHANGE: its number */
-	char who[SECONTEXT_MAX];	/* for LABEL_LOOK: the level of the container, and nothing else */
+	enum relabel relabel;	/* this and the rest for LABEL_LOOK */
+	uint32_t enforced;	/* 1: SELinux enforces */
+	uint32_t ms;		/* time limit, also for LABEL_CHANGE */
+	uint32_t folder;	/* LABEL_CHANGE: the folder's number */
+	char who[SECONTEXT_MAX];	/* LABEL_LOOK: only the level of the container */
 	char object[SECONTEXT_MAX];
-	char path[PATH_MAX];	/* of the folder, for words alone: nothing is opened by it */
+	char path[PATH_MAX];	/* of the folder, for messages only: must never be opened */
 };
 
 struct label_answer {
 	char version[LABEL_VERSION_MAX];
-	int yes;		/* 1: it is, may, or is done; 0: not; -1: it can't be known, or is refused: why */
-	uint32_t wrong;		/* LABEL_LOOK: entries that another label is due to, at most UINT32_MAX */
-	char label[SECONTEXT_MAX];	/* LABEL_IS_VALID, where it is one */
+	int yes;		/* 1: yes, or done; 0: no; -1: unknown or refused, with why */
+	uint32_t wrong;		/* LABEL_LOOK: entries with a wrong label, at most UINT32_MAX */
+	char label[SECONTEXT_MAX];	/* LABEL_IS_VALID: the canonical spelling */
 	struct why why;
 };
 
 /*
- * Sees that the bytes are an answer of this version; all its texts end then. False with *why.  For questions:
- * label/question.h.
+ * Checks that the bytes are an answer of this version, and terminates its texts. False with *why. For
+ * questions see label/question.h.
  */
 bool label_answer_read(const char *bytes, size_t len, struct label_answer *out, struct why *why);
 
-/* A question with nothing in it but the version and the verb. */
+/* Makes a question with only version and verb. */
 void label_ask_begin(struct label_ask *a, enum label_verb verb);
 
 /*
- * What both ways of reading begin with: a message of «size» bytes, which has the version first.  False with *why, which
- * says what to do about another version.
+ * Copies a message of «size» bytes that begins with the version. False with *why, which says what to do about
+ * another version.
  */
 bool label_message_read(const char *bytes, size_t len, void *out, size_t size, struct why *why);
 

@@ -1,7 +1,6 @@
 /*
- * See ldcache.h.  The numbers are in the byte order and with the alignment of the
- * machine that wrote them, which is this one; they are copied out, for the bytes
- * may lie anywhere.
+ * See ldcache.h. Numbers have byte order and alignment of the machine that wrote the file, which is this one.
+ * They are copied out because the bytes may be anywhere in memory.
  */
 #include "ldcache.h"
 
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC_OLD "ld.so-1.7.0"			/* without its NUL: 11 bytes, and one to align what follows */
+#define MAGIC_OLD "ld.so-1.7.0"			/* without its NUL: 11 bytes, and one for alignment */
 #define MAGIC_NEW "glibc-ld.so.cache1.1"	/* magic and version, 20 bytes */
 
 /* struct cache_file: magic, nlibs; then entries of flags, key, value */
@@ -18,12 +17,12 @@ enum { OLD_HEADER = 16, OLD_NLIBS = 12, OLD_ENTRY = 12 };
 enum { NEW_HEADER = 48, NEW_NLIBS = 20, NEW_FLAGS = 28, NEW_ENTRY = 24, NEW_HWCAP = 16, NEW_ALIGN = 8 };
 enum { KEY = 4, VALUE = 8 };
 
-/* An entry's flags */
+/* Flags of an entry. */
 #define TYPE_MASK 0x00ffU
-#define TYPE_ELF 0x0001U	/* needs no libc by itself */
+#define TYPE_ELF 0x0001U	/* an ELF library that needs no libc */
 #define TYPE_ELF_LIBC6 0x0003U
 
-/* The header's: byte order, where it says one */
+/* The header's byte order, if it has one. */
 enum { ENDIAN_MASK = 3, ENDIAN_UNSET = 0, ENDIAN_LITTLE = 2, ENDIAN_BIG = 3 };
 
 static uint32_t
@@ -44,7 +43,7 @@ u64_at(const char *p)
 	return v;
 }
 
-/* The string at «offset» of the len bytes; NULL if it is not all in there. */
+/* The string at «offset»; NULL if it does not end within len bytes. */
 static const char *
 string_at(const char *bytes, size_t len, uint32_t offset)
 {
@@ -53,7 +52,7 @@ string_at(const char *bytes, size_t len, uint32_t offset)
 	return bytes + offset;
 }
 
-/* n entries of «size» bytes each at «entries»; strings count from «strings», which has len bytes. */
+/* Reads n entries of «size» bytes. Offsets of strings count from «strings», which has len bytes. */
 static int
 read_entries(struct ldcache *c, const char *entries, uint32_t n, size_t size, const char *strings, size_t len,
     struct why *why)
@@ -104,7 +103,7 @@ read_old(struct ldcache *c, const char *p, size_t len, struct why *why)
 	if (len < OLD_HEADER || (n = u32_at(p + OLD_NLIBS)) > (len - OLD_HEADER) / OLD_ENTRY)
 		return refuse(why, WHY_DATA, "is cut off: run ldconfig");
 	end = OLD_HEADER + (size_t)n * OLD_ENTRY;
-	/* the newer one, where it is there, has the same libraries and knows more of them */
+	/* prefer the newer part: it has the same libraries, and more about them */
 	if (len - end >= NEW_ALIGN + sizeof(MAGIC_NEW)) {
 		const size_t at = (end + NEW_ALIGN - 1) / NEW_ALIGN * NEW_ALIGN;
 

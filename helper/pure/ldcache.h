@@ -1,7 +1,6 @@
 /*
- * The cache of ldconfig(8), /etc/ld.so.cache, as bytes (glibc,
- * sysdeps/generic/dl-cache.h: struct cache_file, of before glibc 2.2 and alone
- * then, or with a struct cache_file_new behind it, which stands alone since 2.32).
+ * The cache of ldconfig(8), /etc/ld.so.cache, as bytes (glibc, sysdeps/generic/dl-cache.h): a struct
+ * cache_file alone (before glibc 2.2), followed by a struct cache_file_new, or the latter alone (since 2.32).
  */
 #ifndef GPUHELPER_PURE_LDCACHE_H
 #define GPUHELPER_PURE_LDCACHE_H
@@ -20,15 +19,14 @@ struct ldcache_entry {
 };
 
 struct ldcache {
-	struct ldcache_entry *v;	/* in the cache's order, in which the loader takes the first that fits */
+	struct ldcache_entry *v;	/* in the cache's order; the loader takes the first that fits */
 	size_t n;
 };
 
 /*
- * Reads len bytes, which must outlive *c: the strings are in there.  Of another
- * byte order than this machine's, cut off, or with strings that are outside of it
- * or do not end in it: -1 with *why.  Entries that are of libc 5 or no ELF
- * libraries, or have a path that is not absolute, are left out.
+ * Parses len bytes, which must outlive *c, because it points into them. Skips entries of libc 5, entries that
+ * are no ELF libraries, and entries without an absolute path. Returns 0, or -1 with *why for another byte
+ * order, a truncated file, or a string outside of it.
  */
 int ldcache_parse(struct ldcache *c, const char *bytes, size_t len, struct why *why);
 void ldcache_free(struct ldcache *c);

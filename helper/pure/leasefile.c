@@ -162,7 +162,7 @@ lease_add_way(struct lease *l, struct way *w)
 /* Lines. */
 
 static void
-head_lines(struct lines *s, struct lease *l)
+lease_head_lines(struct lines *s, struct lease *l)
 {
 	uint32_t version = LEASE_VERSION;
 
@@ -183,7 +183,7 @@ head_lines(struct lines *s, struct lease *l)
 	word_bool(s, &l->planned);
 }
 
-/* Its processes, and where they are. */
+/* The lease's processes and namespaces. */
 static void
 process_lines(struct lines *s, struct lease *l)
 {
@@ -223,7 +223,7 @@ cgroup_lines(struct lines *s, struct lease *l)
 }
 
 static void
-gpu_lines(struct lines *s, struct lease *l)
+lease_gpu_lines(struct lines *s, struct lease *l)
 {
 	struct held_gpu *g;
 	size_t i;
@@ -319,10 +319,10 @@ way_lines(struct lines *s, struct lease *l)
 static bool
 lease_lines(struct lines *s, struct lease *l)
 {
-	head_lines(s, l);
+	lease_head_lines(s, l);
 	process_lines(s, l);
 	cgroup_lines(s, l);
-	gpu_lines(s, l);
+	lease_gpu_lines(s, l);
 	node_lines(s, l);
 	user_lines(s, l);
 	act_lines(s, l);
@@ -370,7 +370,7 @@ lease_wants(const struct lease *l, const struct chore *c)
 	if (!l->pauses)
 		return false;
 	if (c->kind != CHORE_OPEN)
-		/* one that nobody has marked takes back what nobody is to have */
+		/* a chore that nobody is named for takes away what nobody may have */
 		return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_GIVEN_BACK) &&
 		    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));
 	for (i = 0; i < l->pausing.execs; i++)

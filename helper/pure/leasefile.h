@@ -1,7 +1,6 @@
 /*
- * A lease as it is written down: a file in /run/gpuhelper/leases, of lines (lines.h).
- * Values in, text out, and back; whoever reads one that is not of this form is
- * told so, for it may hold a GPU.  Opening and locking is helper/root/leaselist.c's.
+ * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/leaselist.c opens
+ * and locks. A malformed file is an error, because it may stand for a held GPU.
  */
 #ifndef GPUHELPER_PURE_LEASEFILE_H
 #define GPUHELPER_PURE_LEASEFILE_H
@@ -22,15 +21,15 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 6		/* of the files; an upgrade is refused while one of another version is there (install.sh) */
-#define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one would not be read, and stop everyone */
+#define LEASE_VERSION 6		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)
 #define LEASE_MODE_UNKNOWN UINT32_MAX
 
 /*
- * Something that was done to the host for a lease, and is undone with it.  It is
- * written down before it is done: so it may also not have been done yet.
+ * A change to the host for a lease, to be undone with it. It is written down before it is made, so it may not
+ * have been made yet.
  */
 struct act {
 	enum act_kind {
@@ -42,102 +41,102 @@ struct act {
 	char path[64];			/* of the node, beneath /dev */
 	uint32_t major, minor;
 	uint32_t id;			/* uid or gid of the host */
-	int mask;			/* the ACL's mask (0 to 7) before the first entry of ours, or ACT_NO_MASK */
+	int mask;			/* the ACL's mask (0 to 7) before our first entry, or ACT_NO_MASK */
 	uint64_t inode;			/* of a made node, once it is known */
-	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* that it gets, that it had; "" but for ACT_LABEL */
+	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* the new label, the old one; "" except for ACT_LABEL */
 };
 
-/* The same thing done, for whichever lease: what the last of them undoes. */
+/* True for the same change, of any lease: the last one of them undoes it. */
 bool act_same(const struct act *a, const struct act *b);
-/* Done to the same node. */
+/* True for changes to the same node. */
 bool act_same_node(const struct act *a, const struct act *b);
 
 #define LEASE_NAME_SIZE 104
 
 #define LEASE_KEY_SIZE 65
 struct lease {
-	char key[LEASE_KEY_SIZE];	/* SHA-256 of uid, runtime root and id, in hexadecimal digits; not in the file */
-	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until it is first written; not in the file */
+	char key[LEASE_KEY_SIZE];	/* hex SHA-256 of uid, runtime root and id; not in the file */
+	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until first written; not in the file */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asked */
-	struct process_id init;	/* the container's first process, once it is there */
-	bool own_pids;		/* it is process 1 of a PID namespace: when it ends, everyone in the container does */
-	uint64_t mounts;	/* where it is not: the mount namespace (inode) of its own that it is in; 0: none */
-	uint64_t pids;		/* the PID namespace (inode) that all numbers of processes here are of; 0: not known */
+	struct process_id init;	/* the container's first process, once it exists */
+	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
+	uint64_t mounts;	/* if not, the container's own mount namespace (inode); 0: none */
+	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
-	char label[SECONTEXT_MAX];	/* SELinux, of its processes; "" where there is none */
-	struct strlist cgroups;	/* once it is there, those that it has for itself; before, where they may be (host/cgroup.h) */
+	char label[SECONTEXT_MAX];	/* SELinux label of its processes; "": none */
+	struct strlist cgroups;	/* the container's own cgroups; before it exists, where they may be (host/cgroup.h) */
 	struct held_gpu *gpu;
 	size_t gpus;
-	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as they were granted */
+	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as of the grant */
 	size_t nodes;
-	struct idspan *user;	/* where no cgroup is the container's own (rootless): users whose open nodes keep it */
+	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
 	size_t users;
-	struct held_folder *folder;	/* where SELinux is on */
+	struct held_folder *folder;	/* if SELinux is on */
 	size_t folders;
 	bool privileged;	/* it can undo its own device rules */
-	bool hooked;		/* hooks of a CDI spec are run for it, at its end, too */
-	bool host_root;		/* the host's root is in the container: it has no user namespace */
-	struct way *way;	/* to its folders; once it is made, to those that it may write in as the host's root */
+	bool hooked;		/* it runs hooks of a CDI spec, also at its end */
+	bool host_root;		/* it has no user namespace, so its root is the host's */
+	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t ways;
 	struct act *act;
 	size_t acts;
-	bool planned;		/* the acts are, and not to be done yet: the grant is not in the audit log */
+	bool planned;		/* the acts are planned only: the grant is not in the audit log yet */
 	enum lease_state state;
-	bool pauses;		/* its tasks are execs: it knows when they are over */
+	bool pauses;		/* its tasks are execs, so their end can be seen */
 	struct pausing pausing;
 	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
-	bool drained;		/* just now, and to be looked at once more (leaseend.h); likewise */
-	bool over;		/* seen over, and left alone; likewise */
-	bool reopened;		/* given back, and its container was seen to have access all the same; likewise */
+	bool drained;		/* drained just now, to be looked at again (leaseend.h); likewise */
+	bool over;		/* it is over, and left alone; likewise */
+	bool reopened;		/* given back, but its container was seen to have access; likewise */
 };
 
 /* The file's text, which the caller frees; NULL: no memory. */
 char *lease_encode(const struct lease *l);
 
 /*
- * Reads the text back.  -1 with *why for what is no lease of this version; *l is
- * then empty.  l->key and l->name are left alone.
+ * Reads the text back. 0, or -1 with *why for anything but a lease of this version; *l is then empty. Leaves
+ * l->key and l->name alone.
  */
 int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
 
-/* Adds a copy, unless the same one is there; false: no memory. */
+/* Adds a copy, unless the same act is there. False if memory is short. */
 bool lease_add_act(struct lease *l, const struct act *a);
-/* Takes what *f has over; false, and freed, where there is no memory. */
+/* Takes over the contents of *f, which are freed if it fails. False if memory is short. */
 bool lease_add_folder(struct lease *l, struct held_folder *f);
-/* Likewise. */
+/* The same for *w. */
 bool lease_add_way(struct lease *l, struct way *w);
 void lease_free(struct lease *l);
 
 #define LEASE_LINE_MAX 320
-/* «GPU 0000:3b:00.0 (exclusive), waited 38 s», for the user who has them. */
+/* Describes the GPUs for their user: «GPU 0000:3b:00.0 (exclusive), waited 38 s». */
 void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
 
-/* True if it was given back. */
+/* True if its GPUs were given back. */
 bool lease_is_given_back(const struct lease *l);
-/* True if its GPUs are not someone else's to have. */
+/* True if others can't have its GPUs. */
 bool lease_holds(const struct lease *l);
 
 /*
- * Adds its GPUs in words in which a task's author would ask for them; parts of AMD's, which have no name of their own,
- * by number.  False: no memory.
+ * Appends its GPUs in the words of a task's request. Parts of AMD GPUs have no names, so their number is
+ * given. False if memory is short.
  */
 bool lease_words(const struct lease *l, struct buf *words);
-/* Is the GPU of the inventory, or just that part of one, the lease's? */
+/* True if the lease has this GPU, or exactly this part of a GPU. */
 bool lease_has_gpu(const struct lease *l, const struct inventory *inv, const struct gpu *g);
-/* Do both have the same nodes? */
+/* True if both have the same nodes. */
 bool lease_same_nodes(const struct lease *a, const struct lease *b);
-/* True if its container may write in a folder as the host's root. */
+/* True if its container may write to a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
-/* True if one of its ways is the same. */
+/* True if it has the same way. */
 bool lease_has_way(const struct lease *l, const struct way *w);
-/* Makes it one that holds its ways alone (LEASE_PASSED_ON). */
+/* Reduces it to its ways (LEASE_PASSED_ON). */
 void lease_keep_ways(struct lease *l);
 
-/* Is this chore still to be done, by what the lease says now? */
+/* True if the lease, as it is now, still wants this chore done. */
 bool lease_wants(const struct lease *l, const struct chore *c);
 
 #endif

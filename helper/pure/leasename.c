@@ -20,7 +20,7 @@ lease_key(uint32_t uid, const char *root, const char *id, char out[65])
 	hash_pieces(pieces, out);
 }
 
-/* Three bits of 64, of what FNV-1a makes of the text, mixed (splitmix64's last step). */
+/* Three bits of 64, from the text's FNV-1a hash, mixed (splitmix64's last step). */
 static uint64_t
 mark_of(const char *text)
 {
@@ -34,7 +34,7 @@ mark_of(const char *text)
 	return 1ULL << (h & 63) | 1ULL << (h >> 6 & 63) | 1ULL << (h >> 12 & 63);
 }
 
-/* Parts of one GPU are one: who has all of it has them. */
+/* All parts of a GPU have one mark, because a holder of the whole has them. */
 static uint64_t
 mark_of_gpu(enum gpu_vendor vendor, const char *pci)
 {
@@ -54,7 +54,7 @@ mark_of_node(uint32_t major, uint32_t minor)
 }
 
 static void
-add(struct marks *m, uint64_t mark)
+add_mark(struct marks *m, uint64_t mark)
 {
 	size_t i;
 
@@ -70,16 +70,16 @@ add(struct marks *m, uint64_t mark)
 void
 marks_add_gpu(struct marks *m, enum gpu_vendor vendor, const char *pci)
 {
-	add(m, mark_of_gpu(vendor, pci));
+	add_mark(m, mark_of_gpu(vendor, pci));
 }
 
 void
 marks_add_node(struct marks *m, uint32_t major, uint32_t minor)
 {
-	add(m, mark_of_node(major, minor));
+	add_mark(m, mark_of_node(major, minor));
 }
 
-/* One that may have its GPUs again then has acts that nobody can know before: it sets all. */
+/* A lease whose GPUs may come back will have acts that are not known yet: it sets all bits. */
 static uint64_t
 signature_of(const struct lease *l)
 {
@@ -109,7 +109,7 @@ lease_name_make(const struct lease *l, char out[LEASE_NAME_SIZE])
 	    (unsigned long long)signature_of(l));
 }
 
-/* «digits» of them, and then that character. */
+/* Reads so many hex digits, and the character after them. */
 static bool
 take_hex(const char **p, size_t digits, char after, uint64_t *out)
 {

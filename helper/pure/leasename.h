@@ -1,23 +1,22 @@
 /*
- * The name of a lease's file.  It says whom the lease may concern, so that nobody
- * has to read the leases of others to find his own:
+ * The name of a lease's file. It says whom the lease may concern, so that nobody must read other leases to
+ * find one:
  *
- *	KEY-UID-FLAGS-SIGNATURE
+ * KEY-UID-FLAGS-SIGNATURE
  *
- * KEY is the container's, FLAGS one hexadecimal digit, SIGNATURE 16 of them: each GPU
- * that the lease has, each node of these, and each node that it has an act on, sets
- * some bits there (a Bloom filter).  A name says at least what the lease does: it is
- * made when the lease is first written, and stays.
+ * KEY is the container's, FLAGS one hex digit, SIGNATURE 16. Each GPU of the lease, each node of these, and
+ * each node with an act of the lease sets some bits of SIGNATURE (a Bloom filter). The name is made when the
+ * lease is first written, and stays; it may say more than the lease does, never less.
  *
- * Values in, values out.  Must never change what a GPU or a node sets without
- * another LEASE_VERSION: leases outlive an upgrade.
+ * Computes only. Never change the bits of a GPU or node without a new LEASE_VERSION: leases outlive an
+ * upgrade.
  */
 #ifndef GPUHELPER_PURE_LEASENAME_H
 #define GPUHELPER_PURE_LEASENAME_H
 
 #include "leasefile.h"
 
-#define LEASE_WRITES 1U		/* as the host's root, in a folder (way.h) */
+#define LEASE_WRITES 1U		/* it writes to a folder as the host's root (way.h) */
 #define LEASE_WAYS 2U		/* it has ways */
 #define LEASE_LABEL 4U		/* it has an SELinux label, or holds folders */
 
@@ -28,7 +27,7 @@ struct lease_name {
 	uint64_t signature;
 };
 
-/* GPUs and nodes that someone asks for.  Of more than there is room for: any. */
+/* The GPUs and nodes that someone asks for. More than MARKS_MAX count as all. */
 #define MARKS_MAX 256
 struct marks {
 	uint64_t v[MARKS_MAX];
@@ -44,11 +43,11 @@ void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
 
 /* The name of a lease that has none yet. */
 void lease_name_make(const struct lease *l, char out[LEASE_NAME_SIZE]);
-/* Reads a file's name.  False: it is none that a lease may have. */
+/* Parses a file's name. False if no lease may have it. */
 bool lease_name_parse(const char *text, struct lease_name *out);
-/* True if the name says all that the lease now is, and is its user's and container's. */
+/* True if the name covers all that the lease now has, and is of its user and container. */
 bool lease_name_covers(const struct lease_name *n, const struct lease *l);
-/* May the lease of this name have any of them? */
+/* True if the lease of this name may have any of these. */
 bool lease_name_meets(const struct lease_name *n, const struct marks *m);
 
 #endif

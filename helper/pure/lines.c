@@ -1,4 +1,4 @@
-/* See lines.h. Takes no byte on trust: a file that somebody else wrote is refused, not guessed at. */
+/* See lines.h. Trusts no byte: a file that somebody else wrote is refused, not guessed at. */
 #include "lines.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #define DIGITS "0123456789ABCDEF"
 
 static bool
-is_plain(unsigned char c)
+needs_no_escape(unsigned char c)
 {
 	return c > ' ' && c <= '~' && c != '%';
 }
@@ -24,7 +24,7 @@ next_is(const struct lines *s, const char *text)
 }
 
 static void
-take(struct lines *s, const char *text)
+expect(struct lines *s, const char *text)
 {
 	if (next_is(s, text))
 		s->at += strlen(text);
@@ -40,7 +40,7 @@ end_line(struct lines *s)
 	else if (s->out != NULL)
 		buf_puts(s->out, "\n");
 	else
-		take(s, "\n");
+		expect(s, "\n");
 }
 
 void
@@ -50,7 +50,7 @@ lines_begin(struct lines *s, const char *name)
 	if (s->out != NULL)
 		buf_puts(s->out, name);
 	else
-		take(s, name);
+		expect(s, name);
 }
 
 bool
@@ -95,7 +95,7 @@ write_word(struct lines *s, const char *word)
 	if (strcmp(word, "-") == 0)
 		return;
 	for (p = from = word; *p != '\0'; p++)
-		if (!is_plain((unsigned char)*p)) {
+		if (!needs_no_escape((unsigned char)*p)) {
 			escaped[1] = DIGITS[(unsigned char)*p >> 4];
 			escaped[2] = DIGITS[(unsigned char)*p & 15];
 			buf_add(s->out, from, (size_t)(p - from));
@@ -105,13 +105,13 @@ write_word(struct lines *s, const char *word)
 	buf_add(s->out, from, (size_t)(p - from));
 }
 
-/* The next word as it is spelt, and its length; NULL, and failed, where there is none. */
+/* Gets the next word, still escaped, and its length. NULL, with failure noted, if there is none. */
 static const char *
 spelt(struct lines *s, size_t *len)
 {
 	const char *word;
 
-	take(s, " ");
+	expect(s, " ");
 	for (word = s->at; !s->failed && s->at < s->end && *s->at > ' ' && *s->at <= '~'; s->at++)
 		;
 	*len = (size_t)(s->at - word);
@@ -120,7 +120,7 @@ spelt(struct lines *s, size_t *len)
 	return s->failed ? NULL : word;
 }
 
-/* An escaped byte that has to be: 0 if it is none. */
+/* Decodes an escaped byte that needed escaping; 0 if it is none. */
 static unsigned char
 escaped_byte(const char *p, size_t left, bool alone)
 {
@@ -128,10 +128,10 @@ escaped_byte(const char *p, size_t left, bool alone)
 	const char *low = high != NULL && p[2] != '\0' ? strchr(DIGITS, p[2]) : NULL;
 	unsigned char c = (unsigned char)(low != NULL ? (high - DIGITS) << 4 | (low - DIGITS) : 0);
 
-	return is_plain(c) && !(alone && c == '-') ? 0 : c;
+	return needs_no_escape(c) && !(alone && c == '-') ? 0 : c;
 }
 
-/* To out, of «room» bytes; false for a spelling that nobody writes, and where that is too long. */
+/* Decodes into out, of «room» bytes. False for a spelling that is never written, or if it does not fit. */
 static bool
 unspell(const char *word, size_t n, char *out, size_t room)
 {

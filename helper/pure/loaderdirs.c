@@ -42,7 +42,7 @@ loader_looks_in(const char *path)
 	const char *const *dir;
 	size_t i;
 
-	/* merged since: /lib is /usr/lib, and what a package has may say either */
+	/* since the usrmerge /lib is /usr/lib, and packages name either */
 	for (i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
 		for (dir = loaders[i].dir; *dir != NULL; dir++)
 			if (strcmp(path, *dir) == 0 || strcmp(path, *dir + strlen("/usr")) == 0)

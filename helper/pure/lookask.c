@@ -1,4 +1,4 @@
-/* See lookask.h. Takes no length on trust, whoever wrote the bytes. */
+/* See lookask.h. Trusts no length, whoever wrote the bytes. */
 #include "lookask.h"
 
 #include <string.h>
@@ -7,7 +7,10 @@
 #include "cleanup.h"
 #include "text.h"
 
-/* Of a lease: the boot it was written in, its processes and what they run; and then so many of each, in this order. */
+/*
+ * The fixed part of a lease: its boot, its processes and what they run. Then follow the arrays, in the order
+ * of their counts.
+ */
 struct fixed {
 	char boot[40];
 	struct process_id asker, init;
@@ -23,12 +26,12 @@ put_text(struct buf *b, const char *s)
 }
 
 static const char *
-place_of(const struct way *w)
+own_place(const struct way *w)
 {
 	return w->at.n > 0 ? w->at.v[0] : "";
 }
 
-/* A lease may have a thousand of each: they go along where somebody looks for them. */
+/* A lease may have a thousand of each, so they are sent only for questions that need them. */
 static bool
 needs_folders(const struct look_ask *a, const struct lease *l)
 {
@@ -59,14 +62,14 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	}
 	for (i = 0; i < f.ways; i++) {
 		bytes_put(&b, l->way[i].writable ? "w" : "r", 1);
-		put_text(&b, place_of(&l->way[i]));
+		put_text(&b, own_place(&l->way[i]));
 	}
 	*len = b.len;
 	return buf_take(&b);
 }
 
 static bool
-take_cgroups(struct bytes *rest, uint64_t n, struct lease *l)
+take_cgroup_names(struct bytes *rest, uint64_t n, struct lease *l)
 {
 	uint64_t i;
 
@@ -158,6 +161,6 @@ look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease 
 
 	*l = (struct lease){ 0 };
 	return bytes_take(&rest, a, sizeof(*a)) && take_fixed(&rest, &f, l) && take_arrays(&rest, &f, l) &&
-	    take_cgroups(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
+	    take_cgroup_names(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
 	    take_ways(&rest, f.ways, l) && rest.n == 0;
 }

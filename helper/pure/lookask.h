@@ -1,6 +1,6 @@
 /*
- * What the helper asks its looker (root/looker.h), as bytes: both are the same program, so numbers stand as they lie
- * in memory. Of a lease only what says where to look and for what.
+ * Questions of the helper to its looker (root/looker.h), as bytes. Both are the same program, so members are
+ * sent as they are in memory. Of a lease only those parts are sent that say where to look and for what.
  */
 #ifndef GPUHELPER_PURE_LOOKASK_H
 #define GPUHELPER_PURE_LOOKASK_H
@@ -11,41 +11,42 @@
 #include "leasefile.h"
 
 struct look_ask {
-	uint64_t nonce;		/* which the answer repeats; never 0 */
+	uint64_t nonce;		/* repeated in the answer; never 0 */
 	enum look_kind {
-		LOOK_BOOT,	/* is the lease of another boot? (host/leaselife.h) */
+		LOOK_BOOT,	/* was the lease written in another boot? (host/leaselife.h) */
 		LOOK_LIFE,	/* the same, and does anybody keep it? */
-		LOOK_USE,	/* has a process of the lease's users one of its nodes, or a mount of it or of a folder? */
-		LOOK_PASSED,	/* has anyone what a container passed on of the folders that it could write in? */
-		LOOK_TASK,	/* how does the container of a lease with «pauses» stand? (host/container.h) */
-		LOOK_HOLDERS,	/* which containers' processes have the nodes? */
+		LOOK_USE,	/* does a process of the lease's users have one of its nodes, or a mount of a node or folder? */
+		LOOK_PASSED,	/* does anyone have what a container passed on of its writable folders? */
+		LOOK_TASK,	/* the state of the container of a lease with «pauses» (host/container.h) */
+		LOOK_HOLDERS,	/* which processes of containers have the nodes? */
 	} kind;
-	bool anew;		/* what was seen for the questions before is not to be believed */
-	uint32_t patience;	/* milliseconds, and then who looks is ended */
-	uint32_t left;		/* how much may be looked at (host/opennode.h, struct looks) */
+	bool anew;		/* believe nothing that was seen for earlier questions */
+	uint32_t patience;	/* milliseconds until the looker is ended */
+	uint32_t left;		/* looks left (host/opennode.h, struct looks) */
 	int64_t until;
 	uint32_t dirs;		/* of cgroups, likewise */
 };
 
-/* After it, for LOOK_HOLDERS, a pid_t for each node (host/holders.h). */
+/* For LOOK_HOLDERS, a pid_t for each node follows (host/holders.h). */
 struct look_answer {
-	uint64_t nonce;		/* 0: nobody could see it, whatever was asked */
-	bool yes;		/* for LOOK_LIFE: somebody keeps it */
+	uint64_t nonce;		/* 0: no question could be answered */
+	bool yes;		/* LOOK_LIFE: somebody keeps it */
 	bool of_another_boot;
-	uint32_t blocked;	/* milliseconds in which who looked had to wait for somebody, and not for a processor */
-	uint32_t left, dirs;	/* of the question's */
+	uint32_t blocked;	/* milliseconds in which the looker waited for another process, not for a processor */
+	uint32_t left, dirs;	/* what is left of the question's */
 	int64_t until;
-	struct sight sight;	/* for LOOK_TASK */
-	struct why why;		/* for LOOK_HOLDERS; WHY_NONE where all could be seen */
+	struct sight sight;	/* LOOK_TASK */
+	struct why why;		/* LOOK_HOLDERS: why not all could be seen; else WHY_NONE */
 };
 
 /*
- * The bytes, *len of them, which the caller frees; NULL: no memory. Of *l counts what struct fixed in lookask.c has,
- * and the arrays that follow it; folders for LOOK_USE and LOOK_LIFE of one with users, ways for LOOK_PASSED.
+ * Packs the question. The caller frees the *len bytes; NULL if memory is short. Of *l it sends struct fixed
+ * (lookask.c) and the arrays after it; folders only for LOOK_USE and LOOK_LIFE of a lease with users, ways
+ * only for LOOK_PASSED.
  */
 char *look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len);
 
-/* Reads them back; the caller frees *l in either case. False for bytes that look_ask_pack() does not make. */
+/* Unpacks it. False for bytes that look_ask_pack() does not make. The caller frees *l in any case. */
 bool look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease *l);
 
 #endif

@@ -42,7 +42,7 @@ mig_access_parse(const char *text, uint32_t *minor, struct why *why)
 }
 
 static unsigned
-number(const char **p)
+next_number(const char **p)
 {
 	unsigned n = 0;
 
@@ -58,9 +58,9 @@ mig_part_order(const char *part)
 
 	if (*part == '\0')
 		return 0;
-	order = 1 + number(&part) * (NUMBER_MAX + 2);
+	order = 1 + next_number(&part) * (NUMBER_MAX + 2);
 	if (*part++ == ':')
-		order += 1 + number(&part);
+		order += 1 + next_number(&part);
 	return order;
 }
 

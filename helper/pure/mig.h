@@ -1,7 +1,7 @@
 /*
- * NVIDIA's MIG: what /proc/driver/nvidia/capabilities says of a GPU's instances
- * (NVIDIA Multi-Instance GPU User Guide, «Device Nodes and Capabilities»).
- * GPU instance GI has a part of the memory, its compute instances CI share that.
+ * NVIDIA's MIG: parses /proc/driver/nvidia/capabilities about a GPU's instances (NVIDIA Multi-Instance GPU
+ * User Guide, «Device Nodes and Capabilities»). A GPU instance GI has a part of the memory, which its compute
+ * instances CI share.
  */
 #ifndef GPUHELPER_PURE_MIG_H
 #define GPUHELPER_PURE_MIG_H
@@ -11,24 +11,21 @@
 
 #include "why.h"
 
-/* A directory's name: prefix («gi», «ci») and a number below 100. */
+/* Parses a directory's name: prefix («gi», «ci») and a number below 100. */
 bool mig_dir_parse(const char *name, const char *prefix, uint32_t *number);
 
-/* An «access» file: the minor of the node /dev/nvidia-caps/nvidia-capMINOR. */
+/* Parses an «access» file: the minor of the node /dev/nvidia-caps/nvidia-capMINOR. 0, or -1 with *why. */
 int mig_access_parse(const char *text, uint32_t *minor, struct why *why);
 
-/* Orders parts of one GPU: all of it first, then by GI, all of each before its CIs. */
+/* A number that sorts the parts of a GPU: the whole first, then by GI, each GI before its CIs. */
 unsigned mig_part_order(const char *part);
 
-/*
- * If «name» ends with ":" and the part, what stands before that is copied to
- * base: the name of the GPU.
- */
+/* If «name» ends with ":" and the part, copies what is before, the GPU's name, to base. False otherwise. */
 bool mig_name_split(const char *name, const char *part, char *base, size_t size);
 
 /*
- * Takes a trailing ":NUMBER" off a name; false if there is none.  Once for
- * "GPU:GI", twice for "GPU:GI:CI"; the end of a PCI address is none.
+ * Removes a trailing ":NUMBER" from a name; false if there is none. Call it once for "GPU:GI" and twice for
+ * "GPU:GI:CI". The end of a PCI address does not count.
  */
 bool mig_name_shorten(char *name);
 

@@ -1,8 +1,8 @@
-/* See nested.h.  Compares names: the ways of live leases are root/ways.c's. */
+/* See nested.h. Compares paths of policies; root/ways.c compares the ways of live leases. */
 #include "nested.h"
 
 static int
-check_policy(const struct policy *p, const struct edits *e, struct why *why)
+check_policy_folders(const struct policy *p, const struct edits *e, struct why *why)
 {
 	size_t i, k;
 
@@ -18,7 +18,7 @@ check_policy(const struct policy *p, const struct edits *e, struct why *why)
 static int
 check_entry(const struct policy_entry *entry, const struct edits *e, struct why *why)
 {
-	return entry->broken == NULL ? check_policy(&entry->policy, e, why) :
+	return entry->broken == NULL ? check_policy_folders(&entry->policy, e, why) :
 	    refuse(why, WHY_CONFIG, "%s is broken: whether it gives a folder for writing in which one of these lies can't be "
 	    "told, and «run» starts the task before that can be seen: mend it, or use create and start", entry->policy.name);
 }

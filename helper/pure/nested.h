@@ -1,4 +1,4 @@
-/* Folders that lie in others: who may come to write on the way to them, by any policy. */
+/* Refuses a folder within another one, if a policy lets someone write on the way to it. */
 #ifndef GPUHELPER_PURE_NESTED_H
 #define GPUHELPER_PURE_NESTED_H
 
@@ -6,9 +6,9 @@
 #include "policyset.h"
 
 /*
- * Refuses (WHY_DENIED) where one of the edits' mounts lies in a folder that any of the
- * policies gives for writing: the container's task would start before it can be
- * seen that nobody has led its path elsewhere.  A policy that can't be read may give any.
+ * Refuses (WHY_DENIED) a mount in a folder that any policy grants for writing. With «run», the container's
+ * task would start before the helper can see whether somebody redirected the path. A policy that can't be
+ * read may grant any folder. Returns 0, or -1 with *why.
  */
 int nested_refuse(const struct policy_set *policies, const struct edits *e, struct why *why);
 

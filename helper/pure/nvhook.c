@@ -7,7 +7,7 @@
 #include "path.h"
 #include "text.h"
 
-/* What the tool is told to do, and where its options begin; NULL: it is not the tool. */
+/* The tool's subcommand, and the index of its first option; NULL if the program is not the tool. */
 static const char *
 verb_of(const struct cdi_hook *h, size_t *options)
 {
@@ -41,7 +41,7 @@ nvhook_of(const struct cdi_hook *h)
 	return NVHOOK_UNKNOWN;
 }
 
-/* The next value of an option, «--link V» or «--link=V». */
+/* The next value of an option, «--link V» or «--link=V»; NULL at the end. */
 static const char *
 next_value(const struct cdi_hook *h, const char *option, size_t *at)
 {
@@ -65,7 +65,7 @@ next_value(const struct cdi_hook *h, const char *option, size_t *at)
 	return NULL;
 }
 
-/* Where a relative path leads from a directory, which is absolute; «..» beyond "/" leads nowhere. */
+/* Resolves a relative path from an absolute directory; «..» at "/" stays there. False if it does not fit. */
 static bool
 join(const char *dir, size_t dir_len, const char *path, char out[NVHOOK_PATH_MAX])
 {
@@ -109,7 +109,7 @@ nvhook_link(const struct cdi_hook *h, size_t *at, char target[NVHOOK_PATH_MAX], 
 			continue;
 		snprintf(to, sizeof(to), "%.*s", (int)(parts - value), value);
 		snprintf(link, NVHOOK_PATH_MAX, "%s", parts + 2);
-		/* from the directory that the link is in, without the slash at its end */
+		/* relative to the link's directory, without the slash at its end */
 		if (join(link, (size_t)(path_last(link) - link - 1), to, target))
 			return true;
 	}

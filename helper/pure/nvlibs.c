@@ -1,8 +1,7 @@
 /*
- * See nvlibs.h.  The lists are libnvidia-container's (src/nvc_info.c, and
- * nvc_mount.c for sockets), and of nvidia-container-toolkit's (pkg/nvcdi,
- * internal/discover) what it mounts beside those; who loads what is in the
- * README of the driver, «Installed Components».
+ * See nvlibs.h. The lists are those of libnvidia-container (src/nvc_info.c, and nvc_mount.c for sockets), and
+ * what nvidia-container-toolkit mounts beside (pkg/nvcdi, internal/discover). The driver's README, «Installed
+ * Components», says which program loads what.
  */
 #include "nvlibs.h"
 
@@ -15,17 +14,17 @@
 #define UTILITY GPU_CAP_UTILITY
 #define VIDEO GPU_CAP_VIDEO
 #define NGX GPU_CAP_NGX
-#define SHOW (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)	/* the vendor, too, makes no difference between them */
+#define SHOW (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)	/* NVIDIA's tools do not tell these two apart either */
 
 struct nvlib {
-	const char *stem;	/* what stands before ".so" */
+	const char *stem;	/* before ".so" */
 	unsigned capabilities;
-	const char *number;	/* what stands behind ".so." in its SONAME; NULL: the driver's version */
+	const char *number;	/* after ".so." in its SONAME; NULL: the driver's version */
 	const char *other;	/* nvlib_other_name() */
 };
 
 static const struct nvlib libs[] = {
-	{ "libcuda", COMPUTE, "1", "libcuda.so" },		/* many programs load it by this name */
+	{ "libcuda", COMPUTE, "1", "libcuda.so" },		/* many programs load it by the second name */
 	{ "libcudadebugger", COMPUTE, "1", NULL },
 	{ "libnvidia-opencl", COMPUTE, "1", NULL },
 	{ "libnvidia-ptxjitcompiler", COMPUTE, "1", NULL },
@@ -36,7 +35,7 @@ static const struct nvlib libs[] = {
 	{ "libnvidia-pkcs11", COMPUTE, NULL, NULL },
 	{ "libnvidia-pkcs11-openssl3", COMPUTE, NULL, NULL },
 	{ "libnvidia-tileiras", COMPUTE, NULL, NULL },
-	/* libnvidia-container has these two under compute; OpenGL and Vulkan load them as well */
+	/* libnvidia-container lists these two under compute; OpenGL and Vulkan load them as well */
 	{ "libnvidia-gpucomp", COMPUTE | SHOW, NULL, NULL },
 	{ "libnvidia-allocator", COMPUTE | SHOW, "1", "gbm/nvidia-drm_gbm.so" },
 	{ "libnvidia-ml", UTILITY, "1", NULL },
@@ -72,7 +71,9 @@ static const struct nvlib libs[] = {
 	{ "libnvidia-egl-wayland2", SHOW, "1", NULL },
 	{ "libnvidia-egl-xcb", SHOW, "1", NULL },
 	{ "libnvidia-egl-xlib", SHOW, "1", NULL },
-	/* before there was libglvnd, the vendor's own; later the image's, which has no driver's version in its name */
+	/*
+	 * the vendor's own, from before libglvnd; otherwise the image's, whose names have no driver version
+	 */
 	{ "libGL", SHOW, "1", NULL },
 	{ "libEGL", SHOW, "1", NULL },
 	{ "libGLESv1_CM", SHOW, "1", NULL },
@@ -84,7 +85,7 @@ static const struct nvlib libs[] = {
 	{ "libglxserver_nvidia", GPU_CAP_DISPLAY, NULL, "libglxserver_nvidia.so" },
 };
 
-/* By the last part of the path. */
+/* By the last component of the path. */
 static const struct nvfile {
 	const char *name;
 	unsigned capabilities;
@@ -190,7 +191,7 @@ nvfile_capabilities(const char *path)
 		return lib;
 	if (is_firmware(path, name))
 		return GPU_CAP_ALL;
-	/* nvc_mount.c: only what looks after a GPU talks to these */
+	/* nvc_mount.c: only programs that manage a GPU use these */
 	if (strcmp(name, "socket") == 0)
 		return strstr(path, "/nvidia-persistenced/") != NULL || strstr(path, "/nvidia-fabricmanager/") != NULL ?
 		    UTILITY : 0;
@@ -248,7 +249,7 @@ nvlib_own_version(const char *basename)
 	return false;
 }
 
-/* Two or three numbers with dots between them; how long it is, 0 for none. */
+/* The length of two or three numbers with dots between them; 0 if there is none. */
 static size_t
 version_length(const char *s)
 {

@@ -1,8 +1,7 @@
 /*
- * The NVIDIA driver's files by name: which capabilities of a container
- * (NVIDIA_DRIVER_CAPABILITIES, a policy's «capabilities») each of them is for.
- * Fits specs of nvidia-ctk's as well as our own.  Text only: whether a file is
- * really the driver's is for others to see.
+ * The NVIDIA driver's files by name, and the capabilities of a container (NVIDIA_DRIVER_CAPABILITIES, a
+ * policy's «capabilities») that each is for. For specs of nvidia-ctk as well as for gpuhelper's. Compares
+ * text only: callers must check that a file really is the driver's.
  */
 #ifndef GPUHELPER_PURE_NVLIBS_H
 #define GPUHELPER_PURE_NVLIBS_H
@@ -12,57 +11,54 @@
 #include "cdi.h"
 #include "gpu.h"
 
-#define GPU_CAP_ALL ((1U << 7) - 1)	/* what gpu_capability_parse() makes of "all" */
+#define GPU_CAP_ALL ((1U << 7) - 1)	/* the meaning of "all" (gpu_capability_parse()) */
 
 /*
- * The capabilities (GPU_CAP_*) that need this library: a base name of a library
- * of the driver, as a development link ("libcuda.so"), by its SONAME
- * ("libcuda.so.1") or as its file ("libcuda.so.580.95.05").  0: none that is
- * known.  Never GPU_CAP_COMPAT32: a library of 32 bits has the same name, see
- * nvmount_is_32().
+ * The capabilities (GPU_CAP_*) that need this library of the driver, by base name: the development link
+ * ("libcuda.so"), the SONAME ("libcuda.so.1") or the file ("libcuda.so.580.95.05"). 0 if it is unknown. Never
+ * GPU_CAP_COMPAT32, because 32-bit libraries have the same names: see nvmount_is_32().
  */
 unsigned nvlib_capabilities(const char *basename);
 
 /*
- * The same for any file or socket of the driver by its path, on the host or in a
- * container: libraries, programs, firmware (of every capability, for whoever
- * opens the node may have it loaded), configuration, sockets.  0: none that is
- * known.
+ * The same for any file or socket of the driver by its path, on the host or in a container: libraries,
+ * programs, firmware, configuration, sockets. Firmware is for all capabilities, because opening a node may
+ * load it. 0 if the file is unknown.
  */
 unsigned nvfile_capabilities(const char *path);
 
-/* What lets containers share a GPU's contexts (MPS): nothing that a container gets without being named for it. */
+/*
+ * True for files of MPS, which lets containers share a GPU's contexts. A container gets them only if its
+ * policy says so.
+ */
 bool nvfile_is_mps(const char *path);
 
 /*
- * True if the mount, one of the spec's common edits, is a library of 32 bits: it
- * goes to .../i386-linux-gnu and the like or to lib32, or it goes to /usr/lib,
- * where RHEL has libraries of 32 bits and others those of 64, and the same file
- * goes to one of the former as well.  That is how gpuhelperctl writes them;
- * nvidia-ctk mounts none of 32 bits.
+ * True if the mount, one of the spec's common edits, is a 32-bit library. Its place is .../i386-linux-gnu,
+ * lib32 or the like. /usr/lib has 32-bit libraries on RHEL and 64-bit ones elsewhere: there the mount counts
+ * if the same file is also mounted at one of the former places, as gpuhelperctl's specs do. nvidia-ctk mounts
+ * no 32-bit libraries.
  */
 bool nvmount_is_32(const struct cdi_edits *e, const struct cdi_mount *m);
 
-/* True for a library that has a version of its own in its file's name, not the driver's, or none. */
+/* True for a library whose file name has a version of its own instead of the driver's, or none. */
 bool nvlib_own_version(const char *basename);
 
 /*
- * The driver's version, "580.95.05", from /sys/module/nvidia/version or the first
- * line of /proc/driver/nvidia/version.  False: none there.
+ * Gets the driver's version, "580.95.05", from /sys/module/nvidia/version or the first line of
+ * /proc/driver/nvidia/version. False if it has none.
  */
 bool nvidia_version_parse(const char *text, char out[32]);
 
 /*
- * Another name that programs load a library by, beside its SONAME and that of
- * its file, relative to where it lies: "libcuda.so", "gbm/nvidia-drm_gbm.so".
- * NULL: none.
+ * Another name by which programs load the library, beside its SONAME and its file name, relative to its
+ * directory: "libcuda.so", "gbm/nvidia-drm_gbm.so". NULL if there is none.
  */
 const char *nvlib_other_name(const char *basename);
 
 /*
- * The name that programs and other libraries load it by (SONAME), where it is
- * one of the driver's of 64 bits, as its releases from 390 to 580 have them:
- * "libcuda.so.1" for "libcuda.so.580.95.05".  False: none that is known.
+ * Gets the SONAME of a 64-bit library of the driver, as in releases 390 to 580: "libcuda.so.1" for
+ * "libcuda.so.580.95.05". False if it is unknown.
  */
 bool nvlib_soname(const char *basename, char out[64]);
 

@@ -1,4 +1,4 @@
-/* See path.h.  Text only: nothing here says what a path leads to. */
+/* See path.h. Compares text only, and must never look at a file system. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ glob_match(const char *pattern, const char *name)
 {
 	const char *star = NULL, *retry = NULL;
 
-	/* on a mismatch, only the last star can help: let it take one byte more */
+	/* on a mismatch only the last star can help: let it match one more byte */
 	for (;;) {
 		if (*pattern == '*') {
 			star = ++pattern;

@@ -10,20 +10,20 @@
 #include "why.h"
 
 /*
- * Accepts one spelling only: absolute, no empty, "." or ".." component, no
- * slash at the end (but for "/" itself), no control byte, well-formed UTF-8,
- * components up to 255 and all of it up to 1023 bytes.  -1 names what is wrong.
+ * Accepts only the canonical spelling: absolute, no empty, "." or ".." component, no slash at the end (except
+ * "/"), no control byte, well-formed UTF-8, components up to 255 and the path up to 1023 bytes. 0, or -1 with
+ * *why.
  */
 int path_check(const char *path, struct why *why);
 
-/* For two paths that path_check() accepts: */
+/* For two paths that path_check() accepted: */
 bool path_is_beneath(const char *path, const char *dir);	/* strictly beneath */
 bool path_at_or_beneath(const char *path, const char *dir);
 bool path_related(const char *a, const char *b);		/* equal, or one beneath the other */
 
 /*
- * Any path without empty, "." and ".." components, from "/" on: as NVIDIA's runtime compares
- * destinations (Go's filepath.Clean()).  "/" becomes "".  The caller frees; NULL: no memory.
+ * The path without empty, "." and ".." components, as NVIDIA's runtime compares destinations (Go's
+ * filepath.Clean()). "/" becomes "". The caller frees it; NULL if memory is short.
  */
 char *path_cleaned(const char *path);
 
@@ -34,9 +34,8 @@ unsigned path_depth(const char *path);
 const char *path_last(const char *path);
 
 /*
- * True if «name» matches «pattern»: '*' any run of bytes but '/', '?' one byte
- * but '/', everything else itself.  No brackets, no escapes, no case folding;
- * linear in memory, at worst |name| times |pattern| steps.
+ * True if «name» matches «pattern»: '*' matches any bytes but '/', '?' one byte but '/', everything else
+ * itself. No brackets, no escapes, case matters. Needs no memory, and at most |name| times |pattern| steps.
  */
 bool glob_match(const char *pattern, const char *name);
 bool glob_is(const char *pattern);	/* has a '*' or '?' */

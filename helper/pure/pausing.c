@@ -106,7 +106,7 @@ pausing_judge(const struct pausing *p, const struct sight *s, int64_t now)
 {
 	if (!s->pauses || s->execs)
 		return IDLENESS_BUSY;
-	/* until its first exec has come it has no task to be over */
+	/* before its first exec it has no task that could be over */
 	if (!p->used && now - p->created < (int64_t)p->first_exec * 1000)
 		return IDLENESS_BUSY;
 	if (s->alone)

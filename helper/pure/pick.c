@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool
-skip_number(const char **p)
+skip_decimal(const char **p)
 {
 	size_t n = strspn(*p, "0123456789");
 
@@ -15,15 +15,15 @@ skip_number(const char **p)
 	return true;
 }
 
-/* "", "3" or "3:0" */
+/* True for "", "3" and "3:0". */
 static bool
 part_is_valid(const char *p)
 {
 	if (*p == '\0')
 		return true;
-	if (!skip_number(&p))
+	if (!skip_decimal(&p))
 		return false;
-	return *p == '\0' || (*p++ == ':' && skip_number(&p) && *p == '\0');
+	return *p == '\0' || (*p++ == ':' && skip_decimal(&p) && *p == '\0');
 }
 
 void
@@ -65,7 +65,7 @@ held_same(const struct held_gpu *a, const struct held_gpu *b)
 	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 && strcmp(a->part, b->part) == 0;
 }
 
-/* "" has all in it, "3" has "3:0", and each has itself. */
+/* True if «part» is in «whole» or the same: "" contains all, "3" contains "3:0". */
 static bool
 part_has(const char *whole, const char *part)
 {
@@ -82,8 +82,8 @@ held_overlaps(const struct held_gpu *a, const struct held_gpu *b)
 }
 
 /*
- * How many hold it or a part of it or what it is a part of; *exclusive if one of
- * them lets no one else hold it, *limit the smallest of theirs (0: none).
+ * Counts the holders of the GPU, of a part of it, or of a whole that it is a part of. *exclusive: one of them
+ * allows no other holder. *limit: the smallest of their limits (0: none).
  */
 static unsigned
 holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit)
@@ -100,7 +100,7 @@ holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *ex
 			if (!held_overlaps(h, g))
 				continue;
 			count++;
-			/* whole and part are never shared with each other: their limits speak of different things */
+			/* a whole and its part never share: their limits count different things */
 			*exclusive = *exclusive || h->exclusive || !held_same(h, g);
 			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
 				*limit = h->limit;
@@ -147,7 +147,7 @@ is_picked(const struct pick_want *want, const struct pick *picks, size_t n, cons
 	return false;
 }
 
-/* The candidate of a want that is best to take next; its number of candidates if there is none. */
+/* The best candidate of a want to take next; w->candidates if there is none. */
 static size_t
 best_of(const struct holding *held, size_t n, const struct pick_want *want, const struct pick_want *w,
     const struct pick *picks, size_t picked)
@@ -159,7 +159,10 @@ best_of(const struct holding *held, size_t n, const struct pick_want *want, cons
 	for (i = 0; i < w->candidates; i++) {
 		if (is_picked(want, picks, picked, &w->candidate[i]) || !pick_has_room(held, n, &w->candidate[i]))
 			continue;
-		/* it has room, so these hold just the same: a part is chosen by its own holders, not by its GPU's */
+		/*
+		 * it has room, so these are holders of exactly the same: a part is chosen by its own holders,
+		 * not by its GPU's
+		 */
 		count = holders(held, n, &w->candidate[i], &exclusive, &limit);
 		if (best == w->candidates || count < least) {
 			best = i;
@@ -178,7 +181,7 @@ pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, si
 	size_t i, best;
 
 	*picked = 0;
-	/* wants with no choice first, or a freer one might take what they need */
+	/* wants without a choice go first, because one with a choice may take what they need */
 	for (choice = false;; choice = true) {
 		for (i = 0; i < wants; i++) {
 			if ((want[i].candidates > want[i].count) != choice)

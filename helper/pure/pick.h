@@ -1,7 +1,6 @@
 /*
- * Which of the GPUs that a policy allows a container gets, given who holds what
- * and who waited before.  Values in, values out: the lock, the files and the
- * clock are helper/root/leaselist.c's.
+ * Picks the GPUs that a container gets, from those that its policy allows, by who holds what and who waited
+ * before. Computes only: helper/root/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_PURE_PICK_H
 #define GPUHELPER_PURE_PICK_H
@@ -14,38 +13,35 @@
 #include "lines.h"
 
 /*
- * A GPU that someone holds, by what survives a restart of anything: the physical
- * GPU, and which part of it.  «part» is "" for all of it, or decimal numbers
- * without leading zeros:
+ * A held GPU, identified by what stays the same over any restart: the physical GPU, and the part of it.
+ * «part» is "" for the whole, or decimal numbers without leading zeros:
  *
- *	"3"	a partition of an AMD GPU (compute partitioning: several render
- *		nodes share a PCI address), as gpu_part() says
- *	"3"	a GPU instance of an NVIDIA GPU (MIG),
- *		/proc/driver/nvidia/capabilities/gpuN/mig/gi3
- *	"3:0"	a compute instance within it, …/gi3/ci0
+ * "3": a partition of an AMD GPU (several render nodes share its PCI address), as by gpu_part();
+ * "3": a GPU instance of an NVIDIA GPU (MIG), /proc/driver/nvidia/capabilities/gpuN/mig/gi3;
+ * "3:0": a compute instance in it, .../gi3/ci0
  */
 struct held_gpu {
 	enum gpu_vendor vendor;
 	char pci[16];
 	char part[16];
 	bool exclusive;
-	unsigned limit;		/* of a shared one: most containers at a time; 0: no limit */
+	unsigned limit;		/* of a shared one: most containers at a time; 0: any number */
 };
 
-/* As it is written down (lines.h); what is none fails. */
+/* Reads or writes it as words (lines.h). */
 void held_gpu_words(struct lines *s, struct held_gpu *g);
-/* Several of them, as an array of JSON. */
+/* Writes several as a JSON array. */
 void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
 
-/* What one container holds, or what is kept for one that waits. */
+/* What one container holds, or what is reserved for a waiter. */
 struct holding {
 	const struct held_gpu *gpu;
 	size_t gpus;
 };
 
-/* «count» of the candidates, each to be held as it says (exclusive, limit). */
+/* «count» of the candidates, to be held as each says (exclusive, limit). */
 struct pick_want {
-	struct held_gpu *candidate;	/* in the order of preference: PCI address, part */
+	struct held_gpu *candidate;	/* in order of preference: PCI address, part */
 	size_t candidates;
 	unsigned count;
 };
@@ -54,28 +50,26 @@ struct pick {
 	size_t want, candidate;
 };
 
-/* The same GPU or the same part of one, whoever holds it and how. */
+/* True for the same GPU or part, regardless of holder and sharing. */
 bool held_same(const struct held_gpu *a, const struct held_gpu *b);
 
-/* The same, or one of them is a part of the other: "" has all parts in it, "3" has "3:0". */
+/* True if they are the same, or one contains the other: "" contains all parts, "3" contains "3:0". */
 bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
 
-/* True if one of the GPUs is a candidate, a part of one, or what one is a part of. */
+/* True if one of the GPUs is a candidate, is in one, or contains one. */
 bool pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus);
 
 /*
- * A GPU, or a part of one, has room if no one holds a part of it or what it is a
- * part of, shared or not; no one holds it exclusively, it is not to be held
- * exclusively while anyone holds it, and the number of its holders stays below
- * the smallest limit of all of them.
+ * True if the GPU or part has room: nobody holds a part of it or a whole that contains it, shared or not;
+ * nobody holds it exclusively; if it is to be held exclusively, nobody holds it at all; and its holders stay
+ * below the smallest of all limits.
  */
 bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
 
 /*
- * Picks for all wants: the least held first (of parts, each by itself), then in
- * the candidates' order; no two picks that overlap; wants that have no choice
- * before those that have.  At most «max» picks.  Returns true if every want is
- * satisfied; if not, picks[0, *picked) is what could be had.
+ * Picks for all wants, at most «max». Takes the least held candidate first (parts are counted each by
+ * itself), then in the candidates' order. Picks never overlap. Wants without a choice come first. True if
+ * every want is satisfied; otherwise picks[0, *picked) is what was possible.
  */
 bool pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
     size_t max, size_t *picked);

@@ -52,7 +52,7 @@ gpu_rule_vendors(const struct gpu_rule *r)
 	return r->kind != NULL ? GPUS_ALL : 1U << r->vendor;
 }
 
-/* One word of a CDI kind's rule, and one name in full. */
+/* Compares one word of a rule with a CDI kind with one full name. */
 static bool
 means_name(const struct gpu_rule *r, const char *device, const char *name)
 {
@@ -72,7 +72,7 @@ gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g
 	return false;
 }
 
-/* A second device of the same GPU may bring what this rule does not give. */
+/* Only names that the rule gives: another CDI device of the same GPU may include more. */
 const char *
 gpu_rule_cdi_name(const struct gpu_rule *r, const struct gpu *g)
 {

@@ -1,4 +1,4 @@
-/* One policy file of /etc/gpuhelper/policy.d: who gets what. */
+/* A policy file of /etc/gpuhelper/policy.d: who may have what. */
 #ifndef GPUHELPER_PURE_POLICY_H
 #define GPUHELPER_PURE_POLICY_H
 
@@ -6,11 +6,11 @@
 #include "gpu.h"
 #include "instancevars.h"
 
-/* How the pipeline has to be proven. */
+/* The proof of the pipeline that a policy requires. */
 enum identity_kind {
-	IDENTITY_TOKEN,		/* a token that its issuer signed (the default) */
-	IDENTITY_CALLER,	/* the worker's own Unix user is the identity */
-	IDENTITY_CLAIM,		/* the container's word is taken for it */
+	IDENTITY_TOKEN,		/* a valid token (the default) */
+	IDENTITY_CALLER,	/* the worker's Unix user */
+	IDENTITY_CLAIM,		/* the container's own claim */
 };
 #define IDENTITY_KINDS 3
 const char *identity_name(enum identity_kind k);
@@ -21,23 +21,23 @@ struct gpu_rule {
 	unsigned line;
 	bool has_vendor;
 	enum gpu_vendor vendor;
-	char *kind;			/* of CDI devices, "vendor.com/class", instead of a vendor; else NULL */
+	char *kind;			/* for rules by CDI kind, "vendor.com/class"; else NULL */
 	struct strlist devices;		/* names; empty: all */
 	unsigned devices_line;
-	unsigned count;			/* most that one container gets of this rule */
+	unsigned count;			/* most that a container gets by this rule */
 	enum sharing sharing;
-	unsigned share_limit;		/* containers a GPU; 0: no limit (shared only) */
+	unsigned share_limit;		/* shared: containers for each GPU; 0: any number */
 	unsigned wait;			/* seconds */
 	unsigned capabilities;		/* of enum gpu_capability */
-	bool whole_mig;			/* GPUs with MIG instances are given as a whole, and not by instances */
-	unsigned nodes;			/* of enum further_word: nodes of other drivers, where a CDI device has them */
+	bool whole_mig;			/* GPUs with MIG instances are given whole, not by instance */
+	unsigned nodes;			/* of enum further_word: nodes of other drivers in a CDI device */
 	unsigned nodes_line;
-	bool mps;			/* the control socket of CUDA's Multi-Process Service comes along */
+	bool mps;			/* with the control socket of CUDA's Multi-Process Service */
 };
 
 #define GPU_RULES_MAX 64
 #define FOLDER_RULES_MAX 4096
-/* Folders that one container gets: what is written down of them, and looked at for each, has an end. */
+/* Folders of one container: a limit, because each is recorded and looked at. */
 #define CONTAINER_FOLDERS_MAX 1024
 
 struct policy {
@@ -45,9 +45,9 @@ struct policy {
 	char *team, *pipeline;		/* patterns; NULL for identity "caller" */
 	bool has_jobs;
 	struct strlist jobs;		/* patterns */
-	struct instance_vars instance_vars;	/* each of them must be equal; none: any */
+	struct instance_vars instance_vars;	/* all must be equal; none: any match */
 	enum identity_kind identity;
-	char *issuer;			/* whose tokens; NULL: any of gpuhelper.conf's */
+	char *issuer;			/* issuer of tokens; NULL: any of gpuhelper.conf's */
 	bool has_callers;
 	struct strlist callers;
 	struct gpu_rule *gpu;
@@ -61,17 +61,17 @@ struct policy {
 void policy_free(struct policy *p);
 #define autopolicy __attribute__((cleanup(policy_free)))
 
-/* What the rule's GPUs are of, for a message: "nvidia", or the CDI kind. */
+/* What the rule's GPUs are called in messages: "nvidia", or the CDI kind. */
 const char *gpu_rule_vendor(const struct gpu_rule *r);
-/* The vendors that its GPUs may be of, as a mask for gpus_find(). */
+/* The vendors of its GPUs, as a mask for gpus_find(). */
 unsigned gpu_rule_vendors(const struct gpu_rule *r);
-/* Does it speak of this GPU by one of its names, or of all? */
+/* True if the rule names this GPU, or all GPUs. */
 bool gpu_rule_names(const struct gpu_rule *r, const struct gpu *g);
 /* The same for one word of its «devices». */
 bool gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g);
 /*
- * Of the GPU's names in CDI specs the first by which the rule gives it; for a
- * rule of a plain vendor cdi_name_of() any.  NULL: none.
+ * The first of the GPU's names in CDI specs by which the rule gives it; for a rule without a CDI kind, the
+ * one that cdi_name_of() finds. NULL if there is none.
  */
 const char *gpu_rule_cdi_name(const struct gpu_rule *r, const struct gpu *g);
 

@@ -1,4 +1,4 @@
-/* All policy files, read, in the order in which they are asked. */
+/* All policy files, parsed, in the order in which they apply. */
 #ifndef GPUHELPER_PURE_POLICYSET_H
 #define GPUHELPER_PURE_POLICYSET_H
 
@@ -7,15 +7,15 @@
 #define POLICY_FILES_MAX 4096
 
 struct policy_entry {
-	struct policy policy;	/* where the file is broken, its name alone */
-	char *broken;		/* what is wrong with it, as a refusal says it; NULL: nothing */
+	struct policy policy;	/* only its name, if the file is broken */
+	char *broken;		/* the fault, as in refusals; NULL: none */
 };
 
 struct policy_set {
 	struct policy_entry *v;
 	size_t n;
 };
-/* The one of that name, which is in the set. */
+/* The policy of this name, which must be in the set. */
 const struct policy *policy_of_name(const struct policy_set *s, const char *name);
 
 void policy_set_free(struct policy_set *s);

@@ -1,4 +1,7 @@
-/* See posixacl.h.  The value is what the kernel or a file system gave: its size and its numbers are looked at. */
+/*
+ * See posixacl.h. Assumes nothing about a value's size and numbers, which come from the kernel or a file
+ * system.
+ */
 #include "posixacl.h"
 
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 
 #define VERSION 2
 #define HEAD_SIZE 4
-#define ENTRY_SIZE 8	/* tag and bits of 16 bits each, id of 32 */
+#define ENTRY_SIZE 8	/* 16 bits of tag, 16 of permissions, 32 of id */
 #define NO_ID UINT32_MAX
 
 static uint32_t
@@ -20,7 +23,7 @@ get(const unsigned char *p, unsigned bytes)
 }
 
 static void
-put(unsigned char *p, unsigned bytes, uint32_t n)
+put_little_endian(unsigned char *p, unsigned bytes, uint32_t n)
 {
 	unsigned i;
 
@@ -75,11 +78,11 @@ posixacl_encode(const struct posixacl *a, size_t *size)
 	*size = HEAD_SIZE + a->n * ENTRY_SIZE;
 	if ((value = malloc(*size)) == NULL)
 		return NULL;
-	put(value, 4, VERSION);
+	put_little_endian(value, 4, VERSION);
 	for (i = 0, p = value + HEAD_SIZE; i < a->n; i++, p += ENTRY_SIZE) {
-		put(p, 2, a->v[i].tag);
-		put(p + 2, 2, a->v[i].bits);
-		put(p + 4, 4, posixacl_is_named(a->v[i].tag) ? a->v[i].id : NO_ID);
+		put_little_endian(p, 2, a->v[i].tag);
+		put_little_endian(p + 2, 2, a->v[i].bits);
+		put_little_endian(p + 4, 4, posixacl_is_named(a->v[i].tag) ? a->v[i].id : NO_ID);
 	}
 	return value;
 }

@@ -1,4 +1,4 @@
-/* One process and no other: within a boot, pid and start time together are never given again. */
+/* Identifies one process: within a boot, no two processes have both pid and start time in common. */
 #ifndef GPUHELPER_PURE_PROCESSID_H
 #define GPUHELPER_PURE_PROCESSID_H
 

@@ -1,4 +1,4 @@
-/* See procmask.h.  open-gpu-kernel-modules, nv-procfs.c and nv-caps.c, say what is there. */
+/* See procmask.h. Knows the paths from open-gpu-kernel-modules, nv-procfs.c and nv-caps.c. */
 #include "procmask.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #define DRIVER "/proc/driver/nvidia"
 
-/* What is granted of the GPU at this address. */
+/* How much is granted of the GPU at an address. */
 enum share { SHARE_NONE, SHARE_PART, SHARE_ALL };
 
 struct masking {
@@ -32,7 +32,7 @@ mask(const struct masking *m, const char *fmt, ...)
 }
 
 static enum share
-share_of(const struct masking *m, const struct gpu *g)
+granted_share(const struct masking *m, const struct gpu *g)
 {
 	enum share s = SHARE_NONE;
 	size_t i;
@@ -43,7 +43,7 @@ share_of(const struct masking *m, const struct gpu *g)
 	return s;
 }
 
-/* Is this instance granted, or one that it is a part of, or (with «below») one that is a part of it? */
+/* True if this instance is granted, one that contains it or, with «below», one in it. */
 static bool
 is_granted(const struct masking *m, const struct gpu *g, bool below)
 {
@@ -88,7 +88,7 @@ procmask_others(const struct inventory *inv, const struct gpu *const *granted, s
 			continue;
 		if (g->mig)
 			ok = mask(&m, DRIVER "/capabilities/mig");
-		switch (share_of(&m, g)) {
+		switch (granted_share(&m, g)) {
 		case SHARE_NONE:
 			if (g->part[0] == '\0')
 				ok = ok && mask(&m, DRIVER "/gpus/%s", g->pci) &&

@@ -1,4 +1,4 @@
-/* What a container must not see of the host's NVIDIA GPUs in its /proc. */
+/* Hides the host's other NVIDIA GPUs in a container's /proc. */
 #ifndef GPUHELPER_PURE_PROCMASK_H
 #define GPUHELPER_PURE_PROCMASK_H
 
@@ -6,9 +6,8 @@
 #include "text.h"
 
 /*
- * The paths of /proc/driver/nvidia that tell of GPUs and MIG instances other
- * than the granted ones, and the capabilities to divide GPUs anew.  False: no
- * memory.
+ * Adds the paths in /proc/driver/nvidia about GPUs and MIG instances that are not granted, and the
+ * capabilities to partition GPUs. False if memory is short.
  */
 bool procmask_others(const struct inventory *inv, const struct gpu *const *granted, size_t n, struct strlist *out);
 

@@ -52,7 +52,7 @@ read_answer_begin(struct lines *t, char *wrong, size_t size, struct why *why)
 	word_text(t, wrong, size);
 	if (t->out != NULL || *wrong == '\0')
 		return true;
-	/* by refuse(), which lets no line be two */
+	/* refuse() makes it a single line */
 	refuse(why, WHY_CONFIG, "%s", wrong);
 	return false;
 }

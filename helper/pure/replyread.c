@@ -1,4 +1,4 @@
-/* See edits.h: what the helper wrote, read back by whoever asked, with that one's rights. */
+/* See edits.h: decodes what the helper wrote, with the asker's rights. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ unpack_node(const json_t *j, struct edits *e)
 	return edits_add_node(e, &n) ? 0 : -1;
 }
 
-/* A text that may be missing. */
+/* Gets a text that may be missing. */
 static int
 unpack_text(const json_t *j, const char *key, char **out)
 {
@@ -125,7 +125,7 @@ unpack_edits(const json_t *j, struct edits *e)
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
 }
 
-/* What a refusal is for; one without a reason would be no line in the build log. */
+/* Gets the reason of a refusal. There must be one, or the build log would have no line. */
 static int
 unpack_why(const json_t *j, struct reply *r)
 {

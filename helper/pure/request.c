@@ -1,12 +1,10 @@
 /*
- * See request.h.  The encoder runs with the caller's rights, the decoder as
- * root on bytes that the caller chose: it copies, compares and counts, and
- * looks into no text but for the characters that may be in it.
+ * See request.h. The encoder runs with the caller's rights. The decoder runs as root on bytes that the caller
+ * chose: it copies, compares and counts, and checks texts only for characters that are not allowed.
  *
- * The message: a head of one size, then the id maps, the groups, the leases that
- * are shut, and the texts, each as long as the head says and with nothing between
- * them.  Numbers stand as the machine has them, since both programs are of one
- * build (wire.h has a version).
+ * A message is a head of fixed size, then id maps, groups, shut leases, and texts, each as long as the head
+ * says, with nothing between them. Numbers are as in memory, since both programs are of one build (wire.h has
+ * a version).
  */
 #include "request.h"
 
@@ -18,10 +16,10 @@
 #include "cleanup.h"
 #include "wire.h"
 
-#define ID_MAX 255		/* a file name's: runtimes make directories of them */
+#define ID_MAX 255		/* bytes; runtimes use it as a directory's name */
 #define PATH_MAX_ASKED 1024
-#define KEY_LENGTH 64		/* of a lease's name: SHA-256 in hexadecimal digits */
-#define NONE UINT32_MAX		/* instead of a length: there is no such text; of ranges: there is no mapping */
+#define KEY_LENGTH 64		/* of a lease's name: hex SHA-256 */
+#define NONE UINT32_MAX		/* as a length: no such text; as a number of ranges: no mapping */
 
 static const struct text {
 	const char *name;
@@ -166,7 +164,7 @@ take_shut(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 }
 
 static int
-take_text(struct bytes *rest, const struct text *t, uint32_t length, char **out, struct why *why)
+take_field(struct bytes *rest, const struct text *t, uint32_t length, char **out, struct why *why)
 {
 	if (length == NONE)
 		return t->needed ? refuse(why, WHY_DATA, "request: %s is missing", t->name) : 0;
@@ -206,7 +204,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	return 0;
 }
 
-/* An id ends up in file names' hashes, logs and cgroup names: what runc takes for one, and no more. */
+/* The id goes into hashes of file names, logs and cgroup names: allows what runc allows, and no more. */
 static int
 check_id(const char *id, struct why *why)
 {
@@ -217,9 +215,9 @@ check_id(const char *id, struct why *why)
 	return 0;
 }
 
-/* In UTF-8, those of C1 too. */
+/* In UTF-8, including the controls of C1. */
 static bool
-has_control(const char *s)
+has_control_character(const char *s)
 {
 	const unsigned char *p;
 
@@ -229,20 +227,20 @@ has_control(const char *s)
 	return false;
 }
 
-/* Both are written into leases, where a control character takes six bytes. */
+/* Both go into leases, where a control character takes six bytes. */
 static int
 check_paths(const char *root, const char *cgroup, struct why *why)
 {
-	if (has_control(root))
+	if (has_control_character(root))
 		return refuse(why, WHY_DATA, "--root has a control character");
 	if (root[0] != '\0' && root[0] != '/')
 		return refuse(why, WHY_DATA, "--root \"%.80s\" is not an absolute path", root);
-	if (has_control(cgroup))
+	if (has_control_character(cgroup))
 		return refuse(why, WHY_DATA, "linux.cgroupsPath has a control character");
 	return 0;
 }
 
-/* Where no file is named, there are no numbers of one. */
+/* Without a file's name there must be no file's numbers. */
 static int
 check_init(const struct request *r, struct why *why)
 {
@@ -266,7 +264,7 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	    take_shut(&rest, h.shut, r, why) == -1)
 		return -1;
 	for (i = 0; i < TEXTS; i++)
-		if (take_text(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
+		if (take_field(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
 			return -1;
 	if (rest.n > 0)
 		return refuse(why, WHY_DATA, "request: is longer than its head says");

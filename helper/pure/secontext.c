@@ -9,9 +9,12 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* The text up to the next colon, or its end; NULL if it is empty, does not fit, or holds what no identifier does. */
+/*
+ * Copies the text up to the next colon or the end. NULL if it is empty, does not fit, or has a character of
+ * no identifier.
+ */
 static const char *
-take(const char *s, const char *end, char *out, size_t size)
+take_identifier(const char *s, const char *end, char *out, size_t size)
 {
 	size_t n = end != NULL ? (size_t)(end - s) : strlen(s);
 
@@ -31,9 +34,9 @@ secontext_parse(const char *text, struct secontext *out)
 	if (strlen(text) >= SECONTEXT_MAX || (user = strchr(p, ':')) == NULL || (role = strchr(user + 1, ':')) == NULL)
 		return false;
 	type = strchr(role + 1, ':');
-	if ((p = take(p, user, out->user, sizeof(out->user))) == NULL ||
-	    (p = take(p, role, out->role, sizeof(out->role))) == NULL ||
-	    (p = take(p, type, out->type, sizeof(out->type))) == NULL)
+	if ((p = take_identifier(p, user, out->user, sizeof(out->user))) == NULL ||
+	    (p = take_identifier(p, role, out->role, sizeof(out->role))) == NULL ||
+	    (p = take_identifier(p, type, out->type, sizeof(out->type))) == NULL)
 		return false;
 	if (type == NULL)
 		return true;
@@ -57,9 +60,9 @@ secontext_is_type(const char *s)
 	    s[strspn(s, LETTERS DIGITS "_")] == '\0';
 }
 
-/* «s0», «s15»; returns what follows, NULL if there is none. */
+/* Skips «s0» or «s15». Returns what follows; NULL if there is none. */
 static const char *
-skip_number(const char *s, char letter)
+skip_letter_number(const char *s, char letter)
 {
 	size_t n;
 
@@ -69,16 +72,16 @@ skip_number(const char *s, char letter)
 	return n == 0 || n > 4 ? NULL : s + 1 + n;
 }
 
-/* The categories of one level, «c1,c4.c7»; returns what follows. */
+/* Skips the categories of one level, «c1,c4.c7». Returns what follows; NULL if they are malformed. */
 static const char *
 skip_categories(const char *s, bool *range)
 {
 	for (;; s++) {
-		if ((s = skip_number(s, 'c')) == NULL)
+		if ((s = skip_letter_number(s, 'c')) == NULL)
 			return NULL;
 		if (*s == '.') {
 			*range = true;
-			if ((s = skip_number(s + 1, 'c')) == NULL)
+			if ((s = skip_letter_number(s + 1, 'c')) == NULL)
 				return NULL;
 		}
 		if (*s != ',')
@@ -93,7 +96,7 @@ level_kind(const char *level)
 	const char *p = level;
 
 	for (;; p++) {
-		if ((p = skip_number(p, 's')) == NULL)
+		if ((p = skip_letter_number(p, 's')) == NULL)
 			return LEVEL_WRONG;
 		if (*p == ':') {
 			categories = true;
@@ -129,14 +132,14 @@ secontext_relabel(const char *has, enum relabel how, const char *level, char out
 	return secontext_format(&c, out);
 }
 
-/* What four digits can name. */
+/* Category numbers have at most four digits. */
 #define NAMED 10000
 #define WORDS ((NAMED + 63) / 64)
 struct categories {
 	uint64_t set[WORDS];
 };
 
-/* «c12», of a level that is one; returns what follows. */
+/* Reads «c12» in a valid level. Returns what follows. */
 static const char *
 read_category(const char *s, unsigned *out)
 {
@@ -198,6 +201,6 @@ level_pair(uint32_t random, char out[32])
 	uint32_t a = random % SECONTEXT_CATEGORIES;
 	uint32_t b = (a + 1 + random / SECONTEXT_CATEGORIES % (SECONTEXT_CATEGORIES - 1)) % SECONTEXT_CATEGORIES;
 
-	/* the lower one first, as the kernel writes them */
+	/* the kernel writes the lower one first */
 	snprintf(out, 32, "s0:c%u,c%u", a < b ? a : b, a < b ? b : a);
 }

@@ -1,7 +1,6 @@
 /*
- * SELinux labels as text, «user:role:type:level» (selinux(8), the «security
- * context»), and of their levels what MCS makes of them: a sensitivity and
- * categories, «s0:c12,c345».
+ * SELinux labels as text, «user:role:type:level» (selinux(8), «security context»), and MCS levels: a
+ * sensitivity and categories, «s0:c12,c345».
  */
 #ifndef GPUHELPER_PURE_SECONTEXT_H
 #define GPUHELPER_PURE_SECONTEXT_H
@@ -9,55 +8,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SECONTEXT_MAX 256	/* with its NUL; longer ones are refused */
-#define SECONTEXT_CATEGORIES 1024	/* of the policies of Fedora, RHEL and Debian */
+#define SECONTEXT_MAX 256	/* including the NUL; longer labels are refused */
+#define SECONTEXT_CATEGORIES 1024	/* in the policies of Fedora, RHEL and Debian */
 
-#define SECONTEXT_CONTAINER_TYPE "nvidia_container_t"	/* where a policy names none */
-#define SECONTEXT_FILE_TYPE "container_file_t"		/* what containers' files are, in container-selinux and refpolicy */
+#define SECONTEXT_CONTAINER_TYPE "nvidia_container_t"	/* if a policy names none */
+#define SECONTEXT_FILE_TYPE "container_file_t"		/* of containers' files, in container-selinux and refpolicy */
 #define SECONTEXT_DEVICE_TYPE "gpuhelper_device_t"	/* selinux/gpuhelper.te */
 
 struct secontext {
-	char user[64], role[64], type[128], level[128];	/* level: "" where the policy knows none */
+	char user[64], role[64], type[128], level[128];	/* level: "" if the host's policy has none */
 };
 
-/* False for what is no label: an empty part, a character that none has, too long. */
+/* Parses a label. False if a part is empty, has a wrong character, or is too long. */
 bool secontext_parse(const char *text, struct secontext *out);
 /* False if it does not fit. */
 bool secontext_format(const struct secontext *c, char out[SECONTEXT_MAX]);
 
-/* An identifier, as types are. */
+/* True for an identifier, such as a type. */
 bool secontext_is_type(const char *s);
 
-/* What a level says of categories. */
+/* Which categories a level has. */
 enum level_kind {
-	LEVEL_WRONG,		/* it is no level */
-	LEVEL_PLAIN,		/* a sensitivity without categories: everyone's */
-	LEVEL_CATEGORIES,	/* one or more, named one by one */
-	LEVEL_RANGE,		/* «s0-s0:c0.c1023», «s0:c0.c3»: more than what one container has */
+	LEVEL_WRONG,		/* not a level */
+	LEVEL_PLAIN,		/* no categories: accessible to every container */
+	LEVEL_CATEGORIES,	/* one or more, each named */
+	LEVEL_RANGE,		/* «s0-s0:c0.c1023», «s0:c0.c3»: more than a single container gets */
 };
 enum level_kind level_kind(const char *level);
 
-/* What a folder that is given out is labelled anew as (gpuhelper-policy(5)). */
+/* The new labels for a granted folder (gpuhelper-policy(5)). */
 enum relabel {
 	RELABEL_NO,
-	RELABEL_SHARED,		/* for every container */
-	RELABEL_PRIVATE,	/* for the one that has it */
+	RELABEL_SHARED,		/* for all containers */
+	RELABEL_PRIVATE,	/* for the container that gets it */
 };
 /* "no", "shared", "private" */
 const char *relabel_name(enum relabel r);
-/* What a file of label «has» is labelled then, «level» being the container's; false if it is none, or gets too long. */
+/*
+ * The new label of a file with label «has»; «level» is the container's. False if «has» is no label, or the
+ * result is too long.
+ */
 bool secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX]);
 
-/* How many different categories it has; ranges count as what they hold. */
+/* The number of different categories; a range counts all that it contains. */
 unsigned level_categories(const char *level);
 /*
- * Has one of them all the categories of the other?  Then who has those may use
- * what the other has («dominance»): equal ones are only one case.  False where
- * one has none, which is everyone's.
+ * True if one level has all categories of the other: its processes may then use the other's files
+ * («dominance»). Equal levels are one case. False if one has no categories, so that everyone may.
  */
 bool level_overlaps(const char *a, const char *b);
 
-/* Two different categories from 20 random bits and more. */
+/* Makes a level with two different categories from at least 20 random bits. */
 void level_pair(uint32_t random, char out[32]);
 
 #endif

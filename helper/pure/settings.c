@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * Where the usual engines keep root filesystems, and nothing but them; a host
- * with another place names it.  containerd's lie in the bundle.
+ * Where the usual engines keep root filesystems and nothing else. A host that uses another place must name
+ * it. containerd's are in the bundle.
  */
 static const char *const engines[] = {
 	"/worker-state/volumes",		/* Concourse's official image */
@@ -15,7 +15,7 @@ static const char *const engines[] = {
 	"/var/lib/docker/rootfs",
 };
 
-/* Of Concourse: containerd's backend, and guardian. */
+/* Concourse's: of the containerd backend, and of guardian. */
 static const char *const placeholders[] = { "/tmp/gdn-init", "/tmp/garden-init" };
 
 bool

@@ -1,4 +1,4 @@
-/* See sha256.h.  The names are the standard's. */
+/* See sha256.h. Variables have the names of the standard. */
 #include "sha256.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ rotr(uint32_t x, unsigned n)
 }
 
 static void
-take_block(uint32_t h[8], const uint8_t *block)
+compress(uint32_t h[8], const uint8_t *block)
 {
 	uint32_t w[64], v[8], t1, t2;
 	unsigned t;
@@ -63,7 +63,7 @@ sha256_add(struct sha256 *s, const void *bytes, size_t n)
 		memcpy(s->block + at, p, part);
 		s->len += part;
 		if (at + part == SHA256_BLOCK)
-			take_block(s->h, s->block);
+			compress(s->h, s->block);
 	}
 }
 
@@ -77,7 +77,7 @@ sha256_end(struct sha256 *s, uint8_t out[SHA256_BYTES])
 
 	for (i = 0; i < 8; i++)
 		length[i] = (uint8_t)(bits >> (56 - 8 * i));
-	/* up to eight bytes before the end of a block */
+	/* pad up to eight bytes before the end of a block */
 	sha256_add(s, padding, 1 + (2 * SHA256_BLOCK - 9 - s->len % SHA256_BLOCK) % SHA256_BLOCK);
 	sha256_add(s, length, sizeof(length));
 	for (i = 0; i < SHA256_BYTES; i++)

@@ -1,6 +1,6 @@
 /*
- * SHA-256 (FIPS 180-4).  Of our own, because the setuid helper has no library: nettle's would bring 46 KB of other
- * ciphers into it, and asks the processor at each start what it can.  tests/unit/t_sha256.c holds it against nettle's.
+ * SHA-256 (FIPS 180-4), in our own code because the setuid helper has no library: nettle's would add 46 KB of
+ * other ciphers, and probes the processor at each start. tests/unit/t_sha256.c compares it with nettle's.
  */
 #ifndef GPUHELPER_PURE_SHA256_H
 #define GPUHELPER_PURE_SHA256_H
@@ -14,7 +14,7 @@
 struct sha256 {
 	uint32_t h[8];
 	uint64_t len;			/* bytes so far */
-	uint8_t block[SHA256_BLOCK];	/* the last of them, that make no block yet */
+	uint8_t block[SHA256_BLOCK];	/* the last bytes, not a whole block yet */
 };
 
 void sha256_begin(struct sha256 *s);

@@ -1,9 +1,12 @@
-/* See strictjson.h.  Any bytes may come: no recursion without a bound, nothing believed that memory ran short for. */
+/*
+ * See strictjson.h. Assumes any bytes: bounds recursion, and must never believe a result for which memory ran
+ * short.
+ */
 #include "strictjson.h"
 
 #include "watchjson.h"
 
-/* jansson reads the same up to the first error, so what this counts is what it nests. */
+/* jansson tokenises the same way up to the first error, so it never nests deeper than this counts. */
 static bool
 depth_is_bounded(const char *s, size_t len)
 {

@@ -1,4 +1,4 @@
-/* JSON texts of requests, replies, tokens and keys, read by jansson, strictly. */
+/* Parses JSON texts of requests, replies, tokens and keys strictly, with jansson. */
 #ifndef GPUHELPER_PURE_STRICTJSON_H
 #define GPUHELPER_PURE_STRICTJSON_H
 
@@ -8,15 +8,14 @@
 
 #include "why.h"
 
-#define STRICTJSON_DEPTH 16	/* arrays and objects within each other */
+#define STRICTJSON_DEPTH 16	/* nested arrays and objects */
 
 /*
- * Reads strict JSON, an object: no duplicate names, no NUL (raw or escaped),
- * UTF-8, nothing after it, at most STRICTJSON_DEPTH deep (looked at before
- * jansson, which recurses, sees it).  Returns a new reference, or NULL with
- * WHY_DATA (the place and kind of the error, never the text itself: it may be a
- * token) or WHY_BUG.  jansson seeds its hash by itself, from /dev/urandom,
- * unless the program has called json_object_seed() before.
+ * Parses a strict JSON object: no duplicate names, no NUL (raw or escaped), UTF-8, nothing after it, at most
+ * STRICTJSON_DEPTH deep, which is checked before jansson sees it, because jansson recurses. Returns a new
+ * reference, or NULL with WHY_DATA or WHY_BUG. The message has place and kind of the error, never the text,
+ * which may be a token. jansson seeds its hash from /dev/urandom, unless the program has called
+ * json_object_seed().
  */
 json_t *strictjson_object(const char *text, size_t len, struct why *why);
 

@@ -1,7 +1,7 @@
 /*
- * What gpuhelper-read has read, as lines (lines.h): the settings, the policies, CDI specs.  Each function writes a
- * value, or reads it back; the value is then to be freed, whatever became of it.  Whether what it says may be said is
- * for others to see (tablecheck.h).
+ * What gpuhelper-read has parsed, as lines (lines.h): settings, policies and CDI specs. Each function writes
+ * or reads a value; a value that was read must be freed in any case. tablecheck.h checks whether the contents
+ * are allowed.
  */
 #ifndef GPUHELPER_PURE_TABLE_H
 #define GPUHELPER_PURE_TABLE_H
@@ -15,8 +15,8 @@ void settings_lines(struct lines *t, struct settings *s);
 void policy_set_lines(struct lines *t, struct policy_set *s);
 
 /*
- * What was found in the text of a CDI spec.  Of a spec that is usable what a helper needs: no annotations, network
- * devices and classes of Intel RDT.  Of faults how many there are, and the first.
+ * The result of parsing a CDI spec. A usable spec has what a helper needs: no annotations, network devices or
+ * Intel RDT classes. Of the faults, their numbers and the first one.
  */
 void cdi_file_lines(struct lines *t, bool *usable, struct cdi_spec *s, struct cdi_faults *f);
 

@@ -13,9 +13,9 @@
 #define CAPABILITIES_ALL ((GPU_CAP_COMPAT32 << 1) - 1)
 
 static int
-refuse_file(const char *file, const char *what, struct why *why)
+refuse_table(const char *file, const char *what, struct why *why)
 {
-	return refuse(why, WHY_BUG, "gpuhelper-read says that %.100s has %.200s, which it can't have", file, what);
+	return refuse(why, WHY_BUG, "gpuhelper-read reports %.100s with %.200s, which it should have refused", file, what);
 }
 
 static bool
@@ -31,7 +31,7 @@ are_paths(const struct strlist *l)
 }
 
 static int
-check_settings(const struct settings *s, struct why *why)
+check_table_settings(const struct settings *s, struct why *why)
 {
 	const struct issuer_setting *issuer;
 	struct why ignored;
@@ -39,15 +39,15 @@ check_settings(const struct settings *s, struct why *why)
 
 	if (!are_paths(&s->volumes) || strlist_has(&s->volumes, "/") || !are_paths(&s->placeholder_init) ||
 	    (s->runtime != NULL && path_check(s->runtime, &ignored) == -1))
-		return refuse_file("gpuhelper.conf", "a path that is none", why);
+		return refuse_table("gpuhelper.conf", "an invalid path", why);
 	if (s->max_wait > SECONDS_MAX || s->first_exec > SECONDS_MAX ||
 	    (s->left_behind > SECONDS_MAX && s->left_behind != LEFT_BEHIND_KEEP))
-		return refuse_file("gpuhelper.conf", "a time of more than a day", why);
+		return refuse_table("gpuhelper.conf", "a time of more than a day", why);
 	for (i = 0; i < s->issuers; i++) {
 		issuer = &s->issuer[i];
 		if (!text_starts(issuer->url, "https://") || *issuer->audience == '\0' ||
 		    path_check(issuer->keys, &ignored) == -1 || issuer->max_age == 0 || issuer->max_age > SECONDS_MAX)
-			return refuse_file("gpuhelper.conf", "an issuer that is none", why);
+			return refuse_table("gpuhelper.conf", "an invalid issuer", why);
 	}
 	return 0;
 }
@@ -91,22 +91,22 @@ is_folder(const struct folder_rule *r)
 }
 
 static int
-check_policy(const struct policy *p, struct why *why)
+check_table_policy(const struct policy *p, struct why *why)
 {
 	const bool for_pipeline = p->identity != IDENTITY_CALLER;
 	size_t i;
 
 	if ((p->team != NULL) != for_pipeline || (p->pipeline != NULL) != for_pipeline ||
 	    (!for_pipeline && (p->has_jobs || p->instance_vars.there)) || (p->issuer != NULL && p->identity != IDENTITY_TOKEN))
-		return refuse_file(p->name, "such an identity", why);
+		return refuse_table(p->name, "an invalid identity", why);
 	for (i = 0; i < p->gpus; i++)
 		if (!is_rule(&p->gpu[i]))
-			return refuse_file(p->name, "such a rule for GPUs", why);
+			return refuse_table(p->name, "an invalid gpus entry", why);
 	for (i = 0; i < p->folders; i++)
 		if (!is_folder(&p->folder[i]))
-			return refuse_file(p->name, "such a folder", why);
+			return refuse_table(p->name, "an invalid folder", why);
 	if (!is_label(p) || !is_env(&p->env))
-		return refuse_file(p->name, "such a label, or such variables", why);
+		return refuse_table(p->name, "an invalid label or variable", why);
 	return 0;
 }
 
@@ -115,32 +115,32 @@ table_check(const struct settings *s, const struct policy_set *p, struct why *wh
 {
 	size_t i;
 
-	if (check_settings(s, why) == -1)
+	if (check_table_settings(s, why) == -1)
 		return -1;
 	for (i = 0; i < p->n; i++)
-		if (p->v[i].broken == NULL && check_policy(&p->v[i].policy, why) == -1)
+		if (p->v[i].broken == NULL && check_table_policy(&p->v[i].policy, why) == -1)
 			return -1;
 	return 0;
 }
 
 static int
-check_edits(const char *kind, const struct cdi_edits *e, struct why *why)
+check_table_edits(const char *kind, const struct cdi_edits *e, struct why *why)
 {
 	struct why ignored;
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++)
-		/* a file system of another type has no such source, and is refused where it is asked for */
+		/* a mount of another type has no path as its source, and is refused when it is requested */
 		if ((cdi_mount_is_bind(&e->mount[i]) && path_check(e->mount[i].host_path, &ignored) == -1) ||
 		    path_check(e->mount[i].container_path, &ignored) == -1 || cdi_target_wrong(&e->mount[i]) != NULL)
-			return refuse_file(kind, "such a mount", why);
+			return refuse_table(kind, "an invalid mount", why);
 	for (i = 0; i < e->nodes; i++)
 		if (e->node[i].path == NULL || path_check(e->node[i].path, &ignored) == -1 ||
 		    !path_is_beneath(e->node[i].path, "/dev"))
-			return refuse_file(kind, "such a node", why);
+			return refuse_table(kind, "an invalid node", why);
 	for (i = 0; i < e->env.n; i++)
 		if (strchr(e->env.v[i], '=') == NULL)
-			return refuse_file(kind, "such variables", why);
+			return refuse_table(kind, "invalid variables", why);
 	return 0;
 }
 
@@ -149,12 +149,12 @@ table_check_spec(const struct cdi_spec *s, struct why *why)
 {
 	size_t i;
 
-	if (check_edits(s->kind, &s->edits, why) == -1)
+	if (check_table_edits(s->kind, &s->edits, why) == -1)
 		return -1;
 	for (i = 0; i < s->devices; i++)
 		if (!cdi_device_name_ok(s->device[i].name))
-			return refuse_file(s->kind, "such a device", why);
-		else if (check_edits(s->kind, &s->device[i].edits, why) == -1)
+			return refuse_table(s->kind, "an invalid device", why);
+		else if (check_table_edits(s->kind, &s->device[i].edits, why) == -1)
 			return -1;
 	return 0;
 }

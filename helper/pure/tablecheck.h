@@ -1,6 +1,6 @@
 /*
- * What no file may say, whoever has read it: the helper believes gpuhelper-read (root/reader.h) what an administrator
- * wrote, and not that he wrote this.
+ * Checks values that no file may have. The helper believes gpuhelper-read (root/reader.h) what an
+ * administrator wrote, but checks that an administrator may have written it.
  */
 #ifndef GPUHELPER_PURE_TABLECHECK_H
 #define GPUHELPER_PURE_TABLECHECK_H
@@ -10,9 +10,9 @@
 #include "settings.h"
 #include "why.h"
 
-/* -1 with *why, of WHY_BUG: its own parser would have refused that. */
+/* 0, or -1 with *why of WHY_BUG, because the parser should have refused the value. */
 int table_check(const struct settings *s, const struct policy_set *p, struct why *why);
-/* But for hooks, which are looked at where they are to be run. */
+/* The same for a spec without its hooks, which are checked before they run. */
 int table_check_spec(const struct cdi_spec *s, struct why *why);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "table.h"
 
-/* Negative ones are for whoever reads the spec to judge. */
+/* Negative numbers are allowed here: the reader of the spec checks them. */
 static void
-number_words(struct lines *t, struct cdi_i64 *n)
+spec_number_words(struct lines *t, struct cdi_i64 *n)
 {
 	uint64_t v = (uint64_t)n->v;
 
@@ -15,7 +15,7 @@ number_words(struct lines *t, struct cdi_i64 *n)
 }
 
 static void
-node_words(struct lines *t, void *member)
+spec_node_words(struct lines *t, void *member)
 {
 	struct cdi_devnode *n = member;
 	uint32_t type = (unsigned char)n->type;
@@ -25,8 +25,8 @@ node_words(struct lines *t, void *member)
 	word_copy_if_any(t, &n->permissions);
 	word_u32(t, &type);
 	n->type = (char)type;
-	number_words(t, &n->major);
-	number_words(t, &n->minor);
+	spec_number_words(t, &n->major);
+	spec_number_words(t, &n->minor);
 }
 
 static void
@@ -47,7 +47,7 @@ hook_words(struct lines *t, void *member)
 
 	h->when = (enum cdi_hook_name)word_index(t, h->when, CDI_HOOKS);
 	word_copy(t, &h->path);
-	number_words(t, &h->timeout);
+	spec_number_words(t, &h->timeout);
 	words_list(t, &h->args);
 	lines_begin(t, "with");
 	words_list(t, &h->env);
@@ -58,7 +58,7 @@ edits_lines(struct lines *t, struct cdi_edits *e)
 {
 	lines_begin(t, "env");
 	words_list(t, &e->env);
-	lines_members(t, "node", (void **)&e->node, &e->nodes, SIZE_MAX, sizeof(*e->node), node_words);
+	lines_members(t, "node", (void **)&e->node, &e->nodes, SIZE_MAX, sizeof(*e->node), spec_node_words);
 	lines_members(t, "mount", (void **)&e->mount, &e->mounts, SIZE_MAX, sizeof(*e->mount), mount_words);
 	lines_members(t, "hook", (void **)&e->hook, &e->hooks, SIZE_MAX, sizeof(*e->hook), hook_words);
 }

@@ -1,4 +1,4 @@
-/* See text.h.  Takes any bytes from anyone; never reads past what it is given. */
+/* See text.h. Assumes any bytes, and must never read past their end. */
 #include "text.h"
 
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 sequence at s, 0 if there is none; *cp is its code point. */
+/* The length of the well-formed UTF-8 sequence at s, 0 if there is none. *cp gets the code point. */
 static size_t
 utf8_at(const unsigned char *s, size_t len, uint32_t *cp)
 {
@@ -54,7 +54,7 @@ text_is_utf8(const char *s, size_t len)
 	return true;
 }
 
-/* Code points that move the cursor, hide text or turn its direction around. */
+/* False for code points that move the cursor, hide text or change its direction. */
 static bool
 cp_is_harmless(uint32_t cp)
 {
@@ -123,11 +123,11 @@ text_time(int64_t seconds, char out[32])
 {
 	int64_t days = seconds / 86400, rest = seconds % 86400, era, doe, yoe, doy, mp, year, month;
 
-	if (seconds < 0 || seconds > 253402300799) {	/* before 1970, after 9999: nobody's clock */
+	if (seconds < 0 || seconds > 253402300799) {	/* before 1970 or after 9999: no valid clock */
 		snprintf(out, 32, "-");
 		return;
 	}
-	/* days to a date in the Gregorian calendar whose years begin in March, so that the leap day comes last */
+	/* days to a Gregorian date; years begin in March, so that the leap day is the last */
 	days += 719468;
 	era = days / 146097;
 	doe = days - era * 146097;
@@ -156,7 +156,7 @@ text_among(const char *s, const char *const *list)
 	return false;
 }
 
-/* ASCII alone: no locale. */
+/* Ignores case in ASCII only: no locale. */
 static bool
 same_letter(char a, char b)
 {
@@ -164,8 +164,8 @@ same_letter(char a, char b)
 }
 
 /*
- * Edits (insert, delete, replace, swap of neighbours) between a and b, whatever their case; words longer than 31 bytes
- * count as far.
+ * The number of edits (insert, delete, replace, swap of neighbours) from a to b, ignoring case. Words longer
+ * than 31 bytes count as far apart.
  */
 static unsigned
 distance(const char *a, const char *b)
@@ -297,7 +297,7 @@ buf_printf(struct buf *b, const char *fmt, ...)
 	free(s);
 }
 
-/* What a JSON string may not hold as it is, or is better not shown as it is. */
+/* True for characters that JSON strings must not contain, or that are better escaped. */
 static bool
 needs_number(uint32_t cp, bool ascii)
 {
@@ -314,7 +314,7 @@ put_numbers(struct buf *b, uint32_t cp)
 }
 
 static void
-put_json(struct buf *b, const char *str, bool ascii)
+put_json_string(struct buf *b, const char *str, bool ascii)
 {
 	const unsigned char *s = (const unsigned char *)str;
 	size_t left = strlen(str), n;
@@ -338,13 +338,13 @@ put_json(struct buf *b, const char *str, bool ascii)
 void
 buf_json(struct buf *b, const char *str)
 {
-	put_json(b, str, false);
+	put_json_string(b, str, false);
 }
 
 void
 buf_json_ascii(struct buf *b, const char *str)
 {
-	put_json(b, str, true);
+	put_json_string(b, str, true);
 }
 
 char *

@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "watchjson.h"
 
-/* The value in its one spelling, which the caller frees; NULL: no memory. */
+/* The value in its canonical spelling. The caller frees it; NULL if memory is short. */
 static char *
 spell(const json_t *value)
 {
@@ -28,7 +28,7 @@ instance_vars_of(const json_t *object, struct instance_vars *out)
 	json_t *value;
 
 	*out = (struct instance_vars){ .there = object != NULL };
-	/* jansson's own way through an object does not change it, but its type says that it might */
+	/* iterating changes nothing, but jansson's type is not const */
 	json_object_foreach((json_t *)(uintptr_t)object, name, value) {
 		autofree char *text = spell(value);
 

@@ -1,4 +1,4 @@
-/* Variables of a pipeline's instance, of JSON: a token's, a claim's, a policy's as its reader has made them. */
+/* Variables of a pipeline's instance from JSON: a token's, a claim's, or a policy's. */
 #ifndef GPUHELPER_PURE_VARSJSON_H
 #define GPUHELPER_PURE_VARSJSON_H
 
@@ -7,10 +7,10 @@
 #include "instancevars.h"
 #include "why.h"
 
-/* Of an object; NULL is none.  False: no memory.  instance_vars_free() in either case. */
+/* Gets them from an object; NULL has none. False if memory is short. instance_vars_free() in any case. */
 bool instance_vars_of(const json_t *object, struct instance_vars *out);
 
-/* And back, a new reference; NULL: there are none, or no memory. */
+/* Makes an object of them, a new reference. NULL if there are none or memory is short. */
 json_t *instance_vars_json(const struct instance_vars *v);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * See vendorenv.h.  Names: nvidia-container-toolkit takes UUIDs, and ranks that
- * may be counted otherwise than ours; amd-container-toolkit takes ranks and
- * «0x» with the unique id, which all partitions of a GPU share.
+ * See vendorenv.h. nvidia-container-toolkit accepts UUIDs, and ranks that it may count differently.
+ * amd-container-toolkit accepts ranks, and «0x» with the unique id, which all partitions of a GPU share.
  */
 #include "vendorenv.h"
 
@@ -39,7 +38,7 @@ vendor_env_asks(const char *entry)
 }
 
 static int
-add_name(const struct inventory *inv, const struct gpu *g, struct buf *b, struct why *why)
+add_device_name(const struct inventory *inv, const struct gpu *g, struct buf *b, struct why *why)
 {
 	char part[16];
 
@@ -60,9 +59,12 @@ add_variable(struct strlist *out, struct buf *b, struct why *why)
 	return !b->failed && strlist_add(out, b->p, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* NAME=UUID,UUID for a vendor's GPUs, and the union of their capabilities.  1: none of it is granted. */
+/*
+ * Adds NAME=UUID,UUID for a vendor's GPUs, and their capabilities to *wanted. 0, 1 if none of them is
+ * granted, or -1 with *why.
+ */
 static int
-add_devices(const struct inventory *inv, enum gpu_vendor vendor, const struct vendor_grant *granted, size_t n,
+add_visible_devices(const struct inventory *inv, enum gpu_vendor vendor, const struct vendor_grant *granted, size_t n,
     const char *name, unsigned *wanted, struct strlist *out, struct why *why)
 {
 	autobuf struct buf b = { 0 };
@@ -75,7 +77,7 @@ add_devices(const struct inventory *inv, enum gpu_vendor vendor, const struct ve
 			continue;
 		there++;
 		*wanted |= granted[i].capabilities;
-		if (add_name(inv, granted[i].gpu, &b, why) == -1)
+		if (add_device_name(inv, granted[i].gpu, &b, why) == -1)
 			return -1;
 	}
 	return there == 0 ? 1 : add_variable(out, &b, why);
@@ -105,8 +107,8 @@ vendor_env(const struct inventory *inv, const struct vendor_grant *granted, size
 	unsigned wanted;
 	int ret;
 
-	if ((ret = add_devices(inv, GPU_NVIDIA, granted, n, "NVIDIA_VISIBLE_DEVICES", &wanted, out, why)) == -1 ||
+	if ((ret = add_visible_devices(inv, GPU_NVIDIA, granted, n, "NVIDIA_VISIBLE_DEVICES", &wanted, out, why)) == -1 ||
 	    (ret == 0 && add_capabilities(wanted, out, why) == -1))
 		return -1;
-	return add_devices(inv, GPU_AMD, granted, n, "AMD_VISIBLE_DEVICES", &wanted, out, why) == -1 ? -1 : 0;
+	return add_visible_devices(inv, GPU_AMD, granted, n, "AMD_VISIBLE_DEVICES", &wanted, out, why) == -1 ? -1 : 0;
 }

@@ -1,7 +1,6 @@
 /*
- * What a vendor's runtime below the wrapper (nvidia-container-runtime, NVIDIA's
- * prestart hook, amd-container-runtime) is told by variables: the granted GPUs
- * and no others.
+ * The variables by which a vendor's runtime below the wrapper (nvidia-container-runtime, NVIDIA's prestart
+ * hook, amd-container-runtime) learns the granted GPUs, and no others.
  */
 #ifndef GPUHELPER_PURE_VENDORENV_H
 #define GPUHELPER_PURE_VENDORENV_H
@@ -9,24 +8,26 @@
 #include "gpu.h"
 #include "text.h"
 
-/* A granted GPU and what it is for (enum gpu_capability). */
+/* A granted GPU, and what it is granted for (enum gpu_capability). */
 struct vendor_grant {
 	const struct gpu *gpu;
 	unsigned capabilities;
 };
 
 /*
- * Adds NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES, AMD_VISIBLE_DEVICES,
- * for the vendors that something is granted of.  -1 with *why for a GPU that such
- * a runtime has no name for that is this one's alone.
+ * Adds NVIDIA_VISIBLE_DEVICES with NVIDIA_DRIVER_CAPABILITIES, and AMD_VISIBLE_DEVICES, for vendors with
+ * granted GPUs. 0, or -1 with *why if such a runtime has no name for exactly this GPU.
  */
 int vendor_env(const struct inventory *inv, const struct vendor_grant *granted, size_t n, struct strlist *out,
     struct why *why);
 
-/* True for an entry of one of these variables: no one else is to set them. */
+/* True for an entry of these variables, which nobody else may set. */
 bool vendor_env_owns(const char *entry);
 
-/* True for one that such a runtime takes for a request ("NAME=value" or "NAME"); of those above AMD's alone. */
+/*
+ * True for an entry ("NAME=value" or "NAME") that such a runtime takes for a request; of the variables above,
+ * only AMD's.
+ */
 bool vendor_env_asks(const char *entry);
 
 #endif

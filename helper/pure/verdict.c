@@ -7,7 +7,7 @@
 #include "gpubound.h"
 #include "path.h"
 
-#define WANTS_MAX (GPU_RULES_MAX + 256)		/* by number, and by name as many as may be asked for */
+#define WANTS_MAX (GPU_RULES_MAX + 256)		/* by number, and as many by name as may be requested */
 
 static void
 gpus_words(struct lines *t, void *member)
@@ -58,9 +58,9 @@ verdict_free(struct verdict *v)
 	*v = (struct verdict){ .policy = 0 };
 }
 
-/* Whose rule it is, by the place that it has. */
+/* The index of the policy in the set. */
 static size_t
-place_of(const struct policy *p, const struct policy_set *s)
+policy_index(const struct policy *p, const struct policy_set *s)
 {
 	size_t i = 0;
 
@@ -77,7 +77,7 @@ verdict_tell(const struct decision *d, const struct policy_set *policies, struct
 	const struct folder_want *f;
 	size_t i, k;
 
-	*out = (struct verdict){ .policy = (uint32_t)place_of(p, policies) };
+	*out = (struct verdict){ .policy = (uint32_t)policy_index(p, policies) };
 	out->gpus = calloc(d->grant.gpus + 1, sizeof(*out->gpus));
 	out->folder = calloc(d->grant.folders + 1, sizeof(*out->folder));
 	if (out->gpus == NULL || out->folder == NULL)
@@ -100,12 +100,12 @@ verdict_tell(const struct decision *d, const struct policy_set *policies, struct
 }
 
 static int
-wrong(struct why *why, const char *what)
+refuse_verdict(struct why *why, const char *what)
 {
-	return refuse(why, WHY_BUG, "gpuhelper-judge decides what can't be: %s", what);
+	return refuse(why, WHY_BUG, "gpuhelper-judge sent an invalid verdict: %s", what);
 }
 
-/* NULL: it is none that may decide.  One that is broken would have ended the search. */
+/* The policy at this index; NULL with *why if it can't decide. A broken one would have ended the search. */
 static const struct policy *
 take_policy(uint32_t at, const struct verdict_bounds *b, struct why *why)
 {
@@ -115,17 +115,17 @@ take_policy(uint32_t at, const struct verdict_bounds *b, struct why *why)
 
 	for (i = 0; i < b->policies->n && i <= at; i++)
 		if (b->policies->v[i].broken != NULL) {
-			(void)wrong(why, "past a policy that is broken");
+			(void)refuse_verdict(why, "it passes over a broken policy");
 			return NULL;
 		}
 	if (at >= b->policies->n) {
-		(void)wrong(why, "by a policy that is none");
+		(void)refuse_verdict(why, "no such policy");
 		return NULL;
 	}
 	p = &b->policies->v[at].policy;
 	if (policy_lists(p, b->who, &differs) && policy_takes(p, b->id, &differs))
 		return p;
-	(void)wrong(why, differs.text);
+	(void)refuse_verdict(why, differs.text);
 	return NULL;
 }
 
@@ -140,23 +140,23 @@ is_named_before(const struct verdict_gpus *g, size_t at)
 }
 
 static int
-take_gpus(const struct verdict_gpus *g, const struct gpu_bound *bound, const struct giving *t)
+apply_gpus(const struct verdict_gpus *g, const struct gpu_bound *bound, const struct giving *t)
 {
 	const struct gpu *candidate[CANDIDATES_MAX];
 	const struct gpu_rule *r;
 	size_t i;
 
 	if (g->rule >= t->policy->gpus)
-		return wrong(t->why, "GPUs by a rule that is none");
+		return refuse_verdict(t->why, "GPUs by a rule that does not exist");
 	r = &t->policy->gpu[g->rule];
 	if (g->count == 0 || g->count > g->n || g->count > r->count - give_used(t, r))
-		return wrong(t->why, "another number of GPUs than the rule gives");
+		return refuse_verdict(t->why, "more or fewer GPUs than the rule gives");
 	for (i = 0; i < g->n; i++) {
 		if (g->candidate[i] >= t->inv->gpus || is_named_before(g, i))
-			return wrong(t->why, "a GPU that is none, or one twice");
+			return refuse_verdict(t->why, "a GPU that does not exist, or one twice");
 		candidate[i] = &t->inv->gpu[g->candidate[i]];
 		if (!gpu_rule_gives(r, candidate[i], t->settings) || !gpu_is_within(bound, candidate[i]))
-			return wrong(t->why, "a GPU that the rule does not give, or that the worker has not got");
+			return refuse_verdict(t->why, "a GPU that the rule does not give, or that is outside the worker's bound");
 	}
 	return give_gpus(t, r, g->count, candidate, g->n);
 }
@@ -169,24 +169,24 @@ take_folder(const struct verdict_folder *f, const struct giving *t)
 	const char *rest;
 
 	if (f->rule >= t->policy->folders)
-		return wrong(t->why, "a folder by a rule that is none");
+		return refuse_verdict(t->why, "a folder by a rule that does not exist");
 	r = &t->policy->folder[f->rule];
 	if (f->writable && !r->writable)
-		return wrong(t->why, "rw for a folder that the rule gives ro");
+		return refuse_verdict(t->why, "rw for a folder that the rule gives ro");
 	if (f->path != NULL && (path_check(f->path, &ignored) == -1 || glob_is(f->path) ||
 	    !folder_rule_gives(r, f->path, &rest)))
-		return wrong(t->why, "a folder that the rule does not give");
+		return refuse_verdict(t->why, "a folder that the rule does not give");
 	return give_folder(t, r, f->path, f->writable);
 }
 
-/* Of what the policy gives, what the verdict says. */
+/* Applies the verdict within what the policy can give. */
 static int
-take(const struct verdict *v, const struct gpu_bound *bound, const struct giving *t)
+apply_verdict(const struct verdict *v, const struct gpu_bound *bound, const struct giving *t)
 {
 	size_t i;
 
 	for (i = 0; i < v->wants; i++)
-		if (take_gpus(&v->gpus[i], bound, t) == -1)
+		if (apply_gpus(&v->gpus[i], bound, t) == -1)
 			return -1;
 	for (i = 0; i < v->folders; i++)
 		if (take_folder(&v->folder[i], t) == -1)
@@ -194,13 +194,13 @@ take(const struct verdict *v, const struct gpu_bound *bound, const struct giving
 	return 0;
 }
 
-/* The host, as far as the policy speaks of it. */
+/* Gets the part of the host that the policy concerns. */
 static int
 take_host(const struct policy *p, const struct verdict_bounds *b, struct inventory *out, struct why *why)
 {
 	const unsigned vendors = policy_vendors(p);
 
-	return (vendors & ~b->vendors) != 0 ? wrong(why, "GPUs that nobody has looked for") :
+	return (vendors & ~b->vendors) != 0 ? refuse_verdict(why, "GPUs of a vendor that was not looked for") :
 	    inventory_copy(b->inventory, vendors, out, why);
 }
 
@@ -215,7 +215,7 @@ verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct dec
 	if ((p = take_policy(v->policy, b, why)) == NULL || (v->wants > 0 && take_host(p, b, &out->inventory, why) == -1))
 		return -1;
 	ret = gpu_bounds_parse(b->cuda_visible, b->rocr_visible, bound, why) == -1 ? -1 :
-	    take(v, bound, &(struct giving){ p, b->who, &out->inventory, b->settings, &out->grant, why });
+	    apply_verdict(v, bound, &(struct giving){ p, b->who, &out->inventory, b->settings, &out->grant, why });
 	gpu_bounds_free(bound);
 	if (ret == -1)
 		return -1;

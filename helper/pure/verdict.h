@@ -1,6 +1,6 @@
 /*
- * What gpuhelper-judge decides: by which policy, and of what its rules give which part, as places in what it was asked
- * with (grantask.h).  The judge has heard a stranger; so nothing of it is believed that can be seen to be wrong.
+ * The verdict of gpuhelper-judge: which policy grants, and what of its rules, as indexes into the question
+ * (grantask.h). The judge has read a stranger's text, so the helper checks whatever can be checked.
  */
 #ifndef GPUHELPER_PURE_VERDICT_H
 #define GPUHELPER_PURE_VERDICT_H
@@ -10,13 +10,13 @@
 
 struct verdict_gpus {
 	uint32_t rule, count;
-	uint32_t candidate[CANDIDATES_MAX];	/* places among the inventory's GPUs of policy_vendors() */
+	uint32_t candidate[CANDIDATES_MAX];	/* indexes among the inventory's GPUs of policy_vendors() */
 	size_t n;
 };
 
 struct verdict_folder {
 	uint32_t rule;
-	char *path;		/* NULL: the rule's own */
+	char *path;		/* NULL: the rule's own path */
 	bool writable;
 };
 
@@ -28,28 +28,31 @@ struct verdict {
 	size_t folders;
 };
 
-/* As lines (lines.h): writes a value, or reads it back; verdict_free() then, whatever became of it. */
+/* Writes or reads it as lines (lines.h). verdict_free() after reading, in any case. */
 void verdict_lines(struct lines *t, struct verdict *v);
 void verdict_free(struct verdict *v);
 
-/* What was decided, as places in these policies.  -1 with *why: no memory; verdict_free() in either case. */
+/*
+ * Makes a verdict of a decision, with indexes into these policies. 0, or -1 with *why if memory is short;
+ * verdict_free() in any case.
+ */
 int verdict_tell(const struct decision *d, const struct policy_set *policies, struct verdict *out, struct why *why);
 
-/* What the one who has to believe a verdict knows by himself. */
+/* What the reader of a verdict knows by itself. */
 struct verdict_bounds {
 	const struct asker *who;
 	const struct identity *id;
 	const struct settings *settings;
 	const struct policy_set *policies;
 	const struct inventory *inventory;
-	unsigned vendors;		/* that it is of */
-	const char *cuda_visible, *rocr_visible;	/* what bounds the worker (gpubound.h); NULL: nothing does */
+	unsigned vendors;		/* of the question */
+	const char *cuda_visible, *rocr_visible;	/* the worker's bounds (gpubound.h); NULL: none */
 };
 
 /*
- * What a policy that lists this caller, and takes this proof of a pipeline, gives: no more than its rules say, of GPUs
- * and folders that these name.  Whether it is the policy and the pipeline that the request is of can't be seen.
- * -1 with *why: it is not that.  decision_free() in either case.
+ * Checks a verdict: the policy lists this caller and takes this proof of the pipeline, and the grant has only
+ * GPUs and folders of its rules, within their limits. Whether the request is of that policy and pipeline
+ * can't be checked here. 0, or -1 with *why; decision_free() in any case.
  */
 int verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why);
 

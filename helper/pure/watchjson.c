@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 /*
- * jansson 2.14 looks away when it can't grow the buffer of a string: the string
- * loses a character and parsing goes on («https://ci.example.org» has been seen
- * to read «https://ci.exaple.org»).  What was short of memory at any moment must
- * not be believed, so its allocator is watched while it parses.  Programs that
- * use this have one thread.
+ * jansson 2.14 ignores a failure to grow a string's buffer: the string loses a character, and parsing goes on
+ * («https://ci.example.org» was read as «https://ci.exaple.org»). A result for which memory ran short must
+ * not be believed, so this watches jansson's allocator while it parses. For single-threaded programs.
  */
 static json_malloc_t real_malloc;
 static json_free_t real_free;
@@ -29,7 +27,7 @@ watchjson_begin(void)
 	json_malloc_t now;
 
 	json_get_alloc_funcs(&now, &real_free);
-	/* or it would call itself */
+	/* otherwise it would call itself */
 	if (now != watched_malloc)
 		real_malloc = now;
 	json_set_alloc_funcs(watched_malloc, real_free);

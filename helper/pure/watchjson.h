@@ -1,4 +1,4 @@
-/* Whether jansson had the memory for what it did. */
+/* Notices whether jansson ran out of memory. */
 #ifndef GPUHELPER_PURE_WATCHJSON_H
 #define GPUHELPER_PURE_WATCHJSON_H
 
@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * jansson does not always say that memory ran short.  What it did between these two calls is whole if the second says
- * false.
+ * jansson does not always report that memory ran short. Its results between these two calls are complete if
+ * the second one returns false.
  */
 void watchjson_begin(void);
 bool watchjson_starved(void);

@@ -6,9 +6,9 @@
 
 #include "path.h"
 
-/* The same directory, or one in it, in one file system. */
+/* True for the same directory, or one in it, on one file system. */
 static bool
-is_in(const char *place, const char *dir)
+within(const char *place, const char *dir)
 {
 	const char *a = strchr(place, ' '), *b = strchr(dir, ' ');
 
@@ -24,7 +24,7 @@ way_passes(const struct way *w, const struct way *through)
 	if (path_is_beneath(w->path, through->path))
 		return true;
 	for (i = 1; through->at.n > 0 && i < w->at.n; i++)
-		if (is_in(w->at.v[i], through->at.v[0]))
+		if (within(w->at.v[i], through->at.v[0]))
 			return true;
 	return false;
 }
@@ -32,7 +32,7 @@ way_passes(const struct way *w, const struct way *through)
 bool
 way_lies_in(const struct way *w, const struct way *other)
 {
-	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && is_in(w->at.v[0], other->at.v[0]);
+	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && within(w->at.v[0], other->at.v[0]);
 }
 
 bool

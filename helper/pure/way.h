@@ -1,6 +1,6 @@
 /*
- * The way to a folder of the host: who is the host's root and may write in a
- * directory on it can have the path lead elsewhere (rename(2), a link).
+ * The way to a folder of the host. Whoever is the host's root and may write to a directory on it can redirect
+ * the path (rename(2), a link).
  */
 #ifndef GPUHELPER_PURE_WAY_H
 #define GPUHELPER_PURE_WAY_H
@@ -11,28 +11,28 @@
 #include "text.h"
 
 struct way {
-	char *path;		/* that the folder was given by */
+	char *path;		/* by which the folder was granted */
 	bool writable;
 	/*
-	 * File system and place in there, "8:1 /srv/data" (proc(5), mountinfo): the
-	 * folder's own first; then, of each mount on the way, the last directory above it.
+	 * Places, "8:1 /srv/data": file system and path in it (mountinfo in proc(5)). First the folder's own;
+	 * then, for each mount on the way, the last directory above it.
 	 */
 	struct strlist at;
 };
 
-/* True if the way leads through the folder of the other: by its path, or by places that bind mounts lead to. */
+/* True if the way goes through the other's folder, by its path or by places behind bind mounts. */
 bool way_passes(const struct way *w, const struct way *through);
 
 /*
- * True if the folder lies in the other one, by its place: whoever may move it there
- * makes its place another.
+ * True if the folder's place is in the other folder: whoever may move it within that folder changes its
+ * place.
  */
 bool way_lies_in(const struct way *w, const struct way *other);
 
-/* True if both say the same. */
+/* True if both are equal. */
 bool way_same(const struct way *a, const struct way *b);
 
-/* As it is written down (lines.h); what is none fails, and is to be freed, too. */
+/* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
 void way_words(struct lines *s, struct way *w);
 void way_free(struct way *w);
 

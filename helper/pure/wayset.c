@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first bytes of a path, or of a place with its file system, «8:1 /srv»: «way» leads through it, or is it. */
+/* The start of a path, or of a place with its file system («8:1 /srv»), that «way» goes through or is. */
 struct way_mark {
 	const char *text;
 	size_t len;
@@ -21,7 +21,7 @@ by_text(const void *a, const void *b)
 }
 
 static bool
-add(struct way_marks *m, const char *text, size_t len, const struct way *way)
+add_way_mark(struct way_marks *m, const char *text, size_t len, const struct way *way)
 {
 	struct way_mark *v;
 	size_t room;
@@ -38,14 +38,14 @@ add(struct way_marks *m, const char *text, size_t len, const struct way *way)
 }
 
 static void
-sort(struct way_marks *m)
+sort_marks(struct way_marks *m)
 {
 	if (m->n > 1)
 		qsort(m->v, m->n, sizeof(*m->v), by_text);
 }
 
 static const struct way *
-find(const struct way_marks *m, const char *text, size_t len)
+find_mark(const struct way_marks *m, const char *text, size_t len)
 {
 	const struct way_mark key = { text, len, NULL };
 	const struct way_mark *found = m->n > 0 ? bsearch(&key, m->v, m->n, sizeof(key), by_text) : NULL;
@@ -53,9 +53,9 @@ find(const struct way_marks *m, const char *text, size_t len)
 	return found != NULL ? found->way : NULL;
 }
 
-/* Where the path begins in a place; NULL for what is none. */
+/* Where the path in a place begins; NULL if it is no place. */
 static const char *
-path_of(const char *place)
+path_in_place(const char *place)
 {
 	const char *space = strchr(place, ' ');
 
@@ -63,8 +63,8 @@ path_of(const char *place)
 }
 
 /*
- * The lengths of what a path lies in, itself first, one at a call: 0 at the end.
- * «path» is where it begins in «text».  «/» is the last.
+ * The length of the next directory above, starting with the path itself; 0 after the last one, "/". «path» is
+ * where the path begins in «text».
  */
 static size_t
 next_above(const char *text, const char *path, size_t len)
@@ -87,11 +87,11 @@ parent_length(const char *text, const char *path)
 	return next_above(text, path, next_above(text, path, 0));
 }
 
-/* Both paths or places are in one directory: above them all is the same. */
+/* True if both are in the same directory, so that all directories above are the same. */
 static bool
 same_parent(const char *a, const char *b)
 {
-	const char *x = *a == '/' ? a : path_of(a), *y = *b == '/' ? b : path_of(b);
+	const char *x = *a == '/' ? a : path_in_place(a), *y = *b == '/' ? b : path_in_place(b);
 	size_t len;
 
 	if (x == NULL || y == NULL)
@@ -100,7 +100,7 @@ same_parent(const char *a, const char *b)
 	return len == parent_length(b, y) && memcmp(a, b, len) == 0;
 }
 
-/* What way_passes() looks at of both is the same. */
+/* True if both are the same to way_passes(). */
 static bool
 leads_alike(const struct way *a, const struct way *b)
 {
@@ -114,16 +114,16 @@ leads_alike(const struct way *a, const struct way *b)
 	return true;
 }
 
-/* Adds what the text lies in: from itself on, or from the directory above. */
+/* Adds the directories that the text is in, starting with itself or with the one above. */
 static bool
-add_above(struct way_marks *m, const char *text, const char *path, bool itself, const struct way *way)
+add_marks_above(struct way_marks *m, const char *text, const char *path, bool itself, const struct way *way)
 {
 	size_t len = path != NULL ? next_above(text, path, 0) : 0;
 
 	if (!itself && len > 0)
 		len = next_above(text, path, len);
 	for (; len > 0; len = next_above(text, path, len))
-		if (!add(m, text, len, way))
+		if (!add_way_mark(m, text, len, way))
 			return false;
 	return true;
 }
@@ -135,19 +135,19 @@ add_way(struct wayset *s, const struct way *w, const struct way *last)
 	size_t i;
 
 	if (last == NULL || !leads_alike(w, last)) {
-		if (!add_above(&s->above, w->path, w->path, false, w))
+		if (!add_marks_above(&s->above, w->path, w->path, false, w))
 			return false;
 		for (i = 1; i < w->at.n; i++)
-			if (!add_above(&s->places_above, w->at.v[i], path_of(w->at.v[i]), true, w))
+			if (!add_marks_above(&s->places_above, w->at.v[i], path_in_place(w->at.v[i]), true, w))
 				return false;
 	}
 	if (!w->writable)
 		return true;
-	if (!add(&s->writable, w->path, strlen(w->path), w))
+	if (!add_way_mark(&s->writable, w->path, strlen(w->path), w))
 		return false;
-	return own == NULL || path_of(own) == NULL || (add(&s->writable_places, own, strlen(own), w) &&
+	return own == NULL || path_in_place(own) == NULL || (add_way_mark(&s->writable_places, own, strlen(own), w) &&
 	    ((last != NULL && last->writable && last->at.n > 0 && same_parent(own, last->at.v[0])) ||
-	    add_above(&s->holding, own, path_of(own), false, w)));
+	    add_marks_above(&s->holding, own, path_in_place(own), false, w)));
 }
 
 bool
@@ -159,11 +159,11 @@ wayset_make(struct wayset *s, const struct way *way, size_t ways)
 	for (i = 0; i < ways; i++)
 		if (!add_way(s, &way[i], i > 0 ? &way[i - 1] : NULL))
 			return false;
-	sort(&s->above);
-	sort(&s->places_above);
-	sort(&s->writable);
-	sort(&s->writable_places);
-	sort(&s->holding);
+	sort_marks(&s->above);
+	sort_marks(&s->places_above);
+	sort_marks(&s->writable);
+	sort_marks(&s->writable_places);
+	sort_marks(&s->holding);
 	return true;
 }
 
@@ -181,14 +181,17 @@ wayset_free(struct wayset *s)
 const struct way *
 wayset_through(const struct wayset *s, const struct way *through)
 {
-	const struct way *w = find(&s->above, through->path, strlen(through->path));
+	const struct way *w = find_mark(&s->above, through->path, strlen(through->path));
 
-	if (w == NULL && through->at.n > 0 && path_of(through->at.v[0]) != NULL)
-		w = find(&s->places_above, through->at.v[0], strlen(through->at.v[0]));
+	if (w == NULL && through->at.n > 0 && path_in_place(through->at.v[0]) != NULL)
+		w = find_mark(&s->places_above, through->at.v[0], strlen(through->at.v[0]));
 	return w;
 }
 
-/* The first of these that the text lies in: from itself on, or from the directory above. */
+/*
+ * The first of these marks that the text is in, starting with itself or with the directory above. NULL if
+ * there is none.
+ */
 static const struct way *
 find_above(const struct way_marks *m, const char *text, const char *path, bool itself)
 {
@@ -198,7 +201,7 @@ find_above(const struct way_marks *m, const char *text, const char *path, bool i
 	if (!itself && len > 0)
 		len = next_above(text, path, len);
 	for (; found == NULL && len > 0; len = next_above(text, path, len))
-		found = find(m, text, len);
+		found = find_mark(m, text, len);
 	return found;
 }
 
@@ -213,7 +216,7 @@ wayset_passed(const struct wayset *s, const struct way *way, size_t ways, const 
 			continue;
 		found = find_above(&s->writable, w->path, w->path, false);
 		for (i = 1; found == NULL && i < w->at.n; i++)
-			found = find_above(&s->writable_places, w->at.v[i], path_of(w->at.v[i]), true);
+			found = find_above(&s->writable_places, w->at.v[i], path_in_place(w->at.v[i]), true);
 		if (found != NULL) {
 			*passing = w;
 			return found;
@@ -228,8 +231,8 @@ wayset_nested(const struct wayset *s, const struct way *other)
 	const char *place = other->at.n > 0 ? other->at.v[0] : NULL;
 	const struct way *w;
 
-	if (place == NULL || path_of(place) == NULL)
+	if (place == NULL || path_in_place(place) == NULL)
 		return NULL;
-	w = find(&s->holding, place, strlen(place));
-	return w != NULL ? w : find_above(&s->writable_places, place, path_of(place), false);
+	w = find_mark(&s->holding, place, strlen(place));
+	return w != NULL ? w : find_above(&s->writable_places, place, path_in_place(place), false);
 }

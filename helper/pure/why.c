@@ -1,6 +1,6 @@
 /*
- * See why.h.  Takes any bytes; what comes out is one printable line, because it
- * ends in build logs, JSON log files and terminals.
+ * See why.h. Assumes any bytes. Makes one printable line of them, because it goes to build logs, JSON log
+ * files and terminals.
  */
 #include "why.h"
 

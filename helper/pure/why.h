@@ -1,10 +1,9 @@
 /*
- * Why something was refused: one line for a person and one exit status.
+ * Why something was refused: one line for a person, and an exit status.
  *
- * Every function that can refuse takes a struct why, fills it once, at the
- * place that knows the reason, and returns -1; callers pass it up unchanged.
- * The text is one line, lower case, names the object and says what to do; the
- * same text goes into the build log and the audit record.
+ * A function that can refuse takes a struct why, fills it once, at the place that knows the reason, and
+ * returns -1; its callers pass it up unchanged. The text is one line, lower case, names the object and says
+ * what to do. Build log and audit record have the same text.
  */
 #ifndef GPUHELPER_PURE_WHY_H
 #define GPUHELPER_PURE_WHY_H
@@ -17,11 +16,11 @@ enum why_code {
 	WHY_USAGE = 64,		/* wrong command line */
 	WHY_DATA = 65,		/* bad request, bundle, token or spec file */
 	WHY_ABSENT = 69,	/* no such device, module or runtime */
-	WHY_BUG = 70,		/* memory, or a state that can't be */
-	WHY_IO = 74,		/* the host did not let us read or write */
-	WHY_AGAIN = 75,		/* busy or short of a resource: try again */
-	WHY_DENIED = 77,	/* policy or identity says no */
-	WHY_CONFIG = 78,	/* /etc/gpuhelper is wrong or not to be trusted */
+	WHY_BUG = 70,		/* memory is short, or a state that should be impossible */
+	WHY_IO = 74,		/* the host did not allow a read or write */
+	WHY_AGAIN = 75,		/* busy, or short of a resource: try again */
+	WHY_DENIED = 77,	/* policy or identity do not allow it */
+	WHY_CONFIG = 78,	/* /etc/gpuhelper is wrong, or others than root can change it */
 };
 
 struct why {
@@ -30,14 +29,13 @@ struct why {
 };
 
 /*
- * Fills *w with a code and a printf-style line (cut at the size of the field,
- * control bytes made harmless) and returns -1, so that a caller can write
- * «return refuse(w, WHY_DATA, "...")».
+ * Fills *w with a code and a printf-like line, cut to fit and with control bytes replaced. Returns -1, so
+ * that callers can write «return refuse(w, WHY_DATA, "...")».
  */
 int refuse(struct why *w, enum why_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* refuse() for memory that could not be had. */
+/* refuse() for failed allocations. */
 int refuse_nomem(struct why *w);
 
 /* Puts «prefix» and ": " before the line that *w already holds; returns -1. */

@@ -1,4 +1,4 @@
-/* See wire.h.  Whoever may start the helper may send it any bytes. */
+/* See wire.h. Assumes any bytes: whoever may start the helper may send them. */
 #include "wire.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /*
- * The frame between wrapper and helper: 4 bytes "GPUH", 4 bytes version, 4
- * bytes length (both big-endian), then that many bytes: of a request as request.c has
- * them, of a reply JSON.  One request, one reply; after a grant the wrapper sends one byte once it has written the
- * changes down, and the helper sends it back; or takes the grant back where that
- * byte never comes.
+ * The frame between wrapper and helper: 4 bytes "GPUH", 4 bytes version, 4 bytes length (both big-endian),
+ * then the body: a request (request.c), or a reply in JSON. One request, one reply. After a grant the wrapper
+ * writes the changes down, then sends one byte, which the helper sends back. If the byte does not come, the
+ * helper takes the grant back.
  */
 #ifndef GPUHELPER_PURE_WIRE_H
 #define GPUHELPER_PURE_WIRE_H
@@ -14,12 +13,15 @@
 
 #define WIRE_VERSION 3
 #define WIRE_HEADER 12
-#define WIRE_REQUEST_MAX (272 * 1024)	/* with each part as long as it may be */
+#define WIRE_REQUEST_MAX (272 * 1024)	/* with each part as long as allowed */
 #define WIRE_REPLY_MAX (1024 * 1024)
 #define WIRE_DONE 'W'		/* the byte that makes a grant final */
 
 void wire_header(unsigned char out[WIRE_HEADER], uint32_t len);
-/* The length that a header announces; -1 for what is no header, another version, or more than max. */
+/*
+ * Gets the length from a header. 0, or -1 with *why if it is no header, of another version, or of more than
+ * «max» bytes.
+ */
 int wire_length(const unsigned char in[WIRE_HEADER], uint32_t max, uint32_t *len, struct why *why);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "../host/file.h"
 #include "../host/inodeacl.h"
 #include "../pure/cleanup.h"
 
@@ -31,11 +32,11 @@ read_acl(struct editing *e)
 static int
 write_acl(const struct editing *e)
 {
-	char name[INODE_ACL_LINK_MAX];
+	char name[FILE_LINK_MAX];
 	size_t size;
 	autofree void *value = posixacl_encode(&e->acl, &size);
 
-	if (value == NULL || setxattr(inode_acl_link(e->fd, name), POSIXACL_XATTR, value, size, 0) == -1)
+	if (value == NULL || setxattr(file_link(e->fd, name), POSIXACL_XATTR, value, size, 0) == -1)
 		return refuse(e->why, WHY_IO, "%s: its ACL can't be set: %s%s", e->path, strerror(errno),
 		    errno == EOPNOTSUPP ? " (mount its file system with ACLs)" : "");
 	return 0;

@@ -99,7 +99,7 @@ refuse_entry(const struct device_view *v, const struct gpu_node *n, bool group, 
 	const struct subject *s = v->subject;
 
 	if (!s->mapped)
-		return refuse(why, WHY_DENIED, "%s: the container's user stands for no user of this host", n->path);
+		return refuse(why, WHY_DENIED, "%s: the container's user is not mapped to a user of this host", n->path);
 	if (group)
 		return refuse(why, WHY_DENIED, "%s (mode %04o) does not let the container's group (gid %u here) in, and that is "
 		    "not a group of the caller's own (one of /etc/subgid, or a primary group without other members): "

@@ -222,7 +222,7 @@ int
 label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
 {
 	automounts struct mount_table *mounts = l->state != SELINUX_ABSENT && e->mounts > 0 ? mounts_read() : NULL;
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	const struct edit_mount *m;
 	size_t i;
 	int fd;
@@ -403,10 +403,9 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 static int
 set(int fd, const char *path, const char *label, struct why *why)
 {
-	char now[SECONTEXT_MAX], name[40];
+	char now[SECONTEXT_MAX], name[FILE_LINK_MAX];
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (setxattr(name, "security.selinux", label, strlen(label) + 1, 0) == -1)
+	if (setxattr(file_link(fd, name), "security.selinux", label, strlen(label) + 1, 0) == -1)
 		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s gives it its own", path, label,
 		    strerror(errno), path);
 	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)

@@ -23,12 +23,6 @@
 #define LEASE_ROOM (256 << 10)	/* more than most leases have, of a thousand folders too */
 
 static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int
 by_name(const void *text, const void *file)
 {
 	return strcmp(text, ((const struct lease_file *)file)->text);
@@ -45,7 +39,6 @@ list(struct leases *ls, struct why *why)
 	if ((ls->file = calloc(ls->names.n + 1, sizeof(*ls->file))) == NULL ||
 	    (ls->v = calloc(ls->names.n + 1, sizeof(struct lease *))) == NULL)
 		return refuse_nomem(why);
-	qsort(ls->names.v, ls->names.n, sizeof(char *), by_text);
 	for (i = 0; i < ls->names.n; i++) {
 		f = &ls->file[ls->files];
 		*f = (struct lease_file){ .text = ls->names.v[i] };

@@ -69,7 +69,7 @@ matters(const char *controllers)
 static int
 open_kind(const char *path, long magic)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	int fd = root == -1 ? -1 : file_open_beneath(root, path + 1, O_PATH | O_DIRECTORY);
 	struct statfs fs;
 
@@ -99,7 +99,7 @@ open_top(const char *controllers, char mount[MOUNT_MAX])
 static char *
 read_own(struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	char name[40], *text = NULL;
 
 	snprintf(name, sizeof(name), "proc/%d/cgroup", getpid());

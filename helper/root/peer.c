@@ -29,7 +29,7 @@
 static int
 find_enforced(const struct peer *p, bool *enforced, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *map = NULL;
 	unsigned in, out, n;
 	char name[40];
@@ -97,7 +97,7 @@ read_map(int root, pid_t pid, const char *file, struct idmap *out)
 int
 maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	struct stat ours, theirs;
 	char name[40];
 
@@ -157,7 +157,7 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 static bool
 process_has_uid(pid_t pid, uid_t uid)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	autofree char *text = NULL;
 	char name[40], *line;
 	unsigned real, effective;

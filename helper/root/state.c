@@ -1,7 +1,6 @@
 /* See state.h.  Names are our own (hashes, uids), never a caller's. */
 #include "state.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/listing.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "timer.h"
@@ -71,28 +71,11 @@ state_dir(const char *name, struct why *why)
 int
 state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why)
 {
-	struct dirent *e;
-	DIR *d = NULL;
-	int fd = dup(dir), ret = 0;
-
-	if (fd == -1 || (d = fdopendir(fd)) == NULL) {
-		if (fd != -1)
-			close(fd);
-		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	}
-	rewinddir(d);
-	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (out->n >= max)
-			ret = refuse(why, WHY_AGAIN, "%s: more than %zu files", shown, max);
-		else if (!strlist_add(out, e->d_name, SIZE_MAX))
-			ret = refuse_nomem(why);
-	}
-	if (ret == 0 && errno != 0)
-		ret = refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	closedir(d);
-	return ret;
+	if (listing_names(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), max, out) == 0)
+		return 0;
+	if (errno == E2BIG)
+		return refuse(why, WHY_AGAIN, "%s: more than %zu files", shown, max);
+	return errno == ENOMEM ? refuse_nomem(why) : refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 }
 
 /* The name of a file that is not whole yet: always the same, so that it can be found again. */

@@ -11,7 +11,7 @@
 
 /* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
 int state_dir(const char *name, struct why *why);
-/* Names in a directory, at most max. */
+/* The names in a directory, sorted, at most max. */
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
 /* Writes a file whole or not at all: under a name with a dot first, then renamed. */
 int state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why);

@@ -180,7 +180,7 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 
 	if (e->mounts == 0 && e->hooks == 0)
 		return 0;
-	if ((root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+	if ((root = file_root()) == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	look = (struct look){ root, mounts = mounts_read() };
 	for (i = 0; i < e->mounts; i++)
@@ -196,7 +196,7 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 int
 ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = file_root();
 	automounts struct mount_table *mounts = e->mounts > 0 ? mounts_read() : NULL;
 	const struct look look = { .root = root, .mounts = mounts };
 	uint32_t inside;

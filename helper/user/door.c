@@ -75,9 +75,10 @@ connect_in(int fd, int dir, const char *name, struct why *why)
 {
 	const struct timeval limit = { .tv_sec = CONNECT_S };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char link[FILE_LINK_MAX];
 
 	/* by the directory that was checked, whatever its path is by now */
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir, name);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", file_link(dir, link), name);
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return check_listener(fd, why);

@@ -128,7 +128,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 
 /* Replaces the file that --process names; *path is left empty where it may stay. */
 static int
-replace_process(const char *file, const struct record *r, char path[MEMFILE_PATH], bool *strong, struct why *why)
+replace_process(const char *file, const struct record *r, char path[FILE_LINK_MAX], bool *strong, struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
 	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -153,7 +153,7 @@ replace_process(const char *file, const struct record *r, char path[MEMFILE_PATH
 
 /* What becomes of the words: paths[i] of a new process.json for the i-th, "" where it stays. */
 struct plan {
-	char (*paths)[MEMFILE_PATH];
+	char (*paths)[FILE_LINK_MAX];
 	bool has_process;
 	bool strong;		/* the new process is to have capabilities that are (capability.h) */
 };

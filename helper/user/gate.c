@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "../host/cgroup.h"
 #include "../host/file.h"
 
 #define NODES_MAX 256
@@ -20,7 +21,7 @@
 static int
 open_cgroup(const char *cgroup, struct why *why)
 {
-	autoclose int root = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = cgroup_root();
 	int fd = root != -1 ? file_open_beneath(root, cgroup, O_RDONLY | O_DIRECTORY) : -1;
 
 	return fd != -1 ? fd : refuse(why, WHY_IO, "/sys/fs/cgroup/%s: %s", cgroup, strerror(errno));

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "../host/file.h"
 #include "../pure/text.h"
 
 char *
@@ -31,7 +32,7 @@ memfile_read(int fd, size_t max, size_t *len)
 }
 
 int
-memfile_make(const char *name, const char *text, size_t len, char path[MEMFILE_PATH], struct why *why)
+memfile_make(const char *name, const char *text, size_t len, char path[FILE_LINK_MAX], struct why *why)
 {
 	int fd = memfd_create(name, 0);
 	ssize_t n;
@@ -47,6 +48,6 @@ memfile_make(const char *name, const char *text, size_t len, char path[MEMFILE_P
 		len -= n > 0 ? (size_t)n : 0;
 	}
 	(void)lseek(fd, 0, SEEK_SET);
-	snprintf(path, MEMFILE_PATH, "/proc/self/fd/%d", fd);
+	file_link(fd, path);
 	return 0;
 }

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
+#include "../host/file.h"
 #include "../pure/why.h"
-
-#define MEMFILE_PATH 40
 
 /* All that is to be read, which the caller frees; NULL with errno, which is EFBIG for more than max bytes. */
 char *memfile_read(int fd, size_t max, size_t *len);
@@ -15,6 +14,6 @@ char *memfile_read(int fd, size_t max, size_t *len);
  * A file of our memory with this text, which the runtime finds by the path, since
  * it will be this process.  «name» is for messages.  -1 with *why.
  */
-int memfile_make(const char *name, const char *text, size_t len, char path[MEMFILE_PATH], struct why *why);
+int memfile_make(const char *name, const char *text, size_t len, char path[FILE_LINK_MAX], struct why *why);
 
 #endif

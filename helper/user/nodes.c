@@ -112,10 +112,12 @@ look_at_dir(struct walk *w, const char *path)
 		w->seen->other = true;
 		return;
 	}
-	if (!is_on_mount(fd, w->mount) || (dir = fdopendir(fd)) == NULL) {
+	if (!is_on_mount(fd, w->mount)) {
 		close(fd);
 		return;
 	}
+	if ((dir = file_list(fd)) == NULL)
+		return;
 	for (c = path; *c != '\0'; c++)
 		depth += *c == '/';
 	while (w->entries <= ENTRIES_MAX && !w->seen->failed && (e = readdir(dir)) != NULL)

@@ -210,7 +210,7 @@ resolve_part(int root, const char *rootpath, const char *path, int *fd, char **i
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	autofree char *part = strdup(path);
-	char link[40], real[4352];
+	char link[FILE_LINK_MAX], real[4352];
 	size_t len;
 	ssize_t n;
 
@@ -225,8 +225,7 @@ resolve_part(int root, const char *rootpath, const char *path, int *fd, char **i
 		while (len > 0 && part[--len] != '/')
 			;
 	}
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", *fd);
-	n = readlink(link, real, sizeof(real) - 1);
+	n = readlink(file_link(*fd, link), real, sizeof(real) - 1);
 	real[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || !path_at_or_beneath(real, rootpath)) {
 		close(*fd);

@@ -45,7 +45,7 @@ without_devices(const char *text, size_t len, struct why *why)
 }
 
 static int
-replace_resources(const char *file, char path[MEMFILE_PATH], struct why *why)
+replace_resources(const char *file, char path[FILE_LINK_MAX], struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
 	autoclose int fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -88,7 +88,7 @@ int
 update_prepare(int argc, char *const **argv, const struct command *c, struct why *why)
 {
 	const struct word *w;
-	char path[MEMFILE_PATH], **to;
+	char path[FILE_LINK_MAX], **to;
 	int from = 0;
 
 	if ((w = command_next(c, ROLE_RESOURCES, &from)) == NULL)

@@ -111,7 +111,7 @@ def a2():
         for other in uid("victim"), 299999, 301000, 400010, 500000, 600000, 4294967294, 65534:
             refused(once("attacker", exchange, gpus=GPU0, **mapped(other)), 77, "does not let")
             assert entry(other) == [], acl()
-        refused(once("attacker", exchange, gpus=GPU0, uids=[[1, uid("attacker"), 1]]), 77, "stands for no user")
+        refused(once("attacker", exchange, gpus=GPU0, uids=[[1, uid("attacker"), 1]]), 77, "is not mapped to a user")
         # of the mapped ids, the process's own counts
         with asker("attacker") as a:
             granted(a.grant(gpus=GPU0, uids=[[0, uid("attacker"), 1], [1, 300000, 1000]], uid=7))

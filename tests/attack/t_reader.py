@@ -387,7 +387,7 @@ def q15_lies(asked):
             refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
         assert leases() == [] and rights() == before, how
     # without a proof, and past a broken one
-    for policy, words in (1, "the container brought none"), (3, "past a policy that is broken"):
+    for policy, words in (1, "the container brought none"), (3, "it passes over a broken policy"):
         with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, words)
     # what the promise leaves: what his own policy gives, though he did not ask for it
@@ -409,7 +409,7 @@ def q16():
     try:
         refused(once("victim", exchange, gpus="1"), 74, "more than 16 MiB")
         with evil("rest", "grant~", "grant~0~-^verdict~0^gpus~0~1~2~0~1^end^", answer=VERDICT, program_of=JUDGE):
-            refused(once("victim", exchange, gpus="1"), 70, "GPUs that nobody has looked for")
+            refused(once("victim", exchange, gpus="1"), 70, "GPUs of a vendor that was not looked for")
     finally:
         for path in big:
             os.unlink(path)

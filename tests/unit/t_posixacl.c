@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "host/file.h"
 #include "host/inodeacl.h"
 #include "pure/posixacl.h"
 #include "tap.h"
@@ -87,7 +88,7 @@ test_changes(void)
 static void
 test_inode(void)
 {
-	char path[] = "/tmp/t_posixacl.XXXXXX", name[INODE_ACL_LINK_MAX];
+	char path[] = "/tmp/t_posixacl.XXXXXX", name[FILE_LINK_MAX];
 	int made = mkstemp(path), fd = open(path, O_PATH | O_CLOEXEC);
 	struct posixacl a = { .v = NULL };
 	struct stat st;
@@ -99,7 +100,7 @@ test_inode(void)
 	ok(posixacl_add(&a, POSIXACL_USER, 1000, 6) && posixacl_add(&a, POSIXACL_MASK, 0, 6), "a named user and a mask");
 	value = posixacl_encode(&a, &size);
 	posixacl_free(&a);
-	if (value != NULL && setxattr(inode_acl_link(fd, name), POSIXACL_XATTR, value, size, 0) == -1 && errno == EOPNOTSUPP) {
+	if (value != NULL && setxattr(file_link(fd, name), POSIXACL_XATTR, value, size, 0) == -1 && errno == EOPNOTSUPP) {
 		skip("the kernel takes it", "the file system of /tmp has no ACLs");
 	} else {
 		ok(inode_acl_read(fd, &a) && a.n == 5 && posixacl_find(&a, POSIXACL_USER, 1000) != NULL, "the kernel takes it");

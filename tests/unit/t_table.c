@@ -143,21 +143,21 @@ test_evil(void)
 		const char *from, *to;	/* in the table's text */
 		const char *says;
 	} t[] = {
-		{ "/srv/in", "/proc/1", "such a folder" }, { "/srv/in", "/srv/../etc", "such a folder" },
-		{ "/srv/in", "/etc/gpuhelper", "such a folder" }, { "/srv/in", "/", "such a folder" },
-		{ " /out ", " /sys/x ", "such a folder" }, { "/srv/o?t", "/etc", "such a folder" },
-		{ " nvidia_container_t", " a:b", "such a label" }, { "s0:c1,c2", "s0-s0:c0.c1023", "such a label" },
-		{ "A=1", "GPUHELPER_X=1", "such variables" }, { "A=1", "NVIDIA_VISIBLE_DEVICES=all", "such variables" },
-		{ "A=1=2%20%25", "A", "such variables" },
-		{ "/srv/volumes", "/", "a path that is none" }, { "/usr/sbin/crun", "crun", "a path that is none" },
-		{ "https://ci", "http://ci", "an issuer that is none" }, { "/etc/gpuhelper/keys/ci", "ci", "an issuer that is none" },
+		{ "/srv/in", "/proc/1", "an invalid folder" }, { "/srv/in", "/srv/../etc", "an invalid folder" },
+		{ "/srv/in", "/etc/gpuhelper", "an invalid folder" }, { "/srv/in", "/", "an invalid folder" },
+		{ " /out ", " /sys/x ", "an invalid folder" }, { "/srv/o?t", "/etc", "an invalid folder" },
+		{ " nvidia_container_t", " a:b", "an invalid label" }, { "s0:c1,c2", "s0-s0:c0.c1023", "an invalid label" },
+		{ "A=1", "GPUHELPER_X=1", "an invalid label or variable" }, { "A=1", "NVIDIA_VISIBLE_DEVICES=all", "an invalid label or variable" },
+		{ "A=1=2%20%25", "A", "an invalid label or variable" },
+		{ "/srv/volumes", "/", "an invalid path" }, { "/usr/sbin/crun", "crun", "an invalid path" },
+		{ "https://ci", "http://ci", "an invalid issuer" }, { "/etc/gpuhelper/keys/ci", "ci", "an invalid issuer" },
 		{ "seconds 240", "seconds 999999", "a time of more than a day" },
-		{ "for 0 ml", "for 1 ml", "such an identity" }, { "ml tr* ", "- tr* ", "such an identity" },
-		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 65 1 3 9", "such a rule" },
-		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 0 1 3 9", "such a rule" },
-		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 2 0 3 9", "such a rule" },
-		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 no 0 - 3 2 1 3 9", "such a rule" },
-		{ "gpu 3 yes 0 - 3 2 1 3 9 3 ", "gpu 3 yes 0 - 3 2 1 3 9 999 ", "such a rule" },
+		{ "for 0 ml", "for 1 ml", "an invalid identity" }, { "ml tr* ", "- tr* ", "an invalid identity" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 65 1 3 9", "an invalid gpus entry" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 0 1 3 9", "an invalid gpus entry" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 2 0 3 9", "an invalid gpus entry" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 no 0 - 3 2 1 3 9", "an invalid gpus entry" },
+		{ "gpu 3 yes 0 - 3 2 1 3 9 3 ", "gpu 3 yes 0 - 3 2 1 3 9 999 ", "an invalid gpus entry" },
 	};
 	static const char *const policies[] = { POLICY };
 	autofree char *text = NULL;

@@ -103,19 +103,19 @@ test_bounds(void)
 
 	is_taken(nvidia, &b, NULL, "two GPUs to choose from");
 	b.cuda_visible = "0";
-	is_taken(nvidia, &b, "the worker has not got", "of which the worker has one");
+	is_taken(nvidia, &b, "outside the worker's bound", "of which the worker has one");
 	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, NULL, "that one");
 	b.cuda_visible = "";
-	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, "the worker has not got", "a worker that has none");
+	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, "outside the worker's bound", "a worker that has none");
 	is_taken(amd, &b, NULL, "but of whose AMD GPUs nothing is known");
 	b.cuda_visible = "?";
 	is_taken(nvidia, &b, "neither a number nor a whole UUID", "a bound that is none");
 	b.cuda_visible = NULL;
 	b.vendors = 0;
-	is_taken(nvidia, &b, "GPUs that nobody has looked for", "a host that can't be seen");
+	is_taken(nvidia, &b, "GPUs of a vendor that was not looked for", "a host that can't be seen");
 	is_taken("verdict 0\nfolder 0 no -\nend\n", &b, NULL, "its folders can");
 	b.vendors = 1U << GPU_NVIDIA;
-	is_taken(amd, &b, "GPUs that nobody has looked for", "a vendor that nobody has looked for");
+	is_taken(amd, &b, "GPUs of a vendor that was not looked for", "a vendor that nobody has looked for");
 	b.vendors = GPUS_ALL;
 	refuse(&faulty.fault[GPU_AMD], WHY_IO, "amdkfd is broken");
 	b.inventory = &faulty;
@@ -127,7 +127,7 @@ test_bounds(void)
 	b.settings = &lax;
 	is_taken(nvidia, &b, NULL, "where root allows that");
 	b.policies = &few;
-	is_taken("verdict 4\nend\n", &b, "by a policy that is none", "a policy beyond the last");
+	is_taken("verdict 4\nend\n", &b, "no such policy", "a policy beyond the last");
 	b.policies = &policies;
 	b.who = &stranger;
 	is_taken(nvidia, &b, "is not among its callers", "another user");
@@ -146,26 +146,26 @@ test_lies(void)
 		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, without one", CALLER, "the container brought none" },
 		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, by a claim", CLAIM, "a claim is none" },
 		{ "verdict 3\nfolder 0 no -\nend\n", "a policy of another issuer's tokens", TOKEN, "it takes tokens of issuer" },
-		{ "verdict 4\nend\n", "a broken policy", CALLER, "past a policy that is broken" },
-		{ "verdict 5\nfolder 0 no -\nend\n", "past a broken policy", CALLER, "past a policy that is broken" },
-		{ "verdict 6\nend\n", "a policy that is none", CALLER, "past a policy that is broken" },
-		{ "verdict 4294967295\nend\n", "the last number there is", CALLER, "past a policy that is broken" },
-		{ "verdict 0\ngpus 2 1 1 0\nend\n", "a rule that is none", CALLER, "GPUs by a rule that is none" },
+		{ "verdict 4\nend\n", "a broken policy", CALLER, "it passes over a broken policy" },
+		{ "verdict 5\nfolder 0 no -\nend\n", "past a broken policy", CALLER, "it passes over a broken policy" },
+		{ "verdict 6\nend\n", "a policy that is none", CALLER, "it passes over a broken policy" },
+		{ "verdict 4294967295\nend\n", "the last number there is", CALLER, "it passes over a broken policy" },
+		{ "verdict 0\ngpus 2 1 1 0\nend\n", "a rule that is none", CALLER, "GPUs by a rule that does not exist" },
 		{ "verdict 0\ngpus 0 1 1 2\nend\n", "a GPU that the rule does not name", CALLER, "a GPU that the rule does not give" },
 		{ "verdict 0\ngpus 0 1 1 3\nend\n", "one that is unusable", CALLER, "a GPU that the rule does not give" },
 		{ "verdict 0\ngpus 0 1 1 4\nend\n", "another vendor's", CALLER, "a GPU that the rule does not give" },
 		{ "verdict 0\ngpus 1 1 1 5\nend\n", "an integrated one", CALLER, "a GPU that the rule does not give" },
-		{ "verdict 0\ngpus 0 1 1 6\nend\n", "one that is none", CALLER, "a GPU that is none, or one twice" },
-		{ "verdict 0\ngpus 0 1 1 4294967295\nend\n", "the last number there is", CALLER, "a GPU that is none" },
-		{ "verdict 0\ngpus 0 3 2 0 1\nend\n", "more than the rule's count", CALLER, "another number of GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 1 1 0\nend\n", "more, in two parts", CALLER, "another number of GPUs" },
-		{ "verdict 0\ngpus 0 4294967295 2 0 1\nend\n", "so many that they overflow", CALLER, "another number of GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 4294967295 1 0\nend\n", "so many that the sum does", CALLER, "another number of GPUs" },
-		{ "verdict 0\ngpus 0 2 1 0\nend\n", "more than there are candidates", CALLER, "another number of GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 0\nend\n", "one twice", CALLER, "a GPU that is none, or one twice" },
-		{ "verdict 0\ngpus 0 0 1 0\nend\n", "none of one", CALLER, "another number of GPUs" },
+		{ "verdict 0\ngpus 0 1 1 6\nend\n", "one that is none", CALLER, "a GPU that does not exist, or one twice" },
+		{ "verdict 0\ngpus 0 1 1 4294967295\nend\n", "the last number there is", CALLER, "a GPU that does not exist" },
+		{ "verdict 0\ngpus 0 3 2 0 1\nend\n", "more than the rule's count", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 1 1 0\nend\n", "more, in two parts", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 4294967295 2 0 1\nend\n", "so many that they overflow", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 4294967295 1 0\nend\n", "so many that the sum does", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 1 0\nend\n", "more than there are candidates", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 0\nend\n", "one twice", CALLER, "a GPU that does not exist, or one twice" },
+		{ "verdict 0\ngpus 0 0 1 0\nend\n", "none of one", CALLER, "more or fewer GPUs" },
 		{ "verdict 0\ngpus 0 1 65 0\nend\n", "more candidates than there is room for", CALLER, NULL },
-		{ "verdict 0\nfolder 3 no -\nend\n", "a folder by a rule that is none", CALLER, "a folder by a rule that is none" },
+		{ "verdict 0\nfolder 3 no -\nend\n", "a folder by a rule that does not exist", CALLER, "a folder by a rule that does not exist" },
 		{ "verdict 0\nfolder 0 yes -\nend\n", "rw where the rule says ro", CALLER, "rw for a folder" },
 		{ "verdict 0\nfolder 0 no /srv/data/x\nend\n", "beneath one whose subfolders are not given", CALLER, "a folder that the rule does not give" },
 		{ "verdict 0\nfolder 0 no /srv\nend\n", "what is above it", CALLER, "a folder that the rule does not give" },

@@ -1,0 +1,151 @@
+/* See callset.h. */
+#include "callset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAF 4			/* this many cases are asked for one after the other */
+#define JUMP_MAX 255		/* of a conditional jump */
+
+void
+callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf)
+{
+	if (s->used == CALLSET_BODIES_MAX)
+		s->full = true;
+	else
+		s->body[s->used++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
+}
+
+void
+callset_begin(struct callset *s, long number)
+{
+	if (s->n == CALLSET_CASES_MAX)
+		s->full = true;
+	else
+		s->v[s->n++] = (struct call_case){ .first = (uint32_t)number, .last = (uint32_t)number, .at = s->used };
+}
+
+void
+callset_end(struct callset *s, uint32_t how)
+{
+	callset_put(s, BPF_RET | BPF_K, how, 0, 0);
+	if (s->n > 0)
+		s->v[s->n - 1].len = (unsigned short)(s->used - s->v[s->n - 1].at);
+}
+
+void
+call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf)
+{
+	if (p->n == CALLSET_PROGRAM_MAX)
+		p->full = true;
+	else
+		p->v[p->n++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
+}
+
+/* By number; of one number's cases, the first comes first. */
+static int
+by_number(const void *a, const void *b)
+{
+	const struct call_case *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool
+same_body(const struct callset *s, const struct call_case *a, const struct call_case *b)
+{
+	return a->len == b->len && memcmp(&s->body[a->at], &s->body[b->at], a->len * sizeof(s->body[0])) == 0;
+}
+
+/* Drops later cases of a number, and makes one case of neighbours that are answered alike. */
+static void
+merge_cases(struct callset *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++) {
+		struct call_case *last = n > 0 ? &s->v[n - 1] : NULL;
+
+		if (last != NULL && last->last == s->v[i].first)
+			continue;
+		if (last != NULL && last->last + 1 == s->v[i].first && same_body(s, last, &s->v[i]))
+			last->last = s->v[i].first;
+		else
+			s->v[n++] = s->v[i];
+	}
+	s->n = n;
+}
+
+/* Its test, which jumps beyond its instructions where the number is another one, and these. */
+static void
+put_case(const struct callset *s, const struct call_case *c, struct call_program *out)
+{
+	unsigned short i;
+
+	if (c->first == c->last) {
+		call_program_put(out, BPF_JMP | BPF_JEQ | BPF_K, c->first, 0, c->len);
+	} else {
+		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c->first, 0, c->len + 1U);
+		call_program_put(out, BPF_JMP | BPF_JGT | BPF_K, c->last, c->len, 0);
+	}
+	for (i = 0; i < c->len; i++) {
+		const struct sock_filter *f = &s->body[c->at + i];
+
+		call_program_put(out, f->code, f->k, f->jt, f->jf);
+	}
+}
+
+/* Instructions that put_tree() makes of these cases. */
+static size_t
+tree_size(const struct call_case *c, size_t n)
+{
+	size_t i, size = 1, left;
+
+	if (n <= LEAF) {
+		for (i = 0; i < n; i++)
+			size += c[i].len + (c[i].first == c[i].last ? 1U : 2U);
+		return size;
+	}
+	left = tree_size(c, n / 2);
+	return left + (left > JUMP_MAX ? 2 : 1) + tree_size(c + n / 2, n - n / 2);
+}
+
+static void
+put_tree(const struct callset *s, const struct call_case *c, size_t n, uint32_t otherwise, struct call_program *out)
+{
+	const size_t half = n / 2, left = n > LEAF ? tree_size(c, half) : 0;
+	size_t i;
+
+	if (n <= LEAF) {
+		for (i = 0; i < n; i++)
+			put_case(s, &c[i], out);
+		call_program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
+		return;
+	}
+	if (left > JUMP_MAX) {
+		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, 0, 1);
+		call_program_put(out, BPF_JMP | BPF_JA, (uint32_t)left, 0, 0);
+	} else {
+		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, (unsigned)left, 0);
+	}
+	put_tree(s, c, half, otherwise, out);
+	put_tree(s, c + half, n - half, otherwise, out);
+}
+
+void
+callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
+{
+	size_t i;
+
+	qsort(s->v, s->n, sizeof(s->v[0]), by_number);
+	merge_cases(s);
+	out->full = out->full || s->full;
+	/* a test jumps beyond a case's instructions in one go */
+	for (i = 0; i < s->n; i++)
+		if (s->v[i].len >= JUMP_MAX)
+			out->full = true;
+	if (!out->full)
+		put_tree(s, s->v, s->n, otherwise, out);
+}

@@ -1,0 +1,55 @@
+/*
+ * A filter of system calls (seccomp(2)) as a set of cases, one a call, and the BPF program that decides by them.
+ * Computes only; filter.c says which calls there are, and installs the program.
+ */
+#ifndef GPUHELPER_ROOT_CALLSET_H
+#define GPUHELPER_ROOT_CALLSET_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CALLSET_CASES_MAX 320
+#define CALLSET_BODIES_MAX 640
+#define CALLSET_PROGRAM_MAX 1600
+
+struct call_case {
+	uint32_t first, last;		/* system call numbers */
+	unsigned short at, len;		/* of its instructions, in callset.body */
+};
+
+struct callset {
+	struct call_case v[CALLSET_CASES_MAX];
+	size_t n;
+	struct sock_filter body[CALLSET_BODIES_MAX];
+	unsigned short used;
+	bool full;			/* something had no room: no program comes of it */
+};
+
+struct call_program {
+	struct sock_filter v[CALLSET_PROGRAM_MAX];
+	unsigned short n;
+	bool full;
+};
+
+/*
+ * Begins the case of this system call number; what callset_put() adds from here on are its instructions, which may
+ * jump among themselves.  callset_end() closes the case with «how» (SECCOMP_RET_...) as its last answer.  Of two cases
+ * of one number the first one counts.
+ */
+void callset_begin(struct callset *s, long number);
+void callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf);
+void callset_end(struct callset *s, uint32_t how);
+
+/*
+ * Appends the program to *out: a binary search for the number, which an instruction before it has loaded.  The kernel
+ * runs a new filter once for each call that it knows, to learn which are always allowed: for a list that would cost
+ * more than all else.  «otherwise» answers numbers without a case.  Sorts the cases; out->full: there is no room.
+ */
+void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
+
+/* One instruction more; for what a program does before it looks at the number. */
+void call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf);
+
+#endif

@@ -2,10 +2,9 @@
 #include "users.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../pure/cleanup.h"
@@ -24,32 +23,95 @@ tell_absent(FILE *f)
 	errno = error;
 }
 
-/* A line of /etc/passwd. fgetpwent(3) allows longer ones, but makes two system calls for each line. */
+/* One line of /etc/passwd (passwd(5)) or /etc/group (group(5)); parts of «line», which entry_free() frees. */
 struct entry {
-	struct passwd pw;
-	char text[8192];
+	char *line;
+	size_t room;
+	const char *name;
+	uint32_t id, gid;	/* the user's, and the primary group's; the group's in both */
+	char *members;		/* of a group, with commas between */
 };
 
-static bool
-next_entry(FILE *f, struct entry *e)
+static void
+entry_free(struct entry *e)
 {
-	struct passwd *found;
+	free(e->line);
+}
 
-	return fgetpwent_r(f, &e->pw, e->text, sizeof(e->text), &found) == 0;
+#define autoentry __attribute__((cleanup(entry_free)))
+
+static bool
+read_id(const char *s, uint32_t *id)
+{
+	while (s != NULL && s[0] == '0' && s[1] != '\0')
+		s++;
+	return s != NULL && text_u32(s, 0, UINT32_MAX, id);
+}
+
+/*
+ * The next line that is an entry; false at the end, or where it can't be read.  fgetpwent(3) would ask the kernel
+ * where the file is, twice for each line.
+ */
+static bool
+next_line(FILE *f, struct entry *e, char **rest)
+{
+	while (getline(&e->line, &e->room, f) != -1) {
+		e->line[strcspn(e->line, "\n")] = '\0';
+		*rest = e->line + strspn(e->line, " \t");
+		if (**rest == '\0' || **rest == '#')
+			continue;
+		e->name = strsep(rest, ":");
+		(void)strsep(rest, ":");	/* the password */
+		if (*rest != NULL)
+			return true;
+	}
+	return false;
+}
+
+static bool
+next_user(FILE *f, struct entry *e)
+{
+	char *rest;
+
+	while (next_line(f, e, &rest))
+		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid) && rest != NULL)
+			return true;
+	return false;
+}
+
+static bool
+next_group(FILE *f, struct entry *e)
+{
+	while (next_line(f, e, &e->members))
+		if (read_id(strsep(&e->members, ":"), &e->id) && e->members != NULL) {
+			e->gid = e->id;
+			return true;
+		}
+	return false;
+}
+
+/* Takes the list apart. */
+static bool
+has_member(char *members, const char *user)
+{
+	char *one;
+
+	while ((one = strsep(&members, ",")) != NULL)
+		if (strcmp(one, user) == 0)
+			return true;
+	return false;
 }
 
 char *
 user_name(uint32_t uid)
 {
 	FILE *f = fopen("/etc/passwd", "re");
-	struct entry e;
+	autoentry struct entry e = { 0 };
 	char *name = NULL;
 
-	while (f != NULL && next_entry(f, &e))
-		if (e.pw.pw_uid == uid) {
-			name = strdup(e.pw.pw_name);
+	while (f != NULL && name == NULL && next_user(f, &e))
+		if (e.id == uid && (name = strdup(e.name)) == NULL)
 			break;
-		}
 	tell_absent(f);
 	return name;
 }
@@ -58,14 +120,14 @@ bool
 user_uid(const char *name, uint32_t *uid, uint32_t *gid)
 {
 	FILE *f = fopen("/etc/passwd", "re");
-	struct entry e;
+	autoentry struct entry e = { 0 };
 	bool found = false;
 
-	while (f != NULL && !found && next_entry(f, &e))
-		if (strcmp(e.pw.pw_name, name) == 0) {
-			*uid = e.pw.pw_uid;
+	while (f != NULL && !found && next_user(f, &e))
+		if (strcmp(e.name, name) == 0) {
+			*uid = e.id;
 			if (gid != NULL)
-				*gid = e.pw.pw_gid;
+				*gid = e.gid;
 			found = true;
 		}
 	if (f != NULL)
@@ -77,20 +139,14 @@ bool
 user_in_group(const char *user, const char *group)
 {
 	FILE *f = fopen("/etc/group", "re");
+	autoentry struct entry e = { 0 };
 	uint32_t uid, gid = UINT32_MAX;
-	struct group *gr;
 	bool in = false;
-	char **m;
 
 	/* if the primary group can't be read, the group's own list decides */
 	(void)user_uid(user, &uid, &gid);
-	while (f != NULL && !in && (gr = fgetgrent(f)) != NULL) {
-		if (strcmp(gr->gr_name, group) != 0)
-			continue;
-		in = gr->gr_gid == gid;
-		for (m = gr->gr_mem; !in && *m != NULL; m++)
-			in = strcmp(*m, user) == 0;
-	}
+	while (f != NULL && !in && next_group(f, &e))
+		in = strcmp(e.name, group) == 0 && (e.gid == gid || has_member(e.members, user));
 	tell_absent(f);
 	return in;
 }
@@ -99,12 +155,12 @@ bool
 group_gid(const char *name, uint32_t *gid)
 {
 	FILE *f = fopen("/etc/group", "re");
-	struct group *gr;
+	autoentry struct entry e = { 0 };
 	bool found = false;
 
-	while (f != NULL && !found && (gr = fgetgrent(f)) != NULL)
-		if (strcmp(gr->gr_name, name) == 0) {
-			*gid = gr->gr_gid;
+	while (f != NULL && !found && next_group(f, &e))
+		if (strcmp(e.name, name) == 0) {
+			*gid = e.gid;
 			found = true;
 		}
 	tell_absent(f);
@@ -212,24 +268,21 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 {
 	FILE *users = fopen("/etc/passwd", "re"), *groups = fopen("/etc/group", "re");
 	bool alone = users != NULL && groups != NULL && name != NULL, his = false, primary = false;
-	struct entry e;
-	struct group *gr;
-	char **m;
+	autoentry struct entry e = { 0 };
+	char *member;
 
-	/*
-	 * it must be the primary group in /etc/passwd: newgrp(1) can give a process any of its user's groups
-	 */
-	while (alone && next_entry(users, &e)) {
-		alone = e.pw.pw_gid != gid || e.pw.pw_uid == uid;
-		primary = primary || (e.pw.pw_uid == uid && e.pw.pw_gid == gid);
+	/* it must be the primary group in /etc/passwd: newgrp(1) can give a process any of its user's groups */
+	while (alone && next_user(users, &e)) {
+		alone = e.gid != gid || e.id == uid;
+		primary = primary || (e.id == uid && e.gid == gid);
 	}
-	while (alone && (gr = fgetgrent(groups)) != NULL) {
-		if (gr->gr_gid != gid)
+	while (alone && next_group(groups, &e)) {
+		if (e.gid != gid)
 			continue;
-		his = strcmp(gr->gr_name, name) == 0;
+		his = strcmp(e.name, name) == 0;
 		alone = his;
-		for (m = gr->gr_mem; alone && *m != NULL; m++)
-			alone = strcmp(*m, name) == 0;
+		while (alone && (member = strsep(&e.members, ",")) != NULL)
+			alone = *member == '\0' || strcmp(member, name) == 0;
 	}
 	alone = alone && his && primary && feof(users) && feof(groups);
 	if (users != NULL)

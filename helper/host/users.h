@@ -1,6 +1,6 @@
 /*
- * Users and groups of /etc/passwd and /etc/group, read with fgetpwent(3) and fgetgrent(3). Not through NSS,
- * which would load modules into a root process; a worker's user is a local one.
+ * Users and groups of /etc/passwd (passwd(5)) and /etc/group (group(5)). Not through NSS, which would load modules into
+ * a root process; a worker's user is a local one. Lines that are no entries are ignored.
  */
 #ifndef GPUHELPER_HOST_USERS_H
 #define GPUHELPER_HOST_USERS_H

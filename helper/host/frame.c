@@ -14,6 +14,8 @@
 #include "../pure/wire.h"
 #include "clock.h"
 
+#define FIRST_READ 4096	/* a request without many folders has less */
+
 /* Waits for an event until the deadline. Returns 0, or -1 with errno. */
 static int
 await_event(int fd, short event, int64_t deadline)
@@ -34,12 +36,12 @@ await_event(int fd, short event, int64_t deadline)
 }
 
 /*
- * Receives bytes. -1 with EPROTO if descriptors came with them, EBADMSG if a byte was sent out of band. To
- * receive a descriptor means to close it, and its file system (fuse(4)) can make close(2) wait for ever, even
- * against signals. So descriptors stay in the socket until it ends.
+ * Looks at bytes and leaves them in the socket. -1 with EPROTO if descriptors came with them, EBADMSG if a byte was
+ * sent out of band. To receive a descriptor means to close it, and its file system (fuse(4)) can make close(2) wait
+ * for ever, even against signals. So descriptors stay in the socket until it ends.
  */
 static ssize_t
-receive(int fd, void *p, size_t len)
+peek(int fd, void *p, size_t len)
 {
 	struct iovec room = { .iov_base = p, .iov_len = len };
 	struct msghdr m = { .msg_iov = &room, .msg_iovlen = 1 };
@@ -52,13 +54,20 @@ receive(int fd, void *p, size_t len)
 		return -1;
 	}
 	n = recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT);
-	if (n <= 0)
-		return n;
-	if ((m.msg_flags & MSG_CTRUNC) != 0) {
+	if (n > 0 && (m.msg_flags & MSG_CTRUNC) != 0) {
 		errno = EPROTO;
 		return -1;
 	}
-	return recv(fd, p, (size_t)n, MSG_DONTWAIT);
+	return n;
+}
+
+/* The same, and takes the bytes. */
+static ssize_t
+receive(int fd, void *p, size_t len)
+{
+	const ssize_t n = peek(fd, p, len);
+
+	return n <= 0 ? n : recv(fd, p, (size_t)n, MSG_DONTWAIT);
 }
 
 static int
@@ -90,10 +99,10 @@ send_all(int fd, const void *buf, size_t len, int64_t deadline)
 	ssize_t n;
 
 	while (len > 0) {
-		if (await_event(fd, POLLOUT, deadline) == -1)
-			return -1;
 		n = send(fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n == -1 && (errno == EINTR || errno == EAGAIN))
+		if (n == -1 && errno == EAGAIN && await_event(fd, POLLOUT, deadline) == 0)
+			continue;
+		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1)
 			return -1;
@@ -126,31 +135,66 @@ refuse_unread(const char *what, struct why *why)
 	    errno == EBADMSG ? "a byte was sent out of band, and none is accepted" : strerror(errno));
 }
 
+/*
+ * The beginning of a message: its header, and what has come of its body by then and has room.  Takes nothing beyond the
+ * message.  How many bytes; -1 with *why.
+ */
+static ssize_t
+read_beginning(int fd, unsigned char *p, size_t size, uint32_t max, uint32_t *body, int64_t deadline, struct why *why)
+{
+	size_t have = 0, whole;
+	ssize_t n;
+
+	while (have < WIRE_HEADER) {
+		if (await_event(fd, POLLIN, deadline) == -1)
+			return refuse_unread("no message came", why);
+		n = peek(fd, p + have, size - have);
+		whole = WIRE_HEADER;
+		if (n > 0 && have + (size_t)n >= WIRE_HEADER) {
+			if (wire_length(p, max, body, why) == -1)
+				return -1;
+			whole += *body;
+		}
+		if (n > 0)
+			n = recv(fd, p + have, have + (size_t)n < whole ? (size_t)n : whole - have, MSG_DONTWAIT);
+		if (n == -1 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n == 0)
+			errno = ECONNRESET;
+		if (n <= 0)
+			return refuse_unread("no message came", why);
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
 char *
 frame_read(int fd, uint32_t max, int ms, size_t *len, struct why *why)
 {
-	int64_t deadline = clock_ms() + ms;
-	unsigned char head[WIRE_HEADER];
-	uint32_t n;
+	const int64_t deadline = clock_ms() + ms;
+	unsigned char first[FIRST_READ];
+	size_t have;
+	uint32_t body;
+	ssize_t n;
 	char *text;
 
-	if (receive_all(fd, head, sizeof(head), deadline) == -1) {
-		refuse_unread("no message came", why);
+	if ((n = read_beginning(fd, first, sizeof(first), max, &body, deadline, why)) == -1)
 		return NULL;
-	}
-	if (wire_length(head, max, &n, why) == -1)
-		return NULL;
-	if ((text = malloc((size_t)n + 1)) == NULL) {
+	if ((text = malloc((size_t)body + 1)) == NULL) {
 		refuse_nomem(why);
 		return NULL;
 	}
-	if (receive_all(fd, text, n, deadline) == -1) {
+	have = (size_t)n - WIRE_HEADER;
+	memcpy(text, first + WIRE_HEADER, have);
+	/* it may have been a token */
+	explicit_bzero(first, (size_t)n);
+	if (receive_all(fd, text + have, body - have, deadline) == -1) {
 		refuse_unread("a message broke off", why);
 		free(text);
 		return NULL;
 	}
-	text[n] = '\0';
-	*len = n;
+	text[body] = '\0';
+	*len = body;
 	return text;
 }
 
@@ -158,12 +202,16 @@ int
 frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct why *why)
 {
 	int64_t deadline = clock_ms() + ms;
-	unsigned char head[WIRE_HEADER];
+	autofree char *message = NULL;
 
 	if (len > max)
 		return refuse(why, WHY_BUG, "a message of %zu bytes is too long: at most %u can be sent", len, max);
-	wire_header(head, (uint32_t)len);
-	if (send_all(fd, head, sizeof(head), deadline) == -1 || send_all(fd, text, len, deadline) == -1)
+	if ((message = malloc(WIRE_HEADER + len)) == NULL)
+		return refuse_nomem(why);
+	/* in one piece: the other end is woken once */
+	wire_header((unsigned char *)message, (uint32_t)len);
+	memcpy(message + WIRE_HEADER, text, len);
+	if (send_all(fd, message, WIRE_HEADER + len, deadline) == -1)
 		return refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));
 	return 0;
 }

@@ -22,7 +22,7 @@
  */
 #define RUN_MODE 0711
 
-/* For the umask, and for what a version before made; else the directory is left alone. */
+/* The directory gets the mode where it has another one: by the umask, or from an older version. */
 static int
 set_mode(int dir, mode_t mode)
 {
@@ -31,14 +31,16 @@ set_mode(int dir, mode_t mode)
 	return fstat(dir, &st) == -1 || ((st.st_mode & 07777) != mode && fchmod(dir, mode) == -1) ? -1 : 0;
 }
 
-int
-state_dir(const char *name, struct why *why)
+/* Opens /run/gpuhelper once, and makes it where it is missing: it is root's and stays where it is.  -1 with *why. */
+static int
+open_run(struct why *why)
 {
-	autoclose int run = -1;
-	const enum trust_found found = trust_find_dir(GPUHELPER_RUNDIR, true, &run, why);
-	mode_t mode = strcmp(name, "exec") == 0 ? 0711 : 0700;
-	int fd;
+	static int run = -1;
+	enum trust_found found;
 
+	if (run != -1)
+		return run;
+	found = trust_find_dir(GPUHELPER_RUNDIR, true, &run, why);
 	if (found != TRUST_FOUND && found != TRUST_ABSENT)
 		return -1;
 	if (found == TRUST_ABSENT) {
@@ -47,8 +49,22 @@ state_dir(const char *name, struct why *why)
 		if ((run = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)
 			return -1;
 	}
-	if (set_mode(run, RUN_MODE) == -1)
-		return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
+	if (set_mode(run, RUN_MODE) == 0)
+		return run;
+	refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
+	close(run);
+	return run = -1;
+}
+
+int
+state_dir(const char *name, struct why *why)
+{
+	const int run = open_run(why);
+	const mode_t mode = strcmp(name, "exec") == 0 ? 0711 : 0700;
+	int fd;
+
+	if (run == -1)
+		return -1;
 	if ((fd = file_open_beneath(run, name, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT) {
 		if (mkdirat(run, name, mode) == -1 && errno != EEXIST)
 			return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
@@ -136,6 +152,9 @@ state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 {
 	int ret, saved;
 
+	/* mostly nobody has it, and no timer is needed */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
 	wake_after(wait_ms);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;

@@ -23,19 +23,30 @@ wake_up(int sig)
 	(void)sig;
 }
 
+/* What SIGALRM does is changed only where it has to be: most waits follow another one of their kind. */
+static void
+on_alarm(void (*handler)(int))
+{
+	static void (*now)(int) = SIG_DFL;
+	const struct sigaction to = { .sa_handler = handler };
+
+	if (handler != now && sigaction(SIGALRM, &to, NULL) == 0)
+		now = handler;
+}
+
 void
 wake_after(int ms)
 {
-	const struct sigaction wake = { .sa_handler = wake_up };
-
-	(void)sigaction(SIGALRM, &wake, NULL);
+	if (ms != 0)
+		on_alarm(wake_up);
 	set_timer(ms, AGAIN_MS);
 }
 
 void
 end_after(int ms)
 {
-	(void)signal(SIGALRM, SIG_DFL);
+	if (ms != 0)
+		on_alarm(SIG_DFL);
 	set_timer(ms, 0);
 }
 

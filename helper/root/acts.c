@@ -115,12 +115,11 @@ share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, con
 static int
 make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
 {
-	autoclose int dir = -1;
 	const char *name;
 	char temp[48];
 	struct stat st;
 	mode_t mask;
-	int ret;
+	int dir, ret;
 
 	if ((dir = node_parent(a->path, &name, why)) == -1)
 		return -1;
@@ -162,10 +161,10 @@ acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, str
 static int
 unmake_node(const struct act *a, struct why *why)
 {
-	autoclose int dir = -1;
 	const char *name;
 	char temp[48];
 	struct stat st;
+	int dir;
 
 	if ((dir = node_parent(a->path, &name, why)) == -1)
 		return why->code == WHY_ABSENT ? 0 : -1;

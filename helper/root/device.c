@@ -45,9 +45,9 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 {
 	struct act make = act_on(n, ACT_MAKE_NODE);
 	const struct act *shared;
-	autoclose int dir = -1;
 	const char *name;
 	struct stat st;
+	int dir;
 
 	(void)unused;
 	if (gpu_node_check(n, why) == -1)

@@ -17,26 +17,32 @@
 int
 node_parent(const char *path, const char **name, struct why *why)
 {
+	static char kept[64];
+	static int fd = -1;
 	char dir[64];
 	const char *slash = strrchr(path, '/');
-	int fd;
 
 	*name = slash != NULL ? slash + 1 : path;
 	if (slash == NULL || slash == path)
 		return refuse(why, WHY_BUG, "device %s has no directory", path);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	/* most nodes of a grant lie in one directory: it is looked at once */
+	if (fd != -1 && strcmp(dir, kept) == 0)
+		return fd;
+	if (fd != -1)
+		close(fd);
 	/* one that others may change may have what it had, and is not taken for one that is gone */
 	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
 		why->code = WHY_ABSENT;
+	snprintf(kept, sizeof(kept), "%s", dir);
 	return fd;
 }
 
 int
 node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why)
 {
-	autoclose int dir = -1;
 	const char *name;
-	int fd;
+	int dir, fd;
 
 	/* where another file is mounted over it for the caller alone, the host's has what leases did to it */
 	if (hostview_compare(path, WHY_IO, why) == -1)

@@ -8,7 +8,10 @@
 
 #include "../pure/why.h"
 
-/* A node's directory, which only root may change, and its name in it.  -1: WHY_ABSENT where it is not there. */
+/*
+ * A node's directory, which only root may change, and the node's name in it.  The descriptor is good until the next
+ * call, and not to be closed.  -1 with *why: WHY_ABSENT where the directory is not there.
+ */
 int node_parent(const char *path, const char **name, struct why *why);
 
 /*

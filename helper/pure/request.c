@@ -284,3 +284,15 @@ request_free(struct request *r)
 	strlist_free(&r->shut);
 	*r = (struct request){ 0 };
 }
+
+int
+request_hint(const void *message, size_t len)
+{
+	uint32_t verb;
+
+	_Static_assert(WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb) <= REQUEST_HINT_BYTES, "the hint has the verb");
+	if (len < WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb))
+		return -1;
+	memcpy(&verb, (const char *)message + WIRE_HEADER + offsetof(struct head, verb), sizeof(verb));
+	return verb <= VERB_EXEC ? (int)verb : -1;
+}

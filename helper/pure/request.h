@@ -65,6 +65,13 @@ char *request_encode(const struct request *r, size_t *len);
  */
 int request_decode(const char *bytes, size_t len, struct request *r, struct why *why);
 void request_free(struct request *r);
+
+/*
+ * The verb of a request by the beginning of its message, header included; -1: there is too little of the message, or no
+ * such verb.  A hint of what will be needed: request_decode() alone says what is asked.
+ */
+#define REQUEST_HINT_BYTES 64
+int request_hint(const void *message, size_t len);
 #define autorequest __attribute__((cleanup(request_free)))
 
 #endif

@@ -30,6 +30,7 @@
 #include "../host/hostview.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/request.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"
@@ -52,6 +53,7 @@
  */
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_KILL, CAP_SETUID };
+#define FIRST_REAL_TIME 32	/* the kernel's (signal(7)); the C library has SIGRTMIN above its own */
 #define KEPT (sizeof(kept_capabilities) / sizeof(kept_capabilities[0]))
 
 /* Raises a limit as far as may be, and refuses to start with too little to finish. */
@@ -221,7 +223,8 @@ reset_signals(void)
 	sigset_t none;
 	int sig;
 
-	for (sig = 1; sig < NSIG; sig++)
+	/* a real-time signal that the caller ignored may stay ignored: nothing here waits for one */
+	for (sig = 1; sig < FIRST_REAL_TIME; sig++)
 		(void)signal(sig, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* keys at the caller's terminal must not stop us half-way */
@@ -383,6 +386,28 @@ pin_own_names(struct why *why)
 	return 0;
 }
 
+/*
+ * Starts gpuhelper-read and gpuhelper-judge, and has them begin at once where the request that has come is a grant.
+ * They are not started for a request that needs neither. What is seen here is a hint: the request is read and checked
+ * later.
+ */
+static void
+start_judges(void)
+{
+	char first[REQUEST_HINT_BYTES];
+	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
+	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
+
+	if (verb != -1 && verb != VERB_GRANT && verb != VERB_EXEC)
+		return;
+	reader_start();
+	judge_start();
+	if (verb != VERB_GRANT)
+		return;
+	reader_wake();
+	judge_wake();
+}
+
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
@@ -418,8 +443,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	nodes.links = is_asked_by_root(door, who);
 	looker_start(nodes.links);
 	labeller_start();
-	reader_start();
-	judge_start();
+	start_judges();
 	nodes.labeller_channel = labeller_channel();
 	nodes.children = spawned_pids(nodes.child);
 	if (capabilities_keep(kept_capabilities, KEPT - (door == DOOR_SOCKET ? 1 : 0), why) == -1)

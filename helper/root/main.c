@@ -118,6 +118,11 @@ answer(const struct peer *p, const struct request *r, const struct reply *reply,
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
 	}
+	/* they have said all: they end while the wrapper writes, for the wrapper waits for this process to end */
+	if (reply->kind == REPLY_GRANT) {
+		reader_end();
+		judge_end();
+	}
 	if (reply->kind == REPLY_GRANT && (!is_confirmed() || !process_lives(p->pid, p->start))) {
 		grant_undo(p, r, t);
 		return WHY_IO;

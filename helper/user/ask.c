@@ -27,6 +27,7 @@
 #include "namespace.h"
 
 #define SEND_MS 2000
+#define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
 #define CROWD_MS 5000		/* how long to ask again where others of this user's keep all places taken (root/crowd.h) */
 #define CROWD_NAP_MS 20
@@ -49,16 +50,23 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	return 0;
 }
 
+/* Whoever is refused for what he is gets his answer before he has said anything: not being heard is no error here. */
+static void
+send_request(int fd, const struct bytes *message)
+{
+	struct why ignored;
+
+	(void)frame_write(fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, &ignored);
+}
+
 /* 1 with *why: the connection was closed, and nothing was said. */
 static int
-converse(struct asking *a, const struct bytes *message, struct reply *reply, struct why *why)
+hear_reply(struct asking *a, struct reply *reply, struct why *why)
 {
 	autofree char *answer = NULL;
 	bool closed;
 	size_t len;
 
-	/* who is refused for what he is gets his answer before he has said anything */
-	(void)frame_write(a->fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, why);
 	errno = 0;
 	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL) {
 		closed = errno == ECONNRESET || errno == EPIPE;
@@ -77,18 +85,27 @@ nap_in_crowd(void)
 	nanosleep(&nap, NULL);
 }
 
-/* 1: as converse() says. */
+/* 1: as hear_reply() says. */
 static int
 ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
 	int fds[2], ret;
+	bool early;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
+	/* what is there by then tells the helper which of its programs it needs; more than the socket holds would wait */
+	early = message->n <= EARLY_MAX;
+	if (early)
+		send_request(fds[0], message);
 	ret = start_helper(fds[1], &a->pid, why);
 	close(fds[1]);
 	a->fd = fds[0];
-	return ret == 0 ? converse(a, message, reply, why) : -1;
+	if (ret == -1)
+		return -1;
+	if (!early)
+		send_request(a->fd, message);
+	return hear_reply(a, reply, why);
 }
 
 /* It ended without a word, and with the status that says why.  Its pid is gone then, and so is the connection. */
@@ -131,7 +148,8 @@ ask_by_socket(const struct bytes *message, struct asking *a, struct reply *reply
 	int ret;
 
 	for (;;) {
-		if ((ret = converse(a, message, reply, why)) == 0)
+		send_request(a->fd, message);
+		if ((ret = hear_reply(a, reply, why)) == 0)
 			return 0;
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);

@@ -4,6 +4,7 @@
  */
 #include "pure/cleanup.h"
 #include "pure/request.h"
+#include "pure/wire.h"
 #include "nomem.h"
 #include "tap.h"
 
@@ -442,9 +443,32 @@ test_memory(void)
 }
 #endif
 
+/* What the helper looks at before it starts its programs (root/enter.c). */
+static void
+test_hint(void)
+{
+	struct request r = minimal();
+	unsigned char message[WIRE_HEADER + 4096];
+	size_t len, n, early = 0;
+	autofree char *bytes = NULL;
+
+	r.verb = VERB_RELEASE;
+	bytes = request_encode(&r, &len);
+	wire_header(message, (uint32_t)len);
+	memcpy(message + WIRE_HEADER, bytes, len < 4096 ? len : 4096);
+	is_int(request_hint(message, REQUEST_HINT_BYTES), VERB_RELEASE, "the verb by the beginning of a message");
+	for (n = 0; request_hint(message, n) == -1; n++)
+		early = n;
+	is_int(request_hint(message, n), VERB_RELEASE, "and by no less than its first %zu bytes", early + 1);
+	ok(n <= REQUEST_HINT_BYTES, "which the hint's bytes hold");
+	memset(message, 0xff, sizeof(message));
+	is_int(request_hint(message, sizeof(message)), -1, "a verb that there is not");
+}
+
 int
 main(void)
 {
+	test_hint();
 	test_minimal();
 	test_round_trip();
 	test_flags();

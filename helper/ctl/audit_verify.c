@@ -181,7 +181,7 @@ read_file(struct verify *v, const struct log_file *l, struct why *why)
 static char *
 head_text(size_t *len)
 {
-	autoclose int dir = file_root();
+	const int dir = file_root();
 	char *text = NULL, *before = NULL;
 	size_t len_before, tries;
 

@@ -57,7 +57,7 @@ setting(const char *text, const char *section, const char *key, const char *star
 char *
 containerd_path(const char *file, const char *path)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	autofree char *text = NULL, *opt = NULL, *own = NULL, *off = NULL;
 	char *out;
 

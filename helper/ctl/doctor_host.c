@@ -25,7 +25,7 @@
 static char *
 read_root(const char *path, size_t max)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 
 	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
 }

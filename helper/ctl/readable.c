@@ -39,7 +39,7 @@ may(const struct subject *s, int root, const char *path, int want)
 bool
 readable_by(uint32_t uid, const char *name, const char *path)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	autofree char *part = strdup(path);
 	struct subject s;
 	bool allowed = true;

@@ -180,11 +180,10 @@ cgroup_check_scope(const char *path, struct why *why)
 static char *
 read_cgroup_lines(int pid)
 {
-	autoclose int proc = procdir_open(O_PATH);
 	char name[40];
 
 	snprintf(name, sizeof(name), "%d/cgroup", pid);
-	return proc != -1 ? file_read_at(proc, name, 65536, NULL) : NULL;
+	return procdir_read(name, 65536);
 }
 
 int

@@ -35,13 +35,12 @@ struct status {
 static bool
 read_status(pid_t pid, struct status *out)
 {
-	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[40], *state, *p, *end;
 
 	*out = (struct status){ 0 };
 	snprintf(name, sizeof(name), "%d/status", pid);
-	if (proc == -1 || (text = file_read_at(proc, name, 1 << 20, NULL)) == NULL ||
+	if ((text = procdir_read(name, 1 << 20)) == NULL ||
 	    (state = strstr(text, "\nState:\t")) == NULL)
 		return false;
 	out->zombie = state[8] == 'Z' || state[8] == 'X';
@@ -58,13 +57,12 @@ read_status(pid_t pid, struct status *out)
 static bool
 read_children(pid_t parent, struct pids *out)
 {
-	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[64], *p, *end;
 	long pid;
 
 	snprintf(name, sizeof(name), "%d/task/%d/children", parent, parent);
-	if (proc == -1 || (text = file_read_at(proc, name, 65536, NULL)) == NULL ||
+	if ((text = procdir_read(name, 65536)) == NULL ||
 	    (out->v = calloc(CHILDREN_MAX, sizeof(*out->v))) == NULL)
 		return false;
 	for (p = text; (pid = strtol(p, &end, 10)) > 0 && end != p; p = end) {

@@ -12,7 +12,7 @@
 int
 drivers_read(struct inventory *inv, struct why *why)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	autofree char *params = NULL;
 
 	if (root == -1)

@@ -94,6 +94,22 @@ file_open_beneath(int dirfd, const char *path, int flags)
 	return walk_beneath(dirfd, path, (int)how.flags);
 }
 
+static int root_dir = -1;
+
+int
+file_root(void)
+{
+	if (root_dir == -1)
+		root_dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root_dir;
+}
+
+void
+file_forget_root(void)
+{
+	root_dir = -1;
+}
+
 char *
 file_read_fd(int fd, size_t max, size_t *len)
 {
@@ -144,12 +160,6 @@ file_read_at(int dirfd, const char *path, size_t max, size_t *len)
 	autoclose int fd = file_open_beneath(dirfd, path, O_RDONLY);
 
 	return fd == -1 ? NULL : file_read_fd(fd, max, len);
-}
-
-int
-file_root(void)
-{
-	return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 DIR *

@@ -24,6 +24,13 @@ cleanup_close_fd(const int *fd)
 int file_open_beneath(int dirfd, const char *path, int flags);
 
 /*
+ * "/", opened with O_PATH at the first call and kept for the life of the process: do not close it. -1 with errno.
+ * A copy of the process that closes all of its descriptors calls file_forget_root().
+ */
+int file_root(void);
+void file_forget_root(void);
+
+/*
  * Reads a whole file beneath dirfd, opened in that way. Returns the text, terminated, which the caller frees;
  * *len, unless len is NULL, gets its length. NULL with errno on failure: EFBIG for more than «max» bytes,
  * EINVAL for anything but a regular file (procfs and sysfs have regular files).
@@ -32,9 +39,6 @@ char *file_read_at(int dirfd, const char *path, size_t max, size_t *len);
 
 /* The same for an open descriptor, read from the file's start. */
 char *file_read_fd(int fd, size_t max, size_t *len);
-
-/* Opens "/" with O_PATH, to open files beneath it. Returns a descriptor, or -1 with errno. */
-int file_root(void);
 
 /*
  * Lists an open directory (fdopendir(3)). Takes over the descriptor «fd»: closedir(3) closes it, and a failure does,

@@ -4,6 +4,7 @@
  * folder's mode or ACL.
  */
 #include "folders.h"
+#include "procdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +21,12 @@
 #include "mounts.h"
 #include "trust.h"
 
-/* The container's process, and the mounts as of the first folder. */
+/* The container's process, the mounts as of the first folder, and the directory that the last folder lies in. */
 struct look {
 	const struct subject *subject;
-	struct mount_table *mounts;
+	const struct mount_table *mounts;
+	char *dir;		/* NULL: none is open */
+	int parent;
 };
 
 /* Refuses with the command that gives the access. */
@@ -165,7 +168,7 @@ static int
 check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 {
 	autofree char *way = strdup(w->path);
-	autoclose int root = file_root();
+	const int root = file_root();
 	char *slash;
 	int fd;
 
@@ -188,38 +191,71 @@ check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 	return 0;
 }
 
-static int
-resolve_folder(const struct folder_want *w, const struct look *l, struct edits *out, struct why *why)
+static void
+close_parent(struct look *l)
 {
-	autofree char *dir = NULL;
-	autoclose int parent = -1;
+	if (l->dir != NULL)
+		close(l->parent);
+	free(l->dir);
+	l->dir = NULL;
+}
+
+/* Opens the trusted directory that the folder lies in. It stays open: the next folder mostly lies beside this one. */
+static int
+open_parent(const struct folder_want *w, struct look *l, struct why *why)
+{
+	autofree char *dir = strndup(w->path, (size_t)(path_last(w->path) - w->path));
 	enum trust_found found;
 	struct why inner;
 
-	if ((dir = strndup(w->path, (size_t)(path_last(w->path) - w->path))) == NULL)
+	if (dir == NULL)
 		return refuse_nomem(why);
 	if (strlen(dir) > 1)
 		dir[strlen(dir) - 1] = '\0';
-	if ((found = trust_find_dir(dir, true, &parent, &inner)) != TRUST_FOUND)
+	if (l->dir != NULL && strcmp(l->dir, dir) == 0)
+		return 0;
+	close_parent(l);
+	if ((found = trust_find_dir(dir, true, &l->parent, &inner)) != TRUST_FOUND)
 		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : found == TRUST_SHUT ? WHY_IO : WHY_DENIED,
 		    "folder %s: %s", w->path, inner.text);
+	l->dir = dir;
+	dir = NULL;
+	return 0;
+}
+
+static int
+resolve_folder(const struct folder_want *w, struct look *l, struct edits *out, struct why *why)
+{
+	if (open_parent(w, l, why) == -1)
+		return -1;
 	if (w->base != NULL && check_way(w, l->subject, why) == -1)
 		return -1;
 	if (glob_is(w->path))
-		return resolve_pattern(parent, dir, w, l, out, why);
-	return resolve_one(parent, w, w->path, w->target, l, out, why);
+		return resolve_pattern(l->parent, l->dir, w, l, out, why);
+	return resolve_one(l->parent, w, w->path, w->target, l, out, why);
 }
 
 int
 folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why)
 {
 	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
-	const struct look look = { .subject = s, .mounts = mounts };
-	size_t i;
 
-	for (i = 0; i < g->folders; i++)
-		if (resolve_folder(&g->folder[i], &look, out, why) == -1)
-			return -1;
+	return folders_resolve_among(mounts, g, s, out, why);
+}
+
+int
+folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
+    struct edits *out, struct why *why)
+{
+	struct look look = { .subject = s, .mounts = mounts };
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; ret == 0 && i < g->folders; i++)
+		ret = resolve_folder(&g->folder[i], &look, out, why);
+	close_parent(&look);
+	if (ret == -1)
+		return -1;
 	edits_sort_mounts(out);
 	return mountpoints_check(out, why);
 }
@@ -227,8 +263,7 @@ folders_resolve(const struct grant *g, const struct subject *s, struct edits *ou
 int
 folders_hardlinks_protected(void)
 {
-	autoclose int root = file_root();
-	autofree char *text = root != -1 ? file_read_at(root, "proc/sys/fs/protected_hardlinks", 16, NULL) : NULL;
+	autofree char *text = procdir_read("sys/fs/protected_hardlinks", 16);
 
 	return text == NULL ? -1 : text[0] != '0';
 }

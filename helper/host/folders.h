@@ -5,6 +5,7 @@
 #include "../pure/edits.h"
 #include "../pure/grant.h"
 #include "access.h"
+#include "mounts.h"
 
 /*
  * Resolves each folder of the grant, matches patterns against existing folders, refuses any path that others
@@ -12,6 +13,10 @@
  * or -1 with *why; WHY_IO says that this process may not look.
  */
 int folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why);
+
+/* The same by a mount table that the caller has read; NULL: it could not be seen. */
+int folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
+    struct edits *out, struct why *why);
 
 /*
  * fs.protected_hardlinks (proc_sys_fs(5)). Returns 1 if only those who may read and write a file can link it

@@ -640,7 +640,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 int
 gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	const struct gpu_source source = { .root = root, .udev = true };
 
 	*inv = (struct inventory){ 0 };

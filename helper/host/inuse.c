@@ -280,7 +280,7 @@ any_uses_for_sure(struct search *s)
 bool
 lease_in_use(const struct lease *l, struct looks *looks)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	struct search s = { .proc = -1, .lease = l, .looks = looks,
 		.seen.v = calloc(NAMESPACES_MAX, sizeof(ino_t)), .partly.v = calloc(NAMESPACES_MAX, sizeof(ino_t)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;

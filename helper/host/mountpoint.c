@@ -71,7 +71,7 @@ static int
 check(const struct edit_mount *in, const struct edit_mount *around, struct why *why)
 {
 	const char *rest = in->target + strlen(around->target) + 1;
-	autoclose int root = file_root();
+	const int root = file_root();
 	autoclose int source = root != -1 ? file_open_beneath(root, around->source + 1, O_PATH | O_DIRECTORY) : -1;
 
 	if (source == -1)

@@ -1,5 +1,6 @@
 /* See mounts.h. Reads only /proc/PID/mountinfo and /proc/PID/fdinfo, and must never touch what is mounted. */
 #include "mounts.h"
+#include "procdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,13 +157,12 @@ parse_table(struct mount_table *t)
 struct mount_table *
 mounts_read(void)
 {
-	autoclose int root = file_root();
 	struct mount_table *t = calloc(1, sizeof(*t));
 	char name[40];
 
 	/* not «self», which is a link */
-	snprintf(name, sizeof(name), "proc/%d/mountinfo", getpid());
-	if (t == NULL || root == -1 || (t->text = file_read_at(root, name, 16 << 20, NULL)) == NULL || !parse_table(t))
+	snprintf(name, sizeof(name), "%d/mountinfo", getpid());
+	if (t == NULL || (t->text = procdir_read(name, 16 << 20)) == NULL || !parse_table(t))
 		mounts_free(&t);
 	return t;
 }
@@ -237,7 +237,6 @@ place_on(const struct mount *m, const char *path)
 bool
 mount_of(int fd, uint64_t *id)
 {
-	autoclose int root = -1;
 	autofree char *text = NULL;
 	unsigned long long n;
 	const char *line;
@@ -248,9 +247,8 @@ mount_of(int fd, uint64_t *id)
 		*id = st.stx_mnt_id;
 		return true;
 	}
-	snprintf(name, sizeof(name), "proc/%d/fdinfo/%d", getpid(), fd);
-	root = file_root();
-	if (root == -1 || (text = file_read_at(root, name, 4096, NULL)) == NULL ||
+	snprintf(name, sizeof(name), "%d/fdinfo/%d", getpid(), fd);
+	if ((text = procdir_read(name, 4096)) == NULL ||
 	    (line = strstr(text, "\nmnt_id:")) == NULL || sscanf(line, "\nmnt_id: %llu", &n) != 1)
 		return false;
 	*id = n;
@@ -258,19 +256,28 @@ mount_of(int fd, uint64_t *id)
 }
 
 bool
-mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place)
+mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **place)
 {
-	struct mount is = { 0 };
+	const struct mount is = { .id = mount };
 	const struct mount *m;
 
 	*fs = *place = NULL;
 	errno = ESTALE;
-	if (t == NULL || !mount_of(fd, &is.id) || t->n == 0 ||
-	    (m = bsearch(&is, t->v, t->n, sizeof(*t->v), by_id)) == NULL)
+	if (t == NULL || t->n == 0 || (m = bsearch(&is, t->v, t->n, sizeof(*t->v), by_id)) == NULL)
 		return false;
 	*place = place_on(m, path);
 	*fs = *place != NULL ? strdup(m->fs) : NULL;
 	return *fs != NULL;
+}
+
+bool
+mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place)
+{
+	uint64_t mount;
+
+	*fs = *place = NULL;
+	errno = ESTALE;
+	return t != NULL && mount_of(fd, &mount) && mounts_place_on(t, mount, path, fs, place);
 }
 
 bool

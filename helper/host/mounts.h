@@ -85,4 +85,7 @@ bool mounts_on(const struct mount_table *t, const char *path, const char *fs, si
  */
 bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place);
 
+/* The same for a file on this mount (mount_of()). */
+bool mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **place);
+
 #endif

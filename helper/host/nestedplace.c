@@ -88,7 +88,7 @@ int
 nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why)
 {
 	automounts struct mount_table *t = e->mounts > 0 ? mounts_read() : NULL;
-	autoclose int root = file_root();
+	const int root = file_root();
 	const struct policy *p;
 	size_t i, k;
 

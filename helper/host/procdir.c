@@ -4,17 +4,52 @@
 #include "procdir.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "file.h"
+
 static int used = -1;
+static int kept = -1;		/* of procdir_read(): O_PATH */
+static bool is_procfs;
 
 int
 procdir_open(int flags)
 {
 	flags |= O_DIRECTORY | O_CLOEXEC;
 	return used != -1 ? openat(used, ".", flags) : open("/proc", flags);
+}
+
+/* In procfs no directory on the way to these files is a link, so one call opens them. */
+static int
+open_file(const char *name)
+{
+	struct statfs fs;
+
+	if (kept == -1) {
+		if ((kept = procdir_open(O_PATH)) == -1)
+			return -1;
+		is_procfs = fstatfs(kept, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	}
+	return is_procfs ? openat(kept, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) :
+	    file_open_beneath(kept, name, O_RDONLY);
+}
+
+char *
+procdir_read(const char *name, size_t max)
+{
+	autoclose int fd = open_file(name);
+
+	return fd != -1 ? file_read_fd(fd, max, NULL) : NULL;
+}
+
+void
+procdir_forget(void)
+{
+	used = kept = -1;
 }
 
 /* True if both show the same PID namespace, by our own number in each. */

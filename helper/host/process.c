@@ -30,13 +30,12 @@ struct stat_line {
 static bool
 stat_read(pid_t pid, struct stat_line *out)
 {
-	autoclose int proc = procdir_open(O_PATH);
 	autofree char *text = NULL;
 	char name[40], *p, *save = NULL;
 	unsigned i;
 
 	snprintf(name, sizeof(name), "%d/stat", pid);
-	if (proc == -1 || (text = file_read_at(proc, name, 4096, NULL)) == NULL)
+	if ((text = procdir_read(name, 4096)) == NULL)
 		return false;
 	errno = EINVAL;
 	/*
@@ -138,10 +137,9 @@ process_is_gone(int error)
 bool
 boot_id(char out[40])
 {
-	autoclose int root = file_root();
-	autofree char *text = NULL;
+	autofree char *text = procdir_read("sys/kernel/random/boot_id", 64);
 
-	if (root == -1 || (text = file_read_at(root, "proc/sys/kernel/random/boot_id", 64, NULL)) == NULL)
+	if (text == NULL)
 		return false;
 	text[strcspn(text, "\n")] = '\0';
 	return strlen(text) > 0 && (size_t)snprintf(out, 40, "%s", text) < 40;

@@ -34,7 +34,7 @@ can_be_asked(int root)
 int
 selinux_state(enum selinux_state *out, struct why *why)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	autofree char *enforce = NULL;
 
 	*out = SELINUX_ABSENT;

@@ -74,13 +74,14 @@ refused_after_look(const struct why *why)
 	return why->code == WHY_CONFIG ? TRUST_REFUSED : TRUST_FAILED;
 }
 
-/* Opens the next component in place of *dir, which is closed. *dir is -1 on failure. */
+/* Opens the next component in place of *dir, which is closed unless it is "/". *dir is -1 on failure. */
 static enum trust_found
 open_next(int *dir, const char *name, int flags, const char *sofar, bool strict, struct why *why)
 {
 	const int next = file_open_beneath(*dir, name, flags | O_DIRECTORY), error = errno;
 
-	close(*dir);
+	if (*dir != file_root())
+		close(*dir);
 	if ((*dir = next) == -1)
 		return refuse_open(sofar, error, why);
 	if (!strict || trust_check(next, sofar, why) == 0)
@@ -104,13 +105,11 @@ find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 		refuse_nomem(why);
 		return TRUST_FAILED;
 	}
-	if ((*fd = file_root()) == -1)
+	if (file_root() == -1)
 		return refuse_open("/", errno, why);
-	if (strict && trust_check(*fd, "/", why) == -1) {
-		close(*fd);
-		*fd = -1;
+	if (strict && trust_check(file_root(), "/", why) == -1)
 		return refused_after_look(why);
-	}
+	*fd = part[0] != '\0' ? file_root() : openat(file_root(), ".", flags | O_DIRECTORY | O_CLOEXEC);
 	for (p = part; found == TRUST_FOUND && p != NULL && *p != '\0'; p = end) {
 		if ((end = strchr(p, '/')) != NULL)
 			*end++ = '\0';

@@ -40,7 +40,7 @@ check_rules(const struct lease *l, const char *gate, bool ruled, struct why *why
 static int
 note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	struct devmajors majors = { 0 };
 	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
 

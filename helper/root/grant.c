@@ -73,7 +73,8 @@ prepare(struct work *w)
 {
 	const struct request *r = w->request;
 
-	/* it starts while the policies are read */
+	/* both start while the files are found and read */
+	reader_wake();
 	judge_wake();
 	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
 		return -1;
@@ -305,8 +306,10 @@ bind_token(struct work *w, struct traces *t)
 static int
 look_at_folders(struct work *w, struct edits *e, struct lease *l)
 {
-	return folders_resolve(&w->decision.grant, &w->subject, e, &w->why) == -1 ||
-	    ways_note(e, &w->uids, l, &w->why) == -1 ? -1 : ways_check_claim(l, w->peer->asker.uid, &w->why);
+	automounts struct mount_table *mounts = w->decision.grant.folders > 0 ? mounts_read() : NULL;
+
+	return folders_resolve_among(mounts, &w->decision.grant, &w->subject, e, &w->why) == -1 ||
+	    ways_note(e, mounts, &w->uids, l, &w->why) == -1 ? -1 : ways_check_claim(l, w->peer->asker.uid, &w->why);
 }
 
 /* The wrapper sees in the container that it is these places that the runtime has mounted. */

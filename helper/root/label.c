@@ -222,7 +222,7 @@ int
 label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
 {
 	automounts struct mount_table *mounts = l->state != SELINUX_ABSENT && e->mounts > 0 ? mounts_read() : NULL;
-	autoclose int root = file_root();
+	const int root = file_root();
 	const struct edit_mount *m;
 	size_t i;
 	int fd;

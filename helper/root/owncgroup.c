@@ -20,6 +20,7 @@
 
 #include "../host/cgroup.h"
 #include "../host/file.h"
+#include "../host/procdir.h"
 #include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "judge.h"
@@ -69,7 +70,7 @@ matters(const char *controllers)
 static int
 open_kind(const char *path, long magic)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	int fd = root == -1 ? -1 : file_open_beneath(root, path + 1, O_PATH | O_DIRECTORY);
 	struct statfs fs;
 
@@ -99,11 +100,10 @@ open_top(const char *controllers, char mount[MOUNT_MAX])
 static char *
 read_own(struct why *why)
 {
-	autoclose int root = file_root();
-	char name[40], *text = NULL;
+	char name[40], *text;
 
-	snprintf(name, sizeof(name), "proc/%d/cgroup", getpid());
-	if (root == -1 || (text = file_read_at(root, name, 65536, NULL)) == NULL)
+	snprintf(name, sizeof(name), "%d/cgroup", getpid());
+	if ((text = procdir_read(name, 65536)) == NULL)
 		refuse(why, WHY_IO, "/proc/self/cgroup: %s: is /proc mounted?", strerror(errno));
 	return text;
 }

@@ -16,6 +16,7 @@
 
 #include "../host/file.h"
 #include "../host/frame.h"
+#include "../host/procdir.h"
 #include "../host/process.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
@@ -29,17 +30,16 @@
 static int
 find_enforced(const struct peer *p, bool *enforced, struct why *why)
 {
-	autoclose int root = file_root();
 	autofree char *map = NULL;
 	unsigned in, out, n;
 	char name[40];
 
 	*enforced = false;
-	snprintf(name, sizeof(name), "proc/%d/uid_map", getpid());
+	snprintf(name, sizeof(name), "%d/uid_map", getpid());
 	if (p->asker.uid != 0 || !p->uids.identity)
 		return 0;
-	if (root == -1 || (map = file_read_at(root, name, 16384, NULL)) == NULL)
-		return refuse(why, WHY_IO, "/%s: %s", name, strerror(errno));
+	if ((map = procdir_read(name, 16384)) == NULL)
+		return refuse(why, WHY_IO, "/proc/%s: %s", name, strerror(errno));
 	*enforced = sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
 	return 0;
 }
@@ -84,29 +84,28 @@ find_asker(struct peer *p, struct why *why)
 }
 
 static bool
-read_map(int root, pid_t pid, const char *file, struct idmap *out)
+read_map(pid_t pid, const char *file, struct idmap *out)
 {
 	autofree char *text = NULL;
 	char name[40];
 
-	snprintf(name, sizeof(name), "proc/%d/%s", pid, file);
-	return (text = file_read_at(root, name, 16384, NULL)) != NULL && idmap_parse(text, out);
+	snprintf(name, sizeof(name), "%d/%s", pid, file);
+	return (text = procdir_read(name, 16384)) != NULL && idmap_parse(text, out);
 }
 
 /* In our own user namespace they are what they are. */
 int
 maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why)
 {
-	autoclose int root = file_root();
 	struct stat ours, theirs;
 	char name[40];
 
 	snprintf(name, sizeof(name), "/proc/%d/ns/user", pid);
-	if (root == -1 || stat("/proc/self/ns/user", &ours) == -1 || stat(name, &theirs) == -1)
+	if (stat("/proc/self/ns/user", &ours) == -1 || stat(name, &theirs) == -1)
 		return refuse(why, WHY_IO, "%s: %s: the user namespace can't be seen", name, strerror(errno));
 	if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
 		uids->identity = gids->identity = true;
-	else if (!read_map(root, pid, "uid_map", uids) || !read_map(root, pid, "gid_map", gids))
+	else if (!read_map(pid, "uid_map", uids) || !read_map(pid, "gid_map", gids))
 		return refuse(why, WHY_IO, "/proc/%d/uid_map: can't be read", pid);
 	return 0;
 }
@@ -157,13 +156,12 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 static bool
 process_has_uid(pid_t pid, uid_t uid)
 {
-	autoclose int root = file_root();
 	autofree char *text = NULL;
 	char name[40], *line;
 	unsigned real, effective;
 
-	snprintf(name, sizeof(name), "proc/%d/status", pid);
-	return root != -1 && (text = file_read_at(root, name, 65536, NULL)) != NULL &&
+	snprintf(name, sizeof(name), "%d/status", pid);
+	return (text = procdir_read(name, 65536)) != NULL &&
 	    (line = strstr(text, "\nUid:")) != NULL && sscanf(line, " Uid: %u %u", &real, &effective) == 2 &&
 	    effective == uid;
 }

@@ -75,7 +75,8 @@ static int
 go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
 {
-	autoclose int root = file_root(), fd = -1;
+	const int root = file_root();
+	autoclose int fd = -1;
 	const struct process_id asker = { r->peer->pid, r->peer->start };
 	const int64_t left = r->begun + ms - clock_ms();
 	struct label_ask a;

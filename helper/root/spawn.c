@@ -24,6 +24,7 @@
 #include "../host/file.h"
 #include "../host/frame.h"
 #include "../host/ownprogram.h"
+#include "../host/procdir.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
 
@@ -54,6 +55,8 @@ spawn_settle(int channel, int *program)
 		return false;
 	if (program != NULL)
 		*program = SPAWN_PROGRAM;
+	file_forget_root();
+	procdir_forget();
 	return syscall(SYS_close_range, SPAWN_PROGRAM + (program != NULL ? 1U : 0U), ~0U, 0U) == 0;
 }
 

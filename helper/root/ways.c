@@ -20,11 +20,24 @@
 
 #define GIVING_S 120		/* at most, from a user's grant to its folders being mounted */
 
-/* By what all of a container's folders are looked at. */
+/* By what a container's folders are looked at; and the directory above the last one, which is often the next one's. */
 struct look {
-	int root;
-	struct mount_table *mounts;
+	const struct mount_table *mounts;
+	char *dir;
+	int fd;			/* of that; -1: there is none */
+	struct strlist above;	/* the places of that and of those above it */
 };
+
+static void
+look_end(struct look *l)
+{
+	free(l->dir);
+	if (l->fd != -1)
+		close(l->fd);
+	strlist_free(&l->above);
+}
+
+#define autolook __attribute__((cleanup(look_end)))
 
 static int
 refuse_unseen(const char *path, struct why *why)
@@ -32,63 +45,108 @@ refuse_unseen(const char *path, struct why *why)
 	return refuse(why, WHY_IO, "%s: the file systems on the way there can't be seen: %s", path, strerror(errno));
 }
 
+/* The place of a directory on this mount, to the end of *out; «whole» is the way that it is on. */
 static int
-add_place(struct way *w, const struct look *l, int fd, const char *path, struct why *why)
+add_place(struct strlist *out, const struct look *l, uint64_t mount, const char *path, const char *whole,
+    struct why *why)
 {
 	autofree char *fs = NULL, *place = NULL, *text = NULL;
 
-	if (!mounts_place(l->mounts, fd, path, &fs, &place))
-		return refuse_unseen(w->path, why);
+	if (!mounts_place_on(l->mounts, mount, path, &fs, &place))
+		return refuse_unseen(whole, why);
 	/* the wrapper is told of it, in JSON */
 	if (!text_is_utf8(place, strlen(place)))
-		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is no UTF-8 text", w->path);
+		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is no UTF-8 text", whole);
 	if (asprintf(&text, "%s %s", fs, place) == -1)
 		text = NULL;
-	return text != NULL && strlist_add(&w->at, text, SIZE_MAX) ? 0 : refuse_nomem(why);
+	return text != NULL && strlist_add(out, text, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* One directory on the way, and which mount it is on. */
+/* One directory on the way, and which mount it is on.  A descriptor; -1 with *why. */
 static int
-look_at(struct way *w, int root, const char *path, uint64_t *mount, int *fd, struct why *why)
+pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *why)
 {
-	*fd = file_open_beneath(root, path[1] != '\0' ? path + 1 : ".", O_PATH | O_DIRECTORY);
-	if (*fd != -1 && mount_of(*fd, mount))
-		return 0;
-	refuse_unseen(w->path, why);
-	if (*fd != -1)
-		close(*fd);
+	const int fd = file_open_beneath(from, path, O_PATH | O_DIRECTORY);
+
+	if (fd != -1 && mount_of(fd, mount))
+		return fd;
+	refuse_unseen(whole, why);
+	if (fd != -1)
+		close(fd);
 	return -1;
 }
 
-/* The directory itself, and of those above it the first, and the last one on each mount. */
+/* Cuts the last part of the path off; false for "/", which nothing is above. */
+static bool
+go_up(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash == path && path[1] == '\0')
+		return false;
+	slash[slash == path] = '\0';
+	return true;
+}
+
+/* The directory that a container's folder lies in, and of those above it the last one on each mount. */
 static int
-add_places(struct way *w, const char *dir, const struct look *l, struct why *why)
+look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 {
 	autofree char *path = strdup(dir);
 	uint64_t mount, last = 0;
-	size_t len, n;
 	int fd, ret = 0;
+	bool more;
 
-	if (path == NULL)
+	look_end(l);
+	*l = (struct look){ .mounts = l->mounts, .fd = -1, .dir = strdup(dir) };
+	if (path == NULL || l->dir == NULL)
 		return refuse_nomem(why);
-	for (n = 0, len = strlen(path); ret == 0 && len > 0; n++) {
-		if (look_at(w, l->root, path, &mount, &fd, why) == -1)
+	for (more = true; ret == 0 && more; more = go_up(path)) {
+		if ((fd = pin(file_root(), path[1] != '\0' ? path + 1 : ".", whole, &mount, why)) == -1)
 			return -1;
-		if (n <= 1 || mount != last)
-			ret = add_place(w, l, fd, path, why);
-		close(fd);
+		if (l->fd == -1 || mount != last)
+			ret = add_place(&l->above, l, mount, path, whole, why);
 		last = mount;
-		/* one up; above "/" there is nothing */
-		for (len = len > 1 ? len : 0; len > 0 && path[len - 1] != '/'; len--)
-			;
-		len = len > 1 ? len - 1 : len;
-		path[len] = '\0';
+		if (l->fd == -1)
+			l->fd = fd;
+		else
+			close(fd);
 	}
 	return ret;
 }
 
+/* The directory itself, the one above it, and of those above that the last one on each mount. */
 static int
-note_one(const struct edit_mount *m, const struct look *look, struct lease *l, struct why *why)
+add_places(struct way *w, const char *dir, struct look *l, struct why *why)
+{
+	autofree char *above = strdup(dir);
+	uint64_t mount;
+	size_t i;
+	int fd;
+
+	if (above == NULL)
+		return refuse_nomem(why);
+	if (!go_up(above)) {
+		if ((fd = pin(file_root(), ".", w->path, &mount, why)) == -1)
+			return -1;
+		close(fd);
+		return add_place(&w->at, l, mount, dir, w->path, why);
+	}
+	if ((l->dir == NULL || strcmp(l->dir, above) != 0) && look_above(l, above, w->path, why) == -1)
+		return -1;
+	if ((fd = pin(l->fd, path_last(dir), w->path, &mount, why)) == -1)
+		return -1;
+	close(fd);
+	if (add_place(&w->at, l, mount, dir, w->path, why) == -1)
+		return -1;
+	for (i = 0; i < l->above.n; i++)
+		if (!strlist_add(&w->at, l->above.v[i], SIZE_MAX))
+			return refuse_nomem(why);
+	return 0;
+}
+
+static int
+note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct why *why)
 {
 	struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
 	char first[1100];
@@ -130,7 +188,7 @@ repeat_first(struct way *w)
 
 /* One way stands for all files of a directory, of which a driver has a hundred: they share every step of it. */
 static int
-note_file(const char *file, size_t from, const struct look *look, struct lease *l, struct why *why)
+note_file(const char *file, size_t from, struct look *look, struct lease *l, struct why *why)
 {
 	const size_t len = (size_t)(path_last(file) - file);	/* with the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
@@ -169,20 +227,28 @@ check_own_hooks(size_t from, const struct lease *l, struct why *why)
 	return 0;
 }
 
+static bool
+has_driver_files(const struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++)
+		if (e->mount[i].driver)
+			return true;
+	return e->hooks > 0;
+}
+
 int
 ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 {
 	const size_t from = l->ways;
 	automounts struct mount_table *mounts = NULL;
-	autoclose int root = -1;
-	struct look look;
+	autolook struct look look = { .fd = -1 };
 	size_t i;
 
-	if (e->mounts == 0 && e->hooks == 0)
+	if (!has_driver_files(e))
 		return 0;
-	if ((root = file_root()) == -1)
-		return refuse(why, WHY_IO, "/: %s", strerror(errno));
-	look = (struct look){ root, mounts = mounts_read() };
+	look.mounts = mounts = mounts_read();
 	for (i = 0; i < e->mounts; i++)
 		if (e->mount[i].driver && note_file(e->mount[i].source, from, &look, l, why) == -1)
 			return -1;
@@ -194,17 +260,14 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 }
 
 int
-ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why)
+ways_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
+    struct why *why)
 {
-	autoclose int root = file_root();
-	automounts struct mount_table *mounts = e->mounts > 0 ? mounts_read() : NULL;
-	const struct look look = { .root = root, .mounts = mounts };
+	autolook struct look look = { .mounts = mounts, .fd = -1 };
 	uint32_t inside;
 	size_t i;
 
 	l->host_root = idmap_in(uids, 0, &inside);
-	if (root == -1)
-		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	for (i = 0; i < e->mounts; i++)
 		if (note_one(&e->mount[i], &look, l, why) == -1)
 			return -1;

@@ -7,11 +7,16 @@
 #ifndef GPUHELPER_ROOT_WAYS_H
 #define GPUHELPER_ROOT_WAYS_H
 
+#include "../host/mounts.h"
 #include "../pure/idmap.h"
 #include "leaselist.h"
 
-/* Writes the ways to the edits' folders into *l, and whether its container is the host's root.  -1 with *why. */
-int ways_note(const struct edits *e, const struct idmap *uids, struct lease *l, struct why *why);
+/*
+ * Writes the ways to the edits' folders into *l, by the mount table that these were found by, and whether its container
+ * is the host's root.  -1 with *why.
+ */
+int ways_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
+    struct why *why);
 
 /*
  * Adds the ways to the edits' driver files and hooks to *l, after ways_note(): the

@@ -70,7 +70,7 @@ check_powers(const struct creation *c, pid_t init, struct why *why)
 {
 	/* a program's name, which stands above, has its newlines escaped */
 	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
-	autoclose int root = file_root();
+	const int root = file_root();
 	autofree char *text = NULL;
 	const char *name, *at;
 	char file[40];

@@ -21,7 +21,7 @@ static bool false_root;
 static char *
 read_map(pid_t pid, const char *kind)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 	char name[40];
 
 	snprintf(name, sizeof(name), "proc/%d/%s", pid, kind);

@@ -153,7 +153,7 @@ find_placeholder(struct making *m)
 static int
 read_majors(struct making *m)
 {
-	autoclose int root = file_root();
+	const int root = file_root();
 
 	if (root == -1)
 		return refuse(&m->why, WHY_IO, "/: %s", strerror(errno));

@@ -290,7 +290,7 @@ request_hint(const void *message, size_t len)
 {
 	uint32_t verb;
 
-	_Static_assert(WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb) <= REQUEST_HINT_BYTES, "the hint has the verb");
+	_Static_assert(WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb) <= REQUEST_HINT_BYTES, "it has the verb");
 	if (len < WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb))
 		return -1;
 	memcpy(&verb, (const char *)message + WIRE_HEADER + offsetof(struct head, verb), sizeof(verb));

@@ -24,7 +24,10 @@ void known_by_token(struct known *k, const struct issuer_setting *issuer);
 /* Reads instance variables as a JSON object.  -1 with *why; instance_vars_free() in either case. */
 typedef int vars_parser(const char *text, struct instance_vars *out, struct why *why);
 
-/* Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER). */
+/*
+ * Of what the container claims (BUILD_*); without a team and a pipeline it has none (IDENTITY_CALLER).  -1 with *why
+ * where its instance variables can't be read: *out then names team, pipeline and job, for the refusal's record alone.
+ */
 int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
 
 #define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that are remembered */

@@ -10,7 +10,7 @@
 
 /* What one record says; members that are NULL or empty are left out. */
 struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota", "left-out" */
+	const char *event;		/* gpuhelper(8), Audit log, has them all */
 	uint32_t uid;			/* who asked, or whose the lease is */
 	const char *user;
 	pid_t pid;			/* 0: of nobody */

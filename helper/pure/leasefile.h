@@ -104,6 +104,9 @@ char *lease_encode(const struct lease *l);
  */
 int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
 
+/* A lease by itself, as it is written down; lease_free() in either case.  -1 with *why: no memory. */
+int lease_copy(const struct lease *from, struct lease *to, struct why *why);
+
 /* Adds a copy, unless the same one is there; false: no memory. */
 bool lease_add_act(struct lease *l, const struct act *a);
 /* Takes what *f has over; false, and freed, where there is no memory. */

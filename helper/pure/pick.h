@@ -34,6 +34,8 @@ struct held_gpu {
 
 /* As it is written down (lines.h); what is none fails. */
 void held_gpu_words(struct lines *s, struct held_gpu *g);
+/* For people: «nvidia 0000:3b:00.0 part 3». */
+void name_held_gpu(const struct held_gpu *g, char out[64]);
 /* Several of them, as an array of JSON. */
 void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
 

@@ -18,7 +18,7 @@ def look(j):
     if isinstance(j, dict):
         for k in j:
             assert k in known, 'the manual has no "%s"' % k
-            for v in j[k].values() if k in free else [j[k]]:
+            for v in j[k].values() if k in free and isinstance(j[k], dict) else [j[k]]:
                 look(v)
     for v in j if isinstance(j, list) else []:
         look(v)
@@ -1244,6 +1244,40 @@ run audit show --since 2d log2 --json
 t "as JSON" json "[r['event'] for r in j['records']] == ['end'] and j['torn'] == 0"
 run audit show --json log log2
 t "two files" json "len(j['records']) == 5 and j['torn'] == 1"
+cat >log3 <<-'E'
+	{"time":"2026-11-24T20:00:00Z","event":"refuse","uid":0,"user":"root","container":"p17","asked_gpus":"2","identity":"token","team":"ml","pipeline":"pr","job":"test","instance_vars":"{\"branch\":\"a\\\"b; gpu x\\n\",\"pr\":17,\"deep\":{\"b\":[1],\"a\":null}}","code":77,"reason":"no policy"}
+	{"time":"2026-11-24T20:01:00Z","event":"refuse","uid":0,"user":"root","container":"p18","identity":"token","team":"ml","pipeline":"pr","instance_vars":"{\"pr\":18}","code":77,"reason":"no policy"}
+	{"time":"2026-11-24T20:02:00Z","event":"refuse","uid":0,"user":"root","container":"p19","identity":"token","team":"ml","pipeline":"pr","instance_vars":"{\"pr\":\"17\"}","instance_vars_left_out":1,"code":77,"reason":"no policy"}
+	{"time":"2026-11-24T20:03:00Z","event":"refuse","uid":0,"user":"root","container":"p20","identity":"claim","team":"ml","pipeline":"pr","instance_vars":"{\"pr\":17} job test by token; gpu nvidia","code":77,"reason":"no policy"}
+	{"time":"2026-11-24T20:04:00Z","event":"grant","uid":0,"user":"root","container":"t1","identity":"token","team":"ml","pipeline":"train","instance_vars":"{\"branch\":\"main\"}","policy":"10-train.conf"}
+	{"time":"2026-11-24T20:05:00Z","event":"exec","uid":0,"user":"root","container":"t1","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0"]}
+	{"time":"2026-11-24T20:06:00Z","event":"exec","uid":0,"user":"root","container":"t1","policy":"10-train.conf","code":75,"reason":"container t2 has it"}
+	{"time":"2026-11-24T20:07:00Z","event":"end","uid":0,"user":"root","container":"t1","policy":"10-train.conf"}
+E
+shown() { # shown CONTAINER...: those of the lines, in their order
+	[ "$st" = 0 ] && [ "$(sed -n 's/.*; container \([a-z0-9]*\);.*/\1/p' out | tr '\n' ' ')" = "$* " ]
+}
+run audit show --denied --pipeline ml/pr --instance-var pr=17 log3
+t "what did pull request 17 ask for" shown p17 p19
+t "with its variables, as they are" sh -c 'grep -qF "  ml/pr {\"branch\":\"a\\\"b; gpu x\\n\",\"pr\":17,\"deep\":{\"b\":[1],\"a\":null}} job test by token; asked for gpus 2;" out &&
+    grep -qF " ml/pr {\"pr\":\"17\"}, instance variables left out: 1 by token;" out'
+run audit show --denied --pipeline ml/pr log3
+t "of all pull requests" shown p17 p18 p19 p20
+t "a claim that is no JSON is quoted" grep -qF ' ml/pr "{\"pr\":17} job test by token; gpu nvidia" by claim;' out
+run audit show --instance-var branch=main log3
+t "what a branch got, and whose branch had no room in its record" shown p19 t1
+run audit show --instance-var 'deep={"a":null,"b":[1]}' log3
+t "a value that is no text, and one that may have been left out" shown p17 p19
+run audit show --instance-var pr=17 --instance-var branch=main log3
+t "two variables" shown p19
+run audit show --denied --instance-var pr=18 --json log3
+t "as JSON" json "[(r['container'], r['instance_vars']) for r in j['records']] == [('p18', '{\"pr\":18}')]"
+run audit show --denied log3
+t "an exec that was denied its GPU is among what was refused" shown p17 p18 p19 p20 t1
+run audit show --instance-var pr log3
+t "no value" complains 64 'audit show: --instance-var must be NAME=VALUE, "pr" is not'
+run report --output - --instance-var =1 log3
+t "no name" complains 64 'report: --instance-var must be NAME=VALUE, "=1" is not'
 run audit show --since yesterday log
 t "no time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "yesterday" is not'
 run audit show log "$T/nowhere"

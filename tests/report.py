@@ -396,6 +396,34 @@ for name, what in ((W + '/pipe', b'no regular file'), (W, b'is a directory'), (W
 r = subprocess.run(['sh', '-c', '"$0" report --output - "$1" >/dev/full', CTL, path], stderr=subprocess.PIPE)
 ok(r.returncode == 74 and b'stdout' in r.stderr, 'a full disk behind stdout is an error', r.stderr)
 
+print('# instances')
+inst = Log()
+inst.grant(T0, 'a', 'ml/pr', ['nvidia 0000:3b:00.0'], instance_vars='{"pr":17}')
+inst.add(T0 + 3600, 'end', 'a')
+inst.grant(T0 + 3600, 'b', 'ml/pr', ['nvidia 0000:3b:00.0'], instance_vars='{"pr":18,"branch":"<b>x</b>"}')
+inst.add(T0 + 5 * 3600, 'gave-back', 'b')
+inst.grant(T0 + 6 * 3600, 'b', 'ml/pr', ['nvidia 0000:3b:00.0'], instance_vars='{"pr":18,"branch":"<b>x</b>"}', again=True)
+inst.add(T0 + 7 * 3600, 'undo', 'b')
+inst.grant(T0 + 7 * 3600, 'c', 'ml/train', ['nvidia 0000:3b:00.0'])
+inst.add(T0 + 9 * 3600, 'end', 'c')
+inst.refuse(T0 + 10, 'ml/pr', 77, identity='token', instance_vars='{"pr":17}', reason='no policy <i>')
+inst.refuse(T0 + 20, 'ml/pr', 77, instance_vars='{"pr":17}', reason='says who')
+inst.refuse(T0 + 30, 'ml/train', 75)
+logs = write('instances', inst.text())
+page = is_sound(report(logs)[0], 'instances')
+rows = [[r[0]] + r[1:] for r in page.tables['Instances, those with the most GPU time first'][1:]]
+ok(rows == [['ml/pr {"pr":18,"branch":"<b>x</b>"}', '5.0', '1', '0', ''], ['ml/pr {"pr":17}', '1.0', '1', '1', 'no policy <i>'],
+            ['ml/pr {"pr":17} (a claim)', '0.0', '0', '1', 'says who']], 'each instance has its time, its grants and its denials', rows)
+for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.0', '2', '2', True), (['--instance-var', 'pr=17'], '1.0', '1', '2', False),
+                                           (['--pipeline', 'ml/train'], '2.0', '1', '1', False), (['--instance-var', 'pr=99'], '0.0', '0', '0', False),
+                                           (['--pipeline', 'ml/train', '--instance-var', 'pr=17'], '0.0', '0', '0', False)):
+    text, status, err = report(*filters, logs)
+    page = is_sound(text, 'filtered')
+    got = [page.tiles[k] if k in page.tiles else page.tiles[k[:-1]] for k in ('GPU hours', 'Grants', 'Denials')]
+    ok(status == 0 and got == [hours_, grants_, denials_] and ('Only <bdi>' in text) and ('was undone' in text) == undone and 'no record of' not in text,
+       'only %s' % ' '.join(filters), (got, err))
+ok('Only <bdi>' not in report(logs)[0], 'nothing of that is said without a filter')
+
 print('# hostile names')
 EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
         ']]>--><!--', '\u202egnp.exe\u2066', '\x00\x07\x1b[31m\x7f\r\n', 'é' * 300, 'W' * 240, '\ufffe\uffff\ufdd0', '漢字' * 60, 'שלום/עולם',
@@ -406,7 +434,8 @@ for i, e in enumerate(EVIL):
     evil.add(t, 'grant', e + str(i), identity='token', team=e, pipeline=e, job=e, policy=e, gpus=['nvidia ' + e + ' GPU-' + e, e], waited=i * 50)
     if i % 3:
         evil.add(t + 5000, 'end', e + str(i))
-    evil.add(t, 'refuse', e, team=e, pipeline=e, code=77, reason=e, user=e)
+    evil.add(t, 'refuse', e, team=e, pipeline=e, code=77, reason=e, user=e, instance_vars=e, instance_vars_left_out=e)
+    evil.add(t, 'refuse', e, team=e, pipeline=e, instance_vars=json.dumps({e: e}))
     evil.add(t, 'refuse', team={'a': e}, pipeline=[e], code=e, reason=7, uid=e, gpus=e)
 hostile, status, err = report(write('evil', evil.text().replace('\\u0000', '') + '{"time":"%s","event":"end","container":"a\\u0000b"}\n' % iso(T0)))
 ok(status == 0 and err == '', 'a page is made', err)

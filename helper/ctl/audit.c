@@ -14,6 +14,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
 #include "../pure/text.h"
+#include "auditfilter.h"
 #include "auditline.h"
 #include "auditlog.h"
 #include "when.h"
@@ -32,9 +33,10 @@ is_wanted(const struct reading *r, const json_t *record)
 	int64_t at;
 
 	audit_pipeline(record, pipeline);
-	if (o->pipeline != NULL && strcmp(pipeline, o->pipeline) != 0)
+	if (!audit_filter_takes(o, pipeline, get_text(record, "instance_vars"),
+	    json_object_get(record, "instance_vars_left_out") != NULL))
 		return false;
-	if (o->denied && strcmp(get_text(record, "event"), "refuse") != 0)
+	if (o->denied && !audit_is_denial(record))
 		return false;
 	/* one whose time can't be read is rather shown */
 	return r->since == INT64_MIN || !when_read(get_text(record, "time"), &at) || at >= r->since;
@@ -132,9 +134,12 @@ ctl_audit_show(const struct options *o)
 	char *const *path = o->args > 0 ? o->arg : own;
 	const size_t n = o->args > 0 ? o->args : 1;
 	struct reading r = { .options = o, .since = INT64_MIN };
+	const char *wrong;
 	struct why why;
 	size_t i;
 
+	if (!audit_filter_check(o, &wrong))
+		return misuse(o, "audit show: --instance-var must be NAME=VALUE, \"%s\" is not", wrong);
 	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
 		return misuse(o, "audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "
 		    "\"%s\" is not", o->since);

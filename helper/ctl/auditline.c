@@ -2,8 +2,11 @@
 #include "auditline.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
 #include "ctl.h"
 
 void
@@ -45,6 +48,24 @@ add_text(struct buf *b, const char *before, const char *text)
 		buf_printf(b, "%s%s", before, text);
 }
 
+/* As they are in the record; a claim that is no JSON object in quotes: it could look like what follows in the line. */
+static void
+add_vars(struct buf *b, const json_t *record)
+{
+	const json_t *member = json_object_get(record, "instance_vars");
+	const char *text = json_string_value(member);
+	autofree char *quoted = NULL;
+	struct why ignored;
+	json_t *vars;
+
+	if (text == NULL)
+		return;
+	if ((vars = strictjson_object(text, strlen(text), &ignored)) == NULL)
+		text = quoted = json_dumps(member, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+	add_text(b, " ", text != NULL ? text : "");
+	json_decref(vars);
+}
+
 void
 audit_line(const json_t *record, struct buf *b)
 {
@@ -53,6 +74,8 @@ audit_line(const json_t *record, struct buf *b)
 	audit_pipeline(record, pipeline);
 	buf_printf(b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
 	add_text(b, "  ", *pipeline != '\0' ? pipeline : "-");
+	add_vars(b, record);
+	add_number(b, ", instance variables left out: ", json_object_get(record, "instance_vars_left_out"));
 	add_text(b, " job ", get_text(record, "job"));
 	add_text(b, " by ", get_text(record, "identity"));
 	add_list(b, "; gpu ", json_object_get(record, "gpus"));
@@ -73,6 +96,14 @@ audit_line(const json_t *record, struct buf *b)
 	if (*get_text(record, "user") == '\0')
 		add_number(b, "; uid ", json_object_get(record, "uid"));
 	add_text(b, ": ", get_text(record, "reason"));
+}
+
+bool
+audit_is_denial(const json_t *record)
+{
+	const char *event = get_text(record, "event");
+
+	return strcmp(event, "refuse") == 0 || (strcmp(event, "exec") == 0 && json_object_get(record, "code") != NULL);
 }
 
 bool

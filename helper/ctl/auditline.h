@@ -16,6 +16,9 @@ void audit_pipeline_name(const char *team, const char *pipeline, char out[256]);
  */
 void audit_line(const json_t *record, struct buf *out);
 
+/* True of what was refused: a container, a process that was to be started in one, or that process' GPU. */
+bool audit_is_denial(const json_t *record);
+
 /*
  * Only who could stop others, and is refused for that or for what was wrong before, has records outside (root/audit.c);
  * and what his wrapper or his quota tells.

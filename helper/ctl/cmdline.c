@@ -51,6 +51,8 @@ take_option(struct options *o, const struct option_kind *k, const char *value)
 
 	if (k == &option_kinds[OPT_DEVICE])
 		o->device[o->devices++] = value;
+	else if (k == &option_kinds[OPT_INSTANCE_VAR])
+		o->instance_var[o->instance_var_count++] = value;
 	else if (k->value != NULL)
 		memcpy(place, &value, sizeof(value));
 	else

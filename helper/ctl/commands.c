@@ -23,6 +23,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_GPUS] = { "gpus", 0, "LIST", AT(gpus) },
 	[OPT_FOLDERS] = { "folders", 0, "LIST", AT(folders) },
 	[OPT_INSTANCE_VARS] = { "instance-vars", 0, "JSON", AT(instance_vars) },
+	[OPT_INSTANCE_VAR] = { "instance-var", 0, "NAME=VALUE", AT(instance_var) },
 	[OPT_TOKEN_FILE] = { "token-file", 0, "FILE|-", AT(token_file) },
 	[OPT_AT] = { "at", 0, "TIME", AT(at) },
 	[OPT_OUTPUT_DIR] = { "output-dir", 0, "DIR", AT(output_dir) },
@@ -117,6 +118,7 @@ static const struct takes takes_generate[] = { JSON,
 static const struct takes takes_audit[] = { JSON,
 	{ OPT_SINCE, false, "only records since 30m, 12h or 7d ago, or 2026-11-20T23:06:00Z" },
 	{ OPT_PIPELINE, false, "only records of this pipeline" },
+	{ OPT_INSTANCE_VAR, false, "only records with this instance variable; may be repeated" },
 	{ OPT_DENIED, false, "only refusals" },
 	END };
 static const struct takes takes_verify[] = { JSON,
@@ -131,6 +133,8 @@ static const struct takes takes_report[] = {
 	{ OPT_OUTPUT, true, "write the page to this file; - means stdout" },
 	{ OPT_SINCE, false, "the beginning: 30d or 12h ago, or 2026-11-20T23:06:00Z; default: the first record" },
 	{ OPT_UNTIL, false, "the end; default: now, or with FILE the last record" },
+	{ OPT_PIPELINE, false, "only this pipeline" },
+	{ OPT_INSTANCE_VAR, false, "only pipelines with this instance variable; may be repeated" },
 	END };
 static const struct takes takes_setup[] = {
 	{ OPT_DRY_RUN, false, "only print what would be done" },

@@ -32,6 +32,8 @@ struct options {
 	const char *devices_file, *head, *against;
 	const char **device;		/* each --device */
 	size_t devices;
+	const char **instance_var;	/* each --instance-var */
+	size_t instance_var_count;
 	char **arg;			/* words after the subcommand, in their order */
 	size_t args;
 };

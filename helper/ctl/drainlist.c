@@ -82,9 +82,3 @@ drain_list_write(const struct drain_list *d, struct why *why)
 	return text == NULL ? refuse_nomem(why) :
 	    ctl_write_file(d->dir, DRAINED_NAME, DRAINED_LIST, text, strlen(text), NULL, why);
 }
-
-void
-name_held_gpu(const struct held_gpu *g, char out[64])
-{
-	snprintf(out, 64, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->part[0] != '\0' ? " part " : "", g->part);
-}

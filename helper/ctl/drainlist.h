@@ -23,7 +23,4 @@ struct drained_gpu *drain_list_add(struct drain_list *d, const struct held_gpu *
 /* Puts it in the place of the old one.  -1 with *why, and nothing has changed. */
 int drain_list_write(const struct drain_list *d, struct why *why);
 
-/* «nvidia 0000:3b:00.0 part 1:0». */
-void name_held_gpu(const struct held_gpu *g, char out[64]);
-
 #endif

@@ -128,10 +128,11 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 	struct why ignored;
 	json_t *record = strictjson_object(line, len, &ignored);
 	const char *event = record != NULL ? get_text(record, "event") : "torn";
-	const bool mild = strcmp(event, "grant") == 0 || strcmp(event, "end") == 0 || strcmp(event, "gave-back") == 0 ||
+	bool mild = strcmp(event, "grant") == 0 || strcmp(event, "end") == 0 || strcmp(event, "gave-back") == 0 ||
 	    strcmp(event, "plain") == 0 || strcmp(event, "draining") == 0 || strcmp(event, "undo") == 0;
 	bool sent;
 
+	mild = mild || (strcmp(event, "exec") == 0 && !audit_is_denial(record));
 	if (as == NULL && record != NULL && f->known && !audit_stands_outside(event) &&
 	    !send_fault(f, "the audit log is not whole: a record that is not in the chain: the helper wrote none such")) {
 		json_decref(record);

@@ -15,7 +15,7 @@ int
 main(int argc, char **argv)
 {
 	struct options o = { .config_dir = GPUHELPER_CONFDIR };
-	const char **devices;
+	const char **devices, **vars;
 	char **words;
 	int status;
 
@@ -25,11 +25,15 @@ main(int argc, char **argv)
 	namespace_begin();
 	words = calloc((size_t)argc + 1, sizeof(*words));
 	devices = calloc((size_t)argc + 1, sizeof(*devices));
+	vars = calloc((size_t)argc + 1, sizeof(*vars));
 	o.arg = words;
 	o.device = devices;
-	status = words != NULL && devices != NULL ? cmdline_run(argc, argv, &o) : complain(WHY_BUG, "out of memory");
+	o.instance_var = vars;
+	status = words != NULL && devices != NULL && vars != NULL ? cmdline_run(argc, argv, &o) :
+	    complain(WHY_BUG, "out of memory");
 	free(words);
 	free(devices);
+	free(vars);
 	/* half a list must not pass for a whole one */
 	if (fflush(stdout) == EOF || ferror(stdout))
 		return complain(WHY_IO, "stdout can't be written");

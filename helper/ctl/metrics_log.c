@@ -13,8 +13,8 @@
 #include "../pure/cleanup.h"
 #include "auditreason.h"
 
-static const char *const events[] = { "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota",
-	"left-out", "other" };
+static const char *const events[] = { "grant", "exec", "refuse", "undo", "plain", "end", "draining", "gave-back",
+	"quota", "left-out", "other" };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
 /* Seconds: how long who got his GPUs had waited for them. */

@@ -16,6 +16,7 @@
 
 #include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "auditfilter.h"
 #include "auditlog.h"
 #include "ctl.h"
 #include "logset.h"
@@ -75,8 +76,15 @@ find_boots(struct boots *b)
 	b->n = n;
 }
 
+static void
+take(struct report *r, const struct options *o, struct report_entry *e)
+{
+	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
+	report_take(r, e);
+}
+
 static int
-read_log(struct report *r, const struct log_file *file, struct why *why)
+read_log(struct report *r, const struct options *o, const struct log_file *file, struct why *why)
 {
 	struct report_entry entry = { .time = 0 };
 	struct log_reader reader;
@@ -88,7 +96,7 @@ read_log(struct report *r, const struct log_file *file, struct why *why)
 		return -1;
 	while ((n = log_line(&reader, &line)) >= 0)
 		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
-			report_take(r, &entry);
+			take(r, o, &entry);
 		else
 			r->torn += n > 0;
 	report_entry_free(&entry);
@@ -110,7 +118,7 @@ read_logs(struct report *r, const struct options *o, struct log_set *files, stru
 	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
 		return -1;
 	for (i = 0; i < files->n; i++)
-		if (read_log(r, &files->v[i], why) == -1)
+		if (read_log(r, o, &files->v[i], why) == -1)
 			return -1;
 	report_finish(r);
 	return r->nomem ? refuse_nomem(why) : 0;
@@ -156,11 +164,18 @@ ctl_report(const struct options *o)
 	struct report r = { 0 };
 	struct boots boots = { 0 };
 	struct log_set files = { .n = 0 };
+	autobuf struct buf filter = { 0 };
+	const char *wrong;
 	struct why why;
 	int status;
 
+	if (!audit_filter_check(o, &wrong))
+		return misuse(o, "report: --instance-var must be NAME=VALUE, \"%s\" is not", wrong);
 	if ((status = read_period(o, &r)) != 0)
 		return status;
+	audit_filter_describe(o, &filter);
+	if (filter.len > 0 && !filter.failed)
+		r.filter = filter.p;
 	/* leases end with each restart of the host; of logs that were named nobody knows which host's they are */
 	if (o->args == 0)
 		find_boots(&boots);

@@ -23,6 +23,10 @@ struct report_entry {
 	int64_t time;			/* seconds since 1970 */
 	char pipeline[NAME_SIZE];	/* or who else it is; see report_entry_read() */
 	bool named;			/* it is a pipeline */
+	char vars[1100];		/* its instance variables, as the record has them; "": none */
+	bool vars_left_out;		/* some of them */
+	bool claimed;			/* all of that is a claim */
+	bool wanted;			/* auditfilter.h; set by who reads */
 	char user[80];			/* who asked, or whose the lease is */
 	char lease[340];		/* that of one container of one user */
 	char reason[300];
@@ -65,6 +69,14 @@ struct report_pipeline {
 	int64_t waited, longest;
 };
 
+/* A pipeline's instance: "TEAM/PIPELINE {VARIABLES}". */
+struct report_instance {
+	char *name;
+	size_t grants, denials;
+	int64_t seconds;
+	char reason[300];	/* of the last denial */
+};
+
 struct report_gpu {
 	char *name;
 	size_t grants, holders;
@@ -88,7 +100,9 @@ struct report {
 	size_t boots, next_boot;
 	int64_t first, last;		/* times of records within the period */
 	size_t files, records, outside, torn, damaged;
-	struct named pipelines, gpus, users;
+	struct named pipelines, gpus, users, instances;
+	struct report_pipeline unwanted;	/* of leases that the filter leaves out: none of its numbers counts */
+	const char *filter;		/* what was asked for alone, in words; NULL: everything; borrowed */
 	void *tree;			/* leases by their names */
 	struct report_lease *oldest, *newest;
 	size_t leases;
@@ -167,6 +181,7 @@ void report_section_time(struct buf *b, const struct report *r);
 void report_section_gpus(struct buf *b, const struct report *r);
 void report_section_waits(struct buf *b, const struct report *r);
 void report_section_denials(struct buf *b, struct report *r);
+void report_section_instances(struct buf *b, const struct report *r);
 
 /* The style sheet of the page, and the policy that lets a browser load that and nothing else. */
 void report_style(struct buf *b);

@@ -77,6 +77,9 @@ read_who(const struct doc *d, struct report_entry *e)
 	get_member(d, "pipeline", pipeline, sizeof(pipeline));
 	audit_pipeline_name(team, pipeline, e->pipeline);
 	e->named = e->pipeline[0] != '\0';
+	get_member(d, "instance_vars", e->vars, sizeof(e->vars));
+	e->vars_left_out = get_number(d, "instance_vars_left_out") > 0;
+	e->claimed = doc_equals(d, doc_get(d, 0, "identity"), "claim");
 	if (!e->named && doc_equals(d, doc_get(d, 0, "identity"), "caller"))
 		snprintf(e->pipeline, sizeof(e->pipeline), "(user %s)", e->user);
 	else if (!e->named)

@@ -43,6 +43,11 @@ add_head(struct buf *b, const struct report *r, const char *host, bool own)
 		buf_puts(b, " UTC");
 	}
 	buf_puts(b, "</p>\n");
+	if (r->filter == NULL)
+		return;
+	buf_puts(b, "<p class=\"lead\">Only <bdi>");
+	html_text(b, r->filter);
+	buf_puts(b, "</bdi></p>\n");
 }
 
 static void
@@ -183,6 +188,7 @@ report_page(struct buf *b, struct report *r, const char *host, bool own)
 	report_section_gpus(b, r);
 	report_section_waits(b, r);
 	report_section_denials(b, r);
+	report_section_instances(b, r);
 	add_notes(b, r);
 	buf_puts(b, "<footer>gpuhelper " GPUHELPER_VERSION ". Whether the log is whole: gpuhelperctl audit verify.</footer>\n"
 	    "</main>\n</body>\n</html>\n");

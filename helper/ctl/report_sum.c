@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct report_lease {
 	char *name;
 	struct report_lease *older, *newer;
 	struct report_pipeline *pipeline;
+	struct report_instance *instance;	/* NULL: its pipeline has none */
 	struct report_gpu **gpu;
 	size_t gpus;
 	int64_t since;
@@ -172,11 +174,14 @@ gpu_ends(const struct report *r, struct report_gpu *g, int64_t from, int64_t t)
 static void
 let_go(struct report *r, struct report_lease *l, int64_t t)
 {
+	const int64_t held = within(r, t) - within(r, l->since);
 	size_t i;
 
 	if (!l->holds)
 		return;
 	l->holds = false;
+	if (l->instance != NULL && held > 0)
+		l->instance->seconds += held * (int64_t)l->gpus;
 	add_time(r, l->pipeline, l->since, t, l->gpus);
 	for (i = 0; i < l->gpus; i++)
 		gpu_ends(r, l->gpu[i], l->since, t);
@@ -224,7 +229,7 @@ take_gpus(struct report *r, struct report_lease *l, const struct report_entry *e
 	l->gpus = 0;
 	if ((l->gpu = calloc(e->gpus.n + 1, sizeof(struct report_gpu *))) == NULL)
 		return false;
-	for (i = 0; i < e->gpus.n; i++) {
+	for (i = 0; e->wanted && i < e->gpus.n; i++) {
 		if ((l->gpu[i] = get_named(r, &r->gpus, e->gpus.v[i], sizeof(struct report_gpu))) == NULL)
 			return false;
 		gpu_begins(l->gpu[i], e->time);
@@ -236,7 +241,7 @@ take_gpus(struct report *r, struct report_lease *l, const struct report_entry *e
 
 /* That of a container which got something already and whose end is in no record ended at this moment at the latest. */
 static void
-begin_lease(struct report *r, const struct report_entry *e, struct report_pipeline *p)
+begin_lease(struct report *r, const struct report_entry *e, struct report_pipeline *p, struct report_instance *instance)
 {
 	struct report_lease *l = find_named(&r->tree, e->lease);
 
@@ -247,6 +252,7 @@ begin_lease(struct report *r, const struct report_entry *e, struct report_pipeli
 	if (l == NULL && (l = add_lease(r, e->lease)) == NULL)
 		return;
 	l->pipeline = p;
+	l->instance = instance;
 	l->since = e->time;
 	l->holds = true;
 	if (!take_gpus(r, l, e))
@@ -260,7 +266,8 @@ end_lease(struct report *r, const struct report_entry *e)
 	struct report_lease *l = find_named(&r->tree, e->lease);
 
 	if (l == NULL) {
-		r->orphans += e->time >= r->since;
+		/* whose it was is in no record */
+		r->orphans += e->time >= r->since && r->filter == NULL;
 		return;
 	}
 	let_go(r, l, e->time);
@@ -311,17 +318,32 @@ count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
 	p->longest = waited > p->longest ? waited : p->longest;
 }
 
+/* NULL: the record names no variables, or there is no memory. */
+static struct report_instance *
+instance_of(struct report *r, const struct report_entry *e)
+{
+	char name[NAME_SIZE + sizeof(e->vars) + 16];
+
+	if (e->vars[0] == '\0')
+		return NULL;
+	snprintf(name, sizeof(name), "%s %s%s", e->pipeline, e->vars, e->claimed ? " (a claim)" : "");
+	return get_named(r, &r->instances, name, sizeof(struct report_instance));
+}
+
 static void
 take_grant(struct report *r, const struct report_entry *e, bool counts)
 {
-	struct report_pipeline *p = get_named(r, &r->pipelines, e->pipeline, sizeof(*p));
+	struct report_pipeline *p = e->wanted ? get_named(r, &r->pipelines, e->pipeline, sizeof(*p)) : &r->unwanted;
+	struct report_instance *instance = e->wanted ? instance_of(r, e) : NULL;
 
 	if (p == NULL)
 		return;
 	p->named = e->named;
-	begin_lease(r, e, p);
-	if (!counts)
+	begin_lease(r, e, p, instance);
+	if (!counts || !e->wanted)
 		return;
+	if (instance != NULL)
+		instance->grants += !e->again;
 	if (e->again)
 		r->again++;
 	else {
@@ -337,7 +359,12 @@ take_denial(struct report *r, const struct report_entry *e)
 {
 	struct report_pipeline *p = get_named(r, &r->pipelines, e->pipeline, sizeof(*p));
 	struct report_user *u = get_named(r, &r->users, e->user, sizeof(*u));
+	struct report_instance *instance = instance_of(r, e);
 
+	if (instance != NULL) {
+		instance->denials++;
+		memcpy(instance->reason, e->reason, sizeof(instance->reason));
+	}
 	if (p == NULL || u == NULL)
 		return;
 	p->named = e->named;
@@ -348,6 +375,15 @@ take_denial(struct report *r, const struct report_entry *e)
 	u->denials++;
 	u->last = e->time;
 	memcpy(u->reason, e->reason, sizeof(u->reason));
+}
+
+/* Before its lease ends. */
+static bool
+undoes_wanted(struct report *r, const struct report_entry *e)
+{
+	const struct report_lease *l = find_named(&r->tree, e->lease);
+
+	return r->filter == NULL || (l != NULL && l->pipeline != &r->unwanted);
 }
 
 void
@@ -365,13 +401,13 @@ report_take(struct report *r, const struct report_entry *e)
 	if (e->time > r->until)
 		return;
 	boot_up_to(r, e->time);
+	r->undone += e->event == EVENT_UNDO && counts && undoes_wanted(r, e);
 	if (e->event == EVENT_GRANT)
 		take_grant(r, e, counts);
-	else if (e->event == EVENT_REFUSE && counts)
+	else if (e->event == EVENT_REFUSE && counts && e->wanted)
 		take_denial(r, e);
 	else if (e->event == EVENT_END || e->event == EVENT_GAVE_BACK || (e->event == EVENT_UNDO && !e->draining))
 		end_lease(r, e);
-	r->undone += e->event == EVENT_UNDO && counts;
 }
 
 static int
@@ -383,6 +419,18 @@ by_seconds(const void *a, const void *b)
 		return x->seconds < y->seconds ? 1 : -1;
 	if (x->grants != y->grants)
 		return x->grants < y->grants ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_instance_seconds(const void *a, const void *b)
+{
+	const struct report_instance *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->seconds != y->seconds)
+		return x->seconds < y->seconds ? 1 : -1;
+	if (x->grants + x->denials != y->grants + y->denials)
+		return x->grants + x->denials < y->grants + y->denials ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
@@ -443,6 +491,7 @@ report_finish(struct report *r)
 	sort_named(&r->pipelines, by_seconds);
 	sort_named(&r->gpus, by_gpu_name);
 	sort_named(&r->users, by_user_denials);
+	sort_named(&r->instances, by_instance_seconds);
 }
 
 static void
@@ -476,4 +525,5 @@ report_free(struct report *r)
 	free_named(&r->pipelines);
 	free_named(&r->gpus);
 	free_named(&r->users);
+	free_named(&r->instances);
 }

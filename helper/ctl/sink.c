@@ -32,6 +32,7 @@ static const struct {
 } ids[] = {
 	{ "grant", "b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11" },
 	{ "refuse", "0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22" },
+	{ "exec", "a4d0e6c82b7f4915b3c96e1f5d7a8023" },
 	{ "end", "5d9d3e2a7c614e54a1f0b8c6d4e2f033" },
 	{ "undo", "c7a8e9b04d1f4f2e93a6d5b7c1e0f844" },
 	{ "plain", "9e1b5c7d3f2a4860b5d4c3e2f1a09755" },
@@ -96,6 +97,7 @@ add_record(struct fields *f, const json_t *record)
 		const char *member, *field;
 	} texts[] = {
 		{ "team", "GPUHELPER_TEAM" }, { "pipeline", "GPUHELPER_PIPELINE" }, { "job", "GPUHELPER_JOB" },
+		{ "instance_vars", "GPUHELPER_INSTANCE_VARS" },
 		{ "identity", "GPUHELPER_IDENTITY" }, { "policy", "GPUHELPER_POLICY" },
 		{ "container", "GPUHELPER_CONTAINER" }, { "user", "GPUHELPER_USER" }, { "reason", "GPUHELPER_REASON" },
 	};

@@ -78,6 +78,25 @@ put_granted(struct jsonout *j, const struct edits *e)
 	put_folders(j, e);
 }
 
+/*
+ * As one text, whatever is in it: no key of a record comes from a task's author.  They are a token's that holds, or, as
+ * «identity» then says, a claim's.
+ */
+static void
+put_vars(struct jsonout *j, const struct instance_vars *v)
+{
+	autobuf struct buf text = { 0 };
+	size_t left_out;
+
+	left_out = instance_vars_show(v, &text);
+	j->buf.failed = j->buf.failed || text.failed;
+	if (text.failed)
+		return;
+	jsonout_text(j, "instance_vars", text.p);
+	if (left_out > 0)
+		jsonout_int(j, "instance_vars_left_out", (int64_t)left_out);
+}
+
 static void
 put_identity(struct jsonout *j, const struct known *k)
 {
@@ -85,10 +104,22 @@ put_identity(struct jsonout *j, const struct known *k)
 	put_field(j, "team", k->id.team);
 	put_field(j, "pipeline", k->id.pipeline);
 	put_field(j, "job", k->id.job);
+	if (k->id.instance_vars != NULL)
+		put_vars(j, k->id.instance_vars);
 	put_field(j, "issuer", k->id.issuer);
 	put_field(j, "token_sha256", k->token_hash);
 	if (k->claims.exp != 0)
 		jsonout_int(j, "token_exp", k->claims.exp);
+}
+
+/* Of a claim that nobody has parsed, or that is no JSON: as it is, cut. */
+static void
+put_claimed_vars(struct jsonout *j, const char *json)
+{
+	char safe[VARS_SHOWN_MAX + 1];
+
+	text_printable(safe, sizeof(safe), json);
+	jsonout_text(j, "instance_vars", safe);
 }
 
 static void
@@ -105,8 +136,12 @@ put_who(struct jsonout *j, const struct record *r)
 		if (r->request->privileged)
 			jsonout_bool(j, "privileged", true);
 	}
-	if (r->known != NULL)
-		put_identity(j, r->known);
+	if (r->known == NULL)
+		return;
+	put_identity(j, r->known);
+	if (r->known->id.kind == IDENTITY_CLAIM && r->known->id.instance_vars == NULL && r->request != NULL &&
+	    r->request->instance_vars != NULL)
+		put_claimed_vars(j, r->request->instance_vars);
 }
 
 static void

@@ -10,7 +10,7 @@
 
 /* The contents of a record. Members that are NULL or empty are left out. */
 struct record {
-	const char *event;		/* "grant", "refuse", "undo", "plain", "end", "draining", "gave-back", "quota", "left-out" */
+	const char *event;		/* gpuhelper(8), «Events», lists them all */
 	uint32_t uid;			/* of the user who asked, or whose lease it is */
 	const char *user;
 	pid_t pid;			/* 0: no process */

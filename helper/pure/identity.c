@@ -26,10 +26,10 @@ identity_of_claims(const struct request *r, vars_parser *parse, struct known *ou
 	*out = (struct known){ .id = { .kind = IDENTITY_CALLER } };
 	if (r->team == NULL || r->pipeline == NULL)
 		return 0;
+	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
 	if (r->instance_vars != NULL && parse(r->instance_vars, &out->vars, why) == -1)
 		return -1;
-	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job,
-		.instance_vars = given(&out->vars) };
+	out->id.instance_vars = given(&out->vars);
 	return 0;
 }
 

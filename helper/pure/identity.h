@@ -26,7 +26,8 @@ typedef int vars_parser(const char *text, struct instance_vars *out, struct why 
 
 /*
  * Sets the identity that the container claims (BUILD_*); IDENTITY_CALLER without a team and a pipeline. 0, or
- * -1 with *why.
+ * -1 with *why if the instance variables can't be read: *out then names team, pipeline and job, for the audit
+ * record of the refusal alone.
  */
 int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
 

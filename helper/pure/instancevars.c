@@ -18,6 +18,43 @@ add_instance_var(struct instance_vars *v, const char *name, const char *value)
 	return strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, value, SIZE_MAX);
 }
 
+/* Bytes that a variable takes in an object, with a comma. */
+static size_t
+shown_size(const struct instance_vars *v, size_t i)
+{
+	autobuf struct buf name = { 0 };
+
+	buf_json(&name, v->name.v[i]);
+	return name.failed ? SIZE_MAX : name.len + strlen(v->value.v[i]) + 2;
+}
+
+size_t
+instance_vars_show(const struct instance_vars *v, struct buf *out)
+{
+	size_t i, n, left_out = 0, left[2] = { VARS_SHOWN_MAX - 2, VARS_SHOWN_MAX - 2 }, *mine;
+	const char *before = "{";
+
+	/* [1] is what the short ones leave to the others */
+	for (i = 0; i < v->name.n; i++)
+		if ((n = shown_size(v, i)) <= VARS_SHORT && n <= left[1])
+			left[1] -= n;
+	for (i = 0; i < v->name.n; i++) {
+		n = shown_size(v, i);
+		mine = &left[n > VARS_SHORT];
+		if (n > *mine) {
+			left_out++;
+			continue;
+		}
+		*mine -= n;
+		buf_puts(out, before);
+		buf_json(out, v->name.v[i]);
+		buf_printf(out, ":%s", v->value.v[i]);
+		before = ",";
+	}
+	buf_puts(out, *before == '{' ? "{}" : "}");
+	return left_out;
+}
+
 void
 instance_vars_lines(struct lines *s, struct instance_vars *v)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "lines.h"
 
 void
@@ -360,6 +361,17 @@ lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 	memcpy(read.name, l->name, sizeof(read.name));
 	*l = read;
 	return good ? 0 : s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no lease of this version");
+}
+
+int
+lease_copy(const struct lease *from, struct lease *to, struct why *why)
+{
+	autofree char *text = lease_encode(from);
+	int ret = text == NULL ? refuse_nomem(why) : lease_decode(text, strlen(text), to, why);
+
+	memcpy(to->key, from->key, sizeof(to->key));
+	memcpy(to->name, from->name, sizeof(to->name));
+	return ret;
 }
 
 bool

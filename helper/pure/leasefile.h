@@ -103,6 +103,9 @@ char *lease_encode(const struct lease *l);
  */
 int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
 
+/* Copies a lease as it is written down. lease_free() in either case. -1 with *why: memory is short. */
+int lease_copy(const struct lease *from, struct lease *to, struct why *why);
+
 /* Adds a copy, unless the same act is there. False if memory is short. */
 bool lease_add_act(struct lease *l, const struct act *a);
 /* Takes over the contents of *f, which are freed if it fails. False if memory is short. */

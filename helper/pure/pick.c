@@ -42,6 +42,12 @@ held_gpu_words(struct lines *s, struct held_gpu *g)
 }
 
 void
+name_held_gpu(const struct held_gpu *g, char out[64])
+{
+	snprintf(out, 64, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->part[0] != '\0' ? " part " : "", g->part);
+}
+
+void
 held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n)
 {
 	size_t i;

@@ -30,6 +30,8 @@ struct held_gpu {
 
 /* Reads or writes it as words (lines.h). */
 void held_gpu_words(struct lines *s, struct held_gpu *g);
+/* Names a held GPU for people: «nvidia 0000:3b:00.0 part 3». */
+void name_held_gpu(const struct held_gpu *g, char out[64]);
 /* Writes several as a JSON array. */
 void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
 

@@ -21,19 +21,6 @@
 #include "reader.h"
 #include "take.h"
 
-/* A lease by itself, as it is written down: ours to change. */
-static int
-copy_lease(const struct lease *from, struct lease *to, struct why *why)
-{
-	char *text = lease_encode(from);
-	int ret = text == NULL ? refuse_nomem(why) : lease_decode(text, strlen(text), to, why);
-
-	free(text);
-	memcpy(to->key, from->key, sizeof(to->key));
-	memcpy(to->name, from->name, sizeof(to->name));
-	return ret;
-}
-
 /* Is it ours to deal with: given back, or stopped on its way to be had again? */
 static bool
 may_come_back(const struct lease *l)
@@ -71,7 +58,7 @@ read_lease(struct work *w)
 
 	if ((ret = open_own(w, &ls)) == 0) {
 		l = find(w, &ls);
-		ret = l == NULL || !may_come_back(l) ? 1 : copy_lease(l, &w->lease, &w->why);
+		ret = l == NULL || !may_come_back(l) ? 1 : lease_copy(l, &w->lease, &w->why);
 	}
 	leases_close(&ls);
 	return ret;
@@ -298,7 +285,7 @@ have_again(struct work *w)
 }
 
 static void
-answer(struct work *w, int ret, struct reply *reply)
+answer(struct work *w, int ret, struct reply *reply, struct why *without)
 {
 	char line[LEASE_LINE_MAX];
 
@@ -317,7 +304,10 @@ answer(struct work *w, int ret, struct reply *reply)
 		reply->ahead = (unsigned)w->ahead;
 		reply->chores = w->chores;
 		w->chores = (struct chores){ 0 };
-	} else if (!w->lease.pausing.used) {
+		return;
+	}
+	*without = w->why;
+	if (!w->lease.pausing.used) {
 		reply->kind = REPLY_REFUSED;
 		refuse_within(&reply->why, "its GPU was given to others, since nothing was started in this container for too long");
 	} else
@@ -326,7 +316,7 @@ answer(struct work *w, int ret, struct reply *reply)
 }
 
 void
-come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply)
+come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply, struct why *without)
 {
 	struct work w = { .peer = p, .request = r, .audit = audit };
 	int ret;
@@ -337,7 +327,7 @@ come_back(const struct peer *p, const struct request *r, int audit, struct reply
 		*reply = (struct reply){ .kind = REPLY_BUSY };
 		refuse(&reply->why, WHY_AGAIN, "the lease of container %s is changing", r->id);
 	} else
-		answer(&w, ret, reply);
+		answer(&w, ret, reply, without);
 	/* the caller's */
 	w.audit = -1;
 	work_free(&w);

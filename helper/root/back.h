@@ -13,7 +13,10 @@
  * container in which nothing was started yet waits for them as a request does.
  * *reply is filled: REPLY_NOTED with or without them, as its line says; REPLY_BUSY;
  * or REPLY_REFUSED, where a task would begin without what it was granted.
+ *
+ * *without says why it is without them, for the exec's record; its code is WHY_NONE
+ * where the exec has them, which is recorded as a grant, or is to ask again.
  */
-void come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply);
+void come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply, struct why *without);
 
 #endif

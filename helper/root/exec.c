@@ -1,7 +1,7 @@
 /*
- * VERB_EXEC: a task begins in a container whose first process only pauses.  The
- * process that asks becomes the runtime that puts it there; until that has ended,
- * the task may be nowhere to be seen, and the lease lives on it.
+ * VERB_EXEC: a process is to be started in a container that has a lease, which the audit log tells of.  In a container
+ * whose first process only pauses that is a task.  The process that asks becomes the runtime that puts the task there;
+ * until that has ended, the task may be nowhere to be seen, and the lease lives on it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,9 +60,10 @@ begin(const struct peer *p, const struct leases *ls, struct lease *l, bool open,
 	snprintf(reply->line, sizeof(reply->line), "%s", line);
 }
 
-/* Under the lock.  True: there is more to do than that, without it. */
+/* Under the lock.  True: there is more to do than that, without it.  *held is a copy of the lease, if there is one. */
 static bool
-look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, int audit, struct reply *reply)
+look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, int audit, struct lease *held,
+    struct reply *reply)
 {
 	const struct idle idle = { .peer = p, .request = r, .leases = ls, .chores = &reply->chores, .audit = audit };
 	const struct waiter nothing = { 0 };
@@ -73,7 +74,13 @@ look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, 
 		reply->kind = REPLY_REFUSED;
 		return false;
 	}
-	if (l == NULL || !l->pauses)
+	if (l == NULL || l->state == LEASE_PASSED_ON)
+		return false;
+	if (lease_copy(l, held, &reply->why) == -1) {
+		reply->kind = REPLY_REFUSED;
+		return false;
+	}
+	if (!l->pauses)
 		return false;
 	switch (turn_of_exec(l->state, &l->pausing, process_id_lives(l->pausing.giver), clock_ms())) {
 	case EXEC_GOES_ON:
@@ -93,13 +100,78 @@ look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, 
 	return false;
 }
 
+/* As the lease says; who asks now has said nothing of that. */
+static bool
+name_gpus(const struct lease *l, struct strlist *out)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++) {
+		name_held_gpu(&l->gpu[i], name);
+		if (!strlist_add(out, name, SIZE_MAX))
+			return false;
+	}
+	return true;
+}
+
+/* -1 with *why, but where its user has used up his room, which the log tells of by itself. */
+static int
+write_record(int audit, const struct record *rec, bool refused, struct why *why)
+{
+	struct audit_line line;
+	int ret = audit_count(audit, rec, refused ? RATE_REFUSAL : RATE_EXEC, &line, why);
+
+	if (ret == -1 && why->code == WHY_AGAIN)
+		ret = 0;
+	else if (ret == 0)
+		ret = audit_append(audit, &line, why);
+	audit_line_end(audit, &line);
+	return ret;
+}
+
+/*
+ * An exec takes nothing that the lease does not hold already: where its record can't be written it goes on, and says
+ * so.  One that had a GPU again has its record (back.c).
+ */
+static void
+tell(int audit, const struct peer *p, const struct lease *l, const struct why *without, struct reply *reply)
+{
+	const bool refused = reply->kind == REPLY_REFUSED;
+	const struct why told = refused ? reply->why : *without;
+	const struct request about = { .id = l->id };
+	struct record rec = { .event = refused ? "refuse" : "exec", ASKED_BY(p), .request = &about, .policy = l->policy };
+	autostrlist struct strlist gpus = { 0 };
+	autoknown struct known known = { 0 };
+	char line[REPLY_LINE_MAX];
+	struct why why;
+
+	if (l->pausing.who != NULL && identity_unpack(l->pausing.who, &known))
+		rec.known = &known;
+	if (told.code != WHY_NONE)
+		rec.why = &told;
+	else if (name_gpus(l, &gpus))
+		rec.gpus = &gpus;
+	if (write_record(audit, &rec, refused, &why) == 0)
+		return;
+	if (refused)
+		refuse(&reply->why, told.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", told.text, why.text);
+	else {
+		memcpy(line, reply->line, sizeof(line));
+		snprintf(reply->line, sizeof(reply->line), "%.320s%sthis exec is not in " GPUHELPER_LOGDIR "/audit.jsonl: %.100s",
+		    line, line[0] != '\0' ? "; " : "", why.text);
+	}
+}
+
 void
 exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	/* and those that it says it has shut: only root may */
 	struct concern c = { .keys = p->asker.uid == 0 ? &r->shut : NULL };
-	bool back = false;
+	struct lease held = { .id = NULL };
+	struct why without = { .code = WHY_NONE };
+	bool back = false, again = false;
 	char key[65];
 	int audit;
 
@@ -109,15 +181,19 @@ exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
 	if ((audit = audit_open(&reply->why)) != -1 && leave_cgroup(p->starter, &reply->why) == 0) {
 		if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
 		    leases_look(&ls, &c, audit, &reply->why) == 0)
-			back = look_at_lease(p, r, &ls, audit, reply);
+			back = look_at_lease(p, r, &ls, audit, &held, reply);
 		else if (reply->why.code == WHY_AGAIN)
 			reply->kind = REPLY_BUSY;
 	}
 	leases_close(&ls);
 	if (back) {
 		reply_free(reply);
-		come_back(p, r, audit, reply);
+		come_back(p, r, audit, reply, &without);
+		again = reply->kind == REPLY_NOTED && without.code == WHY_NONE;
 	}
+	if (held.id != NULL && !again && reply->kind != REPLY_BUSY)
+		tell(audit, p, &held, &without, reply);
+	lease_free(&held);
 	if (audit != -1)
 		close(audit);
 }

@@ -244,7 +244,7 @@ record_of(const struct work *w, const char *event, const struct why *why)
 
 	return (struct record){
 		.event = event, ASKED_BY(w->peer), .request = w->request,
-		.known = w->prepared || w->known.token_hash[0] ? &w->known : NULL,
+		.known = w->prepared || w->known.token_hash[0] || w->known.id.team != NULL ? &w->known : NULL,
 		.policy = granted ? w->decision.policy->name : NULL, .gpus = granted ? &w->gpu_names : NULL,
 		.specs = granted ? &w->specs : NULL, .waited = granted ? w->lease.pausing.waited : 0,
 		.edits = granted ? &w->edits : NULL, .why = why };
@@ -502,6 +502,9 @@ note(const struct peer *p, const struct request *r, struct reply *reply)
 	*reply = (struct reply){ .kind = REPLY_NOTED };
 	if (refused)
 		refuse(&told, WHY_DATA, "gpuhelper-runc: %s", r->reason != NULL ? r->reason : "(no reason given)");
+	/* no judge is asked, and the variables stay what the task's author wrote */
+	if (r->team != NULL && r->pipeline != NULL)
+		w.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
 	if ((w.audit = audit_open(&w.why)) == -1 ||
 	    record(&w, refused ? "refuse" : "plain", refused ? &told : NULL) == -1) {
 		reply->kind = REPLY_REFUSED;

@@ -23,7 +23,7 @@
 #define USERS_MAX 65536
 #define LOOKS_A_MINUTE 600	/* a worker of 200 containers looks once for each that ends */
 
-/* A refusal has some 500 bytes, a grant 1 to 3 thousand: no worker comes near these. */
+/* A refusal or an exec has some 500 bytes, a grant 1 to 3 thousand: no worker comes near these. */
 static const struct {
 	const char *name;
 	uint32_t per_minute;
@@ -33,6 +33,7 @@ static const struct {
 	[RATE_REFUSAL] = { "refusals", 600, 16, 0 },
 	[RATE_PLAIN] = { "plain containers", 600, 64, 0 },
 	[RATE_GRANT] = { "grants", 3000, 256, 2048 },
+	[RATE_EXEC] = { "execs", 3000, 64, 0 },
 };
 
 /* A file that is new, or of another version, counts from nothing.  -1 with errno: it can't be read. */

@@ -16,6 +16,7 @@ enum rate_kind {
 	RATE_REFUSAL,
 	RATE_PLAIN,
 	RATE_GRANT,
+	RATE_EXEC,
 	RATE_KINDS
 };
 

@@ -34,7 +34,8 @@ struct record {
 	size_t gids;
 	char *label;		/* SELinux; NULL: none */
 	char *line;		/* what to tell the user; NULL: nothing */
-	bool asks;		/* the container's lease is to know of the task */
+	bool found;		/* the container was granted something: the audit log tells of the exec */
+	bool asks;		/* the container's lease is to know of the task, which can't begin without */
 };
 
 static int
@@ -84,6 +85,7 @@ load_record(const struct command *c, struct record *r, struct why *why)
 	}
 	if ((text = memfile_read(fd, RECORD_MAX, &len)) == NULL)
 		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+	r->found = true;
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
 }
 
@@ -327,7 +329,7 @@ tell(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
 	int from = 0;
 
 	console[0] = '\0';
-	if (line == NULL || *line == '\0')
+	if (*line == '\0')
 		return;
 	if ((w = command_next(c, ROLE_CONSOLE, &from)) == NULL)
 		dprintf(STDERR_FILENO, "gpuhelper: %s\n", line);
@@ -360,7 +362,30 @@ record_free(struct record *r)
 	free(r->line);
 }
 
-/* The lease hears of the process, once all that could refuse it has been looked at. */
+/*
+ * The helper hears of the process, once all that could refuse it has been looked at.  Where the lease need not know of
+ * it, the GPU is the container's whatever the helper says, and a helper that can't be had stops nobody: health checks
+ * are execs, too.
+ */
+static int
+tell_helper(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
+    struct why *why)
+{
+	struct why trouble;
+	int ret;
+
+	if (r->asks) {
+		if ((ret = lease_exec(c, door, line, why)) == -1)
+			lease_refused(c, door, why);
+		return ret == 0 ? 0 : -1;
+	}
+	if (r->found && lease_exec(c, door, line, &trouble) != 0)
+		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", trouble.text);
+	if (line[0] == '\0' && r->line != NULL)
+		snprintf(line, REPLY_LINE_MAX, "%s", r->line);
+	return 0;
+}
+
 static char **
 begin(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
     const char *runtime, enum door_setting door, struct why *why)
@@ -368,9 +393,9 @@ begin(int argc, char *const *argv, const struct command *c, const struct plan *p
 	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
 	struct words w = { 0 };
 
-	if (r->asks && lease_exec(c, door, line, why) == -1)
+	if (tell_helper(c, r, door, line, why) == -1)
 		return NULL;
-	tell(c, r->asks ? line : r->line, console);
+	tell(c, line, console);
 	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
 	if (w.v != NULL)
 		rewrite(argc, argv, c, p, r, runtime, console, &w);
@@ -393,6 +418,8 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	if (load_record(c, &r, why) == 0 && make_plan(c, &r, &p, why) == 0 &&
 	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_power(argv, c, runtime, why) == 0))
 		words = begin(argc, argv, c, &p, &r, runtime, settings->door, why);
+	else
+		lease_refused(c, settings->door, why);
 	record_free(&r);
 	free(p.paths);
 	return words;

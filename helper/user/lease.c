@@ -158,13 +158,28 @@ lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE
 		memcpy(line, reply.line, sizeof(reply.line));
 		if (reply.kind != REPLY_NOTED) {
 			*why = reply.why;
-			ret = -1;
+			ret = reply.kind == REPLY_REFUSED ? -2 : -1;
 		} else
 			ret = chores_do(&reply.chores, &r, why);
 	}
 	reply_free(&reply);
 	request_free(&r);
 	return ret;
+}
+
+void
+lease_refused(const struct command *c, enum door_setting door, const struct why *why)
+{
+	struct reply reply = { 0 };
+	struct why ignored;
+	struct request r;
+
+	if (name_request(c, VERB_REFUSED, &r, &ignored) == 0) {
+		r.reason = strdup(why->text);
+		(void)ask_once(&r, door, &reply, &ignored);
+	}
+	reply_free(&reply);
+	request_free(&r);
 }
 
 int

@@ -25,12 +25,15 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
     struct why *why);
 
 /*
- * This process is about to become the runtime that puts a task into the container:
+ * This process is about to become the runtime that puts a process into the container:
  * the lease is told, and the container has its GPUs, again perhaps; *line is what
  * the user should know of that, "" for nothing.  -1 with *why: a task would begin
- * without what it was granted.
+ * without what it was granted; -2 likewise, and the helper has recorded that.
  */
 int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
+
+/* Has the helper record that this process was not put into the container; where it can't be asked nobody is told. */
+void lease_refused(const struct command *c, enum door_setting door, const struct why *why);
 
 /* Has the helper look whether the container's lease is over; after a delete that went well (status 0), it should be. */
 void lease_look(const struct command *c, enum door_setting door, int status);

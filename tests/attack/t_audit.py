@@ -228,7 +228,7 @@ def h9():
                 # rate.h: he has used up what he may have refused in a day
                 now = int(time.time())
                 with open(count, "wb") as f:
-                    f.write(struct.pack("=2q3Q6I", now // 86400, now // 60, 16 << 20, 0, 0, 0, 0, 0, 0, 0, 0))
+                    f.write(struct.pack("=2q4Q8I", now // 86400, now // 60, 16 << 20, *[0] * 11))
                 try:
                     refused(a.call(exchange, **FOLDER), 77, "can't leave")
                 finally:

@@ -1203,12 +1203,12 @@ def l34():
 
 
 MIB = 1 << 20
-REFUSAL, PLAIN, GRANT = range(3)
+REFUSAL, PLAIN, GRANT, EXEC = range(4)
 
 
 class Counted:
     """What is counted of a user (rate.c): for a day and a minute, by what he caused."""
-    form = "qqQQQIIIIII"
+    form = "qqQQQQIIIIIII4x"
 
     def __init__(self, user):
         os.makedirs(RUN + "/rate", mode=0o700, exist_ok=True)
@@ -1224,15 +1224,16 @@ class Counted:
         if os.path.exists(self.path):
             os.unlink(self.path)
 
-    def set(self, total=(0, 0, 0), written=(0, 0, 0), left_out=0, told=0, looks=0, minutes=0, days=0):
+    def set(self, total=(), written=(), left_out=0, told=0, looks=0, minutes=0, days=0):
         now = int(time.time())
+        total, written = (tuple(v) + (0,) * (EXEC + 1 - len(v)) for v in (total, written))
         with open(self.path, "wb") as f:
             f.write(struct.pack(self.form, now // 86400 + days, now // 60 + minutes, *total, *written, left_out, told, looks))
 
     def get(self):
         with open(self.path, "rb") as f:
             v = struct.unpack(self.form, f.read())
-        return {"bytes": v[2:5], "written": v[5:8], "left_out": v[8], "looks": v[10]}
+        return {"bytes": v[2:6], "written": v[6:10], "left_out": v[10], "looks": v[12]}
 
 
 def refusals(count):
@@ -1290,6 +1291,43 @@ def g5():
         counted.set(total=(16 * MIB, 64 * MIB, 256 * MIB), left_out=7, told=7, days=-1)
         lines = [json.loads(l) for l in new_lines(lambda: refusals(1)).splitlines()]
         assert [(l["event"], l["suppressed"]) for l in lines] == [("refuse", 7)], lines
+
+
+@case("G20", "execs into what holds a lease are recorded, others are not; who makes too many goes on, and the log tells how many are missing", 60)
+def g20():
+    def execs(count, user="attacker", **more):
+        for _ in range(count):
+            assert once(user, exchange, verb="exec", gpus=None, **{"id": "x", **more})[1]["reply"] == "noted"
+
+    def told(doing):
+        return [json.loads(l) for l in new_lines(doing).splitlines() if b'"event":"end"' not in l]
+
+    with Counted("attacker") as counted, asker("attacker") as a:
+        granted(a.grant(id="x"))
+        counted.set()
+        lines = told(lambda: execs(1))
+        assert [(l["event"], l["container"], l["user"], l["policy"], l["gpus"]) for l in lines] == [
+            ("exec", "x", "attacker", "50-attacker.conf", ["nvidia 0000:3b:00.0"])], lines
+        assert "reason" not in lines[0] and counted.get()["written"] == (0, 0, 0, 1), (lines, counted.get())
+        # nobody's container, another user's, and one of another runtime
+        assert told(lambda: (execs(1, id="none"), execs(1, "victim"), execs(1, runtime_root="/other"))) == []
+        # what the request says of itself is not in the record
+        lines = told(lambda: execs(1, folders="/etc", team="ml", pipeline="train", instance_vars='{"a":1}', reason="r", privileged=True))
+        assert len(lines) == 1 and not {"asked_folders", "team", "pipeline", "instance_vars", "reason", "privileged"} & set(lines[0]), lines
+        counted.set(written=(0, 0, 0, 2999))
+        assert [l["event"] for l in told(lambda: execs(5))] == ["exec"] and counted.get()["left_out"] == 4
+        counted.set(written=(0, 0, 0, 3000), left_out=4, minutes=-1)
+        lines = told(lambda: execs(1))
+        assert [(l["event"], l["suppressed"]) for l in lines] == [("exec", 4)], lines
+        counted.set(total=(0, 0, 0, 64 * MIB))
+        lines = told(lambda: execs(3))
+        assert [l["event"] for l in lines] == ["quota"] and "64 MiB" in lines[0]["reason"] and counted.get()["left_out"] == 3, lines
+        # neither takes from the other
+        assert [l["event"] for l in told(lambda: refusals(1))] == ["refuse"]
+        counted.set()
+        with log_full():
+            answer = once("attacker", exchange, verb="exec", gpus=None, id="x")[1]
+            assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
 
 
 @case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end", 40)
@@ -1382,7 +1420,7 @@ def g8():
         counted.set()
         for verb in verbs:
             assert once("attacker", exchange, verb=verb, gpus=None)[1]["reply"] == "noted"
-        assert counted.get()["looks"] == 3 and counted.get()["written"] == (0, 0, 0), counted.get()
+        assert counted.get()["looks"] == 3 and counted.get()["written"] == (0, 0, 0, 0), counted.get()
         counted.set(looks=599)
         assert once("attacker", exchange, verb="status", gpus=None)[1]["reply"] == "noted"
         for verb in verbs:
@@ -1458,7 +1496,7 @@ def g7():
         for n in 1, 2, 3:
             data = new_lines(lambda: a.call(many_refusals, 60))
             count = counted.get()
-            assert data.count(b"\n") == 60 and count["written"] == (60 * n, 0, 0), (data.count(b"\n"), count)
+            assert data.count(b"\n") == 60 and count["written"] == (60 * n, 0, 0, 0), (data.count(b"\n"), count)
 
 
 # Stalling

@@ -13,7 +13,7 @@ import client
 from client import exchange, once
 from harness import *
 from t_process import number, poke
-from t_token import TOKENS, ask as ask_with, issuer
+from t_token import TOKENS, ask as ask_with, issuer, told_since
 
 READER = "/usr/libexec/gpuhelper/gpuhelper-read"
 JUDGE = "/usr/libexec/gpuhelper/gpuhelper-judge"
@@ -414,6 +414,26 @@ def q16():
         for path in big:
             os.unlink(path)
     assert leases() == []
+
+
+@case("Q17", "gpuhelper-judge, taken over, says of instance_vars what is no JSON: the record is one line, and none of its keys is forged", 60)
+def q17():
+    with issuer() as token:
+        given, taken = {"branch": "x", "pr": 17}, set()
+        for n, lie in enumerate(('%22,%22event%22:%22refuse', '%22}%0A{%22n%22:1,%22event%22:%22end%22}', '%FF%C0%80', '%1B[2J%7F', '}}}', '\\', 'x' * 190)):
+            for frm, to in (("var~pr~17", "var~pr~" + lie), ("var~pr~", "var~%s~" % lie)):
+                before = len(records())
+                with evil("replace", frm, to, answer=TOKEN, program_of=JUDGE):
+                    ask_with(token(instance_vars=given, job="j%d" % n), "q%d" % n)
+                told = [r for r in told_since(before) if r["event"] in ("grant", "refuse")]
+                assert len(told) == 1 and told[0]["identity"] == "token", (lie, told)
+                if "pipeline" in told[0]:
+                    taken.add(lie)
+                    assert told[0]["pipeline"] == "train" and "branch" in told[0]["instance_vars"], told
+                else:
+                    assert told[0]["event"] == "refuse" and told[0]["code"] == 70 and "instance_vars" not in told[0], told
+                client.look()
+        assert len(taken) >= 5, taken
 
 
 @case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)

@@ -206,3 +206,75 @@ def t11():
                     os.chmod(path, old.st_mode & 0o7777)
                 assert os.listdir(TOKENS) == used, (path, mode, owner)
         granted(ask(t, "b"))
+
+
+def told_since(before):
+    """The records since then, each from a line that holds one record and is printable ASCII."""
+    with open(LOG, "rb") as f:
+        lines = f.read().splitlines()
+    assert all(set(line) <= set(range(32, 127)) for line in lines), [line for line in lines if not set(line) <= set(range(32, 127))]
+
+    def unique(pairs):
+        assert len({k for k, _ in pairs}) == len(pairs), pairs
+        return dict(pairs)
+    return [json.loads(line, object_pairs_hook=unique) for line in lines][before:]
+
+
+FORGERIES = ('x', 'a"b\\c', '\n{"n":1,"event":"grant"}\n', '","event":"grant","pipeline":"train', '\x1b[2J\x7f\r\x00', '\u202e\u2028\u2029\U0001f600',
+             '"}', '\\"}', '\\u0022,\\u0022event\\u0022:\\u0022grant', "'", '{"a":1}')
+
+
+@case("T12", "what a token's instance_vars say is in the record of its grant or refusal, and forges no other, whatever is in them", 60)
+def t12():
+    with issuer() as token:
+        write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; instance_vars = { pr = 1; }; gpus = ( { vendor = "nvidia"; } );')
+        for n, text in enumerate(FORGERIES):
+            for given in {"pr": 1, "branch": text}, {"pr": 17, "branch": text}, {"pr": 17, text: {"event": [text]}}:
+                before = len(records())
+                answer = ask(token(instance_vars=given, job="j%d" % n), "p%d" % n)
+                if "\x00" in str(given.values()) or "\x00" in text:
+                    refused(answer, 65)
+                    continue
+                told = [r for r in told_since(before) if r["event"] in ("grant", "refuse")]
+                assert len(told) == 1 and told[0]["event"] == ("grant" if given["pr"] == 1 else "refuse"), (answer, told)
+                assert told[0]["identity"] == "token" and told[0]["pipeline"] == "train", told
+                assert json.loads(told[0]["instance_vars"]) == given and "instance_vars_left_out" not in told[0], (given, told)
+                client.look()
+        # more than a record has room for: the number of the pull request is there still
+        before = len(records())
+        refused(ask(token(instance_vars={"branch": "x" * 2000, "list": ["\n"] * 400, "pr": 17}), "long"), 77)
+        told = told_since(before)[-1]
+        assert json.loads(told["instance_vars"]) == {"pr": 17} and told["instance_vars_left_out"] == 2, told
+        before = len(records())
+        refused(ask(token(instance_vars={"v%d" % n: n for n in range(400)}), "many"), 77)
+        told = told_since(before)[-1]
+        assert len(told["instance_vars"]) <= 1024 and len(json.loads(told["instance_vars"])) + told["instance_vars_left_out"] == 400, told
+
+
+@case("T13", "what a claim says of instance_vars is in the record as a claim's, parsed or not, and forges no record", 60)
+def t13():
+    claim = dict(team="ml", pipeline="pr", gpus="1", job="j")
+    for text in FORGERIES:
+        given = {"pr": 17, "branch": text}
+        before = len(records())
+        once("attacker", exchange, instance_vars=json.dumps(given), **claim)
+        told = [r for r in told_since(before) if r["event"] in ("grant", "refuse")]
+        assert len(told) == 1 and told[0]["identity"] == "claim" and told[0]["pipeline"] == "pr", told
+        if "\x00" not in text:
+            assert json.loads(told[0]["instance_vars"]) == given, told
+        client.look()
+    # no JSON, or what is none to the judge
+    for text in '{"pr":1', '{"pr":1,"pr":2}', '["pr"]', "x", '","event":"grant', "{\n\"pr\"\n:1", "\\", '"' * 3000, '{"a":' * 10000, \
+            '{"a":"' + "x" * 65500 + '"}':
+        for verb in "grant", "refused", "plain":
+            before = len(records())
+            once("attacker", exchange, verb=verb, instance_vars=text, reason="r" if verb == "refused" else None, **claim)
+            told = [r for r in told_since(before) if r["event"] in ("grant", "refuse", "plain")]
+            assert len(told) == 1 and told[0]["identity"] == "claim" and told[0]["team"] == "ml", (text[:20], told)
+            assert len(told[0].get("instance_vars", "")) <= 1024, told
+            client.look()
+    # what no request can say: it is malformed, and nobody's
+    for text in b"\xff\xfe", b"{\"pr\":\"\xc0\"}", "{}" * 32769, b"{}\0":
+        before = len(records())
+        assert once("attacker", exchange, instance_vars=text, **claim)[0] == 65, text[:20]
+        assert told_since(before) == [], text[:20]

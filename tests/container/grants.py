@@ -213,6 +213,25 @@ r = b.run()
 ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" leaves its devices alone', r.stdout[:300] + str(b.errors()))
 host.settings()
 
+# an exec into a container that does not pause: it needs nothing of the helper but its record
+b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
+b.start()
+r = b.exec('(: < /dev/nvidia0) 2>&1')
+ok('No such device or address' in r.stdout, tag + 'it has the GPU', r.stdout)
+told = [e for e in audit() if e.get('container') == b.id and e['event'] == 'exec']
+ok(len(told) == 1 and told[0]['policy'] and len(told[0]['gpus']) == 1 and told[0]['uid'] == 0 and 'gpuhelper' not in r.stdout,
+   tag + 'its exec is in the audit log, and nothing is said of that', (told, r.stdout))
+os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
+r = b.exec('echo goes on')
+os.rename('/usr/libexec/gpuhelper/away', '/usr/libexec/gpuhelper/gpuhelper')
+ok(r.returncode == 0 and 'goes on' in r.stdout and 'not in the audit log' in r.stdout, tag + 'without the helper an exec goes on, and says so', r.stdout)
+b.delete()
+plain = Bundle(host, args=['/bin/sleep', '1000'])
+plain.start()
+r = plain.exec('true')
+ok(r.returncode == 0 and [e for e in audit() if e.get('container') == plain.id] == [], tag + 'an exec into a plain container is none of the helper\'s', r.stdout)
+plain.delete()
+
 # create, start, exec, delete: as an engine does it
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 pid = b.start()

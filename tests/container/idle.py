@@ -76,6 +76,11 @@ def asks_till_served():
             return b, False
 
 
+def execs(b):
+    """The records of execs into the container, and of refused ones."""
+    return [e for e in audit() if e.get('container') == b.id and e['event'] in ('exec', 'refuse')]
+
+
 def state(b):
     j = json.loads(sh(CTL, 'status', '--json').stdout)
     return next((l['state'] for l in j['leases'] if l['container'] == b.id), None)
@@ -105,8 +110,13 @@ def two_at_once():
 
 
 # a task that is over
-a = container()
+a = container(env=['BUILD_PIPELINE_INSTANCE_VARS={"pr":17}'])
 ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and ends with its own status', show(a))
+told = execs(a)
+ok([(e['event'], e['policy'], e['gpus'], e['identity'], e['pipeline'], e.get('reason')) for e in told] == 2 * [
+   ('exec', 't10.conf', ['nvidia 0000:3b:00.0'], 'claim', 'train', None)],
+   tag + 'each of its execs is in the audit log, once', told)
+ok(json.loads(told[0]['instance_vars']) == {'pr': 17}, tag + 'with the instance variables of the container', told)
 ok(state(a) == 'idle', tag + 'its task is over: status says idle', state(a))
 begin = time.time()
 b = asks()
@@ -116,6 +126,9 @@ t = task(b, 'sleep 1000')
 got = show(a)
 ok(got[0] == 'not' and 'ml/train, container %s has it' % b.id in got[1] and got[2] == 7,
    tag + 'a later exec into the first one runs without, and says who has it', got)
+told = execs(a)[-1]
+ok(told['event'] == 'exec' and 'container %s has it' % b.id in told['reason'] and told['code'] == 75 and 'gpus' not in told,
+   tag + 'which the audit log says', told)
 ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status says what became of it', sh(CTL, 'status').stdout)
 
 # coming back

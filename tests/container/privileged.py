@@ -198,6 +198,9 @@ grouped = Bundle(host, args=['/bin/sleep', '100'], edit=lambda s: (rootful(s), n
 grouped.start()
 r = grouped.call('exec', '--cap', 'CAP_SYS_ADMIN', grouped.id, '/bin/true')
 ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a one is refused', (r.stdout, grouped.errors()))
+told = audit()[-1]
+ok((told['event'], told['container']) == ('refuse', grouped.id) and 'exec in container' in told['reason'] and 'CAP_SYS_ADMIN' in told['reason'],
+   tag + 'which the audit log says', told)
 grouped.delete()
 for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {'options': ['bind'], 'uidMappings': [{'containerID': 0, 'hostID': 0, 'size': 1}]}:
     refused('a user namespace with an id-mapped mount, %s' % extra, lambda s: (s['linux'].pop('readonlyPaths', None),

@@ -113,6 +113,8 @@ for job, iv, good in (('fit', {'branch': 'main'}, True), ('eval-7', {'branch': '
                       ('fit', {'branch': 'pr-1'}, False), ('fit', ..., False), (..., {'branch': 'main'}, False)):
     b, r = task(token(job=job, instance_vars=iv))
     ok((r.returncode == 0) == good, tag + 'job %s, instance_vars %s: %s' % (job, iv, 'granted' if good else 'refused'), r.stdout[-200:])
+    told = [e for e in audit() if e.get('container') == b.id and e['event'] in ('grant', 'refuse')][-1:]
+    ok(told and json.loads(told[0].get('instance_vars', 'null')) == (None if iv is ... else iv), tag + 'which the record says', told)
 host.policies(t10=POLICY + 'issuer = "https://other.example.org";\n')
 b, r = task(token())
 ok(r.returncode == 1, tag + 'a policy of another issuer does not take it', r.stdout)

@@ -58,10 +58,60 @@ test_long(void)
 	instance_vars_free(&vars);
 }
 
+static void
+add_var(struct instance_vars *v, const char *name, size_t value)
+{
+	char text[2048];
+
+	memset(text, 'x', value);
+	text[0] = text[value - 1] = '"';
+	text[value] = '\0';
+	v->there = true;
+	ok(strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, text, SIZE_MAX), "a variable of %zu bytes", value);
+}
+
+static void
+test_shown(void)
+{
+	json_t *json = json_pack("{s:s, s:i, s:s}", "branch", "a\"b\\\n\",\"event\":\"grant", "pr", 17, "na\"me\n", "\xe2\x80\xae");
+	autobuf struct buf b = { 0 };
+	struct instance_vars vars;
+	json_t *back;
+	int i;
+
+	ok(instance_vars_of(json, &vars) && instance_vars_show(&vars, &b) == 0, "variables are shown");
+	back = json_loads(b.p, 0, NULL);
+	ok(back != NULL && json_equal(json, back), "as the JSON object that they were: %s", b.p);
+	ok(strchr(b.p, '\n') == NULL, "on one line");
+	json_decref(back);
+	json_decref(json);
+	instance_vars_free(&vars);
+	b.len = 0;
+	ok(instance_vars_show(&vars, &b) == 0, "none");
+	is_str(b.p, "{}", "are an empty object");
+
+	b.len = 0;
+	add_var(&vars, "branch", VARS_SHOWN_MAX - 2 - 11);
+	ok(instance_vars_show(&vars, &b) == 0 && b.len <= VARS_SHOWN_MAX, "one that fills the room: %zu", b.len);
+	add_var(&vars, "pr", 4);
+	b.len = 0;
+	ok(instance_vars_show(&vars, &b) == 1, "is left out where there is a short one, too");
+	is_str(b.p, "{\"pr\":\"xx\"}", "which is shown, though it comes after");
+	for (i = 0; i < 200; i++)
+		add_var(&vars, "pr", 20);
+	b.len = 0;
+	ok(instance_vars_show(&vars, &b) > 1 && b.len <= VARS_SHOWN_MAX && b.len > VARS_SHOWN_MAX - 30, "very many are cut: %zu", b.len);
+	back = json_loads(b.p, 0, NULL);
+	ok(back != NULL, "between two of them");
+	json_decref(back);
+	instance_vars_free(&vars);
+}
+
 int
 main(void)
 {
 	test_round_trip();
 	test_long();
+	test_shown();
 	return done_testing();
 }

@@ -178,6 +178,32 @@ t "gpuhelper-reap.service runs" systemctl start gpuhelper-reap.service
 t "to success" succeeded
 t "and has opened it again" open_to user
 
+# numbers for Prometheus, within what the unit lets it do; the directory is the exporter's, as a package may have it
+page=/var/lib/prometheus/node-exporter/gpuhelper.prom
+t "gpuhelper-metrics.service is skipped where there is no exporter" systemctl start gpuhelper-metrics.service
+mkdir -p "${page%/*}"
+chown worker "${page%/*}"
+chmod 755 "${page%/*}"
+mkdir -p /etc/systemd/system/gpuhelper-metrics.service.d
+# with these the service has a /proc of its own, without what the test laid there
+printf '%s\n' '[Service]' ProtectKernelTunables=no ProtectControlGroups=no ProtectProc=default >/etc/systemd/system/gpuhelper-metrics.service.d/test.conf
+systemctl daemon-reload
+numbers() { systemctl start gpuhelper-metrics.service && cp "$page" "$T/page"; }
+t "gpuhelper-metrics.service writes the numbers" numbers
+all_up() { [ "$(grep -c '^gpuhelper_up{.*} 1$' "$T/page")" = 4 ] && ! grep -q '^gpuhelper_up{.*} 0$' "$T/page"; }
+t "of every part: GPUs, helper, configuration, log" all_up
+t "the lease of the worker's container is among them" grep -qx 'gpuhelper_leases{state="held"} 1' "$T/page"
+t "and so is the GPU that it is on" grep -q '^gpuhelper_gpu_leases{vendor="nvidia",pci="0000:3b:00.0".*} 1$' "$T/page"
+t "whoever reads the directory may read them" [ "$(stat -c %a:%U "$page")" = 644:root ]
+rm -r /etc/systemd/system/gpuhelper-metrics.service.d "$page"
+systemctl daemon-reload
+t "within all of its sandbox, too" numbers
+t "the lease is seen there as well" grep -qx 'gpuhelper_leases{state="held"} 1' "$T/page"
+quiet_metrics() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-metrics.service | grep '^gpuhelperctl:' >"$T/out"; }
+t "without a complaint" quiet_metrics
+exposure() { systemd-analyze security --no-pager --threshold="$2" "$1" >"$T/out" 2>&1; r=$?; tail -1 "$T/out" | sed 's/^/# /'; return $r; }
+t "systemd-analyze security gpuhelper-metrics.service: 1.6 or less" exposure gpuhelper-metrics.service 16
+
 t "the timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-reap.timer
 t "is enabled" systemctl --quiet is-enabled gpuhelper-reap.timer
 t "is active" systemctl --quiet is-active gpuhelper-reap.timer
@@ -259,8 +285,7 @@ while [ $i -lt 1000 ]; do i=$((i + 1)); say_refused "many $i"; done
 systemctl start gpuhelper-audit.service
 t "a thousand at once come, too" soon heard "many 1000"
 t "and none is dropped" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | grep -c ": many [0-9]*$")" = 1000 ]'
-exposure() { systemd-analyze security --no-pager --threshold=2 gpuhelper-audit.service >"$T/out" 2>&1; }
-t "systemd-analyze security gpuhelper-audit.service: 0.2 or less" exposure
+t "systemd-analyze security gpuhelper-audit.service: 0.2 or less" exposure gpuhelper-audit.service 2
 # the GPUs' health, within what the unit lets it do
 t "gpuhelper-health.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-health.timer
 t "gpuhelper-health.service looks" quiet systemctl start gpuhelper-health.service
@@ -268,6 +293,7 @@ read_log() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelp
 t "and reads the kernel's log" read_log
 t "what it has seen is written down" test -s /var/lib/gpuhelper/health
 t "and the directory is root's alone still" made
+t "systemd-analyze security gpuhelper-health.service: 1.3 or less" exposure gpuhelper-health.service 13
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
 t "no unit of this machine has failed" none_failed
 t "systemd has no complaint about the units" sh -c '! journalctl --boot --no-pager -p warning _PID=1 | grep gpuhelper'

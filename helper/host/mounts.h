@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 /* The id of a mount, in statx(2). */
 #ifndef STATX_MNT_ID

@@ -1,7 +1,6 @@
 /* See record.h.  Tells the time, and touches nothing. */
 #include "record.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "../pure/jsonout.h"

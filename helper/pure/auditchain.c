@@ -1,7 +1,6 @@
 /* See auditchain.h. */
 #include "auditchain.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lines.h"

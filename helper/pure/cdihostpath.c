@@ -2,7 +2,6 @@
  * See cdi.h: what of the host a spec must not give out, by path and by number, and how a mount is meant.  Engines make
  * mounts as root, and each by options of its own: of options there is a list of those known to harm nowhere.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cdi.h"

@@ -22,5 +22,6 @@ bool held_folders_meet(const struct held_folder *a, const struct held_folder *b)
 /* As it is written down (lines.h); what is none fails, and is to be freed, too. */
 void held_folder_words(struct lines *s, struct held_folder *f);
 void held_folder_free(struct held_folder *f);
+#define autoheldfolder __attribute__((cleanup(held_folder_free)))
 
 #endif

@@ -2,7 +2,6 @@
 #include "instancevars.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void
 instance_vars_free(struct instance_vars *v)

@@ -55,6 +55,7 @@ void judge_ask_free(struct judge_ask *a);	/* of one that was read */
 
 void judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a);
 void judge_answer_free(struct judge_answer *a);
+#define autojudgeanswer __attribute__((cleanup(judge_answer_free)))
 
 /*
  * Is it an answer to that question, of a token or of JSON?  It can't be seen to be the right one: that is the judge's

@@ -142,6 +142,7 @@ lease_add_folder(struct lease *l, struct held_folder *f)
 	}
 	l->folder = v;
 	v[l->folders++] = *f;
+	*f = (struct held_folder){ 0 };
 	return true;
 }
 
@@ -156,6 +157,7 @@ lease_add_way(struct lease *l, struct way *w)
 	}
 	l->way = v;
 	v[l->ways++] = *w;
+	*w = (struct way){ 0 };
 	return true;
 }
 

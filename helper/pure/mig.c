@@ -1,7 +1,6 @@
 /* See mig.h. */
 #include "mig.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "text.h"

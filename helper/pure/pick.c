@@ -1,7 +1,6 @@
 /* See pick.h. */
 #include "pick.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool

@@ -1,7 +1,6 @@
 /* See edits.h: what the helper wrote, read back by whoever asked, with that one's rights. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "choreread.h"

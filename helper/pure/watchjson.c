@@ -1,8 +1,6 @@
 /* See watchjson.h. */
 #include "watchjson.h"
 
-#include <stdlib.h>
-
 /*
  * jansson 2.14 looks away when it can't grow the buffer of a string: the string
  * loses a character and parsing goes on («https://ci.example.org» has been seen

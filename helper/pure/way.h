@@ -35,5 +35,6 @@ bool way_same(const struct way *a, const struct way *b);
 /* As it is written down (lines.h); what is none fails, and is to be freed, too. */
 void way_words(struct lines *s, struct way *w);
 void way_free(struct way *w);
+#define autoway __attribute__((cleanup(way_free)))
 
 #endif

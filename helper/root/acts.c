@@ -200,16 +200,13 @@ ours_besides(const struct leases *ls, const struct lease *l, const struct act *a
 static int
 allow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
+	autoclose int fd = -1;
 	struct acl_names ours;
 	struct stat st;
-	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
-	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
-		return -1;
-	ret = node_acl_add(fd, a->path, name_in(a), &ours, why);
-	close(fd);
-	return ret;
+	return (fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0 ? -1 :
+	    node_acl_add(fd, a->path, name_in(a), &ours, why);
 }
 
 /* Labels. */
@@ -217,12 +214,10 @@ allow(const struct leases *ls, const struct lease *l, const struct act *a, struc
 static int
 relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why *why), struct why *why)
 {
-	autoclose int fd = -1;
 	struct stat st;
+	autoclose int fd = node_pin(a->path, a->major, a->minor, &st, why);
 
-	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
-		return -1;
-	return how(fd, a, why);
+	return fd < 0 ? -1 : how(fd, a, why);
 }
 
 int
@@ -244,17 +239,15 @@ acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 static int
 disallow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
+	autoclose int fd = -1;
 	struct acl_names ours;
 	struct stat st;
-	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
 	/* a node that is not there, or is another one by now, has no entry of ours */
 	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
-	ret = node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
-	close(fd);
-	return ret;
+	return node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
 }
 
 static int

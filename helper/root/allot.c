@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pure/cleanup.h"
+
 int
 allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 {
@@ -94,14 +96,13 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
 {
-	struct pick *picks = calloc(max, sizeof(*picks));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	struct held_gpu *kept = calloc(2 * max, sizeof(*kept));
 	size_t n = 0, picked = 0, i, k;
 	bool in_full;
 	unsigned has;
 
 	if (picks == NULL || kept == NULL) {
-		free(picks);
 		free(kept);
 		return refuse_nomem(why);
 	}
@@ -113,7 +114,6 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 			has += picks[k].want == i;
 		n = close_rest(&w->want[i], w->want[i].count - has, kept, n, 2 * max);
 	}
-	free(picks);
 	h->kept[h->keepers++] = kept;
 	h->v[h->n++] = (struct holding){ .gpu = kept, .gpus = n };
 	return 0;
@@ -256,7 +256,7 @@ static int
 pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
     struct allotted *out, size_t max, struct why *why)
 {
-	struct pick *picks = calloc(max, sizeof(*picks));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	const struct gpu_want *from;
 	size_t n = 0, i;
 	int ret = 0;
@@ -270,7 +270,6 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 		out[i] = (struct allotted){ from->candidate[picks[i].candidate], from->rule };
 		ret = take(l, &w->want[picks[i].want].candidate[picks[i].candidate], out[i].gpu, why);
 	}
-	free(picks);
 	return ret;
 }
 
@@ -331,24 +330,15 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 static int
 check_in_service(const struct drained *d, const struct waiter *w, size_t max, struct why *why)
 {
-	struct holding *h;
-	struct pick *picks;
+	autofree struct holding *h = calloc(d->n + 1, sizeof(*h));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	size_t i, n = 0;
-	int ret;
 
-	if (d->n == 0)
-		return 0;
-	h = calloc(d->n, sizeof(*h));
-	picks = calloc(max, sizeof(*picks));
-	for (i = 0; h != NULL && i < d->n; i++)
-		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
 	if (h == NULL || picks == NULL)
-		ret = refuse_nomem(why);
-	else
-		ret = pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
-	free(h);
-	free(picks);
-	return ret;
+		return refuse_nomem(why);
+	for (i = 0; i < d->n; i++)
+		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
+	return d->n == 0 || pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
 }
 
 int

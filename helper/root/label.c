@@ -200,22 +200,17 @@ static int
 hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
     struct lease *lease, struct why *why)
 {
-	struct held_folder f = { .relabel = m->relabel };
+	autoheldfolder struct held_folder f = { .relabel = m->relabel };
 
 	if (m->relabel == RELABEL_PRIVATE && l->state == SELINUX_ENFORCING &&
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
-		held_folder_free(&f);
+	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL)
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
-	}
 	if (!text_is_utf8(f.place, strlen(f.place)))
-		refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
-	else if (check_once(&f, lease, why) == 0)
-		return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
-	held_folder_free(&f);
-	return -1;
+		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
+	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -225,18 +220,16 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct edit_mount *m;
 	size_t i;
-	int fd;
 
 	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++) {
+		autoclose int fd = -1;
+
 		m = &e->mount[i];
 		/* what it names was found by folders.c, and no one but root can have it name another since */
 		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
 			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1) {
-			close(fd);
+		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1)
 			return -1;
-		}
-		close(fd);
 	}
 	return 0;
 }

@@ -337,20 +337,17 @@ int
 leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, const struct undo_teller *tell,
     struct why *why)
 {
-	struct leases ls;
+	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
-	int ret = -1;
 
 	lease_key(p->asker.uid, root, id, key);
-	if (leases_open_again(&ls, p->asker.uid, why) == 0 &&
-	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
-		/* while the lease is there, no other container of that name can count on what the token is bound to */
-		binding_drop(binding);
-		ret = take_back(&ls, l, tell, why);
-	}
-	leases_close(&ls);
-	return ret;
+	if (leases_open_again(&ls, p->asker.uid, why) == -1 ||
+	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
+		return -1;
+	/* while the lease is there, no other container of that name can count on what the token is bound to */
+	binding_drop(binding);
+	return take_back(&ls, l, tell, why);
 }
 
 int

@@ -1,9 +1,7 @@
 /* See strays.h.  Believes what the kernel shows of processes; opens no node. */
 #include "strays.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../pure/cleanup.h"
 #include "host.h"
@@ -25,6 +23,8 @@ sought_free(struct sought *s)
 	free(s->node);
 	free(s->gpu);
 }
+
+#define autosought __attribute__((cleanup(sought_free)))
 
 static bool
 grow(struct sought *s, size_t nodes)
@@ -68,7 +68,7 @@ seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const s
 }
 
 static int
-find(const struct sought *s, struct strays *out, struct why *why)
+find_holders(const struct sought *s, struct strays *out, struct why *why)
 {
 	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
 	size_t i;
@@ -103,8 +103,8 @@ strays_of_wants(const struct decision *d, const struct settings *settings, struc
 {
 	const struct gpu_want *from;
 	struct driver_nodes more;
-	struct waiter w = { 0 };
-	struct sought s = { 0 };
+	autowaiter struct waiter w = { 0 };
+	autosought struct sought s = { 0 };
 	int ret = allot_wants(d, &w, why);
 	size_t i, k;
 
@@ -117,18 +117,14 @@ strays_of_wants(const struct decision *d, const struct settings *settings, struc
 			find_further(d, settings, from->candidate[k], from->rule, &more);
 			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
-	if (ret == 0)
-		ret = find(&s, out, why);
-	waiter_free(&w);
-	sought_free(&s);
-	return ret;
+	return ret == 0 ? find_holders(&s, out, why) : -1;
 }
 
 int
 strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
     struct strays *out, struct why *why)
 {
-	struct sought s = { 0 };
+	autosought struct sought s = { 0 };
 	size_t i;
 	int ret = 0;
 
@@ -136,10 +132,7 @@ strays_of_picks(const struct lease *l, const struct allotted *pick, const struct
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
 			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
-	if (ret == 0)
-		ret = find(&s, out, why);
-	sought_free(&s);
-	return ret;
+	return ret == 0 ? find_holders(&s, out, why) : -1;
 }
 
 void

@@ -20,5 +20,6 @@ int strays_of_wants(const struct decision *d, const struct settings *settings, s
 int strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
     struct strays *out, struct why *why);
 void strays_free(struct strays *s);
+#define autostrays __attribute__((cleanup(strays_free)))
 
 #endif

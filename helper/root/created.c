@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,10 +15,10 @@
 #include "../host/majors.h"
 #include "../host/spaces.h"
 #include "../pure/cleanup.h"
-#include "grant.h"
 #include "leaselist.h"
 #include "leasewrite.h"
 #include "owncgroup.h"
+#include "verb.h"
 #include "ways.h"
 
 /*
@@ -129,7 +128,7 @@ static void
 adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
     struct reply *reply)
 {
-	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[65];
 
@@ -144,16 +143,15 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 		else if (adopt(&ls, b, l, &reply->why) == 0)
 			reply->kind = REPLY_NOTED;
 	}
-	leases_close(&ls);
 }
 
 void
-created(const struct peer *p, const struct request *r, struct reply *reply)
+verb_created(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct why unseen = { .code = WHY_NONE };
 	struct newborn b;
 
-	*reply = (struct reply){ .kind = REPLY_REFUSED };
+	reply->kind = REPLY_REFUSED;
 	/* in the helpers' own cgroup by then, which so is nobody's for himself: another helper may be his child */
 	if (leave_cgroup(p->starter, &reply->why) == -1)
 		return;

@@ -32,6 +32,7 @@
 #include "peer.h"
 #include "reader.h"
 #include "timer.h"
+#include "verb.h"
 
 #define READ_MS 2000		/* to send a request */
 #define WRITE_MS 2000		/* to take a reply */
@@ -147,26 +148,26 @@ serve(const struct peer *p)
 		grant(p, &r, &reply, &traces);
 		break;
 	case VERB_LOOK:
-		look(p, &r, &reply);
+		verb_look(p, &r, &reply);
 		break;
 	case VERB_CREATED:
-		created(p, &r, &reply);
+		verb_created(p, &r, &reply);
 		break;
 	case VERB_EXEC:
-		exec_begins(p, &r, &reply);
+		verb_exec(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
-		release(p, &r, &reply);
+		verb_release(p, &r, &reply);
 		break;
 	case VERB_REAPPLY:
-		reapply(p, &reply);
+		verb_reapply(p, &r, &reply);
 		break;
 	case VERB_STATUS:
-		status(p, &reply);
+		verb_status(p, &r, &reply);
 		break;
 	case VERB_REFUSED:
 	case VERB_PLAIN:
-		note(p, &r, &reply);
+		verb_note(p, &r, &reply);
 		break;
 	}
 	return answer(p, &r, &reply, &traces);

@@ -24,15 +24,6 @@
 #define CHANGE_MS 6000
 #define STUCK_MS 8000		/* where a file system does not answer */
 
-struct relabelling {
-	const struct label *label;
-	const struct peer *peer;
-	const struct edits *edits;
-	uint32_t wrong[LABEL_FOLDERS_MAX];	/* entries that are to be labelled, of the first folder, the second, ... */
-	int64_t begun;		/* clock_ms(); 0: there is none */
-	int line;		/* lock of the user's own; -1: none */
-};
-
 static int
 check_hardlinks(struct why *why)
 {
@@ -124,36 +115,23 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 }
 
 int
-relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
-    struct why *why)
+relabel_look(struct relabelling *r, struct why *why)
 {
-	*out = NULL;
-	if (l->state == SELINUX_ABSENT)
-		return 0;
-	if ((*out = calloc(1, sizeof(**out))) == NULL)
-		return refuse_nomem(why);
-	**out = (struct relabelling){ .label = l, .peer = p, .edits = e, .line = -1 };
-	if (go_through_all(*out, LABEL_LOOK, LOOK_MS, why) == 0)
-		return 0;
-	relabel_free(*out);
-	*out = NULL;
-	return l->state == SELINUX_PERMISSIVE ? 0 : -1;
+	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LOOK_MS, why) == -1;
+	return r->failed && r->label->state != SELINUX_PERMISSIVE ? -1 : 0;
 }
 
 int
 relabel_change(struct relabelling *r, struct why *why)
 {
-	if (r == NULL || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
+	if (r->failed || r->label->state == SELINUX_ABSENT || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
 		return 0;
 	return r->label->state == SELINUX_PERMISSIVE ? 0 : -1;
 }
 
 void
-relabel_free(struct relabelling *r)
+relabel_end(struct relabelling *r)
 {
-	if (r == NULL)
-		return;
 	if (r->line != -1)
 		close(r->line);
-	free(r);
 }

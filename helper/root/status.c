@@ -1,20 +1,18 @@
 /* VERB_STATUS.  Reads the leases and the queue under their lock, and changes neither. */
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "../host/clock.h"
 #include "../pure/cleanup.h"
 #include "../pure/jsonout.h"
 #include "acts.h"
-#include "grant.h"
 #include "idle.h"
 #include "leaseend.h"
 #include "leaselist.h"
 #include "owncgroup.h"
 #include "queue.h"
 #include "rate.h"
+#include "verb.h"
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
 #define WAITERS_SHOWN (150 * 1024)
@@ -57,7 +55,7 @@ shown(const char *name, char out[NAME_MAX_SHOWN + 1])
 
 /* Adds one, which is empty then, if there is room for it; *room is what is left. */
 static void
-add(struct jsonout *list, struct jsonout *one, size_t *room)
+add_shown(struct jsonout *list, struct jsonout *one, size_t *room)
 {
 	const size_t size = one->buf.len + 1;
 	autofree char *text = jsonout_take(one);
@@ -105,7 +103,7 @@ add_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
 	put_trouble(&j, l);
 	jsonout_end(&j, "}");
-	add(list, &j, room);
+	add_shown(list, &j, room);
 }
 
 static void
@@ -127,7 +125,7 @@ add_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *r
 	jsonout_int(&j, "gpus", count);
 	jsonout_int(&j, "ahead", (int64_t)ahead);
 	jsonout_end(&j, "}");
-	add(list, &j, room);
+	add_shown(list, &j, room);
 }
 
 /* NULL: no memory. */
@@ -153,19 +151,17 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 }
 
 void
-status(const struct peer *p, struct reply *reply)
+verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct queue q = { .dir = -1 };
-	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	autoleases struct leases ls = LEASES_CLOSED;
+	autoqueue struct queue q = { .dir = -1 };
+	struct why *why = &reply->why;
 
-	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->starter, &reply->why) == -1 || rate_look(p->asker.uid, time(NULL), false, &reply->why) == -1 ||
-	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
-	    leases_look(&ls, &c, -1, &reply->why) == -1 ||
-	    queue_open(&q, &reply->why) == -1 ||
-	    ((reply->status = tell_all(p, &ls, &q)) == NULL && refuse_nomem(&reply->why) == -1))
-		reply->kind = REPLY_REFUSED;
-	queue_close(&q);
-	leases_close(&ls);
+	(void)r;
+	if (leave_cgroup(p->starter, why) == 0 && rate_look(p->asker.uid, time(NULL), false, why) == 0 &&
+	    leases_open(&ls, p->asker.uid, why) == 0 && leases_look(&ls, &c, -1, why) == 0 && queue_open(&q, why) == 0 &&
+	    (reply->status = tell_all(p, &ls, &q)) == NULL)
+		refuse_nomem(why);
+	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;
 }

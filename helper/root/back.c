@@ -46,14 +46,14 @@ may_come_back(const struct lease *l)
 }
 
 static struct lease *
-find_own(const struct call *c, const struct leases *ls)
+find_this_lease(const struct call *c, const struct leases *ls)
 {
 	return leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 }
 
 /* Takes the lock, and reads this container's lease, if it has one. */
 static int
-open_own(const struct call *c, struct leases *ls, struct why *why)
+open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 {
 	char key[65];
 
@@ -63,14 +63,14 @@ open_own(const struct call *c, struct leases *ls, struct why *why)
 
 /* A copy of the lease as it is now.  1: another process is changing it. */
 static int
-read_own(const struct call *c, struct lease *out, struct why *why)
+read_this_lease(const struct call *c, struct lease *out, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	const struct lease *l;
 
-	if (open_own(c, &ls, why) == -1)
+	if (open_with_lease(c, &ls, why) == -1)
 		return -1;
-	l = find_own(c, &ls);
+	l = find_this_lease(c, &ls);
 	return l == NULL || !may_come_back(l) ? 1 : copy_lease(l, out, why);
 }
 
@@ -160,7 +160,7 @@ take_again(struct plan *p, struct picking *k, const struct lease *old, struct re
 	struct lease *l = &p->lease;
 
 	forget_gpus(l);
-	if (take_gpus(p, k, NULL, f) == -1) {
+	if (take_free_gpus(p, k, NULL, f) == -1) {
 		if (f->why.code == WHY_AGAIN && l->pausing.used)
 			name_holder(&k->leases, old, &r->known.id, &f->why);
 		return -1;
@@ -193,7 +193,7 @@ lock_and_take(struct plan *p, struct refusal *f)
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1 || picking_begin(&k, p, false, &f->why) == -1)
 		return -1;
-	old = find_own(p->ruling->call, &k.leases);
+	old = find_this_lease(p->ruling->call, &k.leases);
 	return old == NULL || !may_come_back(old) ? 1 : take_again(p, &k, old, f);
 }
 
@@ -204,7 +204,7 @@ static struct lease *
 still_ours(const struct call *c, const struct leases *ls)
 {
 	const struct process_id self = call_process(c);
-	struct lease *l = find_own(c, ls);
+	struct lease *l = find_this_lease(c, ls);
 
 	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
 }
@@ -267,7 +267,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 	const struct call *c = p->ruling->call;
 	autoleases struct leases ls = LEASES_CLOSED;
 
-	if (open_own(c, &ls, why) == -1)
+	if (open_with_lease(c, &ls, why) == -1)
 		return -1;
 	if (may_hold && hold(p, &ls, line, why) == 0)
 		return 0;
@@ -331,7 +331,7 @@ come_back(const struct call *c, struct reply *reply)
 	autoplan struct plan p = { .ruling = &r };
 	int ret;
 
-	if ((ret = read_own(c, &p.lease, &f.why)) == -1) {
+	if ((ret = read_this_lease(c, &p.lease, &f.why)) == -1) {
 		*reply = (struct reply){ .kind = f.why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED, .why = f.why };
 		return;
 	}

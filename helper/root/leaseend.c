@@ -38,7 +38,7 @@ struct seeing {
 };
 
 static struct life_share *
-share_of(struct seeing *s, uint32_t uid)
+share_of_user(struct seeing *s, uint32_t uid)
 {
 	struct user_share *v;
 	size_t i;
@@ -109,7 +109,7 @@ keep_rest(const struct leases *ls, struct lease *l)
 }
 
 static int
-undo(struct leases *ls, struct lease *l, struct why *why)
+undo_acts(struct leases *ls, struct lease *l, struct why *why)
 {
 	if (acts_undo(ls, l, why) == 0)
 		return 0;
@@ -131,7 +131,7 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 int
 leases_remove(struct leases *ls, struct lease *l, struct why *why)
 {
-	if (undo(ls, l, why) == -1)
+	if (undo_acts(ls, l, why) == -1)
 		return -1;
 	/* one that was never written has no file */
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
@@ -158,7 +158,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo(ls, l, &stuck) == -1)
+	if (undo_acts(ls, l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    gate_lock_remove(l, &stuck) == -1)
@@ -173,7 +173,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo(ls, l, &stuck) == -1)
+	if (undo_acts(ls, l, &stuck) == -1)
 		return false;
 	/* told of before it is gone: better twice than never */
 	return (l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) && remove_files(ls, l, &stuck) == 0;
@@ -274,7 +274,7 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 
 		if (l->judged)
 			continue;
-		if ((share = share_of(seeing, l->uid)) == NULL)
+		if ((share = share_of_user(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);
 		fate = end_if_over(ls, l, seeing, share, audit);
 		*again = *again || fate == FATE_DRAINED;
@@ -322,7 +322,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	if (tell == NULL)
 		return l->state == LEASE_HELD ? leases_remove(ls, l, why) : 1;
 	if (l->users == 0 || l->nodes == 0) {
-		if (undo(ls, l, why) == -1)
+		if (undo_acts(ls, l, why) == -1)
 			return -1;
 	} else {
 		if (leases_drain(ls, l, why) == -1)

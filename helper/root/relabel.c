@@ -54,7 +54,7 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 }
 
 static int
-begin(struct relabelling *r, struct why *why)
+begin_relabelling(struct relabelling *r, struct why *why)
 {
 	r->begun = clock_ms();
 	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
@@ -62,7 +62,7 @@ begin(struct relabelling *r, struct why *why)
 
 /* In what is left of the time until «ms» after the first one was begun. */
 static int
-go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
+go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
 {
 	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -104,10 +104,10 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 		if (n == LABEL_FOLDERS_MAX)
 			return refuse(why, WHY_CONFIG, "folder %s: of one container %d folders can be relabelled, and it has more",
 			    m->source, LABEL_FOLDERS_MAX);
-		if (r->begun == 0 && begin(r, why) == -1)
+		if (r->begun == 0 && begin_relabelling(r, why) == -1)
 			return -1;
 		if (verb == LABEL_LOOK || r->wrong[n] > 0)
-			ret = go_through(r, m, n, verb, ms, why);
+			ret = go_through_one(r, m, n, verb, ms, why);
 		n++;
 	}
 	return ret;

@@ -1,4 +1,4 @@
-/* See strays.h.  Believes what the kernel shows of processes; opens no node. */
+/* See strays.h.  Goes by what the kernel shows of processes; opens no node. */
 #include "strays.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "host.h"
 #include "looker.h"
 
-/* GPUs that are looked for, and the nodes that are each one's own; gpu[i] says whose node[i] is. */
+/* The GPUs that are looked for, and the nodes that are one GPU's own; node[i] is a node of held[gpu[i]]. */
 struct sought {
 	struct held_gpu *held;
 	size_t n;
@@ -85,7 +85,7 @@ find_holders(const struct sought *s, struct strays *out, struct why *why)
 	return 0;
 }
 
-/* Of a spec that can't be used nothing is granted, be the GPU looked for here or not. */
+/* Where a CDI spec can't be used, nothing is granted by it, so that its nodes need not be looked for. */
 static void
 find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,
     const struct gpu_rule *rule, struct driver_nodes *more)

@@ -67,7 +67,7 @@ wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, 
 }
 
 int
-take_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
@@ -113,7 +113,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	if (picking_begin(k, p, true, &f->why) == -1 || take_gpus(p, k, strays, f) == -1 ||
+	if (picking_begin(k, p, true, &f->why) == -1 || take_free_gpus(p, k, strays, f) == -1 ||
 	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
 	    label_admit(&p->label, ls, l, &f->why) == -1)
 		return -1;

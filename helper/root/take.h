@@ -34,7 +34,7 @@ void picking_end(struct picking *k);
  * Picks the GPUs alone: into the plan's picks, and the lease's GPUs and nodes.  strays: GPUs that are not to be had, or
  * NULL.  -1 with *f: there are too few, where f->waits is true the request has a place in the queue.
  */
-int take_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
+int take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
  * Once the lease is written: sees that no container has one of those picks open that the lease has for itself alone.

@@ -34,7 +34,7 @@ check_hardlinks(struct why *why)
 	    "sysctl fs.protected_hardlinks=1");
 }
 
-/* Of one user's helpers one at a time is at it: they would be in the way of all others, with what each needs. */
+/* One helper of a user labels at a time: many of them could take up what all other users need. */
 static int
 stand_in_line(const struct peer *p, int *line, struct why *why)
 {
@@ -60,7 +60,7 @@ begin_relabelling(struct relabelling *r, struct why *why)
 	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
 }
 
-/* In what is left of the time until «ms» after the first one was begun. */
+/* Goes through one folder, within "ms" milliseconds from when the first one was begun. */
 static int
 go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
@@ -78,7 +78,7 @@ go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t numbe
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
 		return refuse(why, WHY_CONFIG, "folder %.200s...: a path that is too long", m->source);
-	/* what it names was found by folders.c, and no one but root can have it name another since */
+	/* folders.c has found where this path leads, and only root can change that since */
 	end_after(STUCK_MS);
 	if (root != -1)
 		fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY);
@@ -88,7 +88,7 @@ go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t numbe
 	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[number], why);
 }
 
-/* All that are to be labelled: the first time to look, then those in which something is wrong. */
+/* Goes through all folders that are to be labelled: to look at them, or to change those with wrong labels. */
 static int
 go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
 {

@@ -26,6 +26,8 @@ HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-o
        $(call try,-fstack-clash-protection) $(call try,-fcf-protection=full) \
        $(call try,-ftrivial-auto-var-init=zero) $(call try,-fzero-call-used-regs=used-gpr) \
        $(call try,-fstrict-flex-arrays=3)
+# the linker leaves out of the helper what nothing in it calls
+SECTIONS = -ffunction-sections -fdata-sections
 FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
        -DGPUHELPER_RUNDIR='"$(RUNSTATE)/gpuhelper"' -DGPUHELPER_LOGDIR='"$(LOCALSTATE)/log/gpuhelper"' \
@@ -45,7 +47,7 @@ endif
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 # by both names of a target: a build with B=/whole/path is one of the same files
 CPPDEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
-ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
+ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
 PKGS := libconfig jansson libudev libselinux libsystemd nettle hogweed yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
@@ -76,7 +78,7 @@ $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) 
 STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -Wl,-Map=$@.map -o $@ $^
 
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')

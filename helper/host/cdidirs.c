@@ -255,26 +255,6 @@ cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_
 	return add_entries(r) == -1 || drop_overridden(r) == -1 ? refuse_nomem(why) : 0;
 }
 
-void
-cdi_registry_free(struct cdi_registry *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->files; i++) {
-		free(r->file[i].path);
-		free(r->file[i].text);
-		cdi_free(&r->file[i].spec);
-		cdi_faults_free(&r->file[i].faults);
-		strlist_free(&r->file[i].problems);
-	}
-	for (i = 0; i < r->entries; i++)
-		free(r->entry[i].name);
-	free(r->file);
-	free(r->entry);
-	strlist_free(&r->problems);
-	*r = (struct cdi_registry){ 0 };
-}
-
 const struct cdi_entry *
 cdi_registry_find(const struct cdi_registry *r, const char *name)
 {

@@ -46,30 +46,6 @@ mount_line(char *line, struct mount *out)
 	return true;
 }
 
-bool
-mount_has_option(const struct mount *m, const char *name)
-{
-	const char *o = m->options;
-	size_t n;
-
-	for (; *o != '\0'; o += n, o += *o == ',')
-		if ((n = strcspn(o, ",")) == strlen(name) && strncmp(o, name, n) == 0)
-			return true;
-	return false;
-}
-
-const char *
-mount_type(struct mount *m)
-{
-	char *word = m->rest != NULL ? strtok_r(m->rest, " ", &m->rest) : NULL;
-
-	/* a «-» ends the optional fields, and the type follows */
-	while (word != NULL && strcmp(word, "-") != 0)
-		word = strtok_r(NULL, " ", &m->rest);
-	word = word != NULL ? strtok_r(NULL, " ", &m->rest) : NULL;
-	return word != NULL ? word : "";
-}
-
 int
 mounts_any(int proc, const char *task, mount_test *test, void *ctx)
 {

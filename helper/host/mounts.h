@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 /* statx(2) tells the id of a mount with this flag; older headers lack it. */
 #ifndef STATX_MNT_ID

@@ -1,7 +1,6 @@
 /* See record.h. Reads the clock, and no file. */
 #include "record.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "../pure/jsonout.h"

@@ -6,7 +6,6 @@
  */
 #include "udev.h"
 
-#include <errno.h>
 #include <libudev.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* See auditchain.h. Assumes that others may have written the log's lines. */
 #include "auditchain.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lines.h"

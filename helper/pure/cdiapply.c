@@ -5,7 +5,6 @@
 #include "cdiapply.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"

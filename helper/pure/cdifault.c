@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "text.h"
 
@@ -33,50 +32,4 @@ cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t co
 	va_end(ap);
 	text_printable(v->text, sizeof(v->text), text);
 	text_printable(v->path, sizeof(v->path), path);
-}
-
-static bool
-comes_before(const struct cdi_fault *a, const struct cdi_fault *b)
-{
-	return a->line != b->line ? a->line < b->line : a->column < b->column;
-}
-
-void
-cdi_faults_sort(struct cdi_faults *f)
-{
-	struct cdi_fault x;
-	size_t i, j;
-
-	for (i = 1; i < f->n; i++) {
-		x = f->v[i];
-		for (j = i; j > 0 && comes_before(&x, &f->v[j - 1]); j--)
-			f->v[j] = f->v[j - 1];
-		f->v[j] = x;
-	}
-}
-
-const char *
-cdi_layer_name(enum cdi_layer layer)
-{
-	static const char *const names[] = { [CDI_INVALID] = "invalid", [CDI_UNSAFE] = "unsafe", [CDI_WARNING] = "warning" };
-
-	return names[layer];
-}
-
-void
-cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
-{
-	char place[32] = "";
-
-	if (v->line != 0)
-		snprintf(place, sizeof(place), "%u:%u: ", v->line, v->column);
-	snprintf(out, size, "%s%s%s%s%s%s", place, v->layer != CDI_INVALID ? cdi_layer_name(v->layer) : "",
-	    v->layer != CDI_INVALID ? ": " : "", v->path, v->path[0] != '\0' ? ": " : "", v->text);
-}
-
-void
-cdi_faults_free(struct cdi_faults *f)
-{
-	free(f->v);
-	*f = (struct cdi_faults){ 0 };
 }

@@ -3,7 +3,6 @@
  * options mean. Engines mount as root, each with options of its own, so only options known to be harmless are
  * allowed.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cdi.h"
@@ -121,19 +120,6 @@ cdi_target_wrong(const struct cdi_mount *m)
 	return NULL;
 }
 
-/* The last word counts, as it does for runtimes. */
-bool
-cdi_mount_writable(const struct cdi_mount *m)
-{
-	bool writable = false;
-	size_t i;
-
-	for (i = 0; i < m->options.n; i++)
-		if (strcmp(m->options.v[i], "rw") == 0 || strcmp(m->options.v[i], "ro") == 0)
-			writable = m->options.v[i][1] == 'w';
-	return writable;
-}
-
 /*
  * Why a device is dangerous by its number: the host's memory, disks or console, whatever its name (Linux's
  * devices.txt).
@@ -155,30 +141,5 @@ cdi_host_device(char type, int64_t major, int64_t minor)
 	for (i = 0; type != 'b' && i < sizeof(chars) / sizeof(chars[0]); i++)
 		if (chars[i].major == major && minor >= chars[i].first && minor <= chars[i].last)
 			return chars[i].what;
-	return NULL;
-}
-
-/* The same by name, for a spec without numbers; also for a directory of such nodes. */
-const char *
-cdi_host_node(const char *path)
-{
-	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", "uinput",
-		"tpm0", "tpmrm0", NULL };
-	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
-		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", "rbd",
-		"drbd", "bcache", "dasd", "ublk", "cciss/", NULL };
-	size_t i, n;
-
-	if (!text_starts(path, "/dev/"))
-		return NULL;
-	path += 5;
-	if (text_among(path, names))
-		return "the host's memory, log or console";
-	for (i = 0; prefixes[i] != NULL; i++) {
-		n = strlen(prefixes[i]);
-		if (text_starts(path, prefixes[i]) || (prefixes[i][n - 1] == '/' && strlen(path) == n - 1 &&
-		    strncmp(path, prefixes[i], n - 1) == 0))
-			return "a disk, a console or the processor's registers";
-	}
 	return NULL;
 }

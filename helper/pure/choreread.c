@@ -2,7 +2,6 @@
 #include "choreread.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool

@@ -20,8 +20,8 @@ gpu_words(struct lines *s, void *member)
 		s->failed = true;
 }
 
-static bool
-all_lines(struct lines *s, struct drained *d)
+bool
+drained_lines(struct lines *s, struct drained *d)
 {
 	uint32_t version = VERSION;
 
@@ -33,26 +33,13 @@ all_lines(struct lines *s, struct drained *d)
 	return lines_finish(s);
 }
 
-char *
-drained_encode(const struct drained *d)
-{
-	struct drained out = *d;
-	struct buf b = { 0 };
-	struct lines s = { .out = &b };
-
-	if (all_lines(&s, &out) && !b.failed)
-		return b.p;
-	buf_free(&b);
-	return NULL;
-}
-
 int
 drained_decode(const char *text, size_t len, struct drained *d, struct why *why)
 {
 	struct lines s = { .at = text, .end = text + len };
 
 	*d = (struct drained){ 0 };
-	if (all_lines(&s, d))
+	if (drained_lines(&s, d))
 		return 0;
 	drained_free(d);
 	return s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no list of drained GPUs of this version");
@@ -63,15 +50,4 @@ drained_free(struct drained *d)
 {
 	free(d->v);
 	*d = (struct drained){ 0 };
-}
-
-const struct drained_gpu *
-drained_find(const struct drained *d, const struct held_gpu *g)
-{
-	size_t i;
-
-	for (i = 0; i < d->n; i++)
-		if (held_overlaps(&d->v[i].gpu, g))
-			return &d->v[i];
-	return NULL;
 }

@@ -30,6 +30,9 @@ struct drained {
 char *drained_encode(const struct drained *d);
 /* Reads the text. 0, or -1 with *why, and *d empty. The caller calls drained_free() in any case. */
 int drained_decode(const char *text, size_t len, struct drained *d, struct why *why);
+/* As lines (lines.h): writes the list, or reads it back.  False: it is no list of this version, or no memory. */
+bool drained_lines(struct lines *s, struct drained *d);
+
 void drained_free(struct drained *d);
 #define autodrained __attribute__((cleanup(drained_free)))
 

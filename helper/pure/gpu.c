@@ -22,19 +22,6 @@ gpu_vendor_name(enum gpu_vendor v)
 }
 
 bool
-gpu_vendor_parse(const char *name, enum gpu_vendor *v)
-{
-	unsigned i;
-
-	for (i = 0; i < GPU_VENDORS; i++)
-		if (strcmp(name, vendor_names[i]) == 0) {
-			*v = (enum gpu_vendor)i;
-			return true;
-		}
-	return false;
-}
-
-bool
 gpu_capability_parse(const char *name, unsigned *bit)
 {
 	static const char *const names[] = {

@@ -2,7 +2,6 @@
 #include "gpubound.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"

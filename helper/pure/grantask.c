@@ -1,8 +1,6 @@
 /* See grantask.h. */
 #include "grantask.h"
 
-#include <stdlib.h>
-
 #include "inventorylines.h"
 #include "table.h"
 
@@ -72,18 +70,4 @@ grant_ask_lines(struct lines *t, struct grant_ask *a)
 	word_u32(t, &a->files);
 	policy_set_lines(t, &a->policies);
 	host_lines(t, a);
-}
-
-void
-grant_ask_free(struct grant_ask *a)
-{
-	const char *text[] = { a->who.user, a->gpus, a->folders, a->cuda_visible, a->rocr_visible };
-	size_t i;
-
-	for (i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-		free((char *)(uintptr_t)text[i]);
-	known_free(&a->known);
-	policy_set_free(&a->policies);
-	inventory_free(&a->inventory);
-	*a = (struct grant_ask){ .gpus = NULL };
 }

@@ -21,5 +21,6 @@ bool held_folders_meet(const struct held_folder *a, const struct held_folder *b)
 /* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
 void held_folder_words(struct lines *s, struct held_folder *f);
 void held_folder_free(struct held_folder *f);
+#define autoheldfolder __attribute__((cleanup(held_folder_free)))
 
 #endif

@@ -85,23 +85,6 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 	}
 }
 
-void
-judge_ask_free(struct judge_ask *a)
-{
-	size_t i;
-
-	for (i = 0; i < a->issuers; i++) {
-		free(a->issuer[i].url);
-		free(a->issuer[i].audience);
-		free(a->issuer[i].keys);
-	}
-	free(a->issuer);
-	grant_ask_free(&a->grant);
-	found_keys_free(a->keys, a->issuers);
-	free(a->text);
-	*a = (struct judge_ask){ .verb = a->verb };
-}
-
 static void
 claims_lines(struct lines *t, struct token_claims *c)
 {

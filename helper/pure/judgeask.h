@@ -58,6 +58,7 @@ void judge_ask_free(struct judge_ask *a);	/* one that was read */
 
 void judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a);
 void judge_answer_free(struct judge_answer *a);
+#define autojudgeanswer __attribute__((cleanup(judge_answer_free)))
 
 /*
  * Checks that it can be an answer to that question, about a token or JSON; whether it is right only the judge

@@ -143,6 +143,7 @@ lease_add_folder(struct lease *l, struct held_folder *f)
 	}
 	l->folder = v;
 	v[l->folders++] = *f;
+	*f = (struct held_folder){ 0 };
 	return true;
 }
 
@@ -157,6 +158,7 @@ lease_add_way(struct lease *l, struct way *w)
 	}
 	l->way = v;
 	v[l->ways++] = *w;
+	*w = (struct way){ 0 };
 	return true;
 }
 
@@ -372,23 +374,6 @@ lease_copy(const struct lease *from, struct lease *to, struct why *why)
 	memcpy(to->key, from->key, sizeof(to->key));
 	memcpy(to->name, from->name, sizeof(to->name));
 	return ret;
-}
-
-bool
-lease_wants(const struct lease *l, const struct chore *c)
-{
-	size_t i;
-
-	if (!l->pauses)
-		return false;
-	if (c->kind != CHORE_OPEN)
-		/* a chore that nobody is named for takes away what nobody may have */
-		return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_GIVEN_BACK) &&
-		    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));
-	for (i = 0; i < l->pausing.execs; i++)
-		if (process_id_same(&l->pausing.exec[i], &c->by))
-			return l->state == LEASE_HELD;
-	return false;
 }
 
 bool

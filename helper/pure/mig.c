@@ -1,45 +1,9 @@
 /* See mig.h. */
 #include "mig.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "text.h"
-
-#define NUMBER_MAX 99
-
-bool
-mig_dir_parse(const char *name, const char *prefix, uint32_t *number)
-{
-	size_t n = strlen(prefix);
-
-	return strncmp(name, prefix, n) == 0 && text_u32(name + n, 0, NUMBER_MAX, number);
-}
-
-int
-mig_access_parse(const char *text, uint32_t *minor, struct why *why)
-{
-	static const char key[] = "DeviceFileMinor:";
-	const char *line = text, *value;
-	char digits[16];
-	size_t n;
-
-	while (line != NULL && strncmp(line, key, sizeof(key) - 1) != 0)
-		if ((line = strchr(line, '\n')) != NULL)
-			line++;
-	if (line != NULL) {
-		value = line + sizeof(key) - 1;
-		value += strspn(value, " \t");
-		n = strcspn(value, "\n");
-		if (n < sizeof(digits)) {
-			memcpy(digits, value, n);
-			digits[n] = '\0';
-			if (text_u32(digits, 0, (1U << 20) - 1, minor))
-				return 0;
-		}
-	}
-	return refuse(why, WHY_IO, "has no DeviceFileMinor");
-}
 
 static unsigned
 next_number(const char **p)
@@ -58,7 +22,7 @@ mig_part_order(const char *part)
 
 	if (*part == '\0')
 		return 0;
-	order = 1 + next_number(&part) * (NUMBER_MAX + 2);
+	order = 1 + next_number(&part) * (MIG_NUMBER_MAX + 2);
 	if (*part++ == ':')
 		order += 1 + next_number(&part);
 	return order;
@@ -73,17 +37,5 @@ mig_name_split(const char *name, const char *part, char *base, size_t size)
 		return false;
 	memcpy(base, name, n - tail);
 	base[n - tail] = '\0';
-	return true;
-}
-
-bool
-mig_name_shorten(char *name)
-{
-	char *colon = strrchr(name, ':');
-	uint32_t n;
-
-	if (colon == NULL || colon == name || !text_u32(colon + 1, 0, NUMBER_MAX, &n))
-		return false;
-	*colon = '\0';
 	return true;
 }

@@ -11,6 +11,8 @@
 
 #include "why.h"
 
+#define MIG_NUMBER_MAX 99	/* of a GPU instance or a compute instance */
+
 /* Parses a directory's name: prefix («gi», «ci») and a number below 100. */
 bool mig_dir_parse(const char *name, const char *prefix, uint32_t *number);
 

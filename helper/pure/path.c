@@ -1,7 +1,6 @@
 /* See path.h. Compares text only, and must never look at a file system. */
 #include "path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -57,30 +56,6 @@ bool
 path_related(const char *a, const char *b)
 {
 	return path_at_or_beneath(a, b) || path_at_or_beneath(b, a);
-}
-
-char *
-path_cleaned(const char *path)
-{
-	char *out = malloc(strlen(path) + 2);
-	size_t n, o = 0;
-
-	for (; out != NULL; path += n) {
-		path += strspn(path, "/");
-		if ((n = strcspn(path, "/")) == 0)
-			break;
-		if (n == 2 && strncmp(path, "..", n) == 0) {
-			while (o > 0 && out[--o] != '/')
-				;
-		} else if (n != 1 || *path != '.') {
-			out[o++] = '/';
-			memcpy(out + o, path, n);
-			o += n;
-		}
-	}
-	if (out != NULL)
-		out[o] = '\0';
-	return out;
 }
 
 unsigned

@@ -1,9 +1,7 @@
 /* See pausing.h. */
 #include "pausing.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "text.h"
 

@@ -40,12 +40,6 @@ policy_free(struct policy *p)
 	*p = (struct policy){ 0 };
 }
 
-const char *
-gpu_rule_vendor(const struct gpu_rule *r)
-{
-	return r->kind != NULL ? r->kind : gpu_vendor_name(r->vendor);
-}
-
 unsigned
 gpu_rule_vendors(const struct gpu_rule *r)
 {

@@ -1,7 +1,6 @@
 /* See edits.h: decodes what the helper wrote, with the asker's rights. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "choreread.h"

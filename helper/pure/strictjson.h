@@ -3,7 +3,6 @@
 #define GPUHELPER_PURE_STRICTJSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "why.h"

@@ -1,8 +1,6 @@
 /* See watchjson.h. */
 #include "watchjson.h"
 
-#include <stdlib.h>
-
 /*
  * jansson 2.14 ignores a failure to grow a string's buffer: the string loses a character, and parsing goes on
  * («https://ci.example.org» was read as «https://ci.exaple.org»). A result for which memory ran short must

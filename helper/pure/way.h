@@ -35,5 +35,6 @@ bool way_same(const struct way *a, const struct way *b);
 /* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
 void way_words(struct lines *s, struct way *w);
 void way_free(struct way *w);
+#define autoway __attribute__((cleanup(way_free)))
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * See acts.h.  Reads only what the leases say and the nodes that they name;
- * must never touch a node that is not, by its number, the one that was granted.
+ * See acts.h.  Goes by the leases alone.  Must never touch a node whose device number is not the one that was granted.
  */
 #include "acts.h"
 
@@ -45,7 +44,7 @@ name_in(const struct act *a)
 }
 
 static void
-add_name(struct acl_names *out, struct acl_name name)
+add_acl_name(struct acl_names *out, struct acl_name name)
 {
 	if (!acl_name_among(out->v, out->n, name) && out->n < sizeof(out->v) / sizeof(out->v[0]))
 		out->v[out->n++] = name;
@@ -65,7 +64,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 			a = &ls->v[i]->act[k];
 			if (!is_entry(a) || !act_same_node(a, node))
 				continue;
-			add_name(out, name_in(a));
+			add_acl_name(out, name_in(a));
 			*mask = a->mask;
 		}
 	}
@@ -73,7 +72,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 
 /* Nodes. */
 
-/* Whoever did something to the same nodes has to be known, to do or undo anything there. */
+/* Reads the leases that have acts on the same nodes: to do or undo anything there, these have to be known. */
 static int
 read_sharers(struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -92,8 +91,8 @@ staging_name(const struct act *a, char out[48])
 }
 
 /*
- * Another one is there.  If that was made for another lease, which had planned it as well, it is this one's too,
- * and goes with the last of them; what someone else made is his.
+ * A node was there first.  If it was made for another lease, this lease shares it, and it is removed with the last of
+ * them; if somebody else made it, it stays.
  */
 static int
 share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, const char *name, struct why *why)
@@ -111,7 +110,10 @@ share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, con
 	return leases_write(ls, l, why);
 }
 
-/* A node that has its mode and owner from its first moment under its name, and whose inode is written down by then. */
+/*
+ * Makes the node under another name first, so that it has its mode and owner, and its inode is written into the lease,
+ * before anybody finds it under its own name.
+ */
 static int
 make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
 {
@@ -173,7 +175,7 @@ unmake_node(const struct act *a, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	/* nvidia-modprobe may have put another one in its place, which is not ours to remove */
+	/* nvidia-modprobe may have put a node of its own in its place, which must stay */
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(a->major, a->minor) || st.st_ino != a->inode)
 		return 0;
 	if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
@@ -183,7 +185,7 @@ unmake_node(const struct act *a, struct why *why)
 
 /* ACL entries. */
 
-/* All entries of ours on the node of «a», which is one of l's, but for that one. */
+/* All entries that gpuhelper has set on the node of an act of l's, other than that act's own. */
 static void
 ours_besides(const struct leases *ls, const struct lease *l, const struct act *a, struct acl_names *ours)
 {
@@ -193,22 +195,19 @@ ours_besides(const struct leases *ls, const struct lease *l, const struct act *a
 	acts_of_others(ls, l, a, ours, &ignored);
 	for (i = 0; i < l->acts; i++)
 		if (&l->act[i] != a && is_entry(&l->act[i]) && act_same_node(&l->act[i], a))
-			add_name(ours, name_in(&l->act[i]));
+			add_acl_name(ours, name_in(&l->act[i]));
 }
 
 static int
 allow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
+	autoclose int fd = -1;
 	struct acl_names ours;
 	struct stat st;
-	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
-	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
-		return -1;
-	ret = node_acl_add(fd, a->path, name_in(a), &ours, why);
-	close(fd);
-	return ret;
+	return (fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0 ? -1 :
+	    node_acl_add(fd, a->path, name_in(a), &ours, why);
 }
 
 /* Labels. */
@@ -216,12 +215,10 @@ allow(const struct leases *ls, const struct lease *l, const struct act *a, struc
 static int
 relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why *why), struct why *why)
 {
-	autoclose int fd = -1;
 	struct stat st;
+	autoclose int fd = node_pin(a->path, a->major, a->minor, &st, why);
 
-	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
-		return -1;
-	return how(fd, a, why);
+	return fd < 0 ? -1 : how(fd, a, why);
 }
 
 int
@@ -232,7 +229,7 @@ acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 
 	if (read_sharers(ls, l, why) == -1)
 		return -1;
-	/* each for itself: a node that is gone does not keep the others from being mended */
+	/* goes on after a failure: a node that is gone must not keep the others from being mended */
 	for (i = 0; i < l->acts; i++)
 		if ((is_entry(&l->act[i]) && allow(ls, l, &l->act[i], why) == -1) ||
 		    (l->act[i].kind == ACT_LABEL && relabel(&l->act[i], label_set, why) == -1))
@@ -243,27 +240,25 @@ acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 static int
 disallow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
+	autoclose int fd = -1;
 	struct acl_names ours;
 	struct stat st;
-	int fd, ret;
 
 	ours_besides(ls, l, a, &ours);
-	/* a node that is not there, or is another one by now, has no entry of ours */
+	/* a node that is gone, or was replaced, has no entry of ours */
 	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
-	ret = node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
-	close(fd);
-	return ret;
+	return node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
 }
 
 static int
-undo(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+undo_act(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
 	char now[40];
 
 	/*
-	 * The node that it was done to is there, but not to be seen from here: that is no trouble that is over, but where the
-	 * lease is of another boot; what was done then is gone with the devtmpfs of then.
+	 * Something is mounted over the node here, so that its state can't be seen: the act is not undone, then.  Only where
+	 * the lease is of another boot is nothing left to undo, since devtmpfs was made anew.
 	 */
 	if (hostview_compare(a->path, WHY_IO, why) == -1)
 		return boot_id(now) && strcmp(l->boot, now) != 0 ? 0 : -1;
@@ -271,7 +266,7 @@ undo(const struct leases *ls, const struct lease *l, const struct act *a, struct
 	case ACT_MAKE_NODE:
 		return unmake_node(a, why);
 	case ACT_LABEL:
-		/* a node that is not there, or is another one by now, has no label of ours */
+		/* a node that is gone, or was replaced, has no label of ours */
 		return relabel(a, label_reset, why) == -1 && why->code != WHY_ABSENT ? -1 : 0;
 	default:
 		return disallow(ls, l, a, why);
@@ -286,11 +281,11 @@ acts_undo(struct leases *ls, struct lease *l, struct why *why)
 
 	if (read_sharers(ls, l, why) == -1)
 		return -1;
-	/* each for itself, the last first: one that can't be undone now keeps no other */
+	/* the last first, and on after a failure: one that can't be undone now must not keep the others */
 	while (i-- > 0) {
 		const struct act *a = &l->act[i];
 
-		if (acts_shared(ls, l, a) == NULL && undo(ls, l, a, why) == -1) {
+		if (acts_shared(ls, l, a) == NULL && undo_act(ls, l, a, why) == -1) {
 			ret = -1;
 			continue;
 		}
@@ -304,10 +299,10 @@ acts_undo(struct leases *ls, struct lease *l, struct why *why)
 /* Trouble. */
 
 static bool
-say(struct strlist *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+add_trouble(struct strlist *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static bool
-say(struct strlist *out, const char *fmt, ...)
+add_trouble(struct strlist *out, const char *fmt, ...)
 {
 	char line[256];
 	va_list ap;
@@ -329,15 +324,15 @@ entry_trouble(int fd, const struct act *a, struct strlist *out)
 
 	if (a->kind == ACT_LABEL) {
 		if (!selinux_label_of(fd, now))
-			return say(out, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
-		return strcmp(now, a->label) == 0 || say(out, "%s has the SELinux label %s and not %s any more: gpuhelperctl "
+			return add_trouble(out, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
+		return strcmp(now, a->label) == 0 || add_trouble(out, "%s has the SELinux label %s and not %s any more: gpuhelperctl "
 		    "reapply", a->path, now, a->label);
 	}
 	if (node_acl_look(fd, a->path, name_in(a), &state, &mask, &why) == -1)
-		return say(out, "%s", why.text);
+		return add_trouble(out, "%s", why.text);
 	if (state == ACL_IS_EFFECTIVE)
 		return true;
-	return say(out, "%s: the ACL entry of %s %u %s: gpuhelperctl reapply", a->path, kind, a->id,
+	return add_trouble(out, "%s: the ACL entry of %s %u %s: gpuhelperctl reapply", a->path, kind, a->id,
 	    state == ACL_IS_ABSENT ? "is gone" : state == ACL_IS_MASKED ? "is masked (a chmod does that)" :
 	    "was changed by someone");
 }
@@ -348,15 +343,15 @@ mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct st
 	uint32_t mode;
 
 	if (!node_mode(fd, st, &mode))
-		return say(out, "%s: its ACL can't be read", n->path);
+		return add_trouble(out, "%s: its ACL can't be read", n->path);
 	if (n->mode == LEASE_MODE_UNKNOWN)
 		return true;
 	if ((mode & ~n->mode & 06) != 0)
-		return say(out, "%s is open to every user of the host (mode %04o, was %04o when it was granted): chmod o= %s",
+		return add_trouble(out, "%s is open to every user of the host (mode %04o, was %04o when it was granted): chmod o= %s",
 		    n->path, mode, n->mode, n->path);
 	if (mode != n->mode || st->st_uid != n->uid || st->st_gid != n->gid)
-		return say(out, "%s was changed since it was granted (mode %04o, owner %u:%u; was %04o, %u:%u): the container "
-		    "may be shut out", n->path, mode, st->st_uid, st->st_gid, n->mode, n->uid, n->gid);
+		return add_trouble(out, "%s was changed since it was granted (mode %04o, owner %u:%u; was %04o, %u:%u): the "
+		    "container may be shut out", n->path, mode, st->st_uid, st->st_gid, n->mode, n->uid, n->gid);
 	return true;
 }
 
@@ -369,7 +364,7 @@ node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *o
 	size_t i;
 
 	if ((fd = node_pin(n->path, n->major, n->minor, &st, &why)) < 0)
-		return say(out, "%s", why.text);
+		return add_trouble(out, "%s", why.text);
 	for (i = 0; i < l->acts; i++)
 		if (l->act[i].kind != ACT_MAKE_NODE && strcmp(l->act[i].path, n->path) == 0 &&
 		    !entry_trouble(fd, &l->act[i], out))
@@ -377,7 +372,7 @@ node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *o
 	return mode_trouble(fd, n, &st, out);
 }
 
-/* The nodes that several GPUs share are only in the acts. */
+/* A node that several GPUs share is not among the lease's nodes, only among its acts. */
 static bool
 is_own_node(const struct lease *l, const char *path)
 {

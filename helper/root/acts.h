@@ -1,7 +1,7 @@
 /*
- * What is done to the host for a lease (struct act): planned, done, done again
- * after something reset a node, undone.  All of it under the lock of the leases,
- * and written into the lease before it is done.
+ * The acts of a lease (struct act): what is done to nodes of the host for its container.  They are done, done again
+ * after something reset a node, and undone; always under the lock of the leases, and each is written into the lease
+ * before it is done.
  */
 #ifndef GPUHELPER_ROOT_ACTS_H
 #define GPUHELPER_ROOT_ACTS_H
@@ -9,40 +9,37 @@
 #include "acl.h"
 #include "leaselist.h"
 
-/*
- * The two that only look take it that the leases with acts on that node were read
- * (leases_read()); the others read them.
- */
+/* The first two need the leases that have acts on the node to have been read (leases_read()); the others read them. */
 
-/* The entries that leases other than «l» have on the node of an act; *mask as before the first of them. */
+/* The ACL entries that other leases than "l" have on the node of an act; *mask: as it was before the first of them. */
 void acts_of_others(const struct leases *ls, const struct lease *l, const struct act *node, struct acl_names *out,
     int *mask);
 
-/* An act of another lease that is the same; NULL if there is none. */
+/* The same act of another lease; NULL: there is none. */
 const struct act *acts_shared(const struct leases *ls, const struct lease *l, const struct act *a);
 
-/* How a node is born. */
+/* The mode and owner that a new node gets. */
 struct birth {
 	uint32_t mode, uid, gid;
 };
 
 /*
- * Makes the nodes of l's acts.  One that someone else makes meanwhile is left
- * alone, by acts_undo() too; one that was made for another lease goes with the last
- * of them.  -1 with *why; what was done is to be undone.
+ * Makes the nodes of l's acts.  A node that somebody else makes meanwhile is left alone, also by acts_undo(); one that
+ * was made for another lease is removed with the last lease that needs it.  -1 with *why: what was done is to be
+ * undone.
  */
 int acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
 
-/* Sets l's ACL entries and labels, each if it is not there as it should be.  -1 with *why. */
+/* Sets those of l's ACL entries and labels that are not as they should be.  -1 with *why, after all were tried. */
 int acts_allow(struct leases *ls, const struct lease *l, struct why *why);
 
 /*
- * Undoes l's acts, but for what another lease has done too, and takes them out
- * of *l.  -1 with *why where something could not be undone: that stays in *l.
+ * Undoes l's acts, except those that another lease has too, and removes them from *l.  -1 with *why: some could not be
+ * undone, and stay in *l.
  */
 int acts_undo(struct leases *ls, struct lease *l, struct why *why);
 
-/* What of l's nodes is no more as it was granted, a line each. */
+/* Adds a line for whatever about l's nodes is not as it was granted.  False: no memory. */
 bool acts_trouble(const struct lease *l, struct strlist *out);
 
 #endif

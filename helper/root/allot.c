@@ -1,12 +1,14 @@
 /*
- * See allot.h.  Called under the lock of the leases; touches nothing, only
- * brings together what leaselist.c and queue.c read and what pure/pick.c decides.
+ * See allot.h.  Called under the lock of the leases.  Touches nothing: it hands pure/pick.c what leaselist.c and
+ * queue.c have read.
  */
 #include "allot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../pure/cleanup.h"
 
 int
 allot_wants(const struct decision *d, struct waiter *w, struct why *why)
@@ -29,18 +31,18 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 			*h = (struct held_gpu){ .vendor = from->candidate[k]->vendor,
 				.exclusive = from->rule->sharing == SHARING_EXCLUSIVE, .limit = from->rule->share_limit };
 			snprintf(h->pci, sizeof(h->pci), "%s", from->candidate[k]->pci);
-			/* not by the candidates: a policy may name one partition of several */
+			/* by the inventory: the candidates need not be all partitions of a GPU */
 			gpu_part(&d->inventory, from->candidate[k], h->part);
 		}
 	}
 	return 0;
 }
 
-/* Everyone who holds GPUs or has them kept: leases first, then what is withheld, then those who wait before us. */
+/* All GPUs that are not free: held by leases first, then withheld, then kept for requests that came before. */
 struct holdings {
 	struct holding *v;
 	size_t n;
-	struct held_gpu **kept;		/* one for each who waits before */
+	struct held_gpu **kept;		/* the GPUs that are kept, an array for each request that came before */
 	size_t keepers;
 };
 
@@ -55,7 +57,7 @@ holdings_free(struct holdings *h)
 	free(h->v);
 }
 
-/* It, a part of it or what it is a part of: it could not be had besides. */
+/* Is the GPU, a part of it or the one that it is a part of among those kept?  Then it could not be had besides. */
 static bool
 is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 {
@@ -68,8 +70,8 @@ is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 }
 
 /*
- * What the want still lacks is kept closed to those behind, held as it may be:
- * or a stream of them could hold it for ever by turns.
+ * Keeps as many more candidates as the want lacks from later requests, even while others hold these GPUs: otherwise a
+ * stream of later requests could hold them by turns for ever.
  */
 static size_t
 close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, size_t n, size_t max)
@@ -87,21 +89,20 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 }
 
 /*
- * What this waiter would get now is kept for it: in part, too, for it must not starve behind smaller requests, but not
- * from who asks for the last time and has none. Or who comes in time after time, for more than can be had, would starve
- * everyone.
+ * Keeps what this waiter would get now.  With in_part also where that is not all that it wants, so that it does not
+ * starve behind smaller requests.  But a request that asks for the last time, and whose user has no GPU, may take such
+ * a part: otherwise one who keeps asking for more than can be had would starve everyone.
  */
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
 {
-	struct pick *picks = calloc(max, sizeof(*picks));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	struct held_gpu *kept = calloc(2 * max, sizeof(*kept));
 	size_t n = 0, picked = 0, i, k;
 	bool in_full;
 	unsigned has;
 
 	if (picks == NULL || kept == NULL) {
-		free(picks);
 		free(kept);
 		return refuse_nomem(why);
 	}
@@ -113,7 +114,6 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 			has += picks[k].want == i;
 		n = close_rest(&w->want[i], w->want[i].count - has, kept, n, 2 * max);
 	}
-	free(picks);
 	h->kept[h->keepers++] = kept;
 	h->v[h->n++] = (struct holding){ .gpu = kept, .gpus = n };
 	return 0;
@@ -142,7 +142,7 @@ fill_holdings(const struct leases *ls, const struct queue *q, const struct withh
 	return 0;
 }
 
-/* "TEAM/PIPELINE": what could be read in two ways is of no team. */
+/* "TEAM/PIPELINE"; a text that could be read in two ways is of no team. */
 static bool
 is_of_team(const char *pipeline, const char *team)
 {
@@ -152,7 +152,7 @@ is_of_team(const char *pipeline, const char *team)
 	    strchr(pipeline + n + 1, '/') == NULL;
 }
 
-/* A team without a token is what a container claims, and the user tells nothing that he does not know. */
+/* Without a token, the team is only a claim; but then the user is told only of his own containers. */
 bool
 allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who)
 {
@@ -160,7 +160,7 @@ allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *
 	    (who->team != NULL && is_of_team(holder->pipeline, who->team)));
 }
 
-/* The GPU, and who of those that no lease knows of has it open. */
+/* Names a wanted GPU that is open without a lease, and the process that has it open. */
 static bool
 tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 {
@@ -175,7 +175,7 @@ tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 	return false;
 }
 
-/* «ml/train since 2026-11-20T23:06:00Z» for each that holds a candidate. */
+/* Names each lease that holds a candidate: "ml/train since 2026-11-20T23:06:00Z". */
 static int
 refuse_busy(const struct leases *ls, const struct strays *strays, const struct waiter *w, uint32_t uid,
     const struct identity *who, size_t before, struct why *why)
@@ -198,7 +198,7 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 		if (named)
 			buf_printf(&b, " since %s", since);
 	}
-	/* who holds one may have it open: that is no news */
+	/* a holder is expected to have its GPU open, so processes are named only where there is no holder */
 	if (told == 0 && tell_stray(strays, w, &b))
 		told++;
 	if (before > 0)
@@ -208,7 +208,7 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 }
 
 static int
-take_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *why)
+give_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *why)
 {
 	struct edit_node *v = reallocarray(l->node, l->nodes + n + 1, sizeof(*v));
 	size_t i;
@@ -217,7 +217,7 @@ take_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *w
 		return refuse_nomem(why);
 	l->node = v;
 	for (i = 0; i < n; i++) {
-		/* who has another part open holds nothing of this one */
+		/* a node that several GPUs share says nothing about which of them is in use */
 		if (node[i].shared)
 			continue;
 		v[l->nodes] = (struct edit_node){ .major = node[i].major, .minor = node[i].minor };
@@ -233,14 +233,14 @@ allot_further(const struct driver_nodes *more, struct lease *l, struct why *why)
 	size_t i;
 
 	for (i = 0; i < more->n; i++)
-		if (more->own[i] != NULL && take_nodes(l, &more->v[i], 1, why) == -1)
+		if (more->own[i] != NULL && give_nodes(l, &more->v[i], 1, why) == -1)
 			return -1;
 	return 0;
 }
 
-/* The GPU becomes the lease's, with its own nodes. */
+/* Adds the GPU and its own nodes to the lease. */
 static int
-take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why *why)
+give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why *why)
 {
 	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
 
@@ -248,7 +248,7 @@ take(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why 
 		return refuse_nomem(why);
 	l->gpu = v;
 	v[l->gpus++] = *h;
-	return take_nodes(l, g->node, g->nodes, why);
+	return give_nodes(l, g->node, g->nodes, why);
 }
 
 /* 1: there are too few. */
@@ -256,7 +256,7 @@ static int
 pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
     struct allotted *out, size_t max, struct why *why)
 {
-	struct pick *picks = calloc(max, sizeof(*picks));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	const struct gpu_want *from;
 	size_t n = 0, i;
 	int ret = 0;
@@ -268,15 +268,14 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 	for (i = 0; ret == 0 && i < n; i++) {
 		from = &g->gpu[picks[i].want];
 		out[i] = (struct allotted){ from->candidate[picks[i].candidate], from->rule };
-		ret = take(l, &w->want[picks[i].want].candidate[picks[i].candidate], out[i].gpu, why);
+		ret = give_gpu(l, &w->want[picks[i].want].candidate[picks[i].candidate], out[i].gpu, why);
 	}
-	free(picks);
 	return ret;
 }
 
-/* Is one of these GPUs among those that somebody before wants? */
+/* Does a request that came before want one of this lease's GPUs? */
 static bool
-is_wanted(const struct queue *q, size_t before, const struct lease *l)
+is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
 {
 	size_t i;
 
@@ -287,8 +286,8 @@ is_wanted(const struct queue *q, size_t before, const struct lease *l)
 }
 
 /*
- * Does the same user have one of those? He would have each in turn, and starve who waits for two. Root asks for
- * everyone's containers: there it is the pipeline that counts.
+ * Does the same user hold a GPU that a request before wants?  Then he could have one after the other, and starve a
+ * request for two.  Root asks for everyone's containers, so of root's the pipeline is compared, too.
  */
 static bool
 has_one(const struct leases *ls, const struct queue *q, size_t before, const struct lease *of)
@@ -299,13 +298,13 @@ has_one(const struct leases *ls, const struct queue *q, size_t before, const str
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
 		if (l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0) && lease_holds(l) &&
-		    is_wanted(q, before, l))
+		    is_wanted_before(q, before, l))
 			return true;
 	}
 	return false;
 }
 
-/* The GPUs that it wants and that are out of service, and why. */
+/* Names the wanted GPUs that are out of service, and why they are. */
 static int
 refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 {
@@ -327,28 +326,19 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 	    b.p != NULL ? b.p : "no memory to say which");
 }
 
-/* Would there be enough if nobody else were there?  Or nobody is to wait for them.  -1 with *why. */
+/* Would there be enough GPUs if nobody else held any?  If not, waiting is of no use.  -1 with *why. */
 static int
 check_in_service(const struct drained *d, const struct waiter *w, size_t max, struct why *why)
 {
-	struct holding *h;
-	struct pick *picks;
+	autofree struct holding *h = calloc(d->n + 1, sizeof(*h));
+	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	size_t i, n = 0;
-	int ret;
 
-	if (d->n == 0)
-		return 0;
-	h = calloc(d->n, sizeof(*h));
-	picks = calloc(max, sizeof(*picks));
-	for (i = 0; h != NULL && i < d->n; i++)
-		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
 	if (h == NULL || picks == NULL)
-		ret = refuse_nomem(why);
-	else
-		ret = pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
-	free(h);
-	free(picks);
-	return ret;
+		return refuse_nomem(why);
+	for (i = 0; i < d->n; i++)
+		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
+	return d->n == 0 || pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
 }
 
 int
@@ -369,9 +359,9 @@ allot(const struct leases *ls, const struct queue *q, const struct withheld *no,
 	return ret;
 }
 
-/* One of those that the picked one is to get. */
+/* Does the lease hold a node that the container needs for this pick? */
 static bool
-has_node(const struct lease *l, const struct allotted *pick)
+holds_node_of(const struct lease *l, const struct allotted *pick)
 {
 	const struct gpu_node *n;
 	size_t i, k;
@@ -407,8 +397,8 @@ allot_check_nodes(const struct leases *ls, const struct lease *l, const struct a
 		if (!lease_holds(o) || strcmp(o->key, l->key) == 0)
 			continue;
 		for (k = 0; k < l->gpus; k++)
-			/* those who share a GPU share its nodes */
-			if (!has_some_of(o, &l->gpu[k]) && has_node(o, &picks[k]))
+			/* a lease that shares the GPU holds its nodes rightly */
+			if (!has_some_of(o, &l->gpu[k]) && holds_node_of(o, &picks[k]))
 				return refuse(why, WHY_IO, "a node of GPU %s is one that container %.64s holds as another GPU's: see "
 				    "gpuhelperctl devices and status", l->gpu[k].pci, o->id);
 	}

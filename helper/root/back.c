@@ -1,7 +1,6 @@
 /*
- * See back.h.  The way is that of a grant (request, policy, decision, lease, record,
- * acts), but for the identity, which the ended lease remembers, and the token, which
- * is not asked for again.
+ * See back.h.  Goes the way of a grant (call, ruling, plan, record, acts), with two differences: the lease that was
+ * given back remembers the pipeline, and no token is asked for again.
  */
 #include "back.h"
 
@@ -12,16 +11,19 @@
 
 #include "../host/clock.h"
 #include "../host/process.h"
+#include "../pure/cleanup.h"
 #include "acts.h"
 #include "audit.h"
-#include "concern.h"
-#include "decision.h"
 #include "host.h"
 #include "leasewrite.h"
+#include "opening.h"
+#include "plangpus.h"
 #include "reader.h"
 #include "take.h"
 
-/* Is it ours to deal with: given back, or stopped on its way to be had again? */
+/* The container's lease. */
+
+/* Its GPUs were given back, or whoever was about to have them back has stopped half-way. */
 static bool
 may_come_back(const struct lease *l)
 {
@@ -32,83 +34,83 @@ may_come_back(const struct lease *l)
 }
 
 static struct lease *
-find(const struct work *w, const struct leases *ls)
+find_this_lease(const struct call *c, const struct leases *ls)
 {
-	return leases_find(ls, w->peer->asker.uid, w->request->runtime_root, w->request->id);
+	return leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 }
 
-/* The lock, and this container's lease, if it has one. */
+/* Takes the lock, and reads this container's lease, if it has one. */
 static int
-open_own(struct work *w, struct leases *ls)
+open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 {
 	char key[65];
 
-	lease_key(w->peer->asker.uid, w->request->runtime_root, w->request->id, key);
-	return leases_open(ls, w->peer->asker.uid, &w->why) == -1 ? -1 :
-	    leases_read(ls, &(struct concern){ .key = key }, &w->why);
+	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, key);
+	return leases_open(ls, c->peer->asker.uid, why) == -1 ? -1 : leases_read(ls, &(struct concern){ .key = key }, why);
 }
 
-/* The lease as it is now.  1: somebody else deals with it. */
+/* A copy of the lease as it is now.  1: another process is changing it. */
 static int
-read_lease(struct work *w)
+read_this_lease(const struct call *c, struct lease *out, struct why *why)
 {
-	struct leases ls;
-	struct lease *l;
-	int ret;
+	autoleases struct leases ls = LEASES_CLOSED;
+	const struct lease *l;
 
-	if ((ret = open_own(w, &ls)) == 0) {
-		l = find(w, &ls);
-		ret = l == NULL || !may_come_back(l) ? 1 : lease_copy(l, &w->lease, &w->why);
-	}
-	leases_close(&ls);
-	return ret;
+	if (open_with_lease(c, &ls, why) == -1)
+		return -1;
+	l = find_this_lease(c, &ls);
+	return l == NULL || !may_come_back(l) ? 1 : lease_copy(l, out, why);
 }
 
+/* The ruling. */
+
 static int
-judge(struct work *w)
+rule_again(struct ruling *r, const struct lease *l, struct why *why)
 {
 	autobuf struct buf gpus = { 0 };
 
-	if (w->lease.pausing.who == NULL || !identity_unpack(w->lease.pausing.who, &w->known))
-		return refuse(&w->why, WHY_DENIED, "what pipeline it is was too long to be remembered");
-	if (!lease_words(&w->lease, &gpus))
-		return refuse_nomem(&w->why);
-	if (reader_reads(&w->settings, &w->policies, &w->why) == -1)
+	if (l->pausing.who == NULL || !identity_unpack(l->pausing.who, &r->known))
+		return refuse(why, WHY_DENIED, "what pipeline it is was too long to be remembered");
+	if (!lease_words(l, &gpus))
+		return refuse_nomem(why);
+	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
-	host_look(policies_vendors(&w->policies, &w->peer->asker));
-	return decision_reach(w, &(struct request){ .gpus = gpus.p });
+	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
+	return ruling_decide(r, &(struct request){ .gpus = gpus.p }, why);
 }
 
-/* Of what the policy would give, what the container had: its devices can't be others any more. */
+/* Keeps only the candidates that the container had before: the devices in the container can't be exchanged any more. */
 static void
-narrow(struct work *w)
+narrow(struct decision *d, const struct lease *had)
 {
 	struct gpu_want *want;
 	size_t i, k, n;
 
-	for (i = 0; i < w->decision.grant.gpus; i++) {
-		want = &w->decision.grant.gpu[i];
+	for (i = 0; i < d->grant.gpus; i++) {
+		want = &d->grant.gpu[i];
 		for (k = 0, n = 0; k < want->n; k++)
-			if (lease_has_gpu(&w->lease, &w->decision.inventory, want->candidate[k]))
+			if (lease_has_gpu(had, &d->inventory, want->candidate[k]))
 				want->candidate[n++] = want->candidate[k];
 		want->n = n;
 	}
 }
 
-/* As the container's first process is seen, whose maps nobody can say otherwise of. */
+/* The plan. */
+
+/* By the id maps of the container's first process, which the kernel vouches for. */
 static int
-find_subject(struct work *w, struct request *of)
+find_subject(struct plan *p, struct why *why)
 {
-	of->uid = w->lease.pausing.uid;
-	of->gid = w->lease.pausing.gid;
-	if (maps_of_process(w->lease.init.pid, &w->uids, &w->gids, &w->why) == -1)
+	const struct pausing *had = &p->lease.pausing;
+
+	if (maps_of_process(p->lease.init.pid, &p->uids, &p->gids, why) == -1)
 		return -1;
-	subject_of(of, &w->uids, &w->gids, &w->subject);
-	return label_of_lease(&w->lease, &w->label, &w->why);
+	subject_of(&(struct request){ .uid = had->uid, .gid = had->gid }, &p->uids, &p->gids, &p->subject);
+	return label_of_lease(&p->lease, &p->label, why);
 }
 
 static void
-give_up_gpus(struct lease *l)
+forget_gpus(struct lease *l)
 {
 	free(l->gpu);
 	free(l->node);
@@ -117,115 +119,110 @@ give_up_gpus(struct lease *l)
 	l->gpus = l->nodes = 0;
 }
 
-/* Why not, for who starts something there all the same: who has them, as far as he may know that. */
+/* Names who has the GPUs now, as far as the user may know that, to whoever starts something in the container. */
 static void
-name_holder(struct work *w, const struct leases *ls, const struct lease *old)
+name_holder(const struct leases *ls, const struct lease *old, const struct identity *id, struct why *why)
 {
 	const struct lease *l;
 	size_t i, k, g;
 
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
-		if (lease_is_given_back(l) || !allot_may_name(l, old->uid, &w->known.id))
+		if (lease_is_given_back(l) || !allot_may_name(l, old->uid, id))
 			continue;
 		for (k = 0; k < l->gpus; k++)
 			for (g = 0; g < old->gpus; g++)
 				if (held_overlaps(&l->gpu[k], &old->gpu[g])) {
-					refuse(&w->why, WHY_AGAIN, "%s%scontainer %.80s has %s", l->pipeline,
+					refuse(why, WHY_AGAIN, "%s%scontainer %.80s has %s", l->pipeline,
 					    l->pipeline[0] != '\0' ? ", " : "", l->id, old->gpus == 1 ? "it" : "them");
 					return;
 				}
 	}
 }
 
-/* Under the lock: picks, plans, and marks the lease as coming back. */
+/* Under the lock: picks the GPUs again, plans, and marks the lease as coming back. */
 static int
-take_again(struct work *w, const struct lease *old, const struct idle *idle, struct queue *q, struct waiter *me)
+take_again(struct plan *p, struct picking *k, const struct lease *old, struct refusal *f)
 {
-	struct lease *l = &w->lease;
+	const struct ruling *r = p->ruling;
+	struct lease *l = &p->lease;
 
-	give_up_gpus(l);
-	if (pick_gpus_again(w, idle, q, me) == -1) {
-		if (w->why.code == WHY_AGAIN && l->pausing.used)
-			name_holder(w, idle->leases, old);
+	forget_gpus(l);
+	if (take_free_gpus(p, k, NULL, f) == -1) {
+		if (f->why.code == WHY_AGAIN && l->pausing.used)
+			name_holder(&k->leases, old, &r->known.id, &f->why);
 		return -1;
 	}
-	if (take_further(w) == -1)
+	if (plan_further_nodes(p, &f->why) == -1)
 		return -1;
 	if (l->gpus != old->gpus || !lease_same_nodes(old, l))
-		return refuse(&w->why, WHY_ABSENT, "its devices have other numbers by now");
+		return refuse(&f->why, WHY_ABSENT, "its devices have other numbers by now");
 	l->state = LEASE_COMING_BACK;
 	l->since = time(NULL);
-	l->pausing.giver = (struct process_id){ w->peer->pid, w->peer->start };
+	l->pausing.giver = call_process(r->call);
 	l->pausing.giving_since = clock_ms();
 	free(l->policy);
-	if ((l->policy = strdup(w->decision.policy->name)) == NULL)
-		return refuse_nomem(&w->why);
-	if (plan_nodes(w, idle->leases) == -1)
+	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
+		return refuse_nomem(&f->why);
+	if (plan_nodes(p, &k->leases, &f->why) == -1)
 		return -1;
-	queue_leave(q, me->key);
+	queue_leave(&k->queue, k->me.key);
 	return 0;
 }
 
-/* 1: meanwhile somebody else deals with it. */
+/* 1: another process began to change the lease meanwhile. */
 static int
-lock_and_take(struct work *w)
+lock_and_take(struct plan *p, struct refusal *f)
 {
-	struct leases ls;
-	const struct idle idle = { .peer = w->peer, .request = w->request, .leases = &ls, .chores = &w->chores,
-		.audit = w->audit };
-	struct queue q = { .dir = -1 };
-	struct waiter me = { 0 };
-	struct lease *old;
-	int ret;
+	autopicking struct picking k = PICKING;
+	const struct lease *old;
 
-	memcpy(me.key, w->lease.key, sizeof(me.key));
-	queue_renew(me.key);
-	if ((ret = leases_open(&ls, w->peer->asker.uid, &w->why)) == 0 && (ret = queue_open(&q, &w->why)) == 0 &&
-	    (ret = concern_look(w, &ls, &q, false)) == 0) {
-		old = find(w, &ls);
-		ret = old == NULL || !may_come_back(old) ? 1 : take_again(w, old, &idle, &q, &me);
-	}
-	queue_close(&q);
-	waiter_free(&me);
-	leases_close(&ls);
-	return ret;
+	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
+	queue_renew(k.me.key);
+	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1 || picking_begin(&k, p, false, &f->why) == -1)
+		return -1;
+	old = find_this_lease(p->ruling->call, &k.leases);
+	return old == NULL || !may_come_back(old) ? 1 : take_again(p, &k, old, f);
 }
 
-/* Under the lock again: is it still we who deal with it? */
+/* Record and acts. */
+
+/* Under the lock again: is it still this process that changes the lease? */
 static struct lease *
-still_ours(const struct work *w, const struct leases *ls)
+still_ours(const struct call *c, const struct leases *ls)
 {
-	const struct process_id self = { w->peer->pid, w->peer->start };
-	struct lease *l = find(w, ls);
+	const struct process_id self = call_process(c);
+	struct lease *l = find_this_lease(c, ls);
 
 	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
 }
 
 /* Not under the lock, under which the line is written: see audit.h. */
 static int
-count_record(struct work *w, struct audit_line *line)
+count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
-	const struct record rec = { .event = "grant", ASKED_BY(w->peer), .request = w->request, .known = &w->known,
-		.policy = w->decision.policy->name, .gpus = &w->gpu_names, .edits = &w->edits, .again = true };
+	const struct ruling *r = p->ruling;
+	const struct call *c = r->call;
+	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
+		.policy = r->decision.policy->name, .gpus = &p->gpu_names, .edits = &p->edits, .again = true };
 
-	if (name_gpus(w) == -1)
-		return -1;
-	return audit_count(w->audit, &rec, RATE_GRANT, line, &w->why);
+	return plan_name_gpus(p, why) == -1 ? -1 : audit_count(c->audit, &rec, RATE_GRANT, line, why);
 }
 
 /*
- * What the lease says is told of and done, and it is held by who starts something there.  Told under the lock: who saw
- * it over before has told of its end, and nothing of it comes after that in the log.
+ * Records the grant and does the lease's acts; the lease is then held by whoever starts something in the container.
+ * The record is written under the lock: once another process has found the lease over, and recorded its end, nothing of
+ * it may follow in the log.
  */
 static int
-hold(struct work *w, struct leases *ls, struct audit_line *line)
+hold(struct plan *p, struct leases *ls, struct audit_line *line, struct why *why)
 {
-	struct lease *l = &w->lease;
+	const struct call *c = p->ruling->call;
+	struct lease *l = &p->lease;
 
-	if (still_ours(w, ls) == NULL)
-		return refuse(&w->why, WHY_AGAIN, "this took too long");
-	if (audit_append(w->audit, line, &w->why) == -1 || open_planned(w, ls) == -1)
+	if (still_ours(c, ls) == NULL)
+		return refuse(why, WHY_AGAIN, "this took too long");
+	if (audit_append(c->audit, line, why) == -1 || open_planned(p, ls, why) == -1)
 		return -1;
 	l->state = LEASE_HELD;
 	l->planned = false;
@@ -233,102 +230,109 @@ hold(struct work *w, struct leases *ls, struct audit_line *line)
 	l->pausing.left_since = 0;
 	l->pausing.execs = 0;
 	if (!pausing_add_exec(&l->pausing, l->pausing.giver))
-		return refuse_nomem(&w->why);
-	return leases_write(ls, l, &w->why);
+		return refuse_nomem(why);
+	return leases_write(ls, l, why);
 }
 
-/* As it was before: given back, as far as what was done can be undone now. */
+/* Makes it given back as before, as far as what was done can be undone now. */
 static void
-undo(struct work *w, struct leases *ls)
+undo_hold(const struct call *c, struct leases *ls)
 {
-	struct lease *l = still_ours(w, ls);
+	struct lease *l = still_ours(c, ls);
 	struct why ignored;
 
 	if (l == NULL || acts_undo(ls, l, &ignored) == -1)
 		return;
 	l->state = LEASE_GIVEN_BACK;
 	(void)leases_write(ls, l, &ignored);
-	(void)audit_lease(w->audit, "gave-back", l);
+	(void)audit_lease(c->audit, "gave-back", l);
 }
 
+/* Holds the lease that was taken again, or where that fails, or may not be, gives it back. */
 static int
-finish(struct work *w, bool alone, struct audit_line *line)
+hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why *why)
 {
-	struct leases ls;
-	int ret = -1;
+	const struct call *c = p->ruling->call;
+	autoleases struct leases ls = LEASES_CLOSED;
 
-	if (open_own(w, &ls) == 0 && (!alone || (ret = hold(w, &ls, line)) == -1))
-		undo(w, &ls);
-	leases_close(&ls);
-	return ret;
+	if (open_with_lease(c, &ls, why) == -1)
+		return -1;
+	if (may_hold && hold(p, &ls, line, why) == 0)
+		return 0;
+	undo_hold(c, &ls);
+	return -1;
 }
 
 /* 1: as lock_and_take() says. */
 static int
-have_again(struct work *w)
+have_again(struct ruling *r, struct plan *p, struct refusal *f)
 {
-	struct request process = { 0 };
 	struct audit_line line = { .suppressed = 0 };
 	int ret;
 
-	if (judge(w) == -1 || find_subject(w, &process) == -1)
+	if (rule_again(r, &p->lease, &f->why) == -1 || find_subject(p, &f->why) == -1)
 		return -1;
-	/* only a task that has not begun is worth waiting for */
-	if (w->lease.pausing.used)
-		w->decision.grant.wait = 0;
-	narrow(w);
-	if ((ret = lock_and_take(w)) != 0)
+	/* waiting is for a task that has not begun */
+	if (p->lease.pausing.used)
+		r->decision.grant.wait = 0;
+	narrow(&r->decision, &p->lease);
+	if ((ret = lock_and_take(p, f)) != 0)
 		return ret;
-	ret = finish(w, check_alone(w) == 0 && count_record(w, &line) == 0, &line);
-	audit_line_end(w->audit, &line);
+	ret = hold_or_undo(p, check_alone(p, f) == 0 && count_record(p, &line, &f->why) == 0, &line, &f->why);
+	audit_line_end(r->call->audit, &line);
 	return ret;
 }
 
 static void
-answer(struct work *w, int ret, struct reply *reply, struct why *without)
+answer_without(const struct plan *p, struct refusal *f, struct reply *reply, struct why *without)
 {
-	char line[LEASE_LINE_MAX];
-
-	*reply = (struct reply){ .kind = REPLY_NOTED };
-	lease_describe(&w->lease, line);
-	if (ret == 0) {
-		snprintf(reply->line, sizeof(reply->line), "%s", line);
-		if (idle_add_chore(&reply->chores, CHORE_OPEN, &w->lease, w->lease.pausing.giver))
-			return;
-		ret = refuse_nomem(&w->why);
-	}
-	reply->why = w->why;
-	if (w->waits) {
-		reply->kind = REPLY_BUSY;
-		reply->wait = w->soon ? 0 : w->decision.grant.wait;
-		reply->ahead = (unsigned)w->ahead;
-		reply->chores = w->chores;
-		w->chores = (struct chores){ 0 };
+	reply->why = f->why;
+	if (f->waits) {
+		refusal_answer_busy(f, p->ruling->decision.grant.wait, reply);
 		return;
 	}
-	*without = w->why;
-	if (!w->lease.pausing.used) {
+	*without = f->why;
+	if (!p->lease.pausing.used) {
 		reply->kind = REPLY_REFUSED;
 		refuse_within(&reply->why, "its GPU was given to others, since nothing was started in this container for too long");
 	} else
 		snprintf(reply->line, sizeof(reply->line), "no GPU: this container gave it back when its task was over, and does "
-		    "not get it again now (%.300s)", w->why.text);
+		    "not get it again now (%.300s)", f->why.text);
+}
+
+static void
+answer_with(const struct plan *p, struct refusal *f, struct reply *reply, struct why *without)
+{
+	const struct lease *l = &p->lease;
+	char line[LEASE_LINE_MAX];
+
+	lease_describe(l, line);
+	snprintf(reply->line, sizeof(reply->line), "%s", line);
+	if (idle_add_chore(&reply->chores, CHORE_OPEN, l, l->pausing.giver))
+		return;
+	refuse_nomem(&f->why);
+	answer_without(p, f, reply, without);
 }
 
 void
-come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply, struct why *without)
+come_back(const struct call *c, struct reply *reply, struct why *without)
 {
-	struct work w = { .peer = p, .request = r, .audit = audit };
+	autorefusal struct refusal f = { .waits = false };
+	autoruling struct ruling r = { .call = c };
+	autoplan struct plan p = { .ruling = &r };
 	int ret;
 
-	if ((ret = read_lease(&w)) == -1) {
-		*reply = (struct reply){ .kind = w.why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED, .why = w.why };
-	} else if (ret == 1 || (ret = have_again(&w)) == 1) {
-		*reply = (struct reply){ .kind = REPLY_BUSY };
-		refuse(&reply->why, WHY_AGAIN, "the lease of container %s is changing", r->id);
-	} else
-		answer(&w, ret, reply, without);
-	/* the caller's */
-	w.audit = -1;
-	work_free(&w);
+	if ((ret = read_this_lease(c, &p.lease, &f.why)) == -1) {
+		*reply = (struct reply){ .kind = f.why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED, .why = f.why };
+		return;
+	}
+	if (ret == 0)
+		ret = have_again(&r, &p, &f);
+	*reply = (struct reply){ .kind = ret == 1 ? REPLY_BUSY : REPLY_NOTED };
+	if (ret == 1)
+		refuse(&reply->why, WHY_AGAIN, "the lease of container %s is changing", c->request->id);
+	else if (ret == 0)
+		answer_with(&p, &f, reply, without);
+	else
+		answer_without(&p, &f, reply, without);
 }

@@ -3,20 +3,18 @@
 #define GPUHELPER_ROOT_BACK_H
 
 #include "../pure/edits.h"
-#include "../pure/request.h"
-#include "peer.h"
+#include "call.h"
 
 /*
- * The same GPUs for the same container, if the policies of now give them to whom
- * the lease says it is, if they are free, and if nobody who waits would have them
- * before; the peer is then written down as one that starts something there.  A
- * container in which nothing was started yet waits for them as a request does.
- * *reply is filled: REPLY_NOTED with or without them, as its line says; REPLY_BUSY;
- * or REPLY_REFUSED, where a task would begin without what it was granted.
+ * Gives the call's container the GPUs that it had: if today's policies grant them to the pipeline that the lease
+ * names, if they are free, and if nobody who waits comes first.  The peer is then written into the lease as a process
+ * that starts something in the container.  A container in which nothing was started yet waits for its GPUs as a
+ * request does. Fills *reply: REPLY_NOTED, with or without GPUs, as its line says; REPLY_BUSY; or REPLY_REFUSED,
+ * where a task would begin without what it was granted.
  *
- * *without says why it is without them, for the exec's record; its code is WHY_NONE
- * where the exec has them, which is recorded as a grant, or is to ask again.
+ * *without says why the process has no GPU, for the exec's record. Its code is WHY_NONE where the process has its GPUs,
+ * which is recorded as a grant, and where it is to ask again.
  */
-void come_back(const struct peer *p, const struct request *r, int audit, struct reply *reply, struct why *without);
+void come_back(const struct call *c, struct reply *reply, struct why *without);
 
 #endif

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -88,7 +87,7 @@ static int
 stage(int dir, const char *temp, const char *content, uint32_t uid, int64_t exp, struct why *why)
 {
 	const struct timespec times[2] = { { .tv_sec = exp }, { .tv_sec = exp } };
-	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	autoclose int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	ssize_t n;
 
 	if (fd == -1)
@@ -97,11 +96,9 @@ stage(int dir, const char *temp, const char *content, uint32_t uid, int64_t exp,
 	if (n != (ssize_t)strlen(content) || fchown(fd, 0, uid) == -1 || futimens(fd, times) == -1 || fsync(fd) == -1) {
 		refuse(why, WHY_IO, TOKENS "/%s: %s", temp, n >= 0 && n < (ssize_t)strlen(content) ? "no space left" :
 		    strerror(errno));
-		close(fd);
 		(void)unlinkat(dir, temp, 0);
 		return -1;
 	}
-	close(fd);
 	return 0;
 }
 

@@ -5,8 +5,6 @@
 #ifndef GPUHELPER_ROOT_BINDING_H
 #define GPUHELPER_ROOT_BINDING_H
 
-#include <stdbool.h>
-
 #include "../pure/identity.h"
 
 /*

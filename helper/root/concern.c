@@ -1,9 +1,10 @@
-/* See concern.h.  Adds up what the decision, the queue and the picks name; touches nothing. */
+/* See concern.h.  Collects what the decision, the queue and the picks name. */
 #include "concern.h"
+
 #include "leaseend.h"
 
 static void
-add_nodes(struct concern *c, const struct gpu_node *node, size_t n)
+mark_nodes(struct concern *c, const struct gpu_node *node, size_t n)
 {
 	size_t i;
 
@@ -12,7 +13,7 @@ add_nodes(struct concern *c, const struct gpu_node *node, size_t n)
 }
 
 static void
-add_candidates(struct concern *c, const struct grant *g)
+mark_candidates(struct concern *c, const struct grant *g)
 {
 	const struct gpu *candidate;
 	size_t i, k;
@@ -21,13 +22,13 @@ add_candidates(struct concern *c, const struct grant *g)
 		for (k = 0; k < g->gpu[i].n; k++) {
 			candidate = g->gpu[i].candidate[k];
 			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
-			/* who holds these as another GPU's (allot_check_nodes()) is to be seen over first */
-			add_nodes(c, candidate->node, candidate->nodes);
+			/* a lease that has one of its nodes as another GPU's (allot_check_nodes()), and is over, is to end first */
+			mark_nodes(c, candidate->node, candidate->nodes);
 		}
 }
 
 static void
-add_waiters(struct concern *c, const struct queue *q, size_t before)
+mark_waiters(struct concern *c, const struct queue *q, size_t before)
 {
 	const struct pick_want *want;
 	size_t i, w, k;
@@ -38,44 +39,45 @@ add_waiters(struct concern *c, const struct queue *q, size_t before)
 				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
-/* What ways_admit() and label_admit() compare with. */
+/* The kinds of leases that ways_admit() and label_admit() compare the new one with. */
 static unsigned
-flags_for(const struct work *w)
+flags_for(const struct plan *p)
 {
-	const struct lease *l = &w->lease;
-	/* which of the driver's files come along is known once the GPUs are picked */
-	const bool ways = l->ways > 0 || w->decision.grant.gpus > 0;
+	const struct lease *l = &p->lease;
+	/* picked GPUs can bring the driver's files along, and these are not known yet */
+	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
 
 	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
-	    (w->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
+	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
 }
 
 int
-concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits)
+concern_look(const struct plan *p, struct leases *ls, const struct queue *q, bool admits, struct why *why)
 {
-	const uint32_t uid = w->peer->asker.uid;
-	struct concern c = { .admits = admits, .uid = uid, .key = w->lease.key, .flags = admits ? flags_for(w) : 0 };
+	const struct call *call = p->ruling->call;
+	const uint32_t uid = call->peer->asker.uid;
+	struct concern c = { .admits = admits, .uid = uid, .key = p->lease.key, .flags = admits ? flags_for(p) : 0 };
 
-	/* only root says what it has shut */
-	c.keys = uid == 0 ? &w->request->shut : NULL;
-	add_candidates(&c, &w->decision.grant);
-	add_waiters(&c, q, queue_place(q, w->lease.key));
-	return leases_look(ls, &c, w->audit, &w->why);
+	/* the containers that root's wrapper says it has shut out; nobody else may say so */
+	c.keys = uid == 0 ? &call->request->shut : NULL;
+	mark_candidates(&c, &p->ruling->decision.grant);
+	mark_waiters(&c, q, queue_place(q, p->lease.key));
+	return leases_look(ls, &c, call->audit, why);
 }
 
 int
-concern_read_nodes(struct work *w, struct leases *ls)
+concern_read_nodes(const struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct inventory *inv = &w->decision.inventory;
+	const struct inventory *inv = &p->ruling->decision.inventory;
 	struct concern c = { 0 };
 	const struct gpu *g;
 	size_t i;
 
-	for (i = 0; i < w->lease.gpus; i++) {
-		g = w->picks[i].gpu;
-		add_nodes(&c, g->node, g->nodes);
-		add_nodes(&c, inv->common[g->vendor], inv->commons[g->vendor]);
+	for (i = 0; i < p->lease.gpus; i++) {
+		g = p->picks[i].gpu;
+		mark_nodes(&c, g->node, g->nodes);
+		mark_nodes(&c, inv->common[g->vendor], inv->commons[g->vendor]);
 	}
-	add_nodes(&c, w->more.v, w->more.n);
-	return leases_read(ls, &c, &w->why);
+	mark_nodes(&c, p->further.v, p->further.n);
+	return leases_read(ls, &c, why);
 }

@@ -1,18 +1,17 @@
-/* Which leases a request for a grant has to know (struct concern, leaselist.h), while it is served under the lock. */
+/* Which leases have to be read (struct concern, leaselist.h) for a grant to be planned under the lock. */
 #ifndef GPUHELPER_ROOT_CONCERN_H
 #define GPUHELPER_ROOT_CONCERN_H
 
-#include "work.h"
+#include "plan.h"
 
 /*
- * Before GPUs are picked: looks at the container's own lease, all that may have a
- * GPU which it could get, or which someone could get who waits before it (what he
- * gets is not there for this one), and all that folders and labels are checked
- * against if it is to be admitted.  -1 with w->why.
+ * Before GPUs are picked.  Reads the container's own lease, those of the GPUs that it could get, and those of the GPUs
+ * that anyone who waits before it could get, for what they get is not left for this one; with «admits», also those that
+ * its folders and its label are compared with.  Ends the ones that are over.  -1 with *why.
  */
-int concern_look(struct work *w, struct leases *ls, const struct queue *q, bool admits);
+int concern_look(const struct plan *p, struct leases *ls, const struct queue *q, bool admits, struct why *why);
 
-/* Once they are picked: reads all that have acts on a node that the container needs.  -1 with w->why. */
-int concern_read_nodes(struct work *w, struct leases *ls);
+/* Once they are picked: reads the leases that have acts on a node which the container needs.  -1 with *why. */
+int concern_read_nodes(const struct plan *p, struct leases *ls, struct why *why);
 
 #endif

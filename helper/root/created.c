@@ -1,11 +1,10 @@
 /*
- * VERB_CREATED.  Until here a lease only guessed where its container would be;
- * now root sees for itself.  Believes the kernel's word for who is whose child,
- * and in which cgroup, and nothing of the request but the container's name.
+ * VERB_CREATED.  Until now the lease only named the cgroups that the container might come to be in; now they can be
+ * seen.  Goes by what the kernel says about processes, their parents and their cgroups; takes nothing from the request
+ * but the container's name.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,18 +15,18 @@
 #include "../host/majors.h"
 #include "../host/spaces.h"
 #include "../pure/cleanup.h"
-#include "grant.h"
 #include "leaselist.h"
 #include "leasewrite.h"
 #include "owncgroup.h"
+#include "verb.h"
 #include "ways.h"
 
 /*
- * Root's containers are granted what their device rules let them open: they have to be
- * held by some.  Who is privileged can change his own anyway.
+ * A rootful container is granted GPUs by its cgroup's device rules, so there have to be such rules.  A privileged
+ * container could change its own in any case.
  */
 static int
-check_rules(const struct lease *l, const char *gate, bool ruled, struct why *why)
+check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
 {
 	if (gate == NULL)
 		return refuse(why, WHY_DENIED, "container %s: the runtime put it into no cgroup of its own for devices, so that "
@@ -36,7 +35,10 @@ check_rules(const struct lease *l, const char *gate, bool ruled, struct why *why
 	    "open GPUs that it was not granted", l->id, gate);
 }
 
-/* Of its access, which ends before it does, only what is its own and can be seen can be ended. */
+/*
+ * Notes the cgroup that holds the container's device rules: by it the access of a container that pauses is ended.  Also
+ * finds whether these rules keep the container from other GPUs.
+ */
 static int
 note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
 {
@@ -51,18 +53,18 @@ note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
 	return ret;
 }
 
-/* What is seen of a container that the asker's runtime has just made. */
+/* What is seen of the container that the asker's runtime has just made. */
 struct newborn {
 	struct process_id init;
 	bool own_pids;
-	uint64_t mounts;	/* its mount namespace, where others may go on in that; else 0 */
-	struct strlist cgroups;	/* that it has for itself */
+	uint64_t mounts;	/* its mount namespace, where a process may outlive the first one in it; else 0 */
+	struct strlist cgroups;	/* that hold this container alone */
 	size_t gate;		/* which of them holds its device rules; SIZE_MAX: none */
 };
 
 /*
- * Who shares a PID namespace with others may leave processes behind that go on in another cgroup, and then only
- * their mounts tell whose they are.
+ * In a PID namespace that the container shares, its processes may outlive the first one, and move to another cgroup.
+ * Only their mount namespace then tells whose they are.
  */
 static int
 see_mounts(const struct peer *p, struct newborn *b, struct why *why)
@@ -78,7 +80,10 @@ see_mounts(const struct peer *p, struct newborn *b, struct why *why)
 	return 0;
 }
 
-/* Before any lock is taken: the asker can keep who looks at its processes waiting. The caller frees b->cgroups. */
+/*
+ * To be called before any lock is taken, since the asker can make whoever looks at its processes wait.  The caller
+ * frees b->cgroups.
+ */
 static int
 see_newborn(const struct peer *p, const struct request *r, struct newborn *b, struct why *why)
 {
@@ -91,15 +96,15 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
 	return see_mounts(p, b, why);
 }
 
-/* What it is in by itself; where that is nothing (rootless), the guesses stay. */
+/* A rootless container may have no cgroup of its own; then the lease keeps those that it had named. */
 static int
-take_cgroups(struct newborn *b, struct lease *l, struct why *why)
+note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
 	const bool enforced = l->users == 0;
 	const char *at = b->gate != SIZE_MAX ? b->cgroups.v[b->gate] : NULL;
 	bool ruled = false;
 
-	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_rules(l, at, ruled, why) == -1))
+	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_gate(l, at, ruled, why) == -1))
 		return -1;
 	l->pauses = l->pauses && ruled;
 	if (b->cgroups.n == 0)
@@ -115,13 +120,13 @@ adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *w
 {
 	l->init = b->init;
 	l->own_pids = b->own_pids;
-	if (take_cgroups(b, l, why) == -1)
+	if (note_cgroups(b, l, why) == -1)
 		return -1;
 	if (b->mounts != 0)
 		l->mounts = b->mounts;
 	ways_settle(l);
 	l->pausing.created = clock_ms();
-	/* the name of a cgroup is its maker's to choose */
+	/* which may be longer now, for whoever makes a cgroup chooses its name */
 	return leases_write_more(ls, l, why);
 }
 
@@ -129,7 +134,7 @@ static void
 adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
     struct reply *reply)
 {
-	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[65];
 
@@ -144,17 +149,16 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 		else if (adopt(&ls, b, l, &reply->why) == 0)
 			reply->kind = REPLY_NOTED;
 	}
-	leases_close(&ls);
 }
 
 void
-created(const struct peer *p, const struct request *r, struct reply *reply)
+verb_created(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct why unseen = { .code = WHY_NONE };
 	struct newborn b;
 
-	*reply = (struct reply){ .kind = REPLY_REFUSED };
-	/* in the helpers' own cgroup by then, which so is nobody's for himself: another helper may be his child */
+	reply->kind = REPLY_REFUSED;
+	/* first, so that no helper of the asker's is in a cgroup that seems to be the container's own */
 	if (leave_cgroup(p->starter, &reply->why) == -1)
 		return;
 	(void)see_newborn(p, r, &b, &unseen);

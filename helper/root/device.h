@@ -2,8 +2,6 @@
 #ifndef GPUHELPER_ROOT_DEVICE_H
 #define GPUHELPER_ROOT_DEVICE_H
 
-#include <sys/stat.h>
-
 #include "../host/access.h"
 #include "../pure/edits.h"
 #include "../pure/gpu.h"

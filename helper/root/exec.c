@@ -11,11 +11,11 @@
 #include "../host/process.h"
 #include "audit.h"
 #include "back.h"
-#include "grant.h"
 #include "idle.h"
 #include "leaseend.h"
 #include "leasewrite.h"
 #include "owncgroup.h"
+#include "verb.h"
 
 /* Those that have ended put nobody there any more. */
 static void
@@ -65,7 +65,7 @@ static bool
 look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, int audit, struct lease *held,
     struct reply *reply)
 {
-	const struct idle idle = { .peer = p, .request = r, .leases = ls, .chores = &reply->chores, .audit = audit };
+	const struct idle idle = { &(struct call){ p, r, audit }, ls, &reply->chores };
 	const struct waiter nothing = { 0 };
 	struct lease *l = leases_find(ls, p->asker.uid, r->runtime_root, r->id);
 
@@ -164,9 +164,9 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 }
 
 void
-exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
+verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
+	struct leases ls = LEASES_CLOSED;
 	/* and those that it says it has shut: only root may */
 	struct concern c = { .keys = p->asker.uid == 0 ? &r->shut : NULL };
 	struct lease held = { .id = NULL };
@@ -188,7 +188,7 @@ exec_begins(const struct peer *p, const struct request *r, struct reply *reply)
 	leases_close(&ls);
 	if (back) {
 		reply_free(reply);
-		come_back(p, r, audit, reply, &without);
+		come_back(&(struct call){ p, r, audit }, reply, &without);
 		again = reply->kind == REPLY_NOTED && without.code == WHY_NONE;
 	}
 	if (held.id != NULL && !again && reply->kind != REPLY_BUSY)

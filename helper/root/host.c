@@ -1,4 +1,4 @@
-/* See host.h.  Believes of the judge what it can't see to be false, and lets no node be more than a GPU's. */
+/* See host.h.  The judge may lie: host_check() refuses what is not so, and every node that is not a GPU's. */
 #include "host.h"
 
 #include "../host/cdigpus.h"
@@ -10,7 +10,7 @@
 static struct host host;
 
 static int
-find(unsigned vendors, struct inventory *inv, struct why *why)
+find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 {
 	if (judge_sees(vendors, inv, why) == -1)
 		return -1;
@@ -31,9 +31,9 @@ host_look(unsigned vendors)
 		return;
 	host.looked = true;
 	host.vendors = vendors;
-	if (find(vendors, &host.inventory, &why) == 0)
+	if (find_gpus(vendors, &host.inventory, &why) == 0)
 		return;
-	/* of which nobody gets anything, whatever the judge says */
+	/* nobody gets GPUs of a host that could not be looked at, whatever the judge decides */
 	host.why = why;
 	host.vendors = 0;
 	inventory_free(&host.inventory);

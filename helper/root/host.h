@@ -1,6 +1,6 @@
 /*
- * What GPUs the host has: as gpuhelper-judge sees it (judge.h), checked (pure/hostcheck.h), with what the helper reads
- * by itself in /proc.
+ * The GPUs of the host: what gpuhelper-judge reports (judge.h), checked (pure/hostcheck.h), and what the helper itself
+ * reads in /proc.
  */
 #ifndef GPUHELPER_ROOT_HOST_H
 #define GPUHELPER_ROOT_HOST_H
@@ -11,19 +11,19 @@
 struct host {
 	bool looked;
 	unsigned vendors;		/* that were looked for, as a mask */
-	struct inventory inventory;	/* with the names that the CDI specs have */
+	struct inventory inventory;	/* with the names that CDI specs give to the GPUs */
 	struct cdi_registry specs;	/* where GPUs were looked for */
-	struct why why;			/* why there is nothing of all that, nor any vendor; WHY_NONE: it is there */
+	struct why why;			/* why the rest is empty; WHY_NONE: it is filled in */
 };
 
 /*
- * Has the judge look, once and before it hears anything else, for GPUs of the vendors in the mask (1 << enum
- * gpu_vendor), and names them by the CDI specs.  To be called when leave_cgroup() (owncgroup.h) has been: the kernel
- * shows GPUs as the cgroup's device rules are.
+ * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before it is asked anything
+ * else; then reads the CDI specs, which name them.  To be called after leave_cgroup() (owncgroup.h): the kernel may
+ * show only the GPUs that the device rules of the reader's cgroup allow.
  */
 void host_look(unsigned vendors);
 
-/* What was found.  Before host_look() it is empty. */
+/* What was found; empty before host_look(). */
 const struct host *host_seen(void);
 
 #endif

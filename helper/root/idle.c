@@ -1,10 +1,9 @@
 /*
- * See idle.h.  Believes its own eyes; where cgroup v2 lets nobody see who may open
- * what, the word of root's wrapper, which could open everything itself.
+ * See idle.h.  Whether a container is shut out is read from cgroup v1's device rules.  v2 shows its rules to nobody;
+ * there the helper relies on the word of root's wrapper, which could open everything itself.
  */
 #include "idle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../host/clock.h"
@@ -16,17 +15,11 @@
 #include "leasewrite.h"
 #include "looker.h"
 
-static struct process_id
-me(const struct idle *i)
-{
-	return (struct process_id){ i->peer->pid, i->peer->start };
-}
-
-/* Only root of the host can do chores, and only who has not just failed at one is given more. */
+/* Only the host's root can do chores, and a wrapper that has just failed at one gets no other. */
 static bool
-may_have_chores(const struct idle *i)
+may_have_chores(const struct call *c)
 {
-	return i->peer->asker.uid == 0 && i->peer->asker.enforced && !i->request->no_chores;
+	return c->peer->asker.uid == 0 && c->peer->asker.enforced && !c->request->no_chores;
 }
 
 enum idleness
@@ -62,34 +55,37 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	return true;
 }
 
-/* Has the lease, or had it, any of the GPUs that are wanted? */
+/* Does the lease have any of the GPUs that are wanted, or did it before they were given back? */
 static bool
-concerns(const struct lease *l, const struct waiter *wants)
+has_wanted(const struct lease *l, const struct waiter *wants)
 {
 	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->gpu, l->gpus);
 }
 
 static int
-change(const struct idle *i, struct lease *l, enum lease_state state, struct why *why)
+set_state(const struct idle *i, struct lease *l, enum lease_state state, struct why *why)
 {
 	l->state = state;
 	return leases_write(i->leases, l, why);
 }
 
-/* The lease is over, and the container stays: the file too, for what the container has besides, and may have again. */
+/*
+ * Ends the lease's hold on its GPUs.  The container stays, and so does the lease's file: for the folders that the
+ * container still has, and for the GPUs that it may have again.
+ */
 static void
-give_back(const struct idle *i, struct lease *l)
+end_pausing(const struct idle *i, struct lease *l)
 {
 	struct why ignored;
 
-	/* what can't be undone now is tried again by the next who looks */
+	/* what can't be undone now is tried again at the next look */
 	if (acts_undo(i->leases, l, &ignored) == -1) {
 		(void)leases_write(i->leases, l, &ignored);
 		return;
 	}
-	(void)audit_lease(i->audit, "gave-back", l);
+	(void)audit_lease(i->call->audit, "gave-back", l);
 	l->pausing.left_since = 0;
-	(void)change(i, l, LEASE_GIVEN_BACK, &ignored);
+	(void)set_state(i, l, LEASE_GIVEN_BACK, &ignored);
 }
 
 static bool
@@ -104,15 +100,14 @@ says_shut(const struct request *r, const struct lease *l)
 }
 
 /*
- * Of v1 anyone can see who may open what: an engine may have written its old rules
- * again.  Nobody has the GPU until that is mended, whatever runs in the container:
- * it is not to have it.
+ * An engine may have written a container's old device rules again, which can be seen with cgroup v1.  Until that is
+ * mended nobody gets the GPU, and the container is not to have it either, whatever runs in it.
  */
 static int
-look_again(const struct idle *i, struct lease *l, struct why *why)
+check_still_shut(const struct idle *i, struct lease *l, struct why *why)
 {
 	l->reopened = !container_is_shut(l);
-	if (!l->reopened || !may_have_chores(i))
+	if (!l->reopened || !may_have_chores(i->call))
 		return 0;
 	return idle_add_chore(i->chores, CHORE_SHUT, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
 }
@@ -120,7 +115,7 @@ look_again(const struct idle *i, struct lease *l, struct why *why)
 int
 idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
 {
-	const struct process_id self = me(i);
+	const struct process_id self = call_process(i->call);
 	struct lease *l;
 	size_t k;
 
@@ -128,10 +123,10 @@ idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
 		l = i->leases->v[k];
 		if (!l->pauses || l->over || !l->judged)
 			continue;
-		if (may_have_chores(i) && says_shut(i->request, l) &&
+		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
 		    turn_to_end(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
-			give_back(i, l);
-		if (lease_is_given_back(l) && concerns(l, wants) && look_again(i, l, why) == -1)
+			end_pausing(i, l);
+		if (lease_is_given_back(l) && has_wanted(l, wants) && check_still_shut(i, l, why) == -1)
 			return -1;
 	}
 	return 0;
@@ -143,7 +138,7 @@ chore_for(const struct lease *l, enum idleness idleness)
 	return l->pausing.idle == IDLE_STOP ? CHORE_STOP : idleness == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT;
 }
 
-/* When its task was first seen over, and what is left of it not. */
+/* Notes since when the task has been over while processes of it are left. */
 static void
 note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 {
@@ -157,30 +152,30 @@ note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 }
 
 /*
- * What nobody goes on with is undone: the next exec opens the nodes again, should
- * they be shut by now; one that was about to have them again has them not.
+ * Takes back a mark that nobody goes on with.  Giving back: the container keeps its GPUs, and the next exec opens the
+ * nodes again, should they be shut by now.  Coming back: the container stays without them.
  */
 static int
 drop_mark(const struct idle *i, struct lease *l, struct why *why)
 {
 	if (l->state == LEASE_GIVING_BACK)
-		return change(i, l, LEASE_HELD, why);
+		return set_state(i, l, LEASE_HELD, why);
 	if (l->state == LEASE_COMING_BACK)
-		give_back(i, l);
+		end_pausing(i, l);
 	return 0;
 }
 
 static int
-mark(const struct idle *i, struct lease *l, enum idleness idleness, struct why *why)
+mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struct why *why)
 {
-	const struct process_id self = me(i);
+	const struct process_id self = call_process(i->call);
 
-	/* who is at it already has no more time for it by asking again */
+	/* to ask again while it gives the GPUs back leaves a process no more time for that */
 	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;
 	l->pausing.shut = true;
-	if (gate_lock_make(l, why) == -1 || change(i, l, LEASE_GIVING_BACK, why) == -1)
+	if (gate_lock_make(l, why) == -1 || set_state(i, l, LEASE_GIVING_BACK, why) == -1)
 		return -1;
 	return idle_add_chore(i->chores, chore_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
 }
@@ -189,15 +184,15 @@ static int
 begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 {
 	const enum idleness idleness = idle_judge(l);
-	const struct process_id self = me(i);
+	const struct process_id self = call_process(i->call);
 	const int64_t now = clock_ms();
 	const bool lives = process_id_lives(l->pausing.giver), mine = process_id_same(&l->pausing.giver, &self);
 	const bool marked = l->state == LEASE_GIVING_BACK || l->state == LEASE_COMING_BACK;
 
 	note_left(i, l, idleness);
-	if (may_have_chores(i) && turn_to_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
+	if (may_have_chores(i->call) && turn_to_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
 		*soon = true;
-		return mark(i, l, idleness, why);
+		return mark_giving(i, l, idleness, why);
 	}
 	if (marked && (mine || turn_is_stale(&l->pausing, lives, now)))
 		return drop_mark(i, l, why);
@@ -215,7 +210,7 @@ idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct 
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
 		l = i->leases->v[k];
 		if (l->pauses && l->judged && !l->over && !lease_is_given_back(l) && l->state != LEASE_DRAINING &&
-		    concerns(l, wants) && begin_one(i, l, soon, why) == -1)
+		    has_wanted(l, wants) && begin_one(i, l, soon, why) == -1)
 			return -1;
 	}
 	return 0;

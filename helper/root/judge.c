@@ -2,7 +2,6 @@
 #include "judge.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "../host/issuerkeys.h"
@@ -75,15 +74,12 @@ int
 judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
-	struct judge_answer answer = { .issuer = 0 };
-	int ret;
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+	const int ret = ask(&a, HOST_MS, &answer, why);
 
-	*out = (struct inventory){ 0 };
-	if ((ret = ask(&a, HOST_MS, &answer, why)) == 0) {
-		*out = answer.inventory;
+	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
+	if (ret == 0)
 		answer.inventory = (struct inventory){ 0 };
-	}
-	judge_answer_free(&answer);
 	return ret;
 }
 
@@ -93,7 +89,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 	const time_t now = time(NULL);
 	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = token, .now = now > 0 ? now : 0, .issuer = s->issuer,
 	    .keys = issuers_keys_find(s, true), .issuers = s->issuers };
-	struct judge_answer answer = { .issuer = 0 };
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 	int ret;
 
 	*out = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
@@ -106,7 +102,6 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 		known_by_token(out, &s->issuer[answer.issuer]);
 	}
 	found_keys_free(a.keys, a.issuers);
-	judge_answer_free(&answer);
 	return ret;
 }
 
@@ -114,28 +109,24 @@ int
 judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
-	struct judge_answer answer = { .issuer = 0 };
-	int ret;
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
-		*out = answer.vars;
-		answer.vars = (struct instance_vars){ .there = false };
-	}
-	judge_answer_free(&answer);
-	return ret;
+	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+		return -1;
+	*out = answer.vars;
+	answer.vars = (struct instance_vars){ .there = false };
+	return 0;
 }
 
 int
 judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
-	struct judge_answer answer = { .issuer = 0 };
-	int ret;
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
-		*out = answer.verdict;
-		answer.verdict = (struct verdict){ .policy = 0 };
-	}
-	judge_answer_free(&answer);
-	return ret;
+	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+		return -1;
+	*out = answer.verdict;
+	answer.verdict = (struct verdict){ .policy = 0 };
+	return 0;
 }

@@ -139,7 +139,7 @@ label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 
 /* 1 where it may, or where that is not enforced. */
 static int
-may(const struct label *l, const char *object, enum label_use use, struct why *why)
+may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
 {
 	int ret = labeller_lets(l->text, object, use, why);
 
@@ -164,7 +164,7 @@ refuse_folder(const struct label *l, const struct edit_mount *m, const char *has
 }
 
 static int
-check_folder(const struct label *l, const struct edit_mount *m, int fd, struct why *why)
+check_folder_label(const struct label *l, const struct edit_mount *m, int fd, struct why *why)
 {
 	const bool writable = strlist_has(&m->options, "rw");
 	char has[SECONTEXT_MAX], was[SECONTEXT_MAX];
@@ -177,7 +177,7 @@ check_folder(const struct label *l, const struct edit_mount *m, int fd, struct w
 	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
 		return refuse(why, WHY_IO, "folder %s has the SELinux label \"%.100s\", which is none: restorecon -RF %s",
 		    m->source, was, m->source);
-	if ((ret = may(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
+	if ((ret = may_use(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
 		return refuse_folder(l, m, has, why);
 	return ret == -1 ? -1 : 0;
 }
@@ -200,22 +200,17 @@ static int
 hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
     struct lease *lease, struct why *why)
 {
-	struct held_folder f = { .relabel = m->relabel };
+	autoheldfolder struct held_folder f = { .relabel = m->relabel };
 
 	if (m->relabel == RELABEL_PRIVATE && l->state == SELINUX_ENFORCING &&
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL) {
-		held_folder_free(&f);
+	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL)
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
-	}
 	if (!text_is_utf8(f.place, strlen(f.place)))
-		refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
-	else if (check_once(&f, lease, why) == 0)
-		return lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
-	held_folder_free(&f);
-	return -1;
+		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
+	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -225,18 +220,16 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 	const int root = file_root();
 	const struct edit_mount *m;
 	size_t i;
-	int fd;
 
 	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++) {
+		autoclose int fd = -1;
+
 		m = &e->mount[i];
 		/* what it names was found by folders.c, and no one but root can have it name another since */
 		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
 			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-		if (check_folder(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1) {
-			close(fd);
+		if (check_folder_label(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1)
 			return -1;
-		}
-		close(fd);
 	}
 	return 0;
 }
@@ -380,7 +373,7 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 	if ((ret = plan_node(l, fd, alone, &a, why)) != 0)
 		/* without our module, and nothing enforced: left as it is */
 		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
-	if ((ret = may(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
+	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
 	return add_label(lease, &a, why);
 }
@@ -401,7 +394,7 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 
 /* By what stands for it in /proc: the descriptor is good for nothing else (O_PATH). */
 static int
-set(int fd, const char *path, const char *label, struct why *why)
+set_label(int fd, const char *path, const char *label, struct why *why)
 {
 	char now[SECONTEXT_MAX], name[FILE_LINK_MAX];
 
@@ -420,7 +413,7 @@ label_set(int fd, const struct act *a, struct why *why)
 
 	if (selinux_label_of(fd, now) && strcmp(now, a->label) == 0)
 		return 0;
-	return set(fd, a->path, a->label, why);
+	return set_label(fd, a->path, a->label, why);
 }
 
 int
@@ -432,5 +425,5 @@ label_reset(int fd, const struct act *a, struct why *why)
 	if (!selinux_label_of(fd, now))
 		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
 		    "%s", a->path, strerror(errno));
-	return strcmp(now, a->label) != 0 ? 0 : set(fd, a->path, a->was, why);
+	return strcmp(now, a->label) != 0 ? 0 : set_label(fd, a->path, a->was, why);
 }

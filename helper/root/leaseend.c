@@ -1,7 +1,6 @@
 /*
- * See leaseend.h.  Believes what it sees of processes, cgroups and mounts;
- * may meet files that an earlier run left half-way, and leaves what it could not
- * undo to the next.
+ * See leaseend.h.  Goes by what it sees of processes, cgroups and mounts.  May find files that an earlier run left
+ * unfinished; what can't be undone now is left to the next run.
  */
 #include "leaseend.h"
 
@@ -23,9 +22,9 @@
 #include "looker.h"
 #include "timer.h"
 
-#define LATE_S 5	/* for the clock, which is in whole seconds, and who is slow to start */
+#define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* How much is looked at for one user's leases at a time, while others wait (inuse.h): what is left of it. */
+/* What is left of the looks that one user's leases may take while others wait (inuse.h). */
 struct user_share {
 	uint32_t uid;
 	struct life_share left;
@@ -38,7 +37,7 @@ struct seeing {
 };
 
 static struct life_share *
-share_of(struct seeing *s, uint32_t uid)
+share_of_user(struct seeing *s, uint32_t uid)
 {
 	struct user_share *v;
 	size_t i;
@@ -49,12 +48,12 @@ share_of(struct seeing *s, uint32_t uid)
 	if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
 		return NULL;
 	s->share = v;
-	/* root's cgroups are no one's to make wide: each of its leases has a share of its own */
+	/* nobody can make root's cgroups large on purpose, so see() gives each of root's leases a share of its own */
 	v[s->shares++] = (struct user_share){ uid, { .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS } };
 	return &v[i].left;
 }
 
-/* Asks about one lease. */
+/* Asks the looker about one lease. */
 static void
 see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool boot_alone, struct life *out)
 {
@@ -66,7 +65,7 @@ see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool
 	seeing->listed = seeing->listed || !share->unseen;
 }
 
-/* One that is still being granted may be taken back, without a look at what others passed on. */
+/* One that is still being granted does not count: it may be taken back without a look at what others passed on. */
 static bool
 covers(const struct lease *o, const struct lease *l)
 {
@@ -80,7 +79,10 @@ covers(const struct lease *o, const struct lease *l)
 	return true;
 }
 
-/* Another lease, which lasts, holds the same folders: when that one ends, it is seen what was passed on of them. */
+/*
+ * Does another lease, which lasts, hold the same folders?  Then it can be left to that one's end to see what was passed
+ * on of them.
+ */
 static bool
 is_covered(const struct leases *ls, const struct lease *l)
 {
@@ -92,14 +94,14 @@ is_covered(const struct leases *ls, const struct lease *l)
 	return false;
 }
 
-/* Where it could write as the host's root, somebody has what is on its mount (host/passed.h). */
+/* Could the container write as the host's root, and does a process still have files on its mounts (host/passed.h)? */
 static bool
 is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
 {
 	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
 }
 
-/* What is undone so far is written down: the rest is tried again at the next request. */
+/* Writes down which acts are left; the next request tries to undo them. */
 static void
 keep_rest(const struct leases *ls, struct lease *l)
 {
@@ -109,7 +111,7 @@ keep_rest(const struct leases *ls, struct lease *l)
 }
 
 static int
-undo(struct leases *ls, struct lease *l, struct why *why)
+undo_acts(struct leases *ls, struct lease *l, struct why *why)
 {
 	if (acts_undo(ls, l, why) == 0)
 		return 0;
@@ -117,7 +119,7 @@ undo(struct leases *ls, struct lease *l, struct why *why)
 	return -1;
 }
 
-/* The lease last: while its exec record is there, so is what has it removed another time. */
+/* The lease goes last: as long as there is an exec record, there is a lease by which it will be removed. */
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -131,13 +133,13 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 int
 leases_remove(struct leases *ls, struct lease *l, struct why *why)
 {
-	if (undo(ls, l, why) == -1)
+	if (undo_acts(ls, l, why) == -1)
 		return -1;
-	/* one that was never written has no file */
+	/* a lease that was never written has no file */
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
 }
 
-/* One that is draining and still has acts was stopped half-way. */
+/* Undoes the acts of a draining lease; one that still has some was interrupted. */
 static void
 drain(struct leases *ls, struct lease *l)
 {
@@ -150,15 +152,15 @@ drain(struct leases *ls, struct lease *l)
 }
 
 /*
- * The container is gone: nobody waits for its GPUs any longer than he must because of what it passed on of its
- * folders.  Those are held on.
+ * For a container that is gone, but has passed on some of its folders: its GPUs become free, and only the folders stay
+ * held.
  */
 static void
 keep_ways(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo(ls, l, &stuck) == -1)
+	if (undo_acts(ls, l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    gate_lock_remove(l, &stuck) == -1)
@@ -167,19 +169,19 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 	(void)leases_write(ls, l, &stuck);
 }
 
-/* One that is over: undone, told of, removed; what can't be undone stays, and holds what it held. */
+/* Ends a lease that is over: undoes it, records its end, removes it.  False: it stays, and holds what it held. */
 static bool
 end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo(ls, l, &stuck) == -1)
+	if (undo_acts(ls, l, &stuck) == -1)
 		return false;
-	/* told of before it is gone: better twice than never */
+	/* recorded before it is removed: a second record is better than none */
 	return (l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) && remove_files(ls, l, &stuck) == 0;
 }
 
-/* Of what is only planned nothing was done: nobody can have anything by it. */
+/* A lease that is only planned: nothing was done for it, so nobody can have anything open by it. */
 static bool
 is_untouched(const struct lease *l)
 {
@@ -187,8 +189,8 @@ is_untouched(const struct lease *l)
 }
 
 /*
- * Nothing of it was ever done, and nobody is left who could: its helper is gone, and could not take it back (killed, or
- * no lock to be had).  Its asker is, perhaps, for as long as he likes.
+ * Nothing was ever done for the lease, and its helper must have ended by now without taking it back (it was killed, or
+ * did not get the lock).  The process that asked may still live, for as long as its user likes.
  */
 static bool
 is_abandoned(const struct lease *l)
@@ -198,8 +200,8 @@ is_abandoned(const struct lease *l)
 }
 
 /*
- * Who opens and closes a node all the time may be met while he has it shut, and keep it at the next moment.  So
- * what lets him open it is undone first, and then it is looked who has it.
+ * A process that opens and closes a node all the time could be looked at while it has the node closed, and open it
+ * again right after.  So what lets it open the node is undone first, and who has the node open is looked at after that.
  */
 static bool
 must_drain(const struct lease *l, bool same_boot)
@@ -212,7 +214,7 @@ drain_fully(struct leases *ls, struct lease *l)
 {
 	struct why ignored;
 
-	/* where there is no room to write it down, it may end all the same */
+	/* on a full disk it may end all the same */
 	if (leases_drain(ls, l, &ignored) == -1)
 		(void)acts_undo(ls, l, &ignored);
 	return l->acts == 0;
@@ -221,10 +223,10 @@ drain_fully(struct leases *ls, struct lease *l)
 enum fate {
 	FATE_STAYS,
 	FATE_GONE,
-	FATE_DRAINED,	/* it is to be looked at once more */
+	FATE_DRAINED,	/* is to be looked at once more */
 };
 
-/* What becomes of one. */
+/* Sees whether a lease is over, and does what follows.  audit is -1: only marks it. */
 static enum fate
 end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
 {
@@ -258,8 +260,8 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 }
 
 /*
- * To end one may bring others in, at the end of the list: they are judged as well.
- * *again: some were drained, and are to be judged by what there is since.
+ * Ending a lease may read others, which are added at the end of the list, and are looked at, too.  *again: some were
+ * drained, and are to be looked at once more.
  */
 static int
 end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struct why *why)
@@ -274,18 +276,18 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 
 		if (l->judged)
 			continue;
-		if ((share = share_of(seeing, l->uid)) == NULL)
+		if ((share = share_of_user(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);
 		fate = end_if_over(ls, l, seeing, share, audit);
 		*again = *again || fate == FATE_DRAINED;
 		if (fate == FATE_GONE)
-			/* another one is there now */
+			/* another lease has its place now */
 			leases_forget(ls, --i);
 	}
 	return 0;
 }
 
-/* One that is drained has no acts left, and is drained but once: so this ends. */
+/* This ends, since each lease is drained only once: it has no acts after that. */
 static int
 end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
 {
@@ -310,9 +312,9 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 }
 
 /*
- * As a lease does that ends otherwise: undone first, told of, and gone when nobody has a node of it open any more.
- * What nobody was told of, nobody can have anything by; but where another has seen to its end meanwhile, and it drains,
- * it ends as those do.
+ * Ends a lease as others end: undone first, then recorded, and removed once nobody has a node of it open.  One that
+ * nobody was told of (tell is NULL) is removed at once, for nobody can have anything open by it; unless another helper
+ * began to end it, and it drains: then it ends as draining leases do.
  */
 static int
 take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
@@ -322,7 +324,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	if (tell == NULL)
 		return l->state == LEASE_HELD ? leases_remove(ls, l, why) : 1;
 	if (l->users == 0 || l->nodes == 0) {
-		if (undo(ls, l, why) == -1)
+		if (undo_acts(ls, l, why) == -1)
 			return -1;
 	} else {
 		if (leases_drain(ls, l, why) == -1)
@@ -337,20 +339,17 @@ int
 leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, const struct undo_teller *tell,
     struct why *why)
 {
-	struct leases ls;
+	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
-	int ret = -1;
 
 	lease_key(p->asker.uid, root, id, key);
-	if (leases_open_again(&ls, p->asker.uid, why) == 0 &&
-	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) != NULL) {
-		/* while the lease is there, no other container of that name can count on what the token is bound to */
-		binding_drop(binding);
-		ret = take_back(&ls, l, tell, why);
-	}
-	leases_close(&ls);
-	return ret;
+	if (leases_open_again(&ls, p->asker.uid, why) == -1 ||
+	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
+		return -1;
+	/* before the lease is gone, after which another container of that name could already rely on the binding */
+	binding_drop(binding);
+	return take_back(&ls, l, tell, why);
 }
 
 int

@@ -1,4 +1,4 @@
-/* How leases end: when root itself sees them over, never on anyone's word. */
+/* How leases end: when root itself sees that they are over, never because somebody says so. */
 #ifndef GPUHELPER_ROOT_LEASEEND_H
 #define GPUHELPER_ROOT_LEASEEND_H
 
@@ -6,14 +6,13 @@
 #include "peer.h"
 
 /*
- * Reads those that concern, and ends those that are over: what was done for them is undone, for
- * which all are read that did the same, and they are removed.  One that can't be
- * undone stays, marked over, and holds what it held.  «audit» is told of each before it
- * is removed; with -1 nothing is changed, those that are over are marked so.  Leases that concern nobody who asks
+ * Reads the leases that concern, and ends those that are over: undoes their acts (for which it also reads all leases
+ * with the same acts), writes a record of each to the log "audit", and removes them.  One that can't be undone stays,
+ * marked over, and holds what it held.  With audit -1 nothing is changed, only marked.  Leases that concern no request
  * are ended by root's timer, which reads all.
  */
 int leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why);
-/* Undoes what was done for it, and removes it with its exec record.  -1 with *why: it stays, with what is left. */
+/* Undoes the acts of a lease, and removes it with its exec record.  -1 with *why: it stays, with what is left. */
 int leases_remove(struct leases *ls, struct lease *l, struct why *why);
 
 /* Writes the record of a grant that is taken back, while its GPU is not free yet. */
@@ -23,20 +22,18 @@ struct undo_teller {
 };
 
 /*
- * Takes back the lease that this peer was given for (root, id), and the binding of a token that came
- * with it ("" is none).  One of that name that another process came to have stays, and the binding with
- * it.  What was done for it is undone; who opened a node while he could keeps the lease until he has it
- * open no more: 1, it is draining.  *tell is NULL for one that nobody was told of, and nothing was done for: that goes
- * at once, unless another has it draining already (1).
- * -1 with *why where there is none, or it could not be taken back: one that is only planned is over some
- * seconds after its helper's time.
+ * Takes back the lease that this peer got for (root, id), and the binding of its token ("": none).  If another process
+ * has a lease of that name by now, both stay.  The acts are undone; 1: a process still has a node open, and the lease
+ * drains until it has not.  *tell records the undoing; NULL: nobody was told of the grant, and nothing was done for it,
+ * so that the lease is removed at once (1: another helper has it draining already).  -1 with *why: there is no such
+ * lease, or it could not be taken back; one that is only planned is over some seconds after its helper's time.
  */
 int leases_drop(const struct peer *p, const char *root, const char *id, const char *binding,
     const struct undo_teller *tell, struct why *why);
 
 /*
- * Its caller is done with it, and it is in use: what was done to the host for it
- * is undone, and the lease is kept until it is over (draining).
+ * Has a lease drain, whose container is deleted and still in use: undoes its acts, and keeps it until it is over.
+ * -1 with *why: it could not be written.
  */
 int leases_drain(struct leases *ls, struct lease *l, struct why *why);
 

@@ -29,6 +29,7 @@ struct leases {
 	struct lease **v;	/* those that were read, and are there: they stay where they are while more are read */
 	size_t n;
 };
+#define LEASES_CLOSED { .dir = -1, .lock = -1, .line = -1 }
 
 /*
  * Which leases someone has to know.  He gets at least these: what else he is given
@@ -63,6 +64,7 @@ int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
  */
 int leases_read(struct leases *ls, const struct concern *c, struct why *why);
 void leases_close(struct leases *ls);
+#define autoleases __attribute__((cleanup(leases_close)))	/* begins as LEASES_CLOSED */
 
 /* The lease of this container, if it was read; NULL if there is none. */
 struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);

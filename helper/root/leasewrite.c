@@ -2,7 +2,6 @@
 #include "leasewrite.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

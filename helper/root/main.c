@@ -1,17 +1,16 @@
 /*
- * gpuhelper: the helper.  Runs as root for whoever may execute it (mode 4750
- * root:gpuhelper), or for whoever may connect to systemd's gpuhelper.socket
- * (--socket); hears one request on descriptor 0, answers it, ends.
+ * gpuhelper: the helper.  Runs as root for whoever may execute it (mode 4750 root:gpuhelper), or connect to systemd's
+ * gpuhelper.socket (--socket).  Reads one request from descriptor 0, answers it, and ends.
  *
- * May assume nothing about how it was started; must never execute a program but its own (spawn.h),
- * open a path that the request names, or touch what belongs to the caller.
+ * May assume nothing about how it was started.  Must never execute a program that is not ours (spawn.h), open a path
+ * that the request names, or touch anything that belongs to the caller.
  *
  * The phases, in this order:
  *	enter	the process becomes ours				enter.c
  *	peer	who asks						peer.c
  *	request	what is asked; read, not yet believed			frame.c, request.c
- *	grant	identity, policy, devices, folders, lease, audit	grant.c
- *	reply	the answer; for a grant, its being final
+ *	verb	what the request asks for; a grant in phases of its own	grant.c, verb.h
+ *	reply	the answer; for a grant, its confirmation
  */
 #include <malloc.h>
 #include <poll.h>
@@ -32,15 +31,16 @@
 #include "peer.h"
 #include "reader.h"
 #include "timer.h"
+#include "verb.h"
 
 #define READ_MS 2000		/* to send a request */
 #define WRITE_MS 2000		/* to take a reply */
 #define FINAL_MS 5000		/* to write down what was granted */
 #define WAKE_MS 100		/* after the time for either is over */
 
-/* Better unheard than stuck: the caller may have left us a pipe that no one drains. */
+/* Writes nothing rather than wait: the caller may have left us a pipe that nobody reads. */
 static int
-say(const char *text, int status)
+print_line(const char *text, int status)
 {
 	struct pollfd p = { .fd = status == 0 ? STDOUT_FILENO : STDERR_FILENO, .events = POLLOUT };
 
@@ -62,7 +62,10 @@ send_reply(const struct reply *reply, struct why *why)
 	return frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
 }
 
-/* Before anyone is known: tell whoever listens. Not the journal, which whoever connects and goes could fill. */
+/*
+ * Refuses before it is known who asks.  Over the socket nothing is written to standard error, which is the journal:
+ * whoever connects could fill that.
+ */
 static int
 complain(enum door door, const struct why *why)
 {
@@ -71,15 +74,15 @@ complain(enum door door, const struct why *why)
 	struct why ignored;
 
 	snprintf(line, sizeof(line), "gpuhelper: %s\n", why->text);
-	/* root's words go to no other socket: it might be one where they carry weight */
+	/* no refusal goes to another kind of socket: a program there might take root's words for an order */
 	if (frame_is_stream(STDIN_FILENO) && (send_reply(&reply, &ignored) == 0 || door == DOOR_SOCKET))
 		return (int)why->code;
-	return say(line, (int)why->code);
+	return print_line(line, (int)why->code);
 }
 
 /*
- * With a signal when its time is over: a descriptor that was sent along is closed before recv(2) is done, for as long
- * as its owner likes (SO_LINGER of a TCP socket), but for a signal.
+ * A signal ends the wait in any case: before recv(2) returns, the kernel closes a descriptor that was sent along, and
+ * that can last as long as its owner likes (SO_LINGER of a TCP socket).
  */
 static bool
 is_confirmed(void)
@@ -93,7 +96,7 @@ is_confirmed(void)
 }
 
 static char *
-hear(size_t *len, struct why *why)
+read_request(size_t *len, struct why *why)
 {
 	char *text;
 
@@ -105,7 +108,7 @@ hear(size_t *len, struct why *why)
 
 /* A grant is final when the wrapper says that its changes are written down. */
 static int
-answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
+send_answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
 {
 	struct reply instead = { .kind = REPLY_REFUSED };
 	struct why ignored;
@@ -127,7 +130,7 @@ answer(const struct peer *p, const struct request *r, const struct reply *reply,
 		grant_undo(p, r, t);
 		return WHY_IO;
 	}
-	/* over a socket its status is not to be seen; who does not listen any more has his grant */
+	/* over a socket the wrapper does not see the exit status; the grant is final whether it hears this or not */
 	if (reply->kind == REPLY_GRANT)
 		(void)frame_send_byte(STDIN_FILENO, WIRE_DONE);
 	return reply->kind == REPLY_REFUSED || reply->kind == REPLY_BUSY ? (int)reply->why.code : 0;
@@ -142,9 +145,9 @@ serve(const struct peer *p)
 	struct traces traces = { 0 };
 	size_t len;
 
-	if ((text = hear(&len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
+	if ((text = read_request(&len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
 		reply.kind = REPLY_REFUSED;
-		return answer(p, &r, &reply, &traces);
+		return send_answer(p, &r, &reply, &traces);
 	}
 	explicit_bzero(text, len);
 	switch (r.verb) {
@@ -152,34 +155,35 @@ serve(const struct peer *p)
 		grant(p, &r, &reply, &traces);
 		break;
 	case VERB_LOOK:
-		look(p, &r, &reply);
+		verb_look(p, &r, &reply);
 		break;
 	case VERB_CREATED:
-		created(p, &r, &reply);
+		verb_created(p, &r, &reply);
 		break;
 	case VERB_EXEC:
-		exec_begins(p, &r, &reply);
+		verb_exec(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
-		release(p, &r, &reply);
+		verb_release(p, &r, &reply);
 		break;
 	case VERB_REAPPLY:
-		reapply(p, &reply);
+		verb_reapply(p, &r, &reply);
 		break;
 	case VERB_STATUS:
-		status(p, &reply);
+		verb_status(p, &r, &reply);
 		break;
 	case VERB_REFUSED:
 	case VERB_PLAIN:
-		note(p, &r, &reply);
+		verb_note(p, &r, &reply);
 		break;
 	}
-	return answer(p, &r, &reply, &traces);
+	return send_answer(p, &r, &reply, &traces);
 }
 
 /*
- * In a static program the heap begins in the midst of a page.  Where the C library got no memory to let it end with
- * one, it goes on, and aborts when it wants more (glibc's sysmalloc()): perhaps when a lease is half written.
+ * In a static program the heap begins within a page.  Where the C library gets no memory to let the heap end with a
+ * page, it goes on at first, and aborts when it needs more (glibc's sysmalloc()): perhaps while a lease is half
+ * written.
  */
 static bool
 heap_is_whole(void)
@@ -217,12 +221,12 @@ main(int argc, char **argv)
 	int status;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return say("gpuhelper " GPUHELPER_VERSION "\n", 0);
+		return print_line("gpuhelper " GPUHELPER_VERSION "\n", 0);
 	if (argc > 1 && door != DOOR_SOCKET)
-		return say("usage: do not run gpuhelper by hand: gpuhelper-runc starts it without arguments, systemd with "
+		return print_line("usage: do not run gpuhelper by hand: gpuhelper-runc starts it without arguments, systemd with "
 		    "--socket (see gpuhelper(8))\n", WHY_USAGE);
 	if (!heap_is_whole())
-		return say("gpuhelper: no memory: try again\n", WHY_AGAIN);
+		return print_line("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = live(door, &starter);
 	looker_end();
 	labeller_end();

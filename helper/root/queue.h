@@ -36,6 +36,7 @@ struct queue {
  */
 int queue_open(struct queue *q, struct why *why);
 void queue_close(struct queue *q);
+#define autoqueue __attribute__((cleanup(queue_close)))
 
 /* Its place: how many are before the waiter of this key; all, if it is not in the queue yet. */
 size_t queue_place(const struct queue *q, const char *key);
@@ -59,5 +60,6 @@ void queue_renew(const char *key);
 void queue_leave(const struct queue *q, const char *key);
 
 void waiter_free(struct waiter *w);
+#define autowaiter __attribute__((cleanup(waiter_free)))
 
 #endif

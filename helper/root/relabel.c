@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,15 +23,6 @@
 #define CHANGE_MS 6000
 #define STUCK_MS 8000		/* where a file system does not answer */
 
-struct relabelling {
-	const struct label *label;
-	const struct peer *peer;
-	const struct edits *edits;
-	uint32_t wrong[LABEL_FOLDERS_MAX];	/* entries that are to be labelled, of the first folder, the second, ... */
-	int64_t begun;		/* clock_ms(); 0: there is none */
-	int line;		/* lock of the user's own; -1: none */
-};
-
 static int
 check_hardlinks(struct why *why)
 {
@@ -44,7 +34,7 @@ check_hardlinks(struct why *why)
 	    "sysctl fs.protected_hardlinks=1");
 }
 
-/* Of one user's helpers one at a time is at it: they would be in the way of all others, with what each needs. */
+/* One helper of a user labels at a time: many of them could take up what all other users need. */
 static int
 stand_in_line(const struct peer *p, int *line, struct why *why)
 {
@@ -64,15 +54,15 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 }
 
 static int
-begin(struct relabelling *r, struct why *why)
+begin_relabelling(struct relabelling *r, struct why *why)
 {
 	r->begun = clock_ms();
 	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
 }
 
-/* In what is left of the time until «ms» after the first one was begun. */
+/* Goes through one folder, within "ms" milliseconds from when the first one was begun. */
 static int
-go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
+go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
 {
 	const int root = file_root();
@@ -89,7 +79,7 @@ go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, e
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
 		return refuse(why, WHY_CONFIG, "folder %.200s...: a path that is too long", m->source);
-	/* what it names was found by folders.c, and no one but root can have it name another since */
+	/* folders.c has found where this path leads, and only root can change that since */
 	end_after(STUCK_MS);
 	if (root != -1)
 		fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY);
@@ -99,7 +89,7 @@ go_through(struct relabelling *r, const struct edit_mount *m, uint32_t number, e
 	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[number], why);
 }
 
-/* All that are to be labelled: the first time to look, then those in which something is wrong. */
+/* Goes through all folders that are to be labelled: to look at them, or to change those with wrong labels. */
 static int
 go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
 {
@@ -115,46 +105,33 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 		if (n == LABEL_FOLDERS_MAX)
 			return refuse(why, WHY_CONFIG, "folder %s: of one container %d folders can be relabelled, and it has more",
 			    m->source, LABEL_FOLDERS_MAX);
-		if (r->begun == 0 && begin(r, why) == -1)
+		if (r->begun == 0 && begin_relabelling(r, why) == -1)
 			return -1;
 		if (verb == LABEL_LOOK || r->wrong[n] > 0)
-			ret = go_through(r, m, n, verb, ms, why);
+			ret = go_through_one(r, m, n, verb, ms, why);
 		n++;
 	}
 	return ret;
 }
 
 int
-relabel_look(const struct label *l, const struct peer *p, const struct edits *e, struct relabelling **out,
-    struct why *why)
+relabel_look(struct relabelling *r, struct why *why)
 {
-	*out = NULL;
-	if (l->state == SELINUX_ABSENT)
-		return 0;
-	if ((*out = calloc(1, sizeof(**out))) == NULL)
-		return refuse_nomem(why);
-	**out = (struct relabelling){ .label = l, .peer = p, .edits = e, .line = -1 };
-	if (go_through_all(*out, LABEL_LOOK, LOOK_MS, why) == 0)
-		return 0;
-	relabel_free(*out);
-	*out = NULL;
-	return l->state == SELINUX_PERMISSIVE ? 0 : -1;
+	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LOOK_MS, why) == -1;
+	return r->failed && r->label->state != SELINUX_PERMISSIVE ? -1 : 0;
 }
 
 int
 relabel_change(struct relabelling *r, struct why *why)
 {
-	if (r == NULL || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
+	if (r->failed || r->label->state == SELINUX_ABSENT || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
 		return 0;
 	return r->label->state == SELINUX_PERMISSIVE ? 0 : -1;
 }
 
 void
-relabel_free(struct relabelling *r)
+relabel_end(struct relabelling *r)
 {
-	if (r == NULL)
-		return;
 	if (r->line != -1)
 		close(r->line);
-	free(r);
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -70,18 +69,13 @@ state_dir(const char *name, struct why *why)
 			return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 		fd = file_open_beneath(run, name, O_RDONLY | O_DIRECTORY);
 	}
-	if (fd == -1)
-		return refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	if (set_mode(fd, mode) == -1) {
+	if (fd == -1 || set_mode(fd, mode) == -1)
 		refuse(why, WHY_IO, "%s/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	else if (trust_check(fd, name, why) == 0)
+		return fd;
+	if (fd != -1)
 		close(fd);
-		return -1;
-	}
-	if (trust_check(fd, name, why) == -1) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return -1;
 }
 
 int
@@ -105,9 +99,9 @@ int
 state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why)
 {
 	size_t len = strlen(text);
+	autoclose int fd = -1;
 	char temp[128];
 	ssize_t n;
-	int fd;
 
 	unfinished(name, temp);
 	(void)unlinkat(dir, temp, 0);
@@ -119,11 +113,9 @@ state_write(int dir, const char *name, const char *text, mode_t mode, struct why
 	    renameat(dir, temp, dir, name) == -1) {
 		refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name,
 		    n >= 0 && n != (ssize_t)len ? "no space left" : strerror(errno));
-		close(fd);
 		(void)unlinkat(dir, temp, 0);
 		return -1;
 	}
-	close(fd);
 	return 0;
 }
 

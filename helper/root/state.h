@@ -2,8 +2,6 @@
 #ifndef GPUHELPER_ROOT_STATE_H
 #define GPUHELPER_ROOT_STATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "../pure/text.h"

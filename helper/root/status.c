@@ -1,20 +1,18 @@
-/* VERB_STATUS.  Reads the leases and the queue under their lock, and changes neither. */
-#include <stdio.h>
+/* VERB_STATUS.  Reads the leases and the queue under the lock, and changes neither. */
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "../host/clock.h"
 #include "../pure/cleanup.h"
 #include "../pure/jsonout.h"
 #include "acts.h"
-#include "grant.h"
 #include "idle.h"
 #include "leaseend.h"
 #include "leaselist.h"
 #include "owncgroup.h"
 #include "queue.h"
 #include "rate.h"
+#include "verb.h"
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
 #define WAITERS_SHOWN (150 * 1024)
@@ -26,7 +24,7 @@ may_see(const struct peer *p, uint32_t uid)
 	return p->asker.uid == 0 || p->asker.uid == uid;
 }
 
-/* What is wrong with the nodes of one that is held. */
+/* What is wrong with the nodes of a lease that is held. */
 static void
 put_trouble(struct jsonout *j, const struct lease *l)
 {
@@ -41,9 +39,9 @@ put_trouble(struct jsonout *j, const struct lease *l)
 	jsonout_end(j, "]");
 }
 
-/* A name, cut where it is long, between two characters. */
+/* The name, which is cut between two characters where it is too long. */
 static const char *
-shown(const char *name, char out[NAME_MAX_SHOWN + 1])
+shorten(const char *name, char out[NAME_MAX_SHOWN + 1])
 {
 	size_t n = strlen(name);
 
@@ -55,9 +53,9 @@ shown(const char *name, char out[NAME_MAX_SHOWN + 1])
 	return out;
 }
 
-/* Adds one, which is empty then, if there is room for it; *room is what is left. */
+/* Adds *one to the list, and leaves it empty.  *room is how many bytes may still be added; 0 where it did not fit. */
 static void
-add(struct jsonout *list, struct jsonout *one, size_t *room)
+add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 {
 	const size_t size = one->buf.len + 1;
 	autofree char *text = jsonout_take(one);
@@ -70,7 +68,7 @@ add(struct jsonout *list, struct jsonout *one, size_t *room)
 	jsonout_json(list, NULL, text);
 }
 
-/* «left» gets when its task was first seen over, with processes of it left; 0: that is not so. */
+/* *left: since when the task has been over while processes of it are left, in seconds since 1970; 0: that is not so. */
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
@@ -82,7 +80,7 @@ state_name(const struct lease *l, int64_t *left)
 }
 
 static void
-add_lease(struct jsonout *list, const struct lease *l, size_t *room)
+tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 {
 	autojsonout struct jsonout j = { .next = false };
 	char since[32], left_since[32], id[NAME_MAX_SHOWN + 1], root[NAME_MAX_SHOWN + 1];
@@ -93,8 +91,8 @@ add_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	text_time(l->since, since);
 	text_time(left, left_since);
 	jsonout_begin(&j, NULL, "{");
-	jsonout_text(&j, "container", shown(l->id, id));
-	jsonout_text(&j, "root", shown(l->root, root));
+	jsonout_text(&j, "container", shorten(l->id, id));
+	jsonout_text(&j, "root", shorten(l->root, root));
 	jsonout_int(&j, "uid", l->uid);
 	jsonout_text(&j, "pipeline", l->pipeline);
 	jsonout_text(&j, "policy", l->policy);
@@ -105,11 +103,11 @@ add_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
 	put_trouble(&j, l);
 	jsonout_end(&j, "}");
-	add(list, &j, room);
+	add_if_room(list, &j, room);
 }
 
 static void
-add_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *room)
+tell_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *room)
 {
 	autojsonout struct jsonout j = { .next = false };
 	char since[32], id[NAME_MAX_SHOWN + 1];
@@ -120,14 +118,14 @@ add_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *r
 		count += w->want[i].count;
 	text_time(w->since, since);
 	jsonout_begin(&j, NULL, "{");
-	jsonout_text(&j, "container", shown(w->id, id));
+	jsonout_text(&j, "container", shorten(w->id, id));
 	jsonout_int(&j, "uid", w->uid);
 	jsonout_text(&j, "pipeline", w->pipeline);
 	jsonout_text(&j, "since", since);
 	jsonout_int(&j, "gpus", count);
 	jsonout_int(&j, "ahead", (int64_t)ahead);
 	jsonout_end(&j, "}");
-	add(list, &j, room);
+	add_if_room(list, &j, room);
 }
 
 /* NULL: no memory. */
@@ -141,31 +139,29 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 	jsonout_begin(&j, "leases", "[");
 	for (i = 0; i < ls->n && room > 0; i++)
 		if (may_see(p, ls->v[i]->uid))
-			add_lease(&j, ls->v[i], &room);
+			tell_lease(&j, ls->v[i], &room);
 	jsonout_end(&j, "]");
 	jsonout_begin(&j, "waiters", "[");
 	for (i = 0, room = WAITERS_SHOWN; i < q->n && room > 0; i++)
 		if (may_see(p, q->v[i].uid))
-			add_waiter(&j, &q->v[i], i, &room);
+			tell_waiter(&j, &q->v[i], i, &room);
 	jsonout_end(&j, "]");
 	jsonout_end(&j, "}");
 	return jsonout_take(&j);
 }
 
 void
-status(const struct peer *p, struct reply *reply)
+verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct queue q = { .dir = -1 };
-	struct leases ls = { .dir = -1, .lock = -1, .line = -1 };
 	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	autoleases struct leases ls = LEASES_CLOSED;
+	autoqueue struct queue q = { .dir = -1 };
+	struct why *why = &reply->why;
 
-	*reply = (struct reply){ .kind = REPLY_NOTED };
-	if (leave_cgroup(p->starter, &reply->why) == -1 || rate_look(p->asker.uid, time(NULL), false, &reply->why) == -1 ||
-	    leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
-	    leases_look(&ls, &c, -1, &reply->why) == -1 ||
-	    queue_open(&q, &reply->why) == -1 ||
-	    ((reply->status = tell_all(p, &ls, &q)) == NULL && refuse_nomem(&reply->why) == -1))
-		reply->kind = REPLY_REFUSED;
-	queue_close(&q);
-	leases_close(&ls);
+	(void)r;
+	if (leave_cgroup(p->starter, why) == 0 && rate_look(p->asker.uid, time(NULL), false, why) == 0 &&
+	    leases_open(&ls, p->asker.uid, why) == 0 && leases_look(&ls, &c, -1, why) == 0 && queue_open(&q, why) == 0 &&
+	    (reply->status = tell_all(p, &ls, &q)) == NULL)
+		refuse_nomem(why);
+	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;
 }

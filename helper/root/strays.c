@@ -1,15 +1,13 @@
-/* See strays.h.  Believes what the kernel shows of processes; opens no node. */
+/* See strays.h.  Goes by what the kernel shows of processes; opens no node. */
 #include "strays.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../pure/cleanup.h"
 #include "host.h"
 #include "looker.h"
 
-/* GPUs that are looked for, and the nodes that are each one's own; gpu[i] says whose node[i] is. */
+/* The GPUs that are looked for, and the nodes that are one GPU's own; node[i] is a node of held[gpu[i]]. */
 struct sought {
 	struct held_gpu *held;
 	size_t n;
@@ -25,6 +23,8 @@ sought_free(struct sought *s)
 	free(s->node);
 	free(s->gpu);
 }
+
+#define autosought __attribute__((cleanup(sought_free)))
 
 static bool
 grow(struct sought *s, size_t nodes)
@@ -68,7 +68,7 @@ seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const s
 }
 
 static int
-find(const struct sought *s, struct strays *out, struct why *why)
+find_holders(const struct sought *s, struct strays *out, struct why *why)
 {
 	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
 	size_t i;
@@ -85,7 +85,7 @@ find(const struct sought *s, struct strays *out, struct why *why)
 	return 0;
 }
 
-/* Of a spec that can't be used nothing is granted, be the GPU looked for here or not. */
+/* Where a CDI spec can't be used, nothing is granted by it, so that its nodes need not be looked for. */
 static void
 find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,
     const struct gpu_rule *rule, struct driver_nodes *more)
@@ -103,8 +103,8 @@ strays_of_wants(const struct decision *d, const struct settings *settings, struc
 {
 	const struct gpu_want *from;
 	struct driver_nodes more;
-	struct waiter w = { 0 };
-	struct sought s = { 0 };
+	autowaiter struct waiter w = { 0 };
+	autosought struct sought s = { 0 };
 	int ret = allot_wants(d, &w, why);
 	size_t i, k;
 
@@ -117,18 +117,14 @@ strays_of_wants(const struct decision *d, const struct settings *settings, struc
 			find_further(d, settings, from->candidate[k], from->rule, &more);
 			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
-	if (ret == 0)
-		ret = find(&s, out, why);
-	waiter_free(&w);
-	sought_free(&s);
-	return ret;
+	return ret == 0 ? find_holders(&s, out, why) : -1;
 }
 
 int
 strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
     struct strays *out, struct why *why)
 {
-	struct sought s = { 0 };
+	autosought struct sought s = { 0 };
 	size_t i;
 	int ret = 0;
 
@@ -136,10 +132,7 @@ strays_of_picks(const struct lease *l, const struct allotted *pick, const struct
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
 			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
-	if (ret == 0)
-		ret = find(&s, out, why);
-	sought_free(&s);
-	return ret;
+	return ret == 0 ? find_holders(&s, out, why) : -1;
 }
 
 void

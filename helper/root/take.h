@@ -1,48 +1,45 @@
-/* GPUs for a request that was judged: found free, written down, and opened to the container. */
+/* Picks GPUs for a plan, under the lock of the leases, and writes it down as a lease. */
 #ifndef GPUHELPER_ROOT_TAKE_H
 #define GPUHELPER_ROOT_TAKE_H
 
 #include "idle.h"
-#include "work.h"
+#include "plan.h"
+#include "refusal.h"
 
 /*
- * Picks GPUs, plans what has to be done to their nodes, and writes all of it down
- * as a lease; nothing is done yet.  key[] is then its key, and empty where there is none.
- * -1 with w->why; with w->waits it is to ask again, after w->chores.
+ * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease; nothing is done to the host yet.
+ * Fills key[] with the lease's key; it stays empty where there is no lease.  With look_first, GPUs that are open in a
+ * container without a lease of them are not picked; without it such a pick fails, with f->met_stray, which is cheaper
+ * where there is none.  -1 with *f.
  */
-int take_lease(struct work *w, char key[LEASE_KEY_SIZE]);
+int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
+
+/* What is there under the lock.  Its initialiser is PICKING; picking_end() undoes all, the lock last. */
+struct picking {
+	struct leases leases;
+	struct queue queue;
+	struct waiter me;		/* the request itself, as one that may have to wait */
+};
+#define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * The steps of that, for one that has a lease already: w->lease, which is neither
- * admitted nor written anew.  Under the lock.
+ * When the leases are open: opens the queue, and reads the leases that concern the plan (concern_look(), with
+ * «admits»). -1 with *why.
  */
-int pick_gpus_again(struct work *w, const struct idle *idle, struct queue *q, struct waiter *me);
-/* Nodes of CDI devices beside the GPUs', once these are picked: into w->more, and what is a GPU's own into w->lease. */
-int take_further(struct work *w);
-int plan_nodes(struct work *w, struct leases *ls);
+int picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why);
+void picking_end(struct picking *k);
+#define autopicking __attribute__((cleanup(picking_end)))
 
 /*
- * No process of a container has any of w->picks open that w->lease has alone.
- * Once that is written down, nobody who had one by a lease of his own can pass
- * it on.  -1 with w->why, and w->waits where the policy lets it wait.
+ * Picks the GPUs alone: into the plan's picks, and the lease's GPUs and nodes.  strays: GPUs that are not to be had, or
+ * NULL.  -1 with *f: there are too few, where f->waits is true the request has a place in the queue.
  */
-int check_alone(struct work *w);
-
-/* The GPUs of w->lease by their names, for the audit log, into w->gpu_names. */
-int name_gpus(struct work *w);
+int take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
- * Under the lock again: is the lease there as it was planned?  -1 with w->why: who saw it over meanwhile has ended it,
- * and its GPU may be another's.
+ * Once the lease is written: sees that no container has one of those picks open that the lease has for itself alone.
+ * From then on, nobody who had it by a lease can pass it on.  Takes its time, so not under the lock.  -1 with *f.
  */
-int check_planned(struct work *w, struct leases *ls);
-
-/*
- * Does what the lease says.  To be called once the grant is in the audit log.  -1
- * with w->why: it is to be taken back.
- */
-int open_nodes(struct work *w);
-/* The same, under the lock already. */
-int open_planned(struct work *w, struct leases *ls);
+int check_alone(const struct plan *p, struct refusal *f);
 
 #endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -148,22 +147,18 @@ add_places(struct way *w, const char *dir, struct look *l, struct why *why)
 static int
 note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct why *why)
 {
-	struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
+	autoway struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
 	char first[1100];
 
 	if (w.path == NULL)
 		return refuse_nomem(why);
 	/* what is mounted beneath could be reached by other paths, which nobody would know to lead through it */
 	if (l->host_root && w.writable && strlist_has(&m->options, "rbind") &&
-	    mounts_beneath(look->mounts, m->source, first, sizeof(first))) {
-		way_free(&w);
+	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), which a container that is the host's root "
 		    "can't have for writing: give it a user namespace, or the folder without submounts", m->source, first);
-	}
-	if (add_places(&w, w.path, look, why) == -1) {
-		way_free(&w);
+	if (add_places(&w, w.path, look, why) == -1)
 		return -1;
-	}
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
 
@@ -192,25 +187,15 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 {
 	const size_t len = (size_t)(path_last(file) - file);	/* with the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
-	struct way w = { .path = strdup(file) };
+	autoway struct way w = { .path = strdup(file) };
 
-	if (dir == NULL || w.path == NULL) {
-		way_free(&w);
+	if (dir == NULL || w.path == NULL)
 		return refuse_nomem(why);
-	}
-	if (has_directory(l, from, file, len)) {
-		way_free(&w);
+	if (has_directory(l, from, file, len))
 		return 0;
-	}
-	if (add_places(&w, dir, look, why) == -1) {
-		way_free(&w);
+	if (add_places(&w, dir, look, why) == -1)
 		return -1;
-	}
-	if (!repeat_first(&w)) {
-		way_free(&w);
-		return refuse_nomem(why);
-	}
-	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
 
 /* A hook is run, by root, when its own container is there already (poststart, poststop). */

@@ -1,0 +1,43 @@
+/* See cdi.h: what a spec must not give out by the name of a node.  cdihostpath.c has what the helper asks, too. */
+#include <string.h>
+
+#include "cdi.h"
+#include "text.h"
+
+/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
+const char *
+cdi_host_node(const char *path)
+{
+	static const char *const names[] = { "mem", "kmem", "port", "kmsg", "oldmem", "console", "nvram", "snapshot", "uinput",
+		"tpm0", "tpmrm0", NULL };
+	static const char *const prefixes[] = { "sd", "sg", "nvme", "vd", "xvd", "mmcblk", "dm-", "mapper/", "loop", "md",
+		"nbd", "raw/", "disk/", "cpu/", "mtd", "vcs", "block/", "bsg/", "input/", "pmem", "dax", "zd", "zram", "rbd",
+		"drbd", "bcache", "dasd", "ublk", "cciss/", NULL };
+	size_t i, n;
+
+	if (!text_starts(path, "/dev/"))
+		return NULL;
+	path += 5;
+	if (text_among(path, names))
+		return "the host's memory, log or console";
+	for (i = 0; prefixes[i] != NULL; i++) {
+		n = strlen(prefixes[i]);
+		if (text_starts(path, prefixes[i]) || (prefixes[i][n - 1] == '/' && strlen(path) == n - 1 &&
+		    strncmp(path, prefixes[i], n - 1) == 0))
+			return "a disk, a console or the processor's registers";
+	}
+	return NULL;
+}
+
+/* Runtimes take the last word. */
+bool
+cdi_mount_writable(const struct cdi_mount *m)
+{
+	bool writable = false;
+	size_t i;
+
+	for (i = 0; i < m->options.n; i++)
+		if (strcmp(m->options.v[i], "rw") == 0 || strcmp(m->options.v[i], "ro") == 0)
+			writable = m->options.v[i][1] == 'w';
+	return writable;
+}

@@ -1,0 +1,24 @@
+/* VERB_REFUSED and VERB_PLAIN: the wrapper decided by itself, and the helper only records that. */
+#include "../host/file.h"
+#include "audit.h"
+#include "refusal.h"
+#include "verb.h"
+
+void
+verb_note(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const bool refused = r->verb == VERB_REFUSED;
+	autoclose int audit = audit_open(&reply->why);
+	const struct call call = { p, r, audit };
+	struct ruling none = { .call = &call };
+	struct why told = { 0 };
+
+	reply->kind = REPLY_NOTED;
+	if (refused)
+		refuse(&told, WHY_DATA, "gpuhelper-runc: %s", r->reason != NULL ? r->reason : "(no reason given)");
+	/* no judge is asked: the variables stay what the task's author wrote */
+	if (r->team != NULL && r->pipeline != NULL)
+		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
+	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", refused ? &told : NULL, &reply->why) == -1)
+		reply->kind = REPLY_REFUSED;
+}

@@ -1,0 +1,310 @@
+/* See plan.h.  Looks at folders and cgroups that the request names, as far as host/ does; changes nothing. */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../host/cgroup.h"
+#include "../host/folders.h"
+#include "../host/nestedplace.h"
+#include "../host/spaces.h"
+#include "../host/users.h"
+#include "../pure/nested.h"
+#include "../pure/procmask.h"
+#include "timer.h"
+#include "ways.h"
+
+#define SUBUIDS_MAX 64
+#define FIND_MS 8000		/* finding folders takes milliseconds, but a FUSE file system on the way may never answer */
+
+/* Ids. */
+
+static int
+map_ids(struct plan *p, struct why *why)
+{
+	const struct request *r = p->ruling->call->request;
+	const struct peer *peer = p->ruling->call->peer;
+
+	if (!idmap_compose(&peer->uids, &r->uids, &p->uids) || !idmap_compose(&peer->gids, &r->gids, &p->gids))
+		return refuse(why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
+		    "ranges of ids", IDMAP_MAX);
+	subject_of(r, &p->uids, &p->gids, &p->subject);
+	return 0;
+}
+
+/* Folders. */
+
+static int
+find_ways(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct grant *g = &r->decision.grant;
+	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
+
+	return folders_resolve_among(mounts, g, &p->subject, e, why) == -1 ||
+	    ways_note(e, mounts, &p->uids, l, why) == -1 ? -1 : ways_check_claim(l, r->call->peer->asker.uid, why);
+}
+
+/*
+ * Each mount gets the place that was found for it: in the container, the wrapper compares that with what runc
+ * mounted.
+ */
+static int
+add_mount_places(const struct lease *l, struct edits *e, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts && i < l->ways; i++)
+		if (l->way[i].at.n == 0 || (e->mount[i].place = strdup(l->way[i].at.v[0])) == NULL)
+			return refuse_nomem(why);
+	return 0;
+}
+
+static int
+plan_folders(struct plan *p, struct why *why)
+{
+	const struct policy_set *policies = &p->ruling->policies;
+	int ret;
+
+	end_after(FIND_MS);
+	ret = find_ways(p, &p->edits, &p->lease, why) == -1 || add_mount_places(&p->lease, &p->edits, why) == -1 ||
+	    (p->ruling->call->request->at_once && (nested_refuse(policies, &p->edits, why) == -1 ||
+	    nested_refuse_places(policies, &p->edits, why) == -1)) ||
+	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
+	end_after(0);
+	p->folder_ways = p->lease.ways;
+	return ret;
+}
+
+/* The ways to the driver's files need no second look: they were found under the lock, after the leases were read. */
+int
+plan_check_folders(const struct plan *p, struct why *why)
+{
+	struct edits edits = { 0 };
+	struct lease found = { 0 };
+	size_t i;
+	int ret;
+
+	if (p->folder_ways == 0)
+		return 0;
+	end_after(FIND_MS);
+	ret = find_ways(p, &edits, &found, why);
+	end_after(0);
+	for (i = 0; ret == 0 && i < p->folder_ways; i++)
+		if (i >= found.ways || !way_same(&p->lease.way[i], &found.way[i]))
+			ret = refuse(why, WHY_AGAIN, "folder %s is not any more where it was a moment ago: try again",
+			    p->lease.way[i].path);
+	edits_free(&edits);
+	lease_free(&found);
+	return ret;
+}
+
+/* The lease. */
+
+bool
+plan_has_placeholder(const struct plan *p)
+{
+	const char *init = p->ruling->call->request->init_path;
+
+	return init != NULL && strlist_has(&p->ruling->settings.placeholder_init, init);
+}
+
+/*
+ * A rootless container has no cgroup by which its processes are told from others; they are told by their users: all
+ * that the caller may become.  The request's own mapping is not used, since it could name somebody else, whose
+ * processes would then keep the lease alive for ever.
+ */
+static int
+fill_users(const struct asker *who, struct lease *l, struct why *why)
+{
+	uint32_t first[SUBUIDS_MAX], size[SUBUIDS_MAX];
+	int i, n;
+
+	if (who->enforced)
+		return 0;
+	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
+		return refuse(why, WHY_IO, "/etc/subuid: %s: the users of the container can't be known",
+		    errno == E2BIG ? "too many ranges of one user" : strerror(errno));
+	if ((l->user = calloc((size_t)n + 1, sizeof(*l->user))) == NULL)
+		return refuse_nomem(why);
+	l->user[l->users++] = (struct idspan){ who->uid, 1 };
+	for (i = 0; i < n; i++)
+		l->user[l->users++] = (struct idspan){ first[i], size[i] };
+	return 0;
+}
+
+/*
+ * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
+ * does.  The container must also be one whose access can be ended: systemd may write the device rules of its scopes
+ * again, and a privileged container can change its own.
+ */
+static void
+fill_pausing(struct plan *p)
+{
+	const struct ruling *r = p->ruling;
+	const struct request *asked = r->call->request;
+	const struct settings *s = &r->settings;
+	struct lease *l = &p->lease;
+
+	l->pauses = s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
+	    !asked->systemd_cgroup && !asked->privileged && r->decision.grant.gpus > 0;
+	if (!l->pauses)
+		return;
+	l->pausing = (struct pausing){ .program = asked->init_file, .idle = s->idle, .first_exec = s->first_exec,
+		.left_behind = s->left_behind, .uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
+}
+
+/* A rootful runtime makes the cgroups that the lease is followed by: will they be visible from here, by their names? */
+static int
+check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
+{
+	uint64_t time_space;
+
+	/* in another time namespace, processes have other start times than elsewhere */
+	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
+		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: what is granted could not be followed");
+	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
+		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
+		    "could not be followed without");
+	if (r->systemd_cgroup && cgroup_check_scope(r->cgroups_path, why) == -1)
+		return -1;
+	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
+	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
+}
+
+/* The cgroups that the container can come to be in; none of them may have processes yet. */
+static int
+fill_cgroups(const struct call *c, struct lease *l, struct why *why)
+{
+	const struct request *r = c->request;
+	const pid_t asker = c->peer->pid;
+	const bool enforced = c->peer->asker.enforced;
+	unsigned dirs = CGROUP_DIRS;
+
+	if (enforced && check_cgroups_path(asker, r, why) == -1)
+		return -1;
+	if (cgroup_candidates(asker, r->cgroups_path, r->id, &l->cgroups, why) == -1)
+		return -1;
+	/* the lease of a rootful container ends when its cgroup is empty */
+	if (enforced && l->cgroups.n == 0)
+		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
+	if (cgroup_populated(&l->cgroups, &dirs))
+		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
+		    *r->cgroups_path ? r->cgroups_path : r->id);
+	return 0;
+}
+
+static int
+fill_lease(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct call *c = r->call;
+	const struct identity *id = &r->known.id;
+	struct lease *l = &p->lease;
+
+	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, l->key);
+	l->id = strdup(c->request->id);
+	l->root = strdup(c->request->runtime_root);
+	l->policy = strdup(r->decision.policy->name);
+	if (id->pipeline == NULL)
+		l->pipeline = strdup("");
+	else if (asprintf(&l->pipeline, "%s/%s", id->team, id->pipeline) == -1)
+		l->pipeline = NULL;
+	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
+		return refuse_nomem(why);
+	l->uid = c->peer->asker.uid;
+	l->asker = call_process(c);
+	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
+	l->since = time(NULL);
+	fill_pausing(p);
+	if (fill_users(&c->peer->asker, l, why) == -1)
+		return -1;
+	l->privileged = c->request->privileged;
+	if (!space_of(getpid(), "pid", &l->pids))
+		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
+	return fill_cgroups(c, l, why);
+}
+
+/* The rest of the edits. */
+
+static int
+add_policy_env(struct plan *p, struct why *why)
+{
+	const struct strlist *env = &p->ruling->decision.policy->env;
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (!strlist_add(&p->edits.env, env->v[i], SIZE_MAX))
+			return refuse_nomem(why);
+	return 0;
+}
+
+int
+plan_make(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+
+	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 || map_ids(p, why) == -1 ||
+	    plan_folders(p, why) == -1 || add_policy_env(p, why) == -1 ? -1 : fill_lease(p, why);
+}
+
+int
+plan_name_gpus(struct plan *p, struct why *why)
+{
+	autobuf struct buf name = { 0 };
+	const struct gpu *g;
+	char part[16];
+	size_t i;
+
+	for (i = 0; i < p->lease.gpus; i++) {
+		g = p->picks[i].gpu;
+		name.len = 0;
+		gpu_part(&p->ruling->decision.inventory, g, part);
+		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
+		    part[0] ? " part " : "", part);
+		if (name.failed || !strlist_add(&p->gpu_names, name.p, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+/* A container's /proc shows every NVIDIA GPU of the host: hide those that are not granted. */
+static int
+mask_others(struct plan *p, struct why *why)
+{
+	const struct gpu *granted[GPUS_MAX];
+	size_t i;
+
+	for (i = 0; i < p->lease.gpus; i++)
+		granted[i] = p->picks[i].gpu;
+	return procmask_others(&p->ruling->decision.inventory, granted, p->lease.gpus, &p->edits.masked) ? 0 :
+	    refuse_nomem(why);
+}
+
+static int
+add_labels(const struct label *l, struct edits *e, struct why *why)
+{
+	if ((l->text[0] != '\0' && (e->label = strdup(l->text)) == NULL) ||
+	    (l->mount[0] != '\0' && (e->mount_label = strdup(l->mount)) == NULL))
+		return refuse_nomem(why);
+	return 0;
+}
+
+int
+plan_complete(struct plan *p, struct why *why)
+{
+	return plan_name_gpus(p, why) == -1 || mask_others(p, why) == -1 ? -1 : add_labels(&p->label, &p->edits, why);
+}
+
+void
+plan_free(struct plan *p)
+{
+	edits_free(&p->edits);
+	lease_free(&p->lease);
+	strlist_free(&p->gpu_names);
+	strlist_free(&p->specs);
+}

@@ -778,7 +778,7 @@ t "a bundle that asks for nothing" exits 77 "asks for: nothing"
 t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_FOLDERS=/opt\""
 explain --bundle "$T/b" --user nobody
-t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: which one is meant?"
+t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: give it once"
 bundle "$claims,\"BUILD_PIPELINE_INSTANCE_VARS=7\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
 t "a bundle with bad instance variables" is 65

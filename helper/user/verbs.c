@@ -1,4 +1,4 @@
-/* See verbs.h.  Made from the sources of the releases; decides nothing by itself. */
+/* See verbs.h. The table comes from the sources of the releases. Must decide nothing itself. */
 #include "verbs.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #define END { NULL, 0, TAKES_NONE, BOTH, ROLE_PASSED, NULL }
 
-/* What urfave/cli (runc) and argp (crun) add to every verb. */
+/* Options that urfave/cli (runc) and argp (crun) add to every verb. */
 #define ALWAYS \
 	{ "help", 'h', TAKES_NONE, RUNC, ROLE_HELP, "nothing: prints" }, \
 	{ "help", '?', TAKES_NONE, CRUN, ROLE_HELP, "nothing: prints" }, \
@@ -27,20 +27,21 @@ const struct option verbs_globals[] = {
 	{ "debug", 0, TAKES_NONE, BOTH, ROLE_PASSED, "which messages there are" },
 	{ "criu", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "which program checkpoint and restore run, as the caller" },
 	{ "systemd-cgroup", 0, TAKES_NONE, BOTH, ROLE_SYSTEMD_CGROUP, "who makes the container's cgroup" },
-	{ "cgroup-manager", 0, TAKES_VALUE, CRUN, ROLE_CGROUP_MANAGER, "likewise; «disabled» means no device rules" },
+	{ "cgroup-manager", 0, TAKES_VALUE, CRUN, ROLE_CGROUP_MANAGER,
+	    "who makes the container's cgroup; «disabled» means no device rules" },
 	{ "rootless", 0, TAKES_VALUE, BOTH, ROLE_ROOTLESS, "with «true» runc goes on without device rules" },
 	{ "version", 'v', TAKES_NONE, BOTH, ROLE_HELP, "nothing: prints" },
 	{ NULL, 'V', TAKES_NONE, CRUN, ROLE_HELP, "nothing: prints" },
 	ALWAYS, END,
 };
 
-/* create, run and restore */
+/* For create, run and restore. */
 #define BUNDLE { "bundle", 'b', TAKES_VALUE, BOTH, ROLE_BUNDLE, "which config.json is the container's" }
 #define CONSOLE { "console-socket", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "who gets the terminal" }
 #define PID_FILE { "pid-file", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "a file that is written as the caller" }
 #define PIDFD { "pidfd-socket", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "who gets a handle of the process" }
 #define FDS { "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "which of the caller's open files the process has" }
-#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "the bundle's config.json is what counts" }
+#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "only the bundle's config.json is used" }
 #define DETACH { "detach", 'd', TAKES_NONE, BOTH, ROLE_DETACH, "whether the runtime stays" }
 #define KEYRING { "no-new-keyring", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether it has its caller's session keyring" }
 #define NO_PIVOT(runtimes) { "no-pivot", 0, TAKES_NONE, runtimes, ROLE_NO_PIVOT, \
@@ -57,7 +58,7 @@ static const struct option run[] = {
 	ALWAYS, END,
 };
 
-/* Of both checkpoint and restore, for criu. */
+/* For checkpoint and restore, for criu. */
 #define CRIU \
 	{ "image-path", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "where the image is" }, \
 	{ "work-path", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "where criu writes, as the caller" }, \
@@ -65,7 +66,7 @@ static const struct option run[] = {
 	{ "ext-unix-sk", 0, TAKES_NONE, BOTH, ROLE_PASSED, "which sockets it keeps" }, \
 	{ "shell-job", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether it keeps its terminal" }, \
 	{ "file-locks", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether it keeps its locks" }, \
-	{ "manage-cgroups-mode", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "whose word counts for its cgroups" }, \
+	{ "manage-cgroups-mode", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "which settings its cgroups get" }, \
 	{ "network-lock", 0, TAKES_VALUE, CRUN, ROLE_PASSED, "how its network is stopped meanwhile" }, \
 	{ "empty-ns", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "which namespaces are empty" }, \
 	{ "auto-dedup", 0, TAKES_NONE, RUNC, ROLE_PASSED, "how the image is kept" }, \
@@ -85,14 +86,14 @@ static const struct option checkpoint[] = {
 	{ "leave-running", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether it runs on" },
 	{ "pre-dump", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether memory alone is written" },
 	{ "tcp-skip-in-flight", 0, TAKES_NONE, RUNC, ROLE_PASSED, "which connections it keeps" },
-	{ "link-remap", 0, TAKES_NONE, RUNC, ROLE_PASSED, "what becomes of files without a name" },
+	{ "link-remap", 0, TAKES_NONE, RUNC, ROLE_PASSED, "whether files without a name are kept" },
 	{ "page-server", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "where its memory is sent" },
 	{ "status-fd", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "which of the caller's open files criu writes to" },
 	ALWAYS, END,
 };
 
 static const struct option exec[] = {
-	{ "process", 'p', TAKES_VALUE, BOTH, ROLE_PROCESS, "all that the process is" },
+	{ "process", 'p', TAKES_VALUE, BOTH, ROLE_PROCESS, "the whole process" },
 	{ "env", 'e', TAKES_VALUE, BOTH, ROLE_ENV, "its environment" },
 	{ "console-socket", 0, TAKES_VALUE, BOTH, ROLE_CONSOLE, "who gets the terminal" },
 	{ "cap", 'c', TAKES_VALUE, BOTH, ROLE_CAP, "its capabilities" },
@@ -164,7 +165,7 @@ const struct runtime_verb verbs_all[] = {
 	{ "update", BOTH, KIND_LIMITS, { 1, 1 }, { 1, 1 }, false, update, "a container's limits" },
 	{ "checkpoint", BOTH, KIND_IMAGE, { 1, 1 }, { 1, 2 }, false, checkpoint, "files with all that a container is" },
 	{ "mounts", CRUN, KIND_REFUSED, { 0, 0 }, { 1, 3 }, false, plain,
-	    "what is mounted in a container is looked at when it is made" },
+	    "a container's mounts are checked only when it is made" },
 	{ "start", BOTH, KIND_PASSED, { 1, 1 }, { 1, 1 }, false, plain, "when a container begins" },
 	{ "kill", BOTH, KIND_PASSED, { 1, 2 }, { 1, 2 }, false, kill, "a signal" },
 	{ "delete", BOTH, KIND_PASSED, { 1, 1 }, { 1, 1 }, false, delete, "a container's end, and its lease's" },
@@ -199,7 +200,7 @@ fate_of(enum role role)
 	return role >= ROLE_PROCESS ? "changed" : role >= ROLE_CGROUP_MANAGER ? "judged" : "read";
 }
 
-/* Of the runtimes that have the verb. */
+/* Prints the options that these runtimes have. */
 static void
 print_options(struct buf *out, const char *verb, enum runtimes runtimes, const struct option *o)
 {

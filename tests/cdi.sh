@@ -75,7 +75,7 @@ t "what is unsafe is told apart, with its place" exactly 65 <<-E
 E
 run cdi validate "$fix/unsafe/mount-rshared.json"
 t "a mount option" exactly 65 <<-E
-	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: option "rshared" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate
+	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: option "rshared" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate
 E
 run cdi validate "$fix/unsafe/yaml-norway.yaml"
 t "YAML's traps" exactly 65 <<-E

@@ -641,7 +641,7 @@ rm "$d/gpuhelper.conf"
 run explain --config-dir "$T/nowhere" --pipeline ml/train
 t "no configuration" complains 78 "$T/nowhere: No such file or directory"
 explain --pipeline ml/train --gpus 0
-t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is no count (1 to 64), VENDOR:COUNT, "all", "none", UUID, PCI address or CDI device'
+t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is not a count (1 to 64), VENDOR:COUNT, "all", "none", UUID, PCI address or CDI device'
 explain --pipeline ml/train --folders usr
 t "a bad folder" complains 65 'GPUHELPER_FOLDERS: path "usr" is not absolute'
 explain --pipeline ml/train --instance-vars '[1]'
@@ -778,13 +778,13 @@ t "a bundle that asks for nothing" exits 77 "asks for: nothing"
 t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_FOLDERS=/opt\""
 explain --bundle "$T/b" --user nobody
-t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: which one is meant?"
+t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: give it once"
 bundle "$claims,\"BUILD_PIPELINE_INSTANCE_VARS=7\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
 t "a bundle with bad instance variables" is 65
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_TOKEN=x.y.z\""
 explain --bundle "$T/b" --user nobody
-t "a token, and no issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf names no issuers whose tokens to take"
+t "a token, and no issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf lists no token issuers: add one to issuers"
 t "is not shown" hasnt x.y.z
 # a key, and tokens of it: ES256 as in RFC 7515 and FIPS 186-4, with nothing but Python's own integers
 cat >sign.py <<-'E'

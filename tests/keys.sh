@@ -369,7 +369,7 @@ t "as JSON" json "j['outcome'] == 'refused' and j['code'] == 65 and j['token'][0
 ex --token-file nowhere
 t "no file" complains 74 "nowhere: No such file"
 python3 lab.py token new https://evil.example >tevil; ex --token-file tevil
-t "another issuer's" has 77 "^token, iss: fails: its issuer https://evil.example is none of gpuhelper.conf's"
+t "another issuer's" has 77 "^token, iss: fails: its issuer https://evil.example is not one of gpuhelper.conf"
 python3 lab.py token new "$base/drill" 'aud="other"' "exp=$(($(date +%s) - 500))" >tbad; ex --token-file tbad
 t "each check that fails" sh -c '[ "$1" = 77 ] && grep -q "^token, aud: fails: " out && grep -q "^token, exp: fails: " out && grep -q "^token, signature: ok" out' - "$st"
 python3 -c 't = open("tnew").read().strip(); h, p, s = t.split("."); print(f"{h}.{p}.{s[:9]}{chr(65 + (s[9] == chr(65)))}{s[10:]}")' >tforged

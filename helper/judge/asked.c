@@ -1,4 +1,4 @@
-/* See asked.h.  A task's author chose the texts. */
+/* See asked.h. The author of a task chose the texts. Must only read them, and open nothing. */
 #include "asked.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define GPUS_ASKED_MAX 256
 
-/* A PCI address, or that of a MIG instance: with ":GI" or ":GI:CI" after it. */
+/* True for a PCI address, or for that of a MIG instance, which ends with ":GI" or ":GI:CI". */
 static bool
 is_address(const char *word)
 {
@@ -25,7 +25,7 @@ is_address(const char *word)
 	    (pci_address_normalise(base, pci) || (mig_name_shorten(base) && pci_address_normalise(base, pci)));
 }
 
-/* One word of GPUHELPER_GPUS. */
+/* Reads one word of GPUHELPER_GPUS. */
 static int
 ask_gpu(const char *word, struct ask *a, struct why *why)
 {
@@ -59,11 +59,11 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 			return refuse(why, WHY_DATA, "GPUHELPER_GPUS names \"%s\" twice", word);
 		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);
 	}
-	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, "
+	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is not a count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, "
 	    "PCI address or CDI device", word);
 }
 
-/* One word of GPUHELPER_FOLDERS. */
+/* Reads one word of GPUHELPER_FOLDERS. */
 static int
 ask_one_folder(const char *word, struct ask *a, struct why *why)
 {
@@ -86,7 +86,7 @@ ask_one_folder(const char *word, struct ask *a, struct why *why)
 	if ((path = strndup(word, colon != NULL ? (size_t)(colon - word) : strlen(word))) == NULL)
 		return refuse_nomem(why);
 	if (path_check(path, &inner) == -1 || glob_is(path)) {
-		refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: %s", glob_is(path) ? "* and ? are not for asking" : inner.text);
+		refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: %s", glob_is(path) ? "* and ? are not allowed here" : inner.text);
 		free(path);
 		return -1;
 	}
@@ -99,7 +99,7 @@ ask_one_folder(const char *word, struct ask *a, struct why *why)
 	return 0;
 }
 
-/* Each word between commas. */
+/* Calls fn for each word between commas. */
 static int
 each_word(const char *text, const char *name, unsigned most, int (*fn)(const char *, struct ask *, struct why *),
     struct ask *a, struct why *why)
@@ -114,7 +114,7 @@ each_word(const char *text, const char *name, unsigned most, int (*fn)(const cha
 
 		end = strchrnul(p, ',');
 		if (end == p)
-			return refuse(why, WHY_DATA, "%s is empty or has an empty entry: say \"none\" for none", name);
+			return refuse(why, WHY_DATA, "%s is empty or has an empty entry: give \"none\" for none", name);
 		if (++words > most)
 			return refuse(why, WHY_DATA, "%s has more than %u entries", name, most);
 		if ((word = strndup(p, (size_t)(end - p))) == NULL)
@@ -133,11 +133,11 @@ ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *wh
 	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_ASKED_MAX, ask_gpu, out, why) == -1)
 		return -1;
 	if (out->all_gpus && (out->counts > 0 || out->gpu_ids.n > 0))
-		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" stands alone");
+		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" must stand alone");
 	if (folders != NULL && each_word(folders, "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX, ask_one_folder, out, why) == -1)
 		return -1;
 	if (out->all_folders && out->folders > 0)
-		return refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: \"all\" stands alone");
+		return refuse(why, WHY_DATA, "GPUHELPER_FOLDERS: \"all\" must stand alone");
 	return 0;
 }
 

@@ -1,7 +1,4 @@
-/*
- * What a container asks for, in GPUHELPER_GPUS and GPUHELPER_FOLDERS.  Texts in,
- * values out.
- */
+/* Reads what a container asks for, in GPUHELPER_GPUS and GPUHELPER_FOLDERS. */
 #ifndef GPUHELPER_JUDGE_ASKED_H
 #define GPUHELPER_JUDGE_ASKED_H
 
@@ -23,7 +20,7 @@ struct ask_count {
 	unsigned n;
 };
 struct ask {
-	bool everything;		/* neither was asked for: all that the policy lists */
+	bool everything;		/* neither variable is set: asks for all that the policy lists */
 	bool all_gpus;
 	struct ask_count count[8];
 	size_t counts;
@@ -35,11 +32,12 @@ struct ask {
 };
 
 /*
- * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs and PCI addresses,
- * parted by commas) and GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all",
- * "none"); either may be NULL.
+ * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs and PCI addresses, separated by commas) and
+ * GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all", "none"). Either may be NULL. Does not fill out->bound.
+ * Returns 0, or -1 with *why. The caller calls ask_free() in any case.
  */
 int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);
+/* True if GPUs are asked for. */
 bool ask_wants_gpus(const struct ask *a);
 void ask_free(struct ask *a);
 #define autoask __attribute__((cleanup(ask_free)))

@@ -1,7 +1,7 @@
 /*
- * See base64url.h.  Takes any bytes.  nettle's decoder alone is too kind: it
- * skips white space and takes padding, which would give one token many
- * spellings.  So what it decodes is encoded again and has to be what came in.
+ * See base64url.h. Takes any bytes. nettle's decoder is too lenient: it skips white space and accepts
+ * padding, which would give one token many spellings. So the decoded bytes are encoded again, and must give
+ * back the input.
  */
 #include "base64url.h"
 
@@ -12,7 +12,9 @@
 
 #include "../pure/cleanup.h"
 
-/* True if the n bytes encode, without padding, to exactly the len bytes at s; -1: out of memory. */
+/*
+ * 1 if the n bytes encode, without padding, to exactly the «len» bytes at s; 0 if not; -1 if memory is short.
+ */
 static int
 encodes_to(const uint8_t *bytes, size_t n, const char *s, size_t len)
 {

@@ -1,4 +1,4 @@
-/* See decide.h.  Of the host's GPUs only a policy is told that covers the question and gives some. */
+/* See decide.h. Must look at the host's GPUs only for a policy that covers the question and gives GPUs. */
 #include "decide.h"
 
 struct search {
@@ -6,19 +6,19 @@ struct search {
 	struct decision *out;
 	decide_trace *trace;
 	void *ctx;
-	const char *misses;	/* what of the container a policy for its pipeline is not for; NULL: there is none */
-	bool blind;		/* what the host has can't be seen */
-	bool lacked;		/* a policy covered, and did not allow: its reason is the one to tell */
+	const char *misses;	/* the part of the question that a policy for its pipeline does not cover, or NULL */
+	bool blind;		/* the host's GPUs can't be read */
+	bool lacked;		/* a policy covered, but did not allow: its reason goes to the user */
 };
 
 static void
-tell(const struct search *s, const char *file, enum verdict_kind v, const struct why *why)
+trace_verdict(const struct search *s, const char *file, enum verdict_kind v, const struct why *why)
 {
 	if (s->trace != NULL)
 		s->trace(s->ctx, file, v, v == VERDICT_GRANT ? "" : why->text);
 }
 
-/* What of the host a policy speaks of, in *inv. */
+/* Gets the GPUs of the vendors that a policy names into *inv. */
 static int
 find_gpus(const struct question *q, const struct policy *p, struct inventory *inv, struct why *why)
 {
@@ -30,7 +30,7 @@ find_gpus(const struct question *q, const struct policy *p, struct inventory *in
 }
 
 static enum verdict_kind
-judge(struct search *s, const struct policy *p, struct why *why)
+try_policy(struct search *s, const struct policy *p, struct why *why)
 {
 	const struct question *q = s->q;
 	struct decision *d = s->out;
@@ -50,9 +50,9 @@ judge(struct search *s, const struct policy *p, struct why *why)
 	return policy_allows(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
 }
 
-/* True when the search is over. */
+/* Tries one policy file. True if the search is over. */
 static bool
-judge_policy(struct search *s, const struct policy_entry *e)
+try_file(struct search *s, const struct policy_entry *e)
 {
 	const char *name = e->policy.name;
 	struct decision *d = s->out;
@@ -61,12 +61,12 @@ judge_policy(struct search *s, const struct policy_entry *e)
 
 	if (e->broken != NULL) {
 		refuse(&d->why, WHY_CONFIG, "no policy before %s grants this, and that file is broken: %s", name, e->broken);
-		tell(s, name, VERDICT_LACKS, &d->why);
+		trace_verdict(s, name, VERDICT_LACKS, &d->why);
 		return true;
 	}
-	v = judge(s, &e->policy, &why);
-	tell(s, name, v, &why);
-	/* where the host fails there is no verdict, and so none that a later file may give */
+	v = try_policy(s, &e->policy, &why);
+	trace_verdict(s, name, v, &why);
+	/* if the host could not be read, this policy has no verdict, so no later file may grant */
 	if (v != VERDICT_GRANT && (s->blind || why.code == WHY_IO || why.code == WHY_BUG)) {
 		d->why = why;
 		return true;
@@ -83,7 +83,7 @@ judge_policy(struct search *s, const struct policy_entry *e)
 	return false;
 }
 
-/* Who is told of each policy already is explain. */
+/* Without a trace (explain has one), the message points to explain. */
 static void
 say_nothing_covers(const struct search *s, struct why *why)
 {
@@ -108,7 +108,7 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 	size_t i;
 
 	*out = (struct decision){ .verdict = VERDICT_OTHER };
-	for (i = 0; i < q->policies->n && !judge_policy(&s, &q->policies->v[i]); i++)
+	for (i = 0; i < q->policies->n && !try_file(&s, &q->policies->v[i]); i++)
 		;
 	if (out->verdict != VERDICT_GRANT && out->why.code == WHY_NONE)
 		say_nothing_covers(&s, &out->why);

@@ -1,6 +1,6 @@
 /*
- * Which policy decides, over the files in their order.  The same code for the helper
- * and for gpuhelperctl explain.
+ * Decides by which policy a request is granted, over the policy files in their order. The helper and
+ * gpuhelperctl explain use the same code.
  */
 #ifndef GPUHELPER_JUDGE_DECIDE_H
 #define GPUHELPER_JUDGE_DECIDE_H
@@ -14,23 +14,25 @@ struct question {
 	const struct identity *id;
 	const struct ask *ask;
 	const struct settings *settings;
-	const struct policy_set *policies;	/* in the order of their files; outlives the decision */
-	size_t files;			/* how many there are, those included that are not for this caller */
-	const struct inventory *host;	/* with the names that CDI specs have for its GPUs */
-	const struct why *blind;	/* why the host's GPUs are not known; WHY_NONE: they are */
+	const struct policy_set *policies;	/* in the order of their files; must outlive the decision */
+	size_t files;			/* the number of policy files, also those for other callers */
+	const struct inventory *host;	/* with the GPUs' names in CDI specs */
+	const struct why *blind;	/* why the host's GPUs could not be read, or WHY_NONE */
 };
 
-/* Told of each file in turn: what it said and, but for a grant, why. */
+/* Called for each file in turn with its verdict and, unless that is a grant, the reason. */
 typedef void decide_trace(void *ctx, const char *file, enum verdict_kind v, const char *why);
 
 /*
- * Judges by the first policy that covers the question and allows all of it; a
- * file that does not parse ends the search.  trace may be NULL.
- * decision_free() afterwards.
+ * Decides by the first policy that covers the question and allows all of it. A file that does not parse ends
+ * the search. «trace» may be NULL. The caller calls decision_free().
  */
 void decide(const struct question *q, struct decision *out, decide_trace *trace, void *ctx);
 
-/* The same of what the helper asks.  -1 with *why: nothing is granted.  verdict_free() in either case. */
+/*
+ * The same for the helper's question. Returns 0, or -1 with *why: nothing is granted. The caller calls
+ * verdict_free() in any case.
+ */
 int decide_ask(const struct grant_ask *a, struct verdict *out, struct why *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* See identify.h.  Believes a token for its signature and nothing else. */
+/* See identify.h. Must trust a token only for its signature. */
 #include "identify.h"
 
 #include <stdlib.h>
@@ -40,10 +40,10 @@ find_issuer(const struct judge_ask *a, const char *iss, uint32_t *index, struct 
 	for (*index = 0; *index < a->issuers; (*index)++)
 		if (strcmp(a->issuer[*index].url, iss) == 0)
 			return 0;
-	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: its issuer %.120s is none of gpuhelper.conf's", iss);
+	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: its issuer %.120s is not one of gpuhelper.conf", iss);
 }
 
-/* The keys of each issuer; where they can't be had, lacks says why. */
+/* The keys of each issuer, or the reason that they are missing. */
 struct keyring {
 	struct jwks *keys[ISSUERS_MAX];
 	struct why lacks[ISSUERS_MAX];
@@ -68,7 +68,10 @@ keyring_free(struct keyring *ring)
 		jwks_free(ring->keys[i]);
 }
 
-/* What nobody has signed is a stranger's, and is not parsed.  It can't be told whose it says it is. */
+/*
+ * Refuses a token that none of these keys has signed, without parsing it: a stranger may have written it. The
+ * issuer that it names remains unknown.
+ */
 static int
 need_signature(const struct judge_ask *a, const struct keyring *ring, struct why *why)
 {
@@ -86,11 +89,11 @@ need_signature(const struct judge_ask *a, const struct keyring *ring, struct why
 		return -1;
 	}
 	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it: it was changed, "
-	    "it is another issuer's, or their keys are missing, new or of no use (gpuhelperctl keys show, keys fetch)");
+	    "it is another issuer's, or their keys are missing, new or unusable (gpuhelperctl keys show, keys fetch)");
 }
 
 static int
-identify(const struct judge_ask *a, const struct keyring *ring, uint32_t *issuer, struct token_claims *out,
+verify_by_issuer(const struct judge_ask *a, const struct keyring *ring, uint32_t *issuer, struct token_claims *out,
     struct token_check_log *log, struct why *why)
 {
 	autofree char *iss = NULL;
@@ -120,10 +123,10 @@ token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims 
 
 	*out = (struct token_claims){ 0 };
 	if (a->issuers == 0)
-		return refuse(why, WHY_CONFIG, "GPUHELPER_TOKEN: gpuhelper.conf names no issuers whose tokens to take");
+		return refuse(why, WHY_CONFIG, "GPUHELPER_TOKEN: gpuhelper.conf lists no token issuers: add one to issuers");
 	keyring_fill(&ring, a);
-	/* who wants to know each check reads a token of his own choice, as himself */
-	ret = log == NULL && need_signature(a, &ring, why) == -1 ? -1 : identify(a, &ring, issuer, out, log, why);
+	/* explain has a log: its user reads a token of his own choice with his own rights */
+	ret = log == NULL && need_signature(a, &ring, why) == -1 ? -1 : verify_by_issuer(a, &ring, issuer, out, log, why);
 	keyring_free(&ring);
 	return ret;
 }

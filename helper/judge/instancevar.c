@@ -1,4 +1,4 @@
-/* See instancevar.h.  Reads no JSON: a value's kind is told by how it begins. */
+/* See instancevar.h. Parses no JSON: the first character tells the kind of a value. */
 #include "instancevar.h"
 
 #include <stdio.h>
@@ -15,7 +15,10 @@ instance_var(const struct instance_vars *v, const char *name)
 	return NULL;
 }
 
-/* As many bytes of a string of JSON, at most, as end with a whole character: "\u001b" is one (RFC 8259). */
+/*
+ * The number of bytes of a JSON string, at most «most», that end with a whole character. "\u001b" is one
+ * character (RFC 8259).
+ */
 static int
 whole_characters(const char *json, int most)
 {

@@ -1,8 +1,7 @@
 /*
- * See jwk.h.  May assume nothing of the JWKS but that root chose the issuer: an
- * honest issuer's mistake must not become a key that anyone can sign for.  Must
- * never take the algorithm from anywhere but the key.  Public keys only, so
- * nothing here has to run in constant time.
+ * See jwk.h. May assume of the JWKS only that root chose the issuer: an honest issuer's mistake must not
+ * become a key that anyone can sign with. Must never take the algorithm from anywhere but the key. Handles
+ * public keys only, so nothing has to run in constant time.
  */
 #include "jwk.h"
 
@@ -25,7 +24,7 @@
 
 #define RSA_BITS_MIN 2048
 #define RSA_BITS_MAX 16384
-#define RSA_E_BITS_MAX 33	/* a verifier's work grows with e, and no one needs a large one */
+#define RSA_E_BITS_MAX 33	/* verifying takes longer with a larger e, and nobody needs one */
 #define P256_OCTETS 32
 
 /* The order of P-256 (SEC 2, 2.4.2). */
@@ -33,8 +32,8 @@ static const char p256_order[] =
     "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
 
 struct jwk {
-	char *kid;			/* NULL: none */
-	const struct kind *kind;	/* NULL: can't be used, nothing in u */
+	char *kid;			/* NULL if it has none */
+	const struct kind *kind;	/* NULL if unusable; u then holds nothing */
 	unsigned bits;
 	char unusable[128];
 	union {
@@ -50,27 +49,30 @@ struct jwks {
 	struct jwk key[JWKS_KEYS_MAX];
 };
 
-/* A kind of key; load() leaves nothing behind in k->u where it fails. */
+/* A kind of key. load() must leave nothing behind in k->u if it fails. */
 struct kind {
-	const char *kty, *crv, *alg;	/* crv NULL: has none */
-	size_t siglen;			/* the one length of its signatures; 0: the modulus's */
+	const char *kty, *crv, *alg;	/* crv is NULL if it has none */
+	size_t siglen;			/* length of its signatures; 0: that of the modulus */
 	int (*load)(struct jwk *k, const json_t *j, struct why *why);
 	bool (*verify)(const struct jwk *k, const uint8_t *msg, size_t len, const uint8_t *sig);
 	void (*clear)(struct jwk *k);
 };
 
-/* The text of a member; NULL if it is not there or no string. */
+/* The text of a member; NULL if it is absent or not a string. */
 static const char *
-member(const json_t *j, const char *name)
+string_member(const json_t *j, const char *name)
 {
 	return json_string_value(json_object_get(j, name));
 }
 
-/* The bytes of a base64url member, exactly «want» of them unless it is 0; the caller frees. */
+/*
+ * The bytes of a base64url member, exactly «want» of them unless that is 0. The caller frees them. NULL with
+ * *why.
+ */
 static uint8_t *
 octets(const json_t *j, const char *name, size_t want, size_t *len, struct why *why)
 {
-	const char *s = member(j, name);
+	const char *s = string_member(j, name);
 	uint8_t *p;
 
 	if (s == NULL) {
@@ -235,7 +237,7 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* What a key is said to be for: one that is for something else signs no tokens. */
+/* Refuses a key with a stated purpose other than verifying signatures. */
 static int
 judge_purpose(const json_t *j, struct why *why)
 {
@@ -260,10 +262,10 @@ judge_purpose(const json_t *j, struct why *why)
 }
 
 static const struct kind *
-kind_of(const json_t *j, struct why *why)
+kind_of_key(const json_t *j, struct why *why)
 {
 	const json_t *alg = json_object_get(j, "alg");
-	const char *kty = member(j, "kty"), *crv = member(j, "crv"), *s;
+	const char *kty = string_member(j, "kty"), *crv = string_member(j, "crv"), *s;
 	size_t i;
 
 	for (i = 0; i < KINDS; i++) {
@@ -286,14 +288,14 @@ key_load(struct jwk *k, const json_t *j, struct why *why)
 {
 	const struct kind *kind;
 
-	if (judge_purpose(j, why) != 0 || (kind = kind_of(j, why)) == NULL ||
+	if (judge_purpose(j, why) != 0 || (kind = kind_of_key(j, why)) == NULL ||
 	    kind->load(k, j, why) != 0)
 		return -1;
 	k->kind = kind;
 	return 0;
 }
 
-/* Adds one member of "keys"; fails only where the set as a whole is not to be used. */
+/* Adds one member of "keys". Fails only if the set as a whole is unusable. */
 static int
 keys_add(struct jwks *s, const json_t *j, struct why *why)
 {
@@ -304,7 +306,7 @@ keys_add(struct jwks *s, const json_t *j, struct why *why)
 	if (!json_is_object(j) || (kid != NULL && !json_is_string(kid)))
 		return refuse(why, WHY_CONFIG, "key %zu is no JWK (an object whose \"kid\", if "
 		    "it has one, is a string)", s->n + 1);
-	/* two keys of one name would leave it open which of them a token means */
+	/* with two keys of one name, a token could mean either */
 	if (kid != NULL && jwks_find(s, json_string_value(kid)) != NULL)
 		return refuse(why, WHY_CONFIG, "two keys have the kid \"%.64s\"",
 		    json_string_value(kid));
@@ -464,7 +466,7 @@ jwk_signature_normalise(const struct jwk *k, uint8_t *sig, size_t siglen)
 	nettle_mpz_init_set_str_256_u(s, P256_OCTETS, sig + P256_OCTETS);
 	mpz_init(other);
 	mpz_sub(other, n, s);
-	/* an s of n or more was never accepted, and stays what it is */
+	/* jwk_verify() never accepts an s of n or more, so it stays as it is */
 	if (mpz_sgn(other) > 0 && mpz_cmp(other, s) < 0)
 		nettle_mpz_get_str_256(P256_OCTETS, sig + P256_OCTETS, other);
 	mpz_clear(n);

@@ -1,10 +1,10 @@
 /*
- * gpuhelper-judge: sees what GPUs the host has; then shuts itself in, parses what a stranger wrote, says whose a token
- * is, and decides by the policies what a container gets.  Started by the helper where somebody asks for a grant
- * (root/judge.h); gets each question on one channel with all that it takes to answer, answers there, and ends with it.
- *
- * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
- * anything once it has heard of a stranger.
+ * gpuhelper-judge: looks at the host's GPUs, then confines itself, parses what a stranger wrote, finds out
+ * whose a token is, and decides by the policies what a container gets. The helper starts it for each grant
+ * (root/judge.h), sends each question over one channel with all that is needed to answer it, and ends it with
+ * the channel.
+ * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
+ * open anything after it has read a stranger's words.
  */
 #include <jansson.h>
 #include <sys/random.h>
@@ -19,11 +19,11 @@
 
 #define CHANNEL SPAWN_CHANNEL
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
-#define ANSWER_MS 5000		/* to take an answer */
+#define ANSWER_MS 5000		/* to send an answer */
 
 static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER, false };
 
-/* The first question is the helper's own: it has heard nobody's words but root's. */
+/* The first question is the helper's own, and holds no words of a stranger. */
 static int
 answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 {
@@ -38,15 +38,15 @@ answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 }
 
 static void
-judge(const struct judge_ask *a, bool first, struct judge_answer *out)
+fill_answer(const struct judge_ask *a, bool first, struct judge_answer *out)
 {
 	if (answer_question(a, first, out) == 0)
 		out->why.code = WHY_NONE;
 }
 
-/* One question and its answer; false: there is none any more. */
+/* Answers one question. False if there are no more. */
 static bool
-answer_one(bool first)
+answer_next(bool first)
 {
 	struct judge_answer answer = { .issuer = 0 };
 	struct judge_ask asked = { .verb = JUDGE_TOKEN };
@@ -62,7 +62,7 @@ answer_one(bool first)
 	in = (struct lines){ .at = bytes, .end = bytes + len };
 	judge_ask_lines(&in, &asked);
 	if (lines_finish(&in))
-		judge(&asked, first, &answer);
+		fill_answer(&asked, first, &answer);
 	else
 		refuse(&answer.why, WHY_BUG, "gpuhelper-judge can't read the question");
 	judge_answer_lines(&out, asked.verb, &answer);
@@ -79,16 +79,16 @@ main(int argc, char **argv)
 	size_t seed;
 	int status;
 
-	/* jansson would read /dev/urandom */
+	/* otherwise jansson would read /dev/urandom later */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
 	if ((status = confined_start(argc, argv, &confinement)) != -1)
 		return status;
-	if (!answer_one(true))
+	if (!answer_next(true))
 		return 0;
 	if (filter_install_for(FILTER_READER, &why) == -1)
 		return WHY_BUG;
-	while (answer_one(false))
+	while (answer_next(false))
 		continue;
 	return 0;
 }

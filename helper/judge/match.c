@@ -1,7 +1,4 @@
-/*
- * See match.h.  No system calls, so that gpuhelperctl explain and the fuzzers
- * run the same decision.
- */
+/* See match.h. Must make no system calls, so that gpuhelperctl explain and the fuzzers run the same code. */
 #include "match.h"
 
 #include <string.h>
@@ -44,7 +41,7 @@ covers_instance(const struct policy *p, const struct identity *id, struct why *w
 	return true;
 }
 
-/* But for the job and the instance variables. */
+/* Compares everything but the job and the instance variables. */
 static bool
 covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
 {
@@ -75,7 +72,7 @@ policy_misses(const struct policy *p, const struct asker *who, const struct iden
 	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
 }
 
-/* Everything that one call of policy_allows() works on. */
+/* The arguments of one call of policy_allows(). */
 struct trial {
 	struct giving give;
 	const struct ask *ask;
@@ -87,7 +84,7 @@ is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *
 	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->ask->bound, g);
 }
 
-/* What an ask leaves of a rule's candidates: one GPU, those of one vendor, or (NULL) all. */
+/* Narrows a rule's candidates: to one GPU, to those of one vendor, or (if NULL) not at all. */
 struct narrowing {
 	const struct gpu *only;
 	bool has_vendor;
@@ -95,7 +92,7 @@ struct narrowing {
 };
 
 static bool
-is_wanted(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
+is_in_narrowing(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
 {
 	if (by != NULL && by->only != NULL)
 		return g == by->only;
@@ -108,7 +105,7 @@ count_candidates(const struct trial *t, const struct gpu_rule *r, const struct n
 	size_t i, n = 0;
 
 	for (i = 0; i < t->give.inv->gpus; i++)
-		n += is_wanted(t, r, by, &t->give.inv->gpu[i]);
+		n += is_in_narrowing(t, r, by, &t->give.inv->gpu[i]);
 	return n;
 }
 
@@ -120,12 +117,12 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 	size_t i, n = 0;
 
 	for (i = 0; i < t->give.inv->gpus && n < CANDIDATES_MAX; i++)
-		if (is_wanted(t, r, by, &t->give.inv->gpu[i]))
+		if (is_in_narrowing(t, r, by, &t->give.inv->gpu[i]))
 			candidate[n++] = &t->give.inv->gpu[i];
 	return give_gpus(&t->give, r, count, candidate, n);
 }
 
-/* The specs' names are all that a rule of a CDI kind has to go by. */
+/* A rule of a CDI kind has only the names in CDI specs to go by. */
 static int
 no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
@@ -161,9 +158,9 @@ no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 	    "devices lists them)", t->give.policy->name, r->line, have, gpu_rule_vendor(r));
 }
 
-/* All that the policy lists. */
+/* Wants all GPUs that the policy lists. */
 static int
-want_all(const struct trial *t)
+want_all_gpus(const struct trial *t)
 {
 	const struct gpu_rule *r;
 	size_t i, have;
@@ -194,7 +191,7 @@ want_id(const struct trial *t, const char *id)
 	if (g == NULL)
 		return refuse(t->give.why, WHY_ABSENT, "%s: this host has no GPU \"%s\" of a vendor that this policy gives "
 		    "(gpuhelperctl devices lists them)", t->give.policy->name, id);
-	/* by two of its names: the second would wait for what the first one has */
+	/* if one GPU is asked for by two names, the second want would wait for the first one's GPU */
 	for (i = 0; i < t->give.out->gpus; i++)
 		if (t->give.out->gpu[i].n == 1 && t->give.out->gpu[i].candidate[0] == g)
 			return refuse(t->give.why, WHY_DATA, "GPUHELPER_GPUS names GPU %s twice, as \"%s\" too", g->pci, id);
@@ -255,11 +252,11 @@ want_gpus(const struct trial *t)
 	size_t i;
 
 	if (t->ask->everything)
-		return want_all(t);
+		return want_all_gpus(t);
 	if (t->ask->all_gpus) {
 		if (t->give.policy->gpus == 0)
 			return refuse(t->give.why, WHY_DENIED, "%s: it gives no GPUs", t->give.policy->name);
-		return want_all(t);
+		return want_all_gpus(t);
 	}
 	for (i = 0; i < t->ask->gpu_ids.n; i++)
 		if (want_id(t, t->ask->gpu_ids.v[i]) == -1)
@@ -290,7 +287,7 @@ want_folder(const struct trial *t, const struct ask_folder *f)
 	return give_folder(&t->give, best, f->path, best->writable && f->access != ASK_RO);
 }
 
-/* All that the policy lists: patterns stay patterns, host/folders.c sees what is there. */
+/* Wants all folders that the policy lists. Patterns stay patterns: host/folders.c finds what exists. */
 static int
 want_all_folders(const struct trial *t)
 {
@@ -328,7 +325,7 @@ policy_allows(const struct policy *p, const struct asker *who, const struct ask 
 	const struct trial t = { { p, who, inv, settings, out, why }, ask };
 
 	*out = (struct grant){ 0 };
-	/* an order that the refusal should keep: what policy forbids is told before what the host lacks */
+	/* keep this order: the refusal names what the policy forbids before what the host lacks */
 	if (want_folders(&t) == -1 || want_gpus(&t) == -1)
 		return VERDICT_LACKS;
 	return VERDICT_GRANT;

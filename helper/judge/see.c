@@ -1,4 +1,4 @@
-/* See see.h.  Reads the host with its caller's rights. */
+/* See see.h. Reads the host with its caller's rights, and changes nothing. */
 #include "see.h"
 
 #include "../host/gpus.h"

@@ -1,12 +1,13 @@
-/* What GPUs the host has. */
+/* Reads which GPUs the host has. */
 #ifndef GPUHELPER_JUDGE_SEE_H
 #define GPUHELPER_JUDGE_SEE_H
 
 #include "../pure/gpu.h"
 
 /*
- * Of the vendors in the mask (1 << enum gpu_vendor), each by itself: a fault of one is none of another's GPUs.  -1 with
- * *why: no memory.  inventory_free() in either case; *out is to be empty.
+ * Reads the GPUs of the vendors in the mask (1 << enum gpu_vendor). Each vendor is read by itself: a fault of
+ * one, in out->fault, does not affect the others. *out must be empty. Returns 0, or -1 with *why if memory is
+ * short. The caller calls inventory_free() in any case.
  */
 int host_see(uint32_t vendors, struct inventory *out, struct why *why);
 

@@ -1,9 +1,8 @@
 /*
- * See token.h.  The token is whatever the author of a pull request likes it to
- * be; the issuer and its keys are root's.  Must never let the token choose how
- * it is verified (its «alg» is compared with the key's, its «jwk», «jku» and
- * «x5c» are not looked at), never fill *out unless every single check has held,
- * and never put the token into a message.
+ * See token.h. The author of a pull request may have written any part of the token; the issuer and its keys
+ * are root's. Must never let the token choose how it is verified: its «alg» is compared with the key's, and
+ * its «jwk», «jku» and «x5c» are ignored. Must never fill *out unless every check has held, and never put the
+ * token into a message.
  */
 #include "token.h"
 
@@ -20,10 +19,10 @@
 #include "../pure/varsjson.h"
 #include "base64url.h"
 
-/* Dates beyond 2^53-1 are not the same number to every reader of JSON (RFC 8259, 6). */
+/* JSON readers disagree on numbers beyond 2^53-1 (RFC 8259, 6). */
 #define DATE_MAX 9007199254740991
 
-/* A token on its way through the checks. */
+/* The state of a token during the checks. */
 struct ctx {
 	const char *token;
 	const struct issuer *issuer;
@@ -33,8 +32,8 @@ struct ctx {
 	uint8_t *sig;
 	size_t siglen;
 	json_t *header, *payload;
-	const struct jwk *key;	/* the one that the token names; NULL before */
-	char note[192];		/* what a check that held has to tell */
+	const struct jwk *key;	/* the key that the token names; NULL until check_kid() */
+	char note[192];		/* the line of a check that held */
 };
 
 static void
@@ -45,13 +44,13 @@ ctx_free(struct ctx *c)
 	json_decref(c->payload);
 }
 
-/* A value of the token's, short and printable, for a message. */
+/* A value of the token, short and printable, for a message. */
 struct shown {
 	char s[72];
 };
 
 static struct shown
-shown(const char *s)
+make_shown(const char *s)
 {
 	struct shown out = { "" };
 
@@ -59,7 +58,7 @@ shown(const char *s)
 	return out;
 }
 
-/* a - b, at the ends of the range rather than past them: the clock may say anything. */
+/* a - b, cut to the ends of the range instead of an overflow: the clock may be anything. */
 static int64_t
 minus(int64_t a, int64_t b)
 {
@@ -70,9 +69,9 @@ minus(int64_t a, int64_t b)
 	return d;
 }
 
-/* A length of time as people say it. */
+/* A duration for a person to read. */
 static struct shown
-span(int64_t s)
+show_duration(int64_t s)
 {
 	static const struct {
 		int64_t unit, from;
@@ -105,9 +104,9 @@ part_json(const char *part, size_t len, const char *name, struct why *why)
 	return j;
 }
 
-/* Into its parts, of which the signature alone is decoded. */
+/* Splits the token into its parts. Decodes only the signature. */
 static int
-split(struct ctx *c, struct why *why)
+split_token(struct ctx *c, struct why *why)
 {
 	size_t len = strnlen(c->token, TOKEN_MAX + 1);
 	const char *dot1, *dot2;
@@ -124,13 +123,13 @@ split(struct ctx *c, struct why *why)
 	return c->sig != NULL ? 0 : refuse_within(why, "the token's signature");
 }
 
-/* The rest of the checks need this one: it fills header and payload, and what split() does. */
+/* Decodes header and payload, which most of the other checks need. */
 static int
 check_form(struct ctx *c, struct why *why)
 {
 	const char *payload;
 
-	if (split(c, why) == -1)
+	if (split_token(c, why) == -1)
 		return -1;
 	c->header = part_json(c->token, c->header_len, "the token's header", why);
 	if (c->header == NULL)
@@ -143,14 +142,14 @@ check_form(struct ctx *c, struct why *why)
 	return 0;
 }
 
-/* Extensions that a verifier has to know or refuse (RFC 7515, 4.1.11); we know none. */
+/* A verifier must refuse extensions that it does not know (RFC 7515, 4.1.11). This one knows none. */
 static int
 check_crit(struct ctx *c, struct why *why)
 {
 	if (json_object_get(c->header, "crit") != NULL)
 		return refuse(why, WHY_DENIED, "the token's header has \"crit\": no extension is "
 		    "known here");
-	/* RFC 7797 lets it change what is signed; without crit that would go unseen */
+	/* RFC 7797: «b64» changes what is signed, which would go unnoticed without crit */
 	if (json_object_get(c->header, "b64") != NULL)
 		return refuse(why, WHY_DENIED, "the token's header has \"b64\", which is not "
 		    "supported");
@@ -158,9 +157,9 @@ check_crit(struct ctx *c, struct why *why)
 	return 0;
 }
 
-/* "fetched 3 h ago", for messages. */
+/* Says when the keys were fetched ("fetched 3 h ago"). */
 static struct shown
-fetched(const struct ctx *c)
+show_fetched(const struct ctx *c)
 {
 	int64_t at = jwks_fetched(c->jwks);
 	struct shown out;
@@ -169,32 +168,32 @@ fetched(const struct ctx *c)
 		snprintf(out.s, sizeof(out.s), "fetched at an unknown time");
 	else
 		snprintf(out.s, sizeof(out.s), "fetched %.32s ago",
-		    span(minus(c->now, at)).s);
+		    show_duration(minus(c->now, at)).s);
 	return out;
 }
 
 static int
-check_keys(struct ctx *c, struct why *why)
+check_keys_age(struct ctx *c, struct why *why)
 {
 	int64_t limit = c->issuer->keys_max_age, at = jwks_fetched(c->jwks);
 
 	if (limit > 0 && (at == 0 || minus(c->now, at) > limit))
 		return refuse(why, WHY_CONFIG, "the keys of %s were %s, keys_max_age is %s: fetch "
-		    "them again", c->issuer->url, fetched(c).s, span(limit).s);
-	snprintf(c->note, sizeof(c->note), "%zu, %s", jwks_count(c->jwks), fetched(c).s);
+		    "them again", c->issuer->url, show_fetched(c).s, show_duration(limit).s);
+	snprintf(c->note, sizeof(c->note), "%zu, %s", jwks_count(c->jwks), show_fetched(c).s);
 	return 0;
 }
 
-/* How messages name a key. */
+/* A key's name in messages. */
 static struct shown
-key_name(const struct jwk *k)
+show_key(const struct jwk *k)
 {
 	struct shown out;
 
 	if (jwk_kid(k) == NULL)
 		snprintf(out.s, sizeof(out.s), "the only key");
 	else
-		snprintf(out.s, sizeof(out.s), "key \"%.60s\"", shown(jwk_kid(k)).s);
+		snprintf(out.s, sizeof(out.s), "key \"%.60s\"", make_shown(jwk_kid(k)).s);
 	return out;
 }
 
@@ -215,17 +214,17 @@ check_kid(struct ctx *c, struct why *why)
 	if (k == NULL)
 		return refuse(why, WHY_DENIED, "the token's key \"%s\" is not among those of %s, "
 		    "%s: if they have changed since, fetch them again",
-		    shown(json_string_value(kid)).s, c->issuer->url, fetched(c).s);
+		    make_shown(json_string_value(kid)).s, c->issuer->url, show_fetched(c).s);
 	if (jwk_unusable(k) != NULL)
-		return refuse(why, WHY_CONFIG, "%s of %s can't be used: %s", key_name(k).s,
+		return refuse(why, WHY_CONFIG, "%s of %s can't be used: %s", show_key(k).s,
 		    c->issuer->url, jwk_unusable(k));
 	c->key = k;
-	snprintf(c->note, sizeof(c->note), "%s: %s, %u bits", key_name(k).s, jwk_alg(k),
+	snprintf(c->note, sizeof(c->note), "%s: %s, %u bits", show_key(k).s, jwk_alg(k),
 	    jwk_bits(k));
 	return 0;
 }
 
-/* The algorithm is the key's.  The header has to agree; it decides nothing. */
+/* The key decides the algorithm. The header must name the same, and decides nothing. */
 static int
 check_alg(struct ctx *c, struct why *why)
 {
@@ -235,7 +234,7 @@ check_alg(struct ctx *c, struct why *why)
 		return refuse(why, WHY_DATA, "the token's header has no string \"alg\"");
 	if (strcmp(alg, jwk_alg(c->key)) != 0)
 		return refuse(why, WHY_DENIED, "the token says \"alg\" is \"%s\", but %s of %s is "
-		    "for %s", shown(alg).s, key_name(c->key).s, c->issuer->url, jwk_alg(c->key));
+		    "for %s", make_shown(alg).s, show_key(c->key).s, c->issuer->url, jwk_alg(c->key));
 	snprintf(c->note, sizeof(c->note), "%s", alg);
 	return 0;
 }
@@ -245,12 +244,12 @@ check_signature(struct ctx *c, struct why *why)
 {
 	if (!jwk_verify(c->key, (const uint8_t *)c->token, c->signed_len, c->sig, c->siglen))
 		return refuse(why, WHY_DENIED, "the token's signature does not hold: it was "
-		    "changed, or not signed by %s of %s", key_name(c->key).s, c->issuer->url);
+		    "changed, or not signed by %s of %s", show_key(c->key).s, c->issuer->url);
 	snprintf(c->note, sizeof(c->note), "holds");
 	return 0;
 }
 
-/* A claim that has to be there and be a string; NULL with why otherwise. */
+/* A claim that must be present and a string. NULL with *why otherwise. */
 static const char *
 claim_string(const struct ctx *c, const char *name, struct why *why)
 {
@@ -270,12 +269,12 @@ check_iss(struct ctx *c, struct why *why)
 		return -1;
 	if (strcmp(iss, c->issuer->url) != 0)
 		return refuse(why, WHY_DENIED, "the token's issuer is \"%s\", not \"%s\"",
-		    shown(iss).s, c->issuer->url);
+		    make_shown(iss).s, c->issuer->url);
 	snprintf(c->note, sizeof(c->note), "%s", iss);
 	return 0;
 }
 
-/* One string, or an array of them (RFC 7519, 4.1.3). */
+/* «aud» is one string, or an array of them (RFC 7519, 4.1.3). */
 static int
 check_aud(struct ctx *c, struct why *why)
 {
@@ -296,13 +295,16 @@ check_aud(struct ctx *c, struct why *why)
 	if (!found)
 		return refuse(why, WHY_DENIED, "the token is for \"%s\"%s, not for \"%s\": set "
 		    "«audience» of the pipeline's idtoken var source",
-		    shown(first != NULL ? first : "").s,
+		    make_shown(first != NULL ? first : "").s,
 		    json_array_size(aud) > 1 ? " and others" : "", c->issuer->audience);
 	snprintf(c->note, sizeof(c->note), "%s", c->issuer->audience);
 	return 0;
 }
 
-/* A claim that is a date; 1 if it is not there, -1 with why if it is no whole number in range. */
+/*
+ * Reads a claim that is a date. Returns 0, 1 if it is absent, or -1 with *why if it is not a whole number in
+ * range.
+ */
 static int
 claim_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
 {
@@ -318,7 +320,7 @@ claim_date(const struct ctx *c, const char *name, int64_t *date, struct why *why
 	return 0;
 }
 
-/* The same for a date that has to be there: 0 or -1. */
+/* The same for a date that must be present. Returns 0 or -1. */
 static int
 need_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
 {
@@ -334,11 +336,11 @@ check_exp(struct ctx *c, struct why *why)
 
 	if (need_date(c, "exp", &exp, why) != 0)
 		return -1;
-	/* at exp itself it is over (RFC 7519, 4.1.4), so with the leeway it is at exp + 60 */
+	/* a token ends at exp itself (RFC 7519, 4.1.4), so with the leeway at exp + 60 */
 	if (minus(c->now, exp) >= TOKEN_LEEWAY)
 		return refuse(why, WHY_DENIED, "the token expired %s ago: each step needs a new "
-		    "one", span(minus(c->now, exp)).s);
-	snprintf(c->note, sizeof(c->note), "in %s", span(minus(exp, c->now)).s);
+		    "one", show_duration(minus(c->now, exp)).s);
+	snprintf(c->note, sizeof(c->note), "in %s", show_duration(minus(exp, c->now)).s);
 	return 0;
 }
 
@@ -352,7 +354,7 @@ check_nbf(struct ctx *c, struct why *why)
 		return -1;
 	if (rc == 0 && minus(nbf, c->now) > TOKEN_LEEWAY)
 		return refuse(why, WHY_DENIED, "the token is not valid before %s from now (nbf): "
-		    "compare the clocks", span(minus(nbf, c->now)).s);
+		    "compare the clocks", show_duration(minus(nbf, c->now)).s);
 	snprintf(c->note, sizeof(c->note), rc == 1 ? "not there, need not be" : "has passed");
 	return 0;
 }
@@ -366,12 +368,15 @@ check_iat(struct ctx *c, struct why *why)
 		return -1;
 	if (minus(iat, c->now) > TOKEN_LEEWAY)
 		return refuse(why, WHY_DENIED, "the token was issued %s in the future: compare "
-		    "the clocks", span(minus(iat, c->now)).s);
-	snprintf(c->note, sizeof(c->note), "%s ago", span(minus(c->now, iat)).s);
+		    "the clocks", show_duration(minus(iat, c->now)).s);
+	snprintf(c->note, sizeof(c->note), "%s ago", show_duration(minus(c->now, iat)).s);
 	return 0;
 }
 
-/* Concourse lets the author choose exp; how long a leaked token is of use is ours to say. */
+/*
+ * In Concourse the pipeline's author chooses exp. max_age lets this host limit how long a leaked token is of
+ * use.
+ */
 static int
 check_max_age(struct ctx *c, struct why *why)
 {
@@ -382,19 +387,19 @@ check_max_age(struct ctx *c, struct why *why)
 	if (minus(c->now, iat) > limit)
 		return refuse(why, WHY_DENIED, "the token was issued %s ago, max_age is %s: each "
 		    "step needs a new one (is Concourse's secret cache on?)",
-		    span(minus(c->now, iat)).s, span(limit).s);
-	snprintf(c->note, sizeof(c->note), "at most %s", span(limit).s);
+		    show_duration(minus(c->now, iat)).s, show_duration(limit).s);
+	snprintf(c->note, sizeof(c->note), "at most %s", show_duration(limit).s);
 	return 0;
 }
 
 static int
-check_name(struct ctx *c, const char *name, struct why *why)
+check_name_claim(struct ctx *c, const char *name, struct why *why)
 {
 	const char *s = claim_string(c, name, why);
 
 	if (s == NULL)
 		return -1;
-	/* a one-off build («fly execute») has no pipeline; nothing may match that by accident */
+	/* a one-off build («fly execute») has no pipeline, and no pattern may match that by accident */
 	if (*s == '\0')
 		return refuse(why, WHY_DENIED, "the token's \"%s\" is empty: it names no %s", name,
 		    name);
@@ -405,13 +410,13 @@ check_name(struct ctx *c, const char *name, struct why *why)
 static int
 check_team(struct ctx *c, struct why *why)
 {
-	return check_name(c, "team", why);
+	return check_name_claim(c, "team", why);
 }
 
 static int
 check_pipeline(struct ctx *c, struct why *why)
 {
-	return check_name(c, "pipeline", why);
+	return check_name_claim(c, "pipeline", why);
 }
 
 /* Concourse writes "" for a build without a job. */
@@ -453,11 +458,11 @@ _Static_assert(CHECKS <= TOKEN_CHECKS_MAX, "the log has room for every check");
 static const struct {
 	const char *name;
 	int (*run)(struct ctx *c, struct why *why);
-	unsigned needs;		/* the checks that must have held for this one to make sense */
+	unsigned needs;		/* the checks that must have held before this one is made */
 } checks[CHECKS] = {
 	[FORM] = { "form", check_form, 0 },
 	[CRIT] = { "crit", check_crit, NEEDS(FORM) },
-	[KEYS] = { "keys", check_keys, 0 },
+	[KEYS] = { "keys", check_keys_age, 0 },
 	[KID] = { "kid", check_kid, NEEDS(FORM) },
 	[ALG] = { "alg", check_alg, NEEDS(FORM) | NEEDS(KID) },
 	[SIGNATURE] = { "signature", check_signature, NEEDS(FORM) | NEEDS(KID) | NEEDS(ALG) },
@@ -485,7 +490,7 @@ log_add(struct token_check_log *log, const char *name, enum token_check_result r
 	log->n++;
 }
 
-/* True only if every check has held; why has the first that did not. */
+/* True only if every check has held. *why has the first one that did not. */
 static bool
 all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 {
@@ -497,7 +502,7 @@ all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 	for (i = 0; i < CHECKS; i++) {
 		if ((checks[i].needs & held) != checks[i].needs) {
 			log_add(log, checks[i].name, TOKEN_CHECK_SKIPPED,
-			    "not looked at: a check that it needs failed");
+			    "not made: a check that it needs failed");
 			continue;
 		}
 		c->note[0] = '\0';
@@ -581,7 +586,7 @@ int
 token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why)
 {
 	struct ctx c = { .token = token };
-	int rc = split(&c, why);
+	int rc = split_token(&c, why);
 	size_t i;
 
 	*by_any = false;

@@ -1,4 +1,7 @@
-/* See linked.h.  A tree by device and inode (tsearch(3)), since a folder can have very many. */
+/*
+ * See linked.h. Uses a tree by device and inode (tsearch(3)), because a folder can have very many. Only
+ * computes: the caller has opened the files.
+ */
 #include "linked.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 #define BYTES_MAX (16 << 20)	/* of their paths */
 
 static int
-by_inode(const void *a, const void *b)
+compare_inodes(const void *a, const void *b)
 {
 	const struct linked *x = a, *y = b;
 
@@ -26,17 +29,17 @@ device_of(const struct statx *st)
 }
 
 static struct linked *
-find(const struct linked_files *f, const struct statx *st)
+find_linked(const struct linked_files *f, const struct statx *st)
 {
 	const struct linked key = { .device = device_of(st), .inode = st->stx_ino };
-	struct linked *const *at = tfind(&key, &f->by_inode, by_inode);
+	struct linked *const *at = tfind(&key, &f->by_inode, compare_inodes);
 
 	return at != NULL ? *at : NULL;
 }
 
-/* NULL: no memory. */
+/* Adds a file. NULL if memory is short. */
 static struct linked *
-add(struct linked_files *f, const struct statx *st, const char *path)
+add_linked(struct linked_files *f, const struct statx *st, const char *path)
 {
 	struct linked **v, *l;
 
@@ -48,7 +51,7 @@ add(struct linked_files *f, const struct statx *st, const char *path)
 	l->device = device_of(st);
 	l->inode = st->stx_ino;
 	l->path = strdup(path);
-	if (l->path == NULL || tsearch(l, &f->by_inode, by_inode) == NULL) {
+	if (l->path == NULL || tsearch(l, &f->by_inode, compare_inodes) == NULL) {
 		free(l->path);
 		free(l);
 		return NULL;
@@ -60,7 +63,7 @@ add(struct linked_files *f, const struct statx *st, const char *path)
 int
 linked_count(struct linked_files *f, struct linked_kept *kept, const struct statx *st, const char *path)
 {
-	struct linked *l = find(f, st);
+	struct linked *l = find_linked(f, st);
 	const size_t bytes = strlen(path);
 
 	if (l == NULL && (kept->files >= FILES_MAX || kept->bytes + bytes > BYTES_MAX)) {
@@ -68,7 +71,7 @@ linked_count(struct linked_files *f, struct linked_kept *kept, const struct stat
 		return -1;
 	}
 	if (l == NULL) {
-		if ((l = add(f, st, path)) == NULL) {
+		if ((l = add_linked(f, st, path)) == NULL) {
 			errno = ENOMEM;
 			return -1;
 		}
@@ -84,7 +87,7 @@ linked_count(struct linked_files *f, struct linked_kept *kept, const struct stat
 bool
 linked_is_within(const struct linked_files *f, const struct statx *st)
 {
-	const struct linked *l = st->stx_nlink > 1 ? find(f, st) : NULL;
+	const struct linked *l = st->stx_nlink > 1 ? find_linked(f, st) : NULL;
 
 	return st->stx_nlink <= 1 || (l != NULL && st->stx_nlink <= l->seen);
 }
@@ -96,7 +99,7 @@ linked_is(const struct linked *l, const struct statx *st)
 }
 
 static void
-keep(void *unused)
+keep_file(void *unused)
 {
 	(void)unused;
 }
@@ -106,7 +109,7 @@ linked_free(struct linked_files *f)
 {
 	size_t i;
 
-	tdestroy(f->by_inode, keep);
+	tdestroy(f->by_inode, keep_file);
 	for (i = 0; i < f->n; i++) {
 		free(f->v[i]->path);
 		free(f->v[i]);

@@ -1,7 +1,7 @@
 /*
- * See loaded.h.  The raw forms throughout: the others ask a daemon
- * (mcstransd) for nicer names of levels.  No access vector cache and no status
- * page: what is asked here is asked once.
+ * See loaded.h. Uses the raw functions throughout: the others ask a daemon (mcstransd) for nicer names of
+ * levels. Uses no access vector cache and no status page, because it asks each question once. Must change
+ * nothing.
  */
 #include "loaded.h"
 
@@ -12,9 +12,9 @@
 
 #define WORDS_MAX 8
 
-/* Takes what libselinux has allocated over. */
+/* Copies a label that libselinux has allocated, and frees it. */
 static bool
-take(char *label, char out[SECONTEXT_MAX])
+take_label(char *label, char out[SECONTEXT_MAX])
 {
 	bool fits = (size_t)snprintf(out, SECONTEXT_MAX, "%s", label) < SECONTEXT_MAX;
 
@@ -30,7 +30,7 @@ loaded_has(char label[SECONTEXT_MAX])
 
 	if (security_canonicalize_context_raw(label, &spelt) == -1)
 		return errno == EINVAL ? 0 : -1;
-	return take(spelt, label) ? 1 : -1;
+	return take_label(spelt, label) ? 1 : -1;
 }
 
 int
@@ -50,7 +50,7 @@ loaded_lets(const char *who, const char *object, const char *class, const char *
 	return (d.allowed & needed) == needed || (d.flags & SELINUX_AVD_FLAGS_PERMISSIVE) != 0;
 }
 
-/* Each use is one class and what is wanted of it, or two. */
+/* For each use, one or two classes with the permissions needed. */
 static const struct {
 	const char *class, *wanted[WORDS_MAX];
 } uses[][2] = {
@@ -78,5 +78,5 @@ loaded_own(char out[SECONTEXT_MAX])
 {
 	char *label = NULL;
 
-	return getcon_raw(&label) == 0 && label != NULL && take(label, out);
+	return getcon_raw(&label) == 0 && label != NULL && take_label(label, out);
 }

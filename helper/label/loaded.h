@@ -1,4 +1,4 @@
-/* What the SELinux policy that is loaded says of labels.  Asks libselinux, as no other file does; changes nothing. */
+/* Asks the loaded SELinux policy about labels. Only this file asks libselinux. Changes nothing. */
 #ifndef GPUHELPER_LABEL_LOADED_H
 #define GPUHELPER_LABEL_LOADED_H
 
@@ -8,27 +8,27 @@
 #include "../pure/secontext.h"
 
 /*
- * Is it a label of the policy that is loaded?  1: it is, and then has the
- * kernel's own spelling; 0: it is not; -1: can't be known (errno).
+ * Returns 1 if the label is valid in the loaded policy, and gives it the kernel's spelling; 0 if it is not
+ * valid; -1 with errno if that can't be known.
  */
 int loaded_has(char label[SECONTEXT_MAX]);
 
 /*
- * Has a process of label «who» all of these permissions on an object of class
- * «class»?  «wanted» are their names, NULL at the end; one that the policy does
- * not know is nothing to refuse.  In a type that is permissive, everything.
- * 1: it has, 0: it has not, -1: can't be known (errno).
+ * Returns 1 if a process with label «who» has all the permissions on an object of class «class» with label
+ * «object», 0 if it has not, or -1 with errno if that can't be known. «wanted» has the names of the
+ * permissions, and NULL at the end. Permissions that the policy does not know are ignored. A process of a
+ * permissive type has all.
  */
 int loaded_lets(const char *who, const char *object, const char *class, const char *const *wanted);
 
 /*
- * Can it use a node, or a folder, of that label so?  Of a folder: read it, or change what is in it; for directories
- * and for files, since most of what lies in it is labelled like it, and some types may be listed by everyone, and not
- * read.  As loaded_lets().
+ * The same for using a node or a folder with that label. For a folder: to read it, or to change what is in
+ * it. Asks about directories and about files, because most entries have the folder's label, and some types
+ * may be listed by everyone but not read.
  */
 int loaded_lets_use(const char *who, const char *object, enum label_use use);
 
-/* The label of this process; false with errno. */
+/* Gets the label of this process. False with errno. */
 bool loaded_own(char out[SECONTEXT_MAX]);
 
 #endif

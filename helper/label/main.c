@@ -1,10 +1,9 @@
 /*
- * gpuhelper-label: what of the helper's work needs libselinux, and the walk through folders that are labelled for
- * containers.  Started by the helper where SELinux is on and a label is asked for (root/labeller.h), as root; answers
- * its questions on one channel, one at a time, and ends with it.
- *
- * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
- * what a question names: a folder is what the descriptor that comes along is open on.
+ * gpuhelper-label: does the part of the helper's work that needs libselinux, and walks through folders to
+ * label them for containers. The helper starts it as root if SELinux is on and a grant needs a label
+ * (root/labeller.h), asks one question at a time over one channel, and ends it with the channel.
+ * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
+ * open a path that a question names: a folder is what the descriptor with the question is open on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,16 +25,19 @@
 
 #define CHANNEL SPAWN_CHANNEL
 #define ASK_MAX (64U << 10)
-#define ANSWER_MS 1000		/* to take an answer */
+#define ANSWER_MS 1000		/* to send an answer */
 #define MEMORY_MAX (256UL << 20)
 
-/* What lies in folders is other users', and stays theirs: to look into their directories, to label what is in them. */
+/*
+ * Entries of a folder may be other users', and stay theirs. These allow looking into their directories and
+ * labelling what is there.
+ */
 static const int kept[] = { CAP_FOWNER, CAP_DAC_READ_SEARCH };
 
 static const struct confinement confinement = { "gpuhelper-label", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
 	FILTER_LABELLER, true };
 
-/* Those that come with a byte of their own; false: they don't. */
+/* Receives the descriptors, which come with a byte of their own. False if they don't come. */
 static bool
 take_descriptors(int fds[LABEL_DESCRIPTORS])
 {
@@ -66,7 +68,7 @@ cant_ask(struct why *why)
 }
 
 static int
-judge(struct label_ask *a, struct label_answer *out)
+answer_policy(struct label_ask *a, struct label_answer *out)
 {
 	int yes = a->verb == LABEL_IS_VALID ? loaded_has(a->object) : loaded_lets_use(a->who, a->object, a->use);
 
@@ -78,7 +80,7 @@ judge(struct label_ask *a, struct label_answer *out)
 }
 
 static int
-go_through(struct relabelling *r, const struct label_ask *a, struct label_answer *out)
+answer_folder(struct relabelling *r, const struct label_ask *a, struct label_answer *out)
 {
 	int fds[LABEL_DESCRIPTORS], ret;
 
@@ -93,8 +95,8 @@ go_through(struct relabelling *r, const struct label_ask *a, struct label_answer
 }
 
 /*
- * A question's bytes, which the caller frees; NULL: there is none any more.  Not by frame_read(), which looks at what
- * is there before it takes any: that look goes on to the descriptor behind the question, which it does not expect.
+ * Receives a question, which the caller frees; NULL if there are no more. Does not use frame_read(): that
+ * peeks at what is there first, and would meet the descriptors behind the question, which it does not expect.
  */
 static char *
 take_question(size_t *len)
@@ -115,9 +117,9 @@ take_question(size_t *len)
 	return bytes;
 }
 
-/* One question and its answer; false: there is none any more. */
+/* Answers one question. False if there are no more. */
 static bool
-answer_one(struct relabelling *r)
+answer_next(struct relabelling *r)
 {
 	struct label_answer answer;
 	struct label_ask a;
@@ -130,9 +132,10 @@ answer_one(struct relabelling *r)
 		return false;
 	label_answer_begin(&answer);
 	answer.yes = -1;
-	/* after one that is none nothing is to be had from the channel */
+	/* after a question that can't be read, nothing more can be read from the channel */
 	if ((good = label_ask_read(bytes, len, &a, &answer.why)))
-		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? judge(&a, &answer) : go_through(r, &a, &answer);
+		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? answer_policy(&a, &answer) :
+		    answer_folder(r, &a, &answer);
 	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), sizeof(answer), ANSWER_MS, &ignored) == 0 && good;
 }
 
@@ -146,7 +149,7 @@ main(int argc, char **argv)
 		return status;
 	if ((r = relabel_begin()) == NULL)
 		return WHY_BUG;
-	while (answer_one(r))
+	while (answer_next(r))
 		continue;
 	relabel_free(r);
 	return 0;

@@ -1,4 +1,4 @@
-/* See question.h.  Believes no text to end, and no number to be one of its enumeration's. */
+/* See question.h. Must trust no text to end, and no number to be in the range of its enumeration. */
 #include "question.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ label_ask_read(const char *bytes, size_t len, struct label_ask *out, struct why 
 	    label_text_ends(out->who, sizeof(out->who)) && label_text_ends(out->object, sizeof(out->object)) &&
 	    label_text_ends(out->path, sizeof(out->path)))
 		return true;
-	refuse(why, WHY_BUG, "a question to gpuhelper-label that is none");
+	refuse(why, WHY_BUG, "gpuhelper-label can't read the question");
 	return false;
 }
 

@@ -1,10 +1,9 @@
 /*
- * See relabel.h.  Walks what a container, or its user, may be changing at this
- * very moment.  Every entry is opened by its directory's descriptor, with O_PATH and
- * not through a link, and all that is judged and done goes by the descriptor of that.
- * Must never label what lies on another mount, nor what has a name outside of the
- * folder: as to names that come and go meanwhile, fs.protected_hardlinks sees to it
- * that no one makes them of files that he could not read and write anyway.
+ * See relabel.h. Walks through files that a container or its user may be changing at the same time. Opens
+ * every entry by its directory's descriptor, with O_PATH and never through a link, and checks and labels by
+ * that entry's descriptor. Must never label anything on another mount, nor a file that has a name outside of
+ * the folder. Names may come and go meanwhile, but fs.protected_hardlinks lets a user link only files that
+ * the user can read and write anyway.
  */
 #include "relabel.h"
 
@@ -33,36 +32,36 @@
 #define ENTRIES_MAX 1000000
 #define DEPTH_MAX 128
 #define KNOWN_MAX 16
-#define SHOWN "%.200s"		/* a path, so that there is room for what to do */
+#define SHOWN "%.200s"		/* a path, cut to leave room for the advice */
 
-/* Labels that were judged already. */
+/* A label that was checked already, and the label that replaces it. */
 struct known {
 	char has[SECONTEXT_MAX], gets[SECONTEXT_MAX];
 	const char *class;
 };
 
-/* One folder on its way. */
+/* The walk through one folder. */
 struct walk {
-	int fd;			/* of the folder, while it is gone through; O_PATH */
-	int asker;		/* pidfd of who asked, likewise */
-	char *folder;		/* its path, for words alone */
+	int fd;			/* of the folder during the walk; O_PATH */
+	int asker;		/* pidfd of the process that asked, likewise */
+	char *folder;		/* its path, for messages only */
 	enum relabel how;
 	bool enforced;
 	char level[SECONTEXT_MAX];	/* of the container */
 	const char *own;	/* our own label */
 	struct linked_kept *kept;
-	bool change;		/* the second time: the first one only looks */
+	bool change;		/* true in the second walk; the first one only looks */
 	int64_t until;		/* clock_ms() */
-	size_t entries, wrong;	/* met; to be labelled */
+	size_t entries, wrong;	/* entries met; entries that need another label */
 	uint64_t mount;
-	struct buf path;	/* of the entry at hand: the folder's own, or what begins with that */
+	struct buf path;	/* of the entry at hand; begins with the folder's path */
 	struct linked_files linked;
 	struct known known[KNOWN_MAX];
 	size_t knowns;
 	struct why *why;
 };
 
-/* All of one container. */
+/* All folders of one container. */
 struct relabelling {
 	struct walk *walk[LABEL_FOLDERS_MAX];
 	size_t walks;
@@ -79,11 +78,12 @@ walk_free(struct walk *w)
 	free(w);
 }
 
-static int fail(const struct walk *w, enum why_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int refuse_walk(const struct walk *w, enum why_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* Says which folder it is about. */
+/* Refuses with a message that begins with the folder. */
 static int
-fail(const struct walk *w, enum why_code code, const char *fmt, ...)
+refuse_walk(const struct walk *w, enum why_code code, const char *fmt, ...)
 {
 	char line[sizeof(w->why->text)];
 	va_list ap;
@@ -94,17 +94,17 @@ fail(const struct walk *w, enum why_code code, const char *fmt, ...)
 	return refuse(w->why, code, "folder %s: %s", w->folder, line);
 }
 
-/* Which labels. */
+/* Labels. */
 
 static int
 refuse_label(const struct walk *w, const char *has)
 {
-	return fail(w, WHY_DENIED, "gpuhelper may not relabel " SHOWN ", which is labelled %s: setsebool -P "
+	return refuse_walk(w, WHY_DENIED, "gpuhelper may not relabel " SHOWN ", which is labelled %s: setsebool -P "
 	    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are; else chcon -R -t "
 	    SECONTEXT_FILE_TYPE " %s", w->path.p, has, w->folder);
 }
 
-/* Would SELinux let us? */
+/* Refuses if SELinux would not let this process relabel. */
 static int
 check_may(const struct walk *w, const struct known *k)
 {
@@ -120,9 +120,9 @@ check_may(const struct walk *w, const struct known *k)
 	return ret == 1 ? 0 : refuse_label(w, k->has);
 }
 
-/* What something of this class and label gets; NULL with why. */
+/* Finds the label for an entry of this class and label. NULL with w->why. */
 static const struct known *
-judge(struct walk *w, const char *has, const char *class)
+label_for(struct walk *w, const char *has, const char *class)
 {
 	struct known *k;
 	size_t i;
@@ -134,8 +134,8 @@ judge(struct walk *w, const char *has, const char *class)
 	k->class = class;
 	snprintf(k->has, sizeof(k->has), "%s", has);
 	if (!secontext_relabel(has, w->how, w->level, k->gets)) {
-		fail(w, WHY_IO, SHOWN " has the SELinux label \"%.100s\", which is none: restorecon -RF %s while no container "
-		    "has it", w->path.p, has, w->folder);
+		refuse_walk(w, WHY_IO, SHOWN " has the SELinux label \"%.100s\", which is not valid: restorecon -RF %s while "
+		    "no container has it", w->path.p, has, w->folder);
 		return NULL;
 	}
 	if (strcmp(k->has, k->gets) != 0 && check_may(w, k) == -1)
@@ -149,26 +149,26 @@ static int
 refuse_set(const struct walk *w, int error)
 {
 	if (error == EROFS)
-		return fail(w, WHY_IO, "can't be labelled, it is read-only for gpuhelper: asked by the socket, it needs "
+		return refuse_walk(w, WHY_IO, "can't be labelled: it is read-only for gpuhelper: behind its socket, it needs "
 		    "ReadWritePaths=%s in the unit (systemctl edit gpuhelper@.service)", w->folder);
 	if (error == EOPNOTSUPP)
-		return fail(w, WHY_CONFIG, "can't be labelled: its file system keeps no labels, or was mounted with context=: "
-		    "take relabel out of the policy");
-	/* not restorecon: other containers may live on what is labelled */
-	return fail(w, WHY_IO, SHOWN " can't be labelled: %s; what comes before it in the folder is by now, and the rest will "
-	    "be for the next container", w->path.p, strerror(error));
+		return refuse_walk(w, WHY_CONFIG, "can't be labelled: its file system keeps no labels, or was mounted with "
+		    "context=: remove relabel from the policy");
+	/* do not advise restorecon: other containers may use what is labelled */
+	return refuse_walk(w, WHY_IO, SHOWN " can't be labelled: %s; what comes before it in the folder is labelled, and "
+	    "the rest will be for the next container", w->path.p, strerror(error));
 }
 
-/* By what stands for it in /proc, for fsetxattr(2) wants it opened. */
+/* Uses the entry's name in /proc, because fsetxattr(2) does not take an O_PATH descriptor. */
 static int
-set(const struct walk *w, int fd, const struct known *k)
+set_label(const struct walk *w, int fd, const struct known *k)
 {
 	struct pollfd ends = { .fd = w->asker, .events = POLLIN };
 	char name[FILE_LINK_MAX];
 
-	/* its lease ends with it, and another container may be next */
+	/* if the process that asked is gone, its lease ends, and another container may come next */
 	if (poll(&ends, 1, 0) != 0)
-		return fail(w, WHY_AGAIN, "who asked for it is gone");
+		return refuse_walk(w, WHY_AGAIN, "the process that asked for it is gone");
 	if (setxattr(file_link(fd, name), "security.selinux", k->gets, strlen(k->gets) + 1, 0) == -1)
 		return refuse_set(w, errno);
 	return 0;
@@ -183,7 +183,7 @@ count_name(struct walk *w, const struct statx *st)
 		return 0;
 	if (errno != E2BIG)
 		return refuse_nomem(w->why);
-	return fail(w, WHY_DENIED, "too many files in it have several names, and can't be relabelled: chcon -R -t "
+	return refuse_walk(w, WHY_DENIED, "too many files in it have several names, and can't be relabelled: chcon -R -t "
 	    SECONTEXT_FILE_TYPE " %s", w->folder);
 }
 
@@ -192,18 +192,18 @@ check_time(const struct walk *w)
 {
 	if (w->entries <= ENTRIES_MAX && clock_ms() <= w->until)
 		return 0;
-	return fail(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
-	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and take relabel out of the policy", w->change ?
+	return refuse_walk(w, WHY_AGAIN, "there is too much in it to be labelled while a container waits%s: label it once "
+	    "(chcon -R -t " SECONTEXT_FILE_TYPE " -l s0 %s), and remove relabel from the policy", w->change ?
 	    ", and it is labelled in part by now" : "", w->folder);
 }
 
 /*
- * One of the names may have been for a moment (a file is written beside, linked,
- * unlinked): then it is gone by now.  The refusal has no command with the name in
- * it, which is its owner's choice, and may mean something to a shell.
+ * Checks a file that had more names than were met. One of them may have existed only for a moment (while a
+ * file was replaced by way of links), and be gone now. The message has no command with the file's name: its
+ * owner chose the name, which may mean something to a shell.
  */
 static int
-check_names(const struct walk *w, struct linked *l)
+check_outside_names(const struct walk *w, struct linked *l)
 {
 	autoclose int fd = file_open_beneath(w->fd, l->path + strlen(w->folder) + 1, O_PATH | O_NOFOLLOW);
 	const bool gone = fd == -1 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
@@ -211,13 +211,13 @@ check_names(const struct walk *w, struct linked *l)
 
 	if (gone || (fd != -1 && (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &st) == -1 ||
 	    !linked_is(l, &st)))) {
-		l->names = 0;	/* it is another one's by now, and of no concern */
+		l->names = 0;	/* the name is another file's now, so this file does not matter */
 		return 0;
 	}
 	if (fd != -1)
 		l->names = st.stx_nlink;
-	return l->names <= l->seen ? 0 : fail(w, WHY_DENIED, SHOWN " has %u names, and only %u of them are in the folder: the "
-	    "others would get its label, too: copy it, or remove them", l->path, l->names, l->seen);
+	return l->names <= l->seen ? 0 : refuse_walk(w, WHY_DENIED, SHOWN " has %u names, and only %u of them are in "
+	    "the folder: the others would get its label, too: copy it, or remove them", l->path, l->names, l->seen);
 }
 
 static int
@@ -227,14 +227,14 @@ check_linked(const struct walk *w)
 
 	for (i = 0; i < w->linked.n; i++)
 		if (w->linked.v[i]->names > w->linked.v[i]->seen &&
-		    (check_time(w) == -1 || check_names(w, w->linked.v[i]) == -1))
+		    (check_time(w) == -1 || check_outside_names(w, w->linked.v[i]) == -1))
 			return -1;
 	return 0;
 }
 
 /* Entries. */
 
-/* NULL for what no container is to have: device nodes. */
+/* The SELinux class for a file type. NULL for device nodes, which no container should get. */
 static const char *
 class_of(unsigned mode)
 {
@@ -261,15 +261,15 @@ relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
 	const struct known *k;
 
 	if (!selinux_label_of(fd, has))
-		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : fail(w, WHY_IO,
+		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : refuse_walk(w, WHY_IO,
 		    "the SELinux label of " SHOWN " can't be read: %s", w->path.p, strerror(errno));
-	if ((k = judge(w, has, class)) == NULL)
+	if ((k = label_for(w, has, class)) == NULL)
 		return -1;
 	if (strcmp(has, k->gets) == 0)
 		return 0;
 	w->wrong++;
 	if (w->change)
-		return S_ISDIR(st->stx_mode) || linked_is_within(&w->linked, st) ? set(w, fd, k) : 0;
+		return S_ISDIR(st->stx_mode) || linked_is_within(&w->linked, st) ? set_label(w, fd, k) : 0;
 	return S_ISDIR(st->stx_mode) || st->stx_nlink <= 1 ? 0 : count_name(w, st);
 }
 
@@ -283,7 +283,7 @@ visit_name(struct walk *w, int dir, const char *name, unsigned depth)
 	const int error = errno;
 	int ret;
 
-	/* what is gone by now counts, too: names can be made and removed without end */
+	/* count names that are gone, too: otherwise names could be made and removed without end */
 	w->entries++;
 	if (check_time(w) == -1)
 		return -1;
@@ -292,7 +292,7 @@ visit_name(struct walk *w, int dir, const char *name, unsigned depth)
 	buf_printf(&w->path, "/%s", name);
 	if (w->path.failed)
 		return refuse_nomem(w->why);
-	ret = fd != -1 ? visit(w, fd, depth) : fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(error));
+	ret = fd != -1 ? visit(w, fd, depth) : refuse_walk(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(error));
 	w->path.len = len;
 	w->path.p[len] = '\0';
 	return ret;
@@ -306,14 +306,14 @@ visit_all(struct walk *w, int fd, unsigned depth)
 	struct dirent *e;
 
 	if (depth >= DEPTH_MAX)
-		return fail(w, WHY_DENIED, "directories in it are more than %d deep, and can't be relabelled", DEPTH_MAX);
+		return refuse_walk(w, WHY_DENIED, "directories in it are more than %d deep, and can't be relabelled", DEPTH_MAX);
 	if (d == NULL)
-		return fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
+		return refuse_walk(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
 	while (ret == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			ret = visit_name(w, dirfd(d), e->d_name, depth + 1);
 	if (ret == 0 && errno != 0)
-		ret = fail(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
+		ret = refuse_walk(w, WHY_IO, SHOWN ": %s", w->path.p, strerror(errno));
 	closedir(d);
 	return ret;
 }
@@ -325,15 +325,15 @@ visit(struct walk *w, int fd, unsigned depth)
 	struct statx st;
 	uint64_t mount;
 
-	/* a user can have mounted a file system of his own on a directory of his, which never answers */
+	/* ask for the mount first: a user may have mounted a file system there that never answers */
 	if (!mount_of(fd, &mount))
-		return fail(w, WHY_IO, "it can't be seen on which mount " SHOWN " is", w->path.p);
+		return refuse_walk(w, WHY_IO, "the mount of " SHOWN " can't be found", w->path.p);
 	if (depth == 0)
 		w->mount = mount;
 	if (mount != w->mount)
 		return 0;
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_NLINK, &st) == -1)
-		return fail(w, WHY_IO, "it can't be seen what " SHOWN " is: %s", w->path.p, strerror(errno));
+		return refuse_walk(w, WHY_IO, "the type of " SHOWN " can't be read: %s", w->path.p, strerror(errno));
 	if ((class = class_of(st.stx_mode)) == NULL)
 		return 0;
 	if (relabel_entry(w, fd, &st, class) == -1)
@@ -344,7 +344,7 @@ visit(struct walk *w, int fd, unsigned depth)
 /* Folders. */
 
 static int
-walk(struct walk *w, int fd, int asker, bool change, uint32_t ms, struct why *why)
+walk_folder(struct walk *w, int fd, int asker, bool change, uint32_t ms, struct why *why)
 {
 	struct statvfs fs;
 
@@ -362,7 +362,7 @@ walk(struct walk *w, int fd, int asker, bool change, uint32_t ms, struct why *wh
 		return -1;
 	if (change)
 		return 0;
-	/* else it would be found out when other folders are labelled already */
+	/* otherwise this would show only when other folders are labelled already */
 	if (w->wrong > 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0)
 		return refuse_set(w, EROFS);
 	return check_linked(w);
@@ -374,7 +374,7 @@ relabel_begin(void)
 	return calloc(1, sizeof(struct relabelling));
 }
 
-/* NULL: no memory. */
+/* Adds a folder. NULL if memory is short or there are too many. */
 static struct walk *
 add_walk(struct relabelling *r, const struct label_ask *a)
 {
@@ -405,7 +405,7 @@ relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a
 		return refuse_nomem(why);
 	if (!loaded_own(r->own))
 		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
-	if (walk(w, fd, asker, false, a->ms, why) == -1)
+	if (walk_folder(w, fd, asker, false, a->ms, why) == -1)
 		return -1;
 	*wrong = w->wrong < UINT32_MAX ? (uint32_t)w->wrong : UINT32_MAX;
 	return 0;
@@ -416,7 +416,7 @@ relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask 
 {
 	if (a->folder >= r->walks)
 		return refuse(why, WHY_BUG, "folder %u is to be labelled, and was not looked at", a->folder);
-	return walk(r->walk[a->folder], fd, asker, true, a->ms, why);
+	return walk_folder(r->walk[a->folder], fd, asker, true, a->ms, why);
 }
 
 void

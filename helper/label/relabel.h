@@ -1,7 +1,7 @@
 /*
- * Walks through folders that a policy has labelled for containers: «relabel» of gpuhelper-policy(5).  Each is looked
- * at as a whole before anything in it is labelled; what was stopped half-way is finished for the next container, since
- * every entry is looked at each time.
+ * Walks through folders that a policy wants labelled for containers («relabel» of gpuhelper-policy(5)). The
+ * whole folder is checked before anything in it is labelled. Each walk looks at every entry, so a walk that
+ * was stopped halfway is completed for the next container.
  */
 #ifndef GPUHELPER_LABEL_RELABEL_H
 #define GPUHELPER_LABEL_RELABEL_H
@@ -11,20 +11,21 @@
 
 struct relabelling;
 
-/* NULL: no memory. */
+/* Begins the folders of one container. NULL if memory is short. */
 struct relabelling *relabel_begin(void);
 
 /*
- * Looks through the folder that fd is open on (O_PATH), with all that is in it but for other mounts and device nodes,
- * and changes nothing.  It is known by its number then: 0 is the first.  *wrong: how many entries another label is due
- * to.  -1 with *why: something may not be labelled, or can't.
+ * Looks through the folder that fd (O_PATH) is open on, except for other mounts and device nodes, and changes
+ * nothing. a->folder must be the number of folders looked at before, from 0 on, and names the folder from
+ * then on. *wrong gets the number of entries that need another label. Returns 0, or -1 with *why if something
+ * may not or can't be labelled.
  */
 int relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong,
     struct why *why);
 
 /*
- * Labels the folder of that number, which fd is open on, as long as the process of the pidfd «asker» is there.  -1 with
- * *why: what was labelled by then is.
+ * Labels the folder with number a->folder, which fd is open on, as long as the process of the pidfd «asker»
+ * exists. Returns 0, or -1 with *why: the entries labelled until then keep their labels.
  */
 int relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask *a, struct why *why);
 

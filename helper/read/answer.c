@@ -1,4 +1,4 @@
-/* See answer.h.  Whose files they are is the helper's to see. */
+/* See answer.h. The helper has checked who may write the files. Must open none. */
 #include "answer.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "settingsread.h"
 
 static bool
-begin(struct lines *t, const char *wrong)
+begin_answer(struct lines *t, const char *wrong)
 {
 	struct why ignored;
 
-	/* writing, the text is left alone */
+	/* read_answer_begin() does not change the text when it writes */
 	return read_answer_begin(t, (char *)(uintptr_t)wrong, 0, &ignored);
 }
 
 static char *
-end(struct lines *t, size_t *len)
+end_answer(struct lines *t, size_t *len)
 {
 	if (!lines_finish(t))
 		return NULL;
@@ -33,8 +33,8 @@ read_answer_wrong(const char *wrong, size_t *len)
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 
-	begin(&t, wrong);
-	return end(&t, len);
+	begin_answer(&t, wrong);
+	return end_answer(&t, len);
 }
 
 static char *
@@ -49,10 +49,10 @@ tell_policies(const struct read_file *files, size_t n, struct settings *s, size_
 		good = policy_entry_parse(files[set.n].name, files[set.n].text, files[set.n].len, &set.v[set.n]);
 	if (!good)
 		return NULL;
-	begin(&t, "");
+	begin_answer(&t, "");
 	settings_lines(&t, s);
 	policy_set_lines(&t, &set);
-	return end(&t, len);
+	return end_answer(&t, len);
 }
 
 static char *
@@ -77,7 +77,7 @@ answer_specs(const struct read_ask *a, size_t *len)
 	struct lines t = { .out = &b };
 	size_t i;
 
-	begin(&t, "");
+	begin_answer(&t, "");
 	for (i = 0; i < a->files; i++) {
 		autocdi struct cdi_spec spec = { 0 };
 		autocdifaults struct cdi_faults faults = { 0 };
@@ -87,11 +87,11 @@ answer_specs(const struct read_ask *a, size_t *len)
 
 		if (faults.starved)
 			return NULL;
-		/* not for a helper of root's */
+		/* gpuhelper, which runs as root, never uses an unsafe spec; hooks are up to gpuhelper.conf */
 		usable = usable && faults.unsafe <= faults.unsafe_hooks;
 		cdi_file_lines(&t, &usable, &spec, &faults);
 	}
-	return end(&t, len);
+	return end_answer(&t, len);
 }
 
 char *

@@ -1,13 +1,13 @@
-/* A question of the helper's (pure/readask.h), and what there is to say. */
+/* Answers a question of the helper (pure/readask.h). */
 #ifndef GPUHELPER_READ_ANSWER_H
 #define GPUHELPER_READ_ANSWER_H
 
 #include "../pure/readask.h"
 
-/* The answer's bytes, *len of them, which the caller frees; NULL: no memory. */
+/* Returns the answer, *len bytes, which the caller frees. NULL if memory is short. */
 char *read_answer(const struct read_ask *a, size_t *len);
 
-/* The answer to a question that is none, likewise. */
+/* The same for a question that can't be read; «wrong» says why. */
 char *read_answer_wrong(const char *wrong, size_t *len);
 
 #endif

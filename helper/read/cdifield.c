@@ -1,6 +1,6 @@
 /*
- * From the tree of a CDI spec to single values: strings, numbers, lists and the
- * members of objects, each told by its place where it is not what it must be.
+ * Reads single values from the tree of a CDI spec: strings, numbers, lists and the members of objects. A
+ * wrong value is reported with its place. May assume nothing of the tree but its form (cditree.h).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ cdi_invalid(struct cdi_reading *r, uint32_t n, const char *fmt, ...)
 	cdi_fault(r->f, CDI_INVALID, node->line, node->column, r->path, "%s", text);
 }
 
-/* Goes down to a member or an element; cdi_leave() with what it returned goes up again. */
+/* Appends a member or an element to the path. cdi_leave() with the returned value removes it again. */
 size_t
 cdi_enter(struct cdi_reading *r, const char *fmt, ...)
 {
@@ -45,7 +45,7 @@ cdi_leave(struct cdi_reading *r, size_t before)
 	r->path[before] = '\0';
 }
 
-/* False, with the fault, where the value is of another kind. */
+/* False, with a fault, if the value is of another kind. */
 bool
 cdi_is(struct cdi_reading *r, uint32_t n, enum cdit_kind kind)
 {
@@ -68,7 +68,7 @@ cdi_is(struct cdi_reading *r, uint32_t n, enum cdit_kind kind)
 }
 
 static void
-unknown_key(struct cdi_reading *r, uint32_t key, const struct cdi_field *fields)
+refuse_unknown_field(struct cdi_reading *r, uint32_t key, const struct cdi_field *fields)
 {
 	const char *names[CDI_FIELDS_MAX + 1], *text = r->t->node[key].text, *near;
 	size_t i;
@@ -87,7 +87,7 @@ unknown_key(struct cdi_reading *r, uint32_t key, const struct cdi_field *fields)
 		cdi_invalid(r, key, "unknown key \"%.60s\"", text);
 }
 
-/* Reads the members of an object, each once, each known; false where it is none. */
+/* Reads the members of an object. Each must be known and appear once. False if the value is not an object. */
 bool
 cdi_read_fields(struct cdi_reading *r, uint32_t n, const struct cdi_field *fields, void *base)
 {
@@ -102,7 +102,7 @@ cdi_read_fields(struct cdi_reading *r, uint32_t n, const struct cdi_field *field
 		for (i = 0; fields[i].name != NULL && strcmp(fields[i].name, v[k].text) != 0; i++)
 			continue;
 		if (fields[i].name == NULL) {
-			unknown_key(r, k, fields);
+			refuse_unknown_field(r, k, fields);
 			continue;
 		}
 		before = cdi_enter(r, "%s%s", r->len > 0 ? "." : "", fields[i].name);
@@ -189,7 +189,7 @@ cdi_read_u32(struct cdi_reading *r, uint32_t n, void *out)
 		u->v = (uint32_t)v;
 }
 
-/* A list of strings, each of which «check» (may be NULL) looks at. */
+/* Reads a list of strings. Calls «check» (may be NULL) for each. */
 void
 cdi_read_list(struct cdi_reading *r, uint32_t n, struct strlist *out, void (*check)(struct cdi_reading *, uint32_t,
     const char *))
@@ -220,7 +220,7 @@ cdi_read_strings(struct cdi_reading *r, uint32_t n, void *out)
 	cdi_read_list(r, n, out, NULL);
 }
 
-/* Room for the elements of a list of objects, which «each» reads one by one. */
+/* Allocates the elements of a list of objects, which the caller frees, and calls «each» to read each one. */
 void *
 cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *count, void (*each)(struct cdi_reading *,
     uint32_t, void *))

@@ -1,4 +1,4 @@
-/* See cdijson.h: doc.h reads, and what it read becomes the tree. */
+/* See cdijson.h. doc.h parses the text; this file copies its tree. */
 #include "cdijson.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "../pure/doc.h"
 #include "../pure/text.h"
 
-/* From doc.h's tree to ours: its nodes come in the order of the text, so the place only moves on. */
+/* Copies doc.h's tree. Its nodes are in the order of the text, so the place only moves forward. */
 struct copying {
 	const struct doc *d;
 	struct cdit *t;
@@ -28,7 +28,10 @@ move_to(struct copying *c, size_t at)
 	}
 }
 
-/* The text of a scalar or a key; doc_string() does not say whether it is a NUL or memory that it lacks. */
+/*
+ * Copies the text of a scalar or a key. If doc_string() fails, the reason is a NUL in the text or short
+ * memory, which it does not say.
+ */
 static bool
 copy_text(struct copying *c, uint32_t from, uint32_t to)
 {
@@ -65,7 +68,7 @@ copy_node(struct copying *c, uint32_t from)
 }
 
 static uint32_t
-copy(struct copying *c, uint32_t from, unsigned depth)
+copy_tree(struct copying *c, uint32_t from, unsigned depth)
 {
 	const bool object = doc_is(c->d, from, DOC_OBJECT), array = doc_is(c->d, from, DOC_ARRAY);
 	uint32_t n = copy_node(c, from), k, item, value, last = CDIT_NONE;
@@ -77,10 +80,10 @@ copy(struct copying *c, uint32_t from, unsigned depth)
 		return CDIT_NONE;
 	}
 	for (k = doc_first(c->d, from); k != DOC_NONE; k = doc_next(c->d, k)) {
-		if ((item = object ? copy_node(c, k) : copy(c, k, depth + 1)) == CDIT_NONE)
+		if ((item = object ? copy_node(c, k) : copy_tree(c, k, depth + 1)) == CDIT_NONE)
 			return CDIT_NONE;
 		if (object) {
-			if ((value = copy(c, doc_value(c->d, k), depth + 1)) == CDIT_NONE)
+			if ((value = copy_tree(c, doc_value(c->d, k), depth + 1)) == CDIT_NONE)
 				return CDIT_NONE;
 			c->t->node[item].child = value;
 		}
@@ -108,10 +111,10 @@ cdit_json(struct cdit *t, const char *text, size_t len, struct cdi_faults *f)
 			return false;
 		}
 		move_to(&c, d.refused_at);
-		/* its own line and column are bytes; ours are characters, as YAML's */
+		/* the parser's columns are bytes; those of faults are characters, for YAML, too */
 		reason = text_starts(why.text, "line ") && strstr(why.text, ": ") != NULL ? strstr(why.text, ": ") + 2 : why.text;
 		cdi_fault(f, CDI_INVALID, c.line, c.column, "", "%s", reason);
 		return false;
 	}
-	return copy(&c, 0, 0) != CDIT_NONE;
+	return copy_tree(&c, 0, 0) != CDIT_NONE;
 }

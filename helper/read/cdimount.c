@@ -1,7 +1,7 @@
 /*
- * What a mount of a CDI spec must not be, by its text: of what, to where, and how.
- * Engines make these as root, and each by options of its own, so of options there is
- * a list of those that are known to harm nowhere.
+ * Finds faults in the mounts of a CDI spec by their text: the source, the target and the options. Engines
+ * make the mounts as root, and each engine understands options of its own, so only options that are known to
+ * be harmless pass.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "../pure/path.h"
 #include "cdiread.h"
 
-/* What tmpfs has of its own, by which it only becomes another empty directory. */
+/* True for tmpfs options, which only set up another empty directory. */
 static bool
 is_of_tmpfs(const char *option)
 {
-	/* a comma begins another option */
+	/* a comma would begin another option */
 	return strchr(option, ',') == NULL &&
 	    (text_starts(option, "mode=") || text_starts(option, "size=") || text_starts(option, "nr_inodes="));
 }
@@ -25,7 +25,7 @@ judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 	const char *what;
 
 	if (!cdi_mount_is_bind(m)) {
-		/* an empty file system; any other brings in a file system that was made by who knows whom */
+		/* tmpfs is empty; the contents of any other file system come from an unknown place */
 		if (strcmp(m->type, "tmpfs") != 0)
 			cdi_unsafe(r, n, "type", "a file system of type %.40s: only bind mounts and tmpfs", m->type);
 		return;
@@ -33,7 +33,7 @@ judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 	if (m->host_path == NULL || m->host_path[0] == '\0' || !cdi_path_ok(r, n, "hostPath", m->host_path))
 		return;
 	if (strcmp(m->host_path, "/") == 0)
-		cdi_unsafe(r, n, "hostPath", "is the whole of the host's files");
+		cdi_unsafe(r, n, "hostPath", "is all of the host's files");
 	else if ((what = cdi_host_control(m->host_path)) != NULL)
 		cdi_unsafe(r, n, "hostPath", "%s can't be given out, nor what is above and beneath it", what);
 	else if (strcmp(m->host_path, "/dev") == 0)
@@ -51,7 +51,7 @@ judge_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 
 	for (i = 0; cdi_mount_is_bind(m) && i < m->options.n; i++)
 		if (is_of_tmpfs(m->options.v[i]))
-			cdi_unsafe(r, n, "options", "option \"%.40s\" is tmpfs's, and this is a bind mount", m->options.v[i]);
+			cdi_unsafe(r, n, "options", "option \"%.40s\" is for tmpfs, and this is a bind mount", m->options.v[i]);
 }
 
 void
@@ -66,11 +66,11 @@ cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 		cdi_unsafe(r, n, "containerPath", "%s", wrong);
 }
 
-/* What is mounted of the host is to be read and run there, and nothing more. */
+/* A container should be able to read and run what is mounted, and nothing more. */
 void
 cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
 {
 	if (!cdi_option_known(s) && !is_of_tmpfs(s))
-		cdi_unsafe(r, n, NULL, "option \"%.40s\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, "
+		cdi_unsafe(r, n, NULL, "option \"%.40s\" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, "
 		    "rprivate", s);
 }

@@ -1,7 +1,6 @@
 /*
- * See cdi.h: from the tree to values.  The whole of a spec is read whatever is
- * wrong with it, so that all faults are told at once; a value with a fault is
- * left out, and nobody gets to see a spec that has one.
+ * See cdispec.h. Reads a spec from its tree. Reads the whole of it even if there are faults, so that all are
+ * reported at once. A value with a fault is left out, and the caller gets no spec that has one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ enum version { V030, V040, V050, V060, V070, V080, V100, V110, CDI_VERSIONS };
 static const char *const versions[CDI_VERSIONS + 1] = { "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0",
 	"1.1.0", NULL };
 
-/* A feature that came with a later version than the spec says it is of. */
+/* Reports a feature that is newer than the cdiVersion of the spec. */
 static void
 needs(struct cdi_reading *r, uint32_t n, enum version v, const char *what)
 {
@@ -34,7 +33,7 @@ check_env(struct cdi_reading *r, uint32_t n, const char *s)
 }
 
 static void
-read_env(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_env(struct cdi_reading *r, uint32_t n, void *out)
 {
 	cdi_read_list(r, n, out, check_env);
 }
@@ -158,7 +157,7 @@ read_hook(struct cdi_reading *r, uint32_t n, void *out)
 		{ "hookName", read_hook_name, offsetof(struct cdi_hook, when), true },
 		{ "path", cdi_read_full_string, offsetof(struct cdi_hook, path), true },
 		{ "args", cdi_read_strings, offsetof(struct cdi_hook, args), false },
-		{ "env", read_env, offsetof(struct cdi_hook, env), false },
+		{ "env", read_cdi_env, offsetof(struct cdi_hook, env), false },
 		{ "timeout", cdi_read_i64, offsetof(struct cdi_hook, timeout), false },
 		{ NULL, NULL, 0, false },
 	};
@@ -185,7 +184,7 @@ read_netdev(struct cdi_reading *r, uint32_t n, void *out)
 		cdi_judge_netdev(r, n, out);
 }
 
-/* Must be a file name: it becomes a directory of resctrl; "/" is the root's. */
+/* The value becomes the name of a directory in resctrl, so it must be a file name; "/" is the root class. */
 static void
 read_clos_id(struct cdi_reading *r, uint32_t n, void *out)
 {
@@ -233,9 +232,9 @@ read_rdt(struct cdi_reading *r, uint32_t n, void *out)
 		cdi_judge_rdt(r, n, *rdt);
 }
 
-/* The lists of containerEdits: «out» is the whole of the edits. */
+/* Readers for the lists of containerEdits. «out» points to the whole edits. */
 static void
-read_nodes(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_nodes(struct cdi_reading *r, uint32_t n, void *out)
 {
 	struct cdi_edits *e = out;
 
@@ -243,7 +242,7 @@ read_nodes(struct cdi_reading *r, uint32_t n, void *out)
 }
 
 static void
-read_mounts(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_mounts(struct cdi_reading *r, uint32_t n, void *out)
 {
 	struct cdi_edits *e = out;
 
@@ -317,10 +316,10 @@ static void
 read_edits(struct cdi_reading *r, uint32_t n, void *out)
 {
 	static const struct cdi_field fields[] = {
-		{ "env", read_env, offsetof(struct cdi_edits, env), false },
-		{ "deviceNodes", read_nodes, 0, false },
+		{ "env", read_cdi_env, offsetof(struct cdi_edits, env), false },
+		{ "deviceNodes", read_cdi_nodes, 0, false },
 		{ "netDevices", read_netdevs, 0, false },
-		{ "mounts", read_mounts, 0, false },
+		{ "mounts", read_cdi_mounts, 0, false },
 		{ "hooks", read_hooks, 0, false },
 		{ "intelRdt", read_rdt, offsetof(struct cdi_edits, rdt), false },
 		{ "additionalGids", read_gids, 0, false },
@@ -330,7 +329,7 @@ read_edits(struct cdi_reading *r, uint32_t n, void *out)
 	cdi_read_fields(r, n, fields, out);
 }
 
-/* A device without edits would be granted, and be nothing. */
+/* A device without edits would be granted without any effect, so it is a fault. */
 static void
 read_device_edits(struct cdi_reading *r, uint32_t n, void *out)
 {
@@ -344,28 +343,28 @@ read_device_edits(struct cdi_reading *r, uint32_t n, void *out)
 }
 
 static int
-by_text(const void *a, const void *b)
+compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A name that is more than once among n, or NULL; sorts the pointers. */
+/* A name that appears more than once among n, or NULL. Sorts the pointers. */
 static const char *
 repeated(const char **names, size_t n)
 {
 	size_t i;
 
 	if (n > 1)
-		qsort(names, n, sizeof(*names), by_text);
+		qsort(names, n, sizeof(*names), compare_names);
 	for (i = 1; i < n; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)
 			return names[i];
 	return NULL;
 }
 
-/* JSON's keys were compared when it was scanned, YAML's were not. */
+/* The JSON parser has refused repeated keys already, the YAML parser has not. */
 static void
-check_keys(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a)
+check_annotation_keys(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a)
 {
 	const char **names, *twice;
 	size_t i;
@@ -401,8 +400,8 @@ read_annotations(struct cdi_reading *r, uint32_t n, void *out)
 		cdi_leave(r, before);
 	}
 	if (a->key.n != a->value.n)
-		return;		/* memory ran short */
-	check_keys(r, n, a);
+		return;		/* memory was short */
+	check_annotation_keys(r, n, a);
 	cdi_judge_annotations(r, n, a);
 }
 
@@ -420,7 +419,7 @@ read_device_name(struct cdi_reading *r, uint32_t n, void *out)
 }
 
 static void
-read_device(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_device(struct cdi_reading *r, uint32_t n, void *out)
 {
 	static const struct cdi_field fields[] = {
 		{ "name", read_device_name, offsetof(struct cdi_device, name), true },
@@ -433,14 +432,14 @@ read_device(struct cdi_reading *r, uint32_t n, void *out)
 }
 
 static void
-read_devices(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_devices(struct cdi_reading *r, uint32_t n, void *out)
 {
 	struct cdi_spec *s = out;
 	const char **names;
 	const char *twice;
 	size_t i, k = 0;
 
-	s->device = cdi_read_objects(r, n, sizeof(*s->device), &s->devices, read_device);
+	s->device = cdi_read_objects(r, n, sizeof(*s->device), &s->devices, read_cdi_device);
 	if (s->devices == 0) {
 		if (r->t->node[n].kind == CDIT_ARRAY && r->t->node[n].count == 0)
 			cdi_invalid(r, n, "there are no devices");
@@ -476,9 +475,9 @@ read_kind(struct cdi_reading *r, uint32_t n, void *out)
 	cdi_judge_kind(r, n, *kind);
 }
 
-/* It is looked at before all else, by find_version(). */
+/* find_version() has looked for the version already. */
 static void
-read_version(struct cdi_reading *r, uint32_t n, void *out)
+read_cdi_version(struct cdi_reading *r, uint32_t n, void *out)
 {
 	char **s = out;
 
@@ -501,7 +500,7 @@ find_version(struct cdi_reading *r)
 			return;
 }
 
-/* cdit_free() in either case. */
+/* The caller calls cdit_free() in any case. */
 static bool
 parse_tree(struct cdit *t, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f)
 {
@@ -521,10 +520,10 @@ bool
 cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f)
 {
 	static const struct cdi_field fields[] = {
-		{ "cdiVersion", read_version, offsetof(struct cdi_spec, version), true },
+		{ "cdiVersion", read_cdi_version, offsetof(struct cdi_spec, version), true },
 		{ "kind", read_kind, offsetof(struct cdi_spec, kind), true },
 		{ "annotations", read_annotations, offsetof(struct cdi_spec, annotations), false },
-		{ "devices", read_devices, 0, true },
+		{ "devices", read_cdi_devices, 0, true },
 		{ "containerEdits", read_edits, offsetof(struct cdi_spec, edits), false },
 		{ NULL, NULL, 0, false },
 	};

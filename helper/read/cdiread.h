@@ -1,6 +1,6 @@
 /*
- * Between cdifield.c, which reads values, cdiread.c, which reads a spec with it,
- * and cdisafe.c and cdimount.c, which are asked about each value that was read.
+ * For the files that read CDI specs: cdifield.c reads values, cdiread.c reads a spec by means of them, and
+ * cdisafe.c and cdimount.c check each value that was read.
  */
 #ifndef GPUHELPER_READ_CDIREAD_H
 #define GPUHELPER_READ_CDIREAD_H
@@ -11,17 +11,17 @@
 struct cdi_reading {
 	const struct cdit *t;
 	struct cdi_faults *f;
-	unsigned version;	/* index into the known ones; CDI_VERSIONS where it is none of them */
-	char path[128];		/* of the value at hand; cut where it is longer */
+	unsigned version;	/* index of a known version; CDI_VERSIONS if the version is unknown */
+	char path[128];		/* of the value at hand, cut to this size */
 	size_t len;
 };
 
-/* A fault of the value n, or of its member where that is there. */
+/* Adds a fault of the value n, or of its member if that is present. */
 void cdi_invalid(struct cdi_reading *r, uint32_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A key of an object, and what reads its value to base + offset. */
+/* A key of an object, and the function that reads its value to base + offset. */
 struct cdi_field {
 	const char *name;	/* NULL ends the list */
 	void (*read)(struct cdi_reading *r, uint32_t n, void *out);
@@ -30,11 +30,14 @@ struct cdi_field {
 };
 #define CDI_FIELDS_MAX 9
 
-/* Goes down to a member or an element; cdi_leave() with what it returned goes up again. */
+/* Appends a member or an element to the path. cdi_leave() with the returned value removes it again. */
 size_t cdi_enter(struct cdi_reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cdi_leave(struct cdi_reading *r, size_t before);
 
-/* Each is false, or leaves *out alone, with the fault, where the value is another. */
+/*
+ * Each of these adds a fault if the value is of another kind or out of range. It then returns false, or
+ * leaves *out alone.
+ */
 bool cdi_is(struct cdi_reading *r, uint32_t n, enum cdit_kind kind);
 bool cdi_read_fields(struct cdi_reading *r, uint32_t n, const struct cdi_field *fields, void *base);
 bool cdi_copy_string(struct cdi_reading *r, uint32_t n, char **out);
@@ -44,19 +47,22 @@ void cdi_read_full_string(struct cdi_reading *r, uint32_t n, void *out);	/* not 
 void cdi_read_i64(struct cdi_reading *r, uint32_t n, void *out);		/* struct cdi_i64 */
 void cdi_read_u32(struct cdi_reading *r, uint32_t n, void *out);		/* struct cdi_u32 */
 void cdi_read_strings(struct cdi_reading *r, uint32_t n, void *out);		/* struct strlist */
-/* A list of strings, each of which «check» (may be NULL) looks at. */
+/* Reads a list of strings. Calls «check» (may be NULL) for each. */
 void cdi_read_list(struct cdi_reading *r, uint32_t n, struct strlist *out, void (*check)(struct cdi_reading *, uint32_t,
     const char *));
-/* Room for the elements of a list, which «each» reads one by one; no room and a *count of 0 where there are none. */
+/*
+ * Allocates the elements of a list, which the caller frees, and calls «each» to read each one. NULL with
+ * *count 0 if the list is empty or not a list.
+ */
 void *cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *count, void (*each)(struct cdi_reading *,
     uint32_t, void *));
 
 /*
- * What a privileged user of a spec must not do, though it is CDI: a fault of
- * layer CDI_UNSAFE for each.  n is the value's node; members may be NULL where
- * they were invalid.
+ * These functions add a CDI_UNSAFE fault for each thing that CDI allows and a privileged user of the spec
+ * must not do. «n» is the value's node. Members may be NULL if they were invalid.
  */
-bool cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path);	/* may be judged further */
+/* True if further checks of the path make sense. */
+bool cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path);
 void cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s);
 void cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s);
 void cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind);

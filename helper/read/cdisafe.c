@@ -1,11 +1,9 @@
 /*
- * What CDI lets a spec ask for and a privileged helper must not do, as far as it
- * shows in the text (mounts: cdimount.c); host/cdihost.c looks at what is there.  A spec is root's own
- * file, but generators write it, and a mistake of theirs must not become a way
- * out of every container that gets the device.
- *
- * Not refused as such, since drivers need it: hooks, network devices, classes of
- * Intel RDT, mounts to write in what is not the host's own.  Whether to do these is up to who uses the spec.
+ * Finds what CDI lets a spec ask for and a privileged helper must not do, as far as the text shows it
+ * (mounts: cdimount.c). host/cdihost.c checks the host's files. Only root writes specs, but generators write
+ * them for root, and a generator's mistake must not open a way out of every container with the device.
+ * Drivers need hooks, network devices, classes of Intel RDT and writable mounts of files that are not the
+ * host's own, so these are not unsafe as such. The user of the spec decides about them.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +31,7 @@ cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fm
 }
 
 static bool
-has_control(const char *s)
+has_control_byte(const char *s)
 {
 	for (; *s != '\0'; s++)
 		if ((unsigned char)*s < 0x20 || *s == 0x7f)
@@ -41,15 +39,15 @@ has_control(const char *s)
 	return false;
 }
 
-/* A line break in a value becomes a line of its own wherever values are written one to a line. */
+/* Wherever values are written one a line, a line break in a value would begin another line. */
 void
 cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
 {
-	if (has_control(s))
+	if (has_control_byte(s))
 		cdi_unsafe(r, n, NULL, "has a control byte in it");
 }
 
-/* In the container's environment and in the hooks': what makes the loader run other code. */
+/* Finds variables, of the container or of a hook, that make a loader or an interpreter run other code. */
 void
 cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
 {
@@ -62,9 +60,9 @@ cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
 	if (text_starts(s, "LD_"))
 		cdi_unsafe(r, n, NULL, "%.*s steers the dynamic loader", (int)(len > 60 ? 60 : len), s);
 	else if (text_starts(s, "BASH_FUNC_"))
-		cdi_unsafe(r, n, NULL, "%.*s is a program of a shell's", (int)(len > 60 ? 60 : len), s);
+		cdi_unsafe(r, n, NULL, "%.*s is a shell function", (int)(len > 60 ? 60 : len), s);
 	else if (text_starts(s, "GPUHELPER_"))
-		cdi_unsafe(r, n, NULL, "GPUHELPER_ names are what a container asks for by");
+		cdi_unsafe(r, n, NULL, "GPUHELPER_ variables are a container's own request");
 	for (i = 0; loader[i] != NULL; i++)
 		if (strlen(loader[i]) == len && strncmp(s, loader[i], len) == 0)
 			cdi_unsafe(r, n, NULL, "%s decides which programs run", loader[i]);
@@ -72,7 +70,10 @@ cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
 		cdi_unsafe(r, n, NULL, "the name has a space in it");
 }
 
-/* Labels of DNS (RFC 1123), as SPEC.md says a vendor is; the library looks at single characters. */
+/*
+ * The vendor must consist of DNS labels (RFC 1123), as SPEC.md says. CDI's library checks only single
+ * characters.
+ */
 void
 cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind)
 {
@@ -85,12 +86,12 @@ cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind)
 		    memchr(label, '_', (size_t)(end - label)) == NULL;
 	}
 	if (!good)
-		cdi_unsafe(r, n, NULL, "the vendor is no name of a domain");
+		cdi_unsafe(r, n, NULL, "the vendor is not a domain name");
 	if (strlen(slash + 1) > 63)
 		cdi_unsafe(r, n, NULL, "the class is longer than 63 characters");
 }
 
-/* [domain/]name: what the library means to check (internal/validation/k8s) and never does. */
+/* True for [domain/]name. CDI's library has this check (internal/validation/k8s), but never calls it. */
 static bool
 annotation_key_ok(const char *key)
 {
@@ -123,15 +124,15 @@ cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *p
 {
 	struct why why;
 
-	if (has_control(path))
-		return false;		/* told already */
+	if (has_control_byte(path))
+		return false;		/* reported already */
 	if (path_check(path, &why) == 0)
 		return true;
 	cdi_unsafe(r, n, member, "%s", why.text);
 	return false;
 }
 
-/* A name that everybody takes for a driver's, and a number that is another's. */
+/* Reports a path that belongs to a driver by its name, with the number of another driver's device. */
 static void
 judge_numbers(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d, const char *member, const char *path)
 {
@@ -155,7 +156,7 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 		cdi_path_ok(r, n, "hostPath", host);
 	if (host != NULL && (what = cdi_host_node(host)) != NULL)
 		cdi_unsafe(r, n, host == d->path ? "path" : "hostPath", "is %s", what);
-	/* the kernel's: 12 and 20 bits; -1 is every minor to the device cgroup */
+	/* the kernel has 12 and 20 bits for these; -1 would be every minor to the device cgroup */
 	if (d->major.set && (d->major.v < 0 || d->major.v > 4095))
 		cdi_unsafe(r, n, "major", "is out of range: 0 to 4095");
 	if (d->minor.set && (d->minor.v < 0 || d->minor.v > 1048575))
@@ -174,7 +175,7 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 		cdi_unsafe(r, n, "fileMode", "0%o has more than permissions in it", d->mode.v);
 }
 
-/* CDI's library leaves it out; not all engines do. */
+/* CDI's library ignores group 0; not all engines do. */
 void
 cdi_judge_gid(struct cdi_reading *r, uint32_t n, uint32_t gid)
 {
@@ -190,7 +191,7 @@ judge_gids(const struct cdi_edits *e, const char *at, const struct cdi_group *gr
 
 	for (i = 0; i < e->gids; i++)
 		for (k = 0; k < n; k++) {
-			/* told by its text */
+			/* cdi_judge_gid() reports 0 */
 			if (e->gid[i] == 0 || groups[k].gid != e->gid[i])
 				continue;
 			snprintf(path, sizeof(path), "%s.additionalGids[%zu]", at, i);
@@ -214,7 +215,7 @@ cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_
 
 static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
 
-/* A directory that others than root write in, or that nobody can say which one it is. */
+/* True for a directory where others than root can write, or whose name does not say which one it is. */
 static bool
 is_anyones(const char *dir, size_t len)
 {
@@ -231,7 +232,9 @@ is_anyones(const char *dir, size_t len)
 	return false;
 }
 
-/* Where a hook finds the programs that it runs, and its own settings (NVIDIA's: config.toml). */
+/*
+ * Variables that say where a hook finds the programs that it runs, or its settings (config.toml of NVIDIA's).
+ */
 static void
 judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
 {
@@ -250,7 +253,7 @@ judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
 			}
 }
 
-/* Hooks run as the engine's user, most often root, on the host. */
+/* Hooks run on the host as the engine's user, most often root. */
 void
 cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 {
@@ -278,8 +281,8 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 }
 
 /*
- * By its name alone, a class of service is one that somebody else made; with a
- * schema it is made to measure, and "/" is where every process begins.
+ * A class of service that is only named belongs to someone else. With a schema, it is the spec's own. "/" is
+ * the class that every process begins in.
  */
 void
 cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
@@ -289,7 +292,10 @@ cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
 		cdi_unsafe(r, n, "closID", "joins a class of service that is not the spec's own: it has no schema");
 }
 
-/* Linux's dev_valid_name(), and no pattern; the names that hosts and engines give their own link. */
+/*
+ * Checks a name as Linux's dev_valid_name() does, refuses patterns, and refuses the usual name of a host's or
+ * container's own link.
+ */
 static void
 judge_link(struct cdi_reading *r, uint32_t n, const char *member, const char *s)
 {

@@ -1,17 +1,17 @@
-/* The text of a CDI spec, read and judged. */
+/* Reads and checks the text of a CDI spec. */
 #ifndef GPUHELPER_READ_CDISPEC_H
 #define GPUHELPER_READ_CDISPEC_H
 
 #include "../pure/cdi.h"
 
 /*
- * Reads one spec.  False if it is invalid, with all that is wrong in *f, or if
- * memory ran short (f->starved).  True with f->unsafe not 0: it is CDI, but not
- * for a privileged helper.  cdi_free() in either case.
+ * Reads one spec. Returns false if it is invalid, with all faults in *f, or if memory was short (f->starved).
+ * Returns true with f->unsafe greater than 0 for a valid spec that is unsafe for a helper that runs as root.
+ * The caller calls cdi_free() in any case.
  */
 bool cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f);
 
-/* Adds to *f, as CDI_UNSAFE, what of the spec's additionalGids is among these groups. */
+/* Adds a CDI_UNSAFE fault to *f for each of the spec's additionalGids that is among these groups. */
 void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * See cditree.h.  The text may be anyone's: depth, number and size are bounded
- * before anything is done with it.
- */
+/* See cditree.h. Anyone may have written the text. Must bound depth, number and size before anything else. */
 #include "cditree.h"
 
 #include <stdlib.h>
@@ -55,7 +52,7 @@ cdit_get(const struct cdit *t, uint32_t object, const char *key)
 	return CDIT_NONE;
 }
 
-/* YAML 1.1's numbers (yaml.org/type/int.html and float.html), dates apart. */
+/* True for numbers of YAML 1.1 (yaml.org/type/int.html and float.html), except dates. */
 static bool
 number_like(const char *s)
 {
@@ -85,7 +82,7 @@ number_like(const char *s)
 	return *s == '\0';
 }
 
-/* yaml.org/type/timestamp.html: 2026-01-02 with or without a time */
+/* True for a date, 2026-01-02, with or without a time (yaml.org/type/timestamp.html). */
 static bool
 date_like(const char *s)
 {

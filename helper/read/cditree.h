@@ -1,7 +1,6 @@
 /*
- * The text of a CDI spec, JSON or YAML, as one kind of tree that still knows
- * where each value stands.  Whoever reads the tree need not know which it was.
- * cdijson.h and cdiyaml.h make one.
+ * A tree of the text of a CDI spec, JSON or YAML, with the place of each value. cdijson.h and cdiyaml.h make
+ * one. A reader of the tree need not know which of the two the text was.
  */
 #ifndef GPUHELPER_READ_CDITREE_H
 #define GPUHELPER_READ_CDITREE_H
@@ -21,9 +20,10 @@ enum cdit_kind { CDIT_OBJECT, CDIT_ARRAY, CDIT_STRING, CDIT_NUMBER, CDIT_BOOL, C
 struct cdit_node {
 	enum cdit_kind kind;
 	uint32_t line, column;	/* from 1; columns are characters */
-	uint32_t child, next;	/* as doc.h's: object: first key; key: its value; next key or element */
+	uint32_t child;		/* as in doc.h: an object's first key, a list's first element, a key's value */
+	uint32_t next;		/* the next key or element */
 	uint32_t count;
-	char *text;		/* of a scalar or a key; a number as it is written */
+	char *text;		/* of a scalar or a key; numbers as written */
 };
 
 struct cdit {
@@ -34,13 +34,15 @@ struct cdit {
 void cdit_free(struct cdit *t);
 #define autocdit __attribute__((cleanup(cdit_free)))
 
-/* The value of a key of an object; CDIT_NONE if there is none. */
+/* The value of an object's key; CDIT_NONE if there is none. */
 uint32_t cdit_get(const struct cdit *t, uint32_t object, const char *key);
 
-/* What a plain scalar of YAML is, in text. */
+/* The kind of a plain YAML scalar with this text. */
 enum cdit_kind cdit_plain(const char *text);
 
-/* A new node, unlinked; CDIT_NONE: too many, or no memory (with the fault). */
+/*
+ * A new node, not linked to another yet. CDIT_NONE, with the fault, if there are too many or memory is short.
+ */
 uint32_t cdit_new(struct cdit *t, enum cdit_kind kind, uint32_t line, uint32_t column, struct cdi_faults *f);
 
 #endif

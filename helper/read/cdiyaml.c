@@ -1,8 +1,8 @@
 /*
- * YAML (yaml.org/spec/1.1, as libyaml 0.2 reads it) to cditree.h's tree, event
- * by event.  libyaml keeps its own stack on the heap; how deep it gets is bounded
- * here, since an event is taken before the next one is read.  Nothing that refers
- * to another place of the text is taken, so the tree is never larger than it.
+ * See cdiyaml.h. Builds the tree event by event from libyaml 0.2, which reads YAML 1.1 (yaml.org/spec/1.1).
+ * libyaml's own stack is on the heap; bounding the depth here bounds it, because each event is handled before
+ * the next one is read. Must accept no reference to another place of the text, so that the tree is never
+ * larger than the text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct building {
 	struct cdit *t;
 	struct cdi_faults *f;
 	struct open {
-		uint32_t node, last, key;	/* key: the one that waits for its value */
+		uint32_t node, last, key;	/* key: a key that still lacks its value */
 	} open[CDIT_DEPTH];
 	unsigned depth;
 	bool begun;		/* the first document */
@@ -28,9 +28,9 @@ refuse_at(struct building *b, const yaml_mark_t *at, const char *what)
 	return false;
 }
 
-/* Puts a new node where the text has it: as the document, a key, a key's value or an element. */
+/* Links a new node as the text has it: as the document, a key, a key's value or an element. */
 static bool
-place(struct building *b, uint32_t n, const yaml_mark_t *at)
+place_node(struct building *b, uint32_t n, const yaml_mark_t *at)
 {
 	struct cdit_node *node = b->t->node;
 	struct open *o;
@@ -80,7 +80,7 @@ take_scalar(struct building *b, const yaml_event_t *e)
 		b->f->starved = true;
 		return false;
 	}
-	return place(b, n, &e->start_mark);
+	return place_node(b, n, &e->start_mark);
 }
 
 static bool
@@ -100,14 +100,14 @@ take_start(struct building *b, const yaml_event_t *e)
 	}
 	n = cdit_new(b->t, object ? CDIT_OBJECT : CDIT_ARRAY, (uint32_t)e->start_mark.line + 1,
 	    (uint32_t)e->start_mark.column + 1, b->f);
-	if (n == CDIT_NONE || !place(b, n, &e->start_mark))
+	if (n == CDIT_NONE || !place_node(b, n, &e->start_mark))
 		return false;
 	b->open[b->depth++] = (struct open){ .node = n, .last = CDIT_NONE, .key = CDIT_NONE };
 	return true;
 }
 
 static bool
-take(struct building *b, const yaml_event_t *e)
+take_event(struct building *b, const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_DOCUMENT_START_EVENT:
@@ -164,9 +164,9 @@ cdit_yaml(struct cdit *t, const char *text, size_t len, struct cdi_faults *f)
 		f->starved = true;
 		return false;
 	}
-	/* said, so that it looks for no other encoding */
+	/* set the encoding, so that libyaml does not guess another one */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	/* a byte order mark is then ours to pass over (YAML 1.2, 5.2) */
+	/* libyaml then no longer skips a byte order mark (YAML 1.2, 5.2) */
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
 		len -= 3;
@@ -177,7 +177,7 @@ cdit_yaml(struct cdit *t, const char *text, size_t len, struct cdi_faults *f)
 			good = refuse_parser(&b, &parser);
 			break;
 		}
-		good = take(&b, &event);
+		good = take_event(&b, &event);
 		end = event.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 	}

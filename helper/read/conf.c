@@ -1,6 +1,6 @@
 /*
- * See conf.h.  The text is root's own, but a slip in it must not open what it
- * was written to close: anything doubtful is a fault with its line.
+ * See conf.h. Only root can have written the text. But a mistake in it must not open what it was written to
+ * close, so anything doubtful is a fault with its line.
  */
 #include "conf.h"
 
@@ -19,7 +19,7 @@ conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
 	conf_look_over(text, len, f);
 	if (f->errors > 0)
 		return false;
-	/* libconfig 1.5 takes a comment for one only if its line ends */
+	/* libconfig 1.5 recognizes a comment only if its line ends */
 	buf_add(&whole, text, len);
 	if (len > 0 && text[len - 1] != '\n')
 		buf_puts(&whole, "\n");
@@ -41,7 +41,7 @@ conf_line(const config_setting_t *s)
 }
 
 static const struct conf_key *
-find_key(const struct conf_key *keys, const char *name)
+find_conf_key(const struct conf_key *keys, const char *name)
 {
 	for (; keys->name != NULL; keys++)
 		if (strcmp(keys->name, name) == 0)
@@ -49,9 +49,9 @@ find_key(const struct conf_key *keys, const char *name)
 	return NULL;
 }
 
-/* Returns the key that was probably meant; NULL: nobody knows. */
+/* Returns the key that was probably meant, or NULL. */
 static const struct conf_key *
-unknown_key(const config_setting_t *s, const struct conf_key *keys, struct faults *f)
+refuse_unknown_key(const config_setting_t *s, const struct conf_key *keys, struct faults *f)
 {
 	const char *names[33], *near;
 	size_t n;
@@ -64,7 +64,7 @@ unknown_key(const config_setting_t *s, const struct conf_key *keys, struct fault
 		fault_add(f, conf_line(s), false, "unknown key \"%s\"; did you mean \"%s\"?", config_setting_name(s), near);
 	else
 		fault_add(f, conf_line(s), false, "unknown key \"%s\"", config_setting_name(s));
-	return near != NULL ? find_key(keys, near) : NULL;
+	return near != NULL ? find_conf_key(keys, near) : NULL;
 }
 
 uint32_t
@@ -81,8 +81,8 @@ conf_group(config_setting_t *group, const struct conf_key *keys, void *out, stru
 	}
 	for (i = 0; i < config_setting_length(group); i++) {
 		s = config_setting_get_elem(group, (unsigned)i);
-		if ((key = find_key(keys, config_setting_name(s))) == NULL)
-			key = unknown_key(s, keys, f);
+		if ((key = find_conf_key(keys, config_setting_name(s))) == NULL)
+			key = refuse_unknown_key(s, keys, f);
 		else
 			key->read(s, out, f);
 		if (key != NULL)
@@ -94,14 +94,14 @@ conf_group(config_setting_t *group, const struct conf_key *keys, void *out, stru
 bool
 conf_there(const struct conf_key *keys, uint32_t there, const char *name)
 {
-	const struct conf_key *key = find_key(keys, name);
+	const struct conf_key *key = find_conf_key(keys, name);
 
 	return key != NULL && (there & 1U << (key - keys)) != 0;
 }
 
-/* The name that a fault speaks of: an element of a list has none, its list has. */
+/* The name for a fault. An element of a list has none, so its list's name is used. */
 static const char *
-name_of(const config_setting_t *s)
+setting_name(const config_setting_t *s)
 {
 	const char *name = config_setting_name(s);
 
@@ -117,11 +117,11 @@ conf_string(config_setting_t *s, char **out, struct faults *f)
 	char *copy;
 
 	if (config_setting_type(s) != CONFIG_TYPE_STRING || text == NULL) {
-		fault_add(f, conf_line(s), false, "%s must be a string in double quotes", name_of(s));
+		fault_add(f, conf_line(s), false, "%s must be a string in double quotes", setting_name(s));
 		return;
 	}
 	if (*text == '\0') {
-		fault_add(f, conf_line(s), false, "%s is empty", name_of(s));
+		fault_add(f, conf_line(s), false, "%s is empty", setting_name(s));
 		return;
 	}
 	if ((copy = strdup(text)) == NULL) {
@@ -136,9 +136,9 @@ bool
 conf_groups(config_setting_t *s, int max, struct faults *f)
 {
 	if (config_setting_type(s) != CONFIG_TYPE_LIST)
-		fault_add(f, conf_line(s), false, "%s must be a list of groups: ( { ... }, { ... } )", name_of(s));
+		fault_add(f, conf_line(s), false, "%s must be a list of groups: ( { ... }, { ... } )", setting_name(s));
 	else if (config_setting_length(s) > max)
-		fault_add(f, conf_line(s), false, "%s has %d entries: at most %d are read", name_of(s),
+		fault_add(f, conf_line(s), false, "%s has %d entries: at most %d are read", setting_name(s),
 		    config_setting_length(s), max);
 	else
 		return true;
@@ -149,7 +149,7 @@ void
 conf_bool(config_setting_t *s, bool *out, struct faults *f)
 {
 	if (config_setting_type(s) != CONFIG_TYPE_BOOL)
-		fault_add(f, conf_line(s), false, "%s must be true or false", name_of(s));
+		fault_add(f, conf_line(s), false, "%s must be true or false", setting_name(s));
 	else
 		*out = config_setting_get_bool(s) != 0;
 }
@@ -160,12 +160,12 @@ conf_number(config_setting_t *s, unsigned min, unsigned max, unsigned *out, stru
 	int v = config_setting_get_int(s);
 
 	if (config_setting_type(s) != CONFIG_TYPE_INT || v < 0 || (unsigned)v < min || (unsigned)v > max)
-		fault_add(f, conf_line(s), false, "%s must be a number from %u to %u", name_of(s), min, max);
+		fault_add(f, conf_line(s), false, "%s must be a number from %u to %u", setting_name(s), min, max);
 	else
 		*out = (unsigned)v;
 }
 
-/* Of wrong entries the first is told: the others are wrong for the same reason. */
+/* Reports only the first wrong entry: the others are usually wrong for the same reason. */
 bool
 conf_strings(config_setting_t *s, struct strlist *out, struct faults *f)
 {
@@ -173,7 +173,7 @@ conf_strings(config_setting_t *s, struct strlist *out, struct faults *f)
 	const size_t errors = f->errors;
 
 	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
-		fault_add(f, conf_line(s), false, "%s must be a list of strings: [ \"%.60s\" ]", name_of(s),
+		fault_add(f, conf_line(s), false, "%s must be a list of strings: [ \"%.60s\" ]", setting_name(s),
 		    type == CONFIG_TYPE_STRING ? config_setting_get_string(s) : "...");
 		return false;
 	}
@@ -188,7 +188,7 @@ conf_strings(config_setting_t *s, struct strlist *out, struct faults *f)
 	return f->errors == errors;
 }
 
-/* What is probably meant by a text that is none of the words; NULL: nobody knows. */
+/* The word that was probably meant, or NULL. */
 static const char *
 meant(const char *text, const char *const *words, const struct conf_alias *aliases)
 {
@@ -216,9 +216,9 @@ conf_word_or(config_setting_t *s, const char *const *words, const struct conf_al
 	}
 	near = text != NULL ? meant(text, words, aliases) : NULL;
 	if (near != NULL)
-		fault_add(f, conf_line(s), false, "%s = \"%s\" is unknown; did you mean \"%s\"?", name_of(s), text, near);
+		fault_add(f, conf_line(s), false, "%s = \"%s\" is unknown; did you mean \"%s\"?", setting_name(s), text, near);
 	else
-		fault_add(f, conf_line(s), false, "%s must be one of %s", name_of(s), all.failed ? "the known words" : all.p);
+		fault_add(f, conf_line(s), false, "%s must be one of %s", setting_name(s), all.failed ? "the known words" : all.p);
 }
 
 void

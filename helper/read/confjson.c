@@ -1,4 +1,4 @@
-/* See confjson.h. */
+/* See confjson.h. Computes only. */
 #include "confjson.h"
 
 #include "conf.h"

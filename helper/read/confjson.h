@@ -1,4 +1,4 @@
-/* A libconfig value as JSON: instance_vars of a policy, as a token has them. */
+/* Converts a libconfig value to JSON, for comparing instance_vars of a policy with those of a token. */
 #ifndef GPUHELPER_READ_CONFJSON_H
 #define GPUHELPER_READ_CONFJSON_H
 
@@ -7,7 +7,7 @@
 
 #include "../pure/conffault.h"
 
-/* A new reference; NULL where there is no memory, or the value is of a kind that JSON lacks.  Adds faults to *f. */
+/* Returns a new reference. NULL if memory is short or JSON has no such kind of value. Adds faults to *f. */
 json_t *conf_json(config_setting_t *s, struct faults *f);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * See conflook.h.  The text is root's own, and may be anything all the same:
- * never reads past its end, takes no time worse than linear but for the names
- * in one group.
+ * See conflook.h. Only root can have written the text, but it may hold anything. Must never read past its
+ * end, and must take linear time except for the names in one group.
  */
 #include "conflook.h"
 
@@ -13,33 +12,34 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
-#define FAULTS_MAX 20		/* more lines of garbage help nobody */
+#define FAULTS_MAX 20		/* a longer list would help nobody */
 
-/* What text that went through a document or a web page has in place of ASCII. */
+/* Characters that word processors and web pages put in place of ASCII. */
 enum odd { ODD_QUOTE, ODD_SPACE, ODD_UNSEEN, ODD_KINDS, ODD_NONE = ODD_KINDS };
 
-/* A setting's name; those of one group hang together. */
+/* The name of a setting; the names of one group form a list. */
 struct key {
 	const char *name;
 	size_t len;
 	unsigned line;
-	size_t before;		/* the one before it in its group: index + 1; 0: none */
+	size_t before;		/* index + 1 of the one before it in its group, or 0 */
 };
 
 struct look {
 	const char *p, *end;
 	unsigned line, depth;
 	struct faults *f;
-	unsigned faulty;	/* the last line that got a fault; 0: none */
-	bool comma;		/* the last thing that means something was one */
-	bool over;		/* what comes after can't be judged */
-	struct key *key, name;	/* the settings; the name that was read last */
-	size_t keys, last[CONF_DEPTH_MAX + 2], many[CONF_DEPTH_MAX + 2];	/* of each open bracket: its last key, how many */
-	size_t odd[ODD_KINDS];	/* the fault of this kind: index + 1 */
+	unsigned faulty;	/* the last line that got a fault, or 0 */
+	bool comma;		/* the last token was a comma */
+	bool over;		/* the rest of the text can't be checked */
+	struct key *key, name;	/* all settings; the name that was read last */
+	size_t keys;
+	size_t last[CONF_DEPTH_MAX + 2], many[CONF_DEPTH_MAX + 2];	/* of each open bracket: last key, number of keys */
+	size_t odd[ODD_KINDS];	/* index + 1 of this kind's fault */
 	unsigned odd_line[ODD_KINDS], odd_lines[ODD_KINDS];
 };
 
-/* The first of its line alone. */
+/* Adds only the first fault of a line. */
 #define LOOK_FAULT(l, ...) \
 	do { \
 		if ((l)->faulty != (l)->line) \
@@ -48,7 +48,7 @@ struct look {
 	} while (0)
 
 static bool
-is_name(char c)
+is_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
 	    c == '*';
@@ -76,9 +76,9 @@ look_comment(struct look *l)
 }
 
 /*
- * From here on, strings begin where others end: this is the one fault of the file
- * that can be told, and it may have made others of its line.  But where a curly quote
- * stands on the line, that one is the cause.
+ * After a missing quote, strings begin where others end. So this is the last fault of the file, and faults
+ * that the line already has may come from it. If the line has a curly quote, that one is the cause and has a
+ * fault already.
  */
 static void
 quote_missing(struct look *l)
@@ -115,7 +115,7 @@ look_string(struct look *l)
 		l->p++;
 }
 
-/* Decimal digits, with a minus before them or without: what is out of a setting's range is told where that is known. */
+/* Checks for decimal digits, with or without a minus. The setting's reader checks the range. */
 static void
 look_number(struct look *l)
 {
@@ -123,7 +123,7 @@ look_number(struct look *l)
 	const int shown = 40;
 	bool plain = true;
 
-	while (l->p < l->end && (is_name(*l->p) || *l->p == '.' || *l->p == '+'))
+	while (l->p < l->end && (is_name_char(*l->p) || *l->p == '.' || *l->p == '+'))
 		l->p++;
 	for (const char *p = digits; p < l->p; p++)
 		plain = plain && *p >= '0' && *p <= '9';
@@ -131,7 +131,7 @@ look_number(struct look *l)
 		LOOK_FAULT(l, "\"%.*s\" is not a plain number of at most nine digits",
 		    (int)(l->p - from > shown ? shown : l->p - from), from);
 	else if (*digits == '0' && l->p - digits > 1)
-		/* octal to libconfig 1.6 to 1.8, decimal to the others */
+		/* libconfig 1.6 to 1.8 read it as octal, other versions as decimal */
 		LOOK_FAULT(l, "\"%.*s\" begins with a 0: some take it for an octal number", (int)(l->p - from), from);
 }
 
@@ -139,12 +139,12 @@ static void
 look_name(struct look *l)
 {
 	l->name = (struct key){ .name = l->p, .line = l->line };
-	while (l->p < l->end && is_name(*l->p))
+	while (l->p < l->end && is_name_char(*l->p))
 		l->p++;
 	l->name.len = (size_t)(l->p - l->name.name);
 }
 
-/* A name that has just got its = or :. */
+/* Called at the = or : after a name. */
 static void
 look_setting(struct look *l)
 {
@@ -192,7 +192,7 @@ static void
 close_bracket(struct look *l)
 {
 	l->depth -= l->depth > 0;
-	/* nothing to libconfig 1.7 and later, an error to those before */
+	/* libconfig 1.7 and later allow it, earlier versions do not */
 	if (l->comma && *l->p != '}')
 		LOOK_FAULT(l, "a list ends without a comma: take the one before \"%c\" out", *l->p);
 }
@@ -241,7 +241,7 @@ odd_kind(uint32_t c)
 	return ODD_NONE;
 }
 
-/* One character of well-formed UTF-8; returns its bytes. */
+/* Decodes one character of well-formed UTF-8. Returns its number of bytes. */
 static unsigned
 decode(const char *p, uint32_t *c)
 {
@@ -268,7 +268,10 @@ first_odd(struct look *l, enum odd kind, uint32_t c, unsigned n)
 		LOOK_FAULT(l, "a space that is no plain one (U+%04X): write a plain space", c);
 }
 
-/* Not ASCII, in no string or comment.  Of each kind the first is told, and on how many lines there are more. */
+/*
+ * A character that is not ASCII, outside of strings and comments. Reports the first of each kind, and counts
+ * the further lines that have one.
+ */
 static void
 look_odd(struct look *l)
 {
@@ -293,7 +296,7 @@ look_odd(struct look *l)
 	l->p += n;
 }
 
-/* Those that are on further lines. */
+/* Appends the number of further lines to the first fault of each kind. */
 static void
 count_odd(struct look *l)
 {
@@ -323,7 +326,7 @@ look_token(struct look *l)
 		look_comment(l);
 	} else if ((unsigned char)c >= 0x80) {
 		look_odd(l);
-	} else if (c == '"' || number || is_name(c)) {
+	} else if (c == '"' || number || is_name_char(c)) {
 		l->comma = false;
 		l->name.name = NULL;
 		if (c == '"')
@@ -336,7 +339,7 @@ look_token(struct look *l)
 		look_mark(l);
 }
 
-/* The line of the first byte that makes it no UTF-8 text; 0: there is none. */
+/* The first line that is not UTF-8 text or has a NUL, or 0. */
 static unsigned
 line_of_garbage(const char *text, size_t len, bool *nul)
 {

@@ -1,7 +1,6 @@
 /*
- * The text of a libconfig file, looked over before libconfig sees it: what its
- * versions would take differently, or would take for something that was not
- * meant, is a fault here.  Values in, faults out.
+ * Checks the text of a libconfig file before libconfig parses it. Anything that libconfig's versions read
+ * differently, or in a way that was hardly meant, is a fault. Must only read the text.
  */
 #ifndef GPUHELPER_READ_CONFLOOK_H
 #define GPUHELPER_READ_CONFLOOK_H
@@ -13,8 +12,8 @@
 #define CONF_GROUP_MAX 2048		/* in one group: libconfig takes time quadratic in these */
 
 /*
- * Adds to *f what is wrong, at most one fault a line: what follows on a line is
- * mostly the first one's doing.  A text without a fault means the same to every libconfig.
+ * Adds faults to *f, at most one a line, because further ones on a line mostly follow from the first. All
+ * versions of libconfig read a text without a fault alike.
  */
 void conf_look_over(const char *text, size_t len, struct faults *f);
 

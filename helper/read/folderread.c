@@ -1,4 +1,4 @@
-/* See folderread.h. */
+/* See folderread.h. Reads the parsed file only, and opens nothing. */
 #include "folderread.h"
 
 static void

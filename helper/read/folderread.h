@@ -1,11 +1,14 @@
-/* An entry of a policy's «folders», read. */
+/* Reads an entry of a policy's «folders». */
 #ifndef GPUHELPER_READ_FOLDERREAD_H
 #define GPUHELPER_READ_FOLDERREAD_H
 
 #include "../pure/folderrule.h"
 #include "conf.h"
 
-/* Reads a group into *r, which is zeroed; what is wrong with it goes to *f.  folder_rule_free() in any case. */
+/*
+ * Reads a group into *r, which must be all zero. Adds faults to *f. The caller calls folder_rule_free() in
+ * any case.
+ */
 void folder_rule_read(config_setting_t *s, struct folder_rule *r, struct faults *f);
 
 #endif

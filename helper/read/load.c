@@ -1,4 +1,4 @@
-/* See load.h.  Opens nothing: host/etc.c and host/cdidirs.c do. */
+/* See load.h. Must open nothing itself: host/etc.c does. */
 #include "load.h"
 
 #include <stdio.h>

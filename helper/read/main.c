@@ -1,10 +1,9 @@
 /*
- * gpuhelper-read: parses what an administrator wrote, gpuhelper.conf, policies and CDI specs, so that no process does
- * that which has any right beside.  Started by the helper where somebody asks for a grant (root/reader.h); gets the
- * files' bytes on one channel, answers there, and ends with it.
- *
- * May assume that its parent is gpuhelper, or else that it has no more rights than whoever started it; must never open
- * anything.
+ * gpuhelper-read: parses gpuhelper.conf, policies and CDI specs, so that no process with other rights has to.
+ * The helper starts it for each grant (root/reader.h), sends the files' bytes over one channel, gets the
+ * answer there, and ends it with the channel.
+ * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
+ * open anything.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -19,13 +18,13 @@
 
 #define CHANNEL SPAWN_CHANNEL
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
-#define ANSWER_MS 5000		/* to take an answer */
+#define ANSWER_MS 5000		/* to send an answer */
 
 static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER, false };
 
-/* One question and its answer; false: there is none any more. */
+/* Answers one question. False if there are no more. */
 static bool
-answer_one(void)
+answer_next(void)
 {
 	size_t len, said = 0;
 	struct read_ask a;
@@ -48,12 +47,12 @@ main(int argc, char **argv)
 	size_t seed;
 	int status;
 
-	/* jansson would read /dev/urandom */
+	/* otherwise jansson would read /dev/urandom later */
 	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed) && seed != 0)
 		json_object_seed(seed);
 	if ((status = confined_start(argc, argv, &confinement)) != -1)
 		return status;
-	while (answer_one())
+	while (answer_next())
 		continue;
 	return 0;
 }

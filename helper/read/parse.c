@@ -1,4 +1,4 @@
-/* See parse.h. */
+/* See parse.h. Must open nothing: the caller has read the files. */
 #include "parse.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ policies_parse(const struct policy_files *files, struct policy_set *out)
 		return false;
 	for (; out->n < files->n; out->n++)
 		if (!policy_entry_parse(files->v[out->n].name, files->v[out->n].text, files->v[out->n].len, &out->v[out->n])) {
-			out->n++;	/* to be freed, too */
+			out->n++;	/* so that policy_set_free() frees it */
 			return false;
 		}
 	return true;

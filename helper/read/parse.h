@@ -1,4 +1,4 @@
-/* The files of policy.d and CDI specs, read, for whoever does that with his own rights. */
+/* Parses the files of policy.d and CDI specs, with the caller's own rights. */
 #ifndef GPUHELPER_READ_PARSE_H
 #define GPUHELPER_READ_PARSE_H
 
@@ -6,13 +6,19 @@
 #include "../host/etc.h"
 #include "../pure/policyset.h"
 
-/* What a policy file's text says.  False: no memory.  policy_set_free() of what it is in. */
+/*
+ * Parses the text of a policy file. A broken file is an entry with the reason in «broken». False if memory is
+ * short. The caller calls policy_set_free() on the set that the entry is in.
+ */
 bool policy_entry_parse(const char *name, const char *text, size_t len, struct policy_entry *out);
 
-/* What the policy files say.  False: no memory.  policy_set_free() in either case. */
+/* Parses all policy files. False if memory is short. The caller calls policy_set_free() in any case. */
 bool policies_parse(const struct policy_files *files, struct policy_set *out);
 
-/* A cdi_parser (host/cdidirs.h). */
+/*
+ * Parses the CDI specs of a registry: a cdi_parser of host/cdidirs.h. Returns 0, or -1 with *why if memory is
+ * short.
+ */
 int specs_parse(struct cdi_registry *r, struct why *why);
 
 #endif

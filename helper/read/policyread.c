@@ -1,6 +1,6 @@
 /*
- * See policyread.h.  A policy either says exactly what it means or is refused: no
- * key is ignored, no value is bent to fit.
+ * See policyread.h. A policy says exactly what it means, or is refused. Must ignore no key and adjust no
+ * value.
  */
 #include "policyread.h"
 
@@ -20,7 +20,7 @@
 #include "confjson.h"
 #include "folderread.h"
 
-/* Legal, and most likely not what is meant. */
+/* Warns of names that are legal, but most likely not meant. */
 static void
 check_pipeline_name(config_setting_t *s, const char *text, const char *pipeline, struct faults *f)
 {
@@ -137,7 +137,7 @@ read_vendor(config_setting_t *s, void *out, struct faults *f)
 	r->vendor = values[i];
 }
 
-/* A name that could be a GPU's: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
+/* True for a name that a GPU may have: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
 static bool
 is_gpu_name(const char *name)
 {
@@ -155,7 +155,10 @@ is_gpu_name(const char *name)
 	return n >= 1 && n <= 16 && name[2 + n] == '\0';
 }
 
-/* A GPU's, or a MIG instance's: with «:GI» or «:GI:CI» after it, or its own UUID, which a CDI spec tells. */
+/*
+ * True as well for the names of MIG instances: with «:GI» or «:GI:CI» at the end, or a UUID of their own,
+ * which CDI specs list.
+ */
 static bool
 is_device_name(const char *name)
 {
@@ -185,7 +188,7 @@ read_devices(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
-read_count(config_setting_t *s, void *out, struct faults *f)
+read_gpu_count(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_number(s, 1, 64, &((struct gpu_rule *)out)->count, f);
 }
@@ -275,7 +278,7 @@ read_mps(config_setting_t *s, void *out, struct faults *f)
 static const struct conf_key gpu_keys[] = {
 	{ "vendor", read_vendor },
 	{ "devices", read_devices },
-	{ "count", read_count },
+	{ "count", read_gpu_count },
 	{ "sharing", read_sharing },
 	{ "share_limit", read_share_limit },
 	{ "wait", read_wait },
@@ -286,7 +289,7 @@ static const struct conf_key gpu_keys[] = {
 	{ NULL, NULL },
 };
 
-/* What only the whole rule can show. */
+/* Checks what needs the whole rule. */
 static void
 check_gpu_rule(const struct gpu_rule *r, uint32_t there, struct faults *f)
 {
@@ -425,7 +428,7 @@ read_env(config_setting_t *s, void *out, struct faults *f)
 		e = config_setting_get_elem(s, (unsigned)i);
 		if (!is_variable(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set", config_setting_name(e));
-		/* a runtime below would take it for a grant, beside those that are leased */
+		/* a runtime below would take it for a grant, beside the leased ones */
 		if (vendor_env_owns(config_setting_name(e)))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set: with driver_files = \"vendor-runtime\" in "
 			    "gpuhelper.conf it tells what was granted", config_setting_name(e));
@@ -450,9 +453,9 @@ static const struct conf_key policy_keys[] = {
 	{ NULL, NULL },
 };
 
-/* What only the whole file can show. */
+/* Checks what needs the whole file. */
 static void
-check_policy(const struct policy *p, uint32_t there, struct faults *f)
+check_whole_policy(const struct policy *p, uint32_t there, struct faults *f)
 {
 	const bool unsure = f->errors > 0 && conf_there(policy_keys, there, "identity");
 	const bool gives = conf_there(policy_keys, there, "gpus") || conf_there(policy_keys, there, "folders");
@@ -488,7 +491,7 @@ policy_parse(const char *name, const char *text, size_t len, struct policy *p, s
 	}
 	if (conf_parse(&cfg, text, len, f)) {
 		there = conf_group(config_root_setting(&cfg), policy_keys, p, f);
-		check_policy(p, there, f);
+		check_whole_policy(p, there, f);
 	}
 	config_destroy(&cfg);
 	return f->errors == 0;

@@ -1,4 +1,4 @@
-/* A policy file's text, read. */
+/* Parses the text of a policy file. */
 #ifndef GPUHELPER_READ_POLICYREAD_H
 #define GPUHELPER_READ_POLICYREAD_H
 
@@ -6,8 +6,8 @@
 #include "../pure/policy.h"
 
 /*
- * Parses one file.  False: *f says all that is wrong, with lines, and *p is not
- * to be used.  policy_free() in either case.
+ * Parses one file. Returns false if *f has errors, each with its line; *p must then not be used. The caller
+ * calls policy_free() in any case.
  */
 bool policy_parse(const char *name, const char *text, size_t len, struct policy *p, struct faults *f);
 

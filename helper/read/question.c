@@ -1,4 +1,4 @@
-/* See question.h.  Takes no length on trust. */
+/* See question.h. Must check every length. */
 #include "question.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "../pure/bytes.h"
 
-/* A text of n bytes and the NUL after it, where it lies. */
+/* A text of n bytes and the NUL after it, without copying. */
 static const char *
 take_in_place(struct bytes *rest, uint64_t n)
 {
@@ -20,7 +20,7 @@ take_in_place(struct bytes *rest, uint64_t n)
 }
 
 static bool
-take_file(struct bytes *rest, struct read_file *out)
+take_read_file(struct bytes *rest, struct read_file *out)
 {
 	uint64_t n;
 
@@ -45,14 +45,14 @@ read_ask_unpack(const char *bytes, size_t len, struct read_ask *out, struct why 
 		return false;
 	}
 	out->verb = (enum read_verb)h.verb;
-	/* each has more than a byte */
+	/* each file takes more than a byte */
 	if (h.verb <= READ_SPECS && h.files <= rest.n && (out->file = calloc(h.files + 1U, sizeof(*out->file))) != NULL)
-		for (i = 0; i < h.files && take_file(&rest, &out->file[i]); i++)
+		for (i = 0; i < h.files && take_read_file(&rest, &out->file[i]); i++)
 			out->files++;
 	if (out->file != NULL && out->files == h.files && rest.n == 0)
 		return true;
 	free(out->file);
 	*out = (struct read_ask){ .files = 0 };
-	refuse(why, WHY_BUG, "a question to gpuhelper-read that is none");
+	refuse(why, WHY_BUG, "gpuhelper-read can't read the question");
 	return false;
 }

@@ -1,4 +1,4 @@
-/* See settingsread.h.  Reads a text, decides nothing. */
+/* See settingsread.h. Only parses: must open nothing and decide nothing. */
 #include "settingsread.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "../pure/claims.h"
 #include "conf.h"
 
-#define KEYS_MAX_AGE (48 * 3600)	/* seconds: the timer has failed for two days by then */
+#define KEYS_MAX_AGE (48 * 3600)	/* seconds: two days in which the timer has failed to fetch them */
 
 static void
 absolute(config_setting_t *s, const char *path, struct faults *f)
@@ -152,7 +152,7 @@ read_first_exec(config_setting_t *s, void *out, struct faults *f)
 	conf_number(s, 1, 86400, &((struct settings *)out)->first_exec, f);
 }
 
-/* "keep", or seconds. */
+/* Reads "keep" or a number of seconds. */
 static void
 read_left_behind(config_setting_t *s, void *out, struct faults *f)
 {
@@ -192,7 +192,7 @@ read_plain_label(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
-read_selinux(config_setting_t *s, void *out, struct faults *f)
+read_selinux_settings(config_setting_t *s, void *out, struct faults *f)
 {
 	static const struct conf_key keys[] = { { "plain", read_plain_label }, { NULL, NULL } };
 
@@ -312,7 +312,7 @@ static const struct conf_key keys[] = {
 	{ "first_exec", read_first_exec },
 	{ "left_behind", read_left_behind },
 	{ "audit", read_audit },
-	{ "selinux", read_selinux },
+	{ "selinux", read_selinux_settings },
 	{ "issuers", read_issuers },
 	{ NULL, NULL },
 };

@@ -1,16 +1,19 @@
-/* The text of gpuhelper.conf, read. */
+/* Parses the text of gpuhelper.conf. */
 #ifndef GPUHELPER_READ_SETTINGSREAD_H
 #define GPUHELPER_READ_SETTINGSREAD_H
 
 #include "../pure/conffault.h"
 #include "../pure/settings.h"
 
-/* Reads the file's text over the defaults.  False: *f says what is wrong, *s is then not to be used. */
+/*
+ * Parses the text on top of the defaults. Returns false if *f has errors; *s must then not be used. The
+ * caller calls settings_free() in any case.
+ */
 bool settings_parse(const char *text, size_t len, struct settings *s, struct faults *f);
 
 /*
- * Of a file that does not parse, the runtime it names on a line of its own, so
- * that containers can still be stopped; NULL if there is none.  The caller frees.
+ * Finds the runtime in a file that does not parse, on a line of its own, so that containers can still be
+ * stopped. Returns its path, which the caller frees, or NULL.
  */
 char *settings_salvage_runtime(const char *text);
 

@@ -1,4 +1,4 @@
-/* See annotations.h. */
+/* See annotations.h. Only reads config.json. */
 #include "annotations.h"
 
 #include "../pure/annotation.h"
@@ -13,10 +13,10 @@ annotations_check(const struct spec *s, bool by_root, struct why *why)
 		autofree char *key = doc_string(&s->doc, k);
 
 		if (key == NULL)
-			return refuse(why, WHY_DATA, "config.json: annotations: a key that is no text");
+			return refuse(why, WHY_DATA, "config.json: annotations: a key is not a valid string");
 		if (!annotation_is_allowed(key, by_root))
-			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where the container is to be or what to write, "
-			    "load or run, which no container may say of itself: leave it out", key);
+			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where to put the container, or what to write, "
+			    "load or run, which is the engine's to say and not the container's: remove it", key);
 	}
 	return 0;
 }

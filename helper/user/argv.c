@@ -1,13 +1,13 @@
 /*
- * See argv.h.  Must find the bundle wherever the runtime would find it: a
- * create that slips through here gets every device its spec names.
+ * See argv.h. Must find the same bundle as the runtime: a create that the wrapper overlooks gets every device
+ * that its spec names.
  */
 #include "argv.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* True unless the value says false («--detach=false», Go's strconv.ParseBool). */
+/* True unless the value is false as Go's strconv.ParseBool has it («--detach=false»). */
 static bool
 is_on(const char *value)
 {
@@ -15,9 +15,9 @@ is_on(const char *value)
 	    strcmp(value, "F") == 0 || strcmp(value, "FALSE") == 0 || strcmp(value, "False") == 0);
 }
 
-/* «[CONTROLLER:]PATH», beneath the container's own cgroup: crun joins the two as they are. */
+/* Checks «[CONTROLLER:]PATH», a cgroup beneath the container's own. crun joins the two paths unchecked. */
 static int
-check_cgroup(const char *value, struct why *why)
+check_exec_cgroup(const char *value, struct why *why)
 {
 	const char *p;
 	size_t n;
@@ -38,13 +38,13 @@ take_cgroup_manager(struct command *c, const char *value)
 }
 
 static int
-take(struct command *c, const struct option *o, const char *value, struct why *why)
+use_option(struct command *c, const struct option *o, const char *value, struct why *why)
 {
 	switch (o->role) {
 	case ROLE_REFUSED:
 		return refuse(why, WHY_USAGE, "%s --%s is not supported: %s", c->verb, o->name, o->decides);
 	case ROLE_EXEC_CGROUP:
-		return check_cgroup(value, why);
+		return check_exec_cgroup(value, why);
 	case ROLE_ROOT:
 		c->root = value;
 		break;
@@ -72,7 +72,7 @@ take(struct command *c, const struct option *o, const char *value, struct why *w
 	case ROLE_NO_PIVOT:
 		c->no_pivot = is_on(value);
 		break;
-	default:	/* nothing to know, or the affair of exec.c and update.c */
+	default:	/* of no interest here, or read by exec.c and update.c */
 		break;
 	}
 	return 0;
@@ -84,7 +84,7 @@ take_words(struct command *c, int from, int to, struct why *why)
 	int i;
 
 	for (i = from; i < to; i++)
-		if (take(c, c->line.word[i].option, c->line.word[i].value, why) == -1)
+		if (use_option(c, c->line.word[i].option, c->line.word[i].value, why) == -1)
 			return -1;
 	return 0;
 }

@@ -1,43 +1,43 @@
-/* What a command line of runc or crun asks for, as far as we have to understand it. */
+/* Reads a command line of runc or crun, as far as the wrapper has to understand it. */
 #ifndef GPUHELPER_USER_ARGV_H
 #define GPUHELPER_USER_ARGV_H
 
 #include "reading.h"
 
 struct command {
-	const char *verb;	/* "create", …; NULL where there is none (--version, --help) */
+	const char *verb;	/* "create", …; NULL if there is none (--version, --help) */
 	enum kind kind;
-	const char *root;	/* --root; NULL if not given */
-	const char *log;	/* --log; NULL if not given */
+	const char *root;	/* --root, or NULL */
+	const char *log;	/* --log, or NULL */
 	bool log_json;		/* --log-format json */
 	bool systemd_cgroup;
-	bool without_cgroup;	/* --cgroup-manager disabled (crun), --rootless true (runc): its device rules may hold nowhere */
+	bool without_cgroup;	/* --cgroup-manager disabled (crun), --rootless true (runc): device rules may not be enforced */
 	const char *bundle;	/* create, run, restore: --bundle; NULL: the current directory */
 	bool detach;		/* run, restore: --detach */
 	bool no_pivot;		/* create, run, restore: --no-pivot */
 	bool from_image;	/* restore */
-	const char *id;		/* container id; NULL if none was given: then the runtime makes nothing either */
-	int verb_at;		/* its place in argv, argc if there is none */
-	int id_at;		/* likewise */
+	const char *id;		/* container id; NULL if none was given, and then the runtime fails */
+	int verb_at;		/* index of the verb in argv; argc if there is none */
+	int id_at;		/* index of the container id, likewise */
 	struct reading line;	/* all options, for exec.c and update.c */
 };
 
 /*
- * Reads argv (borrowing from it) by the table of verbs.h.  -1 with *why for what
- * is refused whatever the settings say, and where it can't be told what is meant; then
- * where messages go is known all the same, as far as it was read.
+ * Reads argv by the table of verbs.h. *c keeps pointers into argv. Returns 0, or -1 with *why for a command
+ * line that is refused whatever the settings say, or that is ambiguous. The options for messages (--log,
+ * --log-format) are then set all the same, as far as argv was read.
  */
 int argv_parse(int argc, char *const *argv, struct command *c, struct why *why);
 
-/* It makes a container out of a bundle. */
+/* True if the command makes a container from a bundle. */
 bool command_makes_container(const struct command *c);
 
-/* And then the runtime ends and the container is there. */
+/* True if the command makes a container and ends while the container stays. */
 bool command_leaves_container(const struct command *c);
 
 /*
- * The next of its options after the verb with this role, from the word numbered *from on;
- * *from is then the number after it.  NULL: there is none.
+ * Finds the next option after the verb that has this role, from index *from of the words on, and sets *from
+ * to the index after it. NULL if there is none.
  */
 const struct word *command_next(const struct command *c, enum role role, int *from);
 

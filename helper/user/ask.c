@@ -1,6 +1,6 @@
 /*
- * See ask.h.  A helper that is started gets an empty environment and one end of a
- * socket pair as its descriptor 0, nothing else.
+ * See ask.h. Runs with the caller's rights. A helper that is started here gets an empty environment, one end
+ * of a socket pair as descriptor 0, and /dev/null as 1 and 2.
  */
 #include "ask.h"
 
@@ -29,7 +29,7 @@
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
-#define CROWD_MS 5000		/* how long to ask again where others of this user's keep all places taken (root/crowd.h) */
+#define CROWD_MS 5000		/* to ask again while other requests of this user take all its places (root/crowd.h) */
 #define CROWD_NAP_MS 20
 
 static int
@@ -50,7 +50,7 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	return 0;
 }
 
-/* Whoever is refused for what he is gets his answer before he has said anything: not being heard is no error here. */
+/* Ignores a failed write: the helper refuses some callers before it reads, and its reply says why. */
 static void
 send_request(int fd, const struct bytes *message)
 {
@@ -59,7 +59,10 @@ send_request(int fd, const struct bytes *message)
 	(void)frame_write(fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, &ignored);
 }
 
-/* 1 with *why: the connection was closed, and nothing was said. */
+/*
+ * Reads the reply. Returns 0, -1 with *why, or 1 with *why if the helper closed the connection without a
+ * reply.
+ */
 static int
 hear_reply(struct asking *a, struct reply *reply, struct why *why)
 {
@@ -76,7 +79,7 @@ hear_reply(struct asking *a, struct reply *reply, struct why *why)
 	return reply_decode(answer, len, reply, why);
 }
 
-/* Not all of a crowd at the same moments. */
+/* Waits a different time in each process, so that the waiting ones do not all ask at the same moment. */
 static void
 nap_in_crowd(void)
 {
@@ -85,7 +88,7 @@ nap_in_crowd(void)
 	nanosleep(&nap, NULL);
 }
 
-/* 1: as hear_reply() says. */
+/* Returns what hear_reply() returns. */
 static int
 ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
@@ -108,7 +111,10 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply
 	return hear_reply(a, reply, why);
 }
 
-/* It ended without a word, and with the status that says why.  Its pid is gone then, and so is the connection. */
+/*
+ * True if the helper ended without a reply because of a crowd, as its exit status says. Reaps the helper and
+ * closes the connection.
+ */
 static bool
 ended_in_crowd(struct asking *a)
 {
@@ -122,7 +128,7 @@ ended_in_crowd(struct asking *a)
 	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
 }
 
-/* Helpers follow each other as long as there is such a crowd that they end without a word. */
+/* Starts a new helper as long as helpers end without a reply because of a crowd. */
 static int
 ask_by_helpers(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
@@ -140,7 +146,10 @@ ask_by_helpers(const struct bytes *message, struct asking *a, struct reply *repl
 	return 0;
 }
 
-/* On the connection that a->fd is; others follow as long as there is such a crowd that they are closed unanswered. */
+/*
+ * Uses the connection a->fd. Connects again as long as the helper closes connections unanswered because of a
+ * crowd.
+ */
 static int
 ask_by_socket(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
 {
@@ -209,11 +218,11 @@ ask_final(struct asking *a, struct why *why)
 
 	if (frame_send_byte(a->fd, WIRE_DONE) == -1)
 		return refuse(why, WHY_IO, "gpuhelper took the grant back: %s", strerror(errno));
-	/* who is behind the socket sends it back, if it came in time */
+	/* a helper behind the socket returns the byte if it came in time */
 	if (a->pid == -1)
 		return frame_wait_byte(a->fd, REPLY_MS) == WIRE_DONE ? 0 :
 		    refuse(why, WHY_AGAIN, "gpuhelper took the grant back: writing config.json took too long");
-	/* it ends at once, and with 0 only if the byte came in time */
+	/* a started helper ends at once, with 0 only if the byte came in time */
 	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
 		;
 	if (pid != a->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -225,7 +234,7 @@ ask_final(struct asking *a, struct why *why)
 void
 ask_end(struct asking *a)
 {
-	/* there, the end of the connection is the helper's end */
+	/* behind the socket, the connection ends when the helper does */
 	if (a->fd != -1 && a->pid == -1 && shutdown(a->fd, SHUT_WR) == 0)
 		(void)frame_wait_byte(a->fd, REPLY_MS);
 	if (a->fd != -1)

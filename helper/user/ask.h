@@ -1,4 +1,4 @@
-/* Talks to the helper. */
+/* Sends a request to the helper and gets the reply. */
 #ifndef GPUHELPER_USER_ASK_H
 #define GPUHELPER_USER_ASK_H
 
@@ -8,20 +8,29 @@
 #include "../pure/request.h"
 #include "../pure/settings.h"
 
-/* A question that was asked; after a grant the helper waits for ask_final(). */
+/* A request in progress. After a grant, the helper waits for ask_final(). */
 struct asking {
 	int fd;
-	pid_t pid;		/* of the helper; -1 where it is behind the socket */
+	pid_t pid;		/* of the setuid helper; -1 if the helper is behind the socket */
 };
 
-/* Connects to the helper or starts it, sends the request, reads the reply.  -1 with *why where there is none. */
+/*
+ * Connects to the helper by way of «door», or starts it, sends the request and reads the reply. Returns 0,
+ * even if the reply is a refusal, or -1 with *why if no reply came; *a then needs no ask_end().
+ */
 int ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why);
-/* Makes a grant final: its changes are written down. */
+/*
+ * Makes a grant final, after its changes are written. Returns 0, or -1 with *why if the helper has undone the
+ * grant.
+ */
 int ask_final(struct asking *a, struct why *why);
-/* Hangs up: a grant that is not final is taken back by the helper before this returns. */
+/* Closes the connection. If the grant is not final, the helper undoes it before this returns. */
 void ask_end(struct asking *a);
 
-/* True if /run/gpuhelper has a record of this container of ours, so that its lease is worth a look. */
+/*
+ * True if /run/gpuhelper has an exec record of this container for the caller: then the container may have a
+ * lease. «runtime_root» is the runtime's --root.
+ */
 int ask_is_leased(const char *runtime_root, const char *id);
 
 #endif

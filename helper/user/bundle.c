@@ -1,6 +1,6 @@
 /*
- * See bundle.h.  With the caller's rights in the caller's directory: a link or
- * a pipe there can only cheat the caller, and is refused so that it does not.
+ * See bundle.h. Works with the caller's rights in the caller's directory. A link or a pipe there could
+ * deceive only the caller, and is refused so that it can't.
  */
 #include "bundle.h"
 
@@ -80,10 +80,11 @@ bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char s
 	(void)unlinkat(b->dir, staged, 0);
 	fd = openat(b->dir, staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return refuse(why, WHY_IO, "%s: no new config.json can be written there: %s", b->path, strerror(errno));
+		return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(errno));
 	/*
-	 * Same owner, group and mode as before.  Where those can't be kept the bits would be another group's; and what is
-	 * in it that was not in it before may be none of the group's or others' business.
+	 * Keep owner, group and mode. If owner and group can't be kept, the mode's group bits would apply to
+	 * another group. And with «secret» the text has something that config.json did not have, which group
+	 * and others may not read.
 	 */
 	kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
 	if ((!kept && errno != EPERM) || write_whole(fd, text, len) == -1 ||
@@ -91,7 +92,7 @@ bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char s
 		saved = errno;
 		close(fd);
 		bundle_discard(b, staged);
-		return refuse(why, WHY_IO, "%s: no new config.json can be written there: %s", b->path, strerror(saved));
+		return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(saved));
 	}
 	close(fd);
 	return 0;
@@ -107,7 +108,7 @@ bundle_commit(struct bundle *b, const char *staged, struct why *why)
 	    memcmp(&now.st_mtim, &b->st.st_mtim, sizeof(now.st_mtim)) != 0 ||
 	    memcmp(&now.st_ctim, &b->st.st_ctim, sizeof(now.st_ctim)) != 0) {
 		bundle_discard(b, staged);
-		return refuse_config(b, WHY_DATA, "was changed by someone else meanwhile", why);
+		return refuse_config(b, WHY_DATA, "was changed by another process meanwhile: try again", why);
 	}
 	if (renameat(b->dir, staged, b->dir, "config.json") == -1) {
 		refuse_config(b, WHY_IO, strerror(errno), why);

@@ -1,4 +1,4 @@
-/* config.json of a bundle: read whole, replaced whole. */
+/* Reads the config.json of a bundle, and replaces it in one rename. */
 #ifndef GPUHELPER_USER_BUNDLE_H
 #define GPUHELPER_USER_BUNDLE_H
 
@@ -12,21 +12,24 @@
 
 struct bundle {
 	int dir;		/* the bundle, open for reading */
-	char *path;		/* resolved */
-	char *text;		/* of config.json, terminated */
+	char *path;		/* absolute, without links; owned */
+	char *text;		/* of config.json, with a NUL at the end; owned */
 	size_t len;
 	struct stat st;		/* of the file that was read */
 };
 
-/* Opens the bundle (NULL: the current directory) and reads its config.json: a regular file, no link, at most 4 MiB. */
+/*
+ * Opens the bundle (NULL: the current directory) and reads its config.json: a regular file with one link, of
+ * at most 4 MiB. Returns 0, or -1 with *why. The caller calls bundle_close() in any case.
+ */
 int bundle_open(const char *path, struct bundle *b, struct why *why);
 
 /*
- * Writes the new text beside config.json, durably, under a name of its own.
- * bundle_commit() then puts it in place if config.json is still what was read;
- * bundle_close() removes it where that never came.  It has the owner, group and
- * mode of config.json, and is for its owner alone where it is «secret», or the
- * owner or group can't be kept.
+ * bundle_stage() writes the new text durably beside config.json, to a file whose name *staged gets. The file
+ * has the owner, group and mode of config.json. Only its owner can read it if «secret» is true, or if owner
+ * and group can't be kept. bundle_commit() renames the file to config.json if that one is unchanged since it
+ * was read, and otherwise removes the file. bundle_discard() removes it, for a caller that does not commit.
+ * The first two return 0, or -1 with *why.
  */
 int bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why);
 int bundle_commit(struct bundle *b, const char *staged, struct why *why);

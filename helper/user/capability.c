@@ -1,4 +1,4 @@
-/* See capability.h. */
+/* See capability.h. Only reads the document. */
 #include "capability.h"
 
 #include <stddef.h>
@@ -10,14 +10,17 @@
 
 const char *const capability_sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient", NULL };
 
-/* By the kernel's numbers (linux/capability.h), of which older headers lack some. */
+/* With the kernel's numbers (linux/capability.h), because older headers lack some of the names. */
 static const struct {
 	const char *name;
 	unsigned bit;
 } strong[] = {
 	{ "CAP_SYS_ADMIN", 21 }, { "CAP_SYS_MODULE", 16 }, { "CAP_SYS_RAWIO", 17 }, { "CAP_DAC_READ_SEARCH", 2 },
 	{ "CAP_SYS_PTRACE", 19 }, { "CAP_BPF", 39 },
-	/* kexec_load(2) brings a kernel; the clock says when a token expires; kprobes read every register */
+	/*
+	 * kexec_load(2) loads another kernel; the clock decides when a token expires; kprobes can read every
+	 * register
+	 */
 	{ "CAP_SYS_BOOT", 22 }, { "CAP_SYS_TIME", 25 }, { "CAP_PERFMON", 38 },
 };
 #define STRONG (sizeof(strong) / sizeof(strong[0]))
@@ -66,7 +69,7 @@ capabilities_name_strong(const struct doc *d, uint32_t process, char *first, siz
 
 			if (name != NULL && !capability_is_strong(name))
 				continue;
-			snprintf(first, size, "%s", name != NULL ? name : "a capability that is no text");
+			snprintf(first, size, "%s", name != NULL ? name : "a capability that is not a string");
 			return true;
 		}
 	return false;

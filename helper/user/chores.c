@@ -1,6 +1,6 @@
 /*
- * See chores.h.  With the caller's rights, on what root's lease says is the
- * container; must do nothing that the lease does not want any more.
+ * See chores.h. Works with the caller's rights on the container that root's lease names. Must do no chore
+ * that the lease no longer asks for.
  */
 #include "chores.h"
 
@@ -20,12 +20,15 @@
 #include "ending.h"
 #include "gate.h"
 
-#define LOCK_MS 12000		/* longer than the helper waits for who is at it (GIVING_BACK_MS) */
+#define LOCK_MS 12000		/* longer than the helper waits for a process that does a chore (GIVING_BACK_MS) */
 #define LOCK_NAP_MS 2
 
-/* The lock of chore.h; -1 with *why: its holder is slow, or stopped. */
+/*
+ * Takes the lock that chore.h describes. Returns its descriptor, or -1 with *why if its holder is slow or
+ * stopped.
+ */
 static int
-lock(const struct chore *c, struct why *why)
+lock_lease(const struct chore *c, struct why *why)
 {
 	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
 	const int64_t deadline = clock_ms() + LOCK_MS;
@@ -38,17 +41,17 @@ lock(const struct chore *c, struct why *why)
 	while (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK || clock_ms() > deadline) {
 			close(fd);
-			return refuse(why, WHY_AGAIN, "container %s: somebody else changes what it may open for over %d ms", c->id,
-			    LOCK_MS);
+			return refuse(why, WHY_AGAIN, "container %s: another process has been changing its device rules for over "
+			    "%d ms: try again", c->id, LOCK_MS);
 		}
 		nanosleep(&nap, NULL);
 	}
 	return fd;
 }
 
-/* While the lock is held nobody's chore is done; whether this one still is to be, the lease says. */
+/* True if the lease still asks for this chore. Nobody else does one while this process has the lock. */
 static bool
-stands(const struct chore *c)
+is_still_wanted(const struct chore *c)
 {
 	autoclose int dir = open(GPUHELPER_RUNDIR "/leases", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autofree char *text = NULL;
@@ -66,7 +69,7 @@ stands(const struct chore *c)
 }
 
 static int
-do_it(const struct chore *c, struct why *why)
+do_chore(const struct chore *c, struct why *why)
 {
 	switch (c->kind) {
 	case CHORE_OPEN:
@@ -83,16 +86,16 @@ do_it(const struct chore *c, struct why *why)
 	return gate_shut(c->gate, c->node, c->nodes, why);
 }
 
-/* 1: it is not to be done any more. */
+/* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */
 static int
 do_one(const struct chore *c, struct why *why)
 {
-	autoclose int held = lock(c, why);
+	autoclose int held = lock_lease(c, why);
 
 	if (held == -1)
 		return -1;
-	if (stands(c))
-		return do_it(c, why);
+	if (is_still_wanted(c))
+		return do_chore(c, why);
 	if (c->kind != CHORE_OPEN)
 		return 1;
 	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);

@@ -1,4 +1,4 @@
-/* Does what the helper may not do by itself (pure/chore.h). */
+/* Does the chores of the helper (pure/chore.h): work that the helper itself may not do. */
 #ifndef GPUHELPER_USER_CHORES_H
 #define GPUHELPER_USER_CHORES_H
 
@@ -6,9 +6,8 @@
 #include "../pure/request.h"
 
 /*
- * Does them all, and writes into *next what the helper is to know of that when it
- * is asked the next time (shut, no_chores).  -1 with *why, the first that went
- * wrong; the others are done all the same.
+ * Does all chores and writes to *next what the helper must know of them when it is asked again (shut,
+ * no_chores). Returns 0, or -1 with *why of the first one that failed; the others are done nevertheless.
  */
 int chores_do(const struct chores *c, struct request *next, struct why *why);
 

@@ -1,7 +1,6 @@
 /*
- * See compose.h.  One pass over each list that is touched: old elements are kept
- * as the bytes they were or left out, new ones follow.  A list that loses and
- * gains nothing is not touched at all.
+ * See compose.h. Goes once through each list that may change. Kept elements stay the same bytes, and new
+ * elements follow them. Must leave a list alone that neither loses nor gains an element.
  */
 #include "compose.h"
 
@@ -24,7 +23,7 @@ struct composing {
 };
 
 static void
-set(struct composing *c, uint32_t obj, const char *key, struct doc_list *l)
+replace_list(struct composing *c, uint32_t obj, const char *key, struct doc_list *l)
 {
 	char *text = doc_list_end(l);
 
@@ -36,15 +35,14 @@ set(struct composing *c, uint32_t obj, const char *key, struct doc_list *l)
 }
 
 static void
-drop(struct doc_list *l)
+drop_list(struct doc_list *l)
 {
 	free(doc_list_end(l));
 }
 
 /*
- * CDI requests of an image or a pod, and our own token.  NVIDIA's runtime takes
- * what begins with one of its annotation-prefixes for a request: "cdi.k8s.io/",
- * where no setting says otherwise; "nvidia.cdi.k8s.io/" is used, too.
+ * Removes our token and the CDI requests of an image or a pod. By default, NVIDIA's runtime takes annotations
+ * that begin with "cdi.k8s.io/" for requests (annotation-prefixes); "nvidia.cdi.k8s.io/" is in use, too.
  */
 static void
 compose_annotations(struct composing *c)
@@ -62,12 +60,15 @@ compose_annotations(struct composing *c)
 			doc_list_keep(&l, d, k);
 	}
 	if (changed)
-		set(c, 0, "annotations", &l);
+		replace_list(c, 0, "annotations", &l);
 	else
-		drop(&l);
+		drop_list(&l);
 }
 
-/* What an NVIDIA runtime reads as a request by volume (by text, so «...devicesall» is one), and host nodes of GPUs. */
+/*
+ * True for a mount of a GPU's host node, and for a mount that an NVIDIA runtime would read as a request. The
+ * runtime compares the start of the text, so «...devicesall» is such a mount as well.
+ */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
 {
@@ -83,7 +84,7 @@ is_leak(struct composing *c, const struct spec_mount *m)
 }
 
 static void
-add_mount(struct doc_list *l, const struct edit_mount *m)
+compose_mount(struct doc_list *l, const struct edit_mount *m)
 {
 	autobuf struct buf b = { 0 };
 	size_t i;
@@ -104,10 +105,10 @@ add_mount(struct doc_list *l, const struct edit_mount *m)
 }
 
 /*
- * Runtimes mount what has a file system's name with the label that we gave
- * (context=), and the kernel makes no second label for cgroup2, which is one for
- * the whole host: EINVAL.  «cgroup» is the same to them, by config.md's word for it,
- * and they label none.  Concourse writes «cgroup2».
+ * True for a mount of cgroup2 in a container with a mount label. runc and crun pass the label (context=) when
+ * they mount a file system of this name. The kernel allows one label for the only cgroup2 of the host, and
+ * fails with EINVAL. With the type «cgroup», which config.md uses for either version, they mount the same
+ * without a label. Concourse writes «cgroup2».
  */
 static bool
 is_unlabelled(const struct composing *c, const struct spec_mount *m)
@@ -152,11 +153,11 @@ compose_mounts(struct composing *c)
 			doc_list_keep(&l, &c->s->doc, c->s->mount[i].node);
 	}
 	for (i = 0; i < c->grant->mounts; i++)
-		add_mount(&l, &c->grant->mount[i]);
+		compose_mount(&l, &c->grant->mount[i]);
 	if (changed)
-		set(c, 0, "mounts", &l);
+		replace_list(c, 0, "mounts", &l);
 	else
-		drop(&l);
+		drop_list(&l);
 }
 
 static bool
@@ -170,16 +171,15 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 	if (!c->hide)
 		return false;
 	/*
-	 * crun makes a character device of every type that it does not know; and in a
-	 * user namespace a runtime binds what the host has at this path, whatever the
-	 * numbers say.
+	 * crun makes a character device of every type that it does not know. In a user namespace, a runtime
+	 * binds the host's node at this path, whatever the numbers are.
 	 */
 	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
 	    node_is_gpu(c->s, c->majors, v->path);
 }
 
 static void
-add_device(struct doc_list *l, const struct edit_node *n)
+compose_device(struct doc_list *l, const struct edit_node *n)
 {
 	autobuf struct buf b = { 0 };
 
@@ -207,15 +207,15 @@ compose_devices(struct composing *c)
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
 	}
 	for (i = 0; i < nodes; i++)
-		add_device(&l, &c->grant->node[i]);
+		compose_device(&l, &c->grant->node[i]);
 	if (changed)
-		set(c, c->s->linux, "devices", &l);
+		replace_list(c, c->s->linux, "devices", &l);
 	else
-		drop(&l);
+		drop_list(&l);
 }
 
 static void
-add_rule(struct doc_list *l, const struct devrule *r)
+compose_rule(struct doc_list *l, const struct devrule *r)
 {
 	autobuf struct buf b = { 0 };
 
@@ -260,16 +260,16 @@ compose_rules(struct composing *c)
 	doc_list_begin(&l, '[');
 	for (i = 0; i < p.n; i++) {
 		if (!p.v[i].keep) {
-			add_rule(&l, &p.v[i].rule);
+			compose_rule(&l, &p.v[i].rule);
 			continue;
 		}
-		/* kept rules keep their order, so the walk only goes on */
+		/* kept rules keep their order, so the walk never goes back */
 		for (; k < p.v[i].old; k++)
 			n = doc_next(d, n);
 		doc_list_keep(&l, d, n);
 	}
 	if (doc_is(d, c->s->resources, DOC_OBJECT)) {
-		set(c, c->s->resources, "devices", &l);
+		replace_list(c, c->s->resources, "devices", &l);
 	} else {
 		autofree char *list = doc_list_end(&l);
 		autobuf struct buf b = { 0 };
@@ -303,13 +303,13 @@ compose_masked(struct composing *c)
 		changed = true;
 	}
 	if (changed)
-		set(c, c->s->linux, "maskedPaths", &l);
+		replace_list(c, c->s->linux, "maskedPaths", &l);
 	else
-		drop(&l);
+		drop_list(&l);
 }
 
 static char *
-hook_text(const struct edit_hook *h)
+granted_hook_text(const struct edit_hook *h)
 {
 	autobuf struct buf b = { 0 };
 
@@ -321,7 +321,7 @@ hook_text(const struct edit_hook *h)
 	return object_text(&b);
 }
 
-/* After the engine's own, in the spec's order. */
+/* The granted hooks follow the engine's own, in the order of the CDI spec. */
 static void
 compose_hook_list(struct composing *c, const char *when, struct section *s)
 {
@@ -339,7 +339,7 @@ compose_hook_list(struct composing *c, const char *when, struct section *s)
 
 		if (strcmp(c->grant->hook[i].when, when) != 0)
 			continue;
-		if ((text = hook_text(&c->grant->hook[i])) == NULL)
+		if ((text = granted_hook_text(&c->grant->hook[i])) == NULL)
 			c->edits.failed = true;
 		else
 			doc_list_add(&l, text);
@@ -348,7 +348,7 @@ compose_hook_list(struct composing *c, const char *when, struct section *s)
 	if (changed)
 		section_set(s, when, doc_list_end(&l));
 	else
-		drop(&l);
+		drop_list(&l);
 }
 
 static void

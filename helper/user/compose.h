@@ -1,4 +1,7 @@
-/* The new config.json: what could leak a GPU taken away, what was granted put in, all else as it was. */
+/*
+ * Composes the new config.json: takes away what could leak a GPU, adds what was granted, and keeps the rest
+ * as it was.
+ */
 #ifndef GPUHELPER_USER_COMPOSE_H
 #define GPUHELPER_USER_COMPOSE_H
 
@@ -7,9 +10,8 @@
 #include "spec.h"
 
 /*
- * The text of the new config.json, which the caller frees; NULL with *why.
- * grant is NULL for a plain container.  «hide» false: a privileged container
- * that may keep the devices it has.
+ * Returns the text of the new config.json, which the caller frees, or NULL with *why. «grant» is NULL for a
+ * plain container. «hide» is false for a privileged container that may keep its devices.
  */
 char *compose(const struct spec *s, const struct devmajors *majors, const struct edits *grant, bool hide, size_t *len,
     struct why *why);

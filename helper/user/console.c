@@ -1,6 +1,6 @@
 /*
- * See console.h.  With the caller's rights.  A task must not wait for this: every
- * wait here has an end, and ends with the runtime.
+ * See console.h. Runs with the caller's rights. A task must never wait for this: every wait here has a limit,
+ * and ends when the runtime ends.
  */
 #include "console.h"
 
@@ -21,17 +21,17 @@
 #include "../host/file.h"
 
 #define WAIT_MS 30000		/* for the runtime to make its terminal */
-#define HOLD_MS 10000		/* for the task's first process to take it */
-#define SEND_S 5		/* for the engine to take it */
-#define NAME_MAX_SENT 4096	/* of what is sent with it: the terminal's name */
+#define HOLD_MS 10000		/* for the task's first process to open the terminal */
+#define SEND_S 5		/* for the engine to receive the terminal */
+#define NAME_MAX_SENT 4096	/* bytes; the message with the terminal holds its name */
 
 #ifndef TIOCGPTPEER
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
-/* What the process in between works with. */
+/* The state of the process in between. */
 struct between {
-	int listener, engine, runtime;	/* the last: a pidfd of the runtime */
+	int listener, engine, runtime;	/* runtime: a pidfd */
 	char path[CONSOLE_PATH_MAX];
 	const char *line;
 };
@@ -62,7 +62,10 @@ connect_to(const char *path)
 	return -1;
 }
 
-/* Beside the engine's, where its engine lets nobody else in; for this user alone. */
+/*
+ * Listens on a socket beside the engine's, in a directory that the engine closes to others. Only this user
+ * may connect.
+ */
 static int
 listen_beside(const char *engine, char path[CONSOLE_PATH_MAX])
 {
@@ -87,7 +90,7 @@ listen_beside(const char *engine, char path[CONSOLE_PATH_MAX])
 	return -1;
 }
 
-/* The runtime's connection; -1: none came, or the runtime is gone. */
+/* Accepts the runtime's connection. -1 if none came, if the runtime is gone, or if another user connected. */
 static int
 accept_runtime(const struct between *b)
 {
@@ -105,9 +108,9 @@ accept_runtime(const struct between *b)
 	return -1;
 }
 
-/* Receives (*terminal is -1) or sends one message with one descriptor. */
+/* Sends one message with the descriptor *terminal, or receives one if *terminal is -1. */
 static ssize_t
-pass(int fd, char *data, size_t len, int *terminal)
+pass_terminal(int fd, char *data, size_t len, int *terminal)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(int))];
@@ -143,7 +146,10 @@ is_readable(int fd, int runtime, int ms)
 	return poll(p, 2, ms) > 0 && (p[0].revents & POLLIN) != 0;
 }
 
-/* To the terminal's other end, which may lie in a /dev/pts that can't be seen from here. */
+/*
+ * Writes to the terminal's other end by descriptor, because its /dev/pts may not be visible here. Returns
+ * that end, or -1.
+ */
 static int
 write_line(int terminal, const char *line)
 {
@@ -167,21 +173,22 @@ stand_between(const struct between *b)
 
 	from = accept_runtime(b);
 	(void)unlink(b->path);
-	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) || (n = pass(from, name, sizeof(name), &terminal)) <= 0)
+	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) ||
+	    (n = pass_terminal(from, name, sizeof(name), &terminal)) <= 0)
 		_exit(1);
 	other = write_line(terminal, b->line);
-	(void)pass(b->engine, name, (size_t)n, &terminal);
+	(void)pass_terminal(b->engine, name, (size_t)n, &terminal);
 	close(b->engine);
 	close(terminal);
-	/* who reads a terminal that nobody has open any more sees its end: so until the task has it open */
+	/* a reader of a terminal that nobody has open sees its end, so hold it until the task has opened it */
 	if (other != -1)
 		(void)poll(&runtime, 1, HOLD_MS);
 	_exit(0);
 }
 
-/* Nothing of ours, and nothing of the task's: someone may wait for the end of a pipe. */
+/* Closes all other descriptors, the task's own, too: someone may wait for the end of a pipe. */
 static void
-settle(struct between *b)
+keep_only_ours(struct between *b)
 {
 	int null = open("/dev/null", O_RDWR);
 	int keep[] = { b->listener, b->engine, b->runtime };
@@ -215,7 +222,7 @@ console_tell(const char *engine, const char *line, char path[CONSOLE_PATH_MAX])
 	}
 	memcpy(b.path, path, sizeof(b.path));
 	if ((pid = fork()) == 0) {
-		settle(&b);
+		keep_only_ours(&b);
 		stand_between(&b);
 	}
 	if (pid == -1)

@@ -1,7 +1,7 @@
 /*
- * A line for the user before a task's own output, where the task has a terminal:
- * the runtime makes that, and sends it to the engine over a socket (runc's
- * docs/terminals.md, «--console-socket»); what a process writes elsewhere is lost.
+ * Writes a line to a task's terminal before the task's own output. The runtime makes the terminal and sends
+ * it to the engine over a socket (docs/terminals.md of runc, «--console-socket»). A user does not see what is
+ * written anywhere else.
  */
 #ifndef GPUHELPER_USER_CONSOLE_H
 #define GPUHELPER_USER_CONSOLE_H
@@ -12,10 +12,10 @@
 #define CONSOLE_PATH_MAX sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
 /*
- * Leaves a process behind that stands between the runtime, which this process is
- * about to become, and the engine's socket: takes the terminal over a socket of
- * its own, whose path *path gets, writes the line to it, and hands it on.  False:
- * it can't, and the runtime should have the engine's socket.
+ * Starts a process that takes the terminal from the runtime over a socket of its own, writes the line to the
+ * terminal, and passes the terminal on to the engine's socket. *path gets the path of the new socket; the
+ * caller is to become the runtime with that socket as its --console-socket. Returns false if this is not
+ * possible: the runtime should then get the engine's socket.
  */
 bool console_tell(const char *engine, const char *line, char path[CONSOLE_PATH_MAX]);
 

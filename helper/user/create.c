@@ -1,6 +1,6 @@
 /*
- * See create.h.  With the caller's rights.  What it finds wrong with a container
- * it has the runtime delete: nothing of the task has run by then.
+ * See create.h. Runs with the caller's rights. Has the runtime delete a container that fails a check. After
+ * «create», no code of the task has run at that point.
  */
 #include "create.h"
 
@@ -22,9 +22,9 @@
 #include "places.h"
 #include "runtime.h"
 
-/* What the runtime took for root.path is what was looked at. */
+/* The container's root directory must be the one that was checked as root.path. */
 static int
-check_root(const struct creation *c, pid_t init, struct why *why)
+check_root_dir(const struct creation *c, pid_t init, struct why *why)
 {
 	struct stat st;
 	char name[40];
@@ -38,9 +38,9 @@ check_root(const struct creation *c, pid_t init, struct why *why)
 	return 0;
 }
 
-/* What the runtime took for the granted folders is what root looked at. */
+/* The granted folders in the container must be those that root looked at. */
 static int
-check_places(const struct creation *c, pid_t init, struct why *why)
+check_granted_folders(const struct creation *c, pid_t init, struct why *why)
 {
 	struct why found;
 
@@ -48,27 +48,27 @@ check_places(const struct creation *c, pid_t init, struct why *why)
 	    refuse(why, found.code, "container %s: %s", c->command->id, found.text);
 }
 
-/* What the helper can't see: with cgroup v2, which rules there are. */
+/* With cgroup v2, only the caller can see which device rules a container has; the helper can't. */
 static int
-check_rules(const struct creation *c, pid_t init, struct why *why)
+check_device_rules(const struct creation *c, pid_t init, struct why *why)
 {
 	autostrlist struct strlist own = { 0 };
 	size_t gate;
 
 	if (!cgroup_own(init, &own, &gate))
-		return refuse(why, WHY_IO, "container %s: which cgroups it is in can't be seen", c->command->id);
-	/* that it has one is the helper's to see */
+		return refuse(why, WHY_IO, "container %s: its cgroups can't be read", c->command->id);
+	/* that the container has a device cgroup is for the helper to check */
 	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
 }
 
 /*
- * The first process waits for its start with the capabilities that the task will have: runc and crun
- * have dropped the others by then, or were made to believe so.
+ * Checks the capabilities of the first process, which waits to be started. runc and crun have dropped all
+ * others by then, or were deceived.
  */
 static int
 check_powers(const struct creation *c, pid_t init, struct why *why)
 {
-	/* a program's name, which stands above, has its newlines escaped */
+	/* a program's name, which stands before these lines, has its newlines escaped */
 	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
 	const int root = file_root();
 	autofree char *text = NULL;
@@ -81,18 +81,18 @@ check_powers(const struct creation *c, pid_t init, struct why *why)
 		return refuse(why, WHY_IO, "/%s: %s", file, strerror(errno));
 	for (i = 0; sets[i] != NULL; i++) {
 		if ((at = strstr(text, sets[i])) == NULL)
-			return refuse(why, WHY_IO, "/%s: it says nothing of %.6s", file, sets[i] + 1);
+			return refuse(why, WHY_IO, "/%s: it has no line %.6s", file, sets[i] + 1);
 		if ((name = capability_strong_in(strtoull(at + strlen(sets[i]), NULL, 16))) != NULL)
-			return refuse(why, WHY_DENIED, "container %s: the runtime left it %s (%.6s), which config.json does not name, and "
+			return refuse(why, WHY_DENIED, "container %s: the runtime left it %s (%.6s), which config.json does not list, and "
 			    "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf)",
 			    c->command->id, name, sets[i] + 1);
 	}
 	return 0;
 }
 
-/* What is wrong with its first process is known before anyone can start it. After «run» its task may be gone. */
+/* Checks the first process before anyone can start it. After «run», its task may have ended already. */
 static int
-check_first(const struct creation *c, struct why *why)
+check_first_process(const struct creation *c, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
 	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
@@ -102,16 +102,18 @@ check_first(const struct creation *c, struct why *why)
 	if (!root && !places && !powers && !c->ruled)
 		return 0;
 	if (!container_find_init(getpid(), 0, &init, &own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told, so what the runtime made "
-		    "of it can't be seen", c->command->id);
-	return (root && check_root(c, init.pid, why) == -1) || (places && check_places(c, init.pid, why) == -1) ||
-	    (powers && check_powers(c, init.pid, why) == -1) || (c->ruled && check_rules(c, init.pid, why) == -1) ? -1 : 0;
+		return refuse(why, WHY_IO, "container %s: its first process can't be found, so the container can't be checked",
+		    c->command->id);
+	return (root && check_root_dir(c, init.pid, why) == -1) ||
+	    (places && check_granted_folders(c, init.pid, why) == -1) ||
+	    (powers && check_powers(c, init.pid, why) == -1) ||
+	    (c->ruled && check_device_rules(c, init.pid, why) == -1) ? -1 : 0;
 }
 
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	return check_first(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
+	return check_first_process(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
 }
 
 int
@@ -128,7 +130,7 @@ create_container(const struct creation *c, struct why *why)
 	}
 	if (status != 0 || check_created(c, why) == 0)
 		exit(status);
-	/* one that nobody follows would keep its GPU, or lose it to another while it uses it */
+	/* a container that no lease follows would keep its GPU, or use it while another one gets it */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
 	return -1;
 }

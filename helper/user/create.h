@@ -1,4 +1,4 @@
-/* The runtime makes a container and ends (create, run --detach); then what it made is looked at. */
+/* Has the runtime make a container and end (create, run --detach), then checks the container. */
 #ifndef GPUHELPER_USER_CREATE_H
 #define GPUHELPER_USER_CREATE_H
 
@@ -14,18 +14,17 @@ struct creation {
 	enum door_setting door;
 	const char *runtime;
 	char *const *argv;
-	bool leased;			/* it was granted something: the helper is shown it */
-	bool ruled;			/* its device rules are to hold */
-	bool weak;			/* it must have no capability that is strong (capability.h) */
-	const struct stat *root;	/* what its root directory has to be; NULL: nobody can have led root.path elsewhere */
+	bool leased;			/* something was granted: the helper has to see the container */
+	bool ruled;			/* the container's device rules must be enforced */
+	bool weak;			/* it must have no strong capability (capability.h) */
+	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
 	const struct granted_places *places;
 };
 
 /*
- * Runs the runtime as a child whose orphans become ours: the container's first
- * process is then our child.  Returns only in the child, as runtime_fork() does,
- * with 1, and with -1 and *why: then there is no container.  Otherwise this
- * process ends, with the runtime's status.
+ * Forks the runtime. This process adopts the runtime's orphans, so that the container's first process becomes
+ * its child. Returns 1 in the child, which is to become the runtime (runtime_fork()). In the parent, exits
+ * with the runtime's status, or returns -1 with *why: then there is no container.
  */
 int create_container(const struct creation *c, struct why *why);
 

@@ -1,7 +1,6 @@
 /*
- * See door.h.  With the caller's rights.  What is said to the helper may hold a
- * token, and what it answers goes into a container: so neither goes to, or comes
- * from, someone who put a socket of his own in its place.
+ * See door.h. Runs with the caller's rights. A request may hold a token, and the reply goes into a container.
+ * So neither must ever go to, or come from, a socket that another user put in the place of root's.
  */
 #include "door.h"
 
@@ -24,11 +23,11 @@
 #include "../pure/path.h"
 #include "namespace.h"
 
-#define CONNECT_S 2	/* seconds, where more wait for the socket than it holds */
+#define CONNECT_S 2	/* seconds, while the socket's queue is full */
 
-/* The socket's directory, every component from "/" down root's. */
+/* Opens the socket's directory. Only root may be able to change it or a directory above. -1 with *why. */
 static int
-open_dir(struct why *why)
+open_socket_dir(struct why *why)
 {
 	autofree char *dir = namespace_path(GPUHELPER_RUNDIR);
 	int fd;
@@ -51,14 +50,14 @@ check_socket(int dir, const char *name, struct why *why)
 	if (fd == -1 || fstat(fd, &st) == -1)
 		return refuse(why, WHY_IO, "%s: %s", DOOR_SOCKET_PATH, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return refuse(why, WHY_CONFIG, "%s is no socket: remove it", DOOR_SOCKET_PATH);
-	/* its mode is for who may ask, so it is not trust_check()'s business */
+		return refuse(why, WHY_CONFIG, "%s is not a socket: remove it", DOOR_SOCKET_PATH);
+	/* the socket's mode says who may ask, so trust_check() does not apply */
 	if (!trust_is_root(st.st_uid))
-		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: remove it", DOOR_SOCKET_PATH, st.st_uid);
+		return refuse(why, WHY_CONFIG, "%s belongs to uid %u, not to root: remove it", DOOR_SOCKET_PATH, st.st_uid);
 	return 0;
 }
 
-/* Who listens is who called listen(2): systemd, by its own uid. */
+/* The listener is the process that called listen(2): systemd, with root's uid. */
 static int
 check_listener(int fd, struct why *why)
 {
@@ -66,7 +65,7 @@ check_listener(int fd, struct why *why)
 	socklen_t size = sizeof(cred);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1 || !trust_is_root(cred.uid))
-		return refuse(why, WHY_CONFIG, "uid %u listens at %s, and not root", cred.uid, DOOR_SOCKET_PATH);
+		return refuse(why, WHY_CONFIG, "uid %u listens at %s, not root", cred.uid, DOOR_SOCKET_PATH);
 	return 0;
 }
 
@@ -77,7 +76,7 @@ connect_in(int fd, int dir, const char *name, struct why *why)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char link[FILE_LINK_MAX];
 
-	/* by the directory that was checked, whatever its path is by now */
+	/* through the directory that was checked, whatever its path leads to by now */
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", file_link(dir, link), name);
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
@@ -99,7 +98,7 @@ int
 door_connect(struct why *why)
 {
 	const char *name = path_last(DOOR_SOCKET_PATH);
-	autoclose int dir = open_dir(why);
+	autoclose int dir = open_socket_dir(why);
 	int fd;
 
 	if (dir == -1 || check_socket(dir, name, why) == -1)
@@ -126,7 +125,7 @@ door_check_setuid(struct why *why)
 	if (namespace_has_false_root())
 		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing in a user namespace without the host's root",
 		    DOOR_HELPER);
-	/* who is root starts it as root, bit or no bit */
+	/* root starts the helper as root, with or without the bit */
 	if (geteuid() == 0)
 		return 0;
 	if ((st.st_mode & S_ISUID) == 0)
@@ -143,5 +142,5 @@ door_check_setuid(struct why *why)
 int
 door_refuse_both(const struct why *by_setuid, const struct why *by_socket, struct why *why)
 {
-	return refuse(why, by_setuid->code, "gpuhelper can't be asked: %s; and %s", by_setuid->text, by_socket->text);
+	return refuse(why, by_setuid->code, "gpuhelper can't be reached: %s; and %s", by_setuid->text, by_socket->text);
 }

@@ -1,4 +1,4 @@
-/* The two ways to the helper: systemd's socket, and the program's own setuid bit. */
+/* The two ways to reach the helper: systemd's socket, and the program's setuid bit. */
 #ifndef GPUHELPER_USER_DOOR_H
 #define GPUHELPER_USER_DOOR_H
 
@@ -8,16 +8,15 @@
 #define DOOR_HELPER GPUHELPER_LIBEXEC "/gpuhelper"
 
 /*
- * A connection to the socket, if it lies in a directory that only root can have
- * made it in, is root's, and root listens.  -1: *why says what is the matter
- * with it; WHY_ABSENT if it is not there at all.
+ * Connects to the socket. It must be root's, in a directory where only root can have made it, and root must
+ * listen. Returns the connection, or -1 with *why; WHY_ABSENT if there is no socket.
  */
 int door_connect(struct why *why);
 
-/* 0 if the setuid helper may work when this process starts it; -1 with what keeps it from that. */
+/* Returns 0 if the setuid helper can work when this process starts it, or -1 with the reason that it can't. */
 int door_check_setuid(struct why *why);
 
-/* Neither is any good: one line of both reasons. */
+/* Neither way works: makes one line of both reasons. Returns -1. */
 int door_refuse_both(const struct why *by_setuid, const struct why *by_socket, struct why *why);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * See ending.h.  With the caller's rights; must signal no process that is not, by then still, the one that was seen in
- * the container.
+ * See ending.h. Runs with the caller's rights. Must signal no process but the very one that was seen in the
+ * container.
  */
 #include "ending.h"
 
@@ -17,12 +17,12 @@
 #include "../host/file.h"
 #include "../host/process.h"
 
-#define END_MS 2000		/* for processes to end that were killed */
+#define END_MS 2000		/* for killed processes to end */
 #define END_NAP_MS 5
 #define DIRS_MAX 256
 
 static bool
-is_in(const struct strlist *cgroups, pid_t pid)
+is_in_cgroups(const struct strlist *cgroups, pid_t pid)
 {
 	unsigned dirs = DIRS_MAX;
 	struct pids all;
@@ -36,17 +36,17 @@ is_in(const struct strlist *cgroups, pid_t pid)
 	return in;
 }
 
-/* By a descriptor: while that is open the number means no other process than the one that was seen. */
+/* Kills by descriptor: while a pidfd is open, its number can't refer to another process than the one seen. */
 static void
 kill_one(const struct strlist *cgroups, pid_t pid)
 {
 	autoclose int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd != -1 && is_in(cgroups, pid))
+	if (fd != -1 && is_in_cgroups(cgroups, pid))
 		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
 }
 
-/* How many were there. */
+/* Kills all but «first», and counts them in *n. -1 if the processes can't be seen. */
 static int
 kill_others(const struct strlist *cgroups, pid_t first, size_t *n)
 {
@@ -75,7 +75,7 @@ end_others(const char *id, const struct strlist *cgroups, struct process_id firs
 		if (!process_id_lives(first))
 			return 0;
 		if (kill_others(cgroups, first.pid, &n) == -1)
-			return refuse(why, WHY_IO, "container %s: who is in its cgroups can't be seen", id);
+			return refuse(why, WHY_IO, "container %s: the processes in its cgroups can't be seen", id);
 		if (n == 0)
 			return 0;
 		if (clock_ms() > deadline)

@@ -1,4 +1,4 @@
-/* See exactkeys.h.  Only the keys that we read, or take out, have to be found by their one spelling. */
+/* See exactkeys.h. Only keys that this program reads or removes need an exact spelling. */
 #include "exactkeys.h"
 
 #include <stdlib.h>

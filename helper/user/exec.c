@@ -1,6 +1,6 @@
 /*
- * See exec.h.  With the caller's rights.  A process.json is a secret while it
- * holds a token: the new one is in memory only, the old one is left as it is.
+ * See exec.h. Runs with the caller's rights. A process.json that holds a token is a secret: the new one must
+ * only be in memory, and the old one must stay as it is.
  */
 #include "exec.h"
 
@@ -27,15 +27,15 @@
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
 
-/* What root wrote down at the grant (exec_record_write() of root/execrecord.c). */
+/* The exec record that root wrote at the grant (exec_record_write() in root/execrecord.c). */
 struct record {
 	struct strlist env;
 	uint32_t gid[64];
 	size_t gids;
-	char *label;		/* SELinux; NULL: none */
-	char *line;		/* what to tell the user; NULL: nothing */
+	char *label;		/* SELinux label, or NULL */
+	char *line;		/* a line for the user, or NULL */
 	bool found;		/* the container was granted something: the audit log tells of the exec */
-	bool asks;		/* the container's lease is to know of the task, which can't begin without */
+	bool asks;		/* the helper must be told of each exec, which can't begin otherwise */
 };
 
 static int
@@ -66,7 +66,7 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	return 0;
 }
 
-/* A container without a record was granted nothing. */
+/* Reads the record. A container without one was granted nothing. */
 static int
 load_record(const struct command *c, struct record *r, struct why *why)
 {
@@ -89,7 +89,10 @@ load_record(const struct command *c, struct record *r, struct why *why)
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
 }
 
-/* The new process.json; NULL with *why.  *strong is left alone unless it has capabilities that are. */
+/*
+ * Returns the new process.json, which the caller frees, or NULL with *why. Sets *strong if the process has
+ * strong capabilities.
+ */
 static char *
 compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, bool *strong, struct why *why)
 {
@@ -115,7 +118,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 		autofree char *entry = doc_string(&d, n);
 
 		if (entry == NULL) {
-			refuse(why, WHY_DATA, "process.json: env holds what is no string");
+			refuse(why, WHY_DATA, "process.json: env has an entry that is not a string");
 			return NULL;
 		}
 	}
@@ -128,7 +131,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 	return new;
 }
 
-/* Replaces the file that --process names; *path is left empty where it may stay. */
+/* Replaces the file that --process names. *path gets the path of the new file, or "" if the file may stay. */
 static int
 replace_process(const char *file, const struct record *r, char path[FILE_LINK_MAX], bool *strong, struct why *why)
 {
@@ -139,7 +142,7 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 	int ret = 0;
 
 	path[0] = '\0';
-	/* what can't be read the runtime will complain about in its own words */
+	/* leave it to the runtime to complain of a file that can't be read */
 	if (fd == -1 || fstat(fd, &st) == -1 || S_ISDIR(st.st_mode))
 		return 0;
 	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
@@ -153,14 +156,14 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 	return ret;
 }
 
-/* What becomes of the words: paths[i] of a new process.json for the i-th, "" where it stays. */
+/* The changes to the options: paths[i] is the new process.json of the i-th, or "" if that one stays. */
 struct plan {
 	char (*paths)[FILE_LINK_MAX];
 	bool has_process;
-	bool strong;		/* the new process is to have capabilities that are (capability.h) */
+	bool strong;		/* the new process is to have strong capabilities (capability.h) */
 };
 
-/* Everything about the process that its options say, before anything is done for it. */
+/* Reads everything that the options say of the process, before anything is done for it. */
 static int
 make_plan(const struct command *c, const struct record *r, struct plan *p, struct why *why)
 {
@@ -201,11 +204,11 @@ add_word(struct words *w, const char *s)
 }
 
 /*
- * --env and --additional-gids for what the grant gave, where no process.json
- * carries it.  «env_option» in the form already used: runc takes only one.
+ * Adds what was granted as --env and --additional-gids, for a command line without --process. «env_option» is
+ * the form of --env in use: runc accepts only one.
  */
 static void
-add_record(struct words *w, const struct record *r, const char *env_option, const char *runtime)
+add_granted_options(struct words *w, const struct record *r, const char *env_option, const char *runtime)
 {
 	autofree char *real = realpath(runtime, NULL);
 	char number[16];
@@ -215,7 +218,7 @@ add_record(struct words *w, const struct record *r, const char *env_option, cons
 		add_word(w, env_option);
 		add_word(w, r->env.v[i]);
 	}
-	/* crun's exec has no such option: there the groups of create stay out of reach */
+	/* crun's exec has no such option, so its processes do without the granted groups */
 	if (real != NULL && strcmp(strrchr(real, '/') + 1, "crun") == 0)
 		return;
 	for (i = 0; i < r->gids; i++) {
@@ -225,7 +228,7 @@ add_record(struct words *w, const struct record *r, const char *env_option, cons
 	}
 }
 
-/* The form of --env that is used, where one is. */
+/* The form of --env in use: «-e» if there is one, otherwise «--env». */
 static const char *
 env_form(char *const *argv, const struct command *c)
 {
@@ -238,7 +241,9 @@ env_form(char *const *argv, const struct command *c)
 	return "--env";
 }
 
-/* crun takes several letters in one word («-dp FILE»): those before the last are options of their own. */
+/*
+ * crun accepts several letters in one word («-dp FILE»). Keeps those before the last as options of their own.
+ */
 static void
 keep_letters(struct words *to, const char *word, char last)
 {
@@ -253,7 +258,7 @@ keep_letters(struct words *to, const char *word, char last)
 	add_word(to, letters);
 }
 
-/* The new value of an option; "" to leave it out, NULL to leave it as it is. */
+/* The new value of an option: "" removes the option, NULL keeps its value. */
 static const char *
 new_value(const struct word *w, const char *path, const struct record *r, const char *console)
 {
@@ -271,7 +276,10 @@ new_value(const struct word *w, const char *path, const struct record *r, const 
 	}
 }
 
-/* The words of argv from «at» on that one word of the table is: all of them, where it has several letters. */
+/*
+ * Copies the words of one option with its new value. Letters that share a word are copied with it. Returns
+ * the index of the last word of argv that was used.
+ */
 static int
 rewrite_word(char *const *argv, const struct word *w, const char *value, struct words *to)
 {
@@ -292,7 +300,10 @@ rewrite_word(char *const *argv, const struct word *w, const char *value, struct 
 	return w->value_at;
 }
 
-/* Where options may still be added: before the container's id, and before a «--» that ends them. */
+/*
+ * The index where options may still be added: before the container id, and before a «--» that ends the
+ * options.
+ */
 static int
 options_end(char *const *argv, const struct command *c)
 {
@@ -309,8 +320,8 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 
 	for (i = 0; i < argc; i++) {
 		if (i == end && !p->has_process)
-			add_record(to, r, env_form(argv, c), runtime);
-		/* of several letters in one word the last has the value */
+			add_granted_options(to, r, env_form(argv, c), runtime);
+		/* of several letters in one word, the last one has the value */
 		while (k < c->line.words && (c->line.word[k].at < i || (k + 1 < c->line.words && c->line.word[k].at == i &&
 		    c->line.word[k + 1].at == i)))
 			k++;
@@ -321,9 +332,9 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 	}
 }
 
-/* Before the task's own output; where that can't be it begins without. */
+/* Writes the line before the task's own output. If that is not possible, the task begins without it. */
 static void
-tell(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
+tell_user(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
 {
 	const struct word *w;
 	int from = 0;
@@ -337,9 +348,12 @@ tell(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
 		console[0] = '\0';
 }
 
-/* A process that could undo the container's device rules: where «deny» is, only in a user namespace of its own. */
+/*
+ * Refuses a process that could undo the container's device rules, unless the container has a user namespace
+ * of its own. Called where privileged = "deny".
+ */
 static int
-check_power(char *const *argv, const struct command *c, const char *runtime, struct why *why)
+check_strong_exec(char *const *argv, const struct command *c, const char *runtime, struct why *why)
 {
 	pid_t init = c->id != NULL ? runtime_first_process(runtime, argv, c->verb_at, c->id) : 0;
 	struct stat ours, theirs;
@@ -349,7 +363,7 @@ check_power(char *const *argv, const struct command *c, const char *runtime, str
 	if (init != 0 && stat("/proc/self/ns/user", &ours) == 0 && stat(name, &theirs) == 0 && ours.st_ino != theirs.st_ino &&
 	    (namespace_has_false_root() || geteuid() != 0 || !namespace_has_our_root(init)))
 		return 0;
-	return refuse(why, WHY_DENIED, "exec in container %s with capabilities like CAP_SYS_ADMIN, and not in a user "
+	return refuse(why, WHY_DENIED, "exec in container %s with capabilities like CAP_SYS_ADMIN, and without a user "
 	    "namespace of its own: that is a privileged container, which this host does not allow (privileged = \"deny\" in "
 	    "gpuhelper.conf)", c->id != NULL ? c->id : "");
 }
@@ -363,9 +377,9 @@ record_free(struct record *r)
 }
 
 /*
- * The helper hears of the process, once all that could refuse it has been looked at.  Where the lease need not know of
- * it, the GPU is the container's whatever the helper says, and a helper that can't be had stops nobody: health checks
- * are execs, too.
+ * Tells the helper of the process, after everything that could refuse it. If the lease need not know of the process,
+ * the GPU is the container's whatever the helper says, and a helper that is missing stops nobody: health checks are
+ * execs, too.
  */
 static int
 tell_helper(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
@@ -386,8 +400,9 @@ tell_helper(const struct command *c, const struct record *r, enum door_setting d
 	return 0;
 }
 
+/* Tells the helper, then makes the new command line. */
 static char **
-begin(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+begin_exec(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
     const char *runtime, enum door_setting door, struct why *why)
 {
 	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
@@ -395,7 +410,7 @@ begin(int argc, char *const *argv, const struct command *c, const struct plan *p
 
 	if (tell_helper(c, r, door, line, why) == -1)
 		return NULL;
-	tell(c, line, console);
+	tell_user(c, line, console);
 	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
 	if (w.v != NULL)
 		rewrite(argc, argv, c, p, r, runtime, console, &w);
@@ -416,8 +431,8 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	char **words = NULL;
 
 	if (load_record(c, &r, why) == 0 && make_plan(c, &r, &p, why) == 0 &&
-	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_power(argv, c, runtime, why) == 0))
-		words = begin(argc, argv, c, &p, &r, runtime, settings->door, why);
+	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_strong_exec(argv, c, runtime, why) == 0))
+		words = begin_exec(argc, argv, c, &p, &r, runtime, settings->door, why);
 	else
 		lease_refused(c, settings->door, why);
 	record_free(&r);

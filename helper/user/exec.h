@@ -1,4 +1,4 @@
-/* exec: the token stays out, what the grant gave at create is given again, and the user is told of it. */
+/* Handles exec: keeps the token out, applies the grant of create again, and tells the user of the GPU. */
 #ifndef GPUHELPER_USER_EXEC_H
 #define GPUHELPER_USER_EXEC_H
 
@@ -6,13 +6,12 @@
 #include "argv.h"
 
 /*
- * Engines start every process by «exec --process FILE» with an environment of
- * their own, which never saw what create changed.  Returns the argv to run
- * instead, made of argv's own words and new ones: --process with a memfd in
- * place of FILE, --env without the token, --process-label with the lease's, --console-socket
- * as console.h says.  It lives until the process becomes the runtime, which has to follow at once: by then
- * the container's lease knows of it.  NULL with *why, also for capabilities that
- * privileged = "deny" keeps from a container without a user namespace.
+ * Engines start every process by «exec --process FILE» with an environment of their own, without what create
+ * changed. Returns the argv to run instead, made of words of argv and new ones: --process with a memfd in
+ * place of FILE, --env without the token, --process-label with the lease's label, --console-socket as
+ * console.h says. It is valid until this process becomes the runtime, which must follow at once, because the
+ * container's lease counts on the exec by then. Returns NULL with *why, also for capabilities that privileged
+ * = "deny" keeps from a container without a user namespace.
  */
 char **exec_prepare(int argc, char *const *argv, const struct command *c, const char *runtime,
     const struct settings *settings, struct why *why);

@@ -1,8 +1,8 @@
 /*
- * See exposure.h.  By user ids alone, without any capability, the host's root sets
- * /proc/sys/kernel/core_pattern (which names a program that the kernel runs), writes to PCI devices by /proc/bus and
- * sysfs, and moves processes between cgroups.  What maskedPaths hide besides
- * needs a capability that makes a container privileged anyway (capability.h).
+ * See exposure.h. The host's root needs no capability to set /proc/sys/kernel/core_pattern (the name of a
+ * program that the kernel runs), to write to PCI devices through /proc/bus and sysfs, or to move processes
+ * between cgroups: the user id is enough. The other files that maskedPaths usually hides need a capability,
+ * which makes a container privileged anyway (capability.h).
  */
 #include "exposure.h"
 
@@ -19,7 +19,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 
-/* File systems in which the kernel itself is set, by mount's names for them and statfs(2)'s numbers. */
+/* File systems that change the kernel itself, by the names of mount(8) and the numbers of statfs(2). */
 static const struct kernel_fs {
 	const char *type;
 	uint32_t magic;
@@ -29,19 +29,19 @@ static const struct kernel_fs {
 	{ "bpf", 0xcafe4a11 }, { "binfmt_misc", 0x42494e4d }, { "efivarfs", 0xde5e81e4 }, { "selinuxfs", 0xf97cff8c },
 	{ "smackfs", 0x43415d53 }, { "pstore", 0x6165676c }, { "resctrl", 0x7655821 }, { "rpc_pipefs", 0x67596969 },
 	{ "nfsd", 0x6e667364 }, { "fusectl", 0x65735543 }, { "xenfs", 0xabba1974 },
-	{ "devtmpfs", 0 },	/* statfs(2) calls it a tmpfs */
+	{ "devtmpfs", 0 },	/* statfs(2) reports a tmpfs */
 };
 #define COUNT (sizeof(kernel_fs) / sizeof(kernel_fs[0]))
 
-/* What engines mount besides by a type's name; any other may be a disk, or a way into the kernel. */
+/* Other types that engines mount. Any further one may be a disk, or a way into the kernel. */
 static const char *const harmless[] = { "tmpfs", "ramfs", "mqueue", "devpts", "overlay", NULL };
 
 struct looking {
 	const struct spec *s;
 	bool cgroup_namespace;
 	const struct spec_mount *mount;
-	const char *source;		/* resolved, while the mounts beneath are looked at */
-	const char *root;		/* root.path, resolved; NULL: it can't be */
+	const char *source;		/* absolute, without links, while the mounts beneath are looked at */
+	const char *root;		/* root.path, absolute and without links; NULL if it can't be resolved */
 	bool failed;			/* a list of paths could not be read */
 	char *what;
 	size_t size;
@@ -59,7 +59,7 @@ found(struct looking *l, const char *fmt, ...)
 }
 
 static const struct kernel_fs *
-by_type(const char *type)
+kernel_fs_by_type(const char *type)
 {
 	size_t i;
 
@@ -70,8 +70,8 @@ by_type(const char *type)
 }
 
 /*
- * Runtimes go by the last word of such a pair, and not all by the same: one that says «write» is believed.
- * «rro» is for bind mounts: runc takes no notice of it at others.
+ * Runtimes use the last of two contrary options, and each a different one of them, so an option that says
+ * «write» counts. «rro» is for bind mounts: runc ignores it elsewhere.
  */
 static bool
 is_readonly(const struct spec_mount *m)
@@ -81,8 +81,8 @@ is_readonly(const struct spec_mount *m)
 }
 
 /*
- * Is this path, or the whole of the mount that it is in, read-only or masked in the container?  A runtime follows
- * links, so «/l/../proc» is anywhere: only clean paths count.
+ * True if the list has this path or the whole mount with it, so that it is read-only or masked in the
+ * container. Only clean paths count: a runtime follows links, so «/l/../proc» may be anywhere.
  */
 static bool
 is_listed(struct looking *l, const char *key, const char *mount, const char *path)
@@ -103,9 +103,12 @@ is_listed(struct looking *l, const char *key, const char *mount, const char *pat
 	return false;
 }
 
-/* The lists hold for a /proc right beneath the root: on the way to another, a link or a later mount may lie. */
+/*
+ * The lists are reliable for a /proc directly beneath the root only: on the way to another, there may be a
+ * link or a later mount.
+ */
 static int
-look_at_proc(struct looking *l, const char *target)
+find_in_proc(struct looking *l, const char *target)
 {
 	static const char *const settings[] = { "sys", "sysrq-trigger", "bus", NULL };
 	bool plain = strcmp(target, l->mount->target) == 0 && strrchr(target, '/') == target;
@@ -124,9 +127,9 @@ look_at_proc(struct looking *l, const char *target)
 	return 0;
 }
 
-/* A file system that the runtime mounts by its name. */
+/* Checks a file system that the runtime mounts by its type. */
 static int
-look_at_type(struct looking *l, const char *target)
+find_in_type(struct looking *l, const char *target)
 {
 	const char *type = l->mount->type != NULL ? l->mount->type : "";
 	size_t i;
@@ -134,12 +137,12 @@ look_at_type(struct looking *l, const char *target)
 	for (i = 0; harmless[i] != NULL; i++)
 		if (strcmp(type, harmless[i]) == 0)
 			return 0;
-	if (by_type(type) == NULL)
+	if (kernel_fs_by_type(type) == NULL)
 		return found(l, "mounts a file system of the type «%.40s» at %.120s: leave that mount out", type, target);
 	if (is_readonly(l->mount))
 		return 0;
 	if (strcmp(type, "proc") == 0)
-		return look_at_proc(l, target);
+		return find_in_proc(l, target);
 	if (!text_starts(type, "cgroup"))
 		return found(l, "may write in %.120s (%s): mount it read-only", target, type);
 	return l->cgroup_namespace ? 0 : found(l, "may write in %.120s (%s): mount it read-only, or give it a cgroup "
@@ -147,11 +150,11 @@ look_at_type(struct looking *l, const char *target)
 }
 
 /*
- * A file of proc has a process's memory and environment, be it read-only.  One node of a devtmpfs is a matter of
- * device rules.
+ * Files of proc show a process's memory and environment even if read-only. A single node of a devtmpfs is up
+ * to the device rules.
  */
 static int
-look_at_host_fs(struct looking *l, const char *target, const char *type, bool is_directory)
+find_in_host_fs(struct looking *l, const char *target, const char *type, bool is_directory)
 {
 	if (strcmp(type, "proc") == 0)
 		return found(l, "has the host's proc at %.120s: leave that mount out", target);
@@ -160,7 +163,7 @@ look_at_host_fs(struct looking *l, const char *target, const char *type, bool is
 	return found(l, "may write in %.120s (%s): mount it read-only", target, type);
 }
 
-/* Of a mount that is looked for by its id. */
+/* For finding a mount by its id. */
 struct mount_kind {
 	uint64_t id;
 	const struct kernel_fs *fs;
@@ -173,13 +176,13 @@ is_that_mount(void *ctx, struct mount *m)
 
 	if (m->id != k->id)
 		return false;
-	k->fs = by_type(mount_type(m));
+	k->fs = kernel_fs_by_type(mount_type(m));
 	return true;
 }
 
-/* What the descriptor is in, if it is one of these. */
+/* The kernel file system that the descriptor is in, or NULL. */
 static const struct kernel_fs *
-by_file(int fd, const struct statfs *fs)
+kernel_fs_of_file(int fd, const struct statfs *fs)
 {
 	struct mount_kind kind = { 0 };
 	size_t i;
@@ -192,7 +195,7 @@ by_file(int fd, const struct statfs *fs)
 	return kind.fs;
 }
 
-/* A mount that a recursive bind brings along: only «rro» makes such ones read-only. */
+/* Finds a mount that a recursive bind includes. Only «rro» makes those read-only. */
 static bool
 is_brought(void *ctx, struct mount *m)
 {
@@ -200,7 +203,7 @@ is_brought(void *ctx, struct mount *m)
 	const struct kernel_fs *fs;
 	bool kept = strlist_has(&l->mount->options, "rro") && is_readonly(l->mount);
 
-	if (!path_is_beneath(m->point, l->source) || (fs = by_type(mount_type(m))) == NULL ||
+	if (!path_is_beneath(m->point, l->source) || (fs = kernel_fs_by_type(mount_type(m))) == NULL ||
 	    (strcmp(fs->type, "proc") != 0 && (kept || !m->writable)))
 		return false;
 	return found(l, "has the host's %s with the mount of %.60s at %.60s, by %.60s: leave that mount out, or its «rbind»",
@@ -208,7 +211,7 @@ is_brought(void *ctx, struct mount *m)
 }
 
 static int
-look_at_bind(struct looking *l, const char *target)
+find_in_bind(struct looking *l, const char *target)
 {
 	char source[PATH_MAX], real[PATH_MAX];
 	autoclose int fd = l->mount->source != NULL && spec_host_path(l->s, l->mount->source, source) ?
@@ -217,17 +220,20 @@ look_at_bind(struct looking *l, const char *target)
 	struct statfs fs;
 	struct stat st;
 
-	/* what is not there is refused elsewhere (sources.h) */
+	/* sources.h refuses a source that does not exist */
 	if (fd == -1 || fstatfs(fd, &fs) == -1 || fstat(fd, &st) == -1)
 		return 0;
-	if ((kind = by_file(fd, &fs)) != NULL && look_at_host_fs(l, target, kind->type, S_ISDIR(st.st_mode)) == 1)
+	if ((kind = kernel_fs_of_file(fd, &fs)) != NULL && find_in_host_fs(l, target, kind->type, S_ISDIR(st.st_mode)) == 1)
 		return 1;
 	if (!strlist_has(&l->mount->options, "rbind") || realpath(source, real) == NULL)
 		return 0;
 	l->source = real;
 	if (mounts_own(is_brought, l) == 1)
 		return 1;
-	/* the container's new /proc lies beneath root.path by then, and what linux.readonlyPaths lists not yet */
+	/*
+	 * beneath root.path, by then, is the container's new /proc, and linux.readonlyPaths does not apply
+	 * yet
+	 */
 	return l->root != NULL && path_at_or_beneath(l->root, real) ? found(l, "has its own root.path with the mount of %.60s "
 	    "at %.60s: leave that mount out, or its «rbind»", real, target) : 0;
 }
@@ -250,7 +256,7 @@ exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t si
 		else if (strlist_has(&l.mount->options, "remount") && !is_readonly(l.mount))
 			ret = found(&l, "may have what is mounted at %.120s changed by «remount»: leave that mount out", target);
 		else
-			ret = l.mount->bind ? look_at_bind(&l, target) : look_at_type(&l, target);
+			ret = l.mount->bind ? find_in_bind(&l, target) : find_in_type(&l, target);
 	}
 	if (ret != -1 && l.failed)
 		return refuse(why, WHY_DATA, "config.json: linux.readonlyPaths and linux.maskedPaths can't be read: a NUL in a "

@@ -1,13 +1,14 @@
-/* What a container's mounts let it write of the host's kernel: its settings, its devices, its cgroups. */
+/* Finds parts of the host's kernel that a container's mounts let it write: settings, devices, cgroups. */
 #ifndef GPUHELPER_USER_EXPOSURE_H
 #define GPUHELPER_USER_EXPOSURE_H
 
 #include "spec.h"
 
 /*
- * For a container whose root is the host's: 1 with what it may do, and what to do about
- * that, as a piece of a line; 0 if nothing; -1 with *why (no memory).  A file system of cgroups may be
- * mounted to write in where the container has a cgroup namespace of its own.  Looks at the sources of bind mounts.
+ * For a container whose root is the host's root. Returns 1 and writes to *what (at most «size» bytes) what
+ * the container may do and how to change that, as a part of a line. Returns 0 if it finds nothing, or -1 with
+ * *why. A container with a cgroup namespace of its own may have a cgroup file system that it can write. Looks
+ * at the sources of bind mounts.
  */
 int exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why);
 

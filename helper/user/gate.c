@@ -1,4 +1,7 @@
-/* See gate.h.  Each of the two can be done twice: the second time changes nothing. */
+/*
+ * See gate.h. Both changes may be repeated: the second time changes nothing. Must leave programs of others
+ * alone.
+ */
 #include "gate.h"
 
 #include <errno.h>
@@ -15,7 +18,7 @@
 #include "../host/file.h"
 
 #define NODES_MAX 256
-#define PROGRAMS_MAX 64		/* that the kernel lets a cgroup have */
+#define PROGRAMS_MAX 64		/* the kernel's limit for a cgroup */
 #define PROGRAM_NAME "gpuhelper_shut"
 
 static int
@@ -27,7 +30,7 @@ open_cgroup(const char *cgroup, struct why *why)
 	return fd != -1 ? fd : refuse(why, WHY_IO, "/sys/fs/cgroup/%s: %s", cgroup, strerror(errno));
 }
 
-/* Version 1. */
+/* cgroup v1 */
 
 static int
 write_rules(int file, const char *name, const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
@@ -44,7 +47,7 @@ write_rules(int file, const char *name, const char *cgroup, const struct devnum 
 	return 0;
 }
 
-/* Version 2. */
+/* cgroup v2 */
 
 static int
 bpf(enum bpf_cmd cmd, union bpf_attr *attr)
@@ -58,9 +61,9 @@ refuse_bpf(const char *what, const char *cgroup, struct why *why)
 	return refuse(why, WHY_IO, "/sys/fs/cgroup/%s: %s: %s", cgroup, what, strerror(errno));
 }
 
-/* «return type != char or (major, minor) is none of these», as struct bpf_cgroup_dev_ctx has them. */
+/* Loads the program «return type != char || (major, minor) is none of these», on struct bpf_cgroup_dev_ctx. */
 static int
-load(const struct devnum *node, size_t nodes)
+load_program(const struct devnum *node, size_t nodes)
 {
 	struct bpf_insn code[8 + 2 * NODES_MAX], *p = code;
 	union bpf_attr attr;
@@ -75,7 +78,7 @@ load(const struct devnum *node, size_t nodes)
 	*p++ = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 2, .off = (int16_t)(2 * nodes),
 		.imm = BPF_DEVCG_DEV_CHAR };
 	for (i = 0; i < nodes; i++) {
-		/* not this major: to the next node; this minor: to the end, with 0 */
+		/* another major: go to the next node; this minor: go to the end, and return 0 */
 		*p++ = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 3, .off = 1,
 			.imm = (int32_t)node[i].major };
 		*p++ = (struct bpf_insn){ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = 4,
@@ -93,7 +96,7 @@ load(const struct devnum *node, size_t nodes)
 	return bpf(BPF_PROG_LOAD, &attr);
 }
 
-/* A program by its id, if it is one of ours; -1: it is not, or is gone. */
+/* Opens the program with this id. -1 if it is not gpuhelper's, or is gone. */
 static int
 open_ours(uint32_t id)
 {
@@ -117,7 +120,7 @@ open_ours(uint32_t id)
 }
 
 static int
-query(int dir, uint32_t ids[PROGRAMS_MAX], uint32_t *n)
+query_programs(int dir, uint32_t ids[PROGRAMS_MAX], uint32_t *n)
 {
 	union bpf_attr attr;
 
@@ -138,7 +141,7 @@ has_ours(int dir)
 	uint32_t id[PROGRAMS_MAX], n, i;
 	int fd;
 
-	if (query(dir, id, &n) == -1)
+	if (query_programs(dir, id, &n) == -1)
 		return false;
 	for (i = 0; i < n; i++)
 		if ((fd = open_ours(id[i])) != -1) {
@@ -149,7 +152,7 @@ has_ours(int dir)
 }
 
 static int
-attach(int dir, const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
+attach_ours(int dir, const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
 {
 	autoclose int program = -1;
 	union bpf_attr attr;
@@ -158,7 +161,7 @@ attach(int dir, const char *cgroup, const struct devnum *node, size_t nodes, str
 		return 0;
 	if (nodes > NODES_MAX)
 		return refuse(why, WHY_BUG, "more than %d nodes of one container", NODES_MAX);
-	if ((program = load(node, nodes)) == -1)
+	if ((program = load_program(node, nodes)) == -1)
 		return refuse_bpf("BPF_PROG_LOAD", cgroup, why);
 	memset(&attr, 0, sizeof(attr));
 	attr.target_fd = (uint32_t)dir;
@@ -169,12 +172,12 @@ attach(int dir, const char *cgroup, const struct devnum *node, size_t nodes, str
 }
 
 static int
-detach(int dir, const char *cgroup, struct why *why)
+detach_ours(int dir, const char *cgroup, struct why *why)
 {
 	uint32_t id[PROGRAMS_MAX], n, i;
 	union bpf_attr attr;
 
-	if (query(dir, id, &n) == -1)
+	if (query_programs(dir, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	for (i = 0; i < n; i++) {
 		autoclose int program = open_ours(id[i]);
@@ -192,7 +195,7 @@ detach(int dir, const char *cgroup, struct why *why)
 }
 
 static bool
-is_v2(int dir)
+is_cgroup2(int dir)
 {
 	struct statfs fs;
 
@@ -200,15 +203,15 @@ is_v2(int dir)
 }
 
 static int
-change(bool shut, const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
+change_gate(bool shut, const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
 {
 	const char *name = shut ? "devices.deny" : "devices.allow";
 	autoclose int dir = open_cgroup(cgroup, why), file = -1;
 
 	if (dir == -1)
 		return -1;
-	if (is_v2(dir))
-		return shut ? attach(dir, cgroup, node, nodes, why) : detach(dir, cgroup, why);
+	if (is_cgroup2(dir))
+		return shut ? attach_ours(dir, cgroup, node, nodes, why) : detach_ours(dir, cgroup, why);
 	if ((file = file_open_beneath(dir, name, O_WRONLY)) == -1)
 		return refuse(why, WHY_IO, "/sys/fs/cgroup/%s/%s: %s", cgroup, name, strerror(errno));
 	return write_rules(file, name, cgroup, node, nodes, why);
@@ -217,13 +220,13 @@ change(bool shut, const char *cgroup, const struct devnum *node, size_t nodes, s
 int
 gate_shut(const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
 {
-	return change(true, cgroup, node, nodes, why);
+	return change_gate(true, cgroup, node, nodes, why);
 }
 
 int
 gate_open(const char *cgroup, const struct devnum *node, size_t nodes, struct why *why)
 {
-	return change(false, cgroup, node, nodes, why);
+	return change_gate(false, cgroup, node, nodes, why);
 }
 
 int
@@ -234,10 +237,10 @@ gate_is_ruled(const char *cgroup, struct why *why)
 
 	if (dir == -1)
 		return -1;
-	if (!is_v2(dir))
+	if (!is_cgroup2(dir))
 		return 0;
-	if (query(dir, id, &n) == -1)
+	if (query_programs(dir, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
-	return n > 0 ? 0 : refuse(why, WHY_DENIED, "/sys/fs/cgroup/%s has no device rules: who is in there could open every "
+	return n > 0 ? 0 : refuse(why, WHY_DENIED, "/sys/fs/cgroup/%s has no device rules: its processes could open every "
 	    "GPU", cgroup);
 }

@@ -1,4 +1,7 @@
-/* See lease.h.  With the caller's rights: the helper believes what it sees, not what it is told here. */
+/*
+ * See lease.h. Runs with the caller's rights. The helper believes only what it sees, and nothing that is said
+ * here.
+ */
 #include "lease.h"
 
 #include <string.h>
@@ -8,13 +11,13 @@
 #include "chores.h"
 #include "report.h"
 
-#define CROWD_MS 10000		/* how long to ask again where others keep the helper busy */
+#define CROWD_MS 10000		/* to ask again while others keep the helper busy */
 #define CROWD_NAP_MS 50
-#define POLL_MS 250		/* between two askings while all GPUs are taken */
-#define POLL_MS_MAX 1000	/* who is silent for 2 s has lost its place in the queue */
+#define POLL_MS 250		/* between two requests while all GPUs are taken */
+#define POLL_MS_MAX 1000	/* a request not renewed within 2 s loses its place in the queue */
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
-#define ROUNDS_MAX 32		/* of chores that come to nothing */
+#define ROUNDS_MAX 32		/* of chores, before they count as failed */
 
 static const char *
 root_of(const struct command *c)
@@ -29,7 +32,7 @@ lease_is_recorded(const struct command *c)
 }
 
 static int
-name_request(const struct command *c, enum verb verb, struct request *r, struct why *why)
+lease_request(const struct command *c, enum verb verb, struct request *r, struct why *why)
 {
 	*r = (struct request){ .verb = verb };
 	r->id = strdup(c->id);
@@ -38,7 +41,7 @@ name_request(const struct command *c, enum verb verb, struct request *r, struct 
 	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(why);
 }
 
-/* Once. */
+/* Asks once. */
 static int
 ask_once(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
@@ -54,14 +57,14 @@ ask_once(const struct request *r, enum door_setting door, struct reply *reply, s
 }
 
 static void
-nap(int64_t ms)
+sleep_ms(int64_t ms)
 {
 	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
 
 	nanosleep(&t, NULL);
 }
 
-/* Until the helper has time for it. */
+/* Asks until the helper has time. */
 static int
 ask_in_crowd(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
@@ -71,31 +74,34 @@ ask_in_crowd(const struct request *r, enum door_setting door, struct reply *repl
 		reply_free(reply);
 		if (why->code != WHY_AGAIN || clock_ms() > deadline)
 			return -1;
-		nap(CROWD_NAP_MS);
+		sleep_ms(CROWD_NAP_MS);
 	}
 	return 0;
 }
 
-/* Who has many before him need not ask as often: a crowd would keep the helper busy with itself. */
+/* Asks less often with many requests ahead: otherwise a crowd would keep the helper busy with itself. */
 static void
 nap_in_queue(const struct reply *reply)
 {
 	if (reply->wait == 0)
-		nap(SOON_MS);
+		sleep_ms(SOON_MS);
 	else
-		nap(reply->ahead < 30 ? POLL_MS + 25 * (int64_t)reply->ahead : POLL_MS_MAX);
+		sleep_ms(reply->ahead < 30 ? POLL_MS + 25 * (int64_t)reply->ahead : POLL_MS_MAX);
 }
 
-/* How the asking goes on. */
+/* The state of repeated asking. */
 struct patience {
 	unsigned rounds;	/* of chores */
-	int64_t since;		/* clock_ms() when it was only to be soon; 0: it is not */
+	int64_t since;		/* clock_ms() at the first «busy, but soon» in a row; 0 if the last reply was another */
 	bool told;
 };
 
-/* 1: ask again at once; 0: after a while; -1 with *why: there is no sense in it. */
+/*
+ * Handles a busy reply. Returns 1 to ask again at once, 0 to ask again after a while, or -1 with *why to give
+ * up.
+ */
 static int
-bear(const struct command *c, struct request *r, const struct reply *reply, struct patience *p, struct why *why)
+bear_busy(const struct command *c, struct request *r, const struct reply *reply, struct patience *p, struct why *why)
 {
 	struct why ignored;
 
@@ -136,7 +142,7 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 		if (reply->kind != REPLY_BUSY)
 			return 0;
 		ask_end(a);
-		if ((ret = bear(c, r, reply, &p, why)) == 0)
+		if ((ret = bear_busy(c, r, reply, &p, why)) == 0)
 			nap_in_queue(reply);
 		reply_free(reply);
 		if (ret == -1)
@@ -153,7 +159,7 @@ lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE
 	int ret;
 
 	line[0] = '\0';
-	if ((ret = name_request(c, VERB_EXEC, &r, why)) == 0 && (ret = lease_ask(c, &r, door, &a, &reply, why)) == 0) {
+	if ((ret = lease_request(c, VERB_EXEC, &r, why)) == 0 && (ret = lease_ask(c, &r, door, &a, &reply, why)) == 0) {
 		ask_end(&a);
 		memcpy(line, reply.line, sizeof(reply.line));
 		if (reply.kind != REPLY_NOTED) {
@@ -174,7 +180,7 @@ lease_refused(const struct command *c, enum door_setting door, const struct why 
 	struct why ignored;
 	struct request r;
 
-	if (name_request(c, VERB_REFUSED, &r, &ignored) == 0) {
+	if (lease_request(c, VERB_REFUSED, &r, &ignored) == 0) {
 		r.reason = strdup(why->text);
 		(void)ask_once(&r, door, &reply, &ignored);
 	}
@@ -189,7 +195,7 @@ lease_show(const struct command *c, enum door_setting door, struct why *why)
 	struct request r;
 	int ret;
 
-	if ((ret = name_request(c, VERB_CREATED, &r, why)) == 0)
+	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0)
 		ret = ask_in_crowd(&r, door, &reply, why);
 	reply_free(&reply);
 	request_free(&r);
@@ -204,8 +210,8 @@ lease_look(const struct command *c, enum door_setting door, int status)
 	struct why ignored;
 	struct request r;
 
-	if (name_request(c, verb, &r, &ignored) == 0) {
-		/* the next request takes care of others' */
+	if (lease_request(c, verb, &r, &ignored) == 0) {
+		/* leave the chores for other containers to the next request */
 		r.no_chores = true;
 		(void)ask_once(&r, door, &reply, &ignored);
 	}

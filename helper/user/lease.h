@@ -1,4 +1,4 @@
-/* What the wrapper has to do with the lease of its container. */
+/* The wrapper's part in the lease of its container. */
 #ifndef GPUHELPER_USER_LEASE_H
 #define GPUHELPER_USER_LEASE_H
 
@@ -7,35 +7,38 @@
 #include "argv.h"
 #include "ask.h"
 
-/* True if root has a record of this container of ours, so that it has a lease, or had one. */
+/* True if root has a record of this container for the caller: then the container has or had a lease. */
 bool lease_is_recorded(const struct command *c);
 
 /*
- * Shows the helper the container that was just made: its first process is a child
- * of this process, which asked for the grant.  -1 with *why: nobody would follow it.
+ * Has the helper look at the new container. The container's first process must be a child of this process,
+ * which asked for the grant. Returns 0, or -1 with *why: the container must then be deleted, because no lease
+ * would follow it.
  */
 int lease_show(const struct command *c, enum door_setting door, struct why *why);
 
 /*
- * Asks, and asks again while the helper says that it is busy, doing what it has to
- * have done meanwhile (chores.h).  The reply is another one than that, or -1 with
- * *why.
+ * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
+ * reply (chores.h). Returns 0 with another reply than busy, or -1 with *why. After 0 the caller calls
+ * ask_end() and reply_free().
  */
 int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why);
 
 /*
- * This process is about to become the runtime that puts a process into the container:
- * the lease is told, and the container has its GPUs, again perhaps; *line is what
- * the user should know of that, "" for nothing.  -1 with *why: a task would begin
- * without what it was granted; -2 likewise, and the helper has recorded that.
+ * Tells the lease that this process is about to become the runtime that starts a task in the container. The
+ * container has its GPUs then, even if it had given them back. *line gets a line for the user, or "". Returns
+ * 0, or -1 with *why: the task would start without what was granted; -2 likewise, and the helper has recorded that.
  */
 int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
 
-/* Has the helper record that this process was not put into the container; where it can't be asked nobody is told. */
+/* Has the helper record that this process was not started in the container. Ignores a helper that does not answer. */
 void lease_refused(const struct command *c, enum door_setting door, const struct why *why);
 
-/* Has the helper look whether the container's lease is over; after a delete that went well (status 0), it should be. */
+/*
+ * Has the helper check whether the container's lease is over. After a successful delete (status 0) it should
+ * be.
+ */
 void lease_look(const struct command *c, enum door_setting door, int status);
 
 #endif

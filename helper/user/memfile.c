@@ -1,4 +1,4 @@
-/* See memfile.h. */
+/* See memfile.h. Must write to no disk. */
 #include "memfile.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Files for the runtime that are changed on their way to it: read whole, and given on in our memory. */
+/* Files for the runtime that are changed on the way: read whole, and passed on in a memory file. */
 #ifndef GPUHELPER_USER_MEMFILE_H
 #define GPUHELPER_USER_MEMFILE_H
 
@@ -7,12 +7,15 @@
 #include "../host/file.h"
 #include "../pure/why.h"
 
-/* All that is to be read, which the caller frees; NULL with errno, which is EFBIG for more than max bytes. */
+/*
+ * Reads a descriptor to its end, at most «max» bytes. The caller frees the text. NULL with errno; EFBIG if it
+ * is longer.
+ */
 char *memfile_read(int fd, size_t max, size_t *len);
 
 /*
- * A file of our memory with this text, which the runtime finds by the path, since
- * it will be this process.  «name» is for messages.  -1 with *why.
+ * Makes a memory file with this text. *path gets its path in /proc/self/fd, which is valid for the runtime,
+ * too, because this process becomes the runtime. «name» is for messages. Returns 0, or -1 with *why.
  */
 int memfile_make(const char *name, const char *text, size_t len, char path[FILE_LINK_MAX], struct why *why);
 

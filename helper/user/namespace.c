@@ -1,4 +1,4 @@
-/* See namespace.h.  Reads what the kernel says of this process; decides no right. */
+/* See namespace.h. Reads the kernel's view of this process. Must decide no permission. */
 #include "namespace.h"
 
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include "../pure/idmap.h"
 #include "../pure/text.h"
 
-#define OVERFLOW_UID 65534	/* /proc/sys/kernel/overflowuid says otherwise on no host that is known */
+#define OVERFLOW_UID 65534	/* no known host sets another one in /proc/sys/kernel/overflowuid */
 
 static bool false_root;
 
 static char *
-read_map(pid_t pid, const char *kind)
+read_id_map(pid_t pid, const char *kind)
 {
 	const int root = file_root();
 	char name[40];
@@ -31,7 +31,7 @@ read_map(pid_t pid, const char *kind)
 bool
 namespace_is_own(void)
 {
-	autofree char *map = read_map(getpid(), "uid_map");
+	autofree char *map = read_id_map(getpid(), "uid_map");
 	unsigned inside, outside, count;
 
 	return map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 || outside != 0 ||
@@ -47,7 +47,7 @@ namespace_has_device_cgroup(void)
 static bool
 has_zero(pid_t pid, const char *kind)
 {
-	autofree char *text = read_map(pid, kind);
+	autofree char *text = read_id_map(pid, kind);
 	struct idmap map = { 0 };
 	uint32_t inside;
 
@@ -79,7 +79,7 @@ namespace_has_false_root(void)
 uint32_t
 namespace_outer_uid(void)
 {
-	autofree char *text = read_map(getpid(), "uid_map");
+	autofree char *text = read_id_map(getpid(), "uid_map");
 	struct idmap map = { 0 };
 	uint32_t outer;
 

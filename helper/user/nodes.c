@@ -1,6 +1,6 @@
 /*
- * See nodes.h.  With the caller's rights, who could look for himself.  What he can't look
- * into, the container can't either: it has his ids, and others that have no more rights.
+ * See nodes.h. Runs with the caller's rights, and only reads. A directory that the caller can't read, the
+ * container can't read either: its ids are the caller's, or have no more rights.
  */
 #include "nodes.h"
 
@@ -18,10 +18,10 @@
 #include "../pure/path.h"
 
 #define DEPTH_MAX 4		/* /host/dev/dri/card0 */
-#define ENTRIES_MAX 4096	/* of one directory and what is beneath, links not counted */
+#define ENTRIES_MAX 4096	/* of one bound directory, without links */
 
 static bool
-is_gpu(const struct devmajors *majors, const struct stat *st)
+is_gpu_node(const struct devmajors *majors, const struct stat *st)
 {
 	return S_ISCHR(st->st_mode) && devmajors_is_gpu(majors, major(st->st_rdev));
 }
@@ -32,32 +32,32 @@ node_is_gpu(const struct spec *s, const struct devmajors *majors, const char *pa
 	char full[PATH_MAX];
 	struct stat st;
 
-	return spec_host_path(s, path, full) && stat(full, &st) == 0 && is_gpu(majors, &st);
+	return spec_host_path(s, path, full) && stat(full, &st) == 0 && is_gpu_node(majors, &st);
 }
 
-/* What was seen in one bound directory, and in what is mounted beneath. */
+/* What was found in one bound directory and in the mounts beneath. */
 struct seen {
 	const struct devmajors *majors;
 	const char *source;
 	char gpu[256];		/* the first node of a GPU, or "" */
-	bool other;		/* something else, or what was not looked at */
+	bool other;		/* something else, or an entry that was not looked at */
 	bool failed;		/* no memory */
 };
 
-/* A walk through one file system, breadth first: nodes lie near the top. */
+/* A search through one file system, breadth first, because nodes are near the top. */
 struct walk {
 	struct seen *seen;
 	const char *top_path;
 	int top;
 	uint64_t mount;
 	unsigned entries;
-	struct strlist dirs;	/* beneath the top, to be looked at */
+	struct strlist dirs;	/* beneath the top, still to be searched */
 };
 
 static void
-note_file(struct walk *w, const char *path, const struct stat *st)
+note_node(struct walk *w, const char *path, const struct stat *st)
 {
-	if (!is_gpu(w->seen->majors, st))
+	if (!is_gpu_node(w->seen->majors, st))
 		w->seen->other = true;
 	else if (w->seen->gpu[0] == '\0')
 		snprintf(w->seen->gpu, sizeof(w->seen->gpu), "%.120s/%.120s", w->top_path, path);
@@ -91,16 +91,19 @@ look_at_entry(struct walk *w, int dir, const char *prefix, const struct dirent *
 		return;
 	snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix != '\0' ? "/" : "", e->d_name);
 	if (!S_ISDIR(st.st_mode)) {
-		note_file(w, path, &st);
+		note_node(w, path, &st);
 	} else if (depth == DEPTH_MAX) {
 		w->seen->other = true;
 	} else if (!strlist_add(&w->dirs, path, SIZE_MAX))
 		w->seen->failed = true;
 }
 
-/* One directory; a directory of another mount is looked at for itself, where it comes along. */
+/*
+ * Searches one directory. A directory that is a mount point is searched by look_at_mount(), if the bind
+ * includes it.
+ */
 static void
-look_at_dir(struct walk *w, const char *path)
+search_dir(struct walk *w, const char *path)
 {
 	int fd = openat(w->top, *path != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const char *c;
@@ -126,20 +129,20 @@ look_at_dir(struct walk *w, const char *path)
 }
 
 static void
-walk(struct seen *seen, int top, const char *top_path)
+search_tree(struct seen *seen, int top, const char *top_path)
 {
 	struct walk w = { .seen = seen, .top_path = top_path, .top = top };
 	size_t i;
 
 	if (!mount_of(top, &w.mount))
 		return;
-	look_at_dir(&w, "");
+	search_dir(&w, "");
 	for (i = 0; i < w.dirs.n && w.entries <= ENTRIES_MAX && !seen->failed; i++)
-		look_at_dir(&w, w.dirs.v[i]);
+		search_dir(&w, w.dirs.v[i]);
 	strlist_free(&w.dirs);
 }
 
-/* What is mounted beneath the source, where a recursive bind brings it along. */
+/* Searches a mount beneath the source, which a recursive bind includes. */
 static bool
 look_at_mount(void *ctx, struct mount *m)
 {
@@ -162,8 +165,8 @@ look_at_mount(void *ctx, struct mount *m)
 	if ((fd = open(m->point, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1 || fstat(fd, &st) == -1)
 		return false;
 	if (S_ISDIR(st.st_mode))
-		walk(seen, fd, m->point);
-	else if (!is_gpu(seen->majors, &st))
+		search_tree(seen, fd, m->point);
+	else if (!is_gpu_node(seen->majors, &st))
 		seen->other = true;
 	else if (seen->gpu[0] == '\0')
 		snprintf(seen->gpu, sizeof(seen->gpu), "%s", m->point);
@@ -171,20 +174,20 @@ look_at_mount(void *ctx, struct mount *m)
 }
 
 static int
-look_at_bind(struct seen *seen, const struct spec *s, const struct spec_mount *m, struct why *why)
+search_bind(struct seen *seen, const struct spec *s, const struct spec_mount *m, struct why *why)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	autoclose int fd = spec_host_path(s, m->source, path) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct statvfs fs;
 
-	/* no directory, or nothing that could be mounted */
+	/* not a directory, or nothing that could be mounted */
 	if (fd == -1 || fstatvfs(fd, &fs) == -1 || realpath(path, real) == NULL)
 		return 0;
 	seen->source = real;
 	if ((fs.f_flag & ST_NODEV) != 0)
 		seen->other = true;
 	else
-		walk(seen, fd, real);
+		search_tree(seen, fd, real);
 	if (strlist_has(&m->options, "rbind"))
 		(void)mounts_own(look_at_mount, seen);
 	return seen->failed ? refuse_nomem(why) : 0;
@@ -202,11 +205,11 @@ nodes_check_mounts(struct spec *s, const struct devmajors *majors, struct why *w
 		m = &s->mount[i];
 		if (!m->bind || m->source == NULL || node_is_gpu(s, majors, m->source))
 			continue;
-		if (look_at_bind(&seen, s, m, why) == -1)
+		if (search_bind(&seen, s, m, why) == -1)
 			return -1;
 		if (seen.gpu[0] != '\0' && seen.other)
 			return refuse(why, WHY_DENIED, "the mount of %.150s at %.100s would bring GPUs (%.150s) into the container, "
-			    "which no device cgroup keeps from opening them: mount only what it needs of it", m->source, m->target,
+			    "which has no device cgroup to deny them: mount only what it needs of it", m->source, m->target,
 			    seen.gpu);
 		m->taken_out = seen.gpu[0] != '\0';
 	}

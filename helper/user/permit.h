@@ -1,4 +1,4 @@
-/* What the options of a command line would make of a container, whatever its config.json says. */
+/* Refuses options of a command line that would give a container more than its config.json says. */
 #ifndef GPUHELPER_USER_PERMIT_H
 #define GPUHELPER_USER_PERMIT_H
 
@@ -6,9 +6,9 @@
 #include "argv.h"
 
 /*
- * -1 with *why for a container that the options keep its device rules from holding
- * for, and where privileged = "deny" is said, for one that comes from an image.
- * by_root: the caller is the host's root.
+ * Returns -1 with *why if the options keep the container's device rules from being enforced or, with
+ * privileged = "deny", if the container comes from an image (restore); otherwise 0. «by_root» is true if the
+ * caller is the host's root.
  */
 int permit_check(const struct command *c, const struct settings *settings, bool by_root, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See places.h.  Reads the kernel's table of the container's mounts, which names nothing by a path on the host. */
+/* See places.h. Reads the kernel's table of the container's mounts. Must use no path of the host. */
 #include "places.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
 
-/* What is mounted at a target. */
+/* What is mounted at one target. */
 struct met {
 	const char *wanted;	/* "FILE-SYSTEM PLACE" */
-	const char *point;	/* the target, where no link leads there */
-	uint64_t id;		/* the mount's, where links may; else 0 */
+	const char *point;	/* the target, if no link leads there */
+	uint64_t id;		/* of the mount, if links lead there; otherwise 0 */
 	bool any, is;
 };
 
@@ -40,9 +40,12 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 	return 0;
 }
 
-/* Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()). */
+/*
+ * For every NFS mount, the kernel shows the top of the file system as the place (nfs_show_path() in
+ * fs/nfs/super.c).
+ */
 static bool
-is_wanted(const char *wanted, struct mount *m)
+is_granted_place(const char *wanted, struct mount *m)
 {
 	const size_t n = strlen(m->fs);
 
@@ -50,33 +53,37 @@ is_wanted(const char *wanted, struct mount *m)
 	    (strcmp(wanted + n + 1, m->place) == 0 || text_starts(mount_type(m), "nfs"));
 }
 
-/* Of mounts one over the other each has to be the wanted one: the table's order tells nothing. */
+/*
+ * Of several mounts at one point, each must be the wanted one: the table's order does not tell which one is
+ * on top.
+ */
 static bool
-compare(void *ctx, struct mount *m)
+compare_mount(void *ctx, struct mount *m)
 {
 	struct met *met = ctx;
 
 	if (met->id != 0 ? m->id != met->id : strcmp(m->point, met->point) != 0)
 		return false;
 	met->any = true;
-	met->is = is_wanted(met->wanted, m);
+	met->is = is_granted_place(met->wanted, m);
 	return !met->is;
 }
 
 /*
- * Which mount the target leads to through links of the image.  Of a runtime that an unprivileged user
- * started the kernel shows the root directory to root alone (ptrace(2): its program is not dumpable).
+ * Finds the mount that the target leads to through links of the image. For a runtime that an unprivileged
+ * user started, the kernel shows the root directory only to root, because the runtime is not dumpable
+ * (ptrace(2)).
  */
 static int
-follow(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
+follow_target(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
 {
 	autoclose int root = -1, fd = -1;
 	char top[32];
 
 	snprintf(top, sizeof(top), "%s/root", pid);
 	if ((root = openat(proc, top, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1 && errno == EACCES)
-		return refuse(why, WHY_IO, "%s in the container: the runtime mounted nothing there; where a link of the image has "
-		    "led is not shown to an unprivileged user: give the folder a target without symbolic links", target);
+		return refuse(why, WHY_IO, "%s in the container: the runtime mounted nothing there, and an unprivileged user can't "
+		    "see where a link of the image leads: give the folder a target without symbolic links", target);
 	if (root == -1)
 		return refuse(why, WHY_IO, "/proc/%s: %s", top, strerror(errno));
 	if ((fd = rootfile_open(root, target, O_PATH, NULL)) == -1 || !mount_of(fd, id))
@@ -86,23 +93,23 @@ follow(int proc, const char *pid, const char *target, uint64_t *id, struct why *
 }
 
 static int
-look_at(int proc, const char *pid, struct met *met, struct why *why)
+look_at_mounts(int proc, const char *pid, struct met *met, struct why *why)
 {
-	return mounts_any(proc, pid, compare, met) != -1 ? 0 :
+	return mounts_any(proc, pid, compare_mount, met) != -1 ? 0 :
 	    refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
 }
 
 static int
-check_place(int proc, const char *pid, const char *target, const char *place, struct why *why)
+check_mounted_place(int proc, const char *pid, const char *target, const char *place, struct why *why)
 {
 	struct met met = { .wanted = place, .point = target };
 
-	if (look_at(proc, pid, &met, why) == -1)
+	if (look_at_mounts(proc, pid, &met, why) == -1)
 		return -1;
-	if (!met.any && (follow(proc, pid, target, &met.id, why) == -1 || look_at(proc, pid, &met, why) == -1))
+	if (!met.any && (follow_target(proc, pid, target, &met.id, why) == -1 || look_at_mounts(proc, pid, &met, why) == -1))
 		return -1;
 	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
-	    "runtime mounted at %s: someone led its path elsewhere meanwhile", place, target);
+	    "runtime mounted at %s: someone redirected its path meanwhile", place, target);
 }
 
 int
@@ -116,7 +123,7 @@ places_check(pid_t pid, const struct granted_places *p, struct why *why)
 	if (proc == -1)
 		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
 	for (i = 0; i < p->place.n; i++)
-		if (check_place(proc, name, p->target.v[i], p->place.v[i], why) == -1)
+		if (check_mounted_place(proc, name, p->target.v[i], p->place.v[i], why) == -1)
 			return -1;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Where a container's granted folders came from.  The runtime goes their paths once
- * more after root has looked: who could write on the way, or passed on what he could
- * write by, may have led it elsewhere.  What it mounted shows.
+ * Checks which folders the runtime mounted as the granted ones. The runtime resolves their paths after root
+ * has checked them, so a user who can write on the way, or who passed on a descriptor, may have redirected a
+ * path. The container's mounts show it.
  */
 #ifndef GPUHELPER_USER_PLACES_H
 #define GPUHELPER_USER_PLACES_H
@@ -10,19 +10,20 @@
 
 #include "../pure/edits.h"
 
-/* Of each granted folder: where it is to be in the container, and the place that is to be mounted there (way.h). */
+/* For each granted folder, its target in the container and the place that must be mounted there (way.h). */
 struct granted_places {
 	struct strlist target, place;
 };
 void granted_places_free(struct granted_places *p);
 
-/* Those of the edits.  -1 with *why. */
+/* Copies the folders of the edits to *out, which the caller frees. Returns 0, or -1 with *why. */
 int places_of(const struct edits *e, struct granted_places *out, struct why *why);
 
 /*
- * Is each of these places mounted at its target, as that process sees it, with nothing else there?  -1 with *why:
- * WHY_DENIED with the one that is not, WHY_IO where that can't be seen.  The kernel shows the table of mounts to
- * anybody; a target that leads through links can be followed only by who may trace the process (ptrace(2)).
+ * Checks that each place is mounted at its target in the mount namespace of «pid», and nothing else. Returns
+ * 0, or -1 with *why: WHY_DENIED names the folder that is not, WHY_IO means that it can't be seen. Everybody
+ * may read a process's mount table, but following a target through links needs the right to trace the process
+ * (ptrace(2)).
  */
 int places_check(pid_t pid, const struct granted_places *p, struct why *why);
 

@@ -1,7 +1,7 @@
 /*
- * See privilege.h.  A user namespace holds where it is the container's own, has no id for the host's root
- * or root's group, and no mount that lets its own root write as the host's.  One of another container's
- * does not hold: its capabilities reach that container's processes.
+ * See privilege.h. A user namespace confines a container if it is new, maps neither the host's root nor
+ * root's group, and no mount lets the container's root write as the host's. Another container's user
+ * namespace does not: capabilities in there reach that container's processes.
  */
 #include "privilege.h"
 
@@ -22,8 +22,8 @@ static const struct {
 } kinds[KINDS] = { { "pid", "PID" }, { "mount", "mount" }, { "cgroup", "cgroup" }, { "user", "user" } };
 
 struct namespaces {
-	bool own[KINDS];		/* a new one */
-	char *joined[KINDS];		/* one that is there, by its path; NULL: none */
+	bool own[KINDS];		/* a new namespace */
+	char *joined[KINDS];		/* path of an existing one, or NULL */
 };
 
 static void
@@ -35,7 +35,7 @@ namespaces_free(struct namespaces *n)
 		free(n->joined[i]);
 }
 
-/* Runtimes take a path of "" for none. */
+/* Runtimes take an empty path for no path. */
 static int
 read_namespace(const struct doc *d, uint32_t entry, struct namespaces *out, struct why *why)
 {
@@ -60,7 +60,7 @@ read_namespace(const struct doc *d, uint32_t entry, struct namespaces *out, stru
 }
 
 static int
-read_namespaces(const struct spec *s, struct namespaces *out, struct why *why)
+find_namespaces(const struct spec *s, struct namespaces *out, struct why *why)
 {
 	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
 
@@ -70,7 +70,7 @@ read_namespaces(const struct spec *s, struct namespaces *out, struct why *why)
 	return 0;
 }
 
-/* A runtime that is given no ids takes its own: crun. */
+/* crun uses its own ids if the spec gives none. */
 static bool
 has_hosts_root(const struct idmap *m)
 {
@@ -79,7 +79,10 @@ has_hosts_root(const struct idmap *m)
 	return m->n == 0 || idmap_in(m, 0, &inside);
 }
 
-/* mount_setattr(2): files that the container makes there are the host's root's, set-user-ID programs, too. */
+/*
+ * On such a mount (mount_setattr(2)), files that the container creates belong to the host's root, set-user-ID
+ * programs, too.
+ */
 static bool
 is_idmapped(const struct doc *d, const struct spec_mount *m)
 {
@@ -96,7 +99,7 @@ is_idmapped(const struct doc *d, const struct spec_mount *m)
 }
 
 static bool
-is_held(const struct namespaces *n, const struct spec *s, const struct request *r, bool hosts_root)
+is_confined(const struct namespaces *n, const struct spec *s, const struct request *r, bool hosts_root)
 {
 	size_t i;
 
@@ -110,7 +113,7 @@ is_held(const struct namespaces *n, const struct spec *s, const struct request *
 	return !has_hosts_root(&r->uids) && !has_hosts_root(&r->gids);
 }
 
-/* 1 with a piece of a line, or 0. */
+/* Returns 1 with the reason in *what, or 0. */
 static int
 look_at_namespaces(const struct namespaces *n, char what[PRIVILEGE_MAX])
 {
@@ -139,7 +142,7 @@ look_at_capabilities(const struct spec *s, char what[PRIVILEGE_MAX])
 	return 1;
 }
 
-/* A profile that pretends to drop capabilities leaves the container all of root's. */
+/* A profile that only pretends to drop capabilities leaves the container all those of root. */
 static int
 look_at_seccomp(const struct spec *s, char what[PRIVILEGE_MAX], struct why *why)
 {
@@ -153,9 +156,9 @@ look_at_seccomp(const struct spec *s, char what[PRIVILEGE_MAX], struct why *why)
 }
 
 /*
- * Without pivot_root(2) the host's mounts stay beneath the container's.  With a
- * whole /proc among them, which crun 1.8 leaves, the kernel lets a user namespace
- * mount a new one, where /proc/sys is the host's and not read-only.
+ * Without pivot_root(2), the host's mounts stay beneath the container's. If a complete /proc is among them,
+ * as crun 1.8 leaves one, the kernel lets a user namespace mount a new /proc, in which /proc/sys is the
+ * host's and writable.
  */
 static int
 look_at_pivot(bool no_pivot, char what[PRIVILEGE_MAX])
@@ -170,11 +173,11 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
     struct why *why)
 {
 	struct namespaces n = { 0 };
-	int ret = read_namespaces(s, &n, why);
+	int ret = find_namespaces(s, &n, why);
 
 	what[0] = '\0';
 	r->privileged = false;
-	if (ret == 0 && !is_held(&n, s, r, hosts_root)) {
+	if (ret == 0 && !is_confined(&n, s, r, hosts_root)) {
 		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1 ||
 		    look_at_pivot(no_pivot, what) == 1;
 		if (ret == 0)

@@ -1,4 +1,7 @@
-/* Privileged containers: those that could undo their device rules, get into others, or be the host's root. */
+/*
+ * Finds privileged containers: those that could undo their device rules, enter others, or become the host's
+ * root.
+ */
 #ifndef GPUHELPER_USER_PRIVILEGE_H
 #define GPUHELPER_USER_PRIVILEGE_H
 
@@ -7,15 +10,15 @@
 #define PRIVILEGE_MAX 384
 
 /*
- * Sets r->privileged, by the spec and by the ids that spec_request() has read; «what» gets
- * what makes the container privileged and what to do about it ("has no PID namespace of its own: give it one"), or "".
- * hosts_root: uid 0 of the caller's is the host's, and so is a container's without a user namespace.
- * no_pivot: the runtime is told so.  -1 with *why for a spec that can't be read, or memory.
+ * Sets r->privileged from the spec and from the ids that spec_request() has set in *r. *what gets the reason
+ * and the remedy ("has no PID namespace of its own: give it one"), or "". «hosts_root» is true if the
+ * caller's uid 0 is the host's root; a container without a user namespace then runs as the host's root, too.
+ * «no_pivot» is true for --no-pivot. Returns 0, or -1 with *why if the spec can't be read or memory is short.
  */
 int privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no_pivot, char what[PRIVILEGE_MAX],
     struct why *why);
 
-/* The refusal of privileged = "deny"; -1. */
+/* Refuses the container because of privileged = "deny". Returns -1. */
 int privilege_refuse(const char *what, struct why *why);
 
 #endif

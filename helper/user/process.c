@@ -1,6 +1,6 @@
 /*
- * See process.h.  Old elements are kept as the bytes they were or left out, new
- * ones follow; a list that loses and gains nothing is not touched.
+ * See process.h. Kept elements stay the same bytes, and new elements follow them. Must leave a list alone
+ * that neither loses nor gains an element.
  */
 #include "process.h"
 
@@ -14,7 +14,8 @@
 static const char voided_entry[] = "NVIDIA_VISIBLE_DEVICES=void";
 
 static void
-set_list(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, struct doc_list *l, bool changed)
+set_if_changed(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, struct doc_list *l,
+    bool changed)
 {
 	autofree char *text = doc_list_end(l);
 
@@ -83,7 +84,7 @@ process_env(const struct doc *d, uint32_t process, const struct strlist *set, bo
 	}
 	for (i = 0; i < set->n; i++)
 		doc_list_add_string(&l, set->v[i]);
-	set_list(e, d, process, "env", &l, changed);
+	set_if_changed(e, d, process, "env", &l, changed);
 }
 
 void
@@ -124,7 +125,7 @@ process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size
 		changed = true;
 	}
 	if (doc_is(d, user, DOC_OBJECT)) {
-		set_list(e, d, user, "additionalGids", &l, changed);
+		set_if_changed(e, d, user, "additionalGids", &l, changed);
 	} else {
 		autofree char *list = doc_list_end(&l);
 		autobuf struct buf b = { 0 };

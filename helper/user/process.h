@@ -1,6 +1,6 @@
 /*
- * The «process» object of a config.json, or a process.json of exec (OCI runtime
- * specification, config.md): its environment and groups.
+ * Edits the «process» object of a config.json, or the process.json of exec (OCI runtime spec, config.md):
+ * environment, groups and label.
  */
 #ifndef GPUHELPER_USER_PROCESS_H
 #define GPUHELPER_USER_PROCESS_H
@@ -8,20 +8,19 @@
 #include "../pure/doc.h"
 
 /*
- * Takes out what a vendor's runtime below would read as a request and the token,
- * sets the variables of «set» ("NAME=value") and, with «voided»,
- * NVIDIA_VISIBLE_DEVICES=void, once.  Adds an edit only where something changes.
- * The list must have been seen to hold strings only.
+ * Removes the token and the variables that a vendor's runtime would read as a request, and sets the variables
+ * of «set» ("NAME=value"). With «voided», sets NVIDIA_VISIBLE_DEVICES=void once. Adds an edit only for a
+ * change. The list must be known to hold strings only.
  */
 void process_env(const struct doc *d, uint32_t process, const struct strlist *set, bool voided, struct doc_edits *e);
 
-/* Adds supplementary groups that are not there yet. */
+/* Adds the supplementary groups that are not in the list yet. */
 void process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size_t n, struct doc_edits *e);
 
-/* Sets an SELinux label («selinuxLabel» of a process, «mountLabel» of linux); NULL leaves it as it is. */
+/* Sets an SELinux label («selinuxLabel» of a process, «mountLabel» of linux). NULL keeps it as it is. */
 void process_label(const struct doc *d, uint32_t obj, const char *key, const char *label, struct doc_edits *e);
 
-/* Is this entry ("NAME=value" or "NAME") one that is taken out? */
+/* True if process_env() removes this entry ("NAME=value" or "NAME"). */
 bool process_env_is_taken_out(const char *entry);
 
 #endif

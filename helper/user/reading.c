@@ -1,8 +1,8 @@
 /*
- * See reading.h.  runc: Go's flag package and urfave/cli 1.22, which lets options
- * of most verbs follow the operands.  crun: argp in order, with abbreviations and
- * several letters in a word.  Must refuse what a runtime might take otherwise
- * than it is read here: a create that slips through gets every device its spec names.
+ * See reading.h. Reads like runc (Go's flag package and urfave/cli 1.22, where options of most verbs may
+ * follow the operands) and like crun (argp in order, with abbreviations and several letters in a word). Must
+ * refuse a line that a runtime might read differently: a create that the wrapper overlooks gets every device
+ * that its spec names.
  */
 #include "reading.h"
 
@@ -15,7 +15,7 @@ enum fault {
 
 struct reader {
 	enum runtimes runtime;
-	int argc, i;			/* i: the word that is read */
+	int argc, i;			/* i: index of the word that is read */
 	char *const *argv;
 	const struct option *options;
 	struct reading *r;
@@ -24,7 +24,7 @@ struct reader {
 };
 
 static bool
-fail(struct reader *d, enum fault fault)
+set_fault(struct reader *d, enum fault fault)
 {
 	d->fault = fault;
 	d->fault_at = d->i;
@@ -32,26 +32,26 @@ fail(struct reader *d, enum fault fault)
 }
 
 static bool
-add(struct reader *d, const struct option *o, int at, const char *value)
+add_word_of(struct reader *d, const struct option *o, int at, const char *value)
 {
 	struct reading *r = d->r;
 
 	if (r->words == READING_WORDS_MAX)
-		return fail(d, FAULT_MANY);
+		return set_fault(d, FAULT_MANY);
 	r->word[r->words++] = (struct word){ o, at, d->i, value };
 	return true;
 }
 
-/* With the value from the next word. */
+/* Adds an option whose value is the next word. */
 static bool
 add_next(struct reader *d, const struct option *o)
 {
 	int at = d->i;
 
 	if (at + 1 == d->argc)
-		return fail(d, FAULT_VALUE);
+		return set_fault(d, FAULT_VALUE);
 	d->i++;
-	return add(d, o, at, d->argv[d->i]);
+	return add_word_of(d, o, at, d->argv[d->i]);
 }
 
 static bool
@@ -77,9 +77,9 @@ find_letter(const struct reader *d, char letter)
 	return NULL;
 }
 
-/* One or two dashes mean the same to Go, and no name is shortened. */
+/* To Go, one dash and two are the same, and names can't be abbreviated. */
 static bool
-take_go(struct reader *d)
+read_go_option(struct reader *d)
 {
 	const char *word = d->argv[d->i], *name = word + 1 + (word[1] == '-'), *equals = strchr(name, '=');
 	size_t len = equals != NULL ? (size_t)(equals - name) : strlen(name);
@@ -89,13 +89,13 @@ take_go(struct reader *d)
 		if ((o->runtimes & d->runtime) != 0 && has_name(o, name, len))
 			found = o;
 	if (found == NULL)
-		return fail(d, FAULT_OPTION);
+		return set_fault(d, FAULT_OPTION);
 	if (found->takes == TAKES_NONE || equals != NULL)
-		return add(d, found, d->i, equals != NULL ? equals + 1 : NULL);
+		return add_word_of(d, found, d->i, equals != NULL ? equals + 1 : NULL);
 	return add_next(d, found);
 }
 
-/* The option that a long name means: itself, else the only one that it abbreviates. */
+/* The option of this long name, or the only one that the name abbreviates. */
 static const struct option *
 find_long(const struct reader *d, const char *name, size_t len)
 {
@@ -114,49 +114,49 @@ find_long(const struct reader *d, const char *name, size_t len)
 }
 
 static bool
-take_long(struct reader *d)
+read_long_option(struct reader *d)
 {
 	const char *name = d->argv[d->i] + 2, *equals = strchr(name, '=');
 	const struct option *o = find_long(d, name, equals != NULL ? (size_t)(equals - name) : strlen(name));
 
 	if (o == NULL)
-		return fail(d, FAULT_OPTION);
+		return set_fault(d, FAULT_OPTION);
 	if (o->takes == TAKES_NONE && equals != NULL)
-		return fail(d, FAULT_NO_VALUE);
+		return set_fault(d, FAULT_NO_VALUE);
 	if (o->takes == TAKES_VALUE && equals == NULL)
 		return add_next(d, o);
-	return add(d, o, d->i, equals != NULL ? equals + 1 : NULL);
+	return add_word_of(d, o, d->i, equals != NULL ? equals + 1 : NULL);
 }
 
-/* Several letters in one word, the last of them with a value perhaps. */
+/* Reads several letters in one word. The last one may have a value. */
 static bool
-take_letters(struct reader *d)
+read_letters(struct reader *d)
 {
 	const char *p = d->argv[d->i] + 1;
 	const struct option *o;
 
 	for (; *p != '\0'; p++) {
 		if ((o = find_letter(d, *p)) == NULL)
-			return fail(d, FAULT_OPTION);
+			return set_fault(d, FAULT_OPTION);
 		if (o->takes == TAKES_VALUE && p[1] == '\0')
 			return add_next(d, o);
 		if (o->takes != TAKES_NONE)
-			return add(d, o, d->i, p[1] != '\0' ? p + 1 : NULL);
-		if (!add(d, o, d->i, NULL))
+			return add_word_of(d, o, d->i, p[1] != '\0' ? p + 1 : NULL);
+		if (!add_word_of(d, o, d->i, NULL))
 			return false;
 	}
 	return true;
 }
 
 static bool
-take(struct reader *d)
+read_option(struct reader *d)
 {
 	if (d->runtime == RUNC)
-		return take_go(d);
-	return d->argv[d->i][1] == '-' ? take_long(d) : take_letters(d);
+		return read_go_option(d);
+	return d->argv[d->i][1] == '-' ? read_long_option(d) : read_letters(d);
 }
 
-/* Options up to the verb, and the verb. */
+/* Reads the options before the verb, and the verb. */
 static bool
 read_globals(struct reader *d)
 {
@@ -168,7 +168,7 @@ read_globals(struct reader *d)
 			d->i++;
 			break;
 		}
-		if (!take(d))
+		if (!read_option(d))
 			return false;
 	}
 	d->r->globals = d->r->words;
@@ -180,7 +180,7 @@ read_globals(struct reader *d)
 			d->r->verb = v;
 			return true;
 		}
-	return fail(d, FAULT_VERB);
+	return set_fault(d, FAULT_VERB);
 }
 
 static bool
@@ -194,7 +194,7 @@ wants_help(const struct reading *r)
 	return false;
 }
 
-/* What stands after the verb. */
+/* Reads the words after the verb. */
 static bool
 read_verb(struct reader *d)
 {
@@ -210,17 +210,17 @@ read_verb(struct reader *d)
 			continue;
 		}
 		if (!words_only && is_option(d->argv[d->i])) {
-			if (!take(d))
+			if (!read_option(d))
 				return false;
 			continue;
 		}
 		if (operands++ == 0)
 			d->r->id_at = d->i;
 		if (operands > may->most)
-			return fail(d, FAULT_OPERAND);
+			return set_fault(d, FAULT_OPERAND);
 		words_only = words_only || v->in_order || d->runtime == CRUN;
 	}
-	return operands >= may->least || wants_help(d->r) || fail(d, FAULT_NO_OPERAND);
+	return operands >= may->least || wants_help(d->r) || set_fault(d, FAULT_NO_OPERAND);
 }
 
 static bool
@@ -253,7 +253,7 @@ are_alike(const struct reading *a, const struct reading *b)
 	for (i = 0; i < a->words; i++) {
 		const struct word *x = &a->word[i], *y = &b->word[i];
 
-		/* one option may be two of the table, for what it takes or for its letter */
+		/* the table may have one option twice, with different values or letters */
 		if (x->at != y->at || x->value_at != y->value_at || !is_same(x->option->name, y->option->name) ||
 		    (x->option->name == NULL && x->option != y->option) || !is_same(x->value, y->value))
 			return false;
@@ -279,11 +279,11 @@ refuse_line(const struct reader *d, struct why *why)
 	case FAULT_MANY:
 		return refuse(why, WHY_USAGE, "%s%smore than %d options", verb, after, READING_WORDS_MAX);
 	case FAULT_VERB:
-		return refuse(why, WHY_USAGE, "%.200s is no verb of " VERBS_KNOWN ", and another one might change what a "
+		return refuse(why, WHY_USAGE, "%.200s is not a verb of " VERBS_KNOWN ", and an unknown one might change what a "
 		    "container may open", word);
 	default:
-		return refuse(why, WHY_USAGE, "%s%soption %.200s is none that " VERBS_KNOWN " take there, and might change what a "
-		    "container may open", verb, after, word);
+		return refuse(why, WHY_USAGE, "%s%soption %.200s is not one of " VERBS_KNOWN " there, and an unknown one might "
+		    "change what a container may open", verb, after, word);
 	}
 }
 
@@ -293,7 +293,10 @@ may_pass(const struct reading *r)
 	return r->verb != NULL && r->verb->kind == KIND_PASSED;
 }
 
-/* A line that is not understood changes nothing where its verb is one that does not, to each runtime that sees one. */
+/*
+ * Passes a line that was not understood to the runtime if its verb changes nothing, for each runtime that
+ * finds a verb.
+ */
 static int
 pass_or_refuse(int argc, struct reading *r, const struct reading *other)
 {
@@ -325,7 +328,7 @@ reading_make(int argc, char *const *argv, struct reading *r, struct why *why)
 		memcpy(r, &as_crun, sizeof(*r));
 	if (a || b)
 		return 0;
-	/* the one that understood more of it knows better what is wrong */
+	/* the runtime that understood more of the line gives the better message */
 	b = crun.fault_at > runc.fault_at || (crun.fault_at == runc.fault_at && runc.fault == FAULT_OPTION);
 	refuse_line(b ? &crun : &runc, why);
 	if (pass_or_refuse(argc, r, &as_crun) == 0)

@@ -1,7 +1,6 @@
 /*
- * A command line, read as runc and as crun read theirs: they do not read the same
- * words alike («-b=/b» is /b to runc, and =/b to crun), and which of the two is
- * below is not known here.
+ * Reads a command line the way runc and crun do. The two differ («-b=/b» is /b to runc, and =/b to crun), and
+ * this program can't know which of them it will start.
  */
 #ifndef GPUHELPER_USER_READING_H
 #define GPUHELPER_USER_READING_H
@@ -13,25 +12,25 @@
 
 struct word {
 	const struct option *option;
-	int at;			/* the word that has the option */
-	int value_at;		/* the word that has the value: the same, or the next */
-	const char *value;	/* points into it; NULL: none */
+	int at;			/* index of the word with the option */
+	int value_at;		/* index of the word with the value: the same or the next */
+	const char *value;	/* points into that word; NULL if there is none */
 };
 
 struct reading {
-	const struct runtime_verb *verb;	/* NULL: none was given */
-	int verb_at;			/* its place in argv, argc if there is none */
-	int id_at;			/* of the first operand, argc if there is none */
+	const struct runtime_verb *verb;	/* NULL if none was given */
+	int verb_at;			/* index of the verb in argv; argc if there is none */
+	int id_at;			/* index of the first operand; argc if there is none */
 	int globals;			/* how many of the words are options before the verb */
 	int words;
-	struct word word[READING_WORDS_MAX];	/* in the order that they come */
+	struct word word[READING_WORDS_MAX];	/* in their order in argv */
 };
 
 /*
- * Reads argv, borrowing from it.  Fills *r where one of the runtimes would take
- * the line, and all that would read it so alike.  Otherwise -1 with *why, and *r has the
- * options before the verb, as far as they were read; for a verb of KIND_PASSED 0, with
- * no operand and no option after it: the runtime says itself what is wrong.
+ * Reads argv. *r keeps pointers into argv. Returns 0 if at least one of the runtimes would accept the line,
+ * and all that would accept it read it alike. Otherwise returns -1 with *why, and *r has the options before
+ * the verb, as far as they were read. For a verb of KIND_PASSED, returns 0 without operand and options
+ * instead: the runtime itself says what is wrong.
  */
 int reading_make(int argc, char *const *argv, struct reading *r, struct why *why);
 

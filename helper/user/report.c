@@ -1,4 +1,7 @@
-/* See report.h.  Opens what the engine named, with the caller's rights; not to be heard is no reason to fail. */
+/*
+ * See report.h. Opens the engine's log with the caller's rights. A message that can't be written must not
+ * make anything fail.
+ */
 #include "report.h"
 
 #include <fcntl.h>

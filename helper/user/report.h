@@ -1,4 +1,4 @@
-/* Tells the person who reads the build log. */
+/* Messages for the person who reads the build log. */
 #ifndef GPUHELPER_USER_REPORT_H
 #define GPUHELPER_USER_REPORT_H
 
@@ -6,12 +6,12 @@
 #include "argv.h"
 
 /*
- * One line on stderr, and where the engine gave --log one record there in the
- * form of runc's own (JSON with --log-format json, else logrus text): containerd,
- * podman and guardian show the last one of level «error».
+ * Writes one line to stderr and, if the engine gave --log, a record of level «error» to that file, in the
+ * form of runc's records: JSON with --log-format json, otherwise text as logrus writes it. containerd, podman
+ * and guardian show the last such record.
  */
 void report_error(const struct command *c, const struct why *why);
-/* A notice that must not be taken for the failure: level «info», and stderr only. */
+/* The same for a notice: its level is «info», so that no engine shows it as the failure. */
 void report_notice(const struct command *c, const char *text);
 
 #endif

@@ -1,4 +1,7 @@
-/* See resources.h.  cgroup v2: Documentation/admin-guide/cgroup-v2.rst, «Core Interface Files». */
+/*
+ * See resources.h. The files are those of cgroup v2 («Core Interface Files» in
+ * Documentation/admin-guide/cgroup-v2.rst).
+ */
 #include "resources.h"
 
 #include <stdbool.h>
@@ -13,7 +16,7 @@ is_limit(const char *file)
 	return !text_starts(file, "cgroup.") || text_starts(file, "cgroup.max.");
 }
 
-/* However often it has «unified»: which one counts is the runtime's affair. */
+/* Called for each «unified», because a runtime may use any one of several. */
 static int
 check_files(const struct doc *d, uint32_t unified, struct why *why)
 {
@@ -23,10 +26,10 @@ check_files(const struct doc *d, uint32_t unified, struct why *why)
 		autofree char *file = doc_string(d, k);
 
 		if (file == NULL)
-			return refuse(why, WHY_DATA, "resources: unified: a key that is no text");
+			return refuse(why, WHY_DATA, "resources: unified: a key is not a valid string");
 		if (!is_limit(file))
-			return refuse(why, WHY_DENIED, "resources: unified: %.100s is no limit, but moves, stops or ends processes, which "
-			    "may be those of another container: leave it out", file);
+			return refuse(why, WHY_DENIED, "resources: unified: %.100s is not a limit: it moves, stops or ends processes, "
+			    "perhaps those of another container: remove it", file);
 	}
 	return 0;
 }

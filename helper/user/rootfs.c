@@ -1,6 +1,6 @@
 /*
- * See rootfs.h.  The image may be anyone's: its links are followed only inside
- * it (RESOLVE_IN_ROOT), and nothing in it is opened for reading or writing.
+ * See rootfs.h. Anyone may have written the image. Must follow its links only inside of it (RESOLVE_IN_ROOT),
+ * and open nothing in it for reading or writing.
  */
 #include "rootfs.h"
 
@@ -29,7 +29,7 @@ lies_beneath(const char *path, const char *dir)
 	return real != NULL && path_is_beneath(path, real);
 }
 
-/* A resolved path. */
+/* True for a path without links that is beneath a volume. */
 static bool
 is_beneath_volume(const char *path, const struct settings *settings)
 {
@@ -41,14 +41,14 @@ is_beneath_volume(const char *path, const struct settings *settings)
 	return found;
 }
 
-/* A root filesystem, and the volumes that some mount must show as well. */
+/* A root filesystem, for finding a mount that shows it beneath a volume. */
 struct origin {
 	const struct settings *settings;
 	const struct stat *root;
 	const char *fs, *place;		/* mounts.h */
 };
 
-/* Does this mount show the same directory, beneath a volume? */
+/* True if this mount shows the same directory beneath a volume. */
 static bool
 is_origin(void *ctx, struct mount *m)
 {
@@ -67,8 +67,8 @@ is_origin(void *ctx, struct mount *m)
 }
 
 /*
- * podman 5 mounts a root filesystem of its storage once more, in /var/tmp, where a user namespace with ids of its
- * own can reach it: what counts is where it comes from.
+ * podman 5 mounts a root filesystem of its storage a second time, in /var/tmp, where a user namespace can
+ * reach it. Such a mount counts as the place that it shows.
  */
 static bool
 comes_from_volume(int fd, const char *path, const struct settings *settings)
@@ -98,7 +98,7 @@ rootfs_may_lie_in(const char *dir, const struct settings *settings)
 {
 	autofree char *real = realpath(dir, NULL), *inside = NULL;
 
-	/* any name in it, which need not be there */
+	/* any name in the directory will do, even one that does not exist */
 	return real != NULL && asprintf(&inside, "%s/x", strcmp(real, "/") != 0 ? real : "") != -1 &&
 	    is_beneath_volume(inside, settings);
 }
@@ -125,12 +125,12 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 		return refuse(why, WHY_DATA, "root.path %s: %s", *path, strerror(errno));
 	if (path_is_beneath(*path, bundle) || is_beneath_volume(*path, settings) || comes_from_volume(*fd, *path, settings))
 		return 0;
-	/* told to the author of a task: which directories are the engine's is not his to say */
+	/* do not list the volumes: a task's author should not learn which directories the engine uses */
 	return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf",
 	    *path);
 }
 
-/* Only root and the caller may rename what is in it. */
+/* True if only root and the caller can rename entries of the directory. */
 static bool
 is_guarded_dir(const char *path)
 {
@@ -147,7 +147,9 @@ rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
 	autofree char *above = strdup(path);
 	char *slash;
 
-	/* what leads there by links, or by «..», has more on its way than is looked at here */
+	/*
+	 * a path that leads there through links or «..» has more directories on the way than are checked here
+	 */
 	if (given[0] != '/') {
 		if (strncmp(path, bundle, strlen(bundle)) != 0 || path[strlen(bundle)] != '/')
 			return false;
@@ -165,7 +167,7 @@ rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
 	return false;
 }
 
-/* Of the volumes that a path lies in, the directory that gpuhelper.conf names. */
+/* True if «mount» is the mount of a volume of gpuhelper.conf that the path is in. */
 static bool
 is_mount_of_volumes(uint64_t mount, const char *path, const struct settings *settings)
 {
@@ -201,8 +203,8 @@ rootfs_is_written_above(const char *path, const struct settings *settings)
 }
 
 /*
- * Resolves the longest part of «path» that is there, in the root: *inside is
- * where that leads, as the root sees it, *rest what is left of the path.
+ * Opens the longest existing part of «path» in the root. *inside gets its path as the root sees it, which the
+ * caller frees, and *rest points to the remaining part of «path».
  */
 static int
 resolve_part(int root, const char *rootpath, const char *path, int *fd, char **inside, const char **rest,
@@ -236,7 +238,7 @@ resolve_part(int root, const char *rootpath, const char *path, int *fd, char **i
 	return *inside != NULL ? 0 : refuse_nomem(why);
 }
 
-/* Takes «.», «..» and doubled slashes out of an absolute path, in place; at the top, «..» leads nowhere. */
+/* Removes «.», «..» and doubled slashes from an absolute path, in place. At the top, «..» stays there. */
 static void
 tidy(char *path)
 {
@@ -258,8 +260,8 @@ tidy(char *path)
 }
 
 /*
- * A link that leads to what is not there yet: the runtime makes what it leads
- * to.  The path behind the link, or NULL in *out if the next component is none.
+ * Handles a link to a path that does not exist yet, which the runtime would create. *out gets the path behind
+ * the link, or NULL if the next component is not a link.
  */
 static int
 behind_link(int fd, const char *inside, const char *rest, char **out, struct why *why)
@@ -286,9 +288,9 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 	return 0;
 }
 
-/* Where «path» of the container leads: links resolved in its root, as the runtime will. */
+/* Resolves «path» of the container in its root, with links, as the runtime will. */
 static int
-resolve(int root, const char *rootpath, const char *path, char **out, struct why *why)
+resolve_in_root(int root, const char *rootpath, const char *path, char **out, struct why *why)
 {
 	autofree char *now = strdup(path);
 	unsigned links;
@@ -313,7 +315,7 @@ resolve(int root, const char *rootpath, const char *path, char **out, struct why
 	return refuse(why, WHY_DATA, "%s in the container goes through links without end", path);
 }
 
-/* A place in the container, and where that leads. */
+/* A path in the container, and where it leads. */
 struct place {
 	const char *path;
 	char *real;
@@ -335,12 +337,12 @@ places_free(struct places *l)
 }
 
 static int
-add_place(struct places *l, const char *path, int root, const char *rootpath, struct why *why)
+resolve_place(struct places *l, const char *path, int root, const char *rootpath, struct why *why)
 {
 	struct place *p = &l->v[l->n];
 
 	*p = (struct place){ .path = path };
-	if (resolve(root, rootpath, path, &p->real, why) == -1)
+	if (resolve_in_root(root, rootpath, path, &p->real, why) == -1)
 		return -1;
 	l->n++;
 	return 0;
@@ -356,7 +358,7 @@ check_pair(const struct place *ours, const struct place *theirs, struct why *why
 	return 0;
 }
 
-/* The file systems that every container has; a granted node lies in /dev by nature. */
+/* True for a file system that every container has. Granted nodes are always beneath one, /dev. */
 static bool
 is_standard(const struct spec_mount *m)
 {
@@ -370,7 +372,7 @@ is_standard(const struct spec_mount *m)
 	return false;
 }
 
-/* Where all of our places lead: once each, for a driver has a hundred. */
+/* Resolves all of the granted places, once each: a driver has a hundred files. */
 static int
 fill_ours(const struct edits *e, int fd, const char *path, struct places *out, struct why *why)
 {
@@ -379,20 +381,20 @@ fill_ours(const struct edits *e, int fd, const char *path, struct places *out, s
 	if ((out->v = calloc(e->mounts + e->nodes + 1, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < e->mounts; i++)
-		if (add_place(out, e->mount[i].target, fd, path, why) == -1)
+		if (resolve_place(out, e->mount[i].target, fd, path, why) == -1)
 			return -1;
 	for (i = 0; i < e->nodes; i++)
-		if (add_place(out, e->node[i].path, fd, path, why) == -1)
+		if (resolve_place(out, e->node[i].path, fd, path, why) == -1)
 			return -1;
 	return 0;
 }
 
 /*
- * A link in the image that leads one of our places into another, which is the
- * host's: the runtime would make the place for the one in the other.
+ * Refuses an image whose links lead one granted place into another one, which is the host's: the runtime
+ * would create the first one's mount point there.
  */
 static int
-check_ours(const struct places *ours, struct why *why)
+check_granted_links(const struct places *ours, struct why *why)
 {
 	const struct place *in, *p;
 	size_t i, k;
@@ -409,7 +411,7 @@ check_ours(const struct places *ours, struct why *why)
 }
 
 static int
-check_mount(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
+check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
 {
 	struct place theirs;
 	struct places one = { .v = &theirs };
@@ -419,7 +421,7 @@ check_mount(const struct spec_mount *m, int fd, const char *path, const struct p
 
 	if (path_check(m->target, &inner) == -1)
 		return refuse(why, WHY_DATA, "a mount of the container: %s", inner.text);
-	if (add_place(&one, m->target, fd, path, why) == -1)
+	if (resolve_place(&one, m->target, fd, path, why) == -1)
 		return -1;
 	for (i = 0; ret == 0 && i < ours->n; i++)
 		ret = check_pair(&ours->v[i], &theirs, why);
@@ -434,10 +436,10 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 	size_t i;
 	int ret;
 
-	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_ours(&ours, why);
+	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_granted_links(&ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
 		if (!is_standard(&s->mount[i]))
-			ret = check_mount(&s->mount[i], fd, path, &ours, why);
+			ret = check_mount_conflicts(&s->mount[i], fd, path, &ours, why);
 	places_free(&ours);
 	return ret;
 }

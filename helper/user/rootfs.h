@@ -1,4 +1,4 @@
-/* The container's root filesystem, and paths as they will be in it. */
+/* Checks the container's root filesystem, and resolves paths in it as the runtime will. */
 #ifndef GPUHELPER_USER_ROOTFS_H
 #define GPUHELPER_USER_ROOTFS_H
 
@@ -9,34 +9,33 @@
 /* True if the path leads to one of the volumes or beneath, or can't be resolved. */
 bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
 
-/* True if what lies in the directory, which is there, may be a root filesystem: by the volumes, not by a bundle. */
+/* True if the volumes allow a root filesystem in this directory, which must exist. Ignores bundles. */
 bool rootfs_may_lie_in(const char *dir, const struct settings *settings);
 
 /*
- * root.path, resolved, must lie beneath the bundle or one of the volumes, or be a mount
- * of a directory there: a task's «rootfs_uri: raw:///» would otherwise be the host.  *fd gets the root,
- * *path its resolved path (the caller closes and frees).
+ * Opens root.path. Resolved, it must be beneath the bundle or one of the volumes, or be a mount of a
+ * directory there: otherwise a task's «rootfs_uri: raw:///» would be the host. *fd gets the root (O_PATH),
+ * *path its path without links; the caller closes and frees them in any case. Returns 0, or -1 with *why.
  */
 int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
     struct why *why);
 
 /*
- * True if nobody but root and the caller can have root.path lead elsewhere than to
- * «path», where rootfs_open() found it to lead: not by a link, nor in a directory
- * above.
+ * True if only root and the caller can redirect root.path from «path», where rootfs_open() found it to lead:
+ * no link leads there, and nobody else can rename a directory above.
  */
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
- * True if a container has the directory above root.path mounted to write in: as the
- * host's root it could have root.path lead elsewhere.  False outside of volumes, and
- * for a mount on the volumes' own file system, which is how engines keep images.
+ * True if a container has the directory above root.path mounted writable: as the host's root, it could
+ * redirect root.path. False outside of the volumes, and for a mount on the volumes' own file system, which is
+ * how engines store images.
  */
 bool rootfs_is_written_above(const char *path, const struct settings *settings);
 
 /*
- * No mount of the request may be at, above or beneath what is granted: compared
- * as text and as the root filesystem's own links make it.
+ * Refuses a mount of the container at, above or beneath what is granted, both as text and after the links of
+ * the root filesystem. «fd» and «path» are those of rootfs_open(). Returns 0, or -1 with *why.
  */
 int rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const struct edits *e, struct why *why);
 

@@ -1,11 +1,9 @@
 /*
- * gpuhelper-runc: the wrapper.  An OCI runtime like any other to the engine that
- * calls it; runs with the caller's rights and never with more.
- *
- * It is on the path of every verb: what it does not have to touch it passes on
- * at once.  For a bundle that becomes a container it reads config.json, asks the
- * helper if the container asks for anything, writes the new config.json, and
- * becomes the runtime.
+ * gpuhelper-runc, the wrapper: an OCI runtime like any other to the engine that calls it. Runs with the
+ * caller's rights, and must never have more.
+ * Every verb goes through here, so the wrapper passes on at once what it need not change. For a bundle that
+ * becomes a container, it reads config.json, asks the helper if the container asks for anything, writes the
+ * new config.json, and becomes the runtime.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +47,7 @@
 #include "suit.h"
 #include "update.h"
 
-/* One container on its way. */
+/* A container that is about to be made. */
 struct making {
 	const struct command *command;
 	const struct settings *settings;
@@ -60,7 +58,7 @@ struct making {
 	struct devmajors majors;
 	struct asking asking;
 	struct reply reply;
-	struct edits plain;		/* what a container gets to which nothing is granted: a label, at most */
+	struct edits plain;		/* for a container without a grant: a label, at most */
 	int rootfd;
 	char *rootpath;
 	char *text;			/* the new config.json */
@@ -70,12 +68,12 @@ struct making {
 	struct why why;
 };
 
-/* What is left to know of it when the runtime has made it. */
+/* What create.c must know after the runtime has made the container. */
 struct made {
 	bool granted;
-	bool ruled;			/* it is one of root's, whose device rules are to hold */
-	bool weak;			/* it is one of root's without a user namespace, and not to be a privileged one */
-	bool unguarded;			/* its root directory has to be looked at once more */
+	bool ruled;			/* root's container, whose device rules must be enforced */
+	bool weak;			/* root's container without a user namespace, which must not be privileged */
+	bool unguarded;			/* its root directory must be checked again */
 	struct stat root;
 	struct granted_places places;
 };
@@ -98,7 +96,7 @@ making_free(struct making *m)
 }
 
 static int
-name_request(struct making *m, enum verb verb)
+fill_request(struct making *m, enum verb verb)
 {
 	const struct command *c = m->command;
 	struct request *r = &m->request;
@@ -115,7 +113,7 @@ name_request(struct making *m, enum verb verb)
 	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* What a workload manager (SLURM, say) chose for the job that this worker is. */
+/* Passes on what a workload manager (SLURM, say) has allocated to this worker's job. */
 static int
 note_allocation(struct making *m)
 {
@@ -131,9 +129,8 @@ note_allocation(struct making *m)
 }
 
 /*
- * The program that pauses as process 1 is the engine's own, bound into the
- * container from a place that no task can write to.  What a task brings along
- * under its name is another file.
+ * Finds the engine's own program that pauses as process 1. It is bound into the container from a place that
+ * no task can write to. A program of the same name that a task brings along is another file.
  */
 static int
 find_placeholder(struct making *m)
@@ -160,7 +157,10 @@ read_majors(struct making *m)
 	return majors_read(root, &m->majors, &m->why);
 }
 
-/* Someone else may write on the way to its root directory: what the runtime takes for it has to be looked at. */
+/*
+ * If another user can write on the way to the root directory, the directory must be checked again after the
+ * runtime has used it.
+ */
 static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
 {
@@ -173,7 +173,7 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	if (strcmp(m->command->verb, "create") == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container "
-	    "before it can be seen where it went: use create, or keep the image where only root may write", m->rootpath,
+	    "before its root directory can be checked: use create, or keep the image where only root may write", m->rootpath,
 	    m->command->verb);
 }
 
@@ -184,9 +184,9 @@ is_hosts_root(void)
 }
 
 /*
- * In a cgroup that has someone in it already, the runtime would write this container's device rules for both: a
- * container with a GPU there would lose it, and keep the lease.  Beneath one, this container would keep that one's
- * lease when that one has ended.
+ * In a cgroup that already has processes, the runtime would replace their device rules: a container there
+ * that has a GPU would lose it, but keep the lease. In a cgroup beneath another container's, this container
+ * would keep the other one's lease after that one has ended.
  */
 static int
 check_cgroup_is_free(const struct making *m, struct why *why)
@@ -200,13 +200,13 @@ check_cgroup_is_free(const struct making *m, struct why *why)
 	if (cgroup_candidates(getpid(), r->cgroups_path, r->id, &places, why) == -1)
 		return -1;
 	if (cgroup_populated(&places, &dirs))
-		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
+		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
 		    *r->cgroups_path ? r->cgroups_path : r->id);
-	return !cgroup_is_in_others(&places) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s lies beneath another "
+	return !cgroup_is_in_others(&places) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s is beneath another "
 	    "container's: give it a path elsewhere", *r->cgroups_path ? r->cgroups_path : r->id);
 }
 
-/* Whatever a container has of GPUs that was not granted is taken away from it. */
+/* True if GPUs that were not granted are taken away from the container. */
 static bool
 hides_gpus(const struct making *m)
 {
@@ -225,14 +225,14 @@ check_privilege(struct making *m)
 	return privilege_refuse(what, &m->why);
 }
 
-/* What holds for every container, whatever it asks for. */
+/* Checks everything that applies to every container, whatever it asks for. */
 static int
-check_container(struct making *m, bool *asks)
+check_bundle(struct making *m, bool *asks)
 {
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
 	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1)
 		return -1;
-	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || name_request(m, VERB_GRANT) == -1)
+	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 ||
@@ -267,7 +267,7 @@ ask_for_grant(struct making *m)
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);
 }
 
-/* What has such capabilities was made to do what container_t may not. */
+/* A container with such capabilities is meant to do what container_t may not. */
 static bool
 keeps_its_domain(const struct spec *s)
 {
@@ -275,9 +275,9 @@ keeps_its_domain(const struct spec *s)
 }
 
 /*
- * selinux.plain: a container that its engine gave no label would run in the
- * runtime's own domain.  Categories are drawn as engines draw them, from half a
- * million pairs, and not compared with anyone's.
+ * selinux.plain = "container_t": labels a container that its engine gave no label, which would otherwise run in
+ * the runtime's domain. Draws categories as engines do, from half a million pairs, without comparing them
+ * with others'.
  */
 static int
 label_plain(struct making *m)
@@ -298,7 +298,7 @@ label_plain(struct making *m)
 	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* The variables of a policy may be.  They come with those of the driver, in one list. */
+/* Variables of a policy may be secret. They come in one list with the driver's. */
 static bool
 has_secrets(const struct making *m)
 {
@@ -325,7 +325,10 @@ write_config(struct making *m)
 	return 0;
 }
 
-/* Tells the helper what happened without it.  A container that may not be recorded where that is wanted is not made. */
+/*
+ * Tells the helper of a refusal or of a plain container. Returns -1 if a plain container can't be recorded:
+ * with audit.plain, it is then not made.
+ */
 static int
 tell_helper(struct making *m, enum verb verb)
 {
@@ -334,7 +337,7 @@ tell_helper(struct making *m, enum verb verb)
 	struct why why;
 	int ret;
 
-	if (name_request(m, verb) == -1)
+	if (fill_request(m, verb) == -1)
 		return -1;
 	if (verb == VERB_REFUSED) {
 		free(m->request.token);
@@ -354,19 +357,22 @@ tell_helper(struct making *m, enum verb verb)
 	return ret;
 }
 
-/* Makes the bundle ready for the runtime.  -1: no container, with the line that the user is to see. */
+/* Makes the bundle ready for the runtime. -1 with m->why, for the user: no container. */
 static int
-prepare(struct making *m, struct made *made)
+prepare_bundle(struct making *m, struct made *made)
 {
 	bool asks = false;
 
-	if (check_container(m, &asks) == -1 || check_way_to_root(m, made, &m->why) == -1) {
+	if (check_bundle(m, &asks) == -1 || check_way_to_root(m, made, &m->why) == -1) {
 		(void)tell_helper(m, VERB_REFUSED);
 		return -1;
 	}
 	if (asks || m->settings->grant_unasked) {
 		if (ask_for_grant(m) == -1) {
-			/* the helper has written down its own refusals; this is for what came after, or in its stead */
+			/*
+			 * the helper records its own refusals; this is for one that came later, or when the
+			 * helper gave no answer
+			 */
 			if (m->reply.kind != REPLY_REFUSED) {
 				ask_end(&m->asking);
 				(void)tell_helper(m, VERB_REFUSED);
@@ -385,7 +391,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
 		.bundle = { .dir = -1 }, .asking = { .fd = -1, .pid = -1 } };
-	int ret = prepare(&m, made);
+	int ret = prepare_bundle(&m, made);
 
 	*why = m.why;
 	made->granted = m.granted;
@@ -397,7 +403,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	return ret;
 }
 
-/* May this verb end a lease?  It does not become the runtime then, but waits for it. */
+/* True if this verb may end a lease. The wrapper then waits for the runtime instead of becoming it. */
 static bool
 may_end_lease(const struct command *c)
 {
@@ -408,9 +414,9 @@ may_end_lease(const struct command *c)
 	return command_makes_container(c) && !command_leaves_container(c);
 }
 
-/* The settings, and the runtime below as far as it can be known without them. */
+/* Loads the settings and finds the runtime, as far as it can be known even if the settings are broken. */
 static char *
-find_runtime(struct settings *settings, int *settings_ok, struct why *why)
+load_settings_and_runtime(struct settings *settings, int *settings_ok, struct why *why)
 {
 	autofree char *dir = namespace_path(GPUHELPER_CONFDIR), *text = NULL, *salvaged = NULL;
 	struct why broken;
@@ -426,14 +432,14 @@ find_runtime(struct settings *settings, int *settings_ok, struct why *why)
 }
 
 static int
-serve(struct command *c, int argc, char *const *argv, struct why *why)
+run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
 	struct made made = { 0 };
 	int settings_ok, status;
 
-	if ((runtime = find_runtime(&settings, &settings_ok, why)) == NULL)
+	if ((runtime = load_settings_and_runtime(&settings, &settings_ok, why)) == NULL)
 		return -1;
 	if (command_makes_container(c) && settings_ok == -1)
 		return -1;
@@ -453,7 +459,7 @@ serve(struct command *c, int argc, char *const *argv, struct why *why)
 		return -1;
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;
-	/* where the runtime stays as long as the container does, the process that asked is the one that becomes it */
+	/* where the runtime lives as long as the container, the process that asked becomes the runtime */
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
@@ -482,7 +488,7 @@ main(int argc, char **argv)
 	}
 	runtime_begin();
 	namespace_begin();
-	if (argv_parse(argc, argv, &command, &why) == -1 || serve(&command, argc, argv, &why) == -1)
+	if (argv_parse(argc, argv, &command, &why) == -1 || run_verb(&command, argc, argv, &why) == -1)
 		report_error(&command, &why);
 	return 1;
 }

@@ -1,4 +1,4 @@
-/* See runtime.h.  With the caller's rights, in the caller's process: whatever the caller could run anyway. */
+/* See runtime.h. Runs with the caller's rights, and must run nothing but what the caller could. */
 #include "runtime.h"
 
 #include <elf.h>
@@ -28,8 +28,8 @@
 extern char **environ;
 
 /*
- * By this note any copy of the wrapper knows another one, wherever it lies:
- * two copies that each find the other in PATH would call each other for ever.
+ * Marks each copy of the wrapper, so that it recognizes another copy at any path: two copies that find each
+ * other in PATH would call each other for ever.
  */
 static const struct {
 	Elf64_Nhdr head;
@@ -60,7 +60,7 @@ has_note(int fd, const Elf64_Ehdr *e)
 }
 
 static enum program
-look_at(const char *path)
+identify_program(const char *path)
 {
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st, self;
@@ -68,7 +68,7 @@ look_at(const char *path)
 
 	if (access(path, X_OK) == -1)
 		return PROGRAM_NONE;
-	if (fd == -1)	/* executable, not readable: then at least not this very file */
+	if (fd == -1)	/* not readable: the best that can be said is whether it is this very file */
 		return stat(path, &st) == 0 && stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev &&
 		    st.st_ino == self.st_ino ? PROGRAM_WRAPPER : PROGRAM_OTHER;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
@@ -90,7 +90,7 @@ runtime_first_in(const char *path, bool *wrapper)
 	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
 		if (asprintf(&found, "%s/runc", dir) == -1)
 			return NULL;
-		p = look_at(found);
+		p = identify_program(found);
 		if (p != PROGRAM_NONE && (p != PROGRAM_WRAPPER || wrapper != NULL)) {
 			if (wrapper != NULL)
 				*wrapper = p == PROGRAM_WRAPPER;
@@ -111,12 +111,15 @@ runtime_find_in(const char *path, struct why *why)
 	if (found != NULL)
 		return found;
 	first = runtime_first_in(path, &wrapper);
-	refuse(why, WHY_ABSENT, "no OCI runtime in PATH%s: install runc, or say runtime = \"/path\" in gpuhelper.conf",
+	refuse(why, WHY_ABSENT, "no OCI runtime in PATH%s: install runc, or set runtime = \"/path\" in gpuhelper.conf",
 	    wrapper ? " but gpuhelper-runc itself" : "");
 	return NULL;
 }
 
-/* The configured runtime runs as whoever the worker is, often root: it must be root's alone. */
+/*
+ * The configured runtime runs with the worker's rights, which are often root's, so only root may be able to
+ * change it.
+ */
 static int
 check_configured(const char *path, struct why *why)
 {
@@ -135,7 +138,7 @@ check_configured(const char *path, struct why *why)
 		return refuse(why, WHY_ABSENT, "runtime %s: %s", real, strerror(errno));
 	if (trust_check(fd, real, why) == -1)
 		return refuse_within(why, "runtime");
-	switch (look_at(real)) {
+	switch (identify_program(real)) {
 	case PROGRAM_NONE:
 		return refuse(why, WHY_ABSENT, "runtime %s can't be executed", path);
 	case PROGRAM_WRAPPER:
@@ -163,9 +166,9 @@ runtime_find(const char *configured, struct why *why)
 }
 
 /*
- * A script or a vendor's runtime below may look for «runc» in PATH and find us
- * again.  Only for those is a count kept, in one variable; runc and crun get the
- * environment as it came.
+ * Counts how often gpuhelper-runc was called in a chain: a script or a vendor's runtime below may find it
+ * again as «runc» in PATH. Keeps the count in a variable, for such runtimes only: runc and crun get the
+ * environment unchanged.
  */
 static int
 count_depth(const char *path, struct why *why)
@@ -182,7 +185,7 @@ count_depth(const char *path, struct why *why)
 		return refuse(why, WHY_CONFIG, "%s calls gpuhelper-runc again, in a loop: set runtime in gpuhelper.conf to a "
 		    "runtime that does not", path);
 	for (i = 0; leaves[i] != NULL; i++)
-		if (strcmp(leaves[i], name) == 0 && look_at(path) == PROGRAM_ELF)
+		if (strcmp(leaves[i], name) == 0 && identify_program(path) == PROGRAM_ELF)
 			return 0;
 	snprintf(text, sizeof(text), "%u", depth + 1);
 	return setenv(DEPTH_VARIABLE, text, 1) == 0 ? 0 : refuse_nomem(why);
@@ -209,7 +212,7 @@ runtime_exec(const char *path, char *const *argv, struct why *why)
 
 static volatile sig_atomic_t child;
 
-/* What the terminal sends it sends to the child as well. */
+/* Signals from the terminal reach the child by themselves. */
 static void
 pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -218,14 +221,17 @@ pass_on(int sig, siginfo_t *info, void *context)
 		(void)kill((pid_t)child, sig);
 }
 
-/* In the child: as the caller left things, and not outliving us where we would not outlive our parent. */
+/*
+ * Restores the caller's signal handling in the child, and has it die with this process if this process would
+ * die with its parent.
+ */
 static void
 settle_child(int deathsig, pid_t parent, const sigset_t *mask)
 {
 	struct sigaction a;
 	int sig;
 
-	/* what was ignored stays ignored, as over execve(2) */
+	/* ignored signals stay ignored, as over execve(2) */
 	for (sig = 1; sig < NSIG; sig++)
 		if (sigaction(sig, NULL, &a) == 0 && (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == pass_on)
 			(void)signal(sig, SIG_DFL);
@@ -300,9 +306,9 @@ runtime_delete(const char *path, char *const *argv, int verb_at, const char *id)
 	free(words);
 }
 
-/* What the runtime prints, at most size - 1 bytes; false if it fails. */
+/* Reads the runtime's output, at most size - 1 bytes. False if the runtime fails. */
 static bool
-read_output(const char *path, char *const *argv, char *out, size_t size)
+read_runtime_output(const char *path, char *const *argv, char *out, size_t size)
 {
 	struct pollfd p;
 	size_t have = 0;
@@ -340,7 +346,7 @@ runtime_has_mount_option(const char *path, const char *option)
 	struct why why;
 	uint32_t n;
 
-	if (text == NULL || !read_output(path, argv, text, 65536) || doc_parse(&d, text, strlen(text), &why) == -1)
+	if (text == NULL || !read_runtime_output(path, argv, text, 65536) || doc_parse(&d, text, strlen(text), &why) == -1)
 		return false;
 	for (n = doc_first(&d, doc_get(&d, 0, "mountOptions")); n != DOC_NONE; n = doc_next(&d, n))
 		if (doc_equals(&d, n, option))
@@ -365,6 +371,6 @@ runtime_first_process(const char *path, char *const *argv, int verb_at, const ch
 		words[i] = argv[i];
 	words[i++] = verb;
 	words[i] = name;
-	return read_output(path, words, text, 65536) && doc_parse(&d, text, strlen(text), &why) == 0 &&
+	return read_runtime_output(path, words, text, 65536) && doc_parse(&d, text, strlen(text), &why) == 0 &&
 	    doc_i64(&d, doc_get(&d, 0, "pid"), &pid) && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }

@@ -1,8 +1,8 @@
 /*
- * See seccomp.h.  A runtime loads the profile before it drops capabilities, unless the process has
- * noNewPrivileges, and an exec may lack what the container has.  A call that the profile
- * answers with 0 seems done, and runc and crun take EINVAL for a capability that the kernel does not
- * know.  With EPERM and ENOSYS they give up, and what is killed starts nothing.
+ * See seccomp.h. A runtime loads the profile before it drops capabilities, unless the process has
+ * noNewPrivileges; an exec may lack that even if the container has it. A call that the profile answers with 0
+ * seems done, and runc and crun take EINVAL for a capability that the kernel does not know. With EPERM and
+ * ENOSYS they give up, and a killed runtime starts nothing.
  */
 #include "seccomp.h"
 
@@ -13,7 +13,7 @@
 #include "../pure/cleanup.h"
 #include "exactkeys.h"
 
-/* What is done, or ends the runtime. */
+/* True for an action that lets the call happen, or that ends the runtime. */
 static bool
 is_honest(const struct doc *d, uint32_t action, uint32_t number)
 {
@@ -27,11 +27,11 @@ is_honest(const struct doc *d, uint32_t action, uint32_t number)
 			return true;
 	if (!doc_equals(d, action, "SCMP_ACT_ERRNO"))
 		return false;
-	/* EPERM, where none is said */
+	/* without errnoRet, it is EPERM */
 	return number == DOC_NONE || doc_is(d, number, DOC_NULL) || (doc_i64(d, number, &v) && (v == EPERM || v == ENOSYS));
 }
 
-/* On some machines these have a second name, which ends with 32. */
+/* On some machines, these calls have a second name that ends with 32. */
 static bool
 is_relied_on(const char *name)
 {
@@ -47,7 +47,7 @@ is_relied_on(const char *name)
 	return false;
 }
 
-/* 0 is never what a call that was not done returns, and a runtime relies on more calls than these. */
+/* A call that was not done never returns 0, and a runtime relies on more calls than those above. */
 static bool
 is_zero(const struct doc *d, uint32_t number)
 {
@@ -70,7 +70,7 @@ look_at_rule(const struct doc *d, uint32_t rule, char *call, size_t size, struct
 
 		if (name != NULL && !is_relied_on(name) && !is_zero(d, number))
 			continue;
-		snprintf(call, size, "%s", name != NULL ? name : "a call that is no text");
+		snprintf(call, size, "%s", name != NULL ? name : "a call that is not a string");
 		return 1;
 	}
 	return 0;

@@ -1,6 +1,7 @@
 /*
- * See sources.h.  With the caller's rights, and reads only.  A source is followed name by name, as the kernel
- * follows it: where it ends is not enough, for on the way it may pass what will be another place by then.
+ * See sources.h. Runs with the caller's rights, and only reads. Follows a source name by name, as the kernel
+ * does. Checking the end alone is not enough: on the way, the source may pass a place that will be another
+ * one for the runtime.
  */
 #include "sources.h"
 
@@ -17,19 +18,19 @@
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */
-#define LINKS_MAX 40		/* as the kernel has it */
+#define LINKS_MAX 40		/* the kernel's limit */
 
-/* A way from name to name. */
+/* A path that is followed name by name. */
 struct way {
-	const char *root;	/* root.path, resolved; NULL: it can't be */
-	char at[PATH_MAX];	/* where it has come, without links; "" is "/" */
-	char rest[PATH_MAX];	/* what is still to go */
+	const char *root;	/* root.path, absolute and without links; NULL if it can't be resolved */
+	char at[PATH_MAX];	/* the place that was reached, without links; "" is "/" */
+	char rest[PATH_MAX];	/* what is still to be followed */
 	unsigned links;
 };
 
 enum place { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
 
-/* Is this a process's directory, or a link in one, which leads where that process has something open? */
+/* True for a process's directory, and for a link in one, which leads to something that the process has open. */
 static bool
 is_of_process(const char *dir, const char *name, bool is_link)
 {
@@ -45,7 +46,7 @@ is_of_process(const char *dir, const char *name, bool is_link)
 }
 
 static enum place
-follow(struct way *w, size_t dir_len)
+follow_source_link(struct way *w, size_t dir_len)
 {
 	char link[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(w->at, link, sizeof(link) - 1);
@@ -62,7 +63,7 @@ follow(struct way *w, size_t dir_len)
 }
 
 static enum place
-step(struct way *w, const char *name)
+follow_name(struct way *w, const char *name)
 {
 	const size_t len = strlen(w->at);
 	struct stat st;
@@ -81,12 +82,12 @@ step(struct way *w, const char *name)
 	if (is_of_process(w->at, name, true))
 		return OF_PROCESS;
 	w->at[len] = '/';
-	return follow(w, len);
+	return follow_source_link(w, len);
 }
 
-/* From w->at on, to the end of w->rest. */
+/* Follows w->rest to its end, from w->at on. */
 static enum place
-walk(struct way *w)
+follow_rest(struct way *w)
 {
 	enum place p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
 	char name[PATH_MAX], *last;
@@ -100,14 +101,14 @@ walk(struct way *w)
 			if ((last = strrchr(w->at, '/')) != NULL)
 				*last = '\0';
 		} else if (strcmp(name, ".") != 0)
-			p = step(w, name);
+			p = follow_name(w, name);
 	}
 	return p;
 }
 
-/* A relative one begins in the bundle. */
+/* Follows a path. A relative one begins in the bundle. */
 static enum place
-resolve(const struct spec *s, const char *root, const char *path, struct way *w)
+follow_path(const struct spec *s, const char *root, const char *path, struct way *w)
 {
 	w->root = root;
 	w->links = 0;
@@ -120,7 +121,7 @@ resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 		errno = ENAMETOOLONG;
 		return GONE;
 	}
-	return walk(w);
+	return follow_rest(w);
 }
 
 static bool
@@ -131,7 +132,10 @@ is_place(const struct stat *st, const char *path)
 	return stat(path, &there) == 0 && st->st_dev == there.st_dev && st->st_ino == there.st_ino;
 }
 
-/* Is this place of the host one of ours, or above or beneath one, be it by another name (a bind mount)? */
+/*
+ * True if this place of the host is one of gpuhelper's directories, or above or beneath one, by any name
+ * (bind mounts).
+ */
 static bool
 is_ours(const char *path)
 {
@@ -179,7 +183,7 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if (source[0] != '/' && climbs(source))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
 		    source, target);
-	p = resolve(s, root, source, &w);
+	p = follow_path(s, root, source, &w);
 	error = errno;
 	if (p == OF_PROCESS)
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through a process's own "
@@ -190,14 +194,20 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if ((source[0] == '/' && is_ours(source)) || (p == HERE && is_ours(w.at[0] != '\0' ? w.at : "/")))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
 		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
-	/* a caller without root may not look everywhere; what the runtime finds a moment later nobody has judged */
+	/*
+	 * a caller without root can't see every place; but root must, or nobody has checked what the runtime
+	 * finds a moment later
+	 */
 	if (p == GONE && needed && (error != EACCES || geteuid() == 0))
 		return refuse(why, WHY_DATA, "the mount of %.200s at %.200s: its source can't be followed: %s: make it, or leave "
 		    "the mount out", source, target, strerror(error));
 	return 0;
 }
 
-/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
+/*
+ * Sources of an overlay («lowerdir=/a:/b,upperdir=/c») count as well. The kernel removes backslashes
+ * (ovl_unescape()).
+ */
 static int
 check_overlay(const struct spec *s, const char *root, const char *option, const char *target, struct why *why)
 {
@@ -230,14 +240,14 @@ check_overlay(const struct spec *s, const char *root, const char *option, const 
 	}
 }
 
-/* The links themselves are mounted then (crun). */
+/* True if links themselves are mounted (crun). */
 static bool
 is_not_followed(const struct spec_mount *m)
 {
 	return strlist_has(&m->options, "copy-symlink") || strlist_has(&m->options, "src-nofollow");
 }
 
-/* In a user namespace a runtime binds what the host has at a device's path. */
+/* In a user namespace, a runtime binds the host's node at a device's path. */
 static int
 check_devices(const struct spec *s, const char *root, struct why *why)
 {
@@ -246,7 +256,7 @@ check_devices(const struct spec *s, const char *root, struct why *why)
 	size_t i;
 
 	for (i = 0; i < s->device_count; i++)
-		if ((p = resolve(s, root, s->device[i].path, &w)) == OF_PROCESS || p == IN_ROOT)
+		if ((p = follow_path(s, root, s->device[i].path, &w)) == OF_PROCESS || p == IN_ROOT)
 			return refuse(why, WHY_DENIED, "linux.devices: the path %.200s may not lead through %s on the host",
 			    s->device[i].path, p == IN_ROOT ? "root.path" : "a process's own directory in /proc");
 	return 0;

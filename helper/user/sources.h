@@ -1,13 +1,14 @@
-/* Where the sources of a container's mounts lead on the host, as the runtime will follow them. */
+/* Follows the sources of a container's mounts on the host, as the runtime will. */
 #ifndef GPUHELPER_USER_SOURCES_H
 #define GPUHELPER_USER_SOURCES_H
 
 #include "spec.h"
 
 /*
- * Refuses (-1 with *why) a source that brings the helper's own state or policy into the container, that leads through a
- * process's directory in /proc or through root.path (to the runtime it would be another place), or that is not there;
- * and a device's path that leads through one of these two.  Where the caller may not look, the source passes.  Else 0.
+ * Refuses a mount whose source brings gpuhelper's own state or settings into the container, leads through a
+ * process's directory in /proc or through root.path (which will be another place for the runtime), or does
+ * not exist. Refuses a device whose path leads through one of these two. A source that the caller may not see
+ * passes. Returns 0, or -1 with *why.
  */
 int sources_check(const struct spec *s, struct why *why);
 

@@ -1,4 +1,7 @@
-/* See spec.h.  Everything in the text may be a pull request's: nothing is taken for what it does not say. */
+/*
+ * See spec.h. A pull request may have written any of this text. Must believe no part of it, only read what
+ * the container asks for.
+ */
 #include "spec.h"
 
 #include <stdarg.h>
@@ -11,7 +14,7 @@
 #include "exactkeys.h"
 
 static int __attribute__((format(printf, 2, 3)))
-wrong(struct why *why, const char *fmt, ...)
+refuse_spec(struct why *why, const char *fmt, ...)
 {
 	char place[160];
 	va_list ap;
@@ -22,9 +25,9 @@ wrong(struct why *why, const char *fmt, ...)
 	return refuse(why, WHY_DATA, "config.json: %s", place);
 }
 
-/* A member that must be of this kind if it is there.  null counts as absent, as in Go. */
+/* Gets a member, which must be of this kind if present. null counts as absent, as in Go. */
 static int
-part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, const char *place, uint32_t *out,
+get_part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, const char *place, uint32_t *out,
     struct why *why)
 {
 	static const char *const kinds[] = { "an object", "a list", "a string", "a number", "true", "false", "null" };
@@ -36,22 +39,22 @@ part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, con
 		return 0;
 	if (doc_is(d, *out, DOC_NULL) && (kind == DOC_OBJECT || kind == DOC_ARRAY || kind == DOC_STRING))
 		return 0;
-	return wrong(why, "%s is not %s", place, kinds[kind]);
+	return refuse_spec(why, "%s is not %s", place, kinds[kind]);
 }
 
-/* The text of a member; NULL in *out if it is absent. */
+/* Gets the text of a member, which the caller frees; NULL in *out if it is absent. */
 static int
-text_part(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+get_text(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
 {
 	uint32_t n;
 
 	*out = NULL;
-	if (part(d, obj, key, DOC_STRING, place, &n, why) == -1)
+	if (get_part(d, obj, key, DOC_STRING, place, &n, why) == -1)
 		return -1;
 	if (!doc_is(d, n, DOC_STRING))
 		return 0;
 	if ((*out = doc_string(d, n)) == NULL)
-		return wrong(why, "%s has a NUL in it", place);
+		return refuse_spec(why, "%s has a NUL in it", place);
 	return 0;
 }
 
@@ -64,14 +67,14 @@ read_strings(const struct doc *d, uint32_t list, const char *place, struct strli
 		autofree char *s = doc_string(d, n);
 
 		if (s == NULL)
-			return wrong(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
+			return refuse_spec(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
 		if (!strlist_add(out, s, SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	return 0;
 }
 
-/* Options that make a mount a bind mount, whatever its type says (runc: rootfs_linux.go, mountToRootfs). */
+/* Some options make a bind mount, whatever the type is (mountToRootfs() in runc's rootfs_linux.go). */
 static bool
 is_bind(const struct spec_mount *m)
 {
@@ -80,7 +83,7 @@ is_bind(const struct spec_mount *m)
 }
 
 static int
-read_mounts(struct spec *s, struct why *why)
+read_spec_mounts(struct spec *s, struct why *why)
 {
 	const struct doc *d = &s->doc;
 	struct spec_mount *m;
@@ -96,37 +99,37 @@ read_mounts(struct spec *s, struct why *why)
 		m = &s->mount[s->mount_count++];
 		m->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return wrong(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "destination", place, &m->target, why) == -1 ||
-		    text_part(d, n, "source", place, &m->source, why) == -1 ||
-		    text_part(d, n, "type", place, &m->type, why) == -1 ||
-		    part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
+			return refuse_spec(why, "%s is not an object", place);
+		if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "destination", place, &m->target, why) == -1 ||
+		    get_text(d, n, "source", place, &m->source, why) == -1 ||
+		    get_text(d, n, "type", place, &m->type, why) == -1 ||
+		    get_part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
 		    read_strings(d, options, place, &m->options, why) == -1)
 			return -1;
 		if (m->target == NULL)
-			return wrong(why, "%s has no destination", place);
+			return refuse_spec(why, "%s has no destination", place);
 		m->bind = is_bind(m);
 	}
 	return 0;
 }
 
-/* A device number that may be absent (then -1). */
+/* Gets a device number; -1 if it is absent. */
 static int
-number_part(const struct doc *d, uint32_t obj, const char *key, const char *place, int64_t *out, struct why *why)
+get_device_number(const struct doc *d, uint32_t obj, const char *key, const char *place, int64_t *out, struct why *why)
 {
 	uint32_t n = doc_get(d, obj, key);
 
 	*out = -1;
 	if (n == DOC_NONE || doc_is(d, n, DOC_NULL))
 		return 0;
-	/* UINT32_MAX is cgroup v1's own «every»; what is larger some runtimes cut to 32 bits */
+	/* UINT32_MAX is «every» in cgroup v1, and some runtimes cut larger numbers to 32 bits */
 	if (doc_i64(d, n, out) && *out >= -1 && *out < UINT32_MAX)
 		return 0;
-	return wrong(why, "%s.%s is not a device number", place, key);
+	return refuse_spec(why, "%s.%s is not a device number", place, key);
 }
 
 static int
-read_devices(struct spec *s, struct why *why)
+read_spec_devices(struct spec *s, struct why *why)
 {
 	const struct doc *d = &s->doc;
 	struct spec_device *v;
@@ -144,13 +147,13 @@ read_devices(struct spec *s, struct why *why)
 		v = &s->device[s->device_count++];
 		v->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return wrong(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "path", place, &v->path, why) == -1 ||
-		    text_part(d, n, "type", place, &type, why) == -1 ||
-		    number_part(d, n, "major", place, &v->major, why) == -1)
+			return refuse_spec(why, "%s is not an object", place);
+		if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "path", place, &v->path, why) == -1 ||
+		    get_text(d, n, "type", place, &type, why) == -1 ||
+		    get_device_number(d, n, "major", place, &v->major, why) == -1)
 			return -1;
 		if (v->path == NULL)
-			return wrong(why, "%s has no path", place);
+			return refuse_spec(why, "%s has no path", place);
 		v->type = type != NULL ? type[0] : 'c';
 	}
 	return 0;
@@ -165,28 +168,28 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	size_t o = 0;
 
 	if (!doc_is(d, n, DOC_OBJECT))
-		return wrong(why, "%s is not an object", place);
+		return refuse_spec(why, "%s is not an object", place);
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
-		return wrong(why, "%s.allow is neither true nor false", place);
+		return refuse_spec(why, "%s.allow is neither true nor false", place);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, "config.json", why) == -1 || text_part(d, n, "type", place, &type, why) == -1 ||
-	    text_part(d, n, "access", place, &access, why) == -1 ||
-	    number_part(d, n, "major", place, &r->major, why) == -1 ||
-	    number_part(d, n, "minor", place, &r->minor, why) == -1)
+	if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "type", place, &type, why) == -1 ||
+	    get_text(d, n, "access", place, &access, why) == -1 ||
+	    get_device_number(d, n, "major", place, &r->major, why) == -1 ||
+	    get_device_number(d, n, "minor", place, &r->minor, why) == -1)
 		return -1;
 	r->type = type == NULL || *type == '\0' ? 'a' : type[0];
 	/* 'u' is an unbuffered character device (config-linux.md) */
 	if (r->type == 'u')
 		r->type = 'c';
 	if (strchr("abc", r->type) == NULL)
-		return wrong(why, "%s.type \"%.10s\" is unknown", place, type);
+		return refuse_spec(why, "%s.type \"%.10s\" is unknown", place, type);
 	for (c = "rwm"; *c != '\0'; c++)
 		if (access == NULL || *access == '\0' || strchr(access, *c) != NULL)
 			r->access[o++] = *c;
-	/* the kernel and runc take it for every device then, crun for some */
+	/* the kernel and runc would apply the rule to every device, crun to some */
 	if (r->type == 'a' && (r->major != -1 || r->minor != -1 || strcmp(r->access, "rwm") != 0))
-		return wrong(why, "%s is of type \"a\", and yet not about every device: runtimes do not agree on what "
-		    "that means", place);
+		return refuse_spec(why, "%s is of type \"a\", but does not cover every device: runtimes disagree on what "
+		    "that means: name a type", place);
 	return 0;
 }
 
@@ -209,7 +212,10 @@ read_rules(struct spec *s, struct why *why)
 	return 0;
 }
 
-/* crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN: only one spelling can be looked for. */
+/*
+ * crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN. Allowing one spelling only makes capabilities easy
+ * to find.
+ */
 static int
 check_capabilities(const struct spec *s, struct why *why)
 {
@@ -218,26 +224,26 @@ check_capabilities(const struct spec *s, struct why *why)
 	char place[64];
 	size_t i;
 
-	if (part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
+	if (get_part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
 		return -1;
 	for (i = 0; capability_sets[i] != NULL; i++) {
 		snprintf(place, sizeof(place), "process.capabilities.%s", capability_sets[i]);
-		if (part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
+		if (get_part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
 			return -1;
 		for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
 			autofree char *name = doc_string(d, n);
 
 			if (name == NULL)
-				return wrong(why, "%s holds what is no string", place);
+				return refuse_spec(why, "%s has an entry that is not a string", place);
 			if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')
-				return wrong(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
+				return refuse_spec(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
 		}
 	}
 	return 0;
 }
 
 static int
-read_namespaces(struct spec *s, struct why *why)
+check_namespaces(struct spec *s, struct why *why)
 {
 	uint32_t list = doc_get(&s->doc, s->linux, "namespaces"), n;
 
@@ -253,12 +259,12 @@ read_namespaces(struct spec *s, struct why *why)
 }
 
 static int
-read_version(struct spec *s, uint32_t root, struct why *why)
+read_oci_version(struct spec *s, uint32_t root, struct why *why)
 {
 	autofree char *version = NULL;
 	char *dot;
 
-	if (text_part(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
+	if (get_text(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
 		return -1;
 	if (version != NULL && (dot = strchr(version, '.')) != NULL) {
 		*dot = '\0';
@@ -267,11 +273,11 @@ read_version(struct spec *s, uint32_t root, struct why *why)
 	return 0;
 }
 
-/* A label that is "" is none, as runtimes see it. */
+/* Gets a label. Runtimes take an empty label for none. */
 static int
-label_part(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+get_label(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
 {
-	if (text_part(d, obj, key, place, out, why) == -1)
+	if (get_text(d, obj, key, place, out, why) == -1)
 		return -1;
 	if (*out != NULL && **out == '\0') {
 		free(*out);
@@ -280,7 +286,7 @@ label_part(const struct doc *d, uint32_t obj, const char *key, const char *place
 	return 0;
 }
 
-/* A runtime says itself what is wrong with arguments. */
+/* The runtime itself complains of wrong arguments. */
 static int
 read_first_arg(struct spec *s, struct why *why)
 {
@@ -299,28 +305,28 @@ find_parts(struct spec *s, struct why *why)
 	uint32_t root = 0, rootfs;
 
 	if (!doc_is(d, root, DOC_OBJECT))
-		return wrong(why, "it is not an object");
-	if (exact_keys(d, root, "config.json", why) == -1 || read_version(s, root, why) == -1 ||
-	    part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
-	    part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
-	    part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
-	    part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
-	    part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1 ||
-	    part(d, root, "hooks", DOC_OBJECT, "hooks", &s->hooks, why) == -1)
+		return refuse_spec(why, "it is not an object");
+	if (exact_keys(d, root, "config.json", why) == -1 || read_oci_version(s, root, why) == -1 ||
+	    get_part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
+	    get_part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
+	    get_part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
+	    get_part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
+	    get_part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1 ||
+	    get_part(d, root, "hooks", DOC_OBJECT, "hooks", &s->hooks, why) == -1)
 		return -1;
 	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
-		return wrong(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
-	if (text_part(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
-	    part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
-	    part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
-	    part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
-	    part(d, s->linux, "devices", DOC_ARRAY, "linux.devices", &s->devices, why) == -1 ||
-	    part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
-	    part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
-	    part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
-	    text_part(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
-	    label_part(d, s->process, "selinuxLabel", "process.selinuxLabel", &s->label, why) == -1 ||
-	    label_part(d, s->linux, "mountLabel", "linux.mountLabel", &s->mount_label, why) == -1)
+		return refuse_spec(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
+	if (get_text(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
+	    get_part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
+	    get_part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
+	    get_part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
+	    get_part(d, s->linux, "devices", DOC_ARRAY, "linux.devices", &s->devices, why) == -1 ||
+	    get_part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
+	    get_part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
+	    get_part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
+	    get_text(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
+	    get_label(d, s->process, "selinuxLabel", "process.selinuxLabel", &s->label, why) == -1 ||
+	    get_label(d, s->linux, "mountLabel", "linux.mountLabel", &s->mount_label, why) == -1)
 		return -1;
 	if (s->cgroups_path == NULL && (s->cgroups_path = strdup("")) == NULL)
 		return refuse_nomem(why);
@@ -334,10 +340,10 @@ spec_parse(struct spec *s, const char *text, size_t len, struct why *why)
 	if (doc_parse(&s->doc, text, len, why) == -1)
 		return refuse_within(why, "config.json");
 	if (find_parts(s, why) == -1 || read_strings(&s->doc, s->env, "process.env", &s->env_text, why) == -1 ||
-	    read_first_arg(s, why) == -1 || read_mounts(s, why) == -1 ||
-	    read_devices(s, why) == -1 || read_rules(s, why) == -1)
+	    read_first_arg(s, why) == -1 || read_spec_mounts(s, why) == -1 ||
+	    read_spec_devices(s, why) == -1 || read_rules(s, why) == -1)
 		return -1;
-	return read_namespaces(s, why);
+	return check_namespaces(s, why);
 }
 
 void
@@ -398,7 +404,9 @@ env_value(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
-/* The last value of a variable (the one that a process would see), and how often it stands there. */
+/*
+ * The last value of a variable, which is the one that a process would see, and how often the variable is set.
+ */
 static const char *
 last_env(const struct spec *s, const char *name, unsigned *times)
 {
@@ -414,29 +422,32 @@ last_env(const struct spec *s, const char *name, unsigned *times)
 	return value;
 }
 
-/* One of GPUHELPER_*: from the environment or the annotation of that name, but not from both and not twice. */
+/*
+ * Gets one of GPUHELPER_*, from the environment or from the annotation of that name. It must be set only
+ * once.
+ */
 static int
-asked(const struct spec *s, const char *name, char **out, struct why *why)
+get_asked(const struct spec *s, const char *name, char **out, struct why *why)
 {
 	autofree char *note = NULL;
 	unsigned times;
 	const char *v = last_env(s, name, &times);
 
-	if (text_part(&s->doc, s->annotations, name, name, &note, why) == -1)
+	if (get_text(&s->doc, s->annotations, name, name, &note, why) == -1)
 		return -1;
 	if (times + (note != NULL) > 1)
-		return wrong(why, "%s is given %u times: which one is meant?", name, times + (note != NULL));
+		return refuse_spec(why, "%s is given %u times: give it once", name, times + (note != NULL));
 	if (v == NULL)
 		v = note;
 	if (v == NULL)
 		return 0;
 	if (*v == '\0')
-		return wrong(why, "%s is empty: leave it out, or say what is wanted", name);
+		return refuse_spec(why, "%s is empty: remove it, or give a value", name);
 	return (*out = strdup(v)) != NULL ? 0 : refuse_nomem(why);
 }
 
 static int
-claimed(const struct spec *s, const char *name, char **out, struct why *why)
+get_claim(const struct spec *s, const char *name, char **out, struct why *why)
 {
 	unsigned times;
 	const char *v = last_env(s, name, &times);
@@ -447,7 +458,7 @@ claimed(const struct spec *s, const char *name, char **out, struct why *why)
 }
 
 static int
-id_member(const struct doc *d, uint32_t obj, const char *key, uint32_t *out, struct why *why)
+get_id(const struct doc *d, uint32_t obj, const char *key, uint32_t *out, struct why *why)
 {
 	uint32_t n = doc_get(d, obj, key);
 	int64_t v;
@@ -456,12 +467,15 @@ id_member(const struct doc *d, uint32_t obj, const char *key, uint32_t *out, str
 	if (n == DOC_NONE)
 		return 0;
 	if (!doc_i64(d, n, &v) || v < 0 || v >= UINT32_MAX)
-		return wrong(why, "%s is not an id", key);
+		return refuse_spec(why, "%s is not an id", key);
 	*out = (uint32_t)v;
 	return 0;
 }
 
-/* linux.uidMappings; a user namespace without mappings of its own (joined, or made by the caller) is left unmapped. */
+/*
+ * Reads linux.uidMappings or gidMappings. A user namespace without mappings here (joined, or made by the
+ * caller) stays unmapped.
+ */
 static int
 read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *why)
 {
@@ -469,7 +483,7 @@ read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *w
 	uint32_t list, n;
 
 	m->identity = !s->user_namespace;
-	if (part(d, s->linux, key, DOC_ARRAY, key, &list, why) == -1)
+	if (get_part(d, s->linux, key, DOC_ARRAY, key, &list, why) == -1)
 		return -1;
 	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
 		int64_t size;
@@ -477,12 +491,12 @@ read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *w
 		if (exact_keys(d, n, "config.json", why) == -1)
 			return -1;
 		if (m->n == IDMAP_MAX)
-			return wrong(why, "linux.%s has more than %d entries", key, IDMAP_MAX);
-		if (id_member(d, n, "containerID", &m->v[m->n].inside, why) == -1 ||
-		    id_member(d, n, "hostID", &m->v[m->n].outside, why) == -1)
+			return refuse_spec(why, "linux.%s has more than %d entries", key, IDMAP_MAX);
+		if (get_id(d, n, "containerID", &m->v[m->n].inside, why) == -1 ||
+		    get_id(d, n, "hostID", &m->v[m->n].outside, why) == -1)
 			return -1;
 		if (!doc_i64(d, doc_get(d, n, "size"), &size) || size < 0 || size > UINT32_MAX)
-			return wrong(why, "linux.%s: a size is not a number of ids", key);
+			return refuse_spec(why, "linux.%s: a size is not a number of ids", key);
 		m->v[m->n++].size = size == UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)size;
 	}
 	if (m->n > 0)
@@ -497,11 +511,11 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 	uint32_t n;
 	int64_t gid;
 
-	if (id_member(d, s->user, "uid", &r->uid, why) == -1 || id_member(d, s->user, "gid", &r->gid, why) == -1)
+	if (get_id(d, s->user, "uid", &r->uid, why) == -1 || get_id(d, s->user, "gid", &r->gid, why) == -1)
 		return -1;
 	for (n = doc_first(d, s->gids); n != DOC_NONE && r->gid_count < REQUEST_GIDS_MAX; n = doc_next(d, n)) {
 		if (!doc_i64(d, n, &gid) || gid < 0 || gid >= UINT32_MAX)
-			return wrong(why, "process.user.additionalGids holds what is no id");
+			return refuse_spec(why, "process.user.additionalGids has an entry that is not an id");
 		r->gid_list[r->gid_count++] = (uint32_t)gid;
 	}
 	r->dac_override = r->uid == 0 && capabilities_have(d, s->process, "CAP_DAC_OVERRIDE");
@@ -511,17 +525,17 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 int
 spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why)
 {
-	if (asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 || asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 ||
-	    asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
-	    claimed(s, "BUILD_TEAM_NAME", &r->team, why) == -1 ||
-	    claimed(s, "BUILD_PIPELINE_NAME", &r->pipeline, why) == -1 ||
-	    claimed(s, "BUILD_JOB_NAME", &r->job, why) == -1 ||
-	    claimed(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->instance_vars, why) == -1)
+	if (get_asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 || get_asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 ||
+	    get_asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
+	    get_claim(s, "BUILD_TEAM_NAME", &r->team, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_NAME", &r->pipeline, why) == -1 ||
+	    get_claim(s, "BUILD_JOB_NAME", &r->job, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->instance_vars, why) == -1)
 		return -1;
 	*asks = r->token != NULL || r->gpus != NULL || r->folders != NULL;
 	if (*asks && s->major != 1)
-		return wrong(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: this version can't "
-		    "tell what its parts mean");
+		return refuse_spec(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: gpuhelper can't "
+		    "read such a config.json");
 	if (read_idmap(s, "uidMappings", &r->uids, why) == -1 || read_idmap(s, "gidMappings", &r->gids, why) == -1 ||
 	    read_process_user(s, r, why) == -1)
 		return -1;

@@ -1,6 +1,6 @@
 /*
- * A config.json (OCI runtime specification 1.x, config-linux.md) as far as we
- * read it: where the parts lie in the text, and what the container asks for.
+ * The parts of a config.json (OCI runtime spec 1.x, config-linux.md) that this program reads: their places in
+ * the text, and what the container asks for.
  */
 #ifndef GPUHELPER_USER_SPEC_H
 #define GPUHELPER_USER_SPEC_H
@@ -16,7 +16,7 @@ struct spec_mount {
 	char *target, *source, *type;	/* source, type: NULL if absent */
 	struct strlist options;
 	bool bind;
-	bool taken_out;			/* brings nothing but GPUs' nodes (nodes.h) */
+	bool taken_out;			/* has nothing but GPUs' nodes (nodes.h) */
 };
 
 struct spec_device {
@@ -28,8 +28,8 @@ struct spec_device {
 
 struct spec {
 	struct doc doc;
-	const char *bundle;		/* the caller's: where relative paths of the host begin; NULL: right here */
-	/* nodes; DOC_NONE where absent */
+	const char *bundle;		/* the caller's; relative paths of the host begin here; NULL: the current directory */
+	/* places in the document; DOC_NONE if absent */
 	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations, hooks;
 	struct strlist env_text;	/* one for each element of env */
 	struct spec_mount *mount;
@@ -42,27 +42,32 @@ struct spec {
 	char *first_arg;		/* process.args[0]; NULL if absent */
 	char *cgroups_path;		/* "" if absent */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
-	bool user_namespace;		/* has one of its own */
-	unsigned major;			/* of ociVersion; 0: none, or not a number */
+	bool user_namespace;		/* has a user namespace of its own */
+	unsigned major;			/* of ociVersion; 0 if absent or not a number */
 };
 
-/* Scans and reads; a part of the wrong type is refused by its place ("linux.devices[0].path"). */
+/*
+ * Parses config.json. A part of the wrong type is refused by its place ("linux.devices[0].path"). Returns 0,
+ * or -1 with *why. The caller calls spec_free() in any case; «text» must live as long as *s.
+ */
 int spec_parse(struct spec *s, const char *text, size_t len, struct why *why);
 void spec_free(struct spec *s);
 #define autospec __attribute__((cleanup(spec_free)))
 
 /*
- * What the container asks for, from its environment and annotations, into the
- * parts of *r that the spec knows (not id, runtime root, verb).  *asks is true
- * if it asks for anything; then duplicates of GPUHELPER_* and an unknown
- * ociVersion are refused.
+ * Writes what the container asks for, by environment and annotations, to the fields of *r that the spec knows
+ * (not id, runtime root, verb). *asks is true if it asks for anything; duplicates of GPUHELPER_* and an
+ * unknown ociVersion are then refused. Returns 0, or -1 with *why.
  */
 int spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why);
 
-/* A path of the host as the runtime takes it, from the bundle.  False for one that is too long for anyone to open. */
+/*
+ * Makes a path of the host as the runtime takes it: relative ones begin in the bundle. False if it is too
+ * long to be opened.
+ */
 bool spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX]);
 
-/* The one bind mount with that very destination; NULL: none, or several. */
+/* The only bind mount with exactly this destination; NULL if there is none or there are several. */
 const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);
 
 /* The value of «NAME=value» if the entry has this name, else NULL. */

@@ -1,4 +1,4 @@
-/* See suit.h.  With the caller's rights; knows runtimes by their names, and asks them what they can do. */
+/* See suit.h. Runs with the caller's rights. Knows runtimes by their names, and asks them what they support. */
 #include "suit.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 #include "namespace.h"
 #include "runtime.h"
 
-/* Recursive read-only mounts need a runtime and a kernel that know them, or submounts would stay writable. */
+/*
+ * Recursive read-only mounts need support by the runtime and the kernel. Without, submounts would stay
+ * writable.
+ */
 static int
 check_submounts(const char *runtime, const struct edits *e, struct why *why)
 {
@@ -40,10 +43,9 @@ is_crun(const char *runtime)
 }
 
 /*
- * crun 1.8 takes the recursion of «rprivate» for the bind mount's own and brings
- * mounts beneath along, writable; and it forgets nosuid and nodev of a writable
- * bind mount.  «private» and the recursive forms mean the same where nothing is
- * mounted beneath, and hold.
+ * crun 1.8 takes the recursion of «rprivate» for the bind mount's own, and so includes the mounts beneath,
+ * writable. It also ignores nosuid and nodev of a writable bind mount. «private» and the recursive forms
+ * work, and mean the same if nothing is mounted beneath.
  */
 static int
 suit_crun(struct edits *e, struct why *why)
@@ -58,7 +60,10 @@ suit_crun(struct edits *e, struct why *why)
 		for (k = 0; k < options->n; k++)
 			if (strcmp(options->v[k], "rprivate") == 0)
 				memmove(options->v[k], "private", sizeof("private"));
-		/* the recursive forms are for directories; a read-only mount keeps the others */
+		/*
+		 * the recursive forms are for directories, and crun keeps nosuid and nodev of a read-only
+		 * mount
+		 */
 		if (!strlist_has(options, "rw"))
 			continue;
 		if (!strlist_add(options, "rnosuid", SIZE_MAX) || !strlist_add(options, "rnodev", SIZE_MAX))
@@ -68,9 +73,8 @@ suit_crun(struct edits *e, struct why *why)
 }
 
 /*
- * A runtime that is not the host's root can't make nodes: runc binds the host's for those in
- * linux.devices by itself, crun 1.8 fails («unshare CLONE_NEWNS»).  With mounts
- * both do.
+ * Only the host's root can make nodes. For nodes in linux.devices, runc without root binds the host's, but
+ * crun 1.8 fails («unshare CLONE_NEWNS»). Both bind nodes that are listed as mounts.
  */
 static int
 bind_nodes(struct edits *e, struct why *why)
@@ -92,7 +96,7 @@ suit_runtime(const char *runtime, const struct spec *s, struct edits *e, struct 
 
 	if (check_submounts(runtime, e, why) == -1 || (crun && suit_crun(e, why) == -1))
 		return -1;
-	/* in a user namespace crun 1.8 binds nodes that it made elsewhere, which then have no label that lets anyone in */
+	/* in a user namespace, crun 1.8 binds nodes that it made elsewhere, whose label lets nobody in */
 	if (namespace_has_device_cgroup() && !(crun && e->label != NULL && s->user_namespace))
 		return 0;
 	return bind_nodes(e, why);

@@ -1,4 +1,4 @@
-/* What was granted, put so that the runtime below does it. */
+/* Adapts a grant to the runtime that will apply it. */
 #ifndef GPUHELPER_USER_SUIT_H
 #define GPUHELPER_USER_SUIT_H
 
@@ -6,8 +6,8 @@
 #include "spec.h"
 
 /*
- * Changes *e to what this runtime (its path) makes of it as it was meant.  -1 with *why: it,
- * or the kernel, can't.
+ * Changes *e so that this runtime («runtime» is its path) does what was granted. Returns 0, or -1 with *why
+ * if the runtime or the kernel can't.
  */
 int suit_runtime(const char *runtime, const struct spec *s, struct edits *e, struct why *why);
 

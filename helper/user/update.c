@@ -1,4 +1,4 @@
-/* See update.h.  With the caller's rights; the file itself is left as it is. */
+/* See update.h. Runs with the caller's rights. Must not change the file itself. */
 #include "update.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define RESOURCES_MAX (1024 * 1024)
 
-/* The text without its «devices», however often it has them; the caller frees.  NULL with *why. */
+/* Removes every «devices» from the text. The caller frees the result; NULL with *why. */
 static char *
 without_devices(const char *text, size_t len, struct why *why)
 {
@@ -59,7 +59,7 @@ replace_resources(const char *file, char path[FILE_LINK_MAX], struct why *why)
 	return memfile_make("resources.json", new, strlen(new), path, why);
 }
 
-/* argv with another file where --resources names one, which the caller frees; NULL: no memory. */
+/* A copy of argv with another file for --resources, which the caller frees; NULL if memory is short. */
 static char **
 with_resources(int argc, char *const *argv, const struct word *w, const char *path)
 {

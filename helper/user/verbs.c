@@ -1,4 +1,4 @@
-/* See verbs.h.  Made from the sources of the releases; decides nothing by itself. */
+/* See verbs.h. The table comes from the sources of the releases. Must decide nothing itself. */
 #include "verbs.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #define END { NULL, 0, TAKES_NONE, BOTH, ROLE_PASSED, NULL }
 
-/* What urfave/cli (runc) and argp (crun) add to every verb. */
+/* Options that urfave/cli (runc) and argp (crun) add to every verb. */
 #define ALWAYS \
 	{ "help", 'h', TAKES_NONE, RUNC, ROLE_HELP, "nothing; the runtime only prints" }, \
 	{ "help", '?', TAKES_NONE, CRUN, ROLE_HELP, "nothing; the runtime only prints" }, \
@@ -57,7 +57,7 @@ static const struct option run[] = {
 	ALWAYS, END,
 };
 
-/* Of both checkpoint and restore, for criu. */
+/* For checkpoint and restore, for criu. */
 #define CRIU \
 	{ "image-path", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the directory of the image" }, \
 	{ "work-path", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the directory that criu writes as the caller" }, \
@@ -199,7 +199,7 @@ fate_of(enum role role)
 	return role >= ROLE_PROCESS ? "changed" : role >= ROLE_CGROUP_MANAGER ? "judged" : "read";
 }
 
-/* Of the runtimes that have the verb. */
+/* Prints the options that these runtimes have. */
 static void
 print_options(struct buf *out, const char *verb, enum runtimes runtimes, const struct option *o)
 {

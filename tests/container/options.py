@@ -64,9 +64,9 @@ if host.name == 'crun':
     ok(WON not in r.stdout and '"/dev/nvidia0"' not in b.config(), tag + 'and is looked at as one', r.stdout)
 b = fresh(greedy)
 r = b.call('run', '--bundle', b.dir, b.id, globals=('--unheard-of', 'kill'))
-ok(r.returncode == 1 and 'option --unheard-of is none that' in last(b), tag + 'an option before the verb that nobody knows is refused', r.stdout)
-for words, want in ((('frobnicate', b.id), 'frobnicate is no verb'), (('mounts', 'add', b.id, '/f'), 'mounts is not supported'),
-                    (('run', '--new', '--bundle', b.dir, b.id), 'run: option --new is none that')):
+ok(r.returncode == 1 and 'option --unheard-of is not one of' in last(b), tag + 'an option before the verb that nobody knows is refused', r.stdout)
+for words, want in ((('frobnicate', b.id), 'frobnicate is not a verb'), (('mounts', 'add', b.id, '/f'), 'mounts is not supported'),
+                    (('run', '--new', '--bundle', b.dir, b.id), 'run: option --new is not one of')):
     r = b.call(*words)
     ok(r.returncode == 1 and want in last(b), tag + 'refused: ' + ' '.join(words[:2]), (r.stdout, b.errors()))
 
@@ -148,13 +148,13 @@ pid = victim.start()
 before = open('/proc/%d/cgroup' % pid).read()
 b = fresh(lambda s: (weak(s), s['linux']['resources'].update(unified={'cgroup.procs': str(pid)})), args=('/bin/sleep', '60'))
 r = b.create()
-ok(r.returncode == 1 and 'unified: cgroup.procs is no limit' in last(b), tag + 'resources.unified with cgroup.procs is refused', b.errors())
+ok(r.returncode == 1 and 'unified: cgroup.procs is not a limit' in last(b), tag + 'resources.unified with cgroup.procs is refused', b.errors())
 end(b)
 for text in ('{"unified":{"cgroup.procs":"%d"}}', '{"unified":{"memory.max":"1","cgroup.threads":"%d"}}', '{"Unified":{"cgroup.procs":"%d"}}'):
     b = fresh(args=('/bin/sleep', '60'))
     b.start()
     r = b.call('update', '--resources', write(b.dir + '/r.json', text % pid), b.id)
-    ok(r.returncode == 1 and ('is no limit' in last(b) or 'must be spelt "unified"' in last(b)), tag + 'and by update --resources ' + text, (r.stdout, b.errors()))
+    ok(r.returncode == 1 and ('is not a limit' in last(b) or 'must be spelt "unified"' in last(b)), tag + 'and by update --resources ' + text, (r.stdout, b.errors()))
     end(b)
 ok(open('/proc/%d/cgroup' % pid).read() == before, tag + 'the other container is where it was', before)
 victim.delete()
@@ -168,5 +168,5 @@ if host.cgroup == 'v2':
     victim.delete()
     b = fresh(lambda s: (weak(s), s['linux']['resources'].update(unified={'memory.high': '100000000', 'cgroup.max.depth': '4'})), args=('/bin/true',))
     r = b.run()
-    ok('is no limit' not in r.stdout, tag + 'limits are left alone', r.stdout)
+    ok('is not a limit' not in r.stdout, tag + 'limits are left alone', r.stdout)
 done()

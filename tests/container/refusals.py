@@ -109,8 +109,8 @@ for name, env, want in (
         ('a GPU that the policy does not give', ['GPUHELPER_GPUS=' + GPU1], 'does not give GPU'),
         ('more GPUs than the policy gives', ['GPUHELPER_GPUS=2'], '2 GPUs asked for, and it gives a container at most 1'),
         ('GPUs of another vendor', ['GPUHELPER_GPUS=amd:1'], '1 amd GPU asked for, and it gives a container at most 0'),
-        ('a word that is no GPU', ['GPUHELPER_GPUS=0;rm'], 'is no count'),
-        ('a negative count', ['GPUHELPER_GPUS=-1'], 'is no count'),
+        ('a word that is no GPU', ['GPUHELPER_GPUS=0;rm'], 'is not a count'),
+        ('a negative count', ['GPUHELPER_GPUS=-1'], 'is not a count'),
         ('an empty request', ['GPUHELPER_GPUS='], 'GPUHELPER_GPUS is empty'),
         ('a variable given twice', ['GPUHELPER_GPUS=1', 'GPUHELPER_GPUS=all'], 'GPUHELPER_GPUS is given 2 times'),
         ('a token that can not hold', ['GPUHELPER_TOKEN=e30.e30.AAAA', 'GPUHELPER_GPUS=1'], 'GPUHELPER_TOKEN')):

@@ -76,7 +76,7 @@ FORGED = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 now = int(time.time())
 bad = (('expired', token(iat=now - 3000, exp=now - 120), 'expired'),
        ('for another audience', token(aud=['elsewhere']), 'aud'),
-       ('of another issuer', token(iss='https://evil.example.org'), 'is none of gpuhelper.conf'),
+       ('of another issuer', token(iss='https://evil.example.org'), 'is not one of gpuhelper.conf'),
        ('signed by another key of that name', token(other), 'has signed it'),
        ('older than max_age', token(iat=now - 4000), 'max_age'),
        ('from the future', token(iat=now + 300), 'in the future'),
@@ -170,7 +170,7 @@ ok(r.returncode == 1 and 'gpuhelperctl keys fetch' in r.stdout, tag + 'no keys y
 os.rename(KEYS + '.away', KEYS)
 host.settings()
 b, r = task(token())
-ok(r.returncode == 1 and 'names no issuers' in r.stdout, tag + 'no issuers: refused', r.stdout)
+ok(r.returncode == 1 and 'lists no token issuers' in r.stdout, tag + 'no issuers: refused', r.stdout)
 host.settings(ISSUERS % '')
 
 # exec: from an engine's own process.json, which has the token and not what the grant gave

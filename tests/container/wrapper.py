@@ -74,9 +74,9 @@ for words in (['-b={}'], ['-bundle={}']):
     b = Bundle(host)
     p, got = call([WRAPPER, 'create'] + [w.format(b.dir) for w in words] + [b.id])
     ok(p.returncode == 1 and got is None and 'one thing to runc and another one to crun' in p.stdout, 'create %s: runc and crun differ, it is refused' % words[0], p.stdout)
-for words, says in ((['unheard-of', 'x'], 'unheard-of is no verb'), (['--unheard-of', 'kill', 'x', '9'], 'option --unheard-of is none'),
-                    (['create', '--unheard-of', '--bundle', '/b', 'x'], 'create: option --unheard-of is none'), (['init'], 'init is no verb'),
-                    (['mounts', 'add', 'x', '/f'], 'mounts is not supported'), (['exec', '--unheard-of', 'x', 'sh'], 'exec: option --unheard-of is none')):
+for words, says in ((['unheard-of', 'x'], 'unheard-of is not a verb'), (['--unheard-of', 'kill', 'x', '9'], 'option --unheard-of is not one of'),
+                    (['create', '--unheard-of', '--bundle', '/b', 'x'], 'create: option --unheard-of is not one of'), (['init'], 'init is not a verb'),
+                    (['mounts', 'add', 'x', '/f'], 'mounts is not supported'), (['exec', '--unheard-of', 'x', 'sh'], 'exec: option --unheard-of is not one of')):
     log = W + '/said.json'
     p, got = call([WRAPPER, '--log', log, '--log-format', 'json'] + words)
     ok(p.returncode == 1 and got is None and says in p.stdout and says in open(log).read(), 'refused, and said in the log: ' + ' '.join(words), p.stdout)

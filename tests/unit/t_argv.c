@@ -241,17 +241,17 @@ test_refused(void)
 		{ "runc create --bundle /b x y", "create: y is one word too many" },
 		{ "runc create --pid-file", "create: option --pid-file needs a value" },
 		{ "crun create --config other.json --bundle /b x",
-		    "create --config is not supported: the bundle's config.json is what counts" },
+		    "create --config is not supported: only the bundle's config.json is used" },
 		{ "crun create --config=other.json --bundle /b x",
-		    "create --config is not supported: the bundle's config.json is what counts" },
-		{ "crun run -f other.json -b /b x", "run --config is not supported: the bundle's config.json is what "
-		    "counts" },
-		{ "crun run -fother.json -b /b x", "run --config is not supported: the bundle's config.json is what "
-		    "counts" },
-		{ "crun run -df other.json -b /b x", "run --config is not supported: the bundle's config.json is what "
-		    "counts" },
+		    "create --config is not supported: only the bundle's config.json is used" },
+		{ "crun run -f other.json -b /b x", "run --config is not supported: only the bundle's config.json is "
+		    "used" },
+		{ "crun run -fother.json -b /b x", "run --config is not supported: only the bundle's config.json is "
+		    "used" },
+		{ "crun run -df other.json -b /b x", "run --config is not supported: only the bundle's config.json is "
+		    "used" },
 		{ "crun run --conf other.json -b /b x",
-		    "run --config is not supported: the bundle's config.json is what counts" },
+		    "run --config is not supported: only the bundle's config.json is used" },
 	};
 
 	check_lines(t, COUNT(t));
@@ -259,7 +259,7 @@ test_refused(void)
 
 #define TWICE "this command line means one thing to runc and another one to crun: write options as «--name VALUE», " \
 	"before the container's id"
-#define NONE_THERE " is none that " VERBS_KNOWN " take there, and might change what a container may open"
+#define NONE_THERE " is not one of " VERBS_KNOWN " there, and an unknown one might change what a container may open"
 
 /* What one of the two takes, and the other one in another way. */
 static void
@@ -305,13 +305,13 @@ test_unknown(void)
 		{ "runc exec --unknown x", "exec: option --unknown" NONE_THERE },
 		{ "runc update --unknown x", "update: option --unknown" NONE_THERE },
 		{ "runc checkpoint --unknown x", "checkpoint: option --unknown" NONE_THERE },
-		{ "runc frobnicate x", "frobnicate is no verb of " VERBS_KNOWN ", and another one might change what a container may "
-		    "open" },
-		{ "runc init", "init is no verb of " VERBS_KNOWN ", and another one might change what a container may open" },
+		{ "runc frobnicate x", "frobnicate is not a verb of " VERBS_KNOWN ", and an unknown one might change what a container "
+		    "may open" },
+		{ "runc init", "init is not a verb of " VERBS_KNOWN ", and an unknown one might change what a container may open" },
 		{ "runc --frobnicate", "option --frobnicate" NONE_THERE },
-		{ "crun mounts add x f", "mounts is not supported: what is mounted in a container is looked at when it is made" },
+		{ "crun mounts add x f", "mounts is not supported: a container's mounts are checked only when it is made" },
 		{ "crun mounts remove x f",
-		    "mounts is not supported: what is mounted in a container is looked at when it is made" },
+		    "mounts is not supported: a container's mounts are checked only when it is made" },
 	};
 
 	check_lines(t, COUNT(t));

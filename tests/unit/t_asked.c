@@ -114,7 +114,7 @@ test_bound(void)
 	}
 }
 
-#define GPUS_WHY " is no count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, PCI address or CDI device"
+#define GPUS_WHY " is not a count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, PCI address or CDI device"
 
 static void
 test_ask_refused(void)
@@ -122,11 +122,11 @@ test_ask_refused(void)
 	static const struct {
 		const char *gpus, *folders, *why;
 	} t[] = {
-		{ "", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
-		{ ",", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
-		{ "1,", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
-		{ ",1", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
-		{ "1,,2", NULL, "GPUHELPER_GPUS is empty or has an empty entry: say \"none\" for none" },
+		{ "", NULL, "GPUHELPER_GPUS is empty or has an empty entry: give \"none\" for none" },
+		{ ",", NULL, "GPUHELPER_GPUS is empty or has an empty entry: give \"none\" for none" },
+		{ "1,", NULL, "GPUHELPER_GPUS is empty or has an empty entry: give \"none\" for none" },
+		{ ",1", NULL, "GPUHELPER_GPUS is empty or has an empty entry: give \"none\" for none" },
+		{ "1,,2", NULL, "GPUHELPER_GPUS is empty or has an empty entry: give \"none\" for none" },
 		{ "0", NULL, "GPUHELPER_GPUS: \"0\"" GPUS_WHY },
 		{ "65", NULL, "GPUHELPER_GPUS: \"65\"" GPUS_WHY },
 		{ "01", NULL, "GPUHELPER_GPUS: \"01\"" GPUS_WHY },
@@ -147,23 +147,23 @@ test_ask_refused(void)
 		{ ":1", NULL, "GPUHELPER_GPUS: \":1\"" GPUS_WHY },
 		{ "gpu-1", NULL, "GPUHELPER_GPUS: \"gpu-1\"" GPUS_WHY },
 		{ "0000:3b:00.8", NULL, "GPUHELPER_GPUS: \"0000:3b:00.8\"" GPUS_WHY },
-		{ "1,all", NULL, "GPUHELPER_GPUS: \"all\" stands alone" },
-		{ "all,GPU-1", NULL, "GPUHELPER_GPUS: \"all\" stands alone" },
+		{ "1,all", NULL, "GPUHELPER_GPUS: \"all\" must stand alone" },
+		{ "all,GPU-1", NULL, "GPUHELPER_GPUS: \"all\" must stand alone" },
 		{ "GPU-1,GPU-1", NULL, "GPUHELPER_GPUS names \"GPU-1\" twice" },
 		{ "1,1,1,1,1,1,1,1", NULL, "GPUHELPER_GPUS has too many counts" },
-		{ NULL, "", "GPUHELPER_FOLDERS is empty or has an empty entry: say \"none\" for none" },
-		{ NULL, "/srv/a,", "GPUHELPER_FOLDERS is empty or has an empty entry: say \"none\" for none" },
+		{ NULL, "", "GPUHELPER_FOLDERS is empty or has an empty entry: give \"none\" for none" },
+		{ NULL, "/srv/a,", "GPUHELPER_FOLDERS is empty or has an empty entry: give \"none\" for none" },
 		{ NULL, "srv", "GPUHELPER_FOLDERS: path \"srv\" is not absolute" },
 		{ NULL, "none,/srv/a", "GPUHELPER_FOLDERS: path \"none\" is not absolute" },
 		{ NULL, ":ro", "GPUHELPER_FOLDERS: path \"\" is not absolute" },
 		{ NULL, "/srv/../etc", "GPUHELPER_FOLDERS: path \"/srv/../etc\" has a \".\" or \"..\" in it" },
 		{ NULL, "/srv/", "GPUHELPER_FOLDERS: path \"/srv/\" has an empty component or ends with \"/\"" },
 		{ NULL, "/srv//a:rw", "GPUHELPER_FOLDERS: path \"/srv//a\" has an empty component or ends with \"/\"" },
-		{ NULL, "/srv/*", "GPUHELPER_FOLDERS: * and ? are not for asking" },
-		{ NULL, "/srv/a?:ro", "GPUHELPER_FOLDERS: * and ? are not for asking" },
+		{ NULL, "/srv/*", "GPUHELPER_FOLDERS: * and ? are not allowed here" },
+		{ NULL, "/srv/a?:ro", "GPUHELPER_FOLDERS: * and ? are not allowed here" },
 		{ NULL, "/srv/a\n", "GPUHELPER_FOLDERS: path \"/srv/a?\" has a control byte in it" },
-		{ NULL, "all,/srv/a", "GPUHELPER_FOLDERS: \"all\" stands alone" },
-		{ NULL, "/srv/a,all", "GPUHELPER_FOLDERS: \"all\" stands alone" },
+		{ NULL, "all,/srv/a", "GPUHELPER_FOLDERS: \"all\" must stand alone" },
+		{ NULL, "/srv/a,all", "GPUHELPER_FOLDERS: \"all\" must stand alone" },
 		{ "x", "/srv/a", "GPUHELPER_GPUS: \"x\"" GPUS_WHY },
 	};
 	struct why why;

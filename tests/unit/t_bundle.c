@@ -135,7 +135,7 @@ commits(void (*change)(void), bool good, const char *after, const char *name)
 	is_str(b.text, "{1}", "%s: the text", name);
 	change();
 	is_int(bundle_commit(&b, staged, &why), good ? 0 : -1, "%s", name);
-	ok(good || (why.code == WHY_DATA && strstr(why.text, "config.json: was changed by someone else meanwhile") != NULL),
+	ok(good || (why.code == WHY_DATA && strstr(why.text, "config.json: was changed by another process meanwhile: try again") != NULL),
 	    "%s: which is told: %s", name, why.text);
 	ok(after != NULL ? holds("config.json", after) : faccessat(dir, "config.json", F_OK, 0) == -1, "%s: what is there", name);
 	ok(faccessat(dir, staged, F_OK, 0) == -1, "%s: nothing is left beside it", name);

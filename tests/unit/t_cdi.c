@@ -302,7 +302,7 @@ test_names(void)
 	    !cdi_format_of("json", &f), "and of no spec files");
 }
 
-#define NO_OPTION(s) "option \"" s "\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate"
+#define NO_OPTION(s) "option \"" s "\" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate"
 #define CONTROL_OF(s) "hostPath: " s " can't be given out, nor what is above and beneath it"
 #define OWN(s) s " is the host's own: nothing above and beneath it can be given out to write"
 
@@ -408,10 +408,10 @@ test_unsafe(void)
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"nosuid\",\"nodev\",\"noexec\",\"rprivate\",\"ro\"]}]",
 		    NULL },
 		{ "\"mounts\":[{\"hostPath\":\"/opt\",\"containerPath\":\"/a\",\"options\":[\"size=1\"]}]",
-		    "options: option \"size=1\" is tmpfs's, and this is a bind mount" },
+		    "options: option \"size=1\" is for tmpfs, and this is a bind mount" },
 		{ "\"mounts\":[{\"hostPath\":\"t\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"mode=755\",\"size=1\",\"nosuid\"]}]", NULL },
 		{ "\"mounts\":[{\"hostPath\":\"t\",\"containerPath\":\"/a\",\"type\":\"tmpfs\",\"options\":[\"mode=755,suid\"]}]",
-		    "options[0]: option \"mode=755,suid\" is none that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate" },
+		    "options[0]: option \"mode=755,suid\" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate" },
 		{ "\"mounts\":[{\"hostPath\":\"/home/u\",\"containerPath\":\"/a\"}]",
 		    "hostPath: /home can't be given out, nor what is above and beneath it" },
 		{ "\"mounts\":[{\"hostPath\":\"/home/u/cuda\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", NULL },
@@ -434,7 +434,7 @@ test_unsafe(void)
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=bin\"]}]", "env: PATH=bin is not only root's to change" },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"XDG_CONFIG_HOME=/home/x\"]}]", "env: XDG_CONFIG_HOME=/home/x is not only root's to change" },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PYTHONPATH=/usr/x\"]}]", "env[0]: PYTHONPATH decides which programs run" },
-		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"BASH_FUNC_x%%=1\"]}]", "env[0]: BASH_FUNC_x%% is a program of a shell's" },
+		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"BASH_FUNC_x%%=1\"]}]", "env[0]: BASH_FUNC_x%% is a shell function" },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"PATH=/usr/sbin:/usr/bin\"]}]", NULL },
 		{ "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/h\",\"env\":[\"XDG_CONFIG_HOME=/etc\"]}]", NULL },
 		{ "\"mounts\":[{\"hostPath\":\"/run/k0s/containerd.sock\",\"containerPath\":\"/a\",\"options\":[\"ro\"]}]", CONTROL_OF("/run/k0s") },
@@ -459,10 +459,10 @@ test_unsafe(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		check_edits(t[i].edits, t[i].want);
 	check(CDI_JSON, J("{\"env\":[\"GPUHELPER_GPUS=all\"]}"),
-	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ names are what a container asks for by", "what a container asks for");
+	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ variables are a container's own request", "what a container asks for");
 	check(CDI_JSON, J("{\"additionalGids\":[44,0]}"), "1:102: unsafe: " AT ".additionalGids[1]: 0 is root's own group", "root's group");
 	check(CDI_JSON, "{\"cdiVersion\":\"0.6.0\",\"kind\":\"a_b/c\",\"annotations\":{\"x y\":\"z\",\"e.com/a-b\":\"\"},\"devices\":[{\"name\":\"d\","
-	    "\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:30: unsafe: kind: the vendor is no name of a domain\n"
+	    "\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:30: unsafe: kind: the vendor is not a domain name\n"
 	    "1:52: unsafe: annotations: \"x y\" is no key of an annotation: [domain/]name", "a vendor and an annotation");
 }
 

@@ -96,7 +96,7 @@ test_seccomp(void)
 		{ RULE("\"setresuid\"", ERRNO("4294967296")), FAKES("setresuid") }, { RULE("\"setuid\"", ERRNO("\"1\"")), FAKES("setuid") },
 		{ RULE("\"prctl\"", "NOTIFY\""), FAKES("prctl") }, { RULE("\"prctl\"", "TRACE\",\"errnoRet\":1"), FAKES("prctl") },
 		{ RULE("\"prctl\"", "NEW\""), FAKES("prctl") }, { RULE("\"chown\"", ERRNO("0")), FAKES("chown") },
-		{ RULE("7", ERRNO("22")), FAKES("a call that is no text") },
+		{ RULE("7", ERRNO("22")), FAKES("a call that is not a string") },
 		{ RULE("\"prctl\"", ERRNO("1")), "" }, { RULE("\"prctl\"", ERRNO("38")), "" }, { RULE("\"prctl\"", "ERRNO\""), "" },
 		{ RULE("\"prctl\"", ERRNO("null")), "" }, { RULE("\"prctl\"", "ALLOW\",\"errnoRet\":0"), "" },
 		{ RULE("\"prctl\"", "LOG\""), "" }, { RULE("\"prctl\"", "KILL_PROCESS\""), "" },

@@ -109,7 +109,7 @@ test_mounts_refused(void)
 }
 
 #define NUMBER "config.json: linux.resources.devices[0]"
-#define EVERY NUMBER " is of type \"a\", and yet not about every device: runtimes do not agree on what that means"
+#define EVERY NUMBER " is of type \"a\", but does not cover every device: runtimes disagree on what that means: name a type"
 
 static void
 test_devices_refused(void)
@@ -230,10 +230,10 @@ test_capabilities_refused(void)
 		    "config.json: the capability \"CAP_Sys_Admin\" is not spelt like CAP_KILL" },
 		{ CAPS("permitted", "[\"21\"]"), "config.json: the capability \"21\" is not spelt like CAP_KILL" },
 		{ CAPS("ambient", "[\"\"]"), "config.json: the capability \"\" is not spelt like CAP_KILL" },
-		{ CAPS("inheritable", "[21]"), "config.json: process.capabilities.inheritable holds what is no "
-		    "string" },
+		{ CAPS("inheritable", "[21]"), "config.json: process.capabilities.inheritable has an entry that is not "
+		    "a string" },
 		{ CAPS("inheritable", "[\"CAP_KILL\\u0000\"]"),
-		    "config.json: process.capabilities.inheritable holds what is no string" },
+		    "config.json: process.capabilities.inheritable has an entry that is not a string" },
 		{ CAPS("bounding", "{\"CAP_SYS_ADMIN\":1}"),
 		    "config.json: process.capabilities.bounding is not a list" },
 		{ CAPS("bounding", "\"CAP_SYS_ADMIN\""), "config.json: process.capabilities.bounding is not a list" },
@@ -386,23 +386,23 @@ test_request(void)
 		{ NOTES("{\"GPUHELPER_GPUS\":null}"), "plain" },
 		/* more than once, or not said at all */
 		{ ENV("[\"GPUHELPER_GPUS=1\",\"GPUHELPER_GPUS=1\"]"),
-		    "config.json: GPUHELPER_GPUS is given 2 times: which one is meant?" },
+		    "config.json: GPUHELPER_GPUS is given 2 times: give it once" },
 		{ ENV("[\"GPUHELPER_TOKEN=\",\"A=1\",\"GPUHELPER_TOKEN=x\",\"GPUHELPER_TOKEN=y\"]"),
-		    "config.json: GPUHELPER_TOKEN is given 3 times: which one is meant?" },
+		    "config.json: GPUHELPER_TOKEN is given 3 times: give it once" },
 		{ SPEC(",\"annotations\":{\"GPUHELPER_FOLDERS\":\"all\"}", ",\"env\":[\"GPUHELPER_FOLDERS=all\"]", ""),
-		    "config.json: GPUHELPER_FOLDERS is given 2 times: which one is meant?" },
-		{ ENV("[\"GPUHELPER_GPUS=\"]"), "config.json: GPUHELPER_GPUS is empty: leave it out, or say what is "
-		    "wanted" },
-		{ NOTES("{\"GPUHELPER_TOKEN\":\"\"}"), "config.json: GPUHELPER_TOKEN is empty: leave it out, or say "
-		    "what is wanted" },
+		    "config.json: GPUHELPER_FOLDERS is given 2 times: give it once" },
+		{ ENV("[\"GPUHELPER_GPUS=\"]"), "config.json: GPUHELPER_GPUS is empty: remove it, or give a "
+		    "value" },
+		{ NOTES("{\"GPUHELPER_TOKEN\":\"\"}"), "config.json: GPUHELPER_TOKEN is empty: remove it, or give "
+		    "a value" },
 		{ NOTES("{\"GPUHELPER_GPUS\":1}"), "config.json: GPUHELPER_GPUS is not a string" },
 		{ NOTES("{\"GPUHELPER_GPUS\":\"1\\u0000\"}"), "config.json: GPUHELPER_GPUS has a NUL in it" },
 		/* a version whose meaning is not known */
 		{ "{\"ociVersion\":\"2.0.0\",\"process\":{\"env\":[\"GPUHELPER_GPUS=1\"]},\"linux\":{}}",
 		    "config.json: ociVersion is not "
-		    "1.x, and the container asks for GPUs or folders: this version can't tell what its parts mean" },
+		    "1.x, and the container asks for GPUs or folders: gpuhelper can't read such a config.json" },
 		{ "{\"process\":{\"env\":[\"GPUHELPER_TOKEN=1\"]},\"linux\":{}}", "config.json: ociVersion is not "
-		    "1.x, and the container asks for GPUs or folders: this version can't tell what its parts mean" },
+		    "1.x, and the container asks for GPUs or folders: gpuhelper can't read such a config.json" },
 		{ "{\"ociVersion\":\"2.0.0\",\"process\":{},\"linux\":{}}", "plain" },
 	};
 	struct why why;
@@ -486,11 +486,11 @@ test_ids(void)
 		{ USER("{\"gid\":4294967295}"), "config.json: gid is not an id" },
 		{ USER("{\"uid\":1.0}"), "config.json: uid is not an id" },
 		{ USER("{\"uid\":null}"), "config.json: uid is not an id" },
-		{ USER("{\"additionalGids\":[-1]}"), "config.json: process.user.additionalGids holds what is no id" },
+		{ USER("{\"additionalGids\":[-1]}"), "config.json: process.user.additionalGids has an entry that is not an id" },
 		{ USER("{\"additionalGids\":[\"6\"]}"),
-		    "config.json: process.user.additionalGids holds what is no id" },
+		    "config.json: process.user.additionalGids has an entry that is not an id" },
 		{ USER("{\"additionalGids\":[4294967295]}"),
-		    "config.json: process.user.additionalGids holds what is no id" },
+		    "config.json: process.user.additionalGids has an entry that is not an id" },
 		{ SPEC("", ",\"capabilities\":{\"effective\":[\"CAP_DAC_OVERRIDE\"]}", ""),
 		    "uids identity gids identity user 0:0 dac" },
 		{ SPEC("", ",\"user\":{\"uid\":1},\"capabilities\":{\"effective\":[\"CAP_DAC_OVERRIDE\"]}", ""),

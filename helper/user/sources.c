@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -123,39 +124,100 @@ resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 	return walk(w);
 }
 
-static bool
-is_place(const struct stat *st, const char *path)
-{
-	struct stat there;
+/* Our own places on the host and all above them, whatever name (a bind mount) leads to them. */
+#define OURS_MAX 16
 
-	return stat(path, &there) == 0 && st->st_dev == there.st_dev && st->st_ino == there.st_ino;
+struct ours {
+	struct file_id at[OURS_MAX];
+	size_t n;
+};
+
+static const char *const our_places[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+#define OUR_PLACES (sizeof(our_places) / sizeof(our_places[0]))
+
+static struct file_id
+id_of(const struct stat *st)
+{
+	return (struct file_id){ major(st->st_dev), minor(st->st_dev), st->st_ino };
 }
 
-/* Is this place of the host one of ours, or above or beneath one, be it by another name (a bind mount)? */
 static bool
-is_ours(const char *path)
+has_id(const struct ours *o, const struct file_id *id)
 {
-	static const char *const ours[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+	size_t i;
+
+	for (i = 0; i < o->n; i++)
+		if (file_id_same(&o->at[i], id))
+			return true;
+	return false;
+}
+
+/* False: they lie deeper than there is room for. */
+static bool
+add_place(struct ours *o, const char *path)
+{
+	struct file_id id;
+	struct stat st;
+
+	if (stat(path, &st) == -1)
+		return true;
+	id = id_of(&st);
+	if (has_id(o, &id))
+		return true;
+	if (o->n == OURS_MAX)
+		return false;
+	o->at[o->n++] = id;
+	return true;
+}
+
+/* Once for all mounts: a container may have a thousand. */
+static bool
+find_ours(struct ours *o)
+{
 	char walk[256];
+	size_t i;
+
+	o->n = 0;
+	for (i = 0; i < OUR_PLACES; i++) {
+		snprintf(walk, sizeof(walk), "%s", our_places[i]);
+		for (; *walk != '\0'; *strrchr(walk, '/') = '\0')
+			if (!add_place(o, walk))
+				return false;
+	}
+	return add_place(o, "/");
+}
+
+/* Is this place of the host one of ours, or above or beneath one? */
+static bool
+is_ours(const struct ours *o, const char *path)
+{
+	struct file_id id;
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-		if (path_related(path, ours[i]))
+	for (i = 0; i < OUR_PLACES; i++)
+		if (path_related(path, our_places[i]))
 			return true;
-		if (stat(path, &st) == -1)
-			continue;
-		snprintf(walk, sizeof(walk), "%s", ours[i]);
-		while (*walk != '\0') {
-			if (is_place(&st, walk))
-				return true;
-			*strrchr(walk, '/') = '\0';
-		}
-		if (is_place(&st, "/"))
-			return true;
-	}
-	return false;
+	if (stat(path, &st) == -1)
+		return false;
+	id = id_of(&st);
+	return has_id(o, &id);
 }
+
+/* The same, of a source and of where it led: mostly these are one name. */
+static bool
+brings_ours(const struct ours *o, const char *source, const char *led)
+{
+	return (source[0] == '/' && is_ours(o, source)) ||
+	    (led != NULL && strcmp(led, source) != 0 && is_ours(o, *led != '\0' ? led : "/"));
+}
+
+/* What the sources of one container's mounts are held against. */
+struct checking {
+	const struct spec *spec;
+	const char *root;		/* root.path, resolved; NULL: it can't be */
+	struct ours ours;
+};
 
 static bool
 climbs(const char *path)
@@ -169,8 +231,7 @@ climbs(const char *path)
 }
 
 static int
-check_source(const struct spec *s, const char *root, const char *source, const char *target, bool needed,
-    struct why *why)
+check_source(const struct checking *c, const char *source, const char *target, bool needed, struct why *why)
 {
 	struct way w;
 	enum place p;
@@ -179,7 +240,7 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if (source[0] != '/' && climbs(source))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
 		    source, target);
-	p = resolve(s, root, source, &w);
+	p = resolve(c->spec, c->root, source, &w);
 	error = errno;
 	if (p == OF_PROCESS)
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through a process's own "
@@ -187,7 +248,7 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if (p == IN_ROOT)
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through root.path, where this "
 		    "container's other mounts will be: take it from elsewhere", source, target);
-	if ((source[0] == '/' && is_ours(source)) || (p == HERE && is_ours(w.at[0] != '\0' ? w.at : "/")))
+	if (brings_ours(&c->ours, source, p == HERE ? w.at : NULL))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
 		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
 	/* a caller without root may not look everywhere; what the runtime finds a moment later nobody has judged */
@@ -199,7 +260,7 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 
 /* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
 static int
-check_overlay(const struct spec *s, const char *root, const char *option, const char *target, struct why *why)
+check_overlay(const struct checking *c, const char *option, const char *target, struct why *why)
 {
 	autofree char *piece = malloc(strlen(option) + 1);
 	bool value = false, is_source = false;
@@ -221,7 +282,7 @@ check_overlay(const struct spec *s, const char *root, const char *option, const 
 		if (!value)
 			is_source = text_starts(piece, "lowerdir") || text_starts(piece, "upperdir") ||
 			    text_starts(piece, "workdir") || text_starts(piece, "datadir");
-		else if (is_source && o > 0 && check_source(s, root, piece, target, false, why) == -1)
+		else if (is_source && o > 0 && check_source(c, piece, target, false, why) == -1)
 			return -1;
 		if (*p == '\0')
 			return 0;
@@ -257,16 +318,19 @@ sources_check(const struct spec *s, struct why *why)
 {
 	char given[PATH_MAX], real[PATH_MAX];
 	const char *root = s->root_path != NULL && spec_host_path(s, s->root_path, given) ? realpath(given, real) : NULL;
+	struct checking c = { .spec = s, .root = root };
 	const struct spec_mount *m;
 	size_t i, k;
 
+	if (!find_ours(&c.ours))
+		return refuse(why, WHY_BUG, GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR " or " GPUHELPER_STATEDIR " lies too deep");
 	for (i = 0; i < s->mount_count; i++) {
 		m = &s->mount[i];
 		if (m->bind && m->source != NULL &&
-		    check_source(s, root, m->source, m->target, !is_not_followed(m), why) == -1)
+		    check_source(&c, m->source, m->target, !is_not_followed(m), why) == -1)
 			return -1;
 		for (k = 0; k < m->options.n; k++)
-			if (check_overlay(s, root, m->options.v[k], m->target, why) == -1)
+			if (check_overlay(&c, m->options.v[k], m->target, why) == -1)
 				return -1;
 	}
 	return check_devices(s, root, why);

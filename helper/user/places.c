@@ -53,8 +53,8 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 }
 
 /*
- * Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()).  *type is the mount's,
- * which can be asked for once; NULL: not yet.
+ * Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()).  *type is the
+ * mount's, which can be asked for once; NULL: not yet.
  */
 static bool
 is_wanted(const char *wanted, struct mount *m, const char **type)

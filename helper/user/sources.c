@@ -5,10 +5,13 @@
 #include "sources.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -85,6 +88,43 @@ step(struct way *w, const char *name)
 	return follow(w, len);
 }
 
+/* Has it a name that is no way down, or that may be a process's? */
+static bool
+has_odd_name(const char *path)
+{
+	size_t n;
+
+	for (path += strspn(path, "/"); *path != '\0'; path += n, path += strspn(path, "/")) {
+		n = strcspn(path, "/");
+		if (strspn(path, "0123456789") >= n || (n <= 2 && strspn(path, ".") >= n) ||
+		    (n == strlen("self") && strncmp(path, "self", n) == 0) ||
+		    (n == strlen("thread-self") && strncmp(path, "thread-self", n) == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where no name on the way is a link, or may be a process's, a path says by itself where it leads, and the kernel
+ * goes there in one step.  False: it has to be walked.
+ */
+static bool
+goes_straight(struct way *w)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	autofree char *clean = w->at[0] == '\0' && !has_odd_name(w->rest) ? path_cleaned(w->rest) : NULL;
+	int fd = clean != NULL ? (int)syscall(SYS_openat2, AT_FDCWD, clean, &how, sizeof(how)) : -1;
+
+	if (fd == -1 || strlen(clean) >= sizeof(w->at)) {
+		if (fd != -1)
+			close(fd);
+		return false;
+	}
+	close(fd);
+	snprintf(w->at, sizeof(w->at), "%s", clean);
+	return true;
+}
+
 /* From w->at on, to the end of w->rest. */
 static enum place
 walk(struct way *w)
@@ -121,6 +161,8 @@ resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 		errno = ENAMETOOLONG;
 		return GONE;
 	}
+	if (goes_straight(w))
+		return root != NULL && path_at_or_beneath(w->at, root) ? IN_ROOT : HERE;
 	return walk(w);
 }
 

@@ -13,7 +13,9 @@ for p in empty floor; do
 done
 $cc $flags -fPIE -pie -Wl,-z,relro,-z,now $(pkg-config --cflags jansson libudev hogweed) -o "$out/libraries" "$here/libraries.c" \
     -Wl,-Bstatic $(pkg-config --libs jansson hogweed nettle) -lgmp -Wl,-Bdynamic $(pkg-config --libs libudev)
-# what is counted by callgrind: with the same flags as the programs
-$cc $flags -Wno-missing-field-initializers -D_GNU_SOURCE -fPIE -pie -Wl,-z,relro,-z,now -I"$here/../../helper" $(pkg-config --cflags jansson libconfig libudev hogweed) -o "$out/work" "$here/work.c" \
-    "$1/libjudge.a" "$1/libread.a" "$1/libhost.a" "$1/libpure.a" -Wl,-Bstatic $(pkg-config --libs libconfig jansson hogweed nettle yaml-0.1) -lgmp \
+# what callgrind counts
+$cc $flags -Wno-missing-field-initializers -D_GNU_SOURCE -fPIE -pie -Wl,-z,relro,-z,now \
+    -I"$here/../../helper" $(pkg-config --cflags jansson libconfig libudev hogweed) -o "$out/work" "$here/work.c" \
+    "$1/libjudge.a" "$1/libread.a" "$1/libhost.a" "$1/libpure.a" \
+    -Wl,-Bstatic $(pkg-config --libs libconfig jansson hogweed nettle yaml-0.1) -lgmp \
     -Wl,-Bdynamic $(pkg-config --libs libudev)

@@ -5,9 +5,8 @@
  *   calls -- COMMAND...
  *
  * Prints «PROGRAM processes calls bytes peak_kB faults» for each program.  A process counts as the program that it executed
- * last; one that was forked and has executed nothing yet as «PROGRAM (forked)».  Bytes read are those of read(2), pread(2), readv(2),
- * recvfrom(2) and recvmsg(2).  What a command that is to be looked at by its caller's names needs root: setuid
- * programs keep their rights under root's ptrace.
+ * last; one that was forked and has executed nothing yet as «PROGRAM (forked)».  Bytes read are those of read(2), pread(2),
+ * readv(2), recvfrom(2) and recvmsg(2).  To be run as root: setuid programs keep their rights under root's ptrace.
  */
 #define _GNU_SOURCE
 #include <errno.h>

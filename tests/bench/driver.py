@@ -32,11 +32,12 @@ def make_files():
 
 def spec(files, version, gpus):
     def hook(*args):
-        return {'hookName': 'createContainer', 'path': HOOK, 'args': [os.path.basename(HOOK), *args], 'env': ['NVIDIA_CTK_DEBUG=false']}
+        return {'hookName': 'createContainer', 'path': HOOK, 'args': [os.path.basename(HOOK), *args],
+                'env': ['NVIDIA_CTK_DEBUG=false']}
     edits = {'env': ['NVIDIA_VISIBLE_DEVICES=void'],
              'deviceNodes': [{'path': p} for p in ('/dev/nvidiactl', '/dev/nvidia-uvm', '/dev/nvidia-uvm-tools')],
-             'hooks': [hook('create-symlinks', '--link', 'libcuda.so.1::%s/libcuda.so' % PLACE), hook('update-ldcache', '--folder', PLACE),
-                       hook('enable-cuda-compat', '--host-driver-version=' + version)],
+             'hooks': [hook('create-symlinks', '--link', 'libcuda.so.1::%s/libcuda.so' % PLACE),
+                       hook('update-ldcache', '--folder', PLACE), hook('enable-cuda-compat', '--host-driver-version=' + version)],
              'mounts': [{'hostPath': f, 'containerPath': f, 'options': OPTIONS} for f in files]}
     devices = [{'name': str(n), 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia%d' % n}]}} for n in range(gpus)]
     return {'cdiVersion': '0.5.0', 'kind': 'nvidia.com/gpu', 'containerEdits': edits, 'devices': devices}
@@ -45,10 +46,10 @@ def spec(files, version, gpus):
 def block(value, indent=''):
     """YAML as the tool kit's."""
     if isinstance(value, dict):
-        return ''.join('%s%s:%s' % (indent, k, '\n' + block(v, indent + '    ') if isinstance(v, (dict, list)) else ' %s\n' % json.dumps(v))
-                       for k, v in value.items())
-    return ''.join('%s-\n%s' % (indent, block(v, indent + '    ')) if isinstance(v, (dict, list)) else '%s- %s\n' % (indent, json.dumps(v))
-                   for v in value)
+        return ''.join('%s%s:%s' % (indent, k, '\n' + block(v, indent + '    ') if isinstance(v, (dict, list)) else
+                                    ' %s\n' % json.dumps(v)) for k, v in value.items())
+    return ''.join('%s-\n%s' % (indent, block(v, indent + '    ')) if isinstance(v, (dict, list)) else
+                   '%s- %s\n' % (indent, json.dumps(v)) for v in value)
 
 
 def install(form, gpus=8):

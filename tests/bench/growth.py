@@ -109,7 +109,8 @@ def audit(stage):
     stage.host.policies(t10=policy)
     measure({'c': c}, 1, warmup=0)
     last = open(LOG).read().splitlines()[-1] + '\n'
-    pad = '{"n":%d,"prev":"' + '0' * 64 + '","time":"2026-01-01T00:00:00Z","event":"end","uid":0,"pid":1,"container":"x","policy":"p"}\n'
+    pad = ('{"n":%d,"prev":"' + '0' * 64 +
+           '","time":"2026-01-01T00:00:00Z","event":"end","uid":0,"pid":1,"container":"x","policy":"p"}\n')
     for n in 1, 1000, 100000, 1000000:
         with open(LOG, 'w') as f:
             for i in range(n - 1):
@@ -120,7 +121,7 @@ def audit(stage):
 
 
 def held(stage):
-    """Leases of other containers that are alive: files like one that was written, of the same live process."""
+    """Leases of other users' containers that are alive: files like one that was written, of the same live process."""
     base, c, policy = one_folder(stage)
     # in another mount namespace: a lease lives as long as any process in its container's
     paths, space = stage.folders(2)
@@ -128,12 +129,13 @@ def held(stage):
     end = items.one_alive(stage, stage.template(TEAM + [asked(paths)]), 'alive', space)
     name, = leases()
     one = lease.read(open('/run/gpuhelper/leases/' + name).read())
-    marks = name.split('-', 1)[1]
+    marks = name.split('-', 2)[2]
     made = []
     for n in 1, 10, 100, 1000, 4000, 10000:
         for i in range(len(made), n - 1):
-            copy = dict(one, id='held-%05d' % i)
-            made.append('/run/gpuhelper/leases/%s-%s' % (lease.key(copy), marks))
+            # one user may have 512
+            copy = dict(one, id='held-%05d' % i, uid=10000 + i // 400)
+            made.append('/run/gpuhelper/leases/%s-%d-%s' % (lease.key(copy), copy['uid'], marks))
             write(made[-1], lease.write(copy), 0o600)
         yield point(n, base, c)
     for path in made:
@@ -158,7 +160,8 @@ def main():
         points = []
         for p in curve(stage):
             points.append(p)
-            print('%-32s %8d  %s' % (label, p[0], p[1] if len(p) == 2 else '%.2f ms (%.2f to %.2f; by minima %.2f), user + system %.2f' % tuple(p[1:])), flush=True)
+            said = p[1] if len(p) == 2 else '%.2f ms (%.2f to %.2f; by minima %.2f), user + system %.2f' % tuple(p[1:])
+            print('%-32s %8d  %s' % (label, p[0], said), flush=True)
         result['curves'][key] = {'label': label, 'points': points}
     result['load'].append(load())
     result['took'] = time.time() - result['began']

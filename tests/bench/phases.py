@@ -17,35 +17,91 @@ LIBEXEC = '/usr/libexec/gpuhelper/'
 # (program, its file, [(function, phase)])
 PROGRAMS = (
     ('gpuhelper-runc', WRAPPER, [
-        ('main', None), ('runtime_begin', 'wrapper: begins'), ('argv_parse', 'wrapper: command line'), ('settings_load', 'wrapper: settings'), ('runtime_find', 'wrapper: finds the runtime'),
-        ('bundle_open', 'wrapper: reads config.json'), ('spec_parse', 'wrapper: parses config.json'), ('rootfs_open', 'wrapper: root directory'),
-        ('sources_check', "wrapper: mounts' sources"), ('privilege_find', 'wrapper: privileged?'), ('cgroup_candidates', "wrapper: container's cgroups"),
-        ('majors_read', 'wrapper: device numbers'), ('nodes_check_mounts', 'wrapper: mounts of nodes'),
-        ('lease_ask', 'wrapper: asks, up to the reply'), ('reply_decode', 'wrapper: reads the reply'), ('rootfs_check_conflicts', 'wrapper: targets in the image'),
-        ('suit_runtime', 'wrapper: suits the runtime'), ('compose', 'wrapper: merges'), ('bundle_stage', 'wrapper: writes config.json'),
-        ('ask_final', 'wrapper: confirms, helper ends'), ('bundle_commit', 'wrapper: renames config.json'),
-        ('create_container', None), ('runtime_fork', 'wrapper: runs the runtime, and waits for it'),
-        ('places_check', 'wrapper: mounted folders'), ('gate_is_ruled', 'wrapper: device rules'),
-        ('lease_show', 'wrapper: has the helper look at the container')]),
+        ('main', None),
+        ('runtime_begin', 'wrapper: begins'),
+        ('argv_parse', 'wrapper: command line'),
+        ('settings_load', 'wrapper: settings'),
+        ('runtime_find', 'wrapper: finds the runtime'),
+        ('bundle_open', 'wrapper: reads config.json'),
+        ('spec_parse', 'wrapper: parses config.json'),
+        ('rootfs_open', 'wrapper: root directory'),
+        ('sources_check', "wrapper: mounts' sources"),
+        ('privilege_find', 'wrapper: privileged?'),
+        ('cgroup_candidates', "wrapper: container's cgroups"),
+        ('majors_read', 'wrapper: device numbers'),
+        ('nodes_check_mounts', 'wrapper: mounts of nodes'),
+        ('lease_ask', 'wrapper: asks, up to the reply'),
+        ('reply_decode', 'wrapper: reads the reply'),
+        ('rootfs_check_conflicts', 'wrapper: targets in the image'),
+        ('suit_runtime', 'wrapper: suits the runtime'),
+        ('compose', 'wrapper: merges'),
+        ('bundle_stage', 'wrapper: writes config.json'),
+        ('ask_final', 'wrapper: confirms, helper ends'),
+        ('bundle_commit', 'wrapper: renames config.json'),
+        ('create_container', None),
+        ('runtime_fork', 'wrapper: runs the runtime, and waits for it'),
+        ('places_check', 'wrapper: mounted folders'),
+        ('gate_is_ruled', 'wrapper: device rules'),
+        ('lease_show', 'wrapper: has the helper look at the container'),
+    ]),
     ('gpuhelper', LIBEXEC + 'gpuhelper', [
-        ('main', 'helper: begins'), ('enter', 'helper: enters (the next ones, too)'), ('check_places', "helper: sees that /dev and /run are the host's"), ('crowd_enter', 'helper: place among its user\'s'),
-        ('looker_start', 'helper: starts looker'), ('labeller_start', 'helper: starts label'), ('reader_start', 'helper: starts read'), ('judge_start', 'helper: starts judge'),
-        ('capabilities_keep', 'helper: drops capabilities'), ('find_nodes', "helper: driver's numbers"), ('filter_install', 'helper: filter'),
-        ('peer_of_starter', 'helper: who asks'), ('hear', 'helper: hears'), ('request_decode', 'helper: reads the request'),
-        ('grant', 'helper: grants (the next ones, too)'), ('audit_open', 'helper: opens the audit log'), ('reader_reads', 'helper: policies, by read'), ('host_look', "helper: judge's look at the host"),
-        ('decision_reach', 'helper: decision, by judge'), ('label_choose', 'helper: label'), ('folders_resolve', 'helper: folders'),
-        ('take_lease', 'helper: takes the lease (the next three, too)'), ('leases_open', 'helper: lock'), ('concern_look', 'helper: other leases'), ('plan_nodes', 'helper: plans ACLs, writes the lease'),
-        ('check_alone', 'helper: has anyone the GPU open?'), ('audit_append', 'helper: writes the audit record'), ('open_nodes', 'helper: record for exec, ACLs'),
-        ('send_reply', 'helper: replies'), ('created', 'helper: looks at the container'), ('container_find_init', 'helper: its first process'), ('cgroup_own', 'helper: its cgroups'),
-        ('looker_end', 'helper: ends looker'), ('labeller_end', 'helper: ends label'), ('reader_end', 'helper: ends read'), ('judge_end', 'helper: ends judge'), ('leave', 'helper: leaves')]),
-    ('gpuhelper-read', LIBEXEC + 'gpuhelper-read', [('main', 'read: begins'), ('confined_start', 'read: shuts itself in'), ('read_answer', 'read: parses')]),
-    ('gpuhelper-judge', LIBEXEC + 'gpuhelper-judge', [('main', 'judge: begins'), ('confined_start', 'judge: shuts itself in'), ('host_see', 'judge: sees the host'), ('filter_install_for', 'judge: filter'), ('decide_ask', 'judge: decides')]),
+        ('main', 'helper: begins'),
+        ('enter', 'helper: enters (the next ones, too)'),
+        ('check_places', "helper: sees that /dev and /run are the host's"),
+        ('crowd_enter', "helper: place among its user's"),
+        ('looker_start', 'helper: starts looker'),
+        ('labeller_start', 'helper: starts label'),
+        ('reader_start', 'helper: starts read'),
+        ('judge_start', 'helper: starts judge'),
+        ('capabilities_keep', 'helper: drops capabilities'),
+        ('find_nodes', "helper: driver's numbers"),
+        ('filter_install', 'helper: filter'),
+        ('peer_of_starter', 'helper: who asks'),
+        ('hear', 'helper: hears'),
+        ('request_decode', 'helper: reads the request'),
+        ('grant', 'helper: grants (the next ones, too)'),
+        ('audit_open', 'helper: opens the audit log'),
+        ('reader_reads', 'helper: policies, by read'),
+        ('host_look', "helper: judge's look at the host"),
+        ('decision_reach', 'helper: decision, by judge'),
+        ('label_choose', 'helper: label'),
+        ('folders_resolve', 'helper: folders'),
+        ('take_lease', 'helper: takes the lease (the next three, too)'),
+        ('leases_open', 'helper: lock'),
+        ('concern_look', 'helper: other leases'),
+        ('plan_nodes', 'helper: plans ACLs, writes the lease'),
+        ('check_alone', 'helper: has anyone the GPU open?'),
+        ('audit_append', 'helper: writes the audit record'),
+        ('open_nodes', 'helper: record for exec, ACLs'),
+        ('send_reply', 'helper: replies'),
+        ('created', 'helper: looks at the container'),
+        ('container_find_init', 'helper: its first process'),
+        ('cgroup_own', 'helper: its cgroups'),
+        ('looker_end', 'helper: ends looker'),
+        ('labeller_end', 'helper: ends label'),
+        ('reader_end', 'helper: ends read'),
+        ('judge_end', 'helper: ends judge'),
+        ('leave', 'helper: leaves'),
+    ]),
+    ('gpuhelper-read', LIBEXEC + 'gpuhelper-read', [
+        ('main', 'read: begins'),
+        ('confined_start', 'read: shuts itself in'),
+        ('read_answer', 'read: parses'),
+    ]),
+    ('gpuhelper-judge', LIBEXEC + 'gpuhelper-judge', [
+        ('main', 'judge: begins'),
+        ('confined_start', 'judge: shuts itself in'),
+        ('host_see', 'judge: sees the host'),
+        ('filter_install_for', 'judge: filter'),
+        ('decide_ask', 'judge: decides'),
+    ]),
 )
 
 
 def offsets(path):
     """Where functions lie in the file."""
-    segments = [tuple(int(x, 16) for x in m) for m in re.findall(r'LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)', sh('readelf', '-lW', path).stdout)]
+    loads = re.findall(r'LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)', sh('readelf', '-lW', path).stdout)
+    segments = [tuple(int(x, 16) for x in m) for m in loads]
     out = {}
     for line in sh('nm', path).stdout.splitlines():
         m = re.match(r'(\w+) [tT] ([a-z_0-9]+)(\.[a-z0-9.]*)?$', line)
@@ -120,8 +176,10 @@ def summary(runs):
     out = []
     for (k, process, name, n), times in seen.items():
         if len(times) * 2 >= len(runs):
-            out.append({'phase': phases[k, name] + (' (%d)' % n if n > 1 else ''), 'process': '%s %d' % (PROGRAMS[k][0], process + 1),
-                        'at': statistics.median(t[0] for t in times), 'took': statistics.median(t[1] for t in times), 'least': min(t[1] for t in times)})
+            out.append({'phase': phases[k, name] + (' (%d)' % n if n > 1 else ''),
+                        'process': '%s %d' % (PROGRAMS[k][0], process + 1),
+                        'at': statistics.median(t[0] for t in times), 'took': statistics.median(t[1] for t in times),
+                        'least': min(t[1] for t in times)})
     return sorted(out, key=lambda p: p['at'])
 
 
@@ -147,7 +205,8 @@ def main():
         put('instances/%s/events/%s/enable' % (GROUP, GROUP), '1')
         # what is run after each of them is in the trace, too: a run that has no grant
         measure({'c': c}, 30, 20)
-        runs = [r for r in runs_of(open('%s/instances/%s/trace' % (TRACE, GROUP)).read()) if any(e[2] == 'grant' for e in r)]
+        seen = open('%s/instances/%s/trace' % (TRACE, GROUP)).read()
+        runs = [r for r in runs_of(seen) if any(e[2] == 'grant' for e in r)]
     finally:
         remove_probes()
     result['phases'] = summary(runs[3:])

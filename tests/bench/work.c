@@ -147,7 +147,8 @@ read_question(size_t *len)
 	struct read_ask a = { .verb = READ_POLICIES, .file = file, .files = POLICIES + 1 };
 	int i;
 
-	file[0] = (struct read_file){ .name = "/etc/gpuhelper/gpuhelper.conf", .text = "runtime = \"/usr/sbin/runc\";\nvolumes = [ \"/var/lib/x\" ];\n" };
+	file[0] = (struct read_file){ .name = "/etc/gpuhelper/gpuhelper.conf",
+		.text = "runtime = \"/usr/sbin/runc\";\nvolumes = [ \"/var/lib/x\" ];\n" };
 	for (i = 0; i < POLICIES; i++) {
 		file[i + 1].name = print("%02d.conf", i);
 		file[i + 1].text = print(i < POLICIES - 1 ?

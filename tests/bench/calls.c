@@ -145,7 +145,8 @@ forked(struct process *parent)
 
 	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, NULL, &pid) == -1 || parent->program == NULL)
 		return;
-	snprintf(name, sizeof(name), "%.60s%s", parent->program->name, strchr(parent->program->name, '(') != NULL ? "" : " (forked)");
+	snprintf(name, sizeof(name), "%.60s%s", parent->program->name,
+	    strchr(parent->program->name, '(') != NULL ? "" : " (forked)");
 	p = process_of((pid_t)pid);
 	p->program = program_of(name);
 	p->program->processes++;

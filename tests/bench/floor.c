@@ -30,8 +30,8 @@ write_anew(const char *text, size_t len)
 {
 	int fd = open(".config.json.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	return fd != -1 && write(fd, text, len) == (ssize_t)len && close(fd) == 0 && rename(".config.json.new", "config.json") == 0 ?
-	    0 : -1;
+	return fd != -1 && write(fd, text, len) == (ssize_t)len && close(fd) == 0 &&
+	    rename(".config.json.new", "config.json") == 0 ? 0 : -1;
 }
 
 int

@@ -22,8 +22,8 @@ LIBC = ('libc.a', 'libm.a', 'libgcc.a', 'libgcc_eh.a')
 
 def tools():
     first = lambda *words: subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.split('\n')[0]
-    return '%s; %s; glibc %s; %s' % (first('gcc', '--version'), first('valgrind', '--version'), os.confstr('CS_GNU_LIBC_VERSION').split()[-1],
-                                     os.uname().machine)
+    return '%s; %s; %s; %s' % (first('gcc', '--version'), first('valgrind', '--version'), os.confstr('CS_GNU_LIBC_VERSION'),
+                               os.uname().machine)
 
 
 def of_libc():
@@ -60,7 +60,8 @@ def count(out, libc):
         elif eq and key == 'fn':
             name = name_of(names, value)
             plain = re.sub(r"('\d+|\.(isra|part|constprop|cold)\.?\d*)+$", '', name)
-            ours = objekt.startswith(BUILD + '/') and ('helper/' in file or 'tests/bench/' in file or plain not in libc) and plain[:1] != '('
+            ours = (objekt.startswith(BUILD + '/') and plain[:1] != '(' and
+                    ('helper/' in file or 'tests/bench/' in file or plain not in libc))
         elif eq and key == 'cfn':
             name_of(names, value)
         elif line.startswith('calls='):
@@ -91,8 +92,10 @@ def measured(stage):
     os.makedirs(bundle)
     shutil.copy(stage.template(TEAM), bundle + '/config.json')
     wrapper = BUILD + '/gpuhelper-runc'
-    yield 'wrapper-state', count(callgrind([wrapper, '--root', ROOT, 'state', 'counted'], dump='runtime_exec'), libc)
-    yield 'wrapper-create-plain', count(callgrind([wrapper, '--root', ROOT, 'create', '--bundle', bundle, 'counted'], bundle, dump='runtime_exec'), libc)
+    words = [wrapper, '--root', ROOT]
+    yield 'wrapper-state', count(callgrind(words + ['state', 'counted'], dump='runtime_exec'), libc)
+    figures = callgrind(words + ['create', '--bundle', bundle, 'counted'], bundle, dump='runtime_exec')
+    yield 'wrapper-create-plain', count(figures, libc)
     for part in 'read', 'judge', 'helper':
         yield part, count(callgrind([BIN + '/work', part], collect='work_' + part), libc)
 
@@ -115,7 +118,8 @@ def main():
     now = dict(measured(Stage()))
     if sys.argv[1:] == ['--record']:
         with open(FILE, 'w') as f:
-            f.write('# %s\n# instructions for one grant each; see instructions.py.  «sh tests/bench/bench.sh instructions --record» writes them anew\n' % tools())
+            f.write('# %s\n# one run each; see instructions.py.  «sh tests/bench/bench.sh instructions --record» writes them '
+                    'anew\n' % tools())
             f.writelines('%s %d\n' % kn for kn in now.items())
     for key, n in now.items():
         was = numbers.get(key, n if sys.argv[1:] else 0)

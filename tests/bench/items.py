@@ -21,7 +21,8 @@ def peers():
     write(W + '/nvidia/nvidia-container-runtime/config.toml',
           '[nvidia-container-runtime]\nmode = "cdi"\nruntimes = ["%s"]\n' % RUNTIME)
     found, absent = {}, []
-    for name, env in (('nvidia-container-runtime', {'XDG_CONFIG_HOME': W + '/nvidia'}), ('amd-container-runtime', {'PATH': W + '/bin:/usr/bin:/bin'})):
+    for name, env in (('nvidia-container-runtime', {'XDG_CONFIG_HOME': W + '/nvidia'}),
+                      ('amd-container-runtime', {'PATH': W + '/bin:/usr/bin:/bin'})):
         if shutil.which(name):
             found[name] = (shutil.which(name), env)
         else:
@@ -46,7 +47,8 @@ def passed(stage, found):
 def plain(stage, found):
     t = stage.template(TEAM)
     yield 'plain', '`create`, plain', create(RUNTIME, t), {
-        'gpuhelper': create(WRAPPER, t), 'floor': create(BIN + '/floor', t, env=FLOOR), 'bash + jq': create(SHELL, t, env=SHELL_ENV),
+        'gpuhelper': create(WRAPPER, t), 'floor': create(BIN + '/floor', t, env=FLOOR),
+        'bash + jq': create(SHELL, t, env=SHELL_ENV),
         **beside(found, lambda p, e: create(p, t, env=e))}
 
 
@@ -100,7 +102,8 @@ def token(stage, found):
         stage.template(TEAM + ['GPUHELPER_TOKEN=' + jwt.sign(key, jwt.header(key), body), 'GPUHELPER_GPUS=1', asked(paths)],
                        name='%s/token/%d.json' % (W, i))
     more = dict(granted=True, space=space)
-    yield 'token', 'the same, by token', create(RUNTIME, W + '/token/%.json', **more), {'gpuhelper': create(WRAPPER, W + '/token/%.json', **more)}
+    t = W + '/token/%.json'
+    yield 'token', 'the same, by token', create(RUNTIME, t, **more), {'gpuhelper': create(WRAPPER, t, **more)}
     stage.host.settings()
 
 
@@ -124,7 +127,8 @@ def folders(stage, found):
         shell = stage.template(TEAM + [asked(paths)])
         more = dict(granted=True, space=space)
         others = {'bash + jq': create(SHELL, shell, env=SHELL_ENV, **more)} if n == 32 else {}
-        yield '%d-folders' % n, '%s folders' % format(n, ','), create(RUNTIME, t, **more), {'gpuhelper': create(WRAPPER, t, **more), **others}
+        yield '%d-folders' % n, '%s folders' % format(n, ','), create(RUNTIME, t, **more), {
+            'gpuhelper': create(WRAPPER, t, **more), **others}
 
 
 def one_alive(stage, template, ident, space=None):
@@ -133,8 +137,11 @@ def one_alive(stage, template, ident, space=None):
     os.makedirs(bundle)
     os.makedirs(group)
     shutil.copy(template, bundle + '/config.json')
-    subprocess.run([WRAPPER, '--root', ROOT, 'create', '--bundle', bundle, ident], check=True,
-                   env=dict(ENV, BENCH_CGROUP=group + '/cgroup.procs', **({'BENCH_MOUNTS': space} if space else {})), stdin=subprocess.DEVNULL, timeout=60)
+    env = dict(ENV, BENCH_CGROUP=group + '/cgroup.procs')
+    if space:
+        env['BENCH_MOUNTS'] = space
+    subprocess.run([WRAPPER, '--root', ROOT, 'create', '--bundle', bundle, ident], env=env, check=True, timeout=60,
+                   stdin=subprocess.DEVNULL)
 
     def end():
         for pid in open(group + '/cgroup.procs').read().split():
@@ -147,6 +154,13 @@ def one_alive(stage, template, ident, space=None):
     return end
 
 
+def pauses_by_runtime(spec):
+    """The program that pauses as process 1 is the runtime's stand-in, which stays behind."""
+    for m in spec['mounts']:
+        if m['destination'] == '/tmp/gdn-init':
+            m['source'] = RUNTIME
+
+
 def execs(stage, found):
     driver.install(None)
     stage.host.policies(t10=CALLER + GPUS)
@@ -154,10 +168,11 @@ def execs(stage, found):
     process.update(terminal=False)
     process.pop('consoleSize', None)
     p = write(W + '/process.json', json.dumps(process))
-    for item, label, settings in (('exec', '`exec` in a container with a GPU', 'placeholder_init = [];'),
-                                  ('exec-idle', '`exec` where process 1 only pauses (Concourse)', 'placeholder_init = [ "/tmp/gdn-init" ];')):
+    for item, label, settings in (
+            ('exec', '`exec` in a container with a GPU', 'placeholder_init = [];'),
+            ('exec-idle', '`exec` where process 1 only pauses (Concourse)', 'placeholder_init = [ "/tmp/gdn-init" ];')):
         stage.host.settings(settings)
-        t = stage.template(TEAM + ['GPUHELPER_GPUS=1'], edit=lambda s: [m.update(source=RUNTIME) for m in s['mounts'] if m['destination'] == '/tmp/gdn-init'])
+        t = stage.template(TEAM + ['GPUHELPER_GPUS=1'], edit=pauses_by_runtime)
         end = one_alive(stage, t, item)
         yield item, label, verb(RUNTIME, 'exec', '--process', p, item), {'gpuhelper': verb(WRAPPER, 'exec', '--process', p, item)}
         end()

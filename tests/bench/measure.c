@@ -239,6 +239,13 @@ ns(struct timeval t)
 }
 
 static void
+print_run(const char *name, int64_t took, int64_t user, int64_t system, long faults)
+{
+	printf("%s %lld %lld %lld %lld %ld\n", name, (long long)took, (long long)user, (long long)system,
+	    (long long)(user + system), faults);
+}
+
+static void
 run(const struct command *c, bool shown)
 {
 	static char *arg[AT_ONCE][WORDS], *env[AT_ONCE][WORDS];
@@ -276,9 +283,8 @@ run(const struct command *c, bool shown)
 		exit(1);
 	}
 	if (shown)
-		printf("%s %lld %lld %lld %lld %ld\n", c->name, (long long)took, (long long)(ns(after.ru_utime) - ns(before.ru_utime)),
-		    (long long)(ns(after.ru_stime) - ns(before.ru_stime)), (long long)(ns(after.ru_utime) - ns(before.ru_utime) +
-		    ns(after.ru_stime) - ns(before.ru_stime)), after.ru_minflt - before.ru_minflt);
+		print_run(c->name, took, ns(after.ru_utime) - ns(before.ru_utime), ns(after.ru_stime) - ns(before.ru_stime),
+		    after.ru_minflt - before.ru_minflt);
 }
 
 static char *
@@ -344,17 +350,18 @@ read_case(void)
 int
 main(int argc, char **argv)
 {
-	int rounds = argc == 4 ? atoi(argv[1]) : 0, warmup = argc == 4 ? atoi(argv[2]) : 0, seconds = argc == 4 ? atoi(argv[3]) : 0, i;
-	int64_t end;
+	int rounds = argc == 4 ? atoi(argv[1]) : 0, warmup, i;
 	unsigned n, k;
+	int64_t end;
 
 	if (rounds <= 0) {
 		fprintf(stderr, "usage: measure ROUNDS WARMUP SECONDS < CASE\n");
 		return 2;
 	}
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	warmup = atoi(argv[2]);
 	n = read_case();
-	end = now() + seconds * (int64_t)1000000000;
+	end = now() + atoi(argv[3]) * (int64_t)1000000000;
 	for (i = -warmup; i < rounds && (i < LEAST || now() < end); i++)
 		for (k = 0; k < n; k++)
 			run(&commands[k], i >= 0);

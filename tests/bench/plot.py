@@ -6,8 +6,8 @@ STYLE = '''<style>
 text { font: 11px sans-serif; fill: #333 } .axis { stroke: #888; fill: none } .grid { stroke: #8884; fill: none }
 .line { stroke: #1668b8; stroke-width: 2; fill: none } .dot { fill: #1668b8 } .range { stroke: #1668b888; stroke-width: 1.5 }
 .refused { fill: #b3261e }
-@media (prefers-color-scheme: dark) { text { fill: #ccc } .line { stroke: #6cb6ff } .dot { fill: #6cb6ff } .range { stroke: #6cb6ff88 }
-.refused { fill: #ff8a80 } }
+@media (prefers-color-scheme: dark) { text { fill: #ccc } .line { stroke: #6cb6ff } .dot { fill: #6cb6ff }
+.range { stroke: #6cb6ff88 } .refused { fill: #ff8a80 } }
 </style>'''
 
 
@@ -29,7 +29,8 @@ def curve(points, label):
     y0, y1 = decades(min(lows), max(p[3] for p in good))
     at_x = lambda n: LEFT + (math.log10(n) - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
     at_y = lambda v: HEIGHT - BOTTOM - (math.log10(max(v, 10 ** y0)) - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM)
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">' % (WIDTH, HEIGHT, WIDTH, HEIGHT),
+    size = (WIDTH, HEIGHT, WIDTH, HEIGHT)
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">' % size,
            '<title>milliseconds by %s</title>' % label, STYLE]
     for e in range(y0, y1 + 1):
         out.append('<path class="grid" d="M%d %.1fH%d"/><text x="%d" y="%.1f" text-anchor="end">%s ms</text>' %
@@ -43,5 +44,6 @@ def curve(points, label):
         out.append('<path class="range" d="M%.1f %.1fV%.1f"/>' % (at_x(p[0]), at_y(low), at_y(p[3])))
     out.append('<polyline class="line" points="%s"/>' % ' '.join('%.1f,%.1f' % (at_x(p[0]), at_y(p[1])) for p in good))
     out += ['<circle class="dot" cx="%.1f" cy="%.1f" r="3"/>' % (at_x(p[0]), at_y(p[1])) for p in good]
-    out += ['<text class="refused" x="%.1f" y="%d" text-anchor="end">refused</text>' % (at_x(p[0]), TOP + 12) for p in points if len(p) == 2]
+    out += ['<text class="refused" x="%.1f" y="%d" text-anchor="end">refused</text>' % (at_x(p[0]), TOP + 12)
+            for p in points if len(p) == 2]
     return '\n'.join(out + ['</svg>', ''])

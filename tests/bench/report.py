@@ -26,10 +26,10 @@ def version(*words):
 
 
 def heading(r):
-    commit = subprocess.run(['git', '-C', HERE, 'describe', '--always', '--dirty'], stdout=subprocess.PIPE, text=True).stdout.strip()
-    return 'Commit %s, %s; %s. C library: %s. %s. Load of the machine before and after: %s and %s; the run took %d s.' % (
-        commit or 'unknown', time.strftime('%Y-%m-%d', time.gmtime(r['began'])), machine(), version('ldd', '--version').split(') ')[-1],
-        version('jq', '--version').replace('jq-', 'jq '), ' '.join('%.1f' % n for n in r['load'][0]), ' '.join('%.1f' % n for n in r['load'][1]), r['took'])
+    before, after = (' '.join('%.1f' % n for n in load) for load in r['load'])
+    return 'Commit %s, %s; %s. %s, %s. Load of the machine before and after: %s and %s; the run took %d s.' % (
+        version('git', '-C', HERE, 'rev-parse', '--short', 'HEAD') or 'unknown', time.strftime('%Y-%m-%d', time.gmtime(r['began'])),
+        machine(), os.confstr('CS_GNU_LIBC_VERSION'), version('jq', '--version').replace('jq-', 'jq '), before, after, r['took'])
 
 
 def table(head, rows):
@@ -47,10 +47,12 @@ def comparison(items):
     for e in items.values():
         for name, o in e['over'].items():
             p = ours(e['programs'][name])
-            rows.append([e['label'], name, '%.2f' % o['wall'], '%.2f to %.2f' % (o['least'], o['most']), '%.2f' % o['minima'], '%.2f' % o['user'],
-                         '%.2f' % o['system'], '%.1f' % (max(v['peak'] for v in p.values()) / 1024) if p else '-',
-                         sum(v['calls'] for v in p.values()) or '-', format(sum(v['bytes'] for v in p.values()), ',') if p else '-', '%d' % o['faults'], o['n']])
-    return table(['work', 'by', 'ms', 'least to most', 'by minima', 'user', 'system', 'peak MiB', 'calls', 'bytes read', 'faults', 'pairs'], rows)
+            counts = ['%.1f' % (max(v['peak'] for v in p.values()) / 1024), sum(v['calls'] for v in p.values()),
+                      format(sum(v['bytes'] for v in p.values()), ',')] if p else ['-'] * 3
+            rows.append([e['label'], name, '%.2f' % o['wall'], '%.2f to %.2f' % (o['least'], o['most']), '%.2f' % o['minima'],
+                         '%.2f' % o['user'], '%.2f' % o['system'], *counts, '%d' % o['faults'], o['n']])
+    return table(['work', 'by', 'ms', 'least to most', 'by minima', 'user', 'system', 'peak MiB', 'calls', 'bytes read', 'faults',
+                  'pairs'], rows)
 
 
 def programs(items):
@@ -58,7 +60,8 @@ def programs(items):
     for key in 'plain', 'gpu-2-folders', 'cdi-json', 'exec-idle':
         if key in items:
             for name, p in sorted(ours(items[key]['programs']['gpuhelper']).items()):
-                rows.append([items[key]['label'], name, p['processes'], p['calls'], format(p['bytes'], ','), p['peak'], p['faults']])
+                rows.append([items[key]['label'], name, p['processes'], p['calls'], format(p['bytes'], ','), p['peak'],
+                             p['faults']])
     return table(['work', 'program', 'processes', 'calls', 'bytes read', 'peak KiB', 'faults'], rows)
 
 
@@ -82,9 +85,11 @@ def targets(items):
     for v in 'state', 'start', 'kill':
         times('`%s`, passed through' % v, v, 1.3 * base, target='at most 1.3 of an empty static program: %.2f ms' % (1.3 * base))
     times('plain container, `create`', 'plain', 0.8)
-    row('the same, beside the floor program', at('plain') / at('plain', 'floor'), 2, 'times', at('plain', how='minima') / at('plain', 'floor', 'minima'))
+    row('the same, beside the floor program', at('plain') / at('plain', 'floor'), 2, 'times',
+        at('plain', how='minima') / at('plain', 'floor', 'minima'))
     times('1 GPU, 2 folders, `caller`', 'gpu-2-folders', 3.0)
-    row('the same by token, more', at('token') - at('gpu-2-folders'), 0.5, 'ms', at('token', how='minima') - at('gpu-2-folders', how='minima'))
+    row('the same by token, more', at('token') - at('gpu-2-folders'), 0.5, 'ms',
+        at('token', how='minima') - at('gpu-2-folders', how='minima'))
     times('1 GPU, 40 driver files, JSON', 'cdi-json', 3.0)
     times('1 GPU, 40 driver files, YAML', 'cdi-yaml', 5.0)
     times('32 folders', '32-folders', 2.5)
@@ -92,11 +97,12 @@ def targets(items):
     times('`exec` of a granted container', 'exec', 1.0)
     times('the same where process 1 only pauses', 'exec-idle', 1.0)
     p = items['gpu-2-folders']['programs']['gpuhelper']
-    row('calls of helper and judge, 1 GPU and 2 folders', p['gpuhelper']['calls'] + p['gpuhelper (forked)']['calls'] + p['gpuhelper-judge']['calls'],
-        350, 'calls')
+    row('calls of helper and judge, 1 GPU and 2 folders',
+        sum(p[n]['calls'] for n in ('gpuhelper', 'gpuhelper (forked)', 'gpuhelper-judge')), 350, 'calls')
     row("helper's peak memory", p['gpuhelper']['peak'] / 1024, 4, 'MiB')
-    row("judge's peak memory, beside an empty program with its libraries",
-        p['gpuhelper-judge']['peak'] / items['gpu-2-folders']['programs']['floor, and one program']['libraries']['peak'], 1.5, 'times')
+    empty = items['gpu-2-folders']['programs']['floor, and one program']['libraries']
+    row("judge's peak memory, beside an empty program with its libraries", p['gpuhelper-judge']['peak'] / empty['peak'],
+        1.5, 'times')
     row("wrapper's peak memory", items['plain']['programs']['gpuhelper']['gpuhelper-runc']['peak'] / 1024, 1, 'MiB')
     return table(['work', 'measured', 'by minima', 'target', ''], rows)
 
@@ -135,7 +141,8 @@ def growth_targets(curves):
         row('10,000 policy files, more than 1', 'policies', 1, 10000, 50, 'at most 50 ms'),
         row('1,000 folders', 'folders', 1000, 1000, 10, 'at most 10 ms', how=lambda a, b: b),
         row('10^6 audit records, more than 1', 'audit', 1, 1000000, 0.3, 'nothing (0.3 ms is what pairs scatter by)'),
-        row('32 creates at once: processor time, of 32 one by one', 'at-once', 1, 32, 1.2, 'at most 1.2 times', of=5, how=lambda a, b: b / a),
+        row('32 creates at once: processor time, of 32 one by one', 'at-once', 1, 32, 1.2, 'at most 1.2 times', of=5,
+            how=lambda a, b: b / a),
         row('10,000 leases of others, more than 1', 'leases', 1, 10000, 50, 'linear, with a small slope')])
 
 

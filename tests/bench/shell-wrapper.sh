@@ -29,7 +29,8 @@ if [ -n "$verb" ] && [ -f "$config" ]; then
 		esac
 	done < <(jq -r '.process.env[]?' "$config")
 	if [ -n "$gpus" ] && [ "$gpus" != none ]; then
-		change '.linux.devices += [{"path": "/dev/nvidia0", "type": "c", "major": 195, "minor": 0, "fileMode": 438, "uid": 0, "gid": 0},
+		change '.linux.devices += [
+		    {"path": "/dev/nvidia0", "type": "c", "major": 195, "minor": 0, "fileMode": 438, "uid": 0, "gid": 0},
 		    {"path": "/dev/nvidiactl", "type": "c", "major": 195, "minor": 255, "fileMode": 438, "uid": 0, "gid": 0}] |
 		    .linux.resources.devices += [{"allow": true, "type": "c", "major": 195, "minor": 0, "access": "rw"},
 		    {"allow": true, "type": "c", "major": 195, "minor": 255, "access": "rw"}]'

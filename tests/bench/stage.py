@@ -70,7 +70,8 @@ class Stage:
         space = '%s/ns/%d' % (W, n)
         write(space, '')
         # no process may be left in it, for leases live as long as one is
-        p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         p.stdin.write(' '.join(paths) + '\n')
         p.stdin.flush()
         assert p.stdout.readline() == 'mounted\n'
@@ -134,8 +135,8 @@ def measure(commands, rounds, seconds=10, warmup=3):
     os.makedirs(W + '/b', exist_ok=True)
     names = list(commands)
     text = ''.join(case_text(str(i), commands[n]) for i, n in enumerate(names))
-    r = subprocess.run([BIN + '/measure', str(rounds), str(warmup), str(seconds)], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                       timeout=600)
+    r = subprocess.run([BIN + '/measure', str(rounds), str(warmup), str(seconds)], input=text, text=True, timeout=600,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     shutil.rmtree(W + '/b', ignore_errors=True)
     if r.returncode != 0:
         raise RuntimeError(r.stderr.strip() or 'measure: status %d' % r.returncode)
@@ -185,8 +186,8 @@ def count(c):
         os.makedirs(fill(c['cgroup']), exist_ok=True)
     env = {k: fill(v) for k, v in c['env'].items()}
     cwd = fill(c['dir']) if c.get('dir') else '/'
-    r = subprocess.run([BIN + '/calls', '--', *map(fill, c['arg'])], env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       stdin=subprocess.DEVNULL, text=True, timeout=60)
+    r = subprocess.run([BIN + '/calls', '--', *map(fill, c['arg'])], env=env, cwd=cwd, text=True, timeout=60,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if c.get('after'):
         subprocess.run(list(map(fill, c['after'])), env={}, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if c.get('cgroup'):

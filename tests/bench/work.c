@@ -107,8 +107,8 @@ EXACT void
 work_helper(const char *text, size_t len, const char *request, size_t asked, struct inventory *host)
 {
 	const struct identity id = { .kind = IDENTITY_CALLER };
-	const struct verdict_bounds bounds = { .who = &who, .id = &id, .settings = &settings, .policies = &listed, .inventory = host,
-		.vendors = 1U << GPU_NVIDIA };
+	const struct verdict_bounds bounds = { .who = &who, .id = &id, .settings = &settings, .policies = &listed,
+		.inventory = host, .vendors = 1U << GPU_NVIDIA };
 	struct lines in = { .at = judged.p, .end = judged.p + judged.len };
 	struct decision d = { .policy = NULL };
 	struct buf question = { 0 };
@@ -152,8 +152,10 @@ read_question(size_t *len)
 	for (i = 0; i < POLICIES; i++) {
 		file[i + 1].name = print("%02d.conf", i);
 		file[i + 1].text = print(i < POLICIES - 1 ?
-		    "# an administrator's words\npipeline = \"team/pipeline-%d\";\nidentity = \"token\";\njobs = [ \"fit\", \"eval-*\" ];\n"
-		    "gpus = ( { vendor = \"nvidia\"; count = 1; wait = 120; } );\nfolders = ( { path = \"/srv/data/%d\"; access = \"ro\"; },\n"
+		    "# an administrator's words\npipeline = \"team/pipeline-%d\";\nidentity = \"token\";\n"
+		    "jobs = [ \"fit\", \"eval-*\" ];\n"
+		    "gpus = ( { vendor = \"nvidia\"; count = 1; wait = 120; } );\n"
+		    "folders = ( { path = \"/srv/data/%d\"; access = \"ro\"; },\n"
 		    "  { path = \"/srv/outputs/%d\"; access = \"rw\"; } );\n" :
 		    "identity = \"caller\"; callers = [ \"root\" ];\ngpus = ( { vendor = \"nvidia\"; count = 8; } );\n"
 		    "folders = ( { path = \"/srv/a\"; access = \"ro\"; }, { path = \"/srv/b\"; access = \"rw\"; } );\n", i);

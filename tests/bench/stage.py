@@ -69,16 +69,22 @@ class Stage:
             os.chown(p, MAXID, MAXID)
         space = '%s/ns/%d' % (W, n)
         write(space, '')
-        # no process may be left in it, for leases live as long as one is
+        # a namespace can be mounted in an older one alone, and the kernel may take a new one for older: another CPU numbers it
+        for _ in range(20):
+            if self.keep_namespace(paths, space):
+                return paths, space
+        raise RuntimeError('no mount namespace can be kept at ' + space)
+
+    def keep_namespace(self, paths, space):
+        """False: it can't be mounted.  No process may be left in it, for leases live as long as one is."""
         p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER], text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         p.stdin.write(' '.join(paths) + '\n')
         p.stdin.flush()
         assert p.stdout.readline() == 'mounted\n'
-        r = sh('mount', '--bind', '/proc/%d/ns/mnt' % p.pid, space)
-        assert r.returncode == 0, r.stdout
+        kept = sh('mount', '--bind', '/proc/%d/ns/mnt' % p.pid, space).returncode == 0
         p.communicate()
-        return paths, space
+        return kept
 
 
 def folder_rules(paths):

@@ -1,4 +1,4 @@
-# gpuhelper: no configure step.  make; make check; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist; make deb; make rpm
+# gpuhelper: no configure step.  make; make check; make bench; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist; make deb; make rpm
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -60,7 +60,7 @@ mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
 
-.PHONY: all check check-vm unit users install uninstall selinux install-selinux clean dist deb rpm
+.PHONY: all check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
 
 # gpuhelperctl keys fetch alone speaks to the network
@@ -117,6 +117,12 @@ check:
 	sh tests/check.sh
 check-vm:
 	sh tests/check.sh vm
+# what it costs, into tests/bench/RESULTS.md; as root, on a machine that does nothing else
+bench: all
+	sh tests/bench/bench.sh quick
+	sh tests/bench/bench.sh phases
+bench-growth: all
+	sh tests/bench/bench.sh growth
 
 # a sanitizer build is not installed: it would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
 places = B='$(B)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' RUNSTATE='$(RUNSTATE)' \

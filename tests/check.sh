@@ -153,6 +153,10 @@ manuals() {
 	done
 }
 
+bench_growth() {
+	tap "the benchmark's curves are measured" sh tests/bench/bench.sh growth
+}
+
 sandboxed() { # sandboxed GPU CGROUP COMMAND...
 	gpu=$1 cgroup=$2; shift 2
 	sh tests/lib/sandbox.sh --gpu "$gpu" --cgroup "$cgroup" -- "$@"
@@ -165,6 +169,7 @@ group unit units build
 group unit-sanitized units build/san
 group rooms sh tests/rooms.sh
 group tcb sandboxed nvidia-2gpu keep sh "$here/tests/tcb.sh"
+group bench-instructions sh tests/bench/bench.sh instructions
 group analysis static_analysis
 group arm64 sh tests/arm64.sh
 group manuals manuals
@@ -246,6 +251,7 @@ beside containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/c
 beside containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2
 beside containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd_userns.py"
 group vm sh tests/vm/all.sh
+if [ $long = yes ]; then group bench-growth bench_growth; fi
 if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi

@@ -14,7 +14,7 @@ other="$demo systemd crun podman containerd acl uidmap strace procps binutils fi
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc codespell cppcheck procps binutils file
 openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
-dpkg-dev debhelper rpm lintian"
+dpkg-dev debhelper rpm lintian valgrind jq"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 print=no

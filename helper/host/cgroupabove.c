@@ -30,6 +30,7 @@ has_others(int root, const char *name, uint64_t ours)
 {
 	autoclose int dir = file_open_beneath(root, name, O_RDONLY | O_DIRECTORY);
 	autofree char *procs = dir != -1 ? file_read_at(dir, "cgroup.procs", 1 << 20, NULL) : NULL;
+	const pid_t self = getpid();
 	struct pids in = { 0 };
 	bool found, own = false;
 	uint64_t its;
@@ -38,11 +39,12 @@ has_others(int root, const char *name, uint64_t ours)
 	if (procs == NULL || is_top(dir))
 		return false;
 	found = !cgroup_parse_pids(procs, &in);
-	for (i = 0; i < in.n; i++) {
-		own = own || in.v[i] == getpid();
+	for (i = 0; i < in.n; i++)
+		own = own || in.v[i] == self;
+	/* a worker's own cgroup may hold hundreds of processes: don't look at them in vain */
+	for (i = 0; i < in.n && !own && !found; i++)
 		/* 0 stands for a process outside our PID namespace */
-		found = found || (in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours);
-	}
+		found = in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours;
 	free(in.v);
 	return found && !own;
 }

@@ -445,6 +445,10 @@ unescape(const struct doc *d, uint32_t n, size_t *len)
 	if (out == NULL)
 		return NULL;
 	while (p < end) {
+		if (*p != '\\') {
+			out[o++] = *p++;
+			continue;
+		}
 		k = next_bytes(&p, end, bytes);
 		memcpy(out + o, bytes, k);
 		o += k;

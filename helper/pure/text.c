@@ -49,7 +49,7 @@ text_is_utf8(const char *s, size_t len)
 	size_t i, n;
 
 	for (i = 0; i < len; i += n)
-		if ((n = utf8_at((const unsigned char *)s + i, len - i, &cp)) == 0)
+		if ((n = (unsigned char)s[i] < 0x80 ? 1 : utf8_at((const unsigned char *)s + i, len - i, &cp)) == 0)
 			return false;
 	return true;
 }

@@ -1,4 +1,4 @@
-/* See places.h. Reads the kernel's table of the container's mounts. Must use no path of the host. */
+/* See places.h.  Reads the kernel's table of the container's mounts, which names nothing by a path on the host. */
 #include "places.h"
 
 #include <errno.h>
@@ -13,12 +13,24 @@
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
 
-/* What is mounted at one target. */
+/* What is mounted at a target. */
 struct met {
 	const char *wanted;	/* "FILE-SYSTEM PLACE" */
-	const char *point;	/* the target, if no link leads there */
-	uint64_t id;		/* of the mount, if links lead there; otherwise 0 */
+	const char *point;	/* the target, where no link leads there */
 	bool any, is;
+};
+
+/* All of them, for one look through the table: there may be a thousand, beside as many mounts. */
+struct meeting {
+	struct met *met;	/* in the order of the grant */
+	struct met **by_point;	/* in the order of their targets */
+	size_t n;
+};
+
+/* One target, to which a link of the image leads, by its mount's id. */
+struct led {
+	struct met *met;
+	uint64_t id;
 };
 
 void
@@ -41,41 +53,84 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 }
 
 /*
- * For every NFS mount, the kernel shows the top of the file system as the place (nfs_show_path() in
- * fs/nfs/super.c).
+ * Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()).  *type is the
+ * mount's, which can be asked for once; NULL: not yet.
  */
 static bool
-is_granted_place(const char *wanted, struct mount *m)
+is_wanted(const char *wanted, struct mount *m, const char **type)
 {
 	const size_t n = strlen(m->fs);
 
-	return strncmp(wanted, m->fs, n) == 0 && wanted[n] == ' ' &&
-	    (strcmp(wanted + n + 1, m->place) == 0 || text_starts(mount_type(m), "nfs"));
-}
-
-/*
- * Of several mounts at one point, each must be the wanted one: the table's order does not tell which one is
- * on top.
- */
-static bool
-compare_mount(void *ctx, struct mount *m)
-{
-	struct met *met = ctx;
-
-	if (met->id != 0 ? m->id != met->id : strcmp(m->point, met->point) != 0)
+	if (strncmp(wanted, m->fs, n) != 0 || wanted[n] != ' ')
 		return false;
+	if (strcmp(wanted + n + 1, m->place) == 0)
+		return true;
+	if (*type == NULL)
+		*type = mount_type(m);
+	return text_starts(*type, "nfs");
+}
+
+/* Of mounts one over the other each has to be the wanted one: the table's order tells nothing. */
+static void
+meet(struct met *met, bool is)
+{
+	met->is = is && (met->is || !met->any);
 	met->any = true;
-	met->is = is_granted_place(met->wanted, m);
-	return !met->is;
+}
+
+static int
+by_point(const void *a, const void *b)
+{
+	const struct met *const *x = a, *const *y = b;
+
+	return strcmp((*x)->point, (*y)->point);
+}
+
+/* The first that is not before it. */
+static size_t
+lower_bound(const struct meeting *g, const char *point)
+{
+	size_t low = 0, high = g->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (strcmp(g->by_point[middle]->point, point) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool
+meet_at_point(void *ctx, struct mount *m)
+{
+	struct meeting *g = ctx;
+	const char *type = NULL;
+	size_t i;
+
+	for (i = lower_bound(g, m->point); i < g->n && strcmp(g->by_point[i]->point, m->point) == 0; i++)
+		meet(g->by_point[i], is_wanted(g->by_point[i]->wanted, m, &type));
+	return false;
+}
+
+static bool
+meet_by_id(void *ctx, struct mount *m)
+{
+	struct led *led = ctx;
+	const char *type = NULL;
+
+	if (m->id == led->id)
+		meet(led->met, is_wanted(led->met->wanted, m, &type));
+	return false;
 }
 
 /*
- * Finds the mount that the target leads to through links of the image. For a runtime that an unprivileged
- * user started, the kernel shows the root directory only to root, because the runtime is not dumpable
- * (ptrace(2)).
+ * Which mount the target leads to through links of the image.  Of a runtime that an unprivileged user
+ * started the kernel shows the root directory to root alone (ptrace(2): its program is not dumpable).
  */
 static int
-follow_target(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
+follow(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
 {
 	autoclose int root = -1, fd = -1;
 	char top[32];
@@ -93,37 +148,55 @@ follow_target(int proc, const char *pid, const char *target, uint64_t *id, struc
 }
 
 static int
-look_at_mounts(int proc, const char *pid, struct met *met, struct why *why)
+look_at(int proc, const char *pid, mount_test *test, void *ctx, struct why *why)
 {
-	return mounts_any(proc, pid, compare_mount, met) != -1 ? 0 :
+	return mounts_any(proc, pid, test, ctx) != -1 ? 0 :
 	    refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
 }
 
 static int
-check_mounted_place(int proc, const char *pid, const char *target, const char *place, struct why *why)
+check_met(int proc, const char *pid, struct met *met, struct why *why)
 {
-	struct met met = { .wanted = place, .point = target };
+	struct led led = { .met = met };
 
-	if (look_at_mounts(proc, pid, &met, why) == -1)
+	if (!met->any && (follow(proc, pid, met->point, &led.id, why) == -1 ||
+	    look_at(proc, pid, meet_by_id, &led, why) == -1))
 		return -1;
-	if (!met.any && (follow_target(proc, pid, target, &met.id, why) == -1 || look_at_mounts(proc, pid, &met, why) == -1))
+	return met->is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
+	    "runtime mounted at %s: someone redirected its path meanwhile", met->wanted, met->point);
+}
+
+static int
+check_all(int proc, const char *pid, struct meeting *g, struct why *why)
+{
+	size_t i;
+
+	qsort(g->by_point, g->n, sizeof(*g->by_point), by_point);
+	if (look_at(proc, pid, meet_at_point, g, why) == -1)
 		return -1;
-	return met.is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
-	    "runtime mounted at %s: someone redirected its path meanwhile", place, target);
+	for (i = 0; i < g->n; i++)
+		if (check_met(proc, pid, &g->met[i], why) == -1)
+			return -1;
+	return 0;
 }
 
 int
 places_check(pid_t pid, const struct granted_places *p, struct why *why)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree struct met *met = calloc(p->place.n + 1, sizeof(*met)), **sorted = calloc(p->place.n + 1, sizeof(*sorted));
+	struct meeting g = { met, sorted, p->place.n };
 	char name[24];
 	size_t i;
 
 	snprintf(name, sizeof(name), "%d", pid);
 	if (proc == -1)
 		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
-	for (i = 0; i < p->place.n; i++)
-		if (check_mounted_place(proc, name, p->target.v[i], p->place.v[i], why) == -1)
-			return -1;
-	return 0;
+	if (met == NULL || sorted == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < g.n; i++) {
+		met[i] = (struct met){ .wanted = p->place.v[i], .point = p->target.v[i] };
+		sorted[i] = &met[i];
+	}
+	return g.n > 0 ? check_all(proc, name, &g, why) : 0;
 }

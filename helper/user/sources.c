@@ -1,15 +1,18 @@
 /*
- * See sources.h. Runs with the caller's rights, and only reads. Follows a source name by name, as the kernel
- * does. Checking the end alone is not enough: on the way, the source may pass a place that will be another
- * one for the runtime.
+ * See sources.h.  With the caller's rights, and reads only.  A source is followed name by name, as the kernel
+ * follows it: where it ends is not enough, for on the way it may pass what will be another place by then.
  */
 #include "sources.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,19 +21,19 @@
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */
-#define LINKS_MAX 40		/* the kernel's limit */
+#define LINKS_MAX 40		/* as the kernel has it */
 
-/* A path that is followed name by name. */
+/* A way from name to name. */
 struct way {
-	const char *root;	/* root.path, absolute and without links; NULL if it can't be resolved */
-	char at[PATH_MAX];	/* the place that was reached, without links; "" is "/" */
-	char rest[PATH_MAX];	/* what is still to be followed */
+	const char *root;	/* root.path, resolved; NULL: it can't be */
+	char at[PATH_MAX];	/* where it has come, without links; "" is "/" */
+	char rest[PATH_MAX];	/* what is still to go */
 	unsigned links;
 };
 
 enum place { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
 
-/* True for a process's directory, and for a link in one, which leads to something that the process has open. */
+/* Is this a process's directory, or a link in one, which leads where that process has something open? */
 static bool
 is_of_process(const char *dir, const char *name, bool is_link)
 {
@@ -46,7 +49,7 @@ is_of_process(const char *dir, const char *name, bool is_link)
 }
 
 static enum place
-follow_source_link(struct way *w, size_t dir_len)
+follow(struct way *w, size_t dir_len)
 {
 	char link[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(w->at, link, sizeof(link) - 1);
@@ -63,7 +66,7 @@ follow_source_link(struct way *w, size_t dir_len)
 }
 
 static enum place
-follow_name(struct way *w, const char *name)
+step(struct way *w, const char *name)
 {
 	const size_t len = strlen(w->at);
 	struct stat st;
@@ -82,12 +85,49 @@ follow_name(struct way *w, const char *name)
 	if (is_of_process(w->at, name, true))
 		return OF_PROCESS;
 	w->at[len] = '/';
-	return follow_source_link(w, len);
+	return follow(w, len);
 }
 
-/* Follows w->rest to its end, from w->at on. */
+/* Has it a name that is no way down, or that may be a process's? */
+static bool
+has_odd_name(const char *path)
+{
+	size_t n;
+
+	for (path += strspn(path, "/"); *path != '\0'; path += n, path += strspn(path, "/")) {
+		n = strcspn(path, "/");
+		if (strspn(path, "0123456789") >= n || (n <= 2 && strspn(path, ".") >= n) ||
+		    (n == strlen("self") && strncmp(path, "self", n) == 0) ||
+		    (n == strlen("thread-self") && strncmp(path, "thread-self", n) == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where no name on the way is a link, or may be a process's, a path says by itself where it leads, and the kernel
+ * goes there in one step.  False: it has to be walked.
+ */
+static bool
+goes_straight(struct way *w)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	autofree char *clean = w->at[0] == '\0' && !has_odd_name(w->rest) ? path_cleaned(w->rest) : NULL;
+	int fd = clean != NULL ? (int)syscall(SYS_openat2, AT_FDCWD, clean, &how, sizeof(how)) : -1;
+
+	if (fd == -1 || strlen(clean) >= sizeof(w->at)) {
+		if (fd != -1)
+			close(fd);
+		return false;
+	}
+	close(fd);
+	snprintf(w->at, sizeof(w->at), "%s", clean);
+	return true;
+}
+
+/* From w->at on, to the end of w->rest. */
 static enum place
-follow_rest(struct way *w)
+walk(struct way *w)
 {
 	enum place p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
 	char name[PATH_MAX], *last;
@@ -101,14 +141,14 @@ follow_rest(struct way *w)
 			if ((last = strrchr(w->at, '/')) != NULL)
 				*last = '\0';
 		} else if (strcmp(name, ".") != 0)
-			p = follow_name(w, name);
+			p = step(w, name);
 	}
 	return p;
 }
 
-/* Follows a path. A relative one begins in the bundle. */
+/* A relative one begins in the bundle. */
 static enum place
-follow_path(const struct spec *s, const char *root, const char *path, struct way *w)
+resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 {
 	w->root = root;
 	w->links = 0;
@@ -121,45 +161,105 @@ follow_path(const struct spec *s, const char *root, const char *path, struct way
 		errno = ENAMETOOLONG;
 		return GONE;
 	}
-	return follow_rest(w);
+	if (goes_straight(w))
+		return root != NULL && path_at_or_beneath(w->at, root) ? IN_ROOT : HERE;
+	return walk(w);
+}
+
+/* Our own places on the host and all above them, whatever name (a bind mount) leads to them. */
+#define OURS_MAX 16
+
+struct ours {
+	struct file_id at[OURS_MAX];
+	size_t n;
+};
+
+static const char *const our_places[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+#define OUR_PLACES (sizeof(our_places) / sizeof(our_places[0]))
+
+static struct file_id
+id_of(const struct stat *st)
+{
+	return (struct file_id){ major(st->st_dev), minor(st->st_dev), st->st_ino };
 }
 
 static bool
-is_place(const struct stat *st, const char *path)
+has_id(const struct ours *o, const struct file_id *id)
 {
-	struct stat there;
+	size_t i;
 
-	return stat(path, &there) == 0 && st->st_dev == there.st_dev && st->st_ino == there.st_ino;
+	for (i = 0; i < o->n; i++)
+		if (file_id_same(&o->at[i], id))
+			return true;
+	return false;
 }
 
-/*
- * True if this place of the host is one of gpuhelper's directories, or above or beneath one, by any name
- * (bind mounts).
- */
+/* False: they lie deeper than there is room for. */
 static bool
-is_ours(const char *path)
+add_place(struct ours *o, const char *path)
 {
-	static const char *const ours[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+	struct file_id id;
+	struct stat st;
+
+	if (stat(path, &st) == -1)
+		return true;
+	id = id_of(&st);
+	if (has_id(o, &id))
+		return true;
+	if (o->n == OURS_MAX)
+		return false;
+	o->at[o->n++] = id;
+	return true;
+}
+
+/* Once for all mounts: a container may have a thousand. */
+static bool
+find_ours(struct ours *o)
+{
 	char walk[256];
+	size_t i;
+
+	o->n = 0;
+	for (i = 0; i < OUR_PLACES; i++) {
+		snprintf(walk, sizeof(walk), "%s", our_places[i]);
+		for (; *walk != '\0'; *strrchr(walk, '/') = '\0')
+			if (!add_place(o, walk))
+				return false;
+	}
+	return add_place(o, "/");
+}
+
+/* Is this place of the host one of ours, or above or beneath one? */
+static bool
+is_ours(const struct ours *o, const char *path)
+{
+	struct file_id id;
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-		if (path_related(path, ours[i]))
+	for (i = 0; i < OUR_PLACES; i++)
+		if (path_related(path, our_places[i]))
 			return true;
-		if (stat(path, &st) == -1)
-			continue;
-		snprintf(walk, sizeof(walk), "%s", ours[i]);
-		while (*walk != '\0') {
-			if (is_place(&st, walk))
-				return true;
-			*strrchr(walk, '/') = '\0';
-		}
-		if (is_place(&st, "/"))
-			return true;
-	}
-	return false;
+	if (stat(path, &st) == -1)
+		return false;
+	id = id_of(&st);
+	return has_id(o, &id);
 }
+
+/* The same, of a source and of where it led: mostly these are one name. */
+static bool
+brings_ours(const struct ours *o, const char *source, const char *led)
+{
+	return (source[0] == '/' && is_ours(o, source)) ||
+	    (led != NULL && strcmp(led, source) != 0 && is_ours(o, *led != '\0' ? led : "/"));
+}
+
+/* What the sources of one container's mounts are held against. */
+struct checking {
+	const struct spec *spec;
+	const char *root;		/* root.path, resolved; NULL: it can't be */
+	struct ours ours;
+};
 
 static bool
 climbs(const char *path)
@@ -173,8 +273,7 @@ climbs(const char *path)
 }
 
 static int
-check_source(const struct spec *s, const char *root, const char *source, const char *target, bool needed,
-    struct why *why)
+check_source(const struct checking *c, const char *source, const char *target, bool needed, struct why *why)
 {
 	struct way w;
 	enum place p;
@@ -183,7 +282,7 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if (source[0] != '/' && climbs(source))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s: a source may not lead out of the bundle by \"..\"",
 		    source, target);
-	p = follow_path(s, root, source, &w);
+	p = resolve(c->spec, c->root, source, &w);
 	error = errno;
 	if (p == OF_PROCESS)
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through a process's own "
@@ -191,25 +290,19 @@ check_source(const struct spec *s, const char *root, const char *source, const c
 	if (p == IN_ROOT)
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through root.path, where this "
 		    "container's other mounts will be: take it from elsewhere", source, target);
-	if ((source[0] == '/' && is_ours(source)) || (p == HERE && is_ours(w.at[0] != '\0' ? w.at : "/")))
+	if (brings_ours(&c->ours, source, p == HERE ? w.at : NULL))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
 		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
-	/*
-	 * a caller without root can't see every place; but root must, or nobody has checked what the runtime
-	 * finds a moment later
-	 */
+	/* a caller without root may not look everywhere; what the runtime finds a moment later nobody has judged */
 	if (p == GONE && needed && (error != EACCES || geteuid() == 0))
 		return refuse(why, WHY_DATA, "the mount of %.200s at %.200s: its source can't be followed: %s: make it, or leave "
 		    "the mount out", source, target, strerror(error));
 	return 0;
 }
 
-/*
- * Sources of an overlay («lowerdir=/a:/b,upperdir=/c») count as well. The kernel removes backslashes
- * (ovl_unescape()).
- */
+/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
 static int
-check_overlay(const struct spec *s, const char *root, const char *option, const char *target, struct why *why)
+check_overlay(const struct checking *c, const char *option, const char *target, struct why *why)
 {
 	autofree char *piece = malloc(strlen(option) + 1);
 	bool value = false, is_source = false;
@@ -231,7 +324,7 @@ check_overlay(const struct spec *s, const char *root, const char *option, const 
 		if (!value)
 			is_source = text_starts(piece, "lowerdir") || text_starts(piece, "upperdir") ||
 			    text_starts(piece, "workdir") || text_starts(piece, "datadir");
-		else if (is_source && o > 0 && check_source(s, root, piece, target, false, why) == -1)
+		else if (is_source && o > 0 && check_source(c, piece, target, false, why) == -1)
 			return -1;
 		if (*p == '\0')
 			return 0;
@@ -240,14 +333,14 @@ check_overlay(const struct spec *s, const char *root, const char *option, const 
 	}
 }
 
-/* True if links themselves are mounted (crun). */
+/* The links themselves are mounted then (crun). */
 static bool
 is_not_followed(const struct spec_mount *m)
 {
 	return strlist_has(&m->options, "copy-symlink") || strlist_has(&m->options, "src-nofollow");
 }
 
-/* In a user namespace, a runtime binds the host's node at a device's path. */
+/* In a user namespace a runtime binds what the host has at a device's path. */
 static int
 check_devices(const struct spec *s, const char *root, struct why *why)
 {
@@ -256,7 +349,7 @@ check_devices(const struct spec *s, const char *root, struct why *why)
 	size_t i;
 
 	for (i = 0; i < s->device_count; i++)
-		if ((p = follow_path(s, root, s->device[i].path, &w)) == OF_PROCESS || p == IN_ROOT)
+		if ((p = resolve(s, root, s->device[i].path, &w)) == OF_PROCESS || p == IN_ROOT)
 			return refuse(why, WHY_DENIED, "linux.devices: the path %.200s may not lead through %s on the host",
 			    s->device[i].path, p == IN_ROOT ? "root.path" : "a process's own directory in /proc");
 	return 0;
@@ -267,16 +360,19 @@ sources_check(const struct spec *s, struct why *why)
 {
 	char given[PATH_MAX], real[PATH_MAX];
 	const char *root = s->root_path != NULL && spec_host_path(s, s->root_path, given) ? realpath(given, real) : NULL;
+	struct checking c = { .spec = s, .root = root };
 	const struct spec_mount *m;
 	size_t i, k;
 
+	if (!find_ours(&c.ours))
+		return refuse(why, WHY_BUG, GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR " or " GPUHELPER_STATEDIR " lies too deep");
 	for (i = 0; i < s->mount_count; i++) {
 		m = &s->mount[i];
 		if (m->bind && m->source != NULL &&
-		    check_source(s, root, m->source, m->target, !is_not_followed(m), why) == -1)
+		    check_source(&c, m->source, m->target, !is_not_followed(m), why) == -1)
 			return -1;
 		for (k = 0; k < m->options.n; k++)
-			if (check_overlay(s, root, m->options.v[k], m->target, why) == -1)
+			if (check_overlay(&c, m->options.v[k], m->target, why) == -1)
 				return -1;
 	}
 	return check_devices(s, root, why);

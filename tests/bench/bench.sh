@@ -1,0 +1,29 @@
+#!/bin/sh
+# The benchmark (tests/README, «The benchmark»).
+#
+#   bench.sh quick [GROUP...]	gpuhelper beside what people use today; at most five minutes
+#   bench.sh growth [CURVE...]	how it grows; at most fifteen
+#   bench.sh phases		where the time of one granted create goes
+#   bench.sh instructions [--record]	instructions against the recorded numbers; TAP
+#
+# Figures go to build/bench/*.json; report.py makes RESULTS.md of them where no GROUP or CURVE is named.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+[ "$(id -u)" = 0 ] || { echo "bench.sh: must run as root (containers, cgroups)" >&2; exit 2; }
+what=${1:-quick}
+[ $# = 0 ] || shift
+case $what in
+quick) program=bench.py ;;
+growth) program=growth.py ;;
+phases) program=phases.py ;;
+instructions) program=instructions.py ;;
+*) echo "usage: bench.sh quick|growth|phases|instructions [GROUP...]" >&2; exit 2 ;;
+esac
+sh "$here/build.sh" "$top/build"
+if [ "$what" = instructions ]; then
+	exec sh "$top/tests/lib/sandbox.sh" --gpu nvidia-8gpu --cgroup keep -- python3 -B "$here/$program" "$@"
+fi
+out=$top/build/bench/$what.json
+sh "$top/tests/lib/sandbox.sh" --gpu nvidia-8gpu --cgroup keep -- python3 -B "$here/$program" "$out" "$@"
+[ $# != 0 ] || [ ! -e "$out" ] || python3 -B "$here/report.py" "$what" "$out"

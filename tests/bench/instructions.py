@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Instructions that our own code and its static libraries need, by callgrind, held to recorded numbers.  TAP.
+
+usage: instructions.py [--record]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu)
+
+What is counted are functions of helper/ and of the libraries that are linked statically (libconfig, jansson, libyaml, nettle, gmp).
+Not the C library's: it chooses by the processor which memcpy() it uses (ifunc), and asks the processor for its caches when
+it starts.  So the numbers repeat on another processor and another kernel; they are one compiler's and one valgrind's (3.19 has
+no openat2(2): file.c then goes name by name), which stand in the file beside them.  Where these are others, the test is skipped.
+
+The wrapper is counted up to where it executes the runtime.  read, judge and the helper can't run under valgrind: work.c
+computes what they compute.
+"""
+import os, re, shutil, subprocess, sys
+from stage import BIN, BUILD, HERE, ROOT, TEAM, W, Stage, sh
+from lib import done, ok, skip
+
+FILE = HERE + '/instructions'
+MORE = 0.05
+LIBC = ('libc.a', 'libm.a', 'libgcc.a', 'libgcc_eh.a')
+
+
+def tools():
+    first = lambda *words: subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.split('\n')[0]
+    return '%s; %s; %s; %s' % (first('gcc', '--version'), first('valgrind', '--version'), os.confstr('CS_GNU_LIBC_VERSION'),
+                               os.uname().machine)
+
+
+def of_libc():
+    """Functions of the C library and the compiler's, by name: an archive's local ones, too."""
+    names = set()
+    for archive in LIBC:
+        path = sh('gcc', '-print-file-name=' + archive).stdout.strip()
+        names |= {l.split()[-1] for l in sh('nm', path).stdout.splitlines() if re.match(r'[0-9a-f]+ [tTwWiI] ', l)}
+    return names
+
+
+def count(out, libc):
+    """Instructions of what is not the C library's, in callgrind's figures."""
+    total, ours, names, files = 0, False, {}, {}
+    compressed = re.compile(r'\((\d+)\)(?: (.*))?$')
+
+    def name_of(table, text):
+        number, name = compressed.match(text).groups()
+        if name is not None:
+            table[number] = name
+        return table[number]
+    objects, skip_next, file, objekt = {}, False, '', ''
+    for line in open(out):
+        line = line.rstrip('\n')
+        key, eq, value = line.partition('=')
+        if eq and key in ('fl', 'fi', 'fe'):
+            file = name_of(files, value)
+        elif eq and key in ('cfi', 'cfl'):
+            name_of(files, value)
+        elif eq and key == 'ob':
+            objekt = name_of(objects, value)
+        elif eq and key == 'cob':
+            name_of(objects, value)
+        elif eq and key == 'fn':
+            name = name_of(names, value)
+            plain = re.sub(r"('\d+|\.(isra|part|constprop|cold)\.?\d*)+$", '', name)
+            ours = (objekt.startswith(BUILD + '/') and plain[:1] != '(' and
+                    ('helper/' in file or 'tests/bench/' in file or plain not in libc))
+        elif eq and key == 'cfn':
+            name_of(names, value)
+        elif line.startswith('calls='):
+            skip_next = True
+        elif re.match(r'[+*-]?\d* ?\d+$|[+*-]\d* \d+$|\* \d+$', line):
+            if skip_next:
+                skip_next = False
+            elif ours:
+                total += int(line.split()[-1])
+    return total
+
+
+def callgrind(words, cwd='/', dump=None, collect=None):
+    out = W + '/callgrind'
+    for f in os.listdir(W):
+        if f.startswith('callgrind'):
+            os.unlink(W + '/' + f)
+    options = ['--dump-before=' + dump] if dump else ['--toggle-collect=' + collect]
+    r = sh('valgrind', '--tool=callgrind', '--callgrind-out-file=' + out, *options, *words, cwd=cwd, env={'PATH': '/usr/bin:/bin'})
+    figures = out + '.1' if dump else out
+    assert os.path.exists(figures), r.stdout
+    return figures
+
+
+def measured(stage):
+    libc = of_libc()
+    bundle = W + '/b/counted'
+    os.makedirs(bundle)
+    shutil.copy(stage.template(TEAM), bundle + '/config.json')
+    wrapper = BUILD + '/gpuhelper-runc'
+    words = [wrapper, '--root', ROOT]
+    yield 'wrapper-state', count(callgrind(words + ['state', 'counted'], dump='runtime_exec'), libc)
+    figures = callgrind(words + ['create', '--bundle', bundle, 'counted'], bundle, dump='runtime_exec')
+    yield 'wrapper-create-plain', count(figures, libc)
+    for part in 'read', 'judge', 'helper':
+        yield part, count(callgrind([BIN + '/work', part], collect='work_' + part), libc)
+
+
+def recorded():
+    if not os.path.exists(FILE):
+        return '', {}
+    lines = open(FILE).read().splitlines()
+    return lines[0][2:], {k: int(n) for k, n in (l.split() for l in lines if not l.startswith('#'))}
+
+
+def main():
+    with_tools, numbers = recorded()
+    if not shutil.which('valgrind'):
+        skip('instructions', 'valgrind is not installed: sh tests/deps.sh check')
+        done()
+    if sys.argv[1:] != ['--record'] and with_tools != tools():
+        skip('instructions', 'they were recorded with %s, and here is %s' % (with_tools, tools()))
+        done()
+    now = dict(measured(Stage()))
+    if sys.argv[1:] == ['--record']:
+        with open(FILE, 'w') as f:
+            f.write('# %s\n# one run each; see instructions.py.  «sh tests/bench/bench.sh instructions --record» writes them '
+                    'anew\n' % tools())
+            f.writelines('%s %d\n' % kn for kn in now.items())
+    for key, n in now.items():
+        was = numbers.get(key, n if sys.argv[1:] else 0)
+        ok(n <= was * (1 + MORE) or sys.argv[1:] == ['--record'], '%s: %d instructions, recorded %d' % (key, n, was),
+           'more than 5 % above: make it cheaper, or record the new number with the change (bench.sh instructions --record)')
+        if n < was * (1 - MORE):
+            print('# %s: %d %% fewer than recorded: record the new number' % (key, 100 - 100 * n // was))
+    done()
+
+
+main()

@@ -1,0 +1,182 @@
+"""The work that is measured: what it is called, what is compared, what issue 18 wants of it.
+
+Each function prepares the host, and yields (item, label, base command, commands to compare with it).  An item's key is the
+same in results and in the table of targets.
+"""
+import json, os, shutil, subprocess, sys, tempfile, time
+import driver
+from stage import BIN, DEVICES, ENV, ROOT, RUNTIME, TEAM, W, WRAPPER, asked, create, folder_rules, verb
+from lib import TESTS, open_door, write
+
+GPUS = 'gpus = ( { vendor = "nvidia"; count = 8; } );\n'
+CALLER = 'identity = "caller"; callers = [ "root" ];\n'
+URL = 'https://ci.example.org'
+SHELL = os.path.dirname(os.path.abspath(__file__)) + '/shell-wrapper.sh'
+SHELL_ENV = {'BENCH_RUNTIME': RUNTIME}
+FLOOR = {'FLOOR_RUNTIME': RUNTIME}
+
+
+def peers():
+    """Runtimes of vendors that are installed here: {name: (program, environment)}; and those that are not."""
+    write(W + '/nvidia/nvidia-container-runtime/config.toml',
+          '[nvidia-container-runtime]\nmode = "cdi"\nruntimes = ["%s"]\n' % RUNTIME)
+    found, absent = {}, []
+    for name, env in (('nvidia-container-runtime', {'XDG_CONFIG_HOME': W + '/nvidia'}),
+                      ('amd-container-runtime', {'PATH': W + '/bin:/usr/bin:/bin'})):
+        if shutil.which(name):
+            found[name] = (shutil.which(name), env)
+        else:
+            absent.append(name)
+    return found, absent
+
+
+def beside(found, make):
+    return {name: make(program, env) for name, (program, env) in found.items()}
+
+
+def empty(stage, found):
+    yield 'empty', 'an empty static program', dict(arg=[RUNTIME], env=ENV), {'empty': dict(arg=[BIN + '/empty'], env=ENV)}
+
+
+def passed(stage, found):
+    for v in ('state', 'start', 'kill'):
+        yield v, '`%s`' % v, verb(RUNTIME, v, 'bench-x'), {'gpuhelper': verb(WRAPPER, v, 'bench-x'),
+            **beside(found if v == 'state' else {}, lambda p, e: verb(p, v, 'bench-x', env=e))}
+
+
+def plain(stage, found):
+    t = stage.template(TEAM)
+    yield 'plain', '`create`, plain', create(RUNTIME, t), {
+        'gpuhelper': create(WRAPPER, t), 'floor': create(BIN + '/floor', t, env=FLOOR),
+        'bash + jq': create(SHELL, t, env=SHELL_ENV),
+        **beside(found, lambda p, e: create(p, t, env=e))}
+
+
+def grants(stage, found):
+    """One GPU, with folders or without."""
+    driver.install(None)
+    paths, space = stage.folders(2)
+    stage.host.policies(t10=CALLER + GPUS + folder_rules(paths))
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1'])
+    yield 'gpu', '1 GPU', create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1', asked(paths)])
+    more = dict(granted=True, space=space)
+    yield 'gpu-2-folders', '1 GPU, 2 folders', create(RUNTIME, t, **more), {
+        'gpuhelper': create(WRAPPER, t, **more),
+        'floor, and one program': create(BIN + '/floor', t, env=dict(FLOOR, FLOOR_STARTS=BIN + '/libraries'), **more),
+        'bash + jq': create(SHELL, t, env=SHELL_ENV, **more)}
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=8'])
+    yield '8-gpus', '8 GPUs', create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
+
+
+def door(stage, found):
+    driver.install(None)
+    paths, space = stage.folders(2)
+    stage.host.policies(t10=CALLER + GPUS + folder_rules(paths))
+    stage.host.settings('door = "socket";')
+    service = open_door(bit=True)
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1', asked(paths)])
+    more = dict(granted=True, space=space)
+    yield 'socket', 'the same, over the socket', create(RUNTIME, t, **more), {'gpuhelper': create(WRAPPER, t, **more)}
+    service.terminate()
+    service.wait()
+    os.unlink('/run/gpuhelper/gpuhelper.sock')
+    stage.host.settings()
+
+
+TOKENS = 150
+
+
+def token(stage, found):
+    sys.path.insert(0, TESTS + '/fixtures/jwt')
+    import mkvectors as jwt
+    tmp = tempfile.mkdtemp()
+    key = jwt.Key(tmp, 'ec', 'es-1')
+    write('/etc/gpuhelper/keys/ci.json', json.dumps({'keys': [key.jwk]}))
+    stage.host.settings('issuers = ( { url = "%s"; audience = "gpuhelper"; keys = "/etc/gpuhelper/keys/ci.json"; } );' % URL)
+    paths, space = stage.folders(2)
+    stage.host.policies(t10='pipeline = "ml/train";\n' + GPUS + folder_rules(paths))
+    now = int(time.time())
+    for i in range(TOKENS):
+        body = jwt.claims(iss=URL, iat=now - 5, exp=now + 3000, **{'jti': str(i)})
+        stage.template(TEAM + ['GPUHELPER_TOKEN=' + jwt.sign(key, jwt.header(key), body), 'GPUHELPER_GPUS=1', asked(paths)],
+                       name='%s/token/%d.json' % (W, i))
+    more = dict(granted=True, space=space)
+    t = W + '/token/%.json'
+    yield 'token', 'the same, by token', create(RUNTIME, t, **more), {'gpuhelper': create(WRAPPER, t, **more)}
+    stage.host.settings()
+
+
+def driver_files(stage, found):
+    stage.host.policies(t10=CALLER + GPUS)
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1'])
+    cdi = stage.template(TEAM + ['NVIDIA_VISIBLE_DEVICES=nvidia.com/gpu=0'])
+    for form in 'json', 'yaml':
+        driver.install(form)
+        yield 'cdi-' + form, '1 GPU, 40 driver files (%s)' % form.upper(), create(RUNTIME, t, granted=True), {
+            'gpuhelper': create(WRAPPER, t, granted=True),
+            **beside({k: v for k, v in found.items() if k.startswith('nvidia')}, lambda p, e: create(p, cdi, env=e, granted=True))}
+    driver.install(None)
+
+
+def folders(stage, found):
+    for n in 32, 1000:
+        paths, space = stage.folders(n)
+        stage.host.policies(t10=CALLER + folder_rules(paths))
+        t = stage.template(TEAM + ['GPUHELPER_FOLDERS=all'])
+        shell = stage.template(TEAM + [asked(paths)])
+        more = dict(granted=True, space=space)
+        others = {'bash + jq': create(SHELL, shell, env=SHELL_ENV, **more)} if n == 32 else {}
+        yield '%d-folders' % n, '%s folders' % format(n, ','), create(RUNTIME, t, **more), {
+            'gpuhelper': create(WRAPPER, t, **more), **others}
+
+
+def one_alive(stage, template, ident, space=None):
+    """A container that was granted something, with its first process alive; call the result to end it."""
+    bundle, group = '%s/alive/%s' % (W, ident), '%s/garden/%s' % (DEVICES, ident)
+    os.makedirs(bundle)
+    os.makedirs(group)
+    shutil.copy(template, bundle + '/config.json')
+    env = dict(ENV, BENCH_CGROUP=group + '/cgroup.procs')
+    if space:
+        env['BENCH_MOUNTS'] = space
+    subprocess.run([WRAPPER, '--root', ROOT, 'create', '--bundle', bundle, ident], env=env, check=True, timeout=60,
+                   stdin=subprocess.DEVNULL)
+
+    def end():
+        for pid in open(group + '/cgroup.procs').read().split():
+            os.kill(int(pid), 9)
+        while open(group + '/cgroup.procs').read():
+            time.sleep(0.01)
+        subprocess.run([WRAPPER, '--root', ROOT, 'delete', ident], env=ENV, check=True, stdin=subprocess.DEVNULL, timeout=60)
+        os.rmdir(group)
+        shutil.rmtree(bundle)
+    return end
+
+
+def pauses_by_runtime(spec):
+    """The program that pauses as process 1 is the runtime's stand-in, which stays behind."""
+    for m in spec['mounts']:
+        if m['destination'] == '/tmp/gdn-init':
+            m['source'] = RUNTIME
+
+
+def execs(stage, found):
+    driver.install(None)
+    stage.host.policies(t10=CALLER + GPUS)
+    process = json.load(open(TESTS + '/fixtures/oci/exec-task.process.json'))
+    process.update(terminal=False)
+    process.pop('consoleSize', None)
+    p = write(W + '/process.json', json.dumps(process))
+    for item, label, settings in (
+            ('exec', '`exec` in a container with a GPU', 'placeholder_init = [];'),
+            ('exec-idle', '`exec` where process 1 only pauses (Concourse)', 'placeholder_init = [ "/tmp/gdn-init" ];')):
+        stage.host.settings(settings)
+        t = stage.template(TEAM + ['GPUHELPER_GPUS=1'], edit=pauses_by_runtime)
+        end = one_alive(stage, t, item)
+        yield item, label, verb(RUNTIME, 'exec', '--process', p, item), {'gpuhelper': verb(WRAPPER, 'exec', '--process', p, item)}
+        end()
+    stage.host.settings()
+
+
+ALL = (empty, passed, plain, grants, door, token, driver_files, folders, execs)

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Where the time of one granted create goes: functions of the wrapper, the helper and its programs, timed by the kernel's uprobes.
+
+usage: phases.py OUT.json    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; needs tracefs with CONFIG_UPROBE_EVENTS)
+
+A probe costs a few microseconds itself, so that the sum is somewhat more than bench.py's figure.  Rows are medians; a function that
+another row's calls lies within that row.
+"""
+import json, os, re, statistics, subprocess, sys, time
+import driver, items
+from stage import BUILD, ENV, RUNTIME, TEAM, W, WRAPPER, Stage, asked, create, folder_rules, load, measure
+from lib import sh, write
+
+TRACE = W + '/trace'
+GROUP = 'ghbench%d' % os.getpid()
+LIBEXEC = '/usr/libexec/gpuhelper/'
+# (program, its file, [(function, phase)])
+PROGRAMS = (
+    ('gpuhelper-runc', WRAPPER, [
+        ('main', None),
+        ('runtime_begin', 'wrapper: begins'),
+        ('argv_parse', 'wrapper: command line'),
+        ('settings_load', 'wrapper: settings'),
+        ('runtime_find', 'wrapper: finds the runtime'),
+        ('bundle_open', 'wrapper: reads config.json'),
+        ('spec_parse', 'wrapper: parses config.json'),
+        ('rootfs_open', 'wrapper: root directory'),
+        ('sources_check', "wrapper: mounts' sources"),
+        ('privilege_find', 'wrapper: privileged?'),
+        ('cgroup_candidates', "wrapper: container's cgroups"),
+        ('majors_read', 'wrapper: device numbers'),
+        ('nodes_check_mounts', 'wrapper: mounts of nodes'),
+        ('lease_ask', 'wrapper: asks, up to the reply'),
+        ('reply_decode', 'wrapper: reads the reply'),
+        ('rootfs_check_conflicts', 'wrapper: targets in the image'),
+        ('suit_runtime', 'wrapper: suits the runtime'),
+        ('compose', 'wrapper: merges'),
+        ('bundle_stage', 'wrapper: writes config.json'),
+        ('ask_final', 'wrapper: confirms, helper ends'),
+        ('bundle_commit', 'wrapper: renames config.json'),
+        ('create_container', None),
+        ('runtime_fork', 'wrapper: runs the runtime, and waits for it'),
+        ('places_check', 'wrapper: mounted folders'),
+        ('gate_is_ruled', 'wrapper: device rules'),
+        ('lease_show', 'wrapper: has the helper look at the container'),
+    ]),
+    ('gpuhelper', LIBEXEC + 'gpuhelper', [
+        ('main', 'helper: begins'),
+        ('enter', 'helper: enters (the next ones, too)'),
+        ('check_places', "helper: sees that /dev and /run are the host's"),
+        ('crowd_enter', "helper: place among its user's"),
+        ('looker_start', 'helper: starts looker'),
+        ('labeller_start', 'helper: starts label'),
+        ('reader_start', 'helper: starts read'),
+        ('judge_start', 'helper: starts judge'),
+        ('capabilities_keep', 'helper: drops capabilities'),
+        ('find_nodes', "helper: driver's numbers"),
+        ('filter_install', 'helper: filter'),
+        ('peer_of_starter', 'helper: who asks'),
+        ('hear', 'helper: hears'),
+        ('request_decode', 'helper: reads the request'),
+        ('grant', 'helper: grants (the next ones, too)'),
+        ('audit_open', 'helper: opens the audit log'),
+        ('reader_reads', 'helper: policies, by read'),
+        ('host_look', "helper: judge's look at the host"),
+        ('decision_reach', 'helper: decision, by judge'),
+        ('label_choose', 'helper: label'),
+        ('folders_resolve', 'helper: folders'),
+        ('take_lease', 'helper: takes the lease (the next three, too)'),
+        ('leases_open', 'helper: lock'),
+        ('concern_look', 'helper: other leases'),
+        ('plan_nodes', 'helper: plans ACLs, writes the lease'),
+        ('check_alone', 'helper: has anyone the GPU open?'),
+        ('audit_append', 'helper: writes the audit record'),
+        ('open_nodes', 'helper: record for exec, ACLs'),
+        ('send_reply', 'helper: replies'),
+        ('created', 'helper: looks at the container'),
+        ('container_find_init', 'helper: its first process'),
+        ('cgroup_own', 'helper: its cgroups'),
+        ('looker_end', 'helper: ends looker'),
+        ('labeller_end', 'helper: ends label'),
+        ('reader_end', 'helper: ends read'),
+        ('judge_end', 'helper: ends judge'),
+        ('leave', 'helper: leaves'),
+    ]),
+    ('gpuhelper-read', LIBEXEC + 'gpuhelper-read', [
+        ('main', 'read: begins'),
+        ('confined_start', 'read: shuts itself in'),
+        ('read_answer', 'read: parses'),
+    ]),
+    ('gpuhelper-judge', LIBEXEC + 'gpuhelper-judge', [
+        ('main', 'judge: begins'),
+        ('confined_start', 'judge: shuts itself in'),
+        ('host_see', 'judge: sees the host'),
+        ('filter_install_for', 'judge: filter'),
+        ('decide_ask', 'judge: decides'),
+    ]),
+)
+
+
+def offsets(path):
+    """Where functions lie in the file."""
+    loads = re.findall(r'LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)', sh('readelf', '-lW', path).stdout)
+    segments = [tuple(int(x, 16) for x in m) for m in loads]
+    out = {}
+    for line in sh('nm', path).stdout.splitlines():
+        m = re.match(r'(\w+) [tT] ([a-z_0-9]+)(\.[a-z0-9.]*)?$', line)
+        if m and '.cold' not in line:
+            at = int(m.group(1), 16)
+            for offset, virtual, size in segments:
+                if virtual <= at < virtual + size:
+                    out[m.group(2)] = at - virtual + offset
+    return out
+
+
+def put(path, text):
+    fd = os.open(TRACE + '/' + path, os.O_WRONLY | os.O_APPEND)
+    os.write(fd, text.encode())
+    os.close(fd)
+
+
+def set_probes():
+    missing = []
+    for k, (program, path, functions) in enumerate(PROGRAMS):
+        at = offsets(BUILD + '/' + program)
+        for name, _ in functions:
+            if name not in at:
+                missing.append('%s: %s' % (program, name))
+                continue
+            for kind in 'pr':
+                put('uprobe_events', '%s:%s/%s%d_%s %s:0x%x\n' % (kind, GROUP, kind, k, name, path, at[name]))
+    return missing
+
+
+def remove_probes():
+    if os.path.isdir(TRACE + '/instances/' + GROUP):
+        put('instances/%s/events/%s/enable' % (GROUP, GROUP), '0')
+        os.rmdir(TRACE + '/instances/' + GROUP)
+    for line in open(TRACE + '/uprobe_events').read().splitlines():
+        name = line.split()[0].split(':')[1]
+        if name.startswith(GROUP + '/'):
+            put('uprobe_events', '-:%s\n' % name)
+
+
+LINE = re.compile(r'-(\d+)\s+\[\d+\]\s+\S+\s+([\d.]+): ([pr])(\d)_(\w+):')
+
+
+def runs_of(text):
+    """Of each run, [(program, process, function, begin, end)]: from the wrapper's main() on."""
+    runs, pending = [], {}
+    for pid, at, kind, k, name in LINE.findall(text):
+        pid, at, k = int(pid), float(at) * 1000, int(k)
+        if (kind, k, name) == ('p', 0, 'main'):
+            runs.append([])
+            pending = {}
+        if not runs:
+            continue
+        if kind == 'p':
+            pending[pid, k, name] = len(runs[-1])
+            runs[-1].append([k, pid, name, at, None])
+        elif (pid, k, name) in pending:
+            runs[-1][pending.pop((pid, k, name))][4] = at
+    return runs
+
+
+def summary(runs):
+    phases = {(k, name): label for k, (_, _, functions) in enumerate(PROGRAMS) for name, label in functions}
+    seen = {}
+    for run in runs:
+        zero, order, count = run[0][3], {}, {}
+        for k, pid, name, begin, end in run:
+            process = order.setdefault((k, pid), len([1 for o in order if o[0] == k]))
+            n = count[process, k, name] = count.get((process, k, name), 0) + 1
+            if end is not None and phases[k, name]:
+                seen.setdefault((k, process, name, n), []).append((begin - zero, end - begin))
+    out = []
+    for (k, process, name, n), times in seen.items():
+        if len(times) * 2 >= len(runs):
+            out.append({'phase': phases[k, name] + (' (%d)' % n if n > 1 else ''),
+                        'process': '%s %d' % (PROGRAMS[k][0], process + 1),
+                        'at': statistics.median(t[0] for t in times), 'took': statistics.median(t[1] for t in times),
+                        'least': min(t[1] for t in times)})
+    return sorted(out, key=lambda p: p['at'])
+
+
+def main():
+    stage = Stage()
+    os.makedirs(TRACE)
+    r = sh('mount', '-t', 'tracefs', 'tracefs', TRACE)
+    if r.returncode != 0 or not os.path.exists(TRACE + '/uprobe_events'):
+        print('# SKIP phases: the kernel has no uprobe events here: ' + r.stdout.strip())
+        return
+    driver.install(None)
+    paths, space = stage.folders(2)
+    stage.host.policies(t10=items.CALLER + items.GPUS + folder_rules(paths))
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1', asked(paths)])
+    c = create(WRAPPER, t, granted=True, space=space)
+    result = {'load': [load()], 'began': time.time()}
+    try:
+        for m in set_probes():
+            print('# no such function: ' + m)
+        os.mkdir(TRACE + '/instances/' + GROUP)
+        put('instances/%s/buffer_size_kb' % GROUP, '16384')
+        put('instances/%s/trace_clock' % GROUP, 'mono')
+        put('instances/%s/events/%s/enable' % (GROUP, GROUP), '1')
+        # what is run after each of them is in the trace, too: a run that has no grant
+        measure({'c': c}, 30, 20)
+        seen = open('%s/instances/%s/trace' % (TRACE, GROUP)).read()
+        runs = [r for r in runs_of(seen) if any(e[2] == 'grant' for e in r)]
+    finally:
+        remove_probes()
+    result['phases'] = summary(runs[3:])
+    result['load'].append(load())
+    result['took'] = time.time() - result['began']
+    for p in result['phases']:
+        print('%7.2f %7.2f %7.2f  %-18s %s' % (p['at'], p['took'], p['least'], p['process'], p['phase']))
+    with open(sys.argv[1], 'w') as f:
+        json.dump(result, f, indent=1)
+
+
+main()

@@ -39,6 +39,8 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_WORKER_DIR] = { "worker-dir", 0, "DIR", AT(worker_dir) },
 	[OPT_UNDO] = { "undo", 0, NULL, AT(undo) },
 	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
+	[OPT_IMAGE] = { "image", 0, NULL, AT(image) },
+	[OPT_ROOTLESS] = { "rootless", 0, NULL, AT(rootless) },
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
 	[OPT_UNTIL] = { "until", 0, "TIME", AT(until) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
@@ -132,11 +134,16 @@ static const struct takes takes_report[] = {
 	{ OPT_SINCE, false, "from 30d or 12h ago, or 2026-11-20T23:06:00Z, on; else from the first record on" },
 	{ OPT_UNTIL, false, "up to then, likewise; else up to now, or of files that are named to the last record" },
 	END };
-static const struct takes takes_setup[] = {
-	{ OPT_DRY_RUN, false, "only say what would be done" },
-	{ OPT_UNDO, false, "take away what this command has put there" },
+#define DRY_AND_UNDO { OPT_DRY_RUN, false, "only say what would be done" }, \
+	{ OPT_UNDO, false, "take away what this command has put there" }
+static const struct takes takes_setup[] = { DRY_AND_UNDO,
 	{ OPT_WORKER_DIR, false, "the worker's work directory, where it can't be seen" },
 	{ OPT_TAGS, false, "give the worker tags; with --undo: take these alone away" },
+	{ OPT_IMAGE, false, "for the image of a worker, while it is built: no worker has to run" },
+	END };
+static const struct takes takes_setup_engine[] = { DRY_AND_UNDO, END };
+static const struct takes takes_setup_podman[] = { DRY_AND_UNDO,
+	{ OPT_ROOTLESS, false, "add the storage of users who run podman to volumes" },
 	END };
 
 static const struct takes takes_status[] = { JSON,
@@ -199,6 +206,12 @@ const struct command commands[] = {
 	  takes_report, ctl_report },
 	{ "setup concourse", "", 0, 0, "have gpuhelper judge the containers of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
+	{ "setup containerd", "", 0, 0, "have gpuhelper judge the containers of this host's own containerd",
+	  takes_setup_engine, ctl_setup_containerd },
+	{ "setup podman", "", 0, 0, "have gpuhelper judge the containers of podman, root's and the users'", takes_setup_podman,
+	  ctl_setup_podman },
+	{ "setup docker", "", 0, 0, "have gpuhelper judge the containers of this host's docker", takes_setup_engine,
+	  ctl_setup_docker },
 	{ "doctor", "", 0, 0, "each step from the engine to the GPUs: ok, warn or fail", takes_doctor, ctl_doctor },
 	{ "help", "[COMMAND]", 0, 2, "what a subcommand is for, and its options", takes_json, help_print },
 	{ "complete", "-- [WORD ...]", 0, SIZE_MAX, "what could stand where the last of these words is, for shells",

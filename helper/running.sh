@@ -50,8 +50,20 @@ links() {
 	done
 }
 
+# What «gpuhelperctl setup» told the engines, with its lines in gpuhelper.conf: before the wrapper goes, for an engine that
+# names it makes no containers then.
+undo_setups() {
+	[ -z "$D" ] && [ "$(id -u)" = 0 ] && [ -x "$SBINDIR/gpuhelperctl" ] || return 0
+	for e in docker podman containerd concourse; do
+		"$SBINDIR/gpuhelperctl" setup "$e" --undo 2>&1 |
+		    sed -n '/: removed /p; /: took gpuhelper-runc /p; /^gpuhelperctl: /p' |
+		    while IFS= read -r line; do say "$line"; done
+	done
+}
+
 # The links in an engine's way: before the wrapper goes, or no container could be made.
 remove_links() {
+	undo_setups
 	set -- /opt/containerd/bin/runc
 	for d in $(echo "$PATH" | tr : ' '); do set -- "$@" "$d/runc" "$d/crun"; done
 	links "$@" | sort -u | while read -r l; do

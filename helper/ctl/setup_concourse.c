@@ -84,11 +84,13 @@ check_others(const struct setup *s, const struct engines *e, struct why *why)
 	const char *v;
 
 	while ((p = engines_next(e, ENGINE_CONCOURSE, p)) != NULL) {
-		v = p->is.volumes;
-		if (p->is.concourse == s->worker.concourse || (v != NULL && rootfs_may_lie_in(v, &s->settings)))
+		autofree char *clean = (v = p->is.volumes) != NULL ? path_cleaned(v) : NULL;
+
+		if (v == NULL ? p->is.concourse == s->worker.concourse : (clean != NULL && strcmp(clean, s->volumes.v[0]) == 0) ||
+		    rootfs_may_lie_in(v, &s->settings))
 			continue;
-		return refuse(why, WHY_CONFIG, "another worker (PID %d) runs on this host, and gpuhelper would judge its containers, "
-		    "too: name its volumes%s%.200s in gpuhelper.conf first, and the work directory of the one to set up "
+		return refuse(why, WHY_CONFIG, "the worker with PID %d runs on this host, too, and gpuhelper would refuse its "
+		    "containers: name its volumes%s%.200s in gpuhelper.conf first, and the work directory of the worker to set up "
 		    "(--worker-dir)", p->is.concourse, v != NULL ? ", " : "", v != NULL ? v : "");
 	}
 	if ((p = engines_next(e, ENGINE_CONTAINERD, NULL)) != NULL && p->is.path != NULL &&

@@ -128,17 +128,21 @@ static void
 add_lines(const struct setup *s, const char *old, struct buf *out)
 {
 	const bool runtime = s->settings.runtime == NULL;
+	/* of a worker in a container nobody takes a request over the host's socket */
+	const bool door = s->options->image && s->settings.door == DOOR_AUTO;
 	bool volumes = false;
 	size_t i;
 
 	for (i = 0; i < s->volumes.n; i++)
 		volumes = volumes || !holds(&s->settings, s->volumes.v[i]);
-	if (!runtime && !volumes)
+	if (!runtime && !volumes && !door)
 		return;
 	if (runtime || strstr(old, "runtime = ") != NULL)
 		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
 	if (volumes || strstr(old, "volumes = ") != NULL)
 		add_volumes(s, out);
+	if (door || strstr(old, "door = ") != NULL)
+		buf_puts(out, "door = \"setuid\";\n");
 }
 
 static void

@@ -284,8 +284,8 @@ put(struct setup *s, bool dry, struct why *why)
 	if (put_conf(s, with, why) == -1)
 		return -1;
 	say("docker: " DOCKER_CONF " names gpuhelper-runc as the default runtime: gpuhelper judges every new container "
-	    "%s, but for those of docker run --runtime", s->daemon == 0 ? "once docker runs" : s->program != NULL ? "from now on" :
-	    "after systemctl reload docker");
+	    "%s, but for those of docker run --runtime", s->daemon == 0 ? "once docker runs" :
+	    s->program != NULL ? "from now on" : "after systemctl reload docker");
 	return 0;
 }
 

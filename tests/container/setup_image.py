@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """gpuhelperctl setup concourse --image: a worker that is a container, made from an image that was set up while it was built.
 
-usage: setup_image.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+usage: setup_image.py runc|docker    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The image is a directory: what «RUN» does in a Dockerfile is done by chroot(1), and the container is real runc's, with the
-rights and the mounts that gpuhelper-concourse(7) names.  Its /usr is the host's, seen once more; the worker is a Python of
+The image is a directory, or made of it: what «RUN» does in a Dockerfile is done by chroot(1).  The container is real runc's or
+docker's, with the rights and the mounts that gpuhelper-concourse(7) names; where this machine lacks CAP_SYS_RESOURCE, which
+docker run --privileged wants, it has the other rights one by one.  Its /usr is the host's, seen once more; the worker is a Python of
 its name, which starts a real containerd.  The helper is the image's, by its setuid bit: the host's takes no request of a
 container's over the socket, which is there as well.
 """
@@ -13,7 +14,12 @@ from lib import *
 
 IMAGE, WORK = W + '/worker-image', '/worker-state'
 CONF, LINK, RUNC = '/etc/gpuhelper/gpuhelper.conf', '/opt/containerd/bin/runc', '/usr/local/concourse/bin/runc'
+mode = sys.argv[1]
+UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
 host = Host('runc', 'v1')
+if mode == 'docker' and not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
+    skip('setup concourse --image, in docker', '%s is not there: sh tests/deps.sh check' % UNPACKED)
+    done()
 if not shutil.which('containerd'):
     skip('setup concourse --image', 'containerd is not there')
     done()
@@ -72,41 +78,73 @@ with open(IMAGE + CONF, 'a') as f:
 # the host: on its own, setup can't see the worker
 open_door(bit=True)
 STARTS = 'import subprocess; subprocess.Popen(["containerd", "--config", "%s/containerd.toml"]).wait()' % WORK
-bundle = W + '/worker-bundle'
-CAPS = sorted({'CAP_' + n for n in 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE SYS_ADMIN SYS_PTRACE NET_ADMIN DAC_READ_SEARCH SYS_RESOURCE'.split()})
-held = int(next(l for l in open('/proc/self/status') if l.startswith('CapEff')).split()[1], 16)
-if not held & (1 << 24):
-    CAPS.remove('CAP_SYS_RESOURCE')
-
-
-def bind(path, *options, source=None):
-    return {'destination': path, 'type': 'bind', 'source': source or path, 'options': ['rbind', *options]}
-
-
+CAPS = 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE SYS_ADMIN SYS_PTRACE NET_ADMIN DAC_READ_SEARCH'
+CAPS = ['CAP_' + n for n in CAPS.split()]
+NAME = 'worker-' + UNIQUE
 # the simulated driver of the sandbox, which a kernel would show in any /proc; and one that nothing covers (lib/sandbox.sh)
 SIMULATE = 'mount -t proc proc /tmp/proc && mount --rbind /tmp/driver /proc/driver && mount --bind /tmp/devices /proc/devices && exec "$0" "$@"'
 os.makedirs(IMAGE + '/tmp/proc')
-
-spec = {'ociVersion': '1.0.2', 'process': {'user': {'uid': 0, 'gid': 0}, 'cwd': '/', 'args': ['/bin/sh', '-c', SIMULATE, '/usr/local/concourse/bin/concourse', '-c', STARTS, 'worker'],
-        'env': ['PATH=/usr/local/concourse/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'CONCOURSE_WORK_DIR=' + WORK],
-        'capabilities': {k: CAPS for k in ('bounding', 'effective', 'permitted')}},
-        'root': {'path': IMAGE}, 'hostname': 'worker', 'mounts': [
-            {'destination': '/proc', 'type': 'proc', 'source': 'proc'}, {'destination': '/run', 'type': 'tmpfs', 'source': 'tmpfs', 'options': ['mode=755']},
-            bind('/usr', source=IMAGE + '/usr'), bind('/dev'), bind('/sys'), *[bind(d) for d in ('/run/gpuhelper', '/var/log/gpuhelper', '/var/lib/gpuhelper')], bind('/etc/gpuhelper/policy.d', 'ro'), bind('/tmp/driver', source='/proc/driver'), bind('/tmp/devices', source='/proc/devices'), bind(W + '/vol'), bind(W + '/b'), bind(W + '/init')],
-        'linux': {'namespaces': [{'type': t} for t in ('pid', 'mount', 'ipc', 'uts')], 'resources': {'devices': [{'allow': True, 'access': 'rwm'}]}}}
-write(bundle + '/config.json', json.dumps(spec))
+ARGS = ['/bin/sh', '-c', SIMULATE, '/usr/local/concourse/bin/concourse', '-c', STARTS, 'worker']
+ENV = ['PATH=/usr/local/concourse/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'CONCOURSE_WORK_DIR=' + WORK]
+# what the manual names, and what this test has besides: its containers' files, the host's /usr
+MOUNTS = {d: d for d in ('/dev', '/sys/fs/cgroup', '/run/gpuhelper', '/var/log/gpuhelper', '/var/lib/gpuhelper', '/etc/gpuhelper/policy.d', W + '/vol', W + '/b', W + '/init', '/usr')}
+MOUNTS.update({'/tmp/driver': '/proc/driver', '/tmp/devices': '/proc/devices'})
 os.makedirs(W + '/b', exist_ok=True)
 # where this test's containers have their root filesystems
-with open(IMAGE + CONF) as f:
-    text = f.read()
-write(IMAGE + CONF, text + 'volumes = [ "%s/volumes", "%s/vol" ];\n' % (WORK, W))
-NAME = 'worker-' + UNIQUE
+with open(IMAGE + CONF, 'a') as f:
+    f.write('volumes = [ "%s/volumes", "%s/vol" ];\n' % (WORK, W))
 log = open(W + '/worker.log', 'w')
-p = subprocess.Popen([host.runtime, '--root', W + '/outer', 'run', '--bundle', bundle, NAME], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+QUIET = {'stdin': subprocess.DEVNULL, 'stdout': log, 'stderr': log, 'cwd': '/'}
+OUTER = [host.runtime, '--root', W + '/outer']
+ends = []
+
+
+def start_runc():
+    spec = {'ociVersion': '1.0.2', 'process': {'user': {'uid': 0, 'gid': 0}, 'cwd': '/', 'args': ARGS, 'env': ENV,
+            'capabilities': {k: CAPS for k in ('bounding', 'effective', 'permitted')}}, 'root': {'path': IMAGE}, 'hostname': 'worker',
+            'mounts': [{'destination': '/proc', 'type': 'proc', 'source': 'proc'}, {'destination': '/sys', 'type': 'sysfs', 'source': 'sysfs'},
+                       {'destination': '/run', 'type': 'tmpfs', 'source': 'tmpfs', 'options': ['mode=755']},
+                       *[{'destination': to, 'type': 'bind', 'source': source, 'options': ['rbind']} for to, source in MOUNTS.items()]],
+            'linux': {'namespaces': [{'type': t} for t in ('pid', 'mount', 'ipc', 'uts', 'network')], 'resources': {'devices': [{'allow': True, 'access': 'rwm'}]}}}
+    write(W + '/worker-bundle/config.json', json.dumps(spec))
+    p = subprocess.Popen([*OUTER, 'run', '--bundle', W + '/worker-bundle', NAME], **QUIET)
+    ends.append(lambda: (sh(*OUTER, 'kill', NAME, 'KILL'), p.wait(20), sh(*OUTER, 'delete', '--force', NAME)))
+    return [*OUTER, 'exec', NAME]
+
+
+def start_docker():
+    for d in 'sbin', 'bin':
+        for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
+            if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
+                shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
+    docker = ['/usr/local/sbin/docker', '-H', 'unix:///var/run/docker.sock']
+    write('/etc/docker/daemon.json', '{ "storage-driver": "vfs" }\n')
+    engine = subprocess.Popen(['containerd'], **QUIET)
+    time.sleep(1)
+    daemon = subprocess.Popen(['/usr/local/sbin/dockerd', '--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt',
+                               'native.cgroupdriver=cgroupfs', '--containerd=/run/containerd/containerd.sock'], **QUIET)
+    ends.append(lambda: (sh(*docker, 'rm', '--force', NAME), daemon.terminate(), daemon.wait(30), engine.terminate(), engine.wait(30)))
+    for _ in range(200):
+        if sh(*docker, 'version').returncode == 0:
+            break
+        time.sleep(0.1)
+    sh('umount', IMAGE + '/usr')
+    assert sh('tar', '-C', IMAGE, '-cf', W + '/image.tar', '.').returncode == 0
+    r = sh(*docker, 'import', W + '/image.tar', 'worker')
+    assert r.returncode == 0, r.stdout
+    held = int(next(l for l in open('/proc/self/status') if l.startswith('CapEff')).split()[1], 16)
+    rights = ['--privileged'] if held & (1 << 24) else ['--cap-add=' + c for c in CAPS] + ['--security-opt', 'seccomp=unconfined', '--security-opt',
+             'systempaths=unconfined', '--device-cgroup-rule', 'a *:* rwm']
+    subprocess.Popen([*docker, 'run', '--name', NAME, '--network', 'none', '--cgroupns=host', *rights, *[w for to, source in MOUNTS.items() for w in ('-v', source + ':' + to)],
+                      *[w for e in ENV for w in ('-e', e)], 'worker', *ARGS], **QUIET)
+    return [*docker, 'exec', NAME]
+
+
+enter = start_docker() if mode == 'docker' else start_runc()
 
 
 def inside(*words):
-    return sh(host.runtime, '--root', W + '/outer', 'exec', NAME, *words)
+    return sh(*enter, *words)
 
 
 for _ in range(100):
@@ -151,7 +189,6 @@ try:
     r = inside('gpuhelperctl', 'setup', 'concourse')
     ok(r.returncode == 0 and 'trial: a container of its own ran' in r.stdout, 'and can be run there for a trial', r.stdout)
 finally:
-    sh(host.runtime, '--root', W + '/outer', 'kill', NAME, 'KILL')
-    p.wait(20)
-    sh(host.runtime, '--root', W + '/outer', 'delete', '--force', NAME)
+    for end in ends:
+        end()
 done()

@@ -80,21 +80,6 @@ switch_on(struct setup *s, struct why *why)
 	return s->engine->put(s, false, why);
 }
 
-static int
-do_it(struct setup *s, struct why *why)
-{
-	const bool dry = s->options->dry_run;
-	struct conf_before before;
-	int ret;
-
-	if (find_all(s, why) == -1 || setup_conf(s, dry, &before, why) == -1)
-		return -1;
-	if ((ret = dry ? s->engine->put(s, true, why) : switch_on(s, why)) == -1)
-		setup_conf_restore(&before);
-	free(before.text);
-	return ret == 0 && s->options->tags ? setup_tags(s, dry, why) : ret;
-}
-
 /*
  * An engine that still calls the wrapper, by something other than the link that is gone, needs the lines in
  * gpuhelper.conf.
@@ -108,6 +93,26 @@ still_in_place(const struct setup *s)
 		if (engines[i] != s->engine && engines[i]->in_place(s->link))
 			return engines[i];
 	return NULL;
+}
+
+static int
+do_it(struct setup *s, struct why *why)
+{
+	const bool dry = s->options->dry_run;
+	const struct engine *other;
+	struct conf_before before;
+	int ret;
+
+	if (find_all(s, why) == -1)
+		return -1;
+	if (s->settings.runtime == NULL && (other = still_in_place(s)) != NULL)
+		say("runtime: containers of %s will have it, too", other->name);
+	if (setup_conf(s, dry, &before, why) == -1)
+		return -1;
+	if ((ret = dry ? s->engine->put(s, true, why) : switch_on(s, why)) == -1)
+		setup_conf_restore(&before);
+	free(before.text);
+	return ret == 0 && s->options->tags ? setup_tags(s, dry, why) : ret;
 }
 
 /* What was switched on last is switched off first.  With --tags, these alone. */

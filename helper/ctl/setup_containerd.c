@@ -48,9 +48,11 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 	const char *const argv[] = { w->program != NULL ? w->program : "containerd", "--config",
 		w->config != NULL ? w->config : CONTAINERD_CONF, "config", "dump", NULL };
 	struct ran r;
-	int ret = setup_run(argv, &r, why);
+	int ret;
 
-	if (ret == 0 && r.status != 0)
+	if (strstr(argv[0], " (deleted)") != NULL)
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) was upgraded since it was started: restart it", w->engine);
+	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);
 	if (ret == 0 && !containerd_conf_read(conf, r.out))
 		ret = refuse_nomem(why);

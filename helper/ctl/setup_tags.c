@@ -40,8 +40,8 @@ service_of(const char *path)
 static bool
 starts_others(const char *unit)
 {
-	static const char *const names[] = { "cron.service", "crond.service", "cronie.service", "fcron.service", "anacron.service",
-		"atd.service", "ssh.service", "sshd.service", "rc-local.service", NULL };
+	static const char *const names[] = { "cron.service", "crond.service", "cronie.service", "fcron.service",
+		"anacron.service", "atd.service", "ssh.service", "sshd.service", "rc-local.service", NULL };
 
 	return text_among(unit, names) || text_starts(unit, "cron-");
 }

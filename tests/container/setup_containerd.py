@@ -168,6 +168,10 @@ shutil.copy(shutil.which('containerd'), '/usr/local/bin/containerd-2.1')
 with containerd(program='/usr/local/bin/containerd-2.1'):
     code, text = setup('--dry-run')
     ok(code == 0 and 'would make ' + LINK in text, 'a containerd of another name', text)
+shutil.copy('/usr/local/bin/containerd-2.1', '/usr/local/bin/containerd.new')
+with containerd(program='/usr/local/bin/containerd-2.1'):
+    os.rename('/usr/local/bin/containerd.new', '/usr/local/bin/containerd-2.1')
+    unchanged('one whose program was replaced since: to be restarted first', 78, 'was upgraded since it was started')
 with containerd() as p:
     write(W + '/second.toml', 'version = 2\nroot = "%s/r"\nstate = "%s/s"\n[grpc]\n address = "%s/second.sock"\n' % (W, W, W))
     second = subprocess.Popen(['containerd', '--config', W + '/second.toml'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -15,6 +15,7 @@
 #define CONF_MAX_BYTES (1024 * 1024)
 #define IMPORTS_MAX 64
 #define OPT_PLUGIN "io.containerd.internal.v1.opt"
+#define GRPC_PLUGIN "io.containerd.server.v1.grpc"	/* since version 4 of the form */
 #define SHIM_PLUGIN "io.containerd.shim.v1.manager"
 
 /* CRI's settings of runtimes: containerd 1.x and 2.x. */
@@ -124,7 +125,7 @@ read_key(struct containerd_conf *c, const struct toml *t)
 		return read_path(c, t);
 	if (toml_is(t, "plugins." OPT_PLUGIN, "path"))
 		put(&c->opt, toml_string(t));
-	else if (toml_is(t, "grpc", "address"))
+	else if (toml_is(t, "grpc", "address") || toml_is(t, "plugins." GRPC_PLUGIN, "address"))
 		put(&c->address, toml_string(t));
 	else
 		return read_cri(c, t);

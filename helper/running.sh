@@ -56,9 +56,21 @@ links() {
 	done
 }
 
+# Undoes what «gpuhelperctl setup» told the engines, and its lines in gpuhelper.conf.  Must come before the wrapper is
+# removed: an engine that names a missing wrapper makes no containers.
+undo_setups() {
+	[ -z "$D" ] && [ "$(id -u)" = 0 ] && [ -x "$SBINDIR/gpuhelperctl" ] || return 0
+	for e in docker podman containerd concourse; do
+		"$SBINDIR/gpuhelperctl" setup "$e" --undo 2>&1 |
+		    sed -n '/: removed /p; /: took gpuhelper-runc /p; /^gpuhelperctl: /p' |
+		    while IFS= read -r line; do say "$line"; done
+	done
+}
+
 # Removes the links that make engines run the wrapper.  Must come before the wrapper is removed, or engines could create no
 # container.
 remove_links() {
+	undo_setups
 	set -- /opt/containerd/bin/runc
 	for d in $(echo "$PATH" | tr : ' '); do set -- "$@" "$d/runc" "$d/crun"; done
 	links "$@" | sort -u | while read -r l; do

@@ -191,6 +191,12 @@ beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 ref
     podman-rootless containerd-v1
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
 beside setup sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup.py"
+for e in containerd podman docker; do
+	beside "setup-$e" sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup_$e.py"
+done
+for e in runc docker; do
+	beside "setup-image-$e" sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup_image.py" $e
+done
 beside follow python3 tests/follow.py build/gpuhelperctl
 beside health sandboxed nvidia-2gpu keep python3 "$here/tests/container/health.py"
 beside drain sandboxed nvidia-2gpu keep python3 "$here/tests/container/drain.py"

@@ -79,6 +79,9 @@ t "complete: its words" completes "fetch show import place " keys ""
 t "complete: one of them" completes "show " keys s
 t "complete: options of the subcommand" completes "--json --host --help " cdi validate -
 t "complete: one that is begun" completes "--undo " setup concourse --u
+t "complete: the engines" completes "concourse containerd podman docker " setup ""
+t "complete: an option of one engine alone" completes "--rootless " setup podman --r
+t "complete: which others do not have" completes "" setup docker --r
 t "complete: a value" completes "token claim caller " explain --identity ""
 t "complete: the next word after a value" completes "--instance-vars --identity --issuer " explain --identity token --i
 t "complete: a file is the shell's to know" completes "" explain --bundle ""

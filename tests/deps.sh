@@ -65,6 +65,19 @@ runtime() {
 	    get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
 	    echo "deps.sh: libclang-rt-$v-dev can't be had: fuzzers will be skipped" >&2
 }
+# dockerd for tests/container/setup_docker.py: unpacked where nothing looks for it.  Installed, it would be started, and
+# change the host's network.
+docker() {
+	at=${GPUHELPER_DOCKER:-/var/cache/gpuhelper-docker}
+	[ "${1:-check}" = check ] && [ ! -e "$at" ] && [ "$(id -u)" = 0 ] || return 0
+	part=$at.$$
+	mkdir -p "$part"
+	(cd "$part" && apt-get -qq -o APT::Sandbox::User=root download docker.io docker-cli 2>"$err" ||
+	    apt-get -qq -o APT::Sandbox::User=root download docker.io 2>"$err") &&
+	    for p in "$part"/*.deb; do dpkg-deb -x "$p" "$part" || break; done && rm -f "$part"/*.deb && mv "$part" "$at" ||
+	    echo "deps.sh: docker.io can't be had: its test will be skipped" >&2
+	rm -rf "$part"
+}
 if [ -n "$missing" ]; then
 	[ "$(id -u)" = 0 ] || { echo "deps.sh: needs root to install:$missing" >&2; exit 2; }
 	echo "installing:$missing" >&2
@@ -72,3 +85,4 @@ if [ -n "$missing" ]; then
 	get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 runtime "${1:-check}"
+docker "${1:-check}"

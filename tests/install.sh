@@ -117,12 +117,22 @@ mkdir -p /opt/containerd/bin /run/gpuhelper/leases
 ln -s $W /opt/containerd/bin/runc
 ln -s ../../bin/gpuhelper-runc /usr/local/sbin/runc
 ln -s /bin/true /usr/local/bin/crun
+# what «gpuhelperctl setup» has told engines
+mkdir -p /etc/containers/containers.conf.d /etc/docker /etc/systemd/system/worker.service.d
+printf '%s\n' '# gpuhelperctl setup podman wrote this; take it away with --undo' '[engine]' 'runtime = "gpuhelper"' '[engine.runtimes]' \
+    "gpuhelper = [ \"$W\" ]" >/etc/containers/containers.conf.d/90-gpuhelper.conf
+printf '{ "debug": false, "runtimes": { "gpuhelper": { "path": "%s" } }, "default-runtime": "gpuhelper" }\n' $W >/etc/docker/daemon.json
+echo '[Service]' >/etc/systemd/system/worker.service.d/50-gpuhelper-tags.conf
 # a lease that no helper knows an end of: it can't be read
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
 t "while a container holds something it fails" [ "$st" != 0 ]
 t "and says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
 t "the links are gone by then" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
+t "so is what engines were told: podman" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
+t "docker" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
+t "and a worker's unit" [ ! -e /etc/systemd/system/worker.service.d ]
+t "which is said" says 'removed /etc/containers/containers.conf.d/90-gpuhelper.conf'
 t "the helper is not" [ -u $H ]
 t "another's link stays" [ -L /usr/local/bin/crun ]
 rm /run/gpuhelper/leases/held

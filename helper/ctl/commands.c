@@ -40,6 +40,8 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_WORKER_DIR] = { "worker-dir", 0, "DIR", AT(worker_dir) },
 	[OPT_UNDO] = { "undo", 0, NULL, AT(undo) },
 	[OPT_TAGS] = { "tags", 0, NULL, AT(tags) },
+	[OPT_IMAGE] = { "image", 0, NULL, AT(image) },
+	[OPT_ROOTLESS] = { "rootless", 0, NULL, AT(rootless) },
 	[OPT_SINCE] = { "since", 0, "TIME", AT(since) },
 	[OPT_UNTIL] = { "until", 0, "TIME", AT(until) },
 	[OPT_DENIED] = { "denied", 0, NULL, AT(denied) },
@@ -136,11 +138,16 @@ static const struct takes takes_report[] = {
 	{ OPT_PIPELINE, false, "only this pipeline" },
 	{ OPT_INSTANCE_VAR, false, "only pipelines with this instance variable; may be repeated" },
 	END };
-static const struct takes takes_setup[] = {
-	{ OPT_DRY_RUN, false, "only print what would be done" },
-	{ OPT_UNDO, false, "remove everything that this command has added" },
+#define DRY_AND_UNDO { OPT_DRY_RUN, false, "only print what would be done" }, \
+	{ OPT_UNDO, false, "remove everything that this command has added" }
+static const struct takes takes_setup[] = { DRY_AND_UNDO,
 	{ OPT_WORKER_DIR, false, "the worker's work directory, if the command can't find it" },
 	{ OPT_TAGS, false, "give the worker tags; with --undo: remove only the tags" },
+	{ OPT_IMAGE, false, "set up a worker's image while the image is built; no worker has to run" },
+	END };
+static const struct takes takes_setup_engine[] = { DRY_AND_UNDO, END };
+static const struct takes takes_setup_podman[] = { DRY_AND_UNDO,
+	{ OPT_ROOTLESS, false, "add the storage of users who run podman to volumes" },
 	END };
 
 static const struct takes takes_status[] = { JSON,
@@ -208,6 +215,12 @@ const struct command commands[] = {
 	  takes_report, ctl_report },
 	{ "setup concourse", "", 0, 0, "put gpuhelper in front of this host's Concourse worker", takes_setup,
 	  ctl_setup_concourse },
+	{ "setup containerd", "", 0, 0, "make gpuhelper judge the containers of this host's own containerd",
+	  takes_setup_engine, ctl_setup_containerd },
+	{ "setup podman", "", 0, 0, "make gpuhelper judge the containers of podman, root's and the users'", takes_setup_podman,
+	  ctl_setup_podman },
+	{ "setup docker", "", 0, 0, "make gpuhelper judge the containers of this host's docker", takes_setup_engine,
+	  ctl_setup_docker },
 	{ "doctor", "", 0, 0, "check each step from the engine to the GPUs", takes_doctor, ctl_doctor },
 	{ "help", "[COMMAND]", 0, 2, "print the subcommands, or the options of one", takes_json, help_print },
 	{ "complete", "-- [WORD ...]", 0, SIZE_MAX, "print the words that could replace the last WORD, for shells",

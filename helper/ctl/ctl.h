@@ -25,7 +25,7 @@ struct options {
 	const char *vendor, *output, *root;
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
-	bool undo, tags, watch, all, yes, mark;
+	bool undo, tags, image, rootless, watch, all, yes, mark;
 	const char *reason, *to, *state;
 	const char *since, *until;
 	bool denied;
@@ -67,6 +67,9 @@ int ctl_audit_follow(const struct options *o);
 int ctl_audit_show(const struct options *o);
 int ctl_report(const struct options *o);
 int ctl_setup_concourse(const struct options *o);
+int ctl_setup_containerd(const struct options *o);
+int ctl_setup_podman(const struct options *o);
+int ctl_setup_docker(const struct options *o);
 int ctl_doctor(const struct options *o);
 int ctl_complete(const struct options *o);
 int ctl_version(const struct options *o);

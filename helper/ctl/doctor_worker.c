@@ -1,16 +1,32 @@
 /* See doctor.h: what the engine calls, what is below it, and where the worker keeps images.  Starts nothing. */
 #include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "../pure/text.h"
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
 #include "containerdconf.h"
+#include "containersconf.h"
+#include "daemonjson.h"
 #include "doctor.h"
+
+/* Is the first runc of the engine's PATH the wrapper? */
+static bool
+called_first(const struct doctor *d)
+{
+	bool wrapper = false;
+	autofree char *first = runtime_first_in(d->worker.path, &wrapper);
+
+	return first != NULL && wrapper;
+}
 
 /* What a running engine calls is the first runc of its PATH. */
 static void
@@ -31,22 +47,100 @@ look_at_called(struct doctor *d)
 		    w->engine, first != NULL ? first : "no runc");
 }
 
+/* Of a containerd of the host's: Kubernetes' pods may name a runtime that calls another program. */
+static void
+look_at_handlers(struct doctor *d)
+{
+	autocontainerd struct containerd_conf conf = { 0 };
+	const char *calls;
+	size_t i;
+
+	if (d->worker.own_containerd || !text_starts(d->worker.name, "containerd") ||
+	    !containerd_conf_load(&conf, d->worker.config))
+		return;
+	for (i = 0; !conf.cri_off && i < conf.handlers; i++)
+		if ((calls = containerd_handler_calls(&conf.handler[i], WRAPPER)) != NULL)
+			doctor_say(d, FINDING_WARN, "engine", NULL, "containerd's CRI runtime «%s» calls %s: pods that name it, or have it "
+			    "by default, are not judged", conf.handler[i].name, calls);
+}
+
+/* The home directory of a user of /etc/passwd; NULL: none.  The caller frees. */
+static char *
+home_of(const char *user)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	struct passwd *p;
+	char *home = NULL;
+
+	while (f != NULL && home == NULL && (p = fgetpwent(f)) != NULL)
+		if (strcmp(p->pw_name, user) == 0)
+			home = strdup(p->pw_dir);
+	if (f != NULL)
+		fclose(f);
+	return home;
+}
+
+/* By what podman's files say for this user.  False: they do not speak of gpuhelper. */
+static bool
+look_at_podman(struct doctor *d)
+{
+	autopodman struct podman_conf conf = { 0 };
+	autofree char *home = d->uid != 0 && d->user != NULL ? home_of(d->user) : NULL;
+	const char *path;
+	bool ours;
+
+	if (!podman_conf_load(&conf, home) || (conf.path == NULL && access(PODMAN_DROP_IN, F_OK) == -1))
+		return false;
+	path = conf.runtime != NULL && strcmp(conf.runtime, PODMAN_RUNTIME) == 0 ? conf.path : conf.runtime;
+	ours = path != NULL && *path == '/' && leads_to_wrapper(path);
+	if (ours)
+		doctor_say(d, FINDING_OK, "engine", NULL, "podman calls it, by %s", conf.file);
+	else
+		doctor_say(d, FINDING_WARN, "engine", NULL, "podman calls %s, by %s, and not gpuhelper-runc: take «runtime» away "
+		    "there", conf.runtime != NULL ? conf.runtime : "its own runtime",
+		    conf.file != NULL ? conf.file : "its own default");
+	return true;
+}
+
+/* By daemon.json, which docker has read when it was started or told to.  False: it does not speak of gpuhelper. */
+static bool
+look_at_docker(struct doctor *d)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = root != -1 ? file_read_at(root, DOCKER_CONF + 1, 1024 * 1024, NULL) : NULL;
+	autodaemonjson struct daemon_json conf = { 0 };
+	struct why ignored;
+
+	if (text == NULL || daemon_json_read(text, &conf, &ignored) == -1 || !conf.runtime)
+		return false;
+	if (conf.usual != NULL && strcmp(conf.usual, DOCKER_RUNTIME) == 0)
+		doctor_say(d, FINDING_OK, "engine", NULL, "docker calls it, by " DOCKER_CONF);
+	else
+		doctor_say(d, FINDING_WARN, "engine", "gpuhelperctl setup docker", "docker calls %s, and gpuhelper-runc only for "
+		    "docker run --runtime (" DOCKER_CONF ", default-runtime)", conf.usual != NULL ? conf.usual : "runc");
+	return true;
+}
+
 void
 doctor_engine(struct doctor *d)
 {
+	bool told = look_at_podman(d);
 	struct stat st;
 
-	if (d->worker.engine != 0)
+	told = look_at_docker(d) || told;
+	/* a shim, or a containerd that nobody has set up, says little where another engine is */
+	if (d->worker.engine != 0 && (!told || d->worker.concourse != 0 || called_first(d))) {
 		look_at_called(d);
-	else if (leads_to_wrapper(CONTAINERD_RUNC))
+		look_at_handlers(d);
+	} else if (!told && leads_to_wrapper(CONTAINERD_RUNC))
 		doctor_say(d, FINDING_OK, "engine", NULL, "containerd finds it first, as %s", CONTAINERD_RUNC);
-	else if (lstat(CONTAINERD_RUNC, &st) == 0)
+	else if (!told && lstat(CONTAINERD_RUNC, &st) == 0)
 		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " CONTAINERD_RUNC,
 		    "%s, which containerd takes before any other, is not gpuhelper-runc", CONTAINERD_RUNC);
-	else
+	else if (!told)
 		doctor_say(d, FINDING_WARN, "engine", "mkdir -p " CONTAINERD_OPT " && ln -s " WRAPPER " " CONTAINERD_RUNC,
-		    "there is no %s, so containerd finds runc by itself (podman's --runtime and docker's daemon.json are not "
-		    "looked at)", CONTAINERD_RUNC);
+		    "there is no %s, so containerd finds runc by itself, and neither podman nor docker is set up "
+		    "(gpuhelperctl setup)", CONTAINERD_RUNC);
 }
 
 /* Without a line in gpuhelper.conf it is the worker's PATH that decides, and not that of who runs this. */

@@ -32,6 +32,7 @@ hash_lines(const char *lines, char hash[65])
 	hash[HASH_CHARS] = '\0';
 }
 
+/* A file that is not there is an empty one. */
 static char *
 read_conf(int *dir, struct why *why)
 {
@@ -60,6 +61,25 @@ check_path(const char *path, struct why *why)
 	return 0;
 }
 
+static bool
+holds(const struct settings *settings, const char *volume)
+{
+	/* as long as it is not there, nobody can say where it leads */
+	return access(volume, F_OK) == 0 ? rootfs_may_lie_in(volume, settings) : strlist_has(&settings->volumes, volume);
+}
+
+static int
+check_volumes(const struct setup *s, const struct settings *settings, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < s->volumes.n; i++)
+		if (!holds(settings, s->volumes.v[i]))
+			return refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where %s keeps root filesystems: add it",
+			    s->volumes.v[i], s->engine->name);
+	return 0;
+}
+
 /* In a directory of its own, as the helper reads it. */
 static int
 check_text(const struct setup *s, const struct buf *text, struct why *why)
@@ -79,30 +99,50 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 	(void)unlinkat(dir, FILE_NAME, 0);
 	(void)rmdir(name);
 	if (ret == -1)
-		return refuse(why, WHY_CONFIG, SHOWN " can't have the worker's runtime and volumes added: %.300s; add them by hand",
-		    cause.text + (text_starts(cause.text, name) ? strlen(name) + 1 : 0));
-	if (access(s->volumes, F_OK) == 0 && !rootfs_may_lie_in(s->volumes, &settings))
-		return refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where the worker keeps them: add it", s->volumes);
-	return 0;
+		return refuse(why, WHY_CONFIG, SHOWN " can't have the runtime and the volumes of %s added: %.300s; add them by hand",
+		    s->engine->name, cause.text + (text_starts(cause.text, name) ? strlen(name) + 1 : 0));
+	return check_volumes(s, &settings, why);
 }
 
-/* What there is to add; nothing: "". */
+/* The key takes the place of the defaults, which other engines may need. */
 static void
-add_lines(const struct setup *s, struct buf *out)
+add_volumes(const struct setup *s, struct buf *out)
 {
 	const struct strlist *v = &s->settings.volumes;
-	size_t i;
+	size_t i, n = 0;
 
-	if (s->settings.runtime == NULL)
-		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
-	/* as long as it is not there, nobody can say where it leads */
-	if (access(s->volumes, F_OK) == 0 ? rootfs_may_lie_in(s->volumes, &s->settings) : strlist_has(v, s->volumes))
-		return;
-	/* the key takes the place of the defaults, which other engines may need */
 	buf_puts(out, "volumes = [ ");
 	for (i = 0; i < v->n; i++)
-		buf_printf(out, "\"%s\", ", v->v[i]);
-	buf_printf(out, "\"%s\" ];\n", s->volumes);
+		buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", v->v[i]);
+	for (i = 0; i < s->volumes.n; i++)
+		if (!holds(&s->settings, s->volumes.v[i]))
+			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", s->volumes.v[i]);
+	buf_puts(out, " ];\n");
+}
+
+/*
+ * The lines that setup writes, which take the place of those that it wrote for another engine («old»).  «»: there is
+ * nothing to add.
+ */
+static void
+add_lines(const struct setup *s, const char *old, struct buf *out)
+{
+	const bool runtime = s->settings.runtime == NULL;
+	/* of a worker in a container nobody takes a request over the host's socket */
+	const bool door = s->options->image && s->settings.door == DOOR_AUTO;
+	bool volumes = false;
+	size_t i;
+
+	for (i = 0; i < s->volumes.n; i++)
+		volumes = volumes || !holds(&s->settings, s->volumes.v[i]);
+	if (!runtime && !volumes && !door)
+		return;
+	if (runtime || strstr(old, "runtime = ") != NULL)
+		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
+	if (volumes || strstr(old, "volumes = ") != NULL)
+		add_volumes(s, out);
+	if (door || strstr(old, "door = ") != NULL)
+		buf_puts(out, "door = \"setuid\";\n");
 }
 
 static void
@@ -112,54 +152,27 @@ say_lines(const char *lines)
 		say("    %.*s", (int)strcspn(lines, "\n"), lines);
 }
 
-int
-setup_conf(const struct setup *s, bool dry, struct why *why)
-{
-	autobuf struct buf text = { 0 }, lines = { 0 };
-	autoclose int dir = -1;
-	autofree char *old = read_conf(&dir, why);
-	char hash[65];
-
-	if (old == NULL || check_path(s->runtime, why) == -1 || check_path(s->volumes, why) == -1)
-		return -1;
-	add_lines(s, &lines);
-	if (lines.failed)
-		return refuse_nomem(why);
-	if (lines.len == 0) {
-		say("settings: " SHOWN " names the runtime and the volumes");
-		return 0;
-	}
-	hash_lines(lines.p, hash);
-	buf_printf(&text, "%s%s" BEGIN "%s" END "%s\n", old, *old == '\0' || old[strlen(old) - 1] == '\n' ? "" : "\n",
-	    lines.p, hash);
-	if (text.failed)
-		return refuse_nomem(why);
-	if (check_text(s, &text, why) == -1 ||
-	    (!dry && ctl_change_file(dir, FILE_NAME, SHOWN, text.p, text.len, why) == -1))
-		return -1;
-	say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
-	say_lines(lines.p);
-	return 1;
-}
-
-/* One block of lines out of the text, in place; 0: there is none, -1 with *why: it is not as it was written. */
+/*
+ * One block of lines out of the text, in place, and into *lines; 0: there is none, -1 with *why: it is not as it was
+ * written.
+ */
 static int
-take_block(char *text, struct why *why)
+take_block(char *text, struct buf *lines, struct why *why)
 {
-	char *from = strstr(text, BEGIN), *lines, *end, *rest, hash[65];
+	char *from = strstr(text, BEGIN), *body, *end, *rest, hash[65];
 
 	if (from == NULL)
 		return 0;
-	lines = from + strlen(BEGIN);
-	if ((end = strstr(lines, END)) != NULL) {
-		autofree char *body = strndup(lines, (size_t)(end - lines));
+	body = from + strlen(BEGIN);
+	if ((end = strstr(body, END)) != NULL) {
+		autofree char *copy = strndup(body, (size_t)(end - body));
 
-		if (body == NULL)
+		if (copy == NULL)
 			return refuse_nomem(why);
-		hash_lines(body, hash);
+		hash_lines(copy, hash);
 		rest = end + strlen(END);
 		if (text_starts(rest, hash) && rest[HASH_CHARS] == '\n') {
-			say_lines(body);
+			buf_puts(lines, copy);
 			rest += HASH_CHARS + 1;
 			memmove(from, rest, strlen(rest) + 1);
 			return 1;
@@ -169,26 +182,115 @@ take_block(char *text, struct why *why)
 	    "not yours");
 }
 
+/* All of them. */
+static int
+take_blocks(char *text, struct buf *lines, struct why *why)
+{
+	int ret;
+
+	buf_puts(lines, "");
+	while ((ret = take_block(text, lines, why)) == 1)
+		;
+	return ret == 0 && lines->failed ? refuse_nomem(why) : ret;
+}
+
+static int
+check_paths(const struct setup *s, struct why *why)
+{
+	size_t i;
+
+	if (check_path(s->runtime, why) == -1)
+		return -1;
+	for (i = 0; i < s->volumes.n; i++)
+		if (check_path(s->volumes.v[i], why) == -1)
+			return -1;
+	return 0;
+}
+
+/* «rest» is the file without setup's lines. */
+static int
+compose(const char *rest, const char *lines, struct buf *text, struct why *why)
+{
+	char hash[65];
+
+	hash_lines(lines, hash);
+	buf_printf(text, "%s%s" BEGIN "%s" END "%s\n", rest, *rest == '\0' || rest[strlen(rest) - 1] == '\n' ? "" : "\n",
+	    lines, hash);
+	return text->failed ? refuse_nomem(why) : 0;
+}
+
+int
+setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct why *why)
+{
+	autobuf struct buf text = { 0 }, lines = { 0 }, old = { 0 };
+	autoclose int dir = -1;
+	autofree char *was = read_conf(&dir, why), *rest = was != NULL ? strdup(was) : NULL;
+	bool nothing;
+
+	*before = (struct conf_before){ 0 };
+	if (was == NULL || check_paths(s, why) == -1)
+		return -1;
+	/* whether it has to be changed is to be known first: lines that somebody changed may be enough as they are */
+	add_lines(s, "", &lines);
+	if (rest == NULL || lines.failed)
+		return refuse_nomem(why);
+	nothing = lines.len == 0;
+	if (nothing) {
+		say("settings: " SHOWN " names the runtime%s", s->volumes.n > 0 ? " and the volumes" : "");
+		return 0;
+	}
+	if (take_blocks(rest, &old, why) == -1)
+		return -1;
+	lines.len = 0;
+	add_lines(s, old.p, &lines);
+	if (lines.failed)
+		return refuse_nomem(why);
+	if (compose(rest, lines.p, &text, why) == -1 || check_text(s, &text, why) == -1 ||
+	    (!dry && ctl_change_file(dir, FILE_NAME, SHOWN, text.p, text.len, why) == -1))
+		return -1;
+	before->changed = !dry;
+	if (before->changed && *was != '\0') {
+		before->text = was;
+		was = NULL;
+	}
+	say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
+	say_lines(lines.p);
+	return 0;
+}
+
+void
+setup_conf_restore(const struct conf_before *before)
+{
+	struct why why;
+	autoclose int dir = open(GPUHELPER_CONFDIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (!before->changed)
+		return;
+	if (before->text == NULL ? unlinkat(dir, FILE_NAME, 0) == -1 :
+	    ctl_change_file(dir, FILE_NAME, SHOWN, before->text, strlen(before->text), &why) == -1)
+		say("settings: " SHOWN " can't be put back: take away the lines that «setup» wrote");
+	else
+		say("settings: " SHOWN " is again as it was");
+}
+
 int
 setup_conf_undo(bool dry, struct why *why)
 {
+	autobuf struct buf lines = { 0 };
 	autoclose int dir = -1;
 	autofree char *text = read_conf(&dir, why);
-	unsigned blocks = 0;
-	int ret;
 
-	if (text == NULL)
+	if (text == NULL || take_blocks(text, &lines, why) == -1)
 		return -1;
-	while ((ret = take_block(text, why)) == 1)
-		blocks++;
-	if (ret == -1)
-		return -1;
-	if (blocks == 0) {
+	if (lines.len == 0) {
 		say("settings: " SHOWN " has no lines of «setup»");
 		return 0;
 	}
-	if (!dry && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
+	if (!dry && *text == '\0' && unlinkat(dir, FILE_NAME, 0) == -1)
+		return refuse(why, WHY_IO, SHOWN " can't be removed: %s", strerror(errno));
+	if (!dry && *text != '\0' && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
 		return -1;
+	say_lines(lines.p);
 	say("settings: %s these lines from " SHOWN, dry ? "would take" : "took");
 	return 0;
 }

@@ -36,6 +36,16 @@ service_of(const char *path)
 	return NULL;
 }
 
+/* Services that start what somebody else wrote: a worker of theirs is in their cgroup, and they take no tags for it. */
+static bool
+starts_others(const char *unit)
+{
+	static const char *const names[] = { "cron.service", "crond.service", "cronie.service", "fcron.service",
+		"anacron.service", "atd.service", "ssh.service", "sshd.service", "rc-local.service", NULL };
+
+	return text_among(unit, names) || text_starts(unit, "cron-");
+}
+
 /* By the cgroup that systemd made for it; NULL: of no service.  The caller frees. */
 static char *
 unit_of(pid_t pid)
@@ -50,6 +60,10 @@ unit_of(pid_t pid)
 		text = file_read_at(proc, name, 65536, NULL);
 	for (rest = text; unit == NULL && cgroup_line_next(&rest, &line);)
 		unit = service_of(line.path);
+	if (unit != NULL && starts_others(unit)) {
+		free(unit);
+		unit = NULL;
+	}
 	return unit;
 }
 

@@ -26,14 +26,11 @@
 
 #define TEXT_MAX (1024 * 1024)	/* bytes of an environment or a command line */
 
-enum kind { KIND_NONE, KIND_CONCOURSE, KIND_SHIM, KIND_CONTAINERD, KIND_CONTAINERD_OF_CONCOURSE };
-
 struct look {
 	int proc;
 	struct home home;
 	uint32_t uid;
-	enum kind best;
-	struct worker *out;
+	struct engines *out;
 };
 
 /* The words of /proc/PID/cmdline or environ; false where they can't be read. */
@@ -53,9 +50,8 @@ read_words(int proc, const char *pid, const char *file, struct strlist *out)
 	return true;
 }
 
-/* The value of «--NAME VALUE» or «--NAME=VALUE». */
-static const char *
-option(const struct strlist *words, const char *name)
+const char *
+words_option(const struct strlist *words, const char *name)
 {
 	const size_t n = strlen(name);
 	size_t i;
@@ -71,6 +67,14 @@ option(const struct strlist *words, const char *name)
 }
 
 static const char *
+either_option(const struct strlist *words, const char *name, const char *letter)
+{
+	const char *value = words_option(words, name);
+
+	return value != NULL ? value : words_option(words, letter);
+}
+
+static const char *
 variable(const struct strlist *env, const char *name)
 {
 	const char *value;
@@ -82,16 +86,26 @@ variable(const struct strlist *env, const char *name)
 	return NULL;
 }
 
-static enum kind
-kind_of(const char *comm, const struct strlist *words)
+/* «of_concourse»: its parent is Concourse's worker, which may start containerd by any name. */
+static enum engine_kind
+kind_of(const char *comm, const struct strlist *words, bool of_concourse)
 {
-	if (strcmp(comm, "containerd") == 0)
-		return KIND_CONTAINERD;
-	if (strcmp(comm, "containerd-shim") == 0)
-		return KIND_SHIM;
-	if (strcmp(comm, "concourse") == 0 && (strlist_has(words, "worker") || strlist_has(words, "quickstart")))
-		return KIND_CONCOURSE;
-	return KIND_NONE;
+	static const char *const verbs[] = { "config", "publish", "oci-hook" };
+	size_t i;
+
+	if (strcmp(comm, "concourse") == 0)
+		return strlist_has(words, "worker") || strlist_has(words, "quickstart") ? ENGINE_CONCOURSE : ENGINE_NONE;
+	if (strcmp(comm, "dockerd") == 0)
+		return ENGINE_DOCKER;
+	if (text_starts(comm, "containerd-shim"))
+		return ENGINE_SHIM;
+	if (text_starts(comm, "containerd-stres") || (!text_starts(comm, "containerd") &&
+	    (!of_concourse || words_option(words, "--config") == NULL || words_option(words, "--address") == NULL)))
+		return ENGINE_NONE;
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strlist_has(words, verbs[i]))
+			return ENGINE_NONE;
+	return of_concourse ? ENGINE_CONTAINERD_OF_CONCOURSE : ENGINE_CONTAINERD;
 }
 
 static void
@@ -105,27 +119,34 @@ read_comm(int proc, const char *pid, char out[16])
 	snprintf(out, 16, "%.*s", text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
 }
 
+/* The program that the process runs; NULL where that can't be seen.  The caller frees. */
+static char *
+program_of(const struct look *l, const char *pid)
+{
+	char name[40], exe[1024];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%.12s/exe", pid);
+	return (n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) > 0 ? strndup(exe, (size_t)n) : NULL;
+}
+
 /* Concourse looks beside its own program, too, and its containerd in what plugin «opt» says. */
 static char *
-path_of(const struct look *l, const char *pid, enum kind kind, const struct strlist *words, const struct strlist *env)
+path_of(enum engine_kind kind, const struct worker *w, const char *path)
 {
-	const char *path = variable(env, "PATH");
-	const char *conf = option(words, "--config");
-	char name[40], exe[1024], *out = NULL;
-	ssize_t n;
+	autocontainerd struct containerd_conf conf = { 0 };
+	const char *slash = w->program != NULL ? strrchr(w->program, '/') : NULL;
+	char *out;
 
 	if (path == NULL)
 		return NULL;
-	if (kind == KIND_SHIM)
+	if (kind == ENGINE_SHIM || kind == ENGINE_DOCKER)
 		return strdup(path);
-	if (kind != KIND_CONCOURSE)
-		return containerd_path(conf != NULL ? conf : option(words, "-c"), path);
-	snprintf(name, sizeof(name), "%.12s/exe", pid);
-	if ((n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) <= 0)
-		return containerd_path(NULL, path);
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	return asprintf(&out, CONTAINERD_OPT ":%s:%s", exe, path) != -1 ? out : NULL;
+	if (kind != ENGINE_CONCOURSE)
+		return containerd_conf_load(&conf, w->config) ? containerd_path(&conf, path) : NULL;
+	if (slash == NULL)
+		return asprintf(&out, CONTAINERD_OPT ":%s", path) != -1 ? out : NULL;
+	return asprintf(&out, CONTAINERD_OPT ":%.*s:%s", (int)(slash - w->program), w->program, path) != -1 ? out : NULL;
 }
 
 /* A worker's is in its command line, or in its environment. */
@@ -136,7 +157,7 @@ concourse_setting(const struct strlist *words, const struct strlist *env, const 
 	size_t i;
 
 	for (i = 0; i < 2 && value == NULL; i++)
-		value = option(words, names[i]);
+		value = words_option(words, names[i]);
 	for (; i < 4 && value == NULL; i++)
 		value = variable(env, names[i]);
 	return value;
@@ -164,7 +185,10 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 		out->volumes = NULL;
 }
 
-/* The process is this user's.  One of root's must execute a file that only root can write, named as the process is. */
+/*
+ * The process is this user's.  One of root's must execute a file that only root can write, named as the process
+ * is.
+ */
 static bool
 is_users(const struct look *l, const char *pid, const char *comm)
 {
@@ -194,44 +218,67 @@ is_of_concourse(const struct look *l, pid_t pid)
 	return strcmp(comm, "concourse") == 0 && is_users(l, parent, comm);
 }
 
+static char *
+copy_of(const char *text)
+{
+	return text != NULL ? strdup(text) : NULL;
+}
+
+static void
+keep(struct look *l, struct engine_process *p)
+{
+	struct engine_process *v = reallocarray(l->out->v, l->out->n + 1, sizeof(*v));
+
+	if (v == NULL) {
+		strlist_free(&p->words);
+		worker_free(&p->is);
+		return;
+	}
+	l->out->v = v;
+	v[l->out->n++] = *p;
+}
+
 static void
 look_at(struct look *l, const char *pid)
 {
 	autostrlist struct strlist words = { 0 }, env = { 0 };
-	const pid_t number = (pid_t)atoi(pid);
-	enum kind kind;
-	char comm[16];
-	char *path;
+	struct engine_process p = { .is = { .engine = (pid_t)atoi(pid) } };
+	struct worker *w = &p.is;
+	bool of_concourse;
 
-	read_comm(l->proc, pid, comm);
-	if ((strcmp(comm, "concourse") != 0 && !text_starts(comm, "containerd")) ||
-	    !is_users(l, pid, comm) ||
-	    home_is_containers(&l->home, l->proc, pid) != 0 || !read_words(l->proc, pid, "cmdline", &words) ||
-	    !read_words(l->proc, pid, "environ", &env) || (kind = kind_of(comm, &words)) == KIND_NONE)
+	read_comm(l->proc, pid, w->name);
+	of_concourse = is_of_concourse(l, w->engine);
+	if ((strcmp(w->name, "concourse") != 0 && strcmp(w->name, "dockerd") != 0 && !text_starts(w->name, "containerd") &&
+	    !of_concourse) ||
+	    !is_users(l, pid, w->name) || home_is_containers(&l->home, l->proc, pid) != 0 ||
+	    !read_words(l->proc, pid, "cmdline", &words) || !read_words(l->proc, pid, "environ", &env) ||
+	    (p.kind = kind_of(w->name, &words, of_concourse)) == ENGINE_NONE)
 		return;
-	if (kind == KIND_CONCOURSE)
-		note_concourse(l->out, number, &words, &env);
-	if (kind == KIND_CONTAINERD && is_of_concourse(l, number))
-		kind = KIND_CONTAINERD_OF_CONCOURSE;
-	if (kind <= l->best || (path = path_of(l, pid, kind, &words, &env)) == NULL)
-		return;
-	free(l->out->path);
-	l->out->path = path;
-	l->out->engine = number;
-	l->out->own_containerd = kind == KIND_CONTAINERD_OF_CONCOURSE;
-	snprintf(l->out->name, sizeof(l->out->name), "%s", comm);
-	l->best = kind;
+	if (p.kind == ENGINE_CONCOURSE)
+		note_concourse(w, w->engine, &words, &env);
+	else if (p.kind == ENGINE_DOCKER) {
+		p.words = words;
+		words = (struct strlist){ 0 };
+	} else if (p.kind != ENGINE_SHIM) {
+		w->config = copy_of(either_option(&words, "--config", "-c"));
+		w->address = copy_of(either_option(&words, "--address", "-a"));
+	}
+	w->program = program_of(l, pid);
+	p.parent = of_concourse ? process_parent(w->engine) : 0;
+	w->own_containerd = p.kind == ENGINE_CONTAINERD_OF_CONCOURSE;
+	w->path = path_of(p.kind, w, variable(&env, "PATH"));
+	keep(l, &p);
 }
 
 void
-worker_find(uint32_t uid, struct worker *out)
+engines_find(uint32_t uid, struct engines *out)
 {
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = file_list(fd);
 	struct look l = { .proc = fd, .uid = uid, .out = out };
 	struct dirent *e;
 
-	*out = (struct worker){ 0 };
+	*out = (struct engines){ 0 };
 	if (d == NULL)
 		return;
 	while (home_find(fd, &l.home) && (e = readdir(d)) != NULL)
@@ -241,10 +288,96 @@ worker_find(uint32_t uid, struct worker *out)
 }
 
 void
+engines_free(struct engines *e)
+{
+	while (e->n > 0) {
+		strlist_free(&e->v[--e->n].words);
+		worker_free(&e->v[e->n].is);
+	}
+	free(e->v);
+	*e = (struct engines){ 0 };
+}
+
+const struct engine_process *
+engines_next(const struct engines *e, enum engine_kind kind, const struct engine_process *last)
+{
+	size_t i = last != NULL ? (size_t)(last - e->v) + 1 : 0;
+
+	for (; i < e->n; i++)
+		if (e->v[i].kind == kind)
+			return &e->v[i];
+	return NULL;
+}
+
+/* What says how runc is found, if it says it better than what is there. */
+static void
+take_engine(struct worker *out, const struct engine_process *p, enum engine_kind *best)
+{
+	if (p == NULL || p->kind <= *best || p->is.path == NULL)
+		return;
+	free(out->path);
+	free(out->program);
+	free(out->config);
+	free(out->address);
+	out->path = strdup(p->is.path);
+	out->program = copy_of(p->is.program);
+	out->config = copy_of(p->is.config);
+	out->address = copy_of(p->is.address);
+	out->engine = out->path != NULL ? p->is.engine : 0;
+	out->own_containerd = p->is.own_containerd;
+	memcpy(out->name, p->is.name, sizeof(out->name));
+	*best = p->kind;
+}
+
+void
+worker_from(const struct engine_process *p, struct worker *out)
+{
+	enum engine_kind best = ENGINE_NONE;
+
+	*out = (struct worker){ 0 };
+	take_engine(out, p, &best);
+}
+
+void
+worker_of(const struct engines *e, pid_t concourse, struct worker *out)
+{
+	const struct engine_process *own = engines_next(e, ENGINE_CONCOURSE, NULL), *p = NULL;
+	enum engine_kind best = ENGINE_NONE;
+
+	*out = (struct worker){ 0 };
+	while (own != NULL && concourse != 0 && own->is.engine != concourse)
+		own = engines_next(e, ENGINE_CONCOURSE, own);
+	if (own != NULL) {
+		out->concourse = own->is.concourse;
+		out->volumes = copy_of(own->is.volumes);
+		out->quickstart = own->is.quickstart;
+		out->tagged = own->is.tagged;
+		while ((p = engines_next(e, ENGINE_CONTAINERD_OF_CONCOURSE, p)) != NULL)
+			if (p->parent == own->is.engine)
+				take_engine(out, p, &best);
+	}
+	take_engine(out, engines_next(e, ENGINE_CONTAINERD, NULL), &best);
+	take_engine(out, engines_next(e, ENGINE_SHIM, NULL), &best);
+	take_engine(out, own, &best);
+}
+
+void
+worker_find(uint32_t uid, struct worker *out)
+{
+	autoengines struct engines e = { 0 };
+
+	engines_find(uid, &e);
+	worker_of(&e, 0, out);
+}
+
+void
 worker_free(struct worker *w)
 {
 	free(w->path);
 	free(w->volumes);
+	free(w->program);
+	free(w->config);
+	free(w->address);
 	*w = (struct worker){ 0 };
 }
 

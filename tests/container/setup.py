@@ -176,6 +176,9 @@ with worker(*WORKER) as p:
     if in_unit(p.pid, 'user.slice/user-7.slice/user@7.service/concourse.service'):
         code, text = setup('--tags')
         ok(code == 78 and 'no unit' in text, "tags: a unit of a user's manager is none of the system's", text)
+    if in_unit(p.pid, 'system.slice/cron.service'):
+        code, text = setup('--tags')
+        ok(code == 78 and 'no unit' in text and not os.path.exists('/etc/systemd/system/cron.service.d'), 'tags: a worker that cron started has no unit of its own', text)
     if in_unit(p.pid, 'system.slice/concourse-worker.service'):
         code, text = setup('--tags')
         ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
@@ -218,6 +221,22 @@ with worker(*WORKER, CONCOURSE_TAG='mine'):
     ok(code == 0 and 'has some already' in text and not os.path.exists(DROP_IN), 'a worker that has tags keeps them', text)
     setup('--undo')
 write(CONF, ADMINS)
+
+# two workers, and a containerd of another name
+with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
+    unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'in gpuhelper.conf first')
+    unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
+    os.makedirs('/srv/second/volumes')
+    write(CONF, ADMINS + '\nvolumes = [ "/srv/second/volumes", "%s/volumes" ];\n' % WORK)
+    code, text = setup()
+    ok(code == 0 and os.path.lexists(LINK), "with the other's volumes in gpuhelper.conf, setup goes on", text)
+    setup('--undo')
+write(CONF, ADMINS)
+shutil.copy(shutil.which('containerd'), '/srv/concourse/bin/engine')
+with worker(*WORKER, starts='import subprocess; subprocess.Popen(["engine", "--config", "%s/containerd.toml", "--address", "%s"]).wait()' % (WORK, SOCK)) as p:
+    time.sleep(1)
+    code, text = setup('--dry-run')
+    ok(code == 0 and 'worker: PID %d' % p.pid in text, "the worker's containerd may have any name", text)
 os.makedirs('/usr/local/concourse/bin', exist_ok=True)
 shutil.copy(RUNC, '/usr/local/concourse/bin/runc')
 code, text = setup('--worker-dir', WORK)

@@ -1,0 +1,229 @@
+/*
+ * gpuhelperctl setup containerd: the host's own containerd.  Its plugin «opt» puts one directory first in the PATH
+ * of all shims, and a link there is called for every container whose runtime names no program of its own: nothing
+ * of containerd's settings is changed, and it needs no restart.  A file that its settings import would do more
+ * harm: containerd 1.x takes a plugin's section from the last file whole, and CRI's, where runtimes stand, is one
+ * section with the network's paths.
+ */
+#include "setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../user/rootfs.h"
+#include "../user/runtime.h"
+#include "containerdconf.h"
+
+#define SOCKET "/run/containerd/containerd.sock"
+#define SPACE "gpuhelper-setup"		/* a namespace of containerd's */
+
+/* The one that is no worker's. */
+static int
+find_daemon(struct setup *s, const struct engines *e, struct why *why)
+{
+	const struct engine_process *p = engines_next(e, ENGINE_CONTAINERD, NULL), *next;
+
+	if (p == NULL)
+		return refuse(why, WHY_CONFIG, "no running containerd of root's can be seen, but for Concourse's own (gpuhelperctl "
+		    "setup concourse): start it");
+	if ((next = engines_next(e, ENGINE_CONTAINERD, p)) != NULL)
+		return refuse(why, WHY_CONFIG, "several containerd run (PIDs %d and %d): put the wrapper in the way of each by hand "
+		    "(gpuhelper-runc(1))", p->is.engine, next->is.engine);
+	worker_from(p, &s->worker);
+	if (s->worker.path == NULL)
+		return refuse(why, WHY_CONFIG, "the PATH of containerd (PID %d) can't be seen", p->is.engine);
+	return 0;
+}
+
+/* By its own program, with all that it imports and all defaults: what it prints it would read when it starts. */
+static int
+read_settings(const struct setup *s, struct containerd_conf *conf, struct why *why)
+{
+	const struct worker *w = &s->worker;
+	const char *const argv[] = { w->program != NULL ? w->program : "containerd", "--config",
+		w->config != NULL ? w->config : CONTAINERD_CONF, "config", "dump", NULL };
+	struct ran r;
+	int ret;
+
+	if (strstr(argv[0], " (deleted)") != NULL)
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) was upgraded since it was started: restart it", w->engine);
+	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
+		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);
+	if (ret == 0 && !containerd_conf_read(conf, r.out))
+		ret = refuse_nomem(why);
+	free(r.out);
+	return ret;
+}
+
+/* By its settings, which are in effect since it was started; the file may have changed since. */
+static int
+find_link(struct setup *s, const struct containerd_conf *conf, struct why *why)
+{
+	const struct worker *w = &s->worker;
+
+	if (conf->path != NULL)
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) gives its shims a PATH of its own (plugin shim.v1.manager, env: "
+		    "%.200s): make a link to " WRAPPER " named runc in the first directory of it", w->engine, conf->path);
+	if (conf->opt_off)
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) has its plugin «opt» disabled: take "
+		    "io.containerd.internal.v1.opt out of disabled_plugins, and restart it", w->engine);
+	if (asprintf(&s->link, "%s/bin/runc", conf->opt != NULL ? conf->opt : "/opt/containerd") == -1) {
+		s->link = NULL;
+		return refuse_nomem(why);
+	}
+	return *s->link == '/' ? 0 : refuse(why, WHY_CONFIG, "containerd's plugin «opt» has no absolute path: %s", s->link);
+}
+
+/* Pods whose runtime names a program of its own do not come by the link. */
+static int
+check_handlers(const struct containerd_conf *conf, struct why *why)
+{
+	const char *usual = conf->usual != NULL ? conf->usual : "runc", *calls;
+	size_t i;
+
+	for (i = 0; !conf->cri_off && i < conf->handlers; i++) {
+		const struct containerd_handler *h = &conf->handler[i];
+
+		if ((calls = containerd_handler_calls(h, WRAPPER)) == NULL)
+			continue;
+		if (strcmp(h->name, usual) == 0)
+			return refuse(why, WHY_CONFIG, "CRI's default runtime, «%s», calls %s, so pods would not be judged: in containerd's "
+			    "settings give it BinaryName = \"" WRAPPER "\", and say runtime = \"%s\" in gpuhelper.conf", h->name, calls,
+			    *calls == '/' ? calls : "/PATH");
+		say("engine: CRI's runtime «%s» calls %s: containers of pods that name it are not judged", h->name, calls);
+	}
+	return 0;
+}
+
+/* A worker of Concourse's whose containerd looks into the same directory: its volumes have to be known first. */
+static int
+check_workers(const struct setup *s, const struct engines *e, struct why *why)
+{
+	const struct engine_process *p = NULL;
+	autofree char *dir = strndup(s->link, (size_t)(path_last(s->link) - s->link));
+
+	if (dir == NULL)
+		return refuse_nomem(why);
+	dir[strlen(dir) - 1] = ':';
+	while ((p = engines_next(e, ENGINE_CONTAINERD_OF_CONCOURSE, p)) != NULL)
+		if (p->is.path != NULL && text_starts(p->is.path, dir) && !leads_to_wrapper(s->link))
+			return refuse(why, WHY_CONFIG, "a Concourse worker's containerd (PID %d) looks into the same directory: run "
+			    "gpuhelperctl setup concourse, whose link is this one's, too", p->is.engine);
+	return 0;
+}
+
+static int
+find_runtime(struct setup *s, struct why *why)
+{
+	autofree char *found = NULL;
+
+	if (s->settings.runtime == NULL && (found = runtime_find_in(s->worker.path, why)) == NULL)
+		return -1;
+	return setup_runtime(s, found, why);
+}
+
+/* ctr beside containerd's own program, or where programs are. */
+static char *
+find_ctr(const char *program)
+{
+	const char *slash = program != NULL ? strrchr(program, '/') : NULL;
+	char *path = NULL;
+
+	if (slash != NULL && asprintf(&path, "%.*s/ctr", (int)(slash - program), program) == -1)
+		path = NULL;
+	if (path != NULL && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return setup_program("ctr");
+}
+
+static int
+find(struct setup *s, struct why *why)
+{
+	autocontainerd struct containerd_conf conf = { 0 };
+	autoengines struct engines e = { 0 };
+	const char *address;
+
+	/* root's alone: whoever else runs one would choose what root writes */
+	engines_find(0, &e);
+	if (find_daemon(s, &e, why) == -1 || read_settings(s, &conf, why) == -1 || find_link(s, &conf, why) == -1)
+		return -1;
+	say("containerd: PID %d, which looks for runc in %.*s first", s->worker.engine,
+	    (int)(path_last(s->link) - s->link - 1), s->link);
+	if (check_handlers(&conf, why) == -1 || check_workers(s, &e, why) == -1 || find_runtime(s, why) == -1)
+		return -1;
+	address = s->worker.address != NULL ? s->worker.address : conf.address != NULL ? conf.address : SOCKET;
+	s->program = find_ctr(s->worker.program);
+	return (s->address = strdup(address)) != NULL ? 0 : refuse_nomem(why);
+}
+
+/* Snapshots as plain copies («native») can be had whatever the file system. */
+static int
+try(struct setup *s, struct why *why)
+{
+	static const char *const import[] = { "images", "import", "--snapshotter", "native", NULL };
+	static const char *const run[] = { "run", "--rm", "--snapshotter", "native", "--runc-binary", WRAPPER, NULL };
+	static const char *const remove[] = { "images", "remove", "--sync", NULL };
+	const char *const ctr[] = { s->program, "--address", s->address, "--namespace", SPACE, NULL };
+	const char *const drop[] = { s->program, "--address", s->address, "namespaces", "remove", SPACE, NULL };
+	const struct trial trial = { "containerd", ctr, import, run, remove, true };
+	struct ran dropped = { 0 };
+	struct why ignored;
+	int ret;
+
+	if (s->program == NULL) {
+		say("trial: there is no ctr, by which containerd could be told to run a container: it was not tried");
+		return 0;
+	}
+	ret = setup_try_image(&trial, why);
+	(void)setup_run(drop, &dropped, &ignored);
+	free(dropped.out);
+	return ret;
+}
+
+static int
+put(struct setup *s, bool dry, struct why *why)
+{
+	return setup_link(s->link, &s->worker, dry, why);
+}
+
+/* Where the running one looks first, or would by its settings. */
+static char *
+link_now(void)
+{
+	autocontainerd struct containerd_conf conf = { 0 };
+	autoengines struct engines e = { 0 };
+	const struct engine_process *p;
+	autofree char *path = NULL;
+	char *link;
+
+	engines_find(0, &e);
+	if ((p = engines_next(&e, ENGINE_CONTAINERD, NULL)) != NULL && p->is.path != NULL)
+		path = strdup(p->is.path);
+	else if (containerd_conf_load(&conf, NULL))
+		path = containerd_path(&conf, "/usr/bin");
+	if (path == NULL || asprintf(&link, "%.*s/runc", (int)strcspn(path, ":"), path) == -1)
+		return NULL;
+	return link;
+}
+
+static int
+undo(struct setup *s, bool dry, struct why *why)
+{
+	return (s->link = link_now()) != NULL ? setup_link_undo(s->link, dry, why) : refuse_nomem(why);
+}
+
+static bool
+in_place(const char *gone)
+{
+	autofree char *link = link_now();
+
+	return link != NULL && (gone == NULL || strcmp(gone, link) != 0) && leads_to_wrapper(link);
+}
+
+const struct engine engine_containerd = { "containerd", find, try, put, undo, in_place };

@@ -1,0 +1,252 @@
+/*
+ * gpuhelperctl setup podman: a file beside the administrator's own in containers.conf.d, which makes the wrapper the
+ * runtime of every new container, root's and the users' alike.  podman reads it each time that it is run.
+ */
+#include "setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../user/rootfs.h"
+#include "containersconf.h"
+
+#define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
+	"[engine]\nruntime = \"" PODMAN_RUNTIME "\"\n[engine.runtimes]\n" PODMAN_RUNTIME " = [ \"" WRAPPER "\" ]\n"
+#define STORE ".local/share/containers/storage"	/* of a user, in the home directory */
+#define SOCKET "/run/gpuhelper/gpuhelper.sock"
+
+/* What podman says of itself (a new reference); NULL with *why. */
+static json_t *
+info(struct why *why)
+{
+	static const char *const argv[] = { "podman", "info", "--format", "json", NULL };
+	json_t *j = NULL;
+	struct ran r;
+
+	if (setup_run(argv, &r, why) == -1)
+		return NULL;
+	if (r.status != 0)
+		refuse(why, WHY_CONFIG, "podman info: %.300s", r.said);
+	else if ((j = json_loads(r.out, 0, NULL)) == NULL)
+		refuse(why, WHY_CONFIG, "podman info: no JSON");
+	free(r.out);
+	return j;
+}
+
+static const char *
+text_at(const json_t *j, const char *a, const char *b, const char *c)
+{
+	j = json_object_get(json_object_get(j, a), b);
+	return json_string_value(c != NULL ? json_object_get(j, c) : j);
+}
+
+/* Where that storage keeps root filesystems: no more than these, for they may be a container's root. */
+static int
+add_store(struct setup *s, const char *root, const char *driver, struct why *why)
+{
+	const char *below = strcmp(driver, "overlay") == 0 ? "/overlay" : strcmp(driver, "vfs") == 0 ? "/vfs/dir" : "";
+	autofree char *path = NULL, *clean = NULL;
+
+	if (asprintf(&path, "%s%s", root, below) == -1)
+		path = NULL;
+	clean = path != NULL ? path_cleaned(path) : NULL;
+	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
+}
+
+/* A user's storage, unless gpuhelper.conf has it.  1: it was missing, and is added to «stores». */
+static int
+look_at_store(const struct setup *s, const struct passwd *p, struct strlist *stores)
+{
+	autofree char *store = NULL;
+
+	if (p->pw_uid == 0 || *p->pw_dir != '/' || asprintf(&store, "%s/" STORE, p->pw_dir) == -1)
+		return store = NULL, 0;
+	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &s->settings))
+		return 0;
+	return strlist_add(stores, store, SIZE_MAX);
+}
+
+/* Of all users of /etc/passwd who have run podman here. */
+static void
+find_stores(const struct setup *s, struct strlist *stores)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	struct passwd *p;
+
+	while (f != NULL && (p = fgetpwent(f)) != NULL)
+		(void)look_at_store(s, p, stores);
+	if (f != NULL)
+		fclose(f);
+}
+
+/* The file is every user's: whose storage is not named would have no containers any more. */
+static int
+check_users(struct setup *s, struct why *why)
+{
+	autostrlist struct strlist stores = { 0 };
+	size_t i;
+
+	find_stores(s, &stores);
+	for (i = 0; i < stores.n; i++) {
+		say("rootless: a user keeps images in %s", stores.v[i]);
+		if (s->options->rootless && !strlist_add(&s->volumes, stores.v[i], SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	if (stores.n > 0 && !s->options->rootless)
+		return refuse(why, WHY_CONFIG, "the containers of %s would be refused, for gpuhelper.conf does not name %s: add it "
+		    "with --rootless, or remove what is not needed", stores.n == 1 ? "this user" : "these users",
+		    stores.n == 1 ? "that storage" : "these storages");
+	if (s->options->rootless && access(SOCKET, F_OK) == -1)
+		say("rootless: users' podman asks over the socket: systemctl enable --now gpuhelper.socket");
+	if (s->options->rootless)
+		say("rootless: who is to get GPUs must be in group gpuhelper: usermod -aG gpuhelper USER (gpuhelper-rootless(7))");
+	return 0;
+}
+
+static int
+find_of(struct setup *s, const json_t *j, struct why *why)
+{
+	const char *runtime = text_at(j, "host", "ociRuntime", "path"), *root = text_at(j, "store", "graphRoot", NULL);
+	const char *driver = text_at(j, "store", "graphDriverName", NULL);
+	const json_t *store = json_object_get(j, "store");
+	const json_int_t there = json_integer_value(json_object_get(json_object_get(store, "containerStore"), "number"));
+
+	if (runtime == NULL || root == NULL || driver == NULL)
+		return refuse(why, WHY_CONFIG, "podman info does not say its runtime and its storage");
+	say("podman: %s, with its storage in %s (%s); it calls %s now", text_at(j, "version", "Version", NULL) != NULL ?
+	    text_at(j, "version", "Version", NULL) : "of no version", root, driver, runtime);
+	if (there > 0 && !leads_to_wrapper(runtime))
+		say("podman: containers that are there (%d) keep the runtime that they were made with, and are not judged",
+		    (int)there);
+	if (add_store(s, root, driver, why) == -1 || check_users(s, why) == -1)
+		return -1;
+	return setup_runtime(s, leads_to_wrapper(runtime) ? NULL : runtime, why);
+}
+
+/* An administrator's own file of that name is not ours to replace. */
+static int
+check_drop_in(struct why *why)
+{
+	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *text = file_read_at(root, PODMAN_DROP_IN + 1, 65536, NULL);
+
+	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : strcmp(text, TEXT) == 0)
+		return 0;
+	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see whose it is, and remove "
+	    "it");
+}
+
+static int
+find(struct setup *s, struct why *why)
+{
+	json_t *j;
+	int ret;
+
+	if (check_drop_in(why) == -1 || (j = info(why)) == NULL)
+		return -1;
+	ret = find_of(s, j, why);
+	json_decref(j);
+	return ret;
+}
+
+static int
+try(struct setup *s, struct why *why)
+{
+	static const char *const podman[] = { "podman", "--runtime", WRAPPER, NULL }, *const import[] = { "import", NULL };
+	static const char *const run[] = { "run", "--rm", "--network", "none", NULL }, *const remove[] = { "rmi", NULL };
+	static const struct trial trial = { "podman", podman, import, run, remove, false };
+
+	(void)s;
+	return setup_try_image(&trial, why);
+}
+
+static int
+write_drop_in(struct why *why)
+{
+	autoclose int dir = -1;
+
+	if (setup_make_dir(PODMAN_DROP_IN_DIR, why) == -1)
+		return -1;
+	if ((dir = open(PODMAN_DROP_IN_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, PODMAN_DROP_IN_DIR ": %s", strerror(errno));
+	return ctl_write_file(dir, PODMAN_DROP_IN_NAME, PODMAN_DROP_IN, TEXT, strlen(TEXT), NULL, why);
+}
+
+/* podman itself says whether a file that comes later names another.  «new»: the caller removes ours again. */
+static int
+check_effect(bool new, struct why *why)
+{
+	autopodman struct podman_conf conf = { 0 };
+	json_t *j = info(why);
+	const char *calls = j != NULL ? text_at(j, "host", "ociRuntime", "path") : NULL;
+	int ret = j == NULL ? -1 : 0;
+
+	if (ret == 0 && (calls == NULL || !leads_to_wrapper(calls))) {
+		(void)podman_conf_load(&conf, NULL);
+		ret = refuse(why, WHY_CONFIG, "with " PODMAN_DROP_IN ", podman would still call %s%s%s%s",
+		    calls != NULL ? calls : "another runtime", conf.file != NULL ? ", by " : "", conf.file != NULL ? conf.file : "",
+		    new ? ": the file is removed again" : "");
+	}
+	json_decref(j);
+	return ret;
+}
+
+static int
+put(struct setup *s, bool dry, struct why *why)
+{
+	const bool there = access(PODMAN_DROP_IN, F_OK) == 0;
+
+	(void)s;
+	if (dry) {
+		say(there ? "podman: " PODMAN_DROP_IN " is there" : "podman: would write " PODMAN_DROP_IN);
+		return 0;
+	}
+	if (!there && write_drop_in(why) == -1)
+		return -1;
+	if (check_effect(!there, why) == -1) {
+		if (!there)
+			(void)unlink(PODMAN_DROP_IN);
+		return -1;
+	}
+	if (there)
+		say("podman: " PODMAN_DROP_IN " is there");
+	else
+		say("podman: wrote " PODMAN_DROP_IN ": gpuhelper judges every new container, root's and users'; podman's service "
+		    "(podman.socket) from its next start on");
+	return 0;
+}
+
+static int
+undo(struct setup *s, bool dry, struct why *why)
+{
+	(void)s;
+	if (access(PODMAN_DROP_IN, F_OK) == -1) {
+		say("podman: there is no " PODMAN_DROP_IN);
+		return 0;
+	}
+	if (check_drop_in(why) == -1)
+		return -1;
+	if (!dry && unlink(PODMAN_DROP_IN) == -1)
+		return refuse(why, WHY_IO, PODMAN_DROP_IN " can't be removed: %s", strerror(errno));
+	say("podman: %s " PODMAN_DROP_IN, dry ? "would remove" : "removed");
+	say("podman: containers made meanwhile keep the runtime " PODMAN_RUNTIME ", which podman then knows no "
+	    "more: podman rm --force");
+	return 0;
+}
+
+static bool
+in_place(const char *gone)
+{
+	(void)gone;
+	return access(PODMAN_DROP_IN, F_OK) == 0;
+}
+
+const struct engine engine_podman = { "podman", find, try, put, undo, in_place };

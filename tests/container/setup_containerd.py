@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""gpuhelperctl setup containerd: the host's own, real containerd, as Debian's package configures it, and otherwise.
+
+usage: setup_containerd.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+"""
+import contextlib, json, os, shutil, subprocess, sys, time
+from lib import *
+
+CTL, CONF, TOML = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containerd/config.toml'
+OPT = '/var/lib/containerd/opt'
+LINK = OPT + '/bin/runc'
+DEBIANS = '''version = 2
+
+[plugins]
+  [plugins."io.containerd.grpc.v1.cri"]
+    [plugins."io.containerd.grpc.v1.cri".cni]
+      bin_dir = "/usr/lib/cni"
+      conf_dir = "/etc/cni/net.d"
+  [plugins."io.containerd.internal.v1.opt"]
+    path = "%s"
+''' % OPT
+HANDLER = '''  [plugins."io.containerd.grpc.v1.cri".containerd]
+    default_runtime_name = "%s"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia.options]
+        BinaryName = "/usr/bin/nvidia-container-runtime"
+'''
+POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
+ADMINS = 'privileged = "deny";\n'
+host = Host('runc', 'v1')
+host.policies(t10=POLICY)
+
+
+def setup(*words):
+    r = sh(CTL, 'setup', 'containerd', *words)
+    return r.returncode, r.stdout
+
+
+def state():
+    """All that setup may change."""
+    found = [(p, open(p).read() if os.path.exists(p) else None) for p in (CONF, TOML)]
+    for top in OPT, '/opt/containerd':
+        for d, dirs, files in os.walk(top):
+            found += [(d, n) for n in dirs + files]
+    # containerd itself keeps an empty directory for each namespace that there ever was
+    found += [n for n in os.listdir('/run') if 'setup' in n]
+    r = sh('ctr', 'namespaces', 'ls', '-q')
+    return found, r.stdout if r.returncode == 0 else ''
+
+
+def unchanged(name, status, *words, args=()):
+    before = state()
+    code, text = setup(*args)
+    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
+
+
+@contextlib.contextmanager
+def containerd(*words, program='containerd', text=DEBIANS):
+    write(TOML, text)
+    with open(W + '/containerd.log', 'a') as log:
+        p = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
+    for _ in range(100):
+        if sh('ctr', 'version').returncode == 0:
+            break
+        time.sleep(0.1)
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(20)
+
+
+def build(*options, env=()):
+    """What a container sees of the GPUs, and containerd's answer."""
+    b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
+    said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(said)
+    r = sh('ctr', '-n', 'test', 'run', '--rm', *options, '--config', b.dir + '/config.json', b.id)
+    return r.returncode, open(said).read() if os.path.exists(said) else r.stdout
+
+
+if not shutil.which('containerd') or not shutil.which('ctr'):
+    skip('setup containerd', 'containerd or ctr is not there: sh tests/deps.sh check')
+    done()
+# the rootfs of this test's containers lies outside of their bundles
+ADMINS += 'volumes = [ "%s/vol" ];\n' % W
+write(CONF, ADMINS)
+
+unchanged('no containerd runs: refused, and nothing is changed', 78, 'no running containerd')
+with containerd() as p:
+    code, text = build()
+    ok(code == 0, 'containerd %s creates containers' % sh('containerd', '--version').stdout.split()[2], text)
+    host.policies(t10='?')
+    unchanged('a broken policy: nothing is switched on', 78, 't10.conf:1: ')
+    host.policies(t10=POLICY)
+    os.makedirs(OPT + '/bin', exist_ok=True)
+    write(LINK, '#!/bin/sh\nexit 1\n', 0o755)
+    unchanged("somebody's runc where the link would be", 78, LINK + ' is there, and is not gpuhelper-runc')
+    os.unlink(LINK)
+    os.chmod(OPT + '/bin', 0o777)
+    unchanged('a directory that anybody could put his own into', 77, "is not root's alone")
+    os.chmod(OPT + '/bin', 0o711)
+    fresh = state()
+    code, text = setup('--dry-run')
+    ok(code == 0 and 'containerd: PID %d' % p.pid in text and 'would make %s -> ' % LINK in text and '    runtime = "' in text and state() == fresh,
+       '--dry-run says all, and does nothing', text)
+    code, text = setup()
+    ok(code == 0 and 'trial: containerd ran a container' in text and os.readlink(LINK) == WRAPPER, 'setup: the link is where this containerd looks first', text)
+    ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read()[len(ADMINS):], "gpuhelper.conf has the runtime besides the administrator's lines", open(CONF).read())
+    ok(open(TOML).read() == DEBIANS, "containerd's settings are not touched")
+    ok('gpuhelper-setup' not in sh('ctr', 'namespaces', 'ls').stdout and not [n for n in os.listdir('/run') if 'setup' in n], 'the trial leaves nothing')
+    code, text = build(env=['GPUHELPER_GPUS=1'])
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'without a restart, a container has what its policy gives', text)
+    code, text = build(env=['NVIDIA_VISIBLE_DEVICES=all'])
+    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    code, text = build(env=['GPUHELPER_GPUS=2'])
+    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    before = state()
+    code, text = setup()
+    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second time it changes nothing', text)
+    r = sh(CTL, 'doctor')
+    ok('ok   engine: containerd (PID %d) finds it first, as %s' % (p.pid, LINK) in r.stdout, 'doctor finds it well', r.stdout)
+    os.unlink(LINK)
+    r = sh(CTL, 'doctor')
+    ok('warn engine: containerd' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'without the link, doctor says what is called', r.stdout)
+    ok(setup()[0] == 0 and os.path.lexists(LINK), 'setup mends it')
+    code, text = setup('--undo', '--dry-run')
+    ok(code == 0 and text.count('would ') == 2 and state() == before, '--undo --dry-run', text)
+    code, text = setup('--undo')
+    ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+    code, text = build(env=['GPUHELPER_GPUS=2'])
+    ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
+    ok(setup('--undo')[0] == 0, 'twice is no error')
+    os.rename('/usr/bin/ctr', '/usr/bin/ctr.away')
+    code, text = setup()
+    ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr it says that containerd was not tried', text)
+    os.rename('/usr/bin/ctr.away', '/usr/bin/ctr')
+code, text = setup('--undo')
+ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS, '--undo, when containerd does not run', text)
+
+with containerd(text=DEBIANS + HANDLER % 'runc'):
+    code, text = setup()
+    ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: containers of pods that name it are not judged' in text,
+       'a runtime of CRI that has a program of its own: it says so', text)
+    r = sh(CTL, 'doctor')
+    ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'and so does doctor', r.stdout)
+    setup('--undo')
+with containerd(text=DEBIANS + HANDLER % 'nvidia'):
+    unchanged('where it is the default, pods would not be judged: refused', 78, "CRI's default runtime, «nvidia»", 'BinaryName = "%s"' % WRAPPER)
+with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS):
+    pass
+write('/etc/containerd/conf.d/10-opt.toml', 'version = 2\n[plugins."io.containerd.internal.v1.opt"]\n path = "/srv/elsewhere"\n')
+with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) as p:
+    code, text = setup()
+    ok(code == 0 and os.readlink('/srv/elsewhere/bin/runc') == WRAPPER and not os.path.lexists(LINK), 'a file that its settings import says where', text)
+    code, text = build(env=['GPUHELPER_GPUS=1'])
+    ok(code == 0 and 'nvidia0' in text.split(), 'and it is so', text)
+    r = sh(CTL, 'doctor')
+    ok('ok   engine: containerd (PID %d) finds it first, as /srv/elsewhere/bin/runc' % p.pid in r.stdout, 'doctor reads it, too', r.stdout)
+    code, text = setup('--undo')
+    ok(code == 0 and not os.path.lexists('/srv/elsewhere/bin/runc'), 'undo', text)
+os.unlink('/etc/containerd/conf.d/10-opt.toml')
+with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + DEBIANS):
+    unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
+shutil.copy(shutil.which('containerd'), '/usr/local/bin/containerd-2.1')
+with containerd(program='/usr/local/bin/containerd-2.1'):
+    code, text = setup('--dry-run')
+    ok(code == 0 and 'would make ' + LINK in text, 'a containerd of another name', text)
+shutil.copy('/usr/local/bin/containerd-2.1', '/usr/local/bin/containerd.new')
+with containerd(program='/usr/local/bin/containerd-2.1'):
+    os.rename('/usr/local/bin/containerd.new', '/usr/local/bin/containerd-2.1')
+    unchanged('one whose program was replaced since: to be restarted first', 78, 'was upgraded since it was started')
+with containerd() as p:
+    write(W + '/second.toml', 'version = 2\nroot = "%s/r"\nstate = "%s/s"\n[grpc]\n address = "%s/second.sock"\n' % (W, W, W))
+    second = subprocess.Popen(['containerd', '--config', W + '/second.toml'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    unchanged('two of them: refused', 78, 'several containerd run')
+    second.terminate()
+    second.wait(20)
+done()

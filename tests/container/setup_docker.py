@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""gpuhelperctl setup docker: what becomes of daemon.json, and a real dockerd that reads it again.
+
+usage: setup_docker.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+dockerd is that of Debian's package, which tests/deps.sh unpacks and does not install (it would be started, and change
+the host's network).  It has no network here, and its storage is vfs, for a sandbox's /var is an overlay already.
+"""
+import contextlib, json, os, shutil, subprocess, sys, time
+from lib import *
+
+CTL, CONF, JSON = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/docker/daemon.json'
+UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
+SOCK = 'unix:///var/run/docker.sock'
+POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
+ADMINS = 'privileged = "deny";\n'
+OURS = {'path': WRAPPER}
+host = Host('runc', 'v1')
+host.policies(t10=POLICY)
+write(CONF, ADMINS)
+shutil.rmtree('/etc/docker', ignore_errors=True)
+
+
+def setup(*words):
+    r = sh(CTL, 'setup', 'docker', *words)
+    return r.returncode, r.stdout
+
+
+def read(path):
+    return open(path).read() if os.path.exists(path) else None
+
+
+def state():
+    images = sh('docker', '-H', SOCK, 'images', '-q') if os.path.exists('/run/docker.sock') else None
+    return read(CONF), read(JSON), images and images.stdout, [n for n in os.listdir('/run') if 'setup' in n]
+
+
+def unchanged(name, status, *words, args=()):
+    before = state()
+    code, text = setup(*args)
+    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
+
+
+unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
+
+# the file alone: a docker that does not run.  A file in its place is all that setup wants to see of dockerd
+write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
+for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
+        ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \
+        ('{"runtimes": {"gpuhelper": {"path": "/usr/bin/other"}}}', 'is not as setup writes it'), \
+        ('{"runtimes": {"gpuhelper": {"path": "%s", "runtimeArgs": ["--debug"]}}}' % WRAPPER, 'is not as setup writes it'):
+    write(JSON, text)
+    unchanged('%s: refused' % text.replace('\n', ' '), 65 if 'gpuhelper' not in text and 'nvidia' not in text else 78, why)
+for text in None, '{}', '{}\n', '{\n    "debug": true,\n    "data-root": "/srv/docker"\n}\n', '{"x":1.0e400,"big":123456789012345678901234567890}', \
+        '{ "runtimes": { "other": { "path": "/x" } }, "debug": false }\n', '{\n  "runtimes": {\n    "other": {\n      "path": "/x"\n    }\n  }\n}\n', \
+        '{\t"a": [ 1,\n2 ] }', '{"runtimes": {}}', '{"default-runtime": "runc", "debug": true}':
+    name = str(text).replace('\n', '').replace('\t', '')
+    if text is None:
+        shutil.rmtree('/etc/docker')
+    else:
+        write(JSON, text)
+    unchanged('%s: --dry-run' % name, 0, 'would name gpuhelper-runc as the default runtime', args=['--dry-run'])
+    code, said = setup()
+    now = json.loads(read(JSON))
+    before = json.loads(text or '{}')
+    wants = {**before, 'runtimes': {**before.get('runtimes', {}), 'gpuhelper': OURS}, 'default-runtime': 'gpuhelper'}
+    ok(code == 0 and now == wants and 'does not run' in said, '%s: the wrapper is a runtime, and the default one' % name, (said, read(JSON)))
+    unchanged('%s: a second time changes nothing' % name, 0)
+    code, said = setup('--undo')
+    back = read(JSON)
+    same = back == text if text not in ('{}', '{}\n', '{"runtimes": {}}') and 'runc' not in str(text) else \
+        {k: v for k, v in before.items() if k not in ('default-runtime', 'runtimes')} == json.loads(back or '{}')
+    ok(code == 0 and same and read(CONF) == ADMINS, '%s: --undo gives it back' % name, (said, back))
+    unchanged('%s: twice is no error' % name, 0, args=['--undo'])
+r = sh(CTL, 'setup', 'docker')
+ok('volumes' not in read(CONF), "docker's usual storage is among the defaults", read(CONF))
+setup('--undo')
+write(JSON, '{"data-root": "/srv/docker", "storage-driver": "btrfs"}')
+code, text = setup()
+ok(code == 0 and '"/srv/docker/btrfs/subvolumes" ];' in read(CONF), 'another is added to volumes', read(CONF))
+r = sh(CTL, 'doctor')
+ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor finds it well', r.stdout)
+write(JSON, read(JSON).replace('"default-runtime": "gpuhelper"', '"default-runtime": "runc"'))
+r = sh(CTL, 'doctor')
+ok('warn engine: docker calls runc' in r.stdout, 'another default: doctor says so', r.stdout)
+setup('--undo')
+os.unlink('/usr/local/sbin/dockerd')
+shutil.rmtree('/etc/docker')
+write(CONF, ADMINS)
+
+if not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
+    skip('setup docker, with a dockerd', '%s is not there: sh tests/deps.sh check' % UNPACKED)
+    done()
+for d in 'sbin', 'bin':
+    for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
+        if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
+            shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
+FLAGS = '--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt', 'native.cgroupdriver=cgroupfs', '--containerd=/run/containerd/containerd.sock'
+
+
+def docker(*words):
+    r = sh('/usr/local/sbin/docker', '-H', SOCK, *words)
+    return r.returncode, r.stdout
+
+
+@contextlib.contextmanager
+def dockerd(*flags):
+    with open(W + '/dockerd.log', 'a') as log:
+        p = subprocess.Popen(['/usr/local/sbin/dockerd', *FLAGS, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
+    for _ in range(200):
+        if docker('version')[0] == 0 or p.poll() is not None:
+            break
+        time.sleep(0.1)
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(30)
+
+
+def run(script, *options):
+    return docker('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script)
+
+
+with open(W + '/containerd.log', 'w') as log:
+    engine = subprocess.Popen(['containerd'], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
+time.sleep(1)
+SITES = '{\n    "debug": false,\n    "storage-driver": "vfs"\n}\n'
+write(JSON, SITES)
+rootfs = busybox_rootfs(W + '/image', 0)
+assert sh('tar', '-C', rootfs, '-cf', W + '/image.tar', '.').returncode == 0
+with dockerd() as p:
+    code, text = docker('import', W + '/image.tar', 'image')
+    code, text = run('echo ran') if code == 0 else (code, text)
+    if 'ran' not in text:
+        skip('setup docker, with a dockerd', 'dockerd by itself says: %s %s' % (text.strip().replace('\n', ' '), open(W + '/dockerd.log').read()[-300:].replace('\n', ' ')))
+        p.terminate()
+        engine.terminate()
+        done()
+    print('# docker', docker('version', '--format', '{{.Server.Version}}')[1].strip())
+    host.policies(t10='?')
+    unchanged('a broken policy: nothing is switched on', 78, 't10.conf:1: ')
+    host.policies(t10=POLICY)
+    write('/usr/local/bin/runc', '#!/bin/sh\necho no such container >&2\nexit 1\n', 0o755)
+    write(CONF, ADMINS + 'runtime = "/usr/local/bin/runc";\n')
+    unchanged('a runtime that runs nothing', 78, 'could not be run', 'no such container')
+    os.unlink('/usr/local/bin/runc')
+    write(CONF, ADMINS)
+    fresh = state()
+    code, text = setup('--dry-run')
+    ok(code == 0 and 'docker: PID %d, with its storage in /var/lib/docker (vfs)' % p.pid in text and state() == fresh, '--dry-run says all, and does nothing', text)
+    code, text = setup()
+    ok(code == 0 and 'trial: docker ran a container' in text and 'from now on' in text, 'setup', text)
+    ok(read(JSON).startswith(SITES[:-3]) and json.loads(read(JSON))['default-runtime'] == 'gpuhelper', "daemon.json has the administrator's lines, and ours", read(JSON))
+    ok('"/var/lib/docker/vfs/dir" ];' in read(CONF), 'gpuhelper.conf has the storage', read(CONF))
+    ok(state()[2:] == fresh[2:], 'the trial leaves no image', state())
+    ok(p.poll() is None, 'dockerd was not restarted')
+    code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=1')
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+    code, text = run('ls /dev')
+    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
+    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    unchanged('a second time it changes nothing', 0)
+with dockerd() as p:
+    code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
+    ok(code != 0 and '2 GPUs asked for' in text, 'dockerd starts with that file, and it is still so', (text, open(W + '/dockerd.log').read()[-500:]))
+    code, text = setup('--undo')
+    ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+    code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
+    ok(code == 0 and 'ran' in text and p.poll() is None, 'then nobody judges, without a restart', text)
+with dockerd('--default-runtime', 'runc') as p:
+    unchanged('a default runtime on the command line, with which dockerd would not start again: refused', 78, '--default-runtime on its command line')
+write('/srv/daemon.json', SITES)
+with dockerd('--config-file', '/srv/daemon.json') as p:
+    unchanged('another file of settings: refused', 78, 'dockerd (PID %d) reads /srv/daemon.json' % p.pid)
+engine.terminate()
+engine.wait(20)
+done()

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""gpuhelperctl setup podman: real podman, root's and a user's, by files of containers.conf.d.
+
+usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+The storage is vfs, for a sandbox's /var is an overlay already.
+"""
+import os, pwd, shutil, subprocess, sys, time
+from lib import *
+
+CTL, CONF, DIR = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containers/containers.conf.d'
+DROP_IN = DIR + '/90-gpuhelper.conf'
+POLICY = 'identity = "caller";\ncallers = [ "root", "worker" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
+ADMINS = 'privileged = "deny";\n'
+if not shutil.which('podman'):
+    skip('setup podman', 'podman is not there: sh tests/deps.sh check')
+    done()
+host = Host('runc', 'v1')
+host.policies(t10=POLICY)
+write(CONF, ADMINS)
+write('/etc/containers/storage.conf', '[storage]\ndriver = "vfs"\nrunroot = "/run/containers/storage"\ngraphroot = "/var/lib/containers/storage"\n')
+write('/etc/containers/containers.conf', '[engine]\nevents_logger = "file"\ncgroup_manager = "cgroupfs"\nruntime = "runc"\n')
+shutil.rmtree('/var/lib/containers', ignore_errors=True)
+sh('useradd', '--create-home', '-G', 'gpuhelper', 'worker')
+subordinate('worker', 300000, 65536)
+rootfs = busybox_rootfs(W + '/image', 0)
+assert sh('tar', '-C', rootfs, '-cf', W + '/image.tar', '.').returncode == 0
+os.chmod(W, 0o755)
+worker = pwd.getpwnam('worker')
+os.makedirs('/run/user/%d' % worker.pw_uid, mode=0o700)
+os.chown('/run/user/%d' % worker.pw_uid, worker.pw_uid, worker.pw_gid)
+
+
+def setup(*words):
+    r = sh(CTL, 'setup', 'podman', *words)
+    return r.returncode, r.stdout
+
+
+def podman(*words, user='root'):
+    before = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--', 'env', '-i', 'HOME=/home/' + user, 'PATH=' + os.environ['PATH'],
+              'XDG_RUNTIME_DIR=/run/user/%d' % worker.pw_uid] if user != 'root' else []
+    r = sh(*before, 'podman', '--log-level', 'error', *words, cwd='/')
+    return r.returncode, r.stdout
+
+
+def run(script, *options, user='root'):
+    return podman('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script, user=user)
+
+
+def state():
+    found = [(p, open(p).read() if os.path.exists(p) else None) for p in (CONF, DROP_IN)]
+    return found, sorted(os.listdir(DIR)) if os.path.isdir(DIR) else None, podman('images', '-q')[1], [n for n in os.listdir('/run') if 'setup' in n]
+
+
+def unchanged(name, status, *words, args=()):
+    before = state()
+    code, text = setup(*args)
+    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
+
+
+ASK = '-e', 'GPUHELPER_GPUS=1'
+LOOK = 'ls /dev'
+code, text = podman('import', W + '/image.tar', 'image')
+assert code == 0, text
+code, text = run('echo ran')
+if 'ran' not in text:
+    skip('setup podman', 'podman by itself says: ' + text.strip().replace('\n', ' '))
+    done()
+podman('create', '--name', 'old', '--network', 'none', 'image', '/bin/true')
+host.policies(t10='?')
+unchanged('a broken policy: nothing is switched on', 78, 't10.conf:1: ')
+host.policies(t10=POLICY)
+os.makedirs(DIR, exist_ok=True)
+write(DIR + '/95-site.conf', '[engine]\nruntime = "crun"\n')
+unchanged('a later file names another runtime: refused, and nothing is left', 78, 'podman would still call', DIR + '/95-site.conf', 'removed again')
+os.unlink(DIR + '/95-site.conf')
+write(DROP_IN, '# mine\n')
+unchanged("a file of the administrator's in our place", 78, DROP_IN + ' is there, and is not as setup writes it')
+os.unlink(DROP_IN)
+write('/usr/local/sbin/runc', '#!/bin/sh\necho no such container >&2\nexit 1\n', 0o755)
+write(CONF, ADMINS + 'runtime = "/usr/local/sbin/runc";\n')
+unchanged('a runtime that runs nothing', 78, 'could not be run', 'no such container')
+os.unlink('/usr/local/sbin/runc')
+write(CONF, ADMINS + 'volumes = [ "/srv" ];\n')
+unchanged("the administrator's own volumes, which are others", 78, '"volumes"')
+write(CONF, ADMINS)
+
+fresh = state()
+code, text = setup('--dry-run')
+ok(code == 0 and 'would write ' + DROP_IN in text and '    runtime = "/usr/bin/runc";' in text and state() == fresh, '--dry-run says all, and does nothing', text)
+code, text = setup()
+ok(code == 0 and 'trial: podman ran a container' in text and 'containers that are there (1) keep' in text and 'runtime = "gpuhelper"' in open(DROP_IN).read(), 'setup', text)
+ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read(), "gpuhelper.conf has the runtime besides the administrator's lines", open(CONF).read())
+ok(state()[2:] == fresh[2:], 'the trial leaves neither image nor directory', state())
+code, text = run(LOOK, *ASK)
+ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+code, text = run(LOOK)
+ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+code, text = run(LOOK, '-e', 'GPUHELPER_GPUS=2')
+ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+before = state()
+code, text = setup()
+ok(code == 0 and DROP_IN + ' is there' in text and state() == before, 'a second time it changes nothing', text)
+r = sh(CTL, 'doctor')
+ok('ok   engine: podman calls it, by ' + DROP_IN in r.stdout and 'warn engine' not in r.stdout, 'doctor finds it well', r.stdout)
+write(DIR + '/95-site.conf', '[engine]\nruntime = "crun"\n')
+r = sh(CTL, 'doctor')
+ok('warn engine: podman calls crun, by %s/95-site.conf' % DIR in r.stdout, 'a later file that overrides it: doctor names it', r.stdout)
+os.unlink(DIR + '/95-site.conf')
+write('/home/worker/.config/containers/containers.conf', '[engine]\nruntime = "crun"\n')
+r = sh(CTL, 'doctor', '--user', 'worker')
+ok('warn engine: podman calls crun, by /home/worker/.config/containers/containers.conf' in r.stdout, "a user's own file: doctor --user names it", r.stdout)
+shutil.rmtree('/home/worker/.config')
+code, text = setup('--undo', '--dry-run')
+ok(code == 0 and text.count('would ') == 2 and state() == before, '--undo --dry-run', text)
+code, text = setup('--undo')
+ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
+ok(code == 0 and 'ran' in text and 'nvidia0' not in text.split(), 'then nobody judges', text)
+ok(setup('--undo')[0] == 0, 'twice is no error')
+write(CONF, '')
+os.unlink(CONF)
+code, text = setup()
+ok(code == 0 and os.path.exists(CONF), 'without a gpuhelper.conf', text)
+setup('--undo')
+ok(not os.path.exists(CONF), 'undo removes the one that setup made')
+write(CONF, ADMINS)
+
+# another engine on the host needs the lines as well
+os.makedirs('/opt/containerd/bin')
+os.symlink(WRAPPER, '/opt/containerd/bin/runc')
+code, text = setup()
+ok(code == 0 and 'runtime: containers of concourse will have it, too' in text, 'another engine that has no runtime named is told of', text)
+code, text = setup('--undo')
+ok(code == 0 and 'need' in text and 'runtime = ' in open(CONF).read() and not os.path.exists(DROP_IN), 'while another engine calls the wrapper, the lines stay', text)
+os.unlink('/opt/containerd/bin/runc')
+write(CONF, ADMINS)
+
+# a user who runs podman
+shutil.copy(W + '/image.tar', '/home/worker/image.tar')
+code, text = podman('import', '/home/worker/image.tar', 'image', user='worker')
+code2, text2 = run('echo ran', user='worker') if code == 0 else (code, text)
+if 'ran' not in text2:
+    skip('setup podman --rootless', 'podman of a user by itself says: ' + text2.strip().replace('\n', ' '))
+    done()
+STORE = '/home/worker/.local/share/containers/storage'
+unchanged('a user whose containers would be refused: not without --rootless', 78, 'a user keeps images in ' + STORE, '--rootless')
+code, text = setup('--rootless')
+ok(code == 0 and '"%s" ];' % STORE in open(CONF).read() and '"/var/lib/containers/storage/vfs/dir", ' in open(CONF).read() and 'gpuhelper.socket' in text and
+   'usermod -aG gpuhelper' in text, 'setup --rootless adds the storage, and says what else is needed', (text, open(CONF).read()))
+code, text = run('echo ran', user='worker')
+ok(code == 0 and 'ran' in text, "the user's containers run", text)
+code, text = run('echo ran', *ASK, user='worker')
+ok(code != 0 and 'gpuhelper' in text, 'and are judged', text)
+code, text = setup()
+ok(code == 0, 'the next time, --rootless is not needed', text)
+code, text = setup('--undo')
+ok(code == 0 and open(CONF).read() == ADMINS, 'undo', open(CONF).read())
+done()

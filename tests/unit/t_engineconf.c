@@ -1,0 +1,107 @@
+/*
+ * ctl/toml.c, containerdconf.c and daemonjson.c: what engines' settings say, in all forms that containerd has had, and that
+ * daemon.json keeps what is not ours.
+ */
+#include "ctl/containerdconf.h"
+#include "ctl/ctl.h"
+#include "ctl/daemonjson.h"
+#include "ctl/toml.h"
+#include "pure/cleanup.h"
+#include "tap.h"
+
+static void
+test_toml(void)
+{
+	static const char text[] = "# a comment\n"
+	    "top = 'x' # another\n"
+	    "[a.\"b.c\" . d]\r\n"
+	    "  key=\"v#1\"\n"
+	    "\"quoted\" = [ \"one\", # first\n   'two' ,\n ]\n"
+	    "none\n"
+	    "number = 3\n"
+	    "[[e]]\n"
+	    "unended = [ \"z\"";
+	autostrlist struct strlist l = { 0 };
+	struct toml t;
+
+	toml_begin(&t, text);
+	ok(toml_next(&t) && toml_is(&t, "", "top"), "a key before the first table");
+	{
+		autofree char *s = toml_string(&t);
+
+		is_str(s, "x", "in single quotes, without the comment");
+	}
+	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "key"), "a table's name without quotes and spaces");
+	{
+		autofree char *s = toml_string(&t);
+
+		is_str(s, "v#1", "a # between quotes is none of a comment");
+	}
+	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "quoted") && toml_strings(&t, &l) && l.n == 2 && strcmp(l.v[1], "two") == 0,
+	    "a list over several lines, with a comment in it");
+	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "number") && toml_string(&t) == NULL, "a number is no string");
+	ok(toml_next(&t) && toml_is(&t, "e", "unended"), "a list without an end ends with the text");
+	ok(!toml_next(&t), "and that is all");
+	toml_end(&t);
+}
+
+/* As «containerd config dump» prints it; the names of CRI's and of the socket's tables are those of the version. */
+static void
+test_containerd(const char *version, const char *head, const char *cri)
+{
+	autobuf struct buf b = { 0 };
+	autocontainerd struct containerd_conf c = { 0 };
+	autofree char *path = NULL;
+
+	buf_printf(&b, "version = %s\ndisabled_plugins = []\nimports = ['/etc/containerd/config.toml']\n%s\n[plugins]\n"
+	    "  [plugins.'%s']\n    [plugins.'%s'.containerd]\n      default_runtime_name = 'nvidia'\n"
+	    "      [plugins.'%s'.containerd.runtimes]\n"
+	    "        [plugins.'%s'.containerd.runtimes.nvidia]\n          runtime_type = 'io.containerd.runc.v2'\n"
+	    "          [plugins.'%s'.containerd.runtimes.nvidia.options]\n            BinaryName = '/usr/bin/other'\n"
+	    "        [plugins.'%s'.containerd.runtimes.runc]\n          runtime_type = 'io.containerd.runc.v2'\n"
+	    "          [plugins.'%s'.containerd.runtimes.runc.options]\n            BinaryName = ''\n"
+	    "        [plugins.'%s'.containerd.runtimes.kata]\n          runtime_type = 'io.containerd.kata.v2'\n"
+	    "  [plugins.'io.containerd.internal.v1.opt']\n    path = '/srv/opt'\n"
+	    "  [plugins.'io.containerd.shim.v1.manager']\n    env = []\n", version, head, cri, cri, cri, cri, cri, cri, cri, cri);
+	ok(containerd_conf_read(&c, b.p) && c.handlers == 3 && !c.opt_off && !c.cri_off, "version %s: three runtimes", version);
+	is_str(c.usual, "nvidia", "version %s: the default one", version);
+	is_str(c.address, "/run/x.sock", "version %s: where it listens", version);
+	is_str(containerd_handler_calls(&c.handler[0], "/w"), "/usr/bin/other", "version %s: a program of its own", version);
+	ok(containerd_handler_calls(&c.handler[0], "/usr/bin/other") == NULL, "version %s: which may be the wrapper", version);
+	ok(containerd_handler_calls(&c.handler[1], "/w") == NULL, "version %s: an empty one is runc", version);
+	is_str(containerd_handler_calls(&c.handler[2], "/w"), "io.containerd.kata.v2", "version %s: another shim", version);
+	path = containerd_path(&c, "/usr/bin");
+	is_str(path, "/srv/opt/bin:/usr/bin", "version %s: where shims look first", version);
+	ok(containerd_conf_read(&c, "[plugins.'io.containerd.shim.v1.manager']\nenv = [ 'A=b', 'PATH=/only' ]"), "more is read");
+	free(path);
+	path = containerd_path(&c, "/usr/bin");
+	is_str(path, "/only", "version %s: a PATH of the settings' own", version);
+}
+
+static void
+test_daemon_json(void)
+{
+	static const char text[] = "{\n\t\"big\": 123456789012345678901234567890,\n\t\"runtimes\": { \"x\": { \"path\": \"/x\" } }\n}\n";
+	struct why why;
+	autofree char *with = daemon_json_with(text, true, &why);
+	autofree char *back = with != NULL ? daemon_json_without(with, false, &why) : NULL;
+	autofree char *told = with != NULL ? daemon_json_without(with, true, &why) : NULL;
+
+	is_str(with, "{\n\t\"big\": 123456789012345678901234567890,\n\t\"runtimes\": { \"x\": { \"path\": \"/x\" }, \"gpuhelper\": "
+	    "{ \"path\": \"" WRAPPER "\" } },\n\t\"default-runtime\": \"gpuhelper\"\n}\n", "ours are added in the form of the others");
+	is_str(back, text, "and taken away to the byte");
+	ok(told != NULL && strstr(told, "\"default-runtime\": \"runc\"") != NULL, "or the default is said first");
+	ok(daemon_json_with("{\"default-runtime\": \"crun\"}", true, &why) == NULL, "another default is not ours to change");
+	ok(daemon_json_with("{\"a\": 1} x", true, &why) == NULL, "no JSON is not changed");
+}
+
+int
+main(void)
+{
+	test_toml();
+	test_containerd("2", "[grpc]\n  address = '/run/x.sock'", "io.containerd.grpc.v1.cri");
+	test_containerd("3", "[grpc]\n  address = '/run/x.sock'", "io.containerd.cri.v1.runtime");
+	test_containerd("4", "[plugins.'io.containerd.server.v1.grpc']\n  address = '/run/x.sock'", "io.containerd.cri.v1.runtime");
+	test_daemon_json();
+	return done_testing();
+}

@@ -7,14 +7,14 @@
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev ca-certificates"
-deb="$build dpkg-dev debhelper selinux-policy-dev"
+deb="$build build-essential dpkg-dev debhelper selinux-policy-dev"
 rpm="$build rpm selinux-policy-dev"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrotate mandoc codespell cppcheck procps binutils file
 openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
-dpkg-dev debhelper rpm lintian valgrind jq"
+build-essential dpkg-dev debhelper rpm lintian valgrind jq"
 # a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 print=no

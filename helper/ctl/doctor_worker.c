@@ -28,7 +28,25 @@ called_first(const struct doctor *d)
 	return first != NULL && wrapper;
 }
 
-/* What a running engine calls is the first runc of its PATH. */
+#define SETUP "gpuhelperctl setup concourse"
+
+/*
+ * The worker is one that «setup» takes, and calls no wrapper yet.  The link alone, made by hand, would have each of its
+ * containers refused.
+ */
+static bool
+is_for_setup(const struct doctor *d, uint32_t uid)
+{
+	const struct worker *w = &d->worker;
+	struct stat st;
+
+	if (uid != 0 || w->concourse == 0 || !w->own_containerd || !text_starts(w->path, CONTAINERD_OPT ":") ||
+	    lstat(CONTAINERD_RUNC, &st) == 0)
+		return false;
+	return !called_first(d);
+}
+
+/* A running engine calls the first runc of its PATH. */
 static void
 look_at_called(struct doctor *d)
 {
@@ -43,8 +61,8 @@ look_at_called(struct doctor *d)
 	if (wrapper)
 		doctor_say(d, FINDING_OK, "engine", NULL, "%s (PID %d) finds it first, as %s", w->name, w->engine, first);
 	else
-		doctor_say(d, FINDING_WARN, "engine", mend, "%s (PID %d) finds %s first, which is not gpuhelper-runc", w->name,
-		    w->engine, first != NULL ? first : "no runc");
+		doctor_say(d, FINDING_WARN, "engine", is_for_setup(d, d->uid) ? SETUP : mend,
+		    "%s (PID %d) finds %s first, which is not gpuhelper-runc", w->name, w->engine, first != NULL ? first : "no runc");
 }
 
 /* Of a containerd of the host's: Kubernetes' pods may name a runtime that calls another program. */
@@ -190,6 +208,10 @@ look_at_workers_volumes(struct doctor *d)
 		    w->volumes, strerror(errno));
 	else if (rootfs_may_lie_in(w->volumes, &d->settings))
 		doctor_say(d, FINDING_OK, "volumes", NULL, "Concourse's worker (PID %d) has them in %s", w->concourse, w->volumes);
+	else if (is_for_setup(d, d->uid))
+		doctor_say(d, FINDING_WARN, "volumes", SETUP, "Concourse's worker (PID %d) has them in %s, which is in none of "
+		    "gpuhelper.conf's volumes: its containers would be refused if it called gpuhelper-runc",
+		    w->concourse, w->volumes);
 	else
 		doctor_say(d, FINDING_FAIL, "volumes", mend, "Concourse's worker (PID %d) has them in %s, which is in none of "
 		    "gpuhelper.conf's volumes: its containers are refused", w->concourse, w->volumes);

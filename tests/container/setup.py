@@ -135,6 +135,13 @@ with worker(*WORKER) as p:
     os.rename(RUNC + '-real', RUNC)
     write(CONF, ADMINS)
 
+    # not «ln -s», after which the worker's containers would be refused for their volumes
+    r = sh(CTL, 'doctor')
+    mend = ': gpuhelperctl setup concourse'
+    ok(any(l.startswith('warn engine: ') and l.endswith(mend) for l in r.stdout.splitlines()) and
+       any(l.startswith('warn volumes: ') and 'would be refused' in l and l.endswith(mend) for l in r.stdout.splitlines()),
+       'doctor says which command switches gpuhelper on', r.stdout)
+
     fresh = state()
     code, text = setup('--dry-run')
     ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and ', "%s" ];' % VOLUMES in text and '"/var/lib/docker/overlay2", ' in text and

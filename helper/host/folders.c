@@ -236,14 +236,6 @@ resolve_folder(const struct folder_want *w, struct look *l, struct edits *out, s
 }
 
 int
-folders_resolve(const struct grant *g, const struct subject *s, struct edits *out, struct why *why)
-{
-	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
-
-	return folders_resolve_among(mounts, g, s, out, why);
-}
-
-int
 folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
     struct edits *out, struct why *why)
 {

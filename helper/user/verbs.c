@@ -40,7 +40,7 @@ const struct option verbs_globals[] = {
 #define PID_FILE { "pid-file", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "a file that the runtime writes as the caller" }
 #define PIDFD { "pidfd-socket", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "the receiver of a handle of the process" }
 #define FDS { "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the caller's open files that the process inherits" }
-#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "only the bundle's config.json counts" }
+#define CONFIG { "config", 'f', TAKES_VALUE, CRUN, ROLE_REFUSED, "only the bundle's config.json is used" }
 #define DETACH { "detach", 'd', TAKES_NONE, BOTH, ROLE_DETACH, "whether the runtime stays" }
 #define KEYRING { "no-new-keyring", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether the caller's session keyring is kept" }
 #define NO_PIVOT(runtimes) { "no-pivot", 0, TAKES_NONE, runtimes, ROLE_NO_PIVOT, \
@@ -164,7 +164,7 @@ const struct runtime_verb verbs_all[] = {
 	{ "update", BOTH, KIND_LIMITS, { 1, 1 }, { 1, 1 }, false, update, "a container's limits" },
 	{ "checkpoint", BOTH, KIND_IMAGE, { 1, 1 }, { 1, 2 }, false, checkpoint, "files with the state of a container" },
 	{ "mounts", CRUN, KIND_REFUSED, { 0, 0 }, { 1, 3 }, false, plain,
-	    "mounts of a running container; refused, because mounts are checked at create" },
+	    "a container's mounts are checked only when it is made" },
 	{ "start", BOTH, KIND_PASSED, { 1, 1 }, { 1, 1 }, false, plain, "the start of a container" },
 	{ "kill", BOTH, KIND_PASSED, { 1, 2 }, { 1, 2 }, false, kill, "a signal" },
 	{ "delete", BOTH, KIND_PASSED, { 1, 1 }, { 1, 1 }, false, delete, "the end of a container and its lease" },

@@ -176,7 +176,7 @@ add_imports(const char *text, const char *file, struct strlist *files)
 bool
 containerd_conf_load(struct containerd_conf *c, const char *file)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int root = file_root();
 	autostrlist struct strlist files = { 0 };
 	bool good;
 	size_t i;

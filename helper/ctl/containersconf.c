@@ -36,7 +36,7 @@ put(char **at, char *value)
 static bool
 read_file(struct podman_conf *c, const char *file)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int root = file_root();
 	autofree char *text = root != -1 ? file_read_at(root, file + 1, CONF_MAX_BYTES, NULL) : NULL;
 	struct toml t;
 

@@ -124,8 +124,7 @@ look_at_podman(struct doctor *d)
 static bool
 look_at_docker(struct doctor *d)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = root != -1 ? file_read_at(root, DOCKER_CONF + 1, 1024 * 1024, NULL) : NULL;
+	autofree char *text = file_read_at(file_root(), &DOCKER_CONF[1], 1024 * 1024, NULL);
 	autodaemonjson struct daemon_json conf = { 0 };
 	struct why ignored;
 

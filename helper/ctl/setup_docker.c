@@ -30,8 +30,8 @@
 static char *
 read_conf(struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char *text = file_read_at(root, DOCKER_CONF + 1, CONF_MAX_BYTES, NULL);
+	const int root = file_root();
+	char *text = file_read_at(root, &DOCKER_CONF[1], CONF_MAX_BYTES, NULL);
 
 	if (text == NULL && (errno == ENOENT || errno == ENOTDIR))
 		text = strdup("");

@@ -135,8 +135,8 @@ find_of(struct setup *s, const json_t *j, struct why *why)
 static int
 check_drop_in(struct why *why)
 {
-	autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *text = file_read_at(root, PODMAN_DROP_IN + 1, 65536, NULL);
+	const int root = file_root();
+	autofree char *text = file_read_at(root, &PODMAN_DROP_IN[1], 65536, NULL);
 
 	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : strcmp(text, TEXT) == 0)
 		return 0;

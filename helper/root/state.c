@@ -144,9 +144,6 @@ state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 {
 	int ret, saved;
 
-	/* mostly nobody has it, and no timer is needed */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
 	wake_after(wait_ms);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;

@@ -366,7 +366,8 @@ opens_log(pid_t h, unsigned long path)
 static void
 note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 {
-	if (info->seccomp.nr == SYS_recvfrom && p->heard == -1)
+	/* what is looked at and left there (root/enter.c) is not heard yet */
+	if (info->seccomp.nr == SYS_recvfrom && (info->seccomp.args[3] & MSG_PEEK) == 0 && p->heard == -1)
 		p->heard = p->n;
 	if (info->seccomp.nr == SYS_sendto && p->said == -1)
 		p->said = p->n;

@@ -1,7 +1,6 @@
 /*
- * stopat PID NAME N: as root, lets a helper that waits in a system call go on until it is to open a directory or file of
- * that name for the Nth time, and says «at»; lets go of it when a line is read.  «ended» where it ended first.  A name is
- * a path's last part alone: so the helper opens them, one after the other (host/file.c), where openat2(2) is refused.
+ * stopat PID NAME N: as root, lets a helper that waits in a system call go on until it is to open a path with a part of
+ * that name for the Nth time, and says «at»; lets go of it when a line is read.  «ended» where it ended first.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,18 +21,26 @@ die(const char *what)
 	exit(2);
 }
 
+/* The name is a part of the path that is to be opened. */
 static int
 opens(const char *name)
 {
 	struct __ptrace_syscall_info info = { 0 };
-	char there[256] = "";
-	struct iovec to = { there, strlen(name) + 1 }, from = { NULL, strlen(name) + 1 };
+	char there[256] = "", *part, *save = NULL;
+	struct iovec to = { there, sizeof(there) - 1 }, from = { NULL, sizeof(there) - 1 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    info.entry.nr != SYS_openat)
 		return 0;
 	from.iov_base = (void *)(unsigned long)info.entry.args[1];
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)to.iov_len && memcmp(there, name, to.iov_len) == 0;
+	/* up to the end of a page, where the path is at one */
+	while (process_vm_readv(pid, &to, 1, &from, 1, 0) <= 0)
+		if ((to.iov_len = from.iov_len /= 2) == 0)
+			return 0;
+	for (part = strtok_r(there, "/", &save); part != NULL; part = strtok_r(NULL, "/", &save))
+		if (strcmp(part, name) == 0)
+			return 1;
+	return 0;
 }
 
 int

@@ -367,7 +367,7 @@ def heard(g, kind):
 
 @case("K1", "a grant: killed before every system call", SLOW)
 def k1():
-    with grants("K1", 500, "attacker") as (t, g):
+    with grants("K1", 350, "attacker") as (t, g):
         t.sweep(g.act, "any", KILL, stride=3)
 
 

@@ -161,7 +161,7 @@ def a2():
         new = f.read()
     assert "AAAA" not in new and "root ok" not in new and "2J" not in new and "%n" not in new
     usage = subprocess.run(launch("-z", "\x1b[2J", "-a", "x"), capture_output=True, text=True)
-    assert usage.returncode == 64 and usage.stderr.startswith("usage: gpuhelper "), usage
+    assert usage.returncode == 64 and usage.stderr.startswith("usage: do not run gpuhelper by hand: "), usage
 
 
 def usage(*options):
@@ -211,13 +211,16 @@ def fds_of(pid):
 
 def ours(fds):
     """Their numbers, but for those by which its place in the crowd is taken (crowd.h), its looker, gpuhelper-read and gpuhelper-judge are
-    asked, names in its own directory in /proc are kept in use (enter.c), and its programs' directory (host/ownprogram.c)."""
+    asked, names in its own directory in /proc are kept in use (enter.c), its programs' directory (host/ownprogram.c), and those that
+    it opens once: "/" (host/file.c), /proc (host/procdir.c) and /run/gpuhelper (state.c)."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]
     programs = [n for n, path in fds.items() if path == "/usr/libexec/gpuhelper"]
+    once = [n for n, path in fds.items() if path in ("/", "/proc", RUN)]
     assert len(places) == 1 and len(asked) == 3 and len(names) == 3 and len(programs) == 1, fds
-    return set(fds) - set(places + asked + names + programs)
+    assert len({fds[n] for n in once}) == len(once), fds
+    return set(fds) - set(places + asked + names + programs + once)
 
 
 @case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")

@@ -95,8 +95,9 @@ flags = [l.split()[5] for l in r.splitlines() if ' /usr/lib64/libcuda.so.1 ' in 
 ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'mounted ro, nosuid, nodev', flags)
 ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables, in an exec, too")
 ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'its hooks are not run')
-ok(audit()[-1]['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in audit()[-1], tag + 'the audit log names the spec', audit()[-1])
-ok(audit()[-1]['nodes'][0] == '/dev/nvidia0', tag + 'and the nodes', audit()[-1])
+granted = [record for record in audit() if record['event'] == 'grant'][-1]
+ok(granted['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in granted, tag + 'the audit log names the spec', granted)
+ok(granted['nodes'][0] == '/dev/nvidia0', tag + 'and the nodes', granted)
 b.delete()
 
 CTL = '/usr/sbin/gpuhelperctl'

@@ -57,9 +57,12 @@ setup_make_dir(const char *dir, struct why *why)
 	return 0;
 }
 
-/* Seen the way that the engine goes: another runc may come before it, and it may have other mounts. */
+/*
+ * Seen the way that the engine goes: another runc may come before it, and it may have other mounts. A link that was
+ * there before is another engine's or the administrator's, and stays.
+ */
 static int
-check_link(const char *link, const struct worker *w, struct why *why)
+check_link(const char *link, bool made, const struct worker *w, struct why *why)
 {
 	bool wrapper = false;
 	autofree char *first = w->engine != 0 ? runtime_first_in(w->path, &wrapper) : NULL, *seen = NULL;
@@ -68,14 +71,17 @@ check_link(const char *link, const struct worker *w, struct why *why)
 		return 0;
 	if (asprintf(&seen, "/proc/%d/root%s", w->engine, link) == -1) {
 		seen = NULL;
-		(void)unlink(link);
+		if (made)
+			(void)unlink(link);
 		return refuse_nomem(why);
 	}
 	if (wrapper && leads_to_wrapper(seen))
 		return 0;
-	(void)unlink(link);
-	return refuse(why, WHY_CONFIG, "with the link %s, %s (PID %d) would still call %s: the link is removed again",
-	    link, w->name, w->engine, wrapper ? "another, for it sees other mounts" : first != NULL ? first : "no runc");
+	if (made)
+		(void)unlink(link);
+	return refuse(why, WHY_CONFIG, "with the link %s, %s (PID %d) would still call %s: the link %s",
+	    link, w->name, w->engine, wrapper ? "another, for it sees other mounts" : first != NULL ? first : "no runc",
+	    made ? "is removed again" : "was there before, and stays");
 }
 
 int
@@ -94,7 +100,7 @@ setup_link(const char *link, const struct worker *w, bool dry, struct why *why)
 		return -1;
 	if (!there && symlink(WRAPPER, link) == -1)
 		return refuse(why, WHY_IO, "%s can't be made: %s", link, strerror(errno));
-	if (check_link(link, w, why) == -1)
+	if (check_link(link, !there, w, why) == -1)
 		return -1;
 	if (there)
 		say("link: %s is there", link);

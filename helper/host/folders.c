@@ -132,7 +132,8 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 {
 	struct dirent *e;
 	int dir_is, ret = 0;
-	DIR *d = file_list(dup(parent));
+	/* not a duplicate, whose place in the listing would be that of another pattern's */
+	DIR *d = file_list(openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
 	if (d == NULL)
 		return refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));

@@ -203,6 +203,7 @@ frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct w
 {
 	int64_t deadline = clock_ms() + ms;
 	autofree char *message = NULL;
+	int ret;
 
 	if (len > max)
 		return refuse(why, WHY_BUG, "a message of %zu bytes is too long: at most %u can be sent", len, max);
@@ -211,9 +212,10 @@ frame_write(int fd, const char *text, size_t len, uint32_t max, int ms, struct w
 	/* in one piece: the other end is woken once */
 	wire_header((unsigned char *)message, (uint32_t)len);
 	memcpy(message + WIRE_HEADER, text, len);
-	if (send_all(fd, message, WIRE_HEADER + len, deadline) == -1)
-		return refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));
-	return 0;
+	if ((ret = send_all(fd, message, WIRE_HEADER + len, deadline)) == -1)
+		refuse(why, WHY_IO, "a message could not be sent: %s", strerror(errno));
+	explicit_bzero(message, WIRE_HEADER + len);
+	return ret;
 }
 
 int

@@ -65,8 +65,11 @@ shows_the_same(int proc)
 void
 procdir_use(int proc)
 {
-	if (shows_the_same(proc))
+	if (shows_the_same(proc)) {
 		used = proc;
-	else
+		if (kept != -1)
+			close(kept);
+		kept = -1;
+	} else
 		close(proc);
 }

@@ -109,7 +109,9 @@ find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 		return refuse_open("/", errno, why);
 	if (strict && trust_check(file_root(), "/", why) == -1)
 		return refused_after_look(why);
-	*fd = part[0] != '\0' ? file_root() : openat(file_root(), ".", flags | O_DIRECTORY | O_CLOEXEC);
+	*fd = part[0] != '\0' ? file_root() : openat(file_root(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*fd == -1)
+		return refuse_open("/", errno, why);
 	for (p = part; found == TRUST_FOUND && p != NULL && *p != '\0'; p = end) {
 		if ((end = strchr(p, '/')) != NULL)
 			*end++ = '\0';

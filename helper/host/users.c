@@ -29,7 +29,8 @@ struct entry {
 	size_t room;
 	const char *name;
 	uint32_t id, gid;	/* the user's, and the primary group's; the group's in both */
-	char *members;		/* of a group, with commas between */
+	char *members;		/* of a group, with commas between; NULL: none */
+	bool odd;		/* a line on the way was no entry: the C library may take it for one */
 };
 
 static void
@@ -64,6 +65,7 @@ next_line(FILE *f, struct entry *e, char **rest)
 		(void)strsep(rest, ":");	/* the password */
 		if (*rest != NULL)
 			return true;
+		e->odd = true;
 	}
 	return false;
 }
@@ -74,8 +76,10 @@ next_user(FILE *f, struct entry *e)
 	char *rest;
 
 	while (next_line(f, e, &rest))
-		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid) && rest != NULL)
+		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid))
 			return true;
+		else
+			e->odd = true;
 	return false;
 }
 
@@ -83,10 +87,11 @@ static bool
 next_group(FILE *f, struct entry *e)
 {
 	while (next_line(f, e, &e->members))
-		if (read_id(strsep(&e->members, ":"), &e->id) && e->members != NULL) {
+		if (read_id(strsep(&e->members, ":"), &e->id)) {
 			e->gid = e->id;
 			return true;
-		}
+		} else
+			e->odd = true;
 	return false;
 }
 
@@ -284,7 +289,7 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 		while (alone && (member = strsep(&e.members, ",")) != NULL)
 			alone = *member == '\0' || strcmp(member, name) == 0;
 	}
-	alone = alone && his && primary && feof(users) && feof(groups);
+	alone = alone && his && primary && !e.odd && feof(users) && feof(groups);
 	if (users != NULL)
 		fclose(users);
 	if (groups != NULL)

@@ -27,6 +27,7 @@
 #include "../host/procdir.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
+#include "state.h"
 
 #define END_MS 200
 #define SEND_MS 2000
@@ -57,6 +58,7 @@ spawn_settle(int channel, int *program)
 		*program = SPAWN_PROGRAM;
 	file_forget_root();
 	procdir_forget();
+	state_forget();
 	return syscall(SYS_close_range, SPAWN_PROGRAM + (program != NULL ? 1U : 0U), ~0U, 0U) == 0;
 }
 

@@ -30,29 +30,36 @@ set_mode(int dir, mode_t mode)
 	return fstat(dir, &st) == -1 || ((st.st_mode & 07777) != mode && fchmod(dir, mode) == -1) ? -1 : 0;
 }
 
+static int run_dir = -1;
+
+void
+state_forget(void)
+{
+	run_dir = -1;
+}
+
 /* Opens /run/gpuhelper once, and makes it where it is missing: it is root's and stays where it is.  -1 with *why. */
 static int
 open_run(struct why *why)
 {
-	static int run = -1;
 	enum trust_found found;
 
-	if (run != -1)
-		return run;
-	found = trust_find_dir(GPUHELPER_RUNDIR, true, &run, why);
+	if (run_dir != -1)
+		return run_dir;
+	found = trust_find_dir(GPUHELPER_RUNDIR, true, &run_dir, why);
 	if (found != TRUST_FOUND && found != TRUST_ABSENT)
 		return -1;
 	if (found == TRUST_ABSENT) {
 		if (mkdir(GPUHELPER_RUNDIR, RUN_MODE) == -1 && errno != EEXIST)
 			return refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
-		if ((run = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)
+		if ((run_dir = trust_open_dir(GPUHELPER_RUNDIR, true, why)) == -1)
 			return -1;
 	}
-	if (set_mode(run, RUN_MODE) == 0)
-		return run;
+	if (set_mode(run_dir, RUN_MODE) == 0)
+		return run_dir;
 	refuse(why, WHY_IO, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
-	close(run);
-	return run = -1;
+	close(run_dir);
+	return run_dir = -1;
 }
 
 int

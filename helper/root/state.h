@@ -9,6 +9,8 @@
 
 /* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
 int state_dir(const char *name, struct why *why);
+/* For a copy of the process that has closed all of its descriptors. */
+void state_forget(void);
 /* The names in a directory, sorted, at most max. */
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
 /* Writes a file whole or not at all: under a name with a dot first, then renamed. */

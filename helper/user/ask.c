@@ -43,6 +43,8 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	posix_spawn_file_actions_adddup2(&actions, peer, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	/* what the runtime is to inherit (memfile.h) is not for the helper */
+	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	err = posix_spawn(pid, DOOR_HELPER, &actions, NULL, argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
 	if (err != 0)

@@ -88,6 +88,15 @@ long = '/srv/' + '/'.join('x' * 200 for _ in range(4))
 deep = ['%s/%04d' % (long, i) for i in range(MOST)]
 for p in deep:
     os.makedirs(p)
+# one directory is listed for each of the patterns in it
+host.policies(t10_train=POLICY + 'folders = ( { path = "/srv/customers/customer-000?"; access = "ro"; target = "/one"; },\n'
+              '  { path = "/srv/customers/customer-001?"; access = "ro"; target = "/two"; } );\n')
+for p in PATHS[:20]:
+    os.chmod(os.path.dirname(p), 0o755)
+r, took = run('all', 'echo /one/* /two/*')
+ok(r.returncode == 0 and r.stdout.split() == ['/one/customer-%04d' % i for i in range(10)] + ['/two/customer-%04d' % i for i in range(10, 20)],
+   tag + 'two patterns in one directory give the folders of both', r.stdout)
+
 host.policies(t10_train=POLICY + 'folders = ( { path = "%s/*"; target = "/data"; } );\n' % long)
 r, took = run('all')
 ok(r.returncode != 0 and 'KiB, and 896 are the most: ask for fewer (GPUHELPER_FOLDERS)' in r.stdout,

@@ -506,7 +506,7 @@ gives 20-mnt /mnt/cache 'relabel = "shared";'
 asks b /mnt/cache true
 run b
 t "a folder that the service may not write is refused, with what to say in the unit" refused b \
-    'folder /mnt/cache: can.t be labelled, it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
+    'folder /mnt/cache: can.t be labelled: it is read-only' 'ReadWritePaths=/mnt/cache' 'systemctl edit gpuhelper@.service'
 t "before it was granted" sh -c '! tail -n 2 /var/log/gpuhelper/audit.jsonl | grep -e undo -e "grant.*mnt"'
 mkdir -p /run/systemd/system/gpuhelper@.service.d
 printf '%s\n' '[Service]' ReadWritePaths=/mnt/cache >/run/systemd/system/gpuhelper@.service.d/test.conf

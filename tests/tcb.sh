@@ -15,7 +15,7 @@
 # and 34 of pure/: the helper writes the record, and the text there is bounded and escaped.  Records of execs are 59 lines of root/ and 17 of pure/
 # (a copy of a lease, which was in root/, and the name of a GPU that is held): only who sees the lease knows that there is one.  When the decision went to gpuhelper-judge, host/ lost 222 and pure/ got 111, in which the verdict is looked over.
 # When one function came to list directories (host/listing.c), root/ lost 22 lines and host/ got 11.
-# What makes a grant faster is 225 lines of root/, 100 of host/ and 13 of pure/: the search in the filter (root/callset.c), the look
+# What makes a grant faster is 235 lines of root/, 106 of host/ and 13 of pure/: the search in the filter (root/callset.c), the look
 # at folders that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a call a line, /proc kept open.
 # What only other programs call of host/ and pure/ stands in files of its own, which the helper does not link: 37 functions, of
 # 60 lines of host/ and 435 of pure/, that were linked and never called.
@@ -62,8 +62,8 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 9026
-at_most "lines of helper/host/ that are linked" "$(room host)" 6024
+at_most "lines of helper/root/" "$(room root)" 9036
+at_most "lines of helper/host/ that are linked" "$(room host)" 6030
 at_most "lines of helper/pure/ that are linked" "$(room pure)" 8334
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 406
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;

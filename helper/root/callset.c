@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAF 4			/* this many cases are asked for one after the other */
+#define LEAF 4			/* at most this many cases are compared one after the other */
 #define JUMP_MAX 255		/* of a conditional jump */
 
 void
@@ -42,7 +42,7 @@ call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt,
 		p->v[p->n++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
 }
 
-/* By number; of one number's cases, the first comes first. */
+/* Sorts by number. Cases of one number keep their order. */
 static int
 by_number(const void *a, const void *b)
 {
@@ -59,7 +59,7 @@ same_body(const struct callset *s, const struct call_case *a, const struct call_
 	return a->len == b->len && memcmp(&s->body[a->at], &s->body[b->at], a->len * sizeof(s->body[0])) == 0;
 }
 
-/* Drops later cases of a number, and makes one case of neighbours that are answered alike. */
+/* Drops the later cases of a number, and makes neighbours with equal instructions one case. */
 static void
 merge_cases(struct callset *s)
 {
@@ -78,7 +78,7 @@ merge_cases(struct callset *s)
 	s->n = n;
 }
 
-/* Its test, which jumps beyond its instructions where the number is another one, and these. */
+/* Puts the comparison, which jumps past the case's instructions for another number, then the instructions. */
 static void
 put_case(const struct callset *s, const struct call_case *c, struct call_program *out)
 {
@@ -97,7 +97,7 @@ put_case(const struct callset *s, const struct call_case *c, struct call_program
 	}
 }
 
-/* Instructions that put_tree() makes of these cases. */
+/* The number of instructions that put_tree() puts for these cases. */
 static size_t
 tree_size(const struct call_case *c, size_t n)
 {
@@ -142,7 +142,7 @@ callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 	qsort(s->v, s->n, sizeof(s->v[0]), by_number);
 	merge_cases(s);
 	out->full = out->full || s->full;
-	/* a test jumps beyond a case's instructions in one go */
+	/* one conditional jump has to reach past a case's instructions */
 	for (i = 0; i < s->n; i++)
 		if (s->v[i].len >= JUMP_MAX)
 			out->full = true;

@@ -1,5 +1,5 @@
 /*
- * A filter of system calls (seccomp(2)) as a set of cases, one a call, and the BPF program that decides by them.
+ * A filter of system calls (seccomp(2)): a set of cases, one for each call, and the BPF program made from them.
  * Computes only; filter.c says which calls there are, and installs the program.
  */
 #ifndef GPUHELPER_ROOT_CALLSET_H
@@ -24,7 +24,7 @@ struct callset {
 	size_t n;
 	struct sock_filter body[CALLSET_BODIES_MAX];
 	unsigned short used;
-	bool full;			/* something had no room: no program comes of it */
+	bool full;			/* a case or an instruction had no room: callset_compile() makes no program */
 };
 
 struct call_program {
@@ -49,7 +49,7 @@ void callset_end(struct callset *s, uint32_t how);
  */
 void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
 
-/* One instruction more; for what a program does before it looks at the number. */
+/* Appends one instruction: for the checks that come before the search for the number. */
 void call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 
 #endif

@@ -121,7 +121,7 @@ send_answer(const struct peer *p, const struct request *r, const struct reply *r
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
 	}
-	/* they have said all: they end while the wrapper writes, for the wrapper waits for this process to end */
+	/* the wrapper waits for this process to end, so the programs that have decided end while it writes config.json */
 	if (reply->kind == REPLY_GRANT) {
 		reader_end();
 		judge_end();

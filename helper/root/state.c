@@ -21,7 +21,7 @@
  */
 #define RUN_MODE 0711
 
-/* The directory gets the mode where it has another one: by the umask, or from an older version. */
+/* Corrects a mode that the umask, or an older version, has left. */
 static int
 set_mode(int dir, mode_t mode)
 {

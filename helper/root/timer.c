@@ -23,7 +23,7 @@ wake_up(int sig)
 	(void)sig;
 }
 
-/* What SIGALRM does is changed only where it has to be: most waits follow another one of their kind. */
+/* Sets the handler of SIGALRM only if it differs: most waits follow another wait of their kind. */
 static void
 on_alarm(void (*handler)(int))
 {

@@ -19,12 +19,12 @@
 
 #define GIVING_S 120		/* at most, from a user's grant to its folders being mounted */
 
-/* By what a container's folders are looked at; and the directory above the last one, which is often the next one's. */
+/* The mounts, and the directory above the last folder: the next folder often lies in the same directory. */
 struct look {
 	const struct mount_table *mounts;
 	char *dir;
-	int fd;			/* of that; -1: there is none */
-	struct strlist above;	/* the places of that and of those above it */
+	int fd;			/* of «dir», or -1 */
+	struct strlist above;	/* the places of «dir» and of the directories above it */
 };
 
 static void
@@ -44,7 +44,7 @@ refuse_unseen(const char *path, struct why *why)
 	return refuse(why, WHY_IO, "%s: the file systems on the way there can't be seen: %s", path, strerror(errno));
 }
 
-/* The place of a directory on this mount, to the end of *out; «whole» is the way that it is on. */
+/* Appends the place of a directory on this mount to *out. «whole» is the folder's path, for messages. */
 static int
 add_place(struct strlist *out, const struct look *l, uint64_t mount, const char *path, const char *whole,
     struct why *why)
@@ -61,7 +61,7 @@ add_place(struct strlist *out, const struct look *l, uint64_t mount, const char 
 	return text != NULL && strlist_add(out, text, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* One directory on the way, and which mount it is on.  A descriptor; -1 with *why. */
+/* Opens one directory on the way, and gets its mount. Returns a descriptor, or -1 with *why. */
 static int
 pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *why)
 {
@@ -75,7 +75,7 @@ pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *
 	return -1;
 }
 
-/* Cuts the last part of the path off; false for "/", which nothing is above. */
+/* Removes the last part of the path. False for "/", which has no directory above it. */
 static bool
 go_up(char *path)
 {
@@ -87,7 +87,7 @@ go_up(char *path)
 	return true;
 }
 
-/* The directory that a container's folder lies in, and of those above it the last one on each mount. */
+/* Notes the directory that a folder lies in, and of the directories above it the last one on each mount. */
 static int
 look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 {

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_CROWD_H
 #define GPUHELPER_ROOT_CROWD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "../pure/why.h"
@@ -18,6 +19,12 @@
  * caller's, and a helper is root's.  Root is not counted.
  */
 int crowd_enter(uid_t uid, struct why *why);
+
+/*
+ * True if this process may live on for as long as the runtime needs to make a container: at most half of the user's
+ * places are taken by such processes. Root has as many.
+ */
+bool crowd_may_stay(uid_t uid);
 
 /*
  * The descriptor of that place; -1: there is none.  Who has a copy of it keeps the place, too: so a process of this

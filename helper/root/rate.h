@@ -36,6 +36,7 @@ struct rate {
 	uint32_t uid;
 	uint32_t untold;		/* records that were left out: this one is to tell of them */
 	bool used_up;			/* by this record: the day's quota is */
+	bool refused;			/* this record would be too many */
 	struct rate_count count;
 };
 

@@ -24,7 +24,8 @@ void end_after(int ms);
  * How long a helper lives at most.  What it waits for has an end of its own each: 2 s
  * for the request, 1.5 s for each of four locks and 1 s for the log's chain, 4 s to tell of a grant or to take it
  * back, 8 s for folders that are labelled, 3 s for what else gpuhelper-label is asked,
- * 2 s for who takes the answer and 5 s for the last byte.  Before any lock, 10 s for each question to gpuhelper-read,
+ * 2 s for who takes the answer and 5 s for the last byte.  10 s for the runtime to make the container, during which no
+ * lock is held and nothing is half done.  Before any lock, 10 s for each question to gpuhelper-read,
  * 6 s for one to gpuhelper-judge and 10 s for that about the host: the caller who keeps those from answering loses his
  * own request.  Nor is a lock held for the 8 s in which it is seen who has a GPU open (host/holders.h).
  * Root by himself, whose looks go over all leases and processes, has longer.

@@ -201,7 +201,7 @@ def l4():
         for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
             assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
         assert leases()[0]["state"] == "held"
-        for verb in 9, 10, 255, 0x10000, NONE:
+        for verb in 11, 12, 255, 0x10000, NONE:
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1
 
@@ -1582,7 +1582,7 @@ def x4():
                        (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
                        (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "too short"),
                        (frame(whole[:64]), "too short"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
-                       (lie(verb=9), "verb 9"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
+                       (lie(verb=11), "verb 11"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
                        (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
                        (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),
                        (lie(gids=NONE), "groups"), (lie(shut=65), "leases"), (lie(shut=0), ""), (lie(len_gpus=2), "shorter"),

@@ -590,6 +590,35 @@ def l17():
     granted(once("victim", exchange, gpus=GPU0))
     end = [r for r in records() if r["event"] == "end" and r["container"] == "l17"][-1]
     assert end["uid"] == client.pwd.getpwnam("attacker").pw_uid, end
+    assert "pipeline" not in end, end
+
+
+@case("L17d", "records of a lease's end, and of a grant that is taken back, name its pipeline, and nothing that its names could forge", 30)
+def l17d():
+    def claim(team, pipeline, **more):
+        return {"team": team, "pipeline": pipeline, "gpus": GPU0, **more}
+
+    def last(event):
+        return [r for r in records() if r["event"] == event][-1]
+
+    with etc():
+        write(POLICIES + "/10-any.conf", 'identity = "claim"; pipeline = "*/*"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+        for team, pipeline in ("ml", "train"), ("ml", 'x","identity":"token'), ("t" * 200, "\u00fc" * 120):
+            granted(once("attacker", exchange, id="l17d", **claim(team, pipeline)))
+            client.look()
+            end = last("end")
+            assert (end["team"], end["pipeline"]) == (team, pipeline) and "identity" not in end, end
+        h = once("attacker", undone, id="l17e", **claim("ml", "train"))
+        undo = last("undo")
+        assert (undo["container"], undo["team"], undo["pipeline"]) == ("l17e", "ml", "train") and "identity" not in undo, (h, undo)
+
+
+def undone(**fields):
+    """In the asker: takes a grant, and hangs up before it is final."""
+    h = Helper().ask(**fields)
+    kind = h.kind()
+    h.close()
+    return kind, h.wait()
 
 
 @case("L18", "busy: the names of another team's pipelines are not told")

@@ -123,14 +123,17 @@ put_claimed_vars(struct jsonout *j, const char *json)
 	jsonout_text(j, "instance_vars", safe);
 }
 
-/* A lease does not say how the names were proven, so the record has no «identity». */
+/*
+ * A lease does not say how the names were proven, so the record has no «identity». Names with a slash of their own,
+ * which a claim can have, are left out: another team's records could be meant.
+ */
 static void
 put_pipeline_of_lease(struct jsonout *j, const char *names)
 {
 	const char *slash = names != NULL ? strchr(names, '/') : NULL;
 	autofree char *team = slash != NULL ? strndup(names, (size_t)(slash - names)) : NULL;
 
-	if (slash == NULL)
+	if (slash == NULL || strchr(slash + 1, '/') != NULL)
 		return;
 	j->buf.failed = j->buf.failed || team == NULL;
 	put_field(j, "team", team);

@@ -73,7 +73,6 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 		return refuse(why, WHY_DENIED, "what pipeline it is was too long to be remembered");
 	if (!lease_words(l, &gpus))
 		return refuse_nomem(why);
-	host_begin(true);
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));

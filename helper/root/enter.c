@@ -420,6 +420,7 @@ start_children(bool of_root)
 	judge_start();
 	if (verb == -1)
 		return;
+	reader_wake();
 	judge_wake();
 }
 

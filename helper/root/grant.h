@@ -6,11 +6,13 @@
 #include "../pure/leasefile.h"
 #include "call.h"
 
+#define PIPELINE_NAMES_MAX 1024	/* longer ones are cut in a record (host/record.c) */
+
 /* What a grant has done on the host so far, by which it is taken back. */
 struct traces {
 	char lease[LEASE_KEY_SIZE];	/* key of its lease; "": none */
 	char binding[65];		/* name of its token's new binding; "": none */
-	char pipeline[256];		/* that it was for, as «TEAM/PIPELINE», perhaps cut; "": none */
+	char pipeline[PIPELINE_NAMES_MAX];	/* that it was for, as «TEAM/PIPELINE»; "": none */
 };
 
 /*

@@ -148,7 +148,7 @@ see_container(const struct peer *p)
  * exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
  */
 static int
-finish_grant(const struct peer *p, const struct request *r, const struct traces *t)
+finish_grant(const struct peer *p, struct request *r, const struct traces *t)
 {
 	bool stays;
 	int word;
@@ -160,11 +160,13 @@ finish_grant(const struct peer *p, const struct request *r, const struct traces 
 	}
 	stays = word == WIRE_STAY && crowd_may_stay(p->asker.uid);
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
+	/* with its token, for which there is no use any more */
+	request_free(r);
 	return stays ? see_container(p) : 0;
 }
 
 static int
-send_answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
+send_answer(const struct peer *p, struct request *r, const struct reply *reply, const struct traces *t)
 {
 	struct reply instead = { .kind = REPLY_REFUSED };
 	struct why ignored;
@@ -186,15 +188,13 @@ static int
 serve(const struct peer *p)
 {
 	autorequest struct request r = { 0 };
-	autoreply struct reply reply = { 0 };
+	autoreply struct reply reply = { .kind = REPLY_REFUSED };
 	autofree char *text = NULL;
 	struct traces traces = { 0 };
 	size_t len;
 
-	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
-		reply.kind = REPLY_REFUSED;
+	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1)
 		return send_answer(p, &r, &reply, &traces);
-	}
 	explicit_bzero(text, len);
 	switch (r.verb) {
 	case VERB_GRANT:
@@ -226,6 +226,7 @@ serve(const struct peer *p)
 		verb_note(p, &r, &reply);
 		break;
 	case VERBS:
+		refuse(&reply.why, WHY_BUG, "no such verb");
 		break;
 	}
 	return send_answer(p, &r, &reply, &traces);

@@ -28,12 +28,12 @@ static const struct {
 	const char *name;
 	uint32_t per_minute;
 	unsigned mib_a_day;
-	size_t follows;		/* bytes of what will have to be written whatever the count is then: of a grant, its end */
+	bool ends;		/* other records follow: RATE_ENDS_OF() */
 } limits[RATE_KINDS] = {
-	[RATE_REFUSAL] = { "refusals", 600, 16, 0 },
-	[RATE_PLAIN] = { "plain containers", 600, 64, 0 },
-	[RATE_GRANT] = { "grants", 3000, 256, 4096 },
-	[RATE_EXEC] = { "execs", 3000, 64, 0 },
+	[RATE_REFUSAL] = { "refusals", 600, 16, false },
+	[RATE_PLAIN] = { "plain containers", 600, 64, false },
+	[RATE_GRANT] = { "grants", 3000, 256, true },
+	[RATE_EXEC] = { "execs", 3000, 64, false },
 };
 
 /* A file that is new, or of another version, counts from nothing.  -1 with errno: it can't be read. */
@@ -140,7 +140,7 @@ rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
 		    limits[kind].per_minute, limits[kind].name, r->uid);
 	if (ret == 0) {
 		c->written[kind]++;
-		c->bytes[kind] += bytes + limits[kind].follows;
+		c->bytes[kind] += bytes + (limits[kind].ends ? RATE_ENDS_OF(bytes) : 0);
 		c->left_out = 0;
 	} else {
 		r->refused = true;

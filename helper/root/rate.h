@@ -20,6 +20,12 @@ enum rate_kind {
 	RATE_KINDS
 };
 
+/*
+ * The most bytes of the two records that can follow a grant's of so many bytes: undo, draining or end. They are written
+ * whatever the count is then, so they are counted with the grant. They have no more texts than it has, but for a reason.
+ */
+#define RATE_ENDS_OF(grant) (2 * (size_t)(grant) + 2048)
+
 /* The file's content. */
 struct rate_count {
 	int64_t day, minute;		/* since 1970, in UTC */

@@ -1,6 +1,6 @@
 /*
  * What the helper can be asked, a function for each verb (request.h) but VERB_GRANT (grant.h).  Each fills *reply,
- * which is zero before.
+ * which is a refusal without a reason before.
  */
 #ifndef GPUHELPER_ROOT_VERB_H
 #define GPUHELPER_ROOT_VERB_H

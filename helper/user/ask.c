@@ -28,7 +28,8 @@
 
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
-#define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
+#define REPLY_MS 35000		/* longer than a user's helper lives (root/timer.h): its end closes the connection */
+#define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
 #define CROWD_MS 5000		/* to ask again while other requests of this user take all its places (root/crowd.h) */
 #define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
@@ -67,14 +68,14 @@ send_request(int fd, const struct bytes *message)
  * reply.
  */
 static int
-hear_reply(struct asking *a, struct reply *reply, struct why *why)
+hear_reply(struct asking *a, int ms, struct reply *reply, struct why *why)
 {
 	autofree char *answer = NULL;
 	bool closed;
 	size_t len;
 
 	errno = 0;
-	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, REPLY_MS, &len, why)) == NULL) {
+	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, ms, &len, why)) == NULL) {
 		closed = errno == ECONNRESET || errno == EPIPE;
 		refuse_within(why, "gpuhelper gave no answer");
 		return closed ? 1 : -1;
@@ -111,7 +112,7 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply
 		return -1;
 	if (!early)
 		send_request(a->fd, message);
-	return hear_reply(a, reply, why);
+	return hear_reply(a, REPLY_MS, reply, why);
 }
 
 /*
@@ -161,7 +162,7 @@ ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struc
 
 	for (;;) {
 		send_request(a->fd, message);
-		if ((ret = hear_reply(a, reply, why)) == 0)
+		if ((ret = hear_reply(a, REPLY_MS, reply, why)) == 0)
 			return 0;
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
@@ -254,7 +255,12 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 		return refuse_nomem(why);
 	message.p = text;
 	send_request(a->fd, &message);
-	return hear_reply(a, reply, why) == 0 ? 0 : -1;
+	if (hear_reply(a, SEEN_MS, reply, why) == 0)
+		return 0;
+	/* root can end a helper that stands still; another user's ends by itself (root/timer.h) */
+	if (a->pid != -1)
+		(void)kill(a->pid, SIGKILL);
+	return -1;
 }
 
 void

@@ -18,6 +18,7 @@
 #define POLL_MS_MAX 1000	/* a request not renewed within 2 s loses its place in the queue */
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
+#define RECORD_MS 3000		/* to have an exec recorded while others keep the helper busy */
 #define ROUNDS_MAX 32		/* of chores, before they count as failed */
 
 static const char *
@@ -166,18 +167,32 @@ ask_for_exec(const struct command *c, struct request *r, enum door_setting door,
 	return lease_ask(c, r, door, a, reply, why);
 }
 
+static void
+ask_for_record(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
+{
+	const int64_t deadline = clock_ms() + RECORD_MS;
+	struct asking a;
+
+	for (;;) {
+		*why = ask_briefly(r, door, &a, reply, why) == 0 ? reply->why : *why;
+		ask_end(&a);
+		if (why->code != WHY_AGAIN || clock_ms() > deadline)
+			return;
+		reply_free(reply);
+		sleep_ms(SOON_MS);
+	}
+}
+
 void
 lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
 {
 	struct reply reply = { 0 };
-	struct asking a = ASKING_NONE;
 	struct request r;
 	struct why why;
 
 	line[0] = '\0';
-	if (lease_request(c, VERB_EXEC, &r, &why) == 0 && ask_briefly(&r, door, &a, &reply, &why) == 0)
-		why = reply.why;
-	ask_end(&a);
+	if (lease_request(c, VERB_EXEC, &r, &why) == 0)
+		ask_for_record(&r, door, &reply, &why);
 	if (why.code != WHY_NONE)
 		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", why.text);
 	else

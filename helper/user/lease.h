@@ -34,7 +34,7 @@ int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_
 
 /*
  * Has the helper record that this process is about to start another one in a container that keeps its GPUs. *line gets
- * a line for the user, or "". Waits a second at most for a busy helper: the exec goes on in any case.
+ * a line for the user, or "". Asks for three seconds while the helper is busy: the exec goes on in any case.
  */
 void lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
 

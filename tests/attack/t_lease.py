@@ -608,6 +608,10 @@ def l17d():
             client.look()
             end = last("end")
             assert (end["team"], end["pipeline"]) == (team, pipeline) and "identity" not in end, end
+        # whose team it is could not be told
+        granted(once("attacker", exchange, id="l17d", **claim("a/b", "c")))
+        client.look()
+        assert not {"team", "pipeline"} & set(last("end")), last("end")
         h = once("attacker", undone, id="l17e", **claim("ml", "train"))
         undo = last("undo")
         assert (undo["container"], undo["team"], undo["pipeline"]) == ("l17e", "ml", "train") and "identity" not in undo, (h, undo)

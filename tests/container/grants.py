@@ -3,7 +3,7 @@
 
 usage: grants.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import json, os, subprocess, time
+import fcntl, json, os, subprocess, threading, time
 from lib import *
 
 host, tag = able_host()
@@ -222,6 +222,22 @@ ok('No such device or address' in r.stdout, tag + 'it has the GPU', r.stdout)
 told = [e for e in audit() if e.get('container') == b.id and e['event'] == 'exec']
 ok(len(told) == 1 and told[0]['policy'] and len(told[0]['gpus']) == 1 and told[0]['uid'] == 0 and 'gpuhelper' not in r.stdout,
    tag + 'its exec is in the audit log, and nothing is said of that', (told, r.stdout))
+
+def exec_while_locked(seconds):
+    """What an exec says, and how many records it has, while another request has the leases locked for so long."""
+    before = len(audit())
+    with open('/run/gpuhelper/lock') as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        timer = threading.Timer(seconds, lambda: fcntl.flock(f, fcntl.LOCK_UN))
+        timer.start()
+        said = b.exec('echo goes on').stdout
+        timer.cancel()
+    return said, len([e for e in audit()[before:] if e.get('container') == b.id and e['event'] == 'exec'])
+
+
+ok(exec_while_locked(2) == ('goes on\n', 1), tag + 'it waits for a lock of 2 s to be recorded')
+said, records = exec_while_locked(7)
+ok('goes on' in said and 'not in the audit log' in said and records == 0, tag + 'after some seconds it goes on, and says so', (said, records))
 os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
 r = b.exec('echo goes on')
 os.rename('/usr/libexec/gpuhelper/away', '/usr/libexec/gpuhelper/gpuhelper')

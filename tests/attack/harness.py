@@ -20,6 +20,7 @@ import time
 import traceback
 
 import client
+import connections
 import lease
 
 TEMP = os.environ.get("ATTACK_TEMP", "/tmp")	# programs and scratch, open to every user
@@ -406,6 +407,9 @@ def _is_among(c, only):
 
 
 def run(only=()):
+    # a test that nobody waits for would go on with what its machine shares
+    connections.die_with(os.getppid(), signal.SIGTERM)
+    connections.start()
     # what a user's first grant makes stays: it is no case's
     for user in "attacker", "victim", "root":
         for _ in range(20):

@@ -18,7 +18,8 @@ if ! grep -q ' /proc/devices ' /proc/self/mountinfo; then
 fi
 
 ATTACK_TEMP=$(mktemp -d /tmp/attack.XXXXXX)
-trap 'rm -rf "$ATTACK_TEMP"' EXIT
+# a test that was killed leaves its FUSE file systems mounted
+trap 'umount -l "$ATTACK_TEMP"/silent-* 2>/dev/null || :; rm -rf "$ATTACK_TEMP"' EXIT
 chmod 755 "$ATTACK_TEMP"
 mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"

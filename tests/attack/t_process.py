@@ -20,6 +20,7 @@ import threading
 import time
 
 import client
+import connections
 from client import Helper, exchange, once
 from harness import *
 
@@ -970,9 +971,11 @@ def silent_files(user, is_silent=of_helper, serve=serve_files):
     options = "fd=%d,rootmode=40000,user_id=%d,group_id=%d" % (fd, uid, client.pwd.getpwnam(user).pw_gid)
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.mount(b"silent", d.encode(), b"fuse", 6, options.encode()) == 0, os.strerror(ctypes.get_errno())
-    pid = os.fork()
+    connections.note(d, uid)
+    test, pid = os.getpid(), os.fork()
     if pid == 0:
         try:
+            connections.die_with(test)
             serve(fd, is_silent)
         finally:
             os._exit(0)
@@ -980,7 +983,7 @@ def silent_files(user, is_silent=of_helper, serve=serve_files):
     try:
         yield d + "/f"
     finally:
-        # the end of its connection lets everyone go
+        # with its daemon the connection ends, and nobody waits any more
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         libc.umount2(d.encode(), 2)

@@ -85,7 +85,7 @@ def status():
     return {l["container"]: l for l in answer["status"]["leases"]}
 
 
-@case("N1", "a node that the caller may not use is opened to its own uid, for as long as the lease is")
+@case("N1", "A node that the caller cannot use is opened to the caller's uid until the lease ends")
 def a1():
     with Closed():
         with asker("attacker") as a:
@@ -99,7 +99,7 @@ def a1():
         assert entry("attacker") == []
 
 
-@case("N2", "ids of /etc/subuid and /etc/subgid are the caller's; no others are")
+@case("N2", "A caller may use its ids in /etc/subuid and /etc/subgid, and no others")
 def a2():
     with Closed():
         for own in 300000, 300999, 400009:
@@ -127,7 +127,7 @@ def a2():
                 "does not let")
 
 
-@case("N2b", "/etc/subuid with lines that are wrong, or that would give root's id")
+@case("N2b", "Malformed lines in /etc/subuid, and lines that would give root's id, grant nothing")
 def a2b():
     me = uid("attacker")
     for text in "attacker:0:4294967295\n", "attacker:%d\n" % uid("victim"), "attacker:+%d:1\n" % uid("victim"), \
@@ -152,7 +152,7 @@ def sixty():
     return crowd(range(60), "n", gpus="1", uids=lambda n: mapped(300000 + n)["uids"], uid=0)
 
 
-@case("N3", "60 grants at once on one node: 60 entries, and none afterwards")
+@case("N3", "60 concurrent grants on one node add 60 ACL entries; none is left afterwards")
 def a3():
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
@@ -176,7 +176,7 @@ def twenty(first):
     return crowd(range(20), "m", gpus="1", uids=lambda n: mapped(first + n)["uids"], uid=0)
 
 
-@case("N3b", "grants of two users at once on one node, and their ends at once: no entry is lost, none is left", 30)
+@case("N3b", "Two users' concurrent grants and releases on one node lose no ACL entry and leave none", 30)
 def a3b():
     # one user's grants come one after another by a lock of his own
     users = {"attacker": 300000, "victim": 500000}
@@ -206,7 +206,7 @@ def release_twenty():
     return crowd(range(20), "m", verb="release", gpus=None)
 
 
-@case("N4", "an administrator's entries and mask stay as they are, during the lease and after it")
+@case("N4", "An administrator's ACL entries and mask do not change during a lease or after it")
 def a4():
     for spec in ["u:bin:r"], ["u:bin:rw,g:daemon:r"], ["u:bin:r,m::r"], ["m::r"], ["g::r"], ["u:bin:rw,m::rwx"], \
             ["u:bin:---"], ["g::rw,u:daemon:r"]:
@@ -225,7 +225,7 @@ def a4():
             os.chmod(NODE, 0o600)
 
 
-@case("N4b", "a mask that keeps someone else out is not raised: refused")
+@case("N4b", "A mask that keeps another user out is not raised; the request is refused")
 def a4b():
     for spec in "u:bin:rw,m::r", "g::rw,m::r", "g:daemon:rw,m::---", "u:bin:rw,m::---":
         with Closed():
@@ -237,7 +237,7 @@ def a4b():
             os.chmod(NODE, 0o600)
 
 
-@case("N4c", "an entry of the lease's that somebody changes meanwhile is his: it stays when the lease ends")
+@case("N4c", "A lease's ACL entry that somebody changes meanwhile stays when the lease ends")
 def a4c():
     for bits in "r--", "rwx":
         with Closed():
@@ -252,7 +252,7 @@ def a4c():
             os.chmod(NODE, 0o600)
 
 
-@case("N5", "an entry of an administrator's for this very user decides: rw needs nothing, less refuses, and it stays")
+@case("N5", "An administrator's ACL entry for the caller decides: with rw nothing is added, with less the request is refused")
 def a5():
     with Closed():
         setfacl("-m", "u:attacker:r", NODE)
@@ -272,7 +272,7 @@ def a5():
         os.chmod(NODE, 0o600)
 
 
-@case("N6", "two leases with the same entry: it goes with the last, whichever that is")
+@case("N6", "Two leases share one ACL entry: the entry goes when the second lease ends, in either order")
 def a6():
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
@@ -289,7 +289,7 @@ def a6():
             assert entry("attacker") == []
 
 
-@case("N6b", "an entry that another's lease brought gives nobody else a claim to it")
+@case("N6b", "One user's lease entitles no other user to ask for the ids in its ACL entry")
 def a6b():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -297,7 +297,7 @@ def a6b():
         refused(once("victim", exchange, gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
 
 
-@case("N6c", "nor where the GPU's own node is open to all, and those that GPUs share have the entry: no lease makes it last")
+@case("N6c", "This also holds if only the nodes that all GPUs share have the entry; no lease keeps the entry too long")
 def a6c():
     with Closed():
         os.chmod("/dev/nvidia1", 0o666)
@@ -326,7 +326,7 @@ RESETS = {
 }
 
 
-@case("N7", "a node that something resets while it is leased: status says so, reapply opens it again, the end leaves nothing")
+@case("N7", "Something resets a leased node: status reports it, reapply opens it again, and the end of the lease leaves nothing")
 def a7():
     for name, (reset, said) in RESETS.items():
         with Closed(), asker("attacker") as a:
@@ -352,7 +352,7 @@ def a7():
             assert acl() == ["user::rw-", "group::---", "other::---"], (name, acl())
 
 
-@case("N7b", "a chmod 0600 that shut the owning group out is not taken back by reapply, nor by the end")
+@case("N7b", "A chmod 0600 that shuts the owning group out is undone neither by reapply nor by the end of the lease")
 def a7b():
     with Closed(0o660), asker("attacker") as a:
         granted(a.grant(id="held", gpus=GPU0))
@@ -371,7 +371,7 @@ def hold_open():
     held_fd = os.open("/dev/nvidia9", os.O_RDONLY)
 
 
-@case("N8", "released while it is in use: the entry goes at once, the GPU when it is no longer used")
+@case("N8", "A lease is released while its GPU is in use: the entry goes at once, and the GPU is free when its use ends")
 def a8():
     with Openable():
         os.chmod("/dev/nvidia9", 0o600)
@@ -397,7 +397,7 @@ def hear_begun():
     return begun.pop().result()
 
 
-@case("N8d", "released while it is only planned, and in use: the helper that planned it opens nothing any more", 30)
+@case("N8d", "A lease is released while its helper is still planning it: that helper opens no node", 30)
 def n8d():
     with Openable(), asker("attacker") as a, asker("attacker") as other, Between("attacker") as line:
         # by what he had before, for it is shut now
@@ -449,7 +449,7 @@ def shoot_lookers(seconds):
     return met, hit
 
 
-@case("N8c", "who looks for a user's helper is not the user's to end, to stop or to slow down, and no GPU is given twice", 60)
+@case("N8c", "A user can neither kill, stop nor slow down the looker of his helper, and no GPU is given twice", 60)
 def a8c():
     with Openable(), asker("attacker") as holder, asker("attacker") as shooter:
         with asker("attacker") as a:
@@ -465,7 +465,7 @@ def a8c():
     client.look()
 
 
-@case("N8b", "another user's release takes nothing away")
+@case("N8b", "A user cannot release another user's lease")
 def a8b():
     with Closed(), asker("attacker") as a, asker("victim") as v:
         granted(v.grant(id="x", gpus=GPU0))
@@ -474,7 +474,7 @@ def a8b():
         assert entry("victim") != [] and status()["x"]["state"] == "held"
 
 
-@case("N9", "a node that was missing is made for the leases that need it, and goes with the last of them")
+@case("N9", "A missing node is made for the leases that need it, and removed with the last of them")
 def a9():
     with Closed(), without("/dev/nvidiactl"):
         with asker("attacker") as a, asker("victim") as v:
@@ -514,7 +514,7 @@ def by_uaccess():
             os.removedirs("/run/udev/tags/uaccess")
 
 
-@case("N10", "udev's uaccess would flush entries of users: a group's is used, if that is the caller's alone")
+@case("N10", "A node under udev's uaccess, which drops users' entries, gets an entry for a group that only the caller is in")
 def a10():
     with by_uaccess():
         gid = pwd.getpwnam("attacker").pw_gid
@@ -530,7 +530,7 @@ def a10():
         granted(once("attacker", exchange, gpus=GPU0))
 
 
-@case("N10b", "nor is a group the caller's alone that is another user's primary one, and names him nowhere")
+@case("N10b", "A group that is another user's primary group, with no members listed, does not count as the caller's own")
 def n10b():
     with by_uaccess():
         with primary_group("victim", "attacker"):
@@ -541,7 +541,7 @@ def n10b():
         granted(once("attacker", exchange, gpus=GPU0))
 
 
-@case("N11", "a container that has the node bound into its mounts, and has not opened it: the lease stays")
+@case("N11", "A container that has the node bind-mounted, without opening it, keeps its lease")
 def n11():
     with Openable():
         for command, holds in (("mount --bind /dev/nvidia9 \"$0\"", True), ("mount -t tmpfs none /mnt", False),
@@ -569,7 +569,7 @@ def leave_zombie():
     time.sleep(0.2)
 
 
-@case("N11b", "a zombie of the caller's holds nothing")
+@case("N11b", "A zombie of the caller's keeps no lease")
 def n11b():
     with asker("attacker") as z:
         z.call(leave_zombie)
@@ -577,7 +577,7 @@ def n11b():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("N12", "a reboot (another boot id): leases of before are over, and what they did is undone")
+@case("N12", "After a reboot (another boot id) earlier leases are over, and what they changed is undone")
 def n12():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -597,7 +597,7 @@ def n12():
 IN_CGROUP = {"cgroups_path": "/" + CGROUP, **mapped(600000)}
 
 
-@case("N13", "a /dev that others may write: what can't be undone there keeps its lease, until it can be")
+@case("N13", "With a /dev that others may write, a lease that cannot be undone there stays until it can be")
 def n13():
     old = os.stat("/dev")
     for user, ident, fields in ("attacker", uid("attacker"), {}), ("root", 600000, IN_CGROUP):
@@ -619,7 +619,7 @@ def n13():
                 assert not os.path.exists("/dev/nvidiactl")
 
 
-@case("N14", "root's own group is given to no container, though it would open the node")
+@case("N14", "Root's own group is given to no container, even if it would open the node")
 def n14():
     plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/" + CGROUP}
     with Closed(0o660):
@@ -638,7 +638,7 @@ def n14():
                     os.chown(p, 0, 0)
 
 
-@case("N15", "links in /dev/char: for root's containers of systemd's alone, in a directory of root's, nothing in their place is touched")
+@case("N15", "Links in /dev/char: only for root's containers under systemd, in root's directory, and without replacing files")
 def n15():
     def ask(user="root", systemd=True):
         granted(once(user, exchange, gpus=GPU0, systemd_cgroup=systemd, cgroups_path="system.slice:gpuhelper:" + CGROUP,
@@ -702,7 +702,7 @@ OWN = "mount -t tmpfs -o mode=755 own %s\n"
 OWN_DEV = OWN % "/dev" + "mknod -m 666 /dev/null c 1 3\nmknod -m 666 /dev/urandom c 1 9\n"
 
 
-@case("N18", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
+@case("N18", "Root gave the caller its own mounts on /dev, /run, /var/lib or /var/log: refused; no lease ends, no GPU is given twice")
 def n18():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -725,7 +725,7 @@ def n18():
 COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
 
 
-@case("N19", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
+@case("N19", "A file is mounted over a node for the caller alone: the lease's change to the node does not count as undone")
 def n19():
     cover = TEMP + "/cover"
     for how in COVERS:
@@ -768,7 +768,7 @@ def pid_begun():
     return begun.p.pid
 
 
-@case("N16", "a lease ends while another one is planned, which is then refused: the mask goes back to what it was", 20)
+@case("N16", "A lease ends while another one is planned: the planned one is refused, and the mask is restored", 20)
 def n16():
     for spec, killed in (None, False), ("u:bin:r,m::r", False), (None, True):
         with Closed(), asker("attacker") as a:
@@ -798,7 +798,7 @@ def n16():
             os.chmod("/dev/nvidiactl", 0o600)
 
 
-@case("N17", "two leases that plan to make the same node: it stays for whichever lives longer")
+@case("N17", "Two leases plan to make the same node: the node stays until both have ended")
 def n17():
     for first in "victim", "attacker":
         with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:

@@ -76,7 +76,7 @@ def chain_held():
         p.wait()
 
 
-@case("H1", "helpers of several users write at once: one chain, no record lost or twice, and none outside", 40)
+@case("H1", "Helpers of several users write at once: one chain, with every record once and none outside it", 40)
 def h1():
     def ask(user, count, answers):
         for i in range(count):
@@ -97,7 +97,7 @@ def h1():
         assert told.count("grant") > 0 and told.count("refuse") > 0, told
 
 
-@case("H2", "a helper that is killed between the record and the head: the next record follows the last one")
+@case("H2", "A helper is killed between writing the record and the head: the next record continues the chain")
 def h2():
     with fresh_log():
         a_grant()
@@ -116,7 +116,7 @@ def h2():
             whole()
 
 
-@case("H3", "a record that did not go in whole is passed over: what follows is a line of its own, and of the chain")
+@case("H3", "A partly written record is skipped: the next record has a line of its own and continues the chain")
 def h3():
     with fresh_log():
         a_grant()
@@ -127,7 +127,7 @@ def h3():
         assert v["torn"] == 1 and v["last"] == v["count"], v
 
 
-@case("H4", "a log that was rotated: the chain goes on in the new one, also where the helper had the old one open")
+@case("H4", "After rotation the chain continues in the new log, even if the helper had the old one open")
 def h4():
     with fresh_log():
         a_grant()
@@ -154,7 +154,7 @@ def h4():
                     os.unlink(LOG + n)
 
 
-@case("H5", "what was changed, removed or moved shows, and so does an end that was cut off")
+@case("H5", "Verification detects changed, removed and reordered records, and a log that was cut short")
 def h5():
     with fresh_log():
         for _ in range(6):
@@ -170,7 +170,7 @@ def h5():
         assert verify("--head", head)["asked"] == len(lines)
 
 
-@case("H6", "nobody but root opens the head, which is the chain's lock; where it is another's nothing is granted")
+@case("H6", "Only root can open the head, which is the chain's lock; if the head is not root's, nothing is granted")
 def h6():
     with fresh_log():
         a_grant()
@@ -192,7 +192,7 @@ def h6():
         whole()
 
 
-@case("H7", "another helper has the chain and does not go on: who waits is refused in a second, and asks again", 20)
+@case("H7", "Another helper holds the chain's lock and hangs: a waiter is refused within a second, and may ask again", 20)
 def h7():
     with fresh_log():
         a_grant()
@@ -204,7 +204,7 @@ def h7():
         whole()
 
 
-@case("H8", "frozen by his own cgroup while a refusal, or what the wrapper tells, is recorded: the chain is nobody's", 60)
+@case("H8", "A helper that its owner freezes while it records a refusal or the wrapper's message does not hold the chain's lock", 60)
 def h8():
     with fresh_log():
         for fields in dict(verb="refused", gpus=None, reason="x"), dict(gpus="9"):
@@ -214,7 +214,7 @@ def h8():
         whole()
 
 
-@case("H9", "what is recorded of who can't be kept from stopping others stands outside the chain, and is no false alarm", 20, fcntl.LOCK_SH)
+@case("H9", "Records of a caller who could stall other helpers stand outside the chain; verification raises no false alarm", 20, fcntl.LOCK_SH)
 def h9():
     uid = client.pwd.getpwnam("attacker").pw_uid
     count = "%s/rate/%d" % (RUN, uid)
@@ -239,7 +239,7 @@ def h9():
         assert v["outside"] == 3 and v["count"] == 2, v
 
 
-@case("H10", "without a head, or with one that was spoilt, nobody is told that the log is whole; the next record makes one")
+@case("H10", "Verification reports a missing or damaged head; the next record makes a new one")
 def h10():
     with fresh_log():
         for spoil in (lambda: os.unlink(HEAD), lambda: write(HEAD, "", 0o600), lambda: write(HEAD, read(HEAD)[:40], 0o600)):
@@ -256,7 +256,7 @@ def h10():
             whole()
 
 
-@case("H11", "the head stayed far behind: the chain goes on at the log's end; where that was cut off it shows, however long the log", 20)
+@case("H11", "With a head that is far behind, the chain continues at the end of the log; a cut is found, however long the log", 20)
 def h11():
     with fresh_log():
         a_grant()
@@ -272,7 +272,7 @@ def h11():
         assert not v["ok"] and "record 3002 is missing" in v["findings"][0]["message"], v
 
 
-@case("H12", "the log is rotated and compressed while it is verified: no false alarm", 60)
+@case("H12", "Rotation and compression during verification raise no false alarm", 60)
 def h12():
     stop, trouble = threading.Event(), []
 
@@ -317,7 +317,7 @@ def h12():
                     os.unlink(os.path.dirname(LOG) + "/" + p)
 
 
-@case("H13", "a lease's end that another helper kept from the log for too long is told of at the next look", 20)
+@case("H13", "The end of a lease that could not be recorded, because the chain was locked, is recorded by the next look", 20)
 def h13():
     def ends():
         return [r for r in records() if r["event"] == "end"]
@@ -334,7 +334,7 @@ def h13():
         whole()
 
 
-@case("H14", "killed before each call that changes something, of a grant and of a refusal: the chain is whole after the next record", 60)
+@case("H14", "A grant and a refusal are killed before each call that changes something: the next record makes the chain whole", 60)
 def h14():
     def kill_at(n, fields):
         return subprocess.run(killat(**fields) + [str(n), "changes"], capture_output=True, text=True).stdout

@@ -247,7 +247,7 @@ def at_delays(owned, act, points=60):
 
 # IDs go on from t_lease.py's
 
-@case("X11", "a helper with a request is in gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
+@case("X11", "A helper with a request moves to cgroup gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
 def x11():
     with asker("attacker") as a:
         before = membership(a.pid)
@@ -259,21 +259,21 @@ def x11():
         assert membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X12", "its owner freezes the helper's cgroup of v2 in each window in which it holds the lock")
+@case("X12", "Its owner freezes the helper's v2 cgroup in each window in which it holds the lock")
 def x12():
     owned = Owned("")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v2", waits)
 
 
-@case("X12b", "the same with v1's freezer")
+@case("X12b", "The same with v1's freezer")
 def x12b():
     owned = Owned("freezer")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v1", waits)
 
 
-@case("X12c", "the same while it looks, and while it tells who holds what")
+@case("X12c", "The same while the helper looks for ended leases, and while it reports the status")
 def x12c():
     for verb in "look", "status":
         owned = Owned(*[c for c in ("", "freezer") if c in tops()])
@@ -281,14 +281,14 @@ def x12c():
         tell_points("frozen, verb " + verb, waits)
 
 
-@case("X13", "freezing and SIGSTOP at any time of its life")
+@case("X13", "Freezing and SIGSTOP at any point of the helper's life")
 def x13():
     owned = Owned(*[c for c in ("", "freezer") if c in tops()])
     waits, stopped = at_delays(owned, stop_and_freeze)
     tell_points("frozen, and SIGSTOP, which the kernel let through %d times" % sum(stopped), waits)
 
 
-@case("X14", "killed by way of its cgroup in each window in which it holds the lock: it is not there any more")
+@case("X14", "Killing through the cgroup in each window with the lock: the helper has left that cgroup")
 def x14():
     owned = Owned("")
     if not os.path.exists(top("") + OWN + "/cgroup.kill"):
@@ -297,7 +297,7 @@ def x14():
     tell_points("cgroup.kill", waits)
 
 
-@case("X14b", "SIGKILL and cgroup.kill at any time of its life")
+@case("X14b", "SIGKILL and cgroup.kill at any point of the helper's life")
 def x14b():
     owned = Owned("")
     waits, killed = at_delays(owned, kill_both_ways)
@@ -309,7 +309,7 @@ def killed_at(n):
     return subprocess.run(killat(**FOLDER) + [str(n), "locked"], capture_output=True, text=True).stdout
 
 
-@case("X14c", "killed by the kernel in each window in which it holds the lock: the lock is free at once")
+@case("X14c", "The kernel kills the helper in each window with the lock: the lock is free at once")
 def x14c():
     waits = []
     total = int(killed_at(0).split()[0])
@@ -338,7 +338,7 @@ def starve(owned, patience=0.05):
     return not select.select([h.sock], [], [], patience)[0]
 
 
-@case("X15", "less and less memory in v1's cgroup, and the kernel told to let wait for it rather than kill")
+@case("X15", "Less and less memory in v1's cgroup, whose processes wait for memory instead of being killed")
 def x15():
     owned = Owned("memory")
     waits, hung = [], 0
@@ -372,7 +372,7 @@ def throttle(pid, owned):
     owned.set(cpu__cfs_period_us="1000000", cpu__cfs_quota_us="1000")
 
 
-@case("X15b", "next to no time on v1's cpu, from any time of its life on")
+@case("X15b", "Almost no CPU time in v1's cpu cgroup, from any point of the helper's life on")
 def x15b():
     with many_leases():
         waits, _ = at_delays(Owned("cpu"), throttle)
@@ -385,7 +385,7 @@ def memory_of(pid):
     return [int(status[name].split()[0]) for name in ("VmLck", "VmRSS")]
 
 
-@case("X15c", "its memory, which stays on the account of the cgroup it left, is locked: no limit there keeps it swapped out")
+@case("X15c", "The helper's memory, still charged to the caller's cgroup, is locked, so no limit there can swap it out")
 def x15c():
     with asker("attacker") as a:
         locked, resident = memory_of(a.call(hold_final, launch("-r", "MEMLOCK=0")))
@@ -422,7 +422,7 @@ def stays_out(user="attacker", **how):
         return membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X16", "cgroups are read-only: who owns his is refused, by each verb; who does not is served, and so is root")
+@case("X16", "With read-only cgroups, callers who own their cgroup are refused, by each verb; others and root are served")
 def x16():
     for c in tops():
         owned = Owned(c)
@@ -438,7 +438,7 @@ def x16():
             granted(a.grant(**FOLDER))
 
 
-@case("X16b", "nor may a cgroup above it, or one file of it, be someone else's or writable for others", 40)
+@case("X16b", "The same if somebody else owns or may write a parent cgroup, or one file of it", 40)
 def x16b():
     def spoil(path, mode=None, user=None, back=(0o644, 0)):
         with Owned(c) as o, asker("attacker") as a:
@@ -466,7 +466,7 @@ def x16b():
     spoil("/cgroup.kill", mode=0o664)
 
 
-@case("X16c", "nor one file of a cgroup namespace's top, which is no hierarchy's and has them all", 40)
+@case("X16c", "The same for a single file at the top of a cgroup namespace, which has the control files that a real top lacks", 40)
 def x16c():
     for controller, name in ("", "cgroup.freeze"), ("", "cgroup.kill"), ("freezer", "freezer.state"), ("memory", "memory.limit_in_bytes"), \
             ("cpu", "cpu.cfs_quota_us"):
@@ -480,7 +480,7 @@ def x16c():
             os.chown(path, 0, 0)
 
 
-@case("X17", "no cgroups to be seen: who is at the top of all is served; who is not is refused, and root, whose device rules could not be seen")
+@case("X17", "Without visible cgroups, callers at the top of all are served; others are refused, and so is root")
 def x17():
     for c in tops():
         with contextlib.ExitStack() as stack:
@@ -498,7 +498,7 @@ def x17():
                 refused(root.grant(cgroups_path="/x", **FOLDER), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
-@case("X17b", "another part of the hierarchy is mounted there: a cgroup of the same name is not taken for the caller's")
+@case("X17b", "Another part of the hierarchy is mounted: a cgroup with the same name does not pass for the caller's")
 def x17b():
     for c in tops():
         other = top(c) + "/other-" + CGROUP
@@ -514,7 +514,7 @@ def x17b():
                 os.rmdir(other)
 
 
-@case("X18", "what root makes in it is his business; it is made anew; one that is not root's alone takes no one in", shares=fcntl.LOCK_EX)
+@case("X18", "The cgroup gpuhelper is used if root made cgroups in it, made if missing, and not used if it is not root's alone", shares=fcntl.LOCK_EX)
 def x18():
     for c in tops():
         own = top(c) + OWN
@@ -548,7 +548,7 @@ def x18():
             assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o711), st
 
 
-@case("X19", "plain files that look like a cgroup with someone in it are none: they hold up no grant and keep no lease")
+@case("X19", "Plain files that imitate a populated cgroup delay no grant and keep no lease")
 def x19():
     fields = {"cgroups_path": "/plain-" + CGROUP, "uids": None, "gids": None}
     places = ["/sys/fs/cgroup/plain-" + CGROUP] + ["/sys/fs/cgroup/%s/plain-%s" % (c, CGROUP) for c in membership() if c]
@@ -595,7 +595,7 @@ def of_rules():
     return cgroup2() if cgroup2() == "/sys/fs/cgroup" else top("devices")
 
 
-@case("X19b", "nor is such a directory the one in which root's asker is")
+@case("X19b", "Such a directory does not pass for the cgroup of root's asker")
 def x19b():
     with Cgroup(CGROUP, of_rules()) as cgroup, asker("root") as a:
         write_raw(cgroup.dirs[0] + "/cgroup.procs", str(a.pid))
@@ -605,7 +605,7 @@ def x19b():
             refused(a.grant(**fields), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
-@case("X19c", "nor the one that a container has for itself: where its lease looks for it stays as it was")
+@case("X19c", "Nor for the container's own cgroup: the lease keeps the cgroups that it had")
 def x19c():
     for c in tops():
         with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
@@ -627,7 +627,7 @@ def x19c():
         client.look()
 
 
-@case("X19d", "nor is one a container's own that somebody else is in, whoever of them came first")
+@case("X19d", "A cgroup with somebody else in it does not count as a container's own, whoever came first")
 def x19d():
     for c in tops():
         with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
@@ -663,7 +663,7 @@ def has_place(uid):
     return False
 
 
-@case("X20", "a looker that can't be ended keeps the place of its helper, which has ended: of such a user has as many as places", 20)
+@case("X20", "A looker that cannot be killed keeps its helper's place, so a user has no more lookers than places", 20)
 def x20():
     uid = client.pwd.getpwnam("attacker").pw_uid
     # who is frozen by v1 does not end by SIGKILL, as who waits for some locks of the kernel

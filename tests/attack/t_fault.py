@@ -365,13 +365,13 @@ def heard(g, kind):
     return 1 if LONG else g.calls(kind).heard + 1
 
 
-@case("K1", "a grant: killed before every system call", SLOW)
+@case("K1", "A grant is killed before every system call", SLOW)
 def k1():
     with grants("K1", 350, "attacker") as (t, g):
         t.sweep(g.act, "any", KILL, stride=3)
 
 
-@case("K2", "a grant: every open, read, write, rename, ... and mapping of memory made to fail", SLOW)
+@case("K2", "During a grant, every open, read, write, rename, ... and memory mapping fails in turn", SLOW)
 def k2():
     with grants("K2", 300, "attacker") as (t, g):
         for kind, error in FAILS:
@@ -380,7 +380,7 @@ def k2():
             t.sweep(g.act, kind, error, lasting=True)
 
 
-@case("K3", "a grant that its asker gives up: killed, or a call made to fail, from the reply on", SLOW)
+@case("K3", "A grant that its asker abandons: it is killed, or a call fails, from the reply on", SLOW)
 def k3():
     with grants("K3", 100, "attacker", "hangup") as (t, g):
         for kind, error in [("any", KILL)] + FAILS:
@@ -422,7 +422,7 @@ class Looks:
         return o
 
 
-@case("K4", "a lease is over: the look that ends it is killed, or a call of it made to fail", SLOW)
+@case("K4", "The look that ends a lease is killed, or one of its calls fails", SLOW)
 def k4():
     with grants("K4", 150, "attacker") as (t, g):
         looks = Looks(g)
@@ -463,7 +463,7 @@ class Tokens(Grants):
         return o
 
 
-@case("K5", "a grant for a token: killed, or a call made to fail; it serves its container still, and no other", SLOW)
+@case("K5", "A grant with a token is killed, or a call fails: the token still serves its container, and no other", SLOW)
 def k5():
     with issuer() as token, trial("K5", 150) as t:
         write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
@@ -485,7 +485,7 @@ def k5():
         assert t.tally["grants"] == before["grants"] + 2, "granted, and the token's binding is not on the disk"
 
 
-@case("K6", "a grant: every allocation made to fail, that one alone or all from there on", SLOW)
+@case("K6", "During a grant every allocation fails, one alone or all from there on", SLOW)
 def k6():
     with trial("K6", 700) as t:
         # root's, and dynamic: the library can't be loaded into a setuid program, nor into a static one
@@ -494,7 +494,7 @@ def k6():
         t.sweep(g.act, "malloc", ENOMEM, lasting=True, stride=9)
 
 
-@case("K7", "a grant that makes a missing node: the node is whole, or not there", SLOW)
+@case("K7", "A grant makes a missing node: the node is complete, or does not exist", SLOW)
 def k7():
     params, node = "/proc/driver/nvidia/params", "/dev/nvidia0"
     with without(node), kept(params), trial("K7", 100) as t:
@@ -527,7 +527,7 @@ class Waits(Grants):
             t.trouble("%r, and left %r" % (o, left))
 
 
-@case("K8", "a request that has to wait: killed, or a call made to fail; no place is lost but its own", SLOW)
+@case("K8", "A request that has to wait is killed, or a call fails: no other request loses its place", SLOW)
 def k8():
     with trial("K8", 60) as t:
         write(POLICIES + "/06-waits.conf", """identity = "caller"; callers = [ "attacker" ];
@@ -546,7 +546,7 @@ def k8():
             t.sweep(g.act, kind, error, heard(g, kind), stride=5 if kind in MANY else 1)
 
 
-@case("K9", "a grant for a token: each write does half of what it is told to, and is the last or not", SLOW)
+@case("K9", "During a grant with a token each write is cut to half, and is the last one or not", SLOW)
 def k9():
     with issuer() as token, trial("K9", 12) as t:
         write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
@@ -569,7 +569,7 @@ class Children(Grants):
         return o
 
 
-@case("K10", "the looker of a grant is killed, or a call of it made to fail: a whole grant, or none and nothing left", SLOW)
+@case("K10", "The looker of a grant is killed, or one of its calls fails: a complete grant, or none and nothing left", SLOW)
 def k10():
     with Closed(), trial("K10", 20) as t:
         g = Children(t, "attacker", **ASK)
@@ -577,7 +577,7 @@ def k10():
             t.sweep(g.act, "looker", error, stride=19)
 
 
-@case("K12", "gpuhelper-read or gpuhelper-judge is killed, or a call of it made to fail: a whole grant, or none", SLOW)
+@case("K12", "gpuhelper-read or gpuhelper-judge is killed, or one of its calls fails: a complete grant, or none", SLOW)
 def k12():
     with Closed(), trial("K12", 100) as t:
         g = Children(t, "attacker", **ASK)
@@ -588,7 +588,7 @@ def k12():
             assert t.tally["points"] - before > 40, "so few points of the " + child
 
 
-@case("K11", "the same where somebody has the GPU open, whose lease would be over else: nobody gets it", SLOW)
+@case("K11", "The same while a process keeps the GPU of an otherwise ended lease open: nobody gets the GPU", SLOW)
 def k11():
     with Openable(), asker("attacker") as holder:
         with asker("attacker") as a:

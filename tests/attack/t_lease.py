@@ -26,7 +26,7 @@ BUSY = (75, "taken")
 
 # Identity
 
-@case("I1", "there is no place for a uid, user or groups in a request, and uid 0 is only the container's")
+@case("I1", "A request has no field for a uid, user or groups; its uid 0 means the container's")
 def i1():
     good = encode(request(gpus="1"))
     for more in b"\0\0\0\0", b"peer", struct.pack("=I", 0):
@@ -54,7 +54,7 @@ def orphan():
     return kind, h.answer
 
 
-@case("I3", "the process that asked is gone before it is looked at: refused, and no lease hangs on process 1")
+@case("I3", "The asking process is gone before the helper looks at it: refused, and no lease belongs to process 1")
 def i3():
     kind, answer = once("attacker", orphan)
     refused(answer, 77, "process that asked")
@@ -80,7 +80,7 @@ def shared_socket():
     return h.result()
 
 
-@case("I3b", "a socket that another process made: refused")
+@case("I3b", "A socket that another process made is refused")
 def i3b():
     refused(once("attacker", shared_socket), 77, "process that asked")
 
@@ -91,7 +91,7 @@ def ask_and_send(fd, **fields):
     socket.send_fds(socket.socket(fileno=fd), [b"x"], [h.sock.fileno()])
 
 
-@case("I3c", "the same where another process has its PID by then: no lease hangs on that one", 20)
+@case("I3c", "Another process has the asker's PID by then: refused, and no lease belongs to that process", 20)
 def i3c():
     ours, theirs = socket.socketpair()
     # the first one is before its ids are root's, and who else asks for its parent is the looker
@@ -116,7 +116,7 @@ def i3c():
             assert gone(helper)
 
 
-@case("I4", "root of one's own user namespace is no root")
+@case("I4", "Root of a caller's own user namespace does not count as root")
 def i4():
     here = os.path.dirname(os.path.abspath(__file__))
     out = subprocess.run(["unshare", "-Ur", client.HELPER], capture_output=True, text=True, stdin=subprocess.DEVNULL,
@@ -129,7 +129,7 @@ def i4():
     assert out.returncode == 77 and "no_new_privs" in out.stderr, out
 
 
-@case("I5", "uids without a name, nobody's, and one of a user who is no member")
+@case("I5", "Uids without a name, nobody's uid, and the uid of a user outside the group are refused")
 def i5():
     gid = grp.getgrnam("gpuhelper").gr_gid
 
@@ -159,7 +159,7 @@ def i5():
     os.rmdir(RUN + "/exec/40000")
 
 
-@case("I6", "groups in the request do not make a member; /etc/group without the process does not either")
+@case("I6", "Groups in the request make nobody a member; neither does /etc/group if the process lacks the group")
 def i6():
     gid = grp.getgrnam("gpuhelper").gr_gid
     def become():
@@ -180,7 +180,7 @@ def i6():
 
 # Leases
 
-@case("L2", "the asker dies without a word: the next one gets its GPUs")
+@case("L2", "The asker dies without a word: the next request gets its GPUs")
 def l2():
     with asker("attacker") as a:
         granted(a.grant(gpus="2"))
@@ -188,7 +188,7 @@ def l2():
     granted(once("victim", exchange, gpus="2"))
 
 
-@case("L4", "looks by another user, of unknown ids, and twice, end nothing that lives")
+@case("L4", "Looks by another user, for unknown ids, and repeated, end no live lease")
 def l4():
     with asker("attacker") as a, asker("victim") as v:
         granted(v.grant(id="x", gpus="2"))
@@ -205,7 +205,7 @@ def l4():
         assert len(leases()) == 1
 
 
-@case("L6", "a lease that can't be read: nothing is granted, its name is told, it stays")
+@case("L6", "With an unreadable lease nothing is granted; the refusal names the lease, which stays")
 def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
@@ -235,7 +235,7 @@ def many(count, prefix):
     return ends
 
 
-@case("L8", "60 askings at once by two users for two GPUs: two grants")
+@case("L8", "60 concurrent requests of two users for two GPUs: two grants")
 def l8():
     with asker("attacker") as a, asker("victim") as v:
         a.tell(many, 30, "a")
@@ -289,7 +289,7 @@ class SecondOpenable(Openable):
         super().__exit__(*e)
 
 
-@case("L9", "no cgroup of its own, and a process holds the GPU open after the asker ended: the lease stays")
+@case("L9", "Without a cgroup of its own, a lease stays while a process keeps the GPU open after the asker's end")
 def l9():
     with Openable():
         granted(once("attacker", exchange, gpus=GPU0))
@@ -307,7 +307,7 @@ def hidden_holder():
     return fd
 
 
-@case("L9b", "a process that is not dumpable, or a setuid program, that holds it open is seen")
+@case("L9b", "A non-dumpable process or a setuid program that keeps the GPU open is noticed")
 def l9b():
     with Openable():
         with asker("attacker") as holder:
@@ -339,7 +339,7 @@ def hand_over(**fields):
     return pid
 
 
-@case("L11", "a grant that is taken back late does not take another's lease of that name along")
+@case("L11", "A late undo of a grant leaves another lease of the same name alone")
 def l11():
     with asker("attacker") as first:
         first.call(hand_over)
@@ -387,7 +387,7 @@ def give_up():
     return h.wait()
 
 
-@case("L11b", "a lease of another boot is over whoever lives, and is not what a grant of now takes back")
+@case("L11b", "A lease of another boot is over, whoever lives; undoing a new grant does not touch it")
 def l11b():
     with asker("attacker") as a:
         assert a.call(begin_grant, gpus="2") == "grant"
@@ -403,7 +403,7 @@ def l11b():
         assert not os.path.exists(path)
 
 
-@case("L12", "leases that come and go meanwhile fail no one else's request")
+@case("L12", "Leases that come and go make no other user's request fail")
 def l12():
     with asker("attacker") as a, asker("victim") as v, asker("attacker") as b:
         a.tell(churn, 2)
@@ -428,7 +428,7 @@ def start(**fields):
     return begun[-1].p.pid
 
 
-@case("L28", "what is only planned holds no GPU for longer than its helper could live, and a refusal waits to take it back", 20)
+@case("L28", "A planned lease keeps a GPU no longer than its helper could live; a refused helper waits for the lock to undo its lease", 20)
 def l28():
     with Openable(), etc(), asker("attacker") as a:
         os.chmod("/dev/nvidia9", 0o600)
@@ -459,7 +459,7 @@ def l28():
         assert snapshot() == before
 
 
-@case("L12a", "a lease that labelled a node ends where there is no SELinux, or another label")
+@case("L12a", "A lease that labelled a node also ends without SELinux, or if the label has changed")
 def l12a():
     act = {"act": "label", "major": 195, "id": 0, "mask": "none", "inode": 0}
     path = planted("p", "attacker", label="u:r:t:s0", acts=[
@@ -470,7 +470,7 @@ def l12a():
     assert not os.path.exists(path)
 
 
-@case("L13", "5000 leases that are over do not lock everyone out for ever")
+@case("L13", "5000 ended leases do not lock everyone out for ever")
 def l13():
     for n in range(5000):
         planted("p%d" % n, "attacker")
@@ -482,7 +482,7 @@ def l13():
     assert len(leases()) <= 1, len(leases())
 
 
-@case("L14", "one user's leases have a limit, and leave room for others'")
+@case("L14", "The number of one user's leases is limited, and leaves room for other users")
 def l14():
     with asker("attacker") as a:
         start = read("/proc/%d/stat" % a.pid).rpartition(")")[2].split()[19]
@@ -531,7 +531,7 @@ def grant_into(path, cgroup, systemd=False):
     return status, answer
 
 
-@case("L15", "every spelling of a cgroup that the runtime would take keeps the lease, or is refused")
+@case("L15", "Every spelling of a cgroup path that the runtime accepts keeps the lease, or is refused")
 def l15():
     kept_ones = 0
     # N and S: names that no other test on this machine has
@@ -560,7 +560,7 @@ def v1_hierarchy():
     raise Skip("no cgroup v1 here")
 
 
-@case("L15b", "deep in a tree of cgroups: still populated")
+@case("L15b", "A populated cgroup deep in a tree keeps the lease")
 def l15b():
     for depth in 10, 40:
         c = Cgroup(CGROUP + "/d" * depth, v1_hierarchy())
@@ -572,14 +572,14 @@ def l15b():
                 c.__exit__()
 
 
-@case("L16", "a cgroup that others live in already is no container's: it would keep the GPU for ever")
+@case("L16", "A cgroup with other processes in it is refused: it would keep the GPU for ever")
 def l16():
     with Cgroup(CGROUP):
         for path, ident in ("/" + CGROUP, "a"), ("", CGROUP):
             refused(once("root", exchange, cgroups_path=path, id=ident), 65, "cgroup")
 
 
-@case("L17", "the record of an end names the holder, not who looked; a user looks at his own, or what he asks for")
+@case("L17", "An end record names the holder, not the looker; a user's look covers the user's leases and the GPUs it asks for")
 def l17():
     granted(once("attacker", exchange, id="l17", gpus=GPU0))
     once("victim", exchange, verb="look", gpus=None)
@@ -591,7 +591,7 @@ def l17():
     assert end["uid"] == client.pwd.getpwnam("attacker").pw_uid, end
 
 
-@case("L18", "busy: the names of another team's pipelines are not told")
+@case("L18", "A busy refusal does not name another team's pipelines")
 def l18():
     claim = 'identity = "claim"; pipeline = "%s/*"; gpus = ( { vendor = "nvidia"; count = 2; } );'
     with etc():
@@ -657,7 +657,7 @@ def grant_times(count, **fields):
     return times
 
 
-@case("L23", "2048 leases of four other users, as fat as they may be, slow nobody whom they don't concern", 60)
+@case("L23", "2048 leases of four other users, each of the largest size, do not slow unrelated requests", 60)
 def l23():
     copies = []
     with etc(), asker("attacker") as a, asker("victim") as v:
@@ -691,7 +691,7 @@ def fill_ways(held):
     assert 30000 < len(lease.write(held)) < 32768, len(lease.write(held))
 
 
-@case("L23b", "those that do concern him cost a known time: a writing host's root, four users' fullest; 764 with his GPU's node opened", 90)
+@case("L23b", "The cost of related leases is bounded: the fullest ones of four users; 764 that opened the same GPU's node", 90)
 def l23b():
     from t_acl import Closed	# which takes from here itself
     copies, times = [], {}
@@ -721,7 +721,7 @@ def l23b():
     assert all(beside - alone < 0.4 for alone, beside in times.values()), times
 
 
-@case("L24", "what one user's leases take up has a limit, too; those that are over are ended first; root has none", 40)
+@case("L24", "The size of one user's leases is limited, too; ended leases go first; root has no limit", 40)
 def l24():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
@@ -751,7 +751,7 @@ def spawn_held():
     return held[-1].pid
 
 
-@case("L27", "a lease does not outgrow what its user may have by the name of the cgroup that the container came to be in", 40)
+@case("L27", "A container's long cgroup name does not push a lease over its user's limit", 40)
 def l27():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
@@ -792,7 +792,7 @@ def l27():
             copies.remove()
 
 
-@case("L27d", "nor what anyone reads of a lease, which would stop everyone whom it concerns", 20)
+@case("L27d", "Nor over the size that a reader accepts, which would stop everybody whom the lease concerns", 20)
 def l27d():
     with asker("attacker") as a:
         granted(a.grant(id="one", gpus=GPU0))
@@ -828,7 +828,7 @@ def show_child(name):
         held.pop().wait()
 
 
-@case("L27b", "another process of the same user, and root, can't say which process a lease's container is")
+@case("L27b", "Neither another process of the same user nor root can name the first process of a lease's container")
 def l27b():
     folder = {"gpus": None, "folders": "/srv/ro"}
     with asker("attacker") as a, asker("attacker") as b, asker("root") as r:
@@ -858,7 +858,7 @@ def bury():
     held.pop().wait()
 
 
-@case("L27c", "a container's first process ends while it is looked at, and its number is another's by then: refused", 20)
+@case("L27c", "A container's first process ends during the check, and its PID is reused: refused", 20)
 def l27c():
     if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
         raise Skip("numbers of processes can't be chosen here")
@@ -906,7 +906,7 @@ def stopped_with_lease():
     raise AssertionError("it never opens the folder with its lease written")
 
 
-@case("L30", "who asked ends before his grant is in the log, and the next has the GPU by then: the log has one after the other", 30)
+@case("L30", "An asker ends before its grant is logged, and another one gets the GPU: the log shows one after the other", 30)
 def l30():
     a, tracer, helper = stopped_with_lease()
     since = len(records())
@@ -923,7 +923,7 @@ def l30():
         tracer.wait()
 
 
-@case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
+@case("L25", "A lease whose name omits whom it concerns, or an unreadable one, blocks the grants that it may concern, and stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid
     with asker("attacker") as a:
@@ -956,7 +956,7 @@ def l25():
             copies.remove()
 
 
-@case("L26", "what is kept for who waits is told by leases that only concern him, too")
+@case("L26", "GPUs are kept for waiting requests even if no lease of the requested GPU is left")
 def l26():
     with etc(), asker("root") as first, asker("root") as second, asker("attacker") as a, asker("victim") as v:
         write(POLICIES + "/10-waits.conf", 'identity = "caller"; callers = [ "attacker" ]; '
@@ -1020,7 +1020,7 @@ def record_of(holder):
     return record
 
 
-@case("L19", "what a policy's env says is for the container's user alone, whatever group workers share")
+@case("L19", "Only the container's user can read a policy's env, whatever group the workers share")
 def l19():
     with etc(), primary_group("victim", "gpuhelper"):
         write(POLICIES + "/10-key.conf", 'identity = "caller"; callers = [ "victim", "root" ]; '
@@ -1035,7 +1035,7 @@ def l19():
                     assert "s3cret" in text and inside == text and changed == [], (text, inside, changed)
 
 
-@case("L20", "who holds a GPU and who waits for it is told to nobody else's user, whatever team he says he is")
+@case("L20", "The holders of GPUs and the waiting requests are shown to the same Unix user only, whatever team a request claims")
 def l20():
     with etc():
         write(POLICIES + "/10-secret.conf", 'identity = "claim"; pipeline = "secret/*"; '
@@ -1087,7 +1087,7 @@ class Queue:
             os.unlink(path)
 
 
-@case("L22", "one user's places in the queue have a limit, and leave room for others'; all of them have one, too", 40)
+@case("L22", "One user's places in the queue are limited, and leave room for other users; all places together are limited, too", 40)
 def l22():
     queue = Queue()
     with etc(), asker("root") as holder, asker("attacker") as a, asker("victim") as v:
@@ -1119,7 +1119,7 @@ def new_lines(function):
         return f.read()
 
 
-@case("G1", "line breaks, escapes, direction marks, formats, 64 KiB in every field: one short line of ASCII each")
+@case("G1", "Line breaks, escapes, direction marks, format strings and 64 KiB in each field: each makes one short line of ASCII")
 def g1():
     odd = "a\nb\r\x1b[2J\u202e\x9b\x7f%n%s{\"event\":\"grant\"}\u2028\u0085" + "x" * 60000
 
@@ -1143,7 +1143,7 @@ def g1():
         assert json.loads(line)["uid"] == client.pwd.getpwnam("attacker").pw_uid
 
 
-@case("G2", "a reason that looks like a record, a field or a grant is text")
+@case("G2", "A reason that looks like a record, a field or a grant stays text")
 def g2():
     forged = '"}\n{"event":"grant","uid":0,"user":"root","policy":"x"}\nMESSAGE=x\n_UID=0'
     data = new_lines(lambda: once("attacker", exchange, verb="refused", reason=forged, gpus=None, id="g2"))
@@ -1152,7 +1152,7 @@ def g2():
     assert lines[0]["reason"].startswith("gpuhelper-runc: "), lines
 
 
-@case("G3", "no log, no grant")
+@case("G3", "Without a log nothing is granted")
 def g3():
     log = os.path.dirname(LOG)
     for spoil in (lambda: os.rename(log, log + ".x"), lambda: os.chmod(log, 0o770),
@@ -1168,7 +1168,7 @@ def g3():
                     os.rename(log + ".x", log)
 
 
-@case("G3c", "a link to a file of root's in the log's place: no grant, nothing is written there")
+@case("G3c", "A link to root's file in place of the log: nothing is granted, and nothing is written there")
 def g3c():
     log, other = os.path.dirname(LOG), "/etc/gpuhelper/other"
     with kept(log), etc():
@@ -1180,7 +1180,7 @@ def g3c():
         assert read(other) == "root's\n", read(other)
 
 
-@case("L34", "a folder of the helper's state that is someone else's: no grant, and it is not taken for root's from then on")
+@case("L34", "A state directory that is not root's: nothing is granted, and the helper does not make it root's")
 def l34():
     uid = pwd.getpwnam("attacker").pw_uid
     granted(once("attacker", exchange))
@@ -1240,7 +1240,7 @@ def refusals(count):
     return [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g") for i in range(count)]
 
 
-@case("G3b", "a log that others own, or may write: no grant, nothing is written there, and the refusal names it")
+@case("G3b", "A log that others own or may write: nothing is granted or written, and the refusal names the log")
 def g3b():
     uid = pwd.getpwnam("attacker").pw_uid
     # root without CAP_DAC_OVERRIDE could write in each of them
@@ -1255,7 +1255,7 @@ def g3b():
             assert os.path.getsize(LOG) == size
 
 
-@case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying", 40)
+@case("G4", "One user cannot flood the log, and delays nobody by trying", 40)
 def g4():
     with Counted("attacker") as counted:
         counted.set(written=(599, 600, 3000))
@@ -1272,7 +1272,7 @@ def g4():
         assert json.loads(data)["suppressed"] == 7, data
 
 
-@case("G5", "a user's records have a quota a day: one line says so, the rest is counted and told, no grant goes unrecorded", 40)
+@case("G5", "A user's records have a daily quota: one line says so, the rest is counted and reported, and every grant is logged", 40)
 def g5():
     with Counted("attacker") as counted:
         counted.set(total=(16 * MIB - 1, 0, 0))
@@ -1293,7 +1293,7 @@ def g5():
         assert [(l["event"], l["suppressed"]) for l in lines] == [("refuse", 7)], lines
 
 
-@case("G20", "execs into what holds a lease are recorded, others are not; who makes too many goes on, and the log tells how many are missing", 60)
+@case("G20", "Execs into a container with a lease are recorded, others not; beyond the limit they go on, and the log counts them", 60)
 def g20():
     def execs(count, user="attacker", **more):
         for _ in range(count):
@@ -1330,7 +1330,7 @@ def g20():
             assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
 
 
-@case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end", 40)
+@case("G6", "A grant that could not be recorded is refused; the size counted for a grant covers its end record", 40)
 def g6():
     with Counted("attacker") as counted:
         counted.set(total=(0, 64 * MIB, 256 * MIB))
@@ -1360,7 +1360,7 @@ def is_roots(path):
     return st.st_uid == 0 and st.st_gid == grp.getgrnam("gpuhelper").gr_gid and st.st_mode & 0o7777 == 0o640
 
 
-@case("G9", "rotated by logrotate: no record is lost, the new log is root's as the old was, and the quota counts on")
+@case("G9", "logrotate loses no record, the new log is root's with the same mode, and the quota continues")
 def g9():
     if not shutil.which("logrotate"):
         raise Skip("there is no logrotate: sh tests/deps.sh check")
@@ -1382,7 +1382,7 @@ def g9():
         assert events[1] == [("undo", "halfway"), ("quota", None)] and counted.get()["left_out"] == 2, events
 
 
-@case("G10", "who reads the log is for an administrator to say: mode and group stay, and a new one has its folder's group")
+@case("G10", "An administrator decides who reads the log: mode and group stay, and a new log gets its directory's group")
 def g10():
     folder, ours = os.path.dirname(LOG), grp.getgrnam("gpuhelper").gr_gid
     auditors = pwd.getpwnam("victim").pw_gid
@@ -1413,7 +1413,7 @@ def g10():
             assert reads("victim") == (group == auditors)
 
 
-@case("G8", "who looks, asks for the status or has nodes mended without end is refused after 600 times a minute", 40)
+@case("G8", "Looks, status requests and reapplies are refused beyond 600 a minute", 40)
 def g8():
     verbs = "look", "status", "reapply"
     with Counted("attacker") as counted:
@@ -1449,7 +1449,7 @@ def many_refusals(count):
     return said
 
 
-@case("G9", "where a user's records can't be counted he is granted nothing, and told so; what ends his leases goes on", 40)
+@case("G9", "If a user's records cannot be counted, that user is granted nothing, and told why; ending leases still works", 40)
 def g9():
     uid = pwd.getpwnam("attacker").pw_uid
     count, gone = "%s/rate/%d" % (RUN, uid), {"verb": "look", "gpus": None}
@@ -1489,7 +1489,7 @@ def nearly_full(path):
         subprocess.run(["umount", path], check=True)
 
 
-@case("G7", "of many helpers at once each is counted", 40)
+@case("G7", "Every one of many concurrent helpers is counted", 40)
 def g7():
     with Counted("attacker") as counted, asker("attacker") as a:
         counted.set()
@@ -1519,7 +1519,7 @@ def half_open(data):
     return h.wait(), time.monotonic() - began
 
 
-@case("X3", "a byte now and then, a half request, none at all: ended after 2 s; others are served meanwhile")
+@case("X3", "A byte now and then, half a request, or nothing: the helper ends after 2 s; others are served meanwhile")
 def x3():
     body = frame(request())
     with asker("attacker") as a, asker("attacker") as b, asker("attacker") as c, asker("victim") as v:
@@ -1534,7 +1534,7 @@ def x3():
             assert status == 65 and 1.8 < seconds < 3, (status, seconds)
 
 
-@case("X4", "lying lengths, other magic, other versions, too long, no request")
+@case("X4", "Wrong lengths, other magic, other versions, too long a request, no request")
 def x4():
     good, whole = frame(request()), encode(request())
     many, key = [[0, 0, 1]] * 1000, "0" * 64
@@ -1589,7 +1589,7 @@ def leave(when):
     return h.wait()
 
 
-@case("X6", "a peer that dies or leaves before the last byte: no lease, no record for exec, no GPU lost")
+@case("X6", "A peer dies or leaves before the last byte: no lease, no exec record, no lost GPU")
 def x6():
     uid = client.pwd.getpwnam("attacker").pw_uid
     for when in "before", "after", "shutdown", "X", "w", "\0":
@@ -1627,7 +1627,7 @@ def leave_to_confirm(go, told):
         os._exit(0)
 
 
-@case("X6c", "a grant that someone else makes final when the asker is dead: taken back, and not told to be final")
+@case("X6c", "Somebody else confirms a grant after the asker's death: the grant is undone, and not confirmed")
 def x6c():
     go, told = os.pipe(), os.pipe()
     try:
@@ -1663,7 +1663,7 @@ def never_final():
     return h.wait(9), time.monotonic() - began
 
 
-@case("X6b", "a reader that never reads, a grant that is never made final: taken back after 2 and 5 s")
+@case("X6b", "A peer that never reads, and a grant that is never confirmed: undone after 2 and 5 s")
 def x6b():
     base = "/srv/tree/" + "long" * 60
     os.mkdir(base)
@@ -1700,7 +1700,7 @@ def hold_path(path):
     held.append(os.open(path, os.O_PATH))
 
 
-@case("X9", "a process of the caller's has a file of a dead FUSE daemon open: no one waits for that under the lock")
+@case("X9", "A caller's process has a file of a dead FUSE daemon open: nobody waits for that file under the lock")
 def x9():
     path = TEMP + "/stall"
     fd = fuse_stall(path)
@@ -1727,7 +1727,7 @@ def flood(count):
             break
 
 
-@case("X10", "a million open files of the caller's do not hold up others")
+@case("X10", "A million open files of the caller's do not delay others")
 def x10():
     askers = [client.Asker("attacker") for _ in range(4)]
     try:
@@ -1760,7 +1760,7 @@ def crowd(count, seconds):
     return n
 
 
-@case("X1", "a crowd of one user's helpers: another's request is served")
+@case("X1", "A crowd of one user's helpers: another user's request is served")
 def x1():
     with asker("attacker") as a, asker("victim") as v:
         a.tell(crowd, 60, 3)
@@ -1774,7 +1774,7 @@ def x1():
         assert a.hear() > 60
 
 
-@case("L29", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
+@case("L29", "Only root may say that its container runs as the host's root, for whose folders all leases are read")
 def l29():
     folder = {"gpus": None, "folders": "/srv/tree/open:rw"}
     for maps in {"uids": None, "gids": None}, {"uids": [[0, 0, 1]]}:
@@ -1809,7 +1809,7 @@ def create_with_helper():
     return status, answer
 
 
-@case("L33", "another helper as a container's first process: the lease is in no cgroup of the helpers', and ends")
+@case("L33", "Another helper as a container's first process: the lease records none of the helpers' cgroups, and ends")
 def l33():
     with asker("attacker") as a:
         granted(a.grant(id="x", gpus=GPU0))

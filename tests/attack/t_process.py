@@ -64,7 +64,7 @@ def e1():
     os.unlink(mark)
 
 
-@case("E2", "LD_PRELOAD without a slash, LD_LIBRARY_PATH, LD_DEBUG_OUTPUT: nothing of the caller's is mapped or made")
+@case("E2", "LD_PRELOAD without a slash, LD_LIBRARY_PATH, LD_DEBUG_OUTPUT: no file of the caller's is mapped or made")
 def e2():
     plain("-e", "LD_PRELOAD=preload.so", "-e", "LD_LIBRARY_PATH=" + TEMP, "-e", "LD_DEBUG=all",
           "-e", "LD_DEBUG_OUTPUT=%s/scratch/debug" % TEMP, "-e", "LD_PROFILE=libc.so.6",
@@ -80,7 +80,7 @@ def e3():
         plain("-e", "GLIBC_TUNABLES=" + value)
 
 
-@case("E4", "TZ, LANG, LC_ALL, LANGUAGE, NLSPATH, LOCPATH name files that are not opened")
+@case("E4", "Files named by TZ, LANG, LC_ALL, LANGUAGE, NLSPATH and LOCPATH are not opened")
 def e4():
     names = ("TZ=:/etc/shadow", "LANG=../../../tmp/x", "LC_ALL=" + TEMP, "LANGUAGE=evil", "NLSPATH=/tmp/%N",
              "LOCPATH=/tmp/evil", "HOSTALIASES=/etc/shadow", "RES_OPTIONS=debug", "GCONV_PATH=" + TEMP, "TERMINFO=/tmp/evil")
@@ -99,7 +99,7 @@ def e5():
     assert len([l for l in lines if "clone" in l or "fork" in l]) == 3, lines
 
 
-@case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are not heard in setuid mode")
+@case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are ignored in setuid mode")
 def e6():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
         path = TEMP + "/notify"
@@ -127,7 +127,7 @@ def e7():
     assert os.listdir(d) == [], os.listdir(d)
 
 
-@case("E8", "no environment, 10000 variables, entries without a name, a megabyte: a normal result")
+@case("E8", "No environment, 10000 variables, entries without a name, a megabyte: a normal result")
 def e8():
     plain("-E")
     plain("-v", "10000")
@@ -135,7 +135,7 @@ def e8():
     plain("-w", "1000000")
 
 
-@case("E9", "GPUHELPER_*, SUDO_UID, USER, CONTAINER_ID: the identity is the kernel's")
+@case("E9", "GPUHELPER_*, SUDO_UID, USER, CONTAINER_ID: the identity comes from the kernel")
 def e9():
     plain("-e", "SUDO_UID=0", "-e", "USER=victim", "-e", "LOGNAME=victim", "-e", "GPUHELPER_USER=victim", "-e",
           "GPUHELPER_GPUS=all", "-e", "GPUHELPER_POLICY_DIR=" + TEMP, "-e", "container=docker", "-e", "CONTAINER_ID=x")
@@ -145,13 +145,13 @@ def e9():
 
 # Arguments
 
-@case("A1", "an empty argument vector")
+@case("A1", "An empty argument vector")
 def a1():
     status, answer = once("attacker", exchange, launch("-Z"))
     assert (status, answer.get("reply")) in ((0, "grant"), (64, None)), (status, answer)
 
 
-@case("A2", "argv[0] empty, 64 KiB, an escape sequence, two lines: it shows nowhere")
+@case("A2", "argv[0] empty, 64 KiB long, with an escape sequence or a line break: it is printed nowhere")
 def a2():
     start = os.path.getsize(LOG)
     for name in "", "A" * 65536, "\x1b[2J", "gpuhelper\nroot ok", "%n%s":
@@ -173,7 +173,7 @@ def usage(*options):
     assert p.stderr.startswith("usage: ") and p.stderr.count("\n") == 1 and p.stdout == "", p.stderr
 
 
-@case("A3", "no option takes a path: --config, --policy-dir")
+@case("A3", "No option takes a path: --config, --policy-dir")
 def a3():
     for o in "--config=/tmp/x", "--config-dir=/tmp/x", "--policy-dir", "-C", "--root=/":
         usage("-a", o)
@@ -194,7 +194,7 @@ def a5():
     usage("-a", "--version", "-a", "--version")
 
 
-@case("A8", "root asks and no policy names root: denied")
+@case("A8", "Root asks and no policy names root: denied")
 def a8():
     granted(once("root", exchange))
     with without(POLICIES + "/50-root.conf"):
@@ -224,7 +224,7 @@ def ours(fds):
     return set(fds) - set(places + asked + names + programs + once)
 
 
-@case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")
+@case("F1", "Descriptors 0, 1 and 2 closed: no file that the helper opens gets their numbers")
 def f1():
     with asker("attacker") as a:
         granted(a.grant(command=launch("-c", "1", "-c", "2")))
@@ -309,7 +309,7 @@ def fd0_pair(kind):
     return result, heard
 
 
-@case("F2", "descriptor 0 a file, directory, FIFO, terminal, O_PATH, other sockets: 65, one line, within 2 s")
+@case("F2", "Descriptor 0 is a file, directory, FIFO, terminal, O_PATH, another socket: status 65 and one line within 2 s")
 def f2():
     fifo = TEMP + "/fifo"
     os.mkfifo(fifo)
@@ -330,7 +330,7 @@ def f2():
         assert heard == b"", "root wrote to a socket that is none of ours: %r" % heard
 
 
-@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1, 2 and what it has opened itself")
+@case("F3", "A thousand inherited descriptors are closed first; the helper has 0, 1, 2 and those that it opened")
 def f3():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-o", "900:/etc/passwd"))
@@ -339,7 +339,7 @@ def f3():
         granted(a.call(hold_ask))
 
 
-@case("F4", "standard output full, closed or without a reader: no half grant, no death")
+@case("F4", "Standard output is full, closed or without a reader: no partial grant, no crash")
 def f4():
     def run(out, *args):
         return subprocess.run(launch(*args), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
@@ -388,14 +388,14 @@ def complain_to_full_pipe():
         return "still there"
 
 
-@case("F5", "standard error a full pipe that no one drains: the helper ends all the same")
+@case("F5", "Standard error is a full pipe that nobody drains: the helper still ends")
 def f5():
     with asker("attacker") as a:
         status = a.call(complain_to_full_pipe)
         assert status == 65, status
 
 
-@case("F6", "descriptors sent along with the request, or with the last byte, are refused; none is taken")
+@case("F6", "Descriptors sent with the request or with the last byte are refused, and none is kept")
 def f6():
     for part in range(3):
         with asker("attacker") as a:
@@ -418,7 +418,7 @@ def send_fds(part):
     return h.wait(), h.answer
 
 
-@case("F7", "an inherited descriptor of the lock: the holder keeps it, the helper gives up after 2 s")
+@case("F7", "An inherited descriptor of the lock: its holder keeps the lock, and the helper gives up after 2 s")
 def f7():
     lock = os.open(RUN + "/lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -475,7 +475,7 @@ def sweep(name, values, clean):
 LOADER = (127, 125, -signal.SIGKILL, -signal.SIGSEGV)
 
 
-@case("R1", "no file may grow: 75, nothing granted")
+@case("R1", "No file may grow: status 75, nothing granted")
 def r1():
     assert sweep("FSIZE", [0, 1, 4096], (75,)) in ({"granted": 0, "ended": 3}, {"granted": 3, "ended": 0})
 
@@ -485,7 +485,7 @@ def r2():
     assert sweep("NOFILE", range(3, 41, 1), (75, *LOADER))["granted"] > 0
 
 
-@case("R3", "a small stack: granted, or a clean refusal; deep JSON is refused all the same")
+@case("R3", "A small stack: granted, or a clean refusal; deeply nested JSON is still refused")
 def r3():
     sweep("STACK", [1 << n for n in range(14, 24)], (75, *LOADER))
     deep = client.request(team="t", pipeline="p", instance_vars='{"a":' * 10000)
@@ -507,12 +507,12 @@ def r5():
     sweep("CPU", [0, 1], (75, *LOADER))
 
 
-@case("R6", "no more processes: needs none")
+@case("R6", "No more processes allowed: the helper needs none of the caller's")
 def r6():
     assert sweep("NPROC", [0], ())["granted"] == 1
 
 
-@case("R7", "unlimited cores: the helper dumps none")
+@case("R7", "Unlimited core size: the helper dumps no core")
 def r7():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-r", "CORE=unlimited"))
@@ -524,7 +524,7 @@ def r7():
         assert gone(pid)
 
 
-@case("R8", "little data, locked memory, message queues, pending signals, locks")
+@case("R8", "Small limits on data, locked memory, message queues, pending signals and locks")
 def r8():
     for name, values, clean in (("DATA", [0, 1 << 20, 16 << 20, 40 << 20], (75, 70, *LOADER)), ("MEMLOCK", [0], ()),
                                 ("MSGQUEUE", [0], ()), ("SIGPENDING", [1], ()), ("LOCKS", [0], ()), ("RTTIME", [1], ())):
@@ -536,7 +536,7 @@ def r8():
 
 # Signals
 
-@case("S2", "an interval timer that is running")
+@case("S2", "A running interval timer")
 def s2():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-t", "30"))
@@ -545,7 +545,7 @@ def s2():
         granted(a.call(hold_ask))
 
 
-@case("S3", "every signal blocked and ignored, SIGCHLD too; umask 777")
+@case("S3", "Every signal blocked and ignored, SIGCHLD included; umask 777")
 def s3():
     plain("-b", "-i", "-u")
 
@@ -609,7 +609,7 @@ def cgroup2():
     raise Skip("no cgroup2 here")
 
 
-@case("S5", "a helper that waits for the lock, or holds it, can't be frozen by the owner of its cgroup", shares=fcntl.LOCK_SH)
+@case("S5", "The owner of its cgroup cannot freeze a helper that waits for the lock or holds it", shares=fcntl.LOCK_SH)
 def s5():
     lock = os.open(RUN + "/lock", os.O_RDWR)
     d = cgroup2() + "/" + CGROUP
@@ -644,7 +644,7 @@ def write_raw(path, text):
         os.close(fd)
 
 
-@case("S6", "started with the scheduler's leavings: SCHED_IDLE, nice 19, one CPU are not kept")
+@case("S6", "Inherited scheduling (SCHED_IDLE, nice 19, one CPU) is reset")
 def s6():
     with asker("attacker") as a:
         pid = a.call(hold, ["taskset", "-c", "0", *launch("-s")])
@@ -658,7 +658,7 @@ def s6():
         raise AssertionError(got)
 
 
-@case("S8", "what it is once it is itself: ids, capabilities, seccomp, environment, folder, mask")
+@case("S8", "The helper's own state after its start: ids, capabilities, seccomp, environment, directory, umask")
 def s8():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-e", "A=b", "-u"))
@@ -675,7 +675,7 @@ def s8():
         granted(a.call(hold_ask))
 
 
-@case("S9", "a /proc that hides others' processes (hidepid) hides neither the asker nor a holder")
+@case("S9", "A /proc with hidepid hides neither the asker nor a holder")
 def s9():
     if subprocess.run(["mount", "-o", "remount,hidepid=2", "/proc"]).returncode != 0:
         raise Skip("no hidepid here")
@@ -726,7 +726,7 @@ def deaf(**fields):
     return time.monotonic() - began
 
 
-@case("S10", "a timer slack of years, and an answer that nobody takes: the helper ends, and takes its grant back", 40)
+@case("S10", "A timer slack of years, and an answer that nobody reads: the helper ends, and undoes its grant", 40)
 def s10():
     for fields in {"gpus": "9"}, {"gpus": "1"}, {"verb": "look", "gpus": None}:
         with asker("attacker") as a:
@@ -735,7 +735,7 @@ def s10():
             assert leases() == [], leases()
 
 
-@case("S11", "the whole of it has an end, which a stop, signals blocked or ignored, slack and limits don't move", DEADLINE + 20)
+@case("S11", "A helper's lifetime is limited; a stop, blocked or ignored signals, timer slack and limits do not extend it", DEADLINE + 20)
 def s11():
     with asker("attacker") as a:
         pids = []
@@ -782,7 +782,7 @@ def roots_helpers():
     return found
 
 
-@case("S12", "300 helpers of one user, limited to 40 processes: at most 16 are there at once, another is served", 40)
+@case("S12", "300 helpers of a user who is limited to 40 processes: at most 16 exist at once, and another user is served", 40)
 def s12():
     with asker("attacker") as a:
         a.tell(many_deaf, 300)
@@ -821,7 +821,7 @@ def leave_dead(count):
     return count
 
 
-@case("S12b", "nor are there more dead ones, whom their parent does not wait for, than the user may have processes", 40)
+@case("S12b", "Nor are there more zombies than the user may have processes, if their parent does not wait for them", 40)
 def s12b():
     with asker("attacker") as a:
         made = a.call(leave_dead, 120)
@@ -830,7 +830,7 @@ def s12b():
         granted(once("victim", exchange))
 
 
-@case("S13", "the helpers of a crowd are answered or end without a word, with 75; nobody else's are counted")
+@case("S13", "In a crowd each helper answers, or ends silently with status 75; other users' helpers do not count")
 def s13():
     with asker("attacker") as a, asker("victim") as v:
         held_pids = [a.call(hold) for _ in range(16)]
@@ -848,7 +848,7 @@ def s13():
         granted(answer)
 
 
-@case("S16", "where a user's helpers can't be counted he is heard once at a time or not at all, and others and root are", 30)
+@case("S16", "If a user's helpers cannot be counted, that user is served one at a time or not at all; others and root are served", 30)
 def s16():
     uid = client.pwd.getpwnam("attacker").pw_uid
     places = ["%s/locks/door-%d-%d" % (RUN, uid, i) for i in range(16)]
@@ -879,7 +879,7 @@ def as_subordinate(uid, gid, *groups):
     os.setresuid(uid, uid, uid)
 
 
-@case("S15", "a user's subordinate ids are not so many users more, each with helpers and leases of its own")
+@case("S15", "A user's subordinate ids are not further users with their own helpers and leases")
 def s15():
     user = client.pwd.getpwnam("attacker")
     group = grp.getgrnam("gpuhelper").gr_gid
@@ -1000,7 +1000,7 @@ def with_silent(path, numbers):
     return h.p.pid
 
 
-@case("S14", "a file that never answers (FUSE) as descriptor 0, 1 or 2 keeps no process that is root's", 30)
+@case("S14", "A silent FUSE file as descriptor 0, 1 or 2 keeps no root process alive", 30)
 def s14():
     with silent_files("attacker") as path:
         with asker("attacker") as a:
@@ -1039,7 +1039,7 @@ def start_helpers_with_files():
     return pids
 
 
-@case("S23", "a file that can't be closed (FUSE, pages that nobody can write), sent along: it keeps no process that is root's", 30)
+@case("S23", "A FUSE file that cannot be closed (its dirty pages are never written), sent along, keeps no root process alive", 30)
 def s23():
     with asker("attacker") as a, asker("attacker") as b, silent_files("attacker", serve=serve_dirty) as path:
         a.call(ask_with_file, path, 12)
@@ -1093,7 +1093,7 @@ def timed(user, **fields):
     return once(user, exchange, **fields), time.monotonic() - began
 
 
-@case("S20", "a process of the caller's keeps whoever looks at it waiting: its leases stay, and nobody waits for that under the lock", 30)
+@case("S20", "A caller's process blocks everybody who looks at it: its leases stay, and nobody waits under the lock", 30)
 def s20():
     with contextlib.ExitStack() as stack:
         with asker("attacker") as a:
@@ -1108,7 +1108,7 @@ def s20():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20c", "the asker itself does, with a lease: others' requests that meet the lease do not wait", 30)
+@case("S20c", "The asker itself does so, with a lease: other requests that meet the lease do not wait", 30)
 def s20c():
     # ends last: until its file system's daemon has, nobody can end it
     with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
@@ -1124,7 +1124,7 @@ def s20c():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20b", "a container's process does: who wants a GPU for himself is told which; others are served meanwhile", 60)
+@case("S20b", "A container's process does so: an exclusive request is told which process; others are served meanwhile", 60)
 def s20b():
     with unseeable(CLONE_NEWUSER) as pid:
         with asker("victim") as v:
@@ -1151,7 +1151,7 @@ def ask_until(end, **fields):
         time.sleep(0.1)
 
 
-@case("S21", "such a process and four that look at its user's 200 leases, or wait for his GPU: others are served, and soon", 90)
+@case("S21", "One such process and four helpers that look at its user's 200 leases, or wait for a GPU: others are served soon", 90)
 def s21():
     waits, lost = [], []
     with contextlib.ExitStack() as stack:
@@ -1182,7 +1182,7 @@ def s21():
     client.look()
 
 
-@case("S24", "two users whose processes keep the looker waiting: root's timer ends what is over of others all the same", 60)
+@case("S24", "Two users' processes block the looker: root's timer still ends other users' leases", 60)
 def s24():
     with contextlib.ExitStack() as stack:
         with asker("attacker") as a, asker("victim") as v:
@@ -1254,7 +1254,7 @@ AT, CLOEXEC = -100, os.O_CLOEXEC
 REG, CHR, BLK, FIFO = stat.S_IFREG, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO
 
 
-@case("Y1", "a payload in the helper: no setuid file, no node but a character device of a driver's, no way around that", 60)
+@case("Y1", "Code in the helper makes no setuid file and no node but a driver's character device, in any way", 60)
 def y1():
     d = RUN + "/locks"	# where it may write
     new, there = "=%s/new" % d, d + "/there"
@@ -1320,7 +1320,7 @@ def y1_mapped(d):
     assert not wrong, wrong
 
 
-@case("Y2", "nor a program, a process, a trace, a mount, a module, a namespace, a socket, another's memory, a longer life", 60)
+@case("Y2", "Nor a program, process, trace, mount, module, namespace or socket; it reaches no other memory, and lives no longer", 60)
 def y2():
     me, own = str(os.getpid()), client.pwd.getpwnam("attacker").pw_uid
     tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
@@ -1360,7 +1360,7 @@ def y2():
     assert not wrong, wrong
 
 
-@case("Y4", "nor a system call by another of the machine's tables, whose numbers are others", 20)
+@case("Y4", "Nor a system call by the numbers of another architecture of the machine", 20)
 def y4():
     if os.uname().machine != "x86_64":
         raise Skip("one table here")
@@ -1375,7 +1375,7 @@ def y4():
     assert payload((i386,)) == ["killed"], payload((i386,))
 
 
-@case("Y5", "a kernel that has no seccomp: nothing is heard, nothing is granted")
+@case("Y5", "On a kernel without seccomp the helper reads no request and grants nothing")
 def y5():
     granted(once("root", exchange, launch()))
     answer = once("root", exchange, launch("-k"))
@@ -1383,7 +1383,7 @@ def y5():
     assert answer[1] == {} or "seccomp" in answer[1]["text"], answer
 
 
-@case("Y3", "a payload may do what the helper does", 20)
+@case("Y3", "Code in the helper can do what the helper does", 20)
 def y3():
     got = payload(("openat", AT, "=" + RUN + "/locks/payload", os.O_CREAT | os.O_RDWR | CLOEXEC, 0o600), ("flock", "@0", 2), ("close", "@0"),
                   ("unlinkat", AT, "=" + RUN + "/locks/payload", 0), ("getpid",), ("openat", AT, "=/proc/self/mountinfo", 0, 0))
@@ -1393,7 +1393,7 @@ def y3():
     assert "killed" not in got and min(got) >= 0, got
 
 
-@case("Y6", "a payload in the looker, which is root's, too: opens for reading alone, makes no process but a copy of itself", 60)
+@case("Y6", "Code in the looker, also root, opens files only for reading, and makes no process but copies of itself", 60)
 def y6():
     there, new = RUN + "/locks/there", RUN + "/locks/new"
     write(there, "x" * 64)
@@ -1422,7 +1422,7 @@ def y6():
     assert not wrong, wrong
 
 
-@case("S7", "ptrace, memory, descriptors, signals, limits of the helper are out of the caller's reach")
+@case("S7", "The caller cannot reach the helper's ptrace, memory, descriptors, signals or limits")
 def s7():
     with asker("attacker") as a:
         own = a.call(poke_own)

@@ -35,7 +35,7 @@ def evil(*how, answer=0, program_of=READER):
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
 
 
-@case("Q1", "gpuhelper-read says what no file may say: nothing is granted, and nothing is left", 60)
+@case("Q1", "gpuhelper-read reports what no file may say: nothing is granted, and nothing is left", 60)
 def q1():
     with evil("replace", "end", "end"):
         granted(once("victim", exchange, **FOLDER))
@@ -47,7 +47,7 @@ def q1():
         assert leases() == [], lie
 
 
-@case("Q2", "gpuhelper-read answers half, too much, nothing or something else: the same", 60)
+@case("Q2", "gpuhelper-read answers half, too much, nothing or garbage: the same", 60)
 def q2():
     for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 78):
         with evil(how):
@@ -56,7 +56,7 @@ def q2():
     granted(once("victim", exchange, **FOLDER))
 
 
-@case("Q3", "gpuhelper-read is silent: its helper refuses, and nobody else has waited", 60)
+@case("Q3", "gpuhelper-read is silent: its helper refuses, and nobody else waits", 60)
 def q3():
     with asker("attacker") as a:
         with evil("silent"):
@@ -79,7 +79,7 @@ def bindings():
     return os.listdir(TOKENS) if os.path.isdir(TOKENS) else []
 
 
-@case("Q4", "gpuhelper-judge says what no token can say: nothing is granted, nothing is bound, and nothing is left", 60)
+@case("Q4", "gpuhelper-judge reports what no token can say: nothing is granted or bound, and nothing is left", 60)
 def q4():
     with issuer() as token:
         t = token()
@@ -101,7 +101,7 @@ def q4():
         granted(ask_with(t, "b"))
 
 
-@case("Q5", "gpuhelper-judge is silent, or is not there: nothing is granted, what ends leases does without it, and nobody else has waited", 60)
+@case("Q5", "gpuhelper-judge is silent or missing: nothing is granted, leases still end, and nobody else waits", 60)
 def q5():
     with issuer() as token, asker("attacker") as a:
         write(POLICIES + "/20-caller.conf", 'identity = "caller"; callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; } );')
@@ -130,7 +130,7 @@ def q5():
         assert bindings() == []
 
 
-@case("Q6", "many policies and large keys: what root may write is read, and one issuer's keys keep no other's tokens out", 60)
+@case("Q6", "Many policies and large keys that root may write are read; one issuer's keys do not block another issuer's tokens", 60)
 def q6():
     with issuer() as token:
         conf = read(ETC + "/gpuhelper.conf")
@@ -145,7 +145,7 @@ def q6():
         refused(ask_with(token(iss="https://3.example.org"), "b"), 78, "3.json")
 
 
-@case("Q7", "gpuhelper-judge lets its channel go and stays: it keeps no place of its user's", 60)
+@case("Q7", "gpuhelper-judge closes its channel and stays: it takes up none of its user's places", 60)
 def q7():
     with issuer() as token:
         t = token()
@@ -169,7 +169,7 @@ def rights():
 FIRST, SECOND = "/dev/nvidia0~195~0", "/dev/nvidia1~195~1"
 
 
-@case("Q8", "gpuhelper-judge, evil from its start, names other nodes as GPUs': nothing is granted, and no node is touched", 60)
+@case("Q8", "gpuhelper-judge, hostile from its start, names other nodes as GPUs' nodes: no grant, and no node is touched", 60)
 def q8():
     with evil("replace", "end", "end", answer=HOST, program_of=JUDGE):
         granted(once("victim", exchange))
@@ -198,7 +198,7 @@ def q8():
     granted(once("victim", exchange))
 
 
-@case("Q9", "gpuhelper-judge, evil from its start, has two GPUs the other way round: what is alone somebody's is not given twice", 60)
+@case("Q9", "gpuhelper-judge, hostile from its start, swaps two GPUs: an exclusive GPU is not given twice", 60)
 def q9():
     with asker("victim") as v:
         v.tell(exchange, id="v", gpus="0000:3b:00.0")
@@ -230,7 +230,7 @@ def calls_of(path, act):
     raise AssertionError("nobody has executed " + path)
 
 
-@case("Q10", "what a token's bytes do to gpuhelper-judge comes after it has told of the host, and it opens nothing then", 60)
+@case("Q10", "gpuhelper-judge sees a token only after its report on the host, and opens nothing afterwards", 60)
 def q10():
     with issuer() as token:
         got = calls_of(JUDGE, lambda: granted(ask_with(token(), "a")))
@@ -242,7 +242,7 @@ def q10():
         assert max(opened) < shut[1] and [i for i in heard if i > shut[1]], (opened, shut)
 
 
-@case("Q11", "gpuhelper-judge ends before it has told of the host: no later policy, without GPUs, decides instead", 60)
+@case("Q11", "gpuhelper-judge ends before its report on the host: no later policy without GPUs decides instead", 60)
 def q11():
     with etc():
         write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + "grant_unasked = true;\n")
@@ -296,7 +296,7 @@ def waiting(path, silent, answer=HOST):
             a.hear()
 
 
-@case("Q12", "gpuhelper-read and gpuhelper-judge are users of their own, without any right, and end with a helper that is killed", 60)
+@case("Q12", "gpuhelper-read and gpuhelper-judge run as users without any rights, and end with their helper if it is killed", 60)
 def q12():
     for path, silent in (READER, JUDGE), (JUDGE, READER):
         with waiting(path, silent) as pids:
@@ -319,7 +319,7 @@ def reach(path):
     return [name for name, how in (("read", os.R_OK), ("write", os.W_OK)) if os.access(path, how)]
 
 
-@case("Q13", "who is one of those users has no helper's door, state or memory, and not the memory of another's judge", 60)
+@case("Q13", "Those users have no access to the helper, its state and memory, or to the memory of another judge", 60)
 def q13():
     ours = client.HELPER, LOG, RUN + "/leases", RUN + "/locks", TOKENS, "/etc/shadow"
     granted(once("victim", exchange))
@@ -337,7 +337,7 @@ def q13():
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
 
 
-@case("Q14", "without one of those users, or where it is root: nothing is granted, and the command that mends it is said", 60)
+@case("Q14", "Without one of those users, or if it is root: nothing is granted, and the refusal names the command that helps", 60)
 def q14():
     passwd = read("/etc/passwd")
     try:
@@ -356,7 +356,7 @@ def q14():
     granted(once("victim", exchange))
 
 
-@case("Q15", "gpuhelper-judge, taken over by what a task's author wrote, decides what no policy gives: nothing is granted, and no node is touched", 60)
+@case("Q15", "gpuhelper-judge, taken over by a task, decides what no policy gives: nothing is granted, no node is touched", 60)
 def q15():
     asked = {"gpus": "1", "folders": "/srv/ro"}
     with etc():
@@ -397,7 +397,7 @@ def q15_lies(asked):
         assert len(nodes(answer)) == 2, answer
 
 
-@case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not look at whole: nothing is granted", 60)
+@case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not inspect completely: no grant", 60)
 def q16():
     big = ["/etc/cdi/%s-%d.json" % (os.environ["SANDBOX_ID"], n) for n in range(17)]
     with evil("rest", "grant~", "grant~0~-^verdict~0^gpus~0~1~2~0~1^end^", answer=VERDICT, program_of=JUDGE):
@@ -416,7 +416,7 @@ def q16():
     assert leases() == []
 
 
-@case("Q17", "gpuhelper-judge, taken over, says of instance_vars what is no JSON: the record is one line, and none of its keys is forged", 60)
+@case("Q17", "gpuhelper-judge, taken over, reports instance_vars that are no JSON: the record is one line, and no key is forged", 60)
 def q17():
     with issuer() as token:
         given, taken = {"branch": "x", "pr": 17}, set()
@@ -436,7 +436,7 @@ def q17():
         assert len(taken) >= 5, taken
 
 
-@case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)
+@case("Y7", "Code in gpuhelper-read or gpuhelper-judge opens or writes no file, signals nobody, makes nothing", 90)
 def y7():
     there = ETC + "/gpuhelper.conf"     # everybody may read it
     at = "-100"

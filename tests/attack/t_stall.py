@@ -112,7 +112,7 @@ def read_bytes(path):
         return f.read()
 
 
-@case("S25", "nobody lists what is root's in /run, nor his own records for exec there, which he reads by their names", 60)
+@case("S25", "Nobody can list root's directories in /run, nor the directory of their own exec records, which they read by name", 60)
 def s25():
     with asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -135,7 +135,7 @@ def cgroup_beside(others, name):
 
 
 # a container's own cgroup, which its runtime makes, lies deeper
-@case("S26", "a cgroup hierarchy's top, which everybody may list, is in nobody's way", 60)
+@case("S26", "Everybody may list the top of a cgroup hierarchy; a stalled listing blocks nobody", 60)
 def s26():
     pids = "/sys/fs/cgroup/pids"
     with asker("victim") as v, cgroup_beside(pids, "above") as above:
@@ -160,7 +160,7 @@ rmdir /run/hierarchies
 '''
 
 
-@case("S28", "nor is the directory in which the hierarchies are mounted", 60)
+@case("S28", "Nor does a stalled listing of the directory where the hierarchies are mounted", 60)
 def s28():
     if os.path.exists("/sys/fs/cgroup/cgroup.procs"):
         raise Skip("v2 alone is mounted here: its top is S26's")
@@ -185,7 +185,7 @@ def ask_early(**fields):
     return early.pop().ask(**fields).result()
 
 
-@case("S29", "who lists his helper's own directory in /proc has nobody wait for it, least of all under the leases' lock", 60)
+@case("S29", "A caller who stalls a listing of its helper's directory in /proc blocks nobody, least of all under the lease lock", 60)
 def s29():
     with Openable(), asker("attacker") as a:
         pid = a.call(start_early)
@@ -207,7 +207,7 @@ def roots_left(besides):
     return found
 
 
-@case("S27", "a process whose own directory in /proc is kept locked leaves no process of root's behind, however often is looked", 60)
+@case("S27", "A process that keeps its own directory in /proc locked leaves no root process behind, however many looks there are", 60)
 def s27():
     own = STALL.replace("path, directory, how = sys.argv[1:]", 'path, directory, how = sys.argv[1], "/proc/%d" % os.getpid(), "mkdir"')
     with contextlib.ExitStack() as stack, asker("attacker") as a:
@@ -302,7 +302,7 @@ def bound(decoys, how="-"):
         p.wait()
 
 
-@case("W37", "a container that has the node bound into it keeps its lease, though others in it have a root that is mounted nowhere", 60)
+@case("W37", "A container with a bind mount of the node keeps its lease, though others in it have an unmounted root directory", 60)
 def w37():
     with Openable():
         for decoys, how in (0, "-"), (20, "-"), (20, "-"), (20, "-"), (0, "hides"):
@@ -318,7 +318,7 @@ def w37():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W37b", "nor does its lease end where it changes its root directory all the time, between a mount and all that it has", 60)
+@case("W37b", "Nor does its lease end while it switches its root directory all the time", 60)
 def w37b():
     with Openable():
         with asker("attacker") as a:

@@ -44,7 +44,7 @@ def ask(token, ident, user="attacker", **fields):
     return once(user, exchange, id=ident, token=token, gpus=None, **fields)
 
 
-@case("T1", "a token serves one container of one user, also where the grant is taken back; a grant that is not in the log frees it")
+@case("T1", "A token serves one container of one user, even after an undone grant; a grant that was not logged frees the token")
 def t1():
     with issuer() as token:
         t = token()
@@ -69,7 +69,7 @@ def t1():
         granted(ask(t, "g"))
 
 
-@case("T2", "70000 bindings that have expired do not lock everyone out")
+@case("T2", "70000 expired bindings do not lock everyone out")
 def t2():
     with issuer() as token:
         granted(ask(token(), "a"))
@@ -80,7 +80,7 @@ def t2():
         assert len(os.listdir(TOKENS)) == 2
 
 
-@case("T4", "a token that does not hold ends the matter: no caller policy, no claim is tried")
+@case("T4", "An invalid token ends the request: neither a caller policy nor a claim is tried")
 def t4():
     with issuer() as token:
         good = token()
@@ -107,7 +107,7 @@ def bound():
     return [int(os.stat(TOKENS + "/" + n).st_mtime) for n in os.listdir(TOKENS)]
 
 
-@case("T5", "a used token is remembered until it expires, or max_age would end it, not until any year that it names")
+@case("T5", "A used token is remembered until it expires or max_age ends it, not until whatever year it names")
 def t5():
     with issuer() as token:
         now = int(time.time())
@@ -122,7 +122,7 @@ def t5():
         assert max(bound()) <= time.time() + 3600 + 60, bound()
 
 
-@case("T6", "what expired seconds ago, and is taken for clocks that differ, serves one container still")
+@case("T6", "A token that expired seconds ago, within the clock tolerance, still serves only one container")
 def t6():
     with issuer() as token:
         now = int(time.time())
@@ -143,7 +143,7 @@ def plant(first, count, uid):
         os.close(fd)
 
 
-@case("T7", "one user's used tokens have a limit, and leave room for others'; all of them have one, too", 40)
+@case("T7", "One user's used tokens are limited, and leave room for other users'; all together are limited, too", 40)
 def t7():
     uid = pwd.getpwnam("attacker").pw_uid
     with issuer() as token:
@@ -160,7 +160,7 @@ def t7():
         refused(ask(token(job="e"), "e", "root"), 75, "65536")
 
 
-@case("T9", "one worker's uid has all teams' containers: busy names only those of the team that the asker's token proves")
+@case("T9", "One worker's uid runs all teams' containers: a busy refusal names only containers of the team in the asker's token")
 def t9():
     with issuer() as token:
         for n, pipeline in enumerate(("other/pull-requests", "ml/eval", "m/l")):
@@ -180,7 +180,7 @@ def t9():
             assert "caller-s" not in answer[1]["text"], answer
 
 
-@case("T10", "the limit of one user's used tokens is not root's: only what all have counts", 40)
+@case("T10", "The per-user limit on used tokens does not apply to root; the total does", 40)
 def t10():
     with issuer() as token:
         granted(ask(token(job="a"), "a", "root"))
@@ -188,7 +188,7 @@ def t10():
         granted(ask(token(job="b"), "b", "root"))
 
 
-@case("T11", "a folder of used tokens that others could change: no token is taken, none is used up")
+@case("T11", "A directory of used tokens that others could change: no token is accepted or used up")
 def t11():
     with issuer() as token:
         granted(ask(token(job="a"), "a"))
@@ -224,7 +224,7 @@ FORGERIES = ('x', 'a"b\\c', '\n{"n":1,"event":"grant"}\n', '","event":"grant","p
              '"}', '\\"}', '\\u0022,\\u0022event\\u0022:\\u0022grant', "'", '{"a":1}')
 
 
-@case("T12", "what a token's instance_vars say is in the record of its grant or refusal, and forges no other, whatever is in them", 60)
+@case("T12", "A token's instance_vars are in the record of its grant or refusal, and cannot forge another record", 60)
 def t12():
     with issuer() as token:
         write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; instance_vars = { pr = 1; }; gpus = ( { vendor = "nvidia"; } );')
@@ -251,7 +251,7 @@ def t12():
         assert len(told["instance_vars"]) <= 1024 and len(json.loads(told["instance_vars"])) + told["instance_vars_left_out"] == 400, told
 
 
-@case("T13", "what a claim says of instance_vars is in the record as a claim's, parsed or not, and forges no record", 60)
+@case("T13", "A claim's instance_vars are recorded as a claim, parsed or not, and cannot forge a record", 60)
 def t13():
     claim = dict(team="ml", pipeline="pr", gpus="1", job="j")
     for text in FORGERIES:

@@ -59,7 +59,7 @@ def hang_up(door=Helper, node="/dev/nvidia9", **fields):
     return pid
 
 
-@case("W1", "a grant that is hung up after its node was opened: nobody gets the GPU while it is open")
+@case("W1", "A grant is abandoned after its node was opened: nobody gets the GPU while the node is open")
 def w1():
     with SecondOpenable():
         with asker("attacker") as a:
@@ -74,7 +74,7 @@ def w1():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W2", "a grant that is hung up before anyone opened a node leaves no lease")
+@case("W2", "A grant that is abandoned before anybody opened a node leaves no lease")
 def w2():
     with Openable(), asker("attacker") as a:
         a.call(give_up)
@@ -88,7 +88,7 @@ def give_up():
     h.wait()
 
 
-@case("W3", "a container's process has the GPU open without a lease: not given to anyone alone, another one is")
+@case("W3", "A container's process has the GPU open without a lease: no exclusive request gets it; another GPU is given")
 def w3():
     with SecondOpenable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
         p.stdout.readline()
@@ -98,7 +98,7 @@ def w3():
         assert nodes(answer) == ["/dev/nvidia5"], nodes(answer)
 
 
-@case("W4", "the same where it is only mapped, or the process has a root directory or a user namespace of its own")
+@case("W4", "The same if the node is only mapped, or the process has its own root directory or user namespace")
 def w4():
     with Openable(5):
         with holder(MAP, "/dev/nvidia5", *CONTAINER) as p:
@@ -113,7 +113,7 @@ def w4():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W5", "the host's own daemons, and who shares, are not in the way")
+@case("W5", "The host's own daemons, and a shared use, do not prevent a grant")
 def w5():
     with Openable(), holder(OPEN, "/dev/nvidia9", user=999) as p:
         p.stdout.readline()
@@ -125,7 +125,7 @@ def w5():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W6", "the descriptor is passed while the GPU is asked for: never two that have it", 60)
+@case("W6", "The GPU is requested just after its lease ended, while a container still has the node: never two users", 60)
 def w6():
     # a lease that ends while the next one is asked for, whose node lives on in a container: 30 times
     with Openable():
@@ -168,7 +168,7 @@ def refused_late(a, ident, token):
     refused(answer, 77, "another container")
 
 
-@case("W7", "a refusal opens nothing, not even for a moment: a used token, a full log, too many requests", 60)
+@case("W7", "A refusal (used token, full log, too many requests) opens no node, not even briefly", 60)
 def w7():
     with issuer() as token, Closed(), asker("attacker") as a, tries("attacker") as p:
         p.stdout.readline()
@@ -205,7 +205,7 @@ def issuer_other(t):
     yield
 
 
-@case("W8", "who asks for longer than his policy lets him wait loses his place, and is told so", 30)
+@case("W8", "A request that waits longer than its policy allows loses its place, and is told so", 30)
 def w8():
     with etc(), asker("root") as has:
         write(POLICIES + "/50-attacker.conf", read(POLICIES + "/50-attacker.conf").replace("count = 2;", "count = 2; wait = 2;"))
@@ -241,7 +241,7 @@ def take_turns(wait, seconds):
         time.sleep(0.1)
 
 
-@case("W8c", "waiters who come one after the other, for more than can be had, keep a free GPU from nobody for all of his wait", 40)
+@case("W8c", "Successive waiters that ask for more than there is do not keep a free GPU from another waiter for its whole wait", 40)
 def w8c():
     with etc(), asker("root") as has, asker("attacker") as a:
         for user in "attacker", "victim":
@@ -263,7 +263,7 @@ def w8c():
     granted(once("victim", exchange, gpus="1"))
 
 
-@case("W8b", "who can't be given what his turn has come for loses his place: free GPUs wait for nobody", 30)
+@case("W8b", "A waiter that cannot be served when its turn comes loses its place, so free GPUs wait for nobody", 30)
 def w8b():
     with etc(), asker("root") as has:
         for user in "attacker", "victim":
@@ -315,7 +315,7 @@ def time_of_grant():
 
 
 # whoever looks sees those of another run, too
-@case("W9", "2000 processes of containers are looked through in a few seconds", 120, shares=fcntl.LOCK_EX)
+@case("W9", "2000 container processes are searched in a few seconds", 120, shares=fcntl.LOCK_EX)
 def w9():
     alone = time_of_grant()
     with background(*CONTAINER, "python3", "-c", CROWD, "2000") as p:
@@ -325,7 +325,7 @@ def w9():
     assert among - alone < 4000
 
 
-@case("W10", "a user maps a file that his own file system keeps from root: nobody's grant is held up", 20)
+@case("W10", "A user maps a file that its own file system hides from root: nobody's grant is delayed", 20)
 def w10():
     where = tempfile.mkdtemp(dir=TEMP)
     os.chmod(where, 0o777)
@@ -336,7 +336,7 @@ def w10():
     os.rmdir(where)
 
 
-@case("W19", "nor if his root directory is there, or he has a file of it open that has gone bad", 30)
+@case("W19", "Nor if the user's root directory is there, or an open file there has become unreadable", 30)
 def w19():
     for how in "root", "bad":
         where = tempfile.mkdtemp(dir=TEMP)
@@ -354,7 +354,7 @@ MAPPED = THREAD.replace("if (open(av[2], O_RDONLY) == -1) exit(2);",
     "#include <fcntl.h>", "#include <fcntl.h>\n#include <sys/mman.h>")
 
 
-@case("W11", "a process whose first thread has ended holds the node, open or mapped: it is seen", 30)
+@case("W11", "A process whose first thread has ended is noticed while it has the node open or mapped", 30)
 def w11():
     build("thread", THREAD, "-pthread")
     build("mapthread", MAPPED, "-pthread")
@@ -393,7 +393,7 @@ time.sleep(120)
 """
 
 
-@case("W12", "what is only planned is not done by asking to have it done again, and its env is not to be read", 60)
+@case("W12", "reapply does not carry out a lease that is only planned, and its env cannot be read", 60)
 def w12():
     with issuer() as token, Closed(), asker("attacker") as a, asker("attacker") as b, tries("attacker") as p, \
             background(*CONTAINER, "python3", "-c", SLOW) as slow:
@@ -448,7 +448,7 @@ def further(pci):
             os.rmdir("/etc/cdi")
 
 
-@case("W13", "a GPU's further node, by a CDI kind: who has only that open has the GPU, with his lease, after it and without one")
+@case("W13", "A process with only a further node of a GPU open (CDI) has the GPU: during its lease, after it, and without one")
 def w13():
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))
@@ -484,7 +484,7 @@ def leave_socket(**fields):
     return h.p.pid
 
 
-@case("W20", "the asker dies when its lease is written, and another one gets the GPU: the first helper opens nothing any more")
+@case("W20", "The asker dies when its lease is written, and another gets the GPU: the first helper opens no node")
 def w20():
     with Closed(), Between("attacker") as line:
         with asker("attacker") as a, asker("victim") as v:
@@ -536,7 +536,7 @@ int main(int c, char **v)
 """
 
 
-@case("W21", "a process that opens and closes the node all the time keeps none that is another's when the lease has ended", 30)
+@case("W21", "A process that opens and closes the node all the time keeps no node that another user gets after the lease", 30)
 def w21():
     build("peek", PEEK)
     with Openable():
@@ -556,7 +556,7 @@ def w21():
             client.look()
 
 
-@case("T8", "a grant that is given up, and whose GPU is in use all the same, does not free its token for another container", 20)
+@case("T8", "An abandoned grant whose GPU is in use does not free its token for another container", 20)
 def t8():
     with SecondOpenable(), issuer() as token:
         write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; count = 1; } );')
@@ -642,7 +642,7 @@ def soon(user, **fields):
         time.sleep(0.05)
 
 
-@case("W30", "a process whose threads live for microseconds holds the node, open or mapped, beside an idle thread or not: it is seen", 40)
+@case("W30", "A process with threads that live for microseconds is noticed while it has the node open or mapped", 40)
 def w30():
     build("churn", CHURN, "-pthread")
     for minor, how in (9, "open"), (5, "mapped"), (9, "decoy"):
@@ -695,7 +695,7 @@ int main(int c, char **v)
 '''
 
 
-@case("W31", "a process that moves the open node among its numbers holds it", 60)
+@case("W31", "A process that moves the open node among its descriptor numbers is noticed", 60)
 def w31():
     build("shuffle", SHUFFLE)
     for how, minor, us, pad in ("open", 9, 200, 1500), ("open", 9, 100, 3000), ("open", 9, 50, 100):
@@ -732,7 +732,7 @@ int main(void)
 '''
 
 
-@case("W32", "a container's process that opens and closes files, and has threads come and go, is in nobody's way", 40)
+@case("W32", "A container's process that opens and closes files, and has short-lived threads, prevents no grant", 40)
 def w32():
     build("busy", BUSY_FILES, "-pthread")
     with Openable(), background(*CONTAINER, program("busy")) as p:
@@ -811,7 +811,7 @@ def keeps(program):
         released(beneath)
 
 
-@case("V50", "a directory that a process with threads of microseconds keeps holds the folders")
+@case("V50", "A directory kept by a process with threads that live for microseconds keeps the folders in use")
 def v50():
     build("churn", CHURN, "-pthread")
     keeps('os.execv("/mnt/churn", ["churn", "open", "/data", "detach"])')
@@ -855,7 +855,7 @@ int main(int c, char **v)
 '''
 
 
-@case("V51", "so does one in an io_uring that is never at rest")
+@case("V51", "So does a directory in an io_uring that is never idle")
 def v51():
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
@@ -876,7 +876,7 @@ ck(libc.unshare(0x10020000))
 """
 
 
-@case("V52", "so does a mount namespace whose only process is chrooted, be it to what is mounted nowhere")
+@case("V52", "So does a mount namespace whose only process is chrooted, even to an unmounted tree")
 def v52():
     keeps(ALONE + """
 os.chdir("/")
@@ -915,7 +915,7 @@ ready()
 """
 
 
-@case("V53", "so does a directory of another file system, from a mount namespace that is gone or a tree that is mounted nowhere")
+@case("V53", "So does a directory of another file system, from a mount namespace that is gone or from an unmounted tree")
 def v53():
     keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
     # open_tree(2)
@@ -961,7 +961,7 @@ def pass_on_while_looked_at(user, tell, flag):
         refused(answer, 75)
 
 
-@case("W34", "a container's process keeps who looks waiting, and the node goes to one that was looked at already: it is seen", 60)
+@case("W34", "A container's process delays the looker, and the node moves to a process that was looked at already: it is noticed", 60)
 def w34():
     for user in "victim", "root":
         for n in range(3):
@@ -971,7 +971,7 @@ def w34():
                 pass_on_while_looked_at(user, tell, flag)
 
 
-@case("W35", "the same of a user whose lease is over but for that process", 60)
+@case("W35", "The same for a user whose lease is over except for that process", 60)
 def w35():
     for n in range(3):
         flag = "%s/flag-%d" % (TEMP, n)
@@ -1006,7 +1006,7 @@ def looks_seen(fd):
         return 0
 
 
-@case("W36", "who sees the host's /proc can't tell by it when the looker looks at his processes (inotify)", 30)
+@case("W36", "A user who sees the host's /proc cannot tell by inotify when the looker looks at the user's processes", 30)
 def w36():
     with asker("attacker") as a, Openable():
         pid = a.call(contained)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# arm64: cross-compiled, warnings being errors, and the unit tests run by qemu-user.  An architecture whose system calls
-# the filter does not know does not compile.  TAP.
+# arm64: cross-compiles with warnings as errors, and runs the unit tests under qemu-user.  The build fails on an
+# architecture whose system calls the filter does not know.  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 2

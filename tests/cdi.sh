@@ -1,9 +1,9 @@
 #!/bin/sh
-# gpuhelperctl cdi: specs judged, listed and injected.  sh tests/cdi.sh; TAP.
+# gpuhelperctl cdi: validates, lists and injects specs.  sh tests/cdi.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# fixtures/cdi: good, bad and dirs are what the reference library (pkg/cdi of container-device-interface $reference) takes and
-# refuses, golden is what it makes of a config.json; unsafe is what a helper of root's must not take, whatever the
-# library does.  Golden cases need root, for a /dev of their own.
+# fixtures/cdi: the reference library (pkg/cdi of container-device-interface $reference) accepts what is in good and
+# dirs, and refuses what is in bad; it made golden from config.json files.  The root helper must refuse what is in
+# unsafe, whatever the library does.  Golden cases need root, for their own /dev.
 set -u
 reference=1.1.1		# 1.1.0 makes four of the golden cases otherwise
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # gpuhelperctl cdi generate.  TAP; in tests/lib/sandbox.sh --gpu nvidia-2gpu, as root.
 #
-# Two kinds of hosts.  Simulated ones, beneath a directory (--root): the proc and sys trees of fixtures/sysroot, with
-# a cache that the real ldconfig made of real shared objects, which gcc made with the driver's SONAMEs.  And the
-# sandbox itself, where such a driver is installed: its spec is injected into a config.json, and real runc makes
-# containers of images like Debian's and like RHEL's, in which a program loads the libraries as CUDA programs do.
+# Two kinds of hosts.  Simulated hosts are directories (--root): the proc and sys trees of fixtures/sysroot, and a
+# cache that the real ldconfig made of shared objects that gcc built with the driver's SONAMEs.  The other host is the
+# sandbox itself, with such a driver installed: the test injects its spec into a config.json, and real runc makes
+# containers from images like Debian's and like RHEL's, in which a program loads the libraries as CUDA programs do.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# All tests.  sudo sh tests/check.sh [GROUP...]; installs what it needs; the last line is «N passed, N failed, N skipped».
-#   --no-deps   install nothing
-#   --long      also what takes longer than a CI run (long fuzzing, more faults)
+# All tests.  sudo sh tests/check.sh [GROUP...]; the last line is «N passed, N failed, N skipped».
+#   --no-deps   does not install what the tests need
+#   --long      also runs what takes longer than a CI run (long fuzzing, more faults)
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# gpuhelperctl, as its users see it: exact lines, exit statuses, JSON.  sh tests/ctl.sh; TAP.
+# gpuhelperctl as its users see it: exact lines, exit statuses, JSON.  sh tests/ctl.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# Trees lie in a directory of their own.  What needs root, or a (simulated) GPU, runs in tests/lib/sandbox.sh, or is
-# skipped where this is not root.
+# The trees are in a directory of the test.  What needs root or a (simulated) GPU runs in tests/lib/sandbox.sh;
+# without root it is skipped.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The main job, shown: sudo sh tests/demo.sh
+# Shows the main job: sudo sh tests/demo.sh
 #
-# Installs what it needs, builds, and creates three containers with real runc through gpuhelper-runc: one whose
-# policy grants it a GPU and two folders, one that asks for too much, one that asks for nothing.  All of it happens
-# in a private copy of this host's file system and process table (tests/lib/sandbox.sh): nothing stays installed.
-# Where the host has no NVIDIA GPU, a simulated one is laid in that private host, and the output says so.
+# Installs what it needs, builds, and creates three containers with real runc through gpuhelper-runc: the first gets a
+# GPU and two folders by its policy, the second asks for too much, the third asks for nothing.  Everything happens in
+# a private copy of this host's file system and process table (tests/lib/sandbox.sh), so nothing stays installed.
+# Without an NVIDIA GPU the private host simulates one, and the output says so.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 deps=yes tap=no kit=

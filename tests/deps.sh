@@ -3,7 +3,7 @@
 #
 #   deps.sh build|deb|rpm|demo|other|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 #   deps.sh --print SET			prints the packages and installs nothing
-# other: what tests/other.sh wants in another release's root directory.
+# The set «other» is what tests/other.sh needs in another release's root directory.
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev ca-certificates"

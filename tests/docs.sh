@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pages that name parts of the source name what is there: files, functions, attacks.  TAP.
+# Checks that the files, functions and attacks named in our pages exist in the source.  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 T=$(mktemp -d "${TMPDIR:-/tmp}/docs.XXXXXX")

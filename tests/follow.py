@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gpuhelperctl audit follow: each record once, none lost, whatever happens to the log or the follower.
+"""gpuhelperctl audit follow: passes each record on once and loses none, whatever happens to the log or the follower.
 
-usage: follow.py GPUHELPERCTL    (as root, for the parts of the journal and of syslog)
+usage: follow.py GPUHELPERCTL    (the journal and syslog parts need root)
 
 The journal is a MOCK: a socket in a mount namespace that speaks its protocol (systemd's JOURNAL_NATIVE_PROTOCOL).
 """

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make install, make uninstall, on a host of its own (tests/lib/sandbox.sh, which has installed once already).  TAP.
+# make install and make uninstall, on a host of its own (tests/lib/sandbox.sh, which has installed once already).  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}

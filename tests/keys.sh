@@ -1,8 +1,8 @@
 #!/bin/sh
 # gpuhelperctl keys, and explain --token-file: fetching from an issuer, rotation, refusals.  sh tests/keys.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# The issuers are one HTTPS server of the test's own, on 127.0.0.1, with a CA of its own; each case is an issuer with a path
-# of its own there.  Needs python3 and openssl.  What needs root is skipped where this is not root.
+# One HTTPS server of the test, on 127.0.0.1 with its own CA, is all the issuers; each case has a path there.  Needs
+# python3 and openssl.  Without root, the cases that need root are skipped.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"

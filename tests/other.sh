@@ -1,6 +1,7 @@
 #!/bin/sh
-# Groups of check.sh on another release of Debian: what «make dist» packs is built and tested in a root directory of that
-# release's packages (lib/root.sh), on this machine's kernel.  TAP: the lines of the groups, each with its group's name.
+# Runs groups of check.sh on another release of Debian: builds and tests what «make dist» packs, in a root directory
+# of that release's packages (lib/root.sh), on this machine's kernel.  TAP: the groups' lines, each with its group's
+# name.
 #
 #   other.sh SUITE GROUP...
 set -u

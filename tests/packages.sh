@@ -1,10 +1,10 @@
 #!/bin/sh
-# make deb, make rpm: built twice in different places, looked into, installed, used, upgraded, removed and purged. 
-# TAP.  As root.
+# make deb and make rpm: builds the packages twice in different places, inspects, installs, uses, upgrades, removes and
+# purges them.  TAP.  As root.
 #
-# The .rpm is compiled without optimisation, to save a minute: it is the same files, and what could differ from place
-# to place is in them as well.  The packages are installed in a host of the test's own (lib/sandbox.sh), which has the
-# machine's dpkg database with its packages' dependencies.  rpm has a database of its own there.
+# The .rpm is compiled without optimisation, which saves a minute: it has the same files, with the same things that
+# could differ between places.  The packages are installed in a sandbox (lib/sandbox.sh) that has the machine's dpkg
+# database, with its packages' dependencies.  rpm has a database of its own there.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/tap.sh"

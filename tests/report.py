@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""gpuhelperctl report: its sums, what hostile names do to its page, and the page in a real browser.
+"""gpuhelperctl report: its sums, hostile names in its page, and the page in a real browser.
 
 usage: report.py    (TAP; CTL=PROGRAM: another build of it)
 
-The logs are made up.  What the page says is compared with a count of minutes: for each minute of the period, which
-leases cover it.  The browser is headless Chromium, spoken to over a pipe; its pictures go to build/report for a person.
-What needs root (a log of this host's own) runs in a mount namespace of its own.
+The logs are made up.  For each minute of the period the test counts the leases that cover it, and compares the result
+with the page.  The browser is headless Chromium, controlled over a pipe; its pictures go to build/report for a person
+to see.  The part that needs root (this host's own log) runs in its own mount namespace.
 """
 import base64, gzip, html.parser, json, os, random, re, resource, shutil, stat, struct, subprocess, sys, tempfile, time
 import xml.etree.ElementTree as ET

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Privilege is a directory: what an object file of helper/ROOM may call is in the lists below, and its symbols say
-# what it does call.  Also the shape of the programs and of the source.  TAP.
+# Privilege is a directory: the lists below say what the object files of helper/ROOM may call, and their symbols are
+# checked against the lists.  Also checks the shape of the programs and of the source.  TAP.
 #
 #   rooms.sh [BUILD]		BUILD: where make put its archives and programs (default: build)
 set -u

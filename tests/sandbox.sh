@@ -1,6 +1,6 @@
 #!/bin/sh
-# lib/sandbox.sh beside itself: two at a time share no name, and what one that was killed left in the cgroups is removed by
-# the next one, though somebody is frozen in there.  TAP.  As root.
+# Two runs of lib/sandbox.sh at a time share no name.  What a killed sandbox left in the cgroups, a frozen process
+# included, the next sandbox removes.  TAP.  As root.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 T=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as it never would.
+"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as gpuhelper-runc never would.
 
-As a library: Helper is one run of the helper with a socket pair as its descriptor 0; Asker is a process of some
-user that starts helpers, stays alive while its leases shall live, and dies when told to.
+As a library: Helper is one run of the helper, with a socket pair as its descriptor 0.  Asker is a process of some
+user that starts helpers; its leases live as long as the process.
 
 As a program: client.py [--user NAME] [--set KEY=JSON]... [--no-final] [-- COMMAND ARG...] sends one request and
-prints «status=N» and the reply.  COMMAND stands in for the helper and has to become it (launch.c).
+prints «status=N» and the reply.  COMMAND runs in place of the helper and must exec the helper (launch.c).
 """
 import json
 import multiprocessing

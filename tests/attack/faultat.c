@@ -1,22 +1,30 @@
 /*
- * faultat USER REQUEST HELPER [hangup] [blind] [LIBRARY]: as root, has USER ask the helper for what is in the file REQUEST (a
- * whole frame) again and again, and each time lets one thing go wrong.  A line of standard input is one asking:
+ * Makes one thing go wrong in a helper at a chosen point.
+ *
+ *	faultat USER REQUEST HELPER [hangup] [blind] [LIBRARY]
+ *
+ * Runs as root.  USER asks the helper for what the file REQUEST (a whole frame) contains, again and again.  Each line
+ * of standard input is one such request:
  *
  *	CLASS N ERRNO[+]
  *
- * Before the helper's Nth system call of that class since its execve(2) it is killed (ERRNO 0), or that call is not
- * made and fails (with a + those that follow, too).  CLASS is one of those below, any, none (not even traced) or
- * malloc, which is nomem.c's business; or it is a child's name: then all calls of that child count, and the helper's
- * do not.  With «short» the Nth call is made, for half of its bytes, and it is those that
- * follow that fail.  One line answers:
+ * The helper is killed before its Nth system call of CLASS since its execve(2) (ERRNO 0), or that call fails with
+ * ERRNO without being made; with a + all later calls of the class fail, too.  CLASS is one of those below, «any»,
+ * «none» (the helper is not traced), «malloc» (nomem.c does the counting), or the name of a child: then all calls of
+ * that child count, and the helper's do not.  With «short» the Nth call transfers half of its bytes, and the calls
+ * after it fail.  Each request gets one line in reply:
  *
  *	exit|signal STATUS CALLS HEARD LOG SAID HIT REPLY
  *
- * CALLS are those of the class; HEARD, LOG and SAID how many there were when the helper began to read its request, to
- * open its log and to write its reply (-1: it did not; with malloc LOG is 0 where that came first); HIT whether the
- * Nth came (2: in libconfig); REPLY what the asker got, - for nothing.  The asker makes a grant final, or hangs up,
- * and then stays until a line «end».  «blind» sees no HEARD, LOG and SAID, for which the looker, too, is stopped at many
- * of its calls: on a slow machine its time is over then.
+ * CALLS	the calls of the class
+ * HEARD, LOG, SAID	the count when the helper began to read its request, to open its log, and to write its reply (-1: it
+ *		did not; with malloc, LOG is 0 if the log came first)
+ * HIT		whether the Nth call came (2: in libconfig)
+ * REPLY	the asker's reply, - for none
+ *
+ * The asker confirms a grant, or hangs up, and then stays until a line «end».  With «blind», HEARD, LOG and SAID are
+ * not counted.  To count them, faultat also stops the looker at many calls, and a slow machine's looker would run out
+ * of time.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-"""One TAP line a case, and after each: nothing left behind, and a legitimate request is served.
+"""Runs the cases.  After each case nothing may be left behind, and a legitimate request must be served.  TAP.
 
-A case is a function that asserts.  What may have changed is looked at from outside: the state in /run/gpuhelper, all
-of /etc/gpuhelper, and the rights of the GPUs' nodes have to be what they were before the first case.
+A case is a function that asserts.  The harness compares the state with the one before the first case, from outside: the
+files in /run/gpuhelper and /etc/gpuhelper, and the rights of the GPUs' nodes.
 """
 import contextlib
 import fcntl

@@ -1,11 +1,16 @@
 /*
- * killat USER REQUEST HELPER N [all|changes|locked [CGROUP...]]: as root, has USER ask the helper for what is in the
- * file REQUEST (a whole frame), and kills the helper before its Nth system call after execve(2), or its Nth one that
- * changes something, or that is made while it holds its lock.  Prints «killed», or «N calls» where it ended first.
- * The asker ends with it, so that what it asked for is over.
+ * Kills a helper at a chosen system call.
  *
- * With cgroups the helper starts in those, and is not killed: killat says «at PID» and lets go of it at the next line
- * that it reads, until that ends.  What was done to the cgroups meanwhile must be undone by then.
+ *	killat USER REQUEST HELPER N [all|changes|locked [CGROUP...]]
+ *
+ * Runs as root.  USER asks the helper for what the file REQUEST (a whole frame) contains.  killat kills the helper
+ * before its Nth system call after execve(2): of all calls, of those that change something, or of those made under
+ * the lock.  Prints «killed», or «N calls» if the helper ended first.  The asker ends with the helper, so its lease
+ * is over.
+ *
+ * With cgroups the helper starts in them, and is not killed: at that call killat prints «at PID», and detaches at the
+ * next line of standard input.  At the end of its input killat kills the helper; until then the caller undoes its
+ * changes to the cgroups.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * launch: becomes another program from a process state that no one would choose.
+ * launch: executes a program from an unusual process state.
  *
  *	launch [-e NAME=VALUE]... [-E] [-v COUNT] [-w BYTES] [-z ARGV0] [-Z] [-a ARG]... [-n COUNT]
  *	    [-r LIMIT=VALUE]... [-c FD]... [-o COUNT:PATH] [-b] [-i] [-t MS] [-l NS] [-u] [-s] [-k] PROGRAM

@@ -1,8 +1,10 @@
 /*
- * A library whose Nth allocation fails (NOMEM=N in the environment), or with N+ that one and all that follow; it says
- * so on descriptor 2, and there, too, when the log is opened.  For LD_PRELOAD, which neither a setuid program nor a
- * static one takes: so it goes into a helper that root starts, of the same objects but linked dynamically.  It counts from its constructor on; the C library's own allocations
- * (fopen(3), opendir(3), strdup(3)) come here, too.
+ * A library whose Nth allocation fails (NOMEM=N in the environment); with N+ all later ones fail, too.  It reports
+ * this on descriptor 2, and also when the log is opened.  It counts from its constructor on, including the C
+ * library's own allocations (fopen(3), opendir(3), strdup(3)).
+ *
+ * LD_PRELOAD loads it.  Setuid programs and static programs ignore LD_PRELOAD, so the tests preload it into a helper
+ * that root starts and that is linked dynamically from the same objects.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,13 @@
 /*
- * payload: what code that a bug let into the helper could do.  Makes a process that root may trace, and that waits in a
- * system call, do system calls one after another, each by its number on this machine:
+ * payload: does what code could do that a bug let into the helper.  It traces a process that waits in a system call,
+ * and makes that process do system calls, each by its number on this machine:
  *
  *	payload PID [i386:]CALL[,ARGUMENT]...
  *
- * An argument is a number, «=TEXT» for the address of that text in its memory, «@N» for what the Nth call returned.  With
- * «i386:» the call is made by «int $0x80», where a kernel for x86-64 takes the numbers of the other machine.  Prints what
- * each returned (negative: the error), «killed» where the process did not survive it, and leaves it stopped, to be killed.
+ * An argument is a number, «=TEXT» for the address of that text in the process's memory, or «@N» for the result of
+ * the Nth call.  With «i386:» the call uses «int $0x80», for which an x86-64 kernel takes i386 numbers.  Prints the
+ * result of each call (negative: the error), or «killed» if the process died.  Leaves the process stopped; the caller
+ * kills it.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * poke: what may this process do to process PID?  Prints the name of each act that was not refused; with a second
- * argument tries the acts that leave no trace again and again for that many milliseconds.
+ * poke: tries what this process may do to process PID, and prints the name of each act that was not refused.  With a
+ * second argument it repeats the acts that leave no trace for that many milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /*
- * stopat PID NAME N: as root, lets a helper that waits in a system call go on until it is to open a path with a part of
- * that name for the Nth time, and says «at»; lets go of it when a line is read.  «ended» where it ended first.
+ * stopat PID NAME N: traces a helper that waits in a system call, until it is about to open a path that contains NAME
+ * for the Nth time.  Prints «at», stops the helper, and lets it go on after a line of standard input.  Prints «ended»
+ * if the helper ended first.  Runs as root.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,6 @@
-"""ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
+"""Attacks on a lease's ACL entries and on nodes made for it: whose ids they may name, when they end, what else stays
+unchanged.
+"""
 import ctypes
 import contextlib
 import glob

@@ -1,4 +1,4 @@
-"""The audit log's chain: it stays whole whatever its writers do to each other, and nobody's record is put into another's."""
+"""Attacks on the audit log's chain, by writers that die, stall or fill the disk, and by changes to the files."""
 import contextlib
 import fcntl
 import gzip

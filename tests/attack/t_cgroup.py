@@ -1,4 +1,6 @@
-"""A caller who owns the cgroup that his helper starts in: he can freeze, kill or starve it there, and no one else."""
+"""A caller owns the cgroup in which its helper starts.  It tries to freeze, kill or starve the helper there, and so
+delay others.
+"""
 import contextlib
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The socket door: who asks over it, and what the other end of a connection may do to it."""
+"""The socket door: who the peer is, and what a peer can do to the helper through its connection."""
 import contextlib
 import ctypes
 import functools

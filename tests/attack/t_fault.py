@@ -1,9 +1,10 @@
-"""Whatever goes wrong at whatever point of a grant and of a release: nothing is left behind, nothing half done.
+"""Faults at every point of a grant and of a lease's end leave nothing behind, and nothing half done.
 
-faultat.c kills the helper before its Nth system call, or makes that call fail, for every N; nomem.c does it with
-allocations.  All the while victim's container has a GPU and another one waits for it, and keep what they have.
+faultat.c kills the helper before its Nth system call, or makes that call fail, for every N; nomem.c does the same
+with allocations.  Meanwhile one container of the victim's has a GPU and another one waits for it; both must keep what
+they have.
 
-With ATTACK_LONG=1 (check.sh --long) every kind of call fails with each error, and what is swept sparsely else, is not.
+With ATTACK_LONG=1 (check.sh --long) each class of calls fails with each of its errors, and no point is skipped.
 """
 import collections
 import contextlib

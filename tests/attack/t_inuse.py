@@ -1,5 +1,6 @@
-"""A rootless container's lease lasts while the caller's processes use the node, however they hide it, and no longer;
-and nobody's processes, mounts and cgroups make others wait.  And what comes of leases that meet.
+"""A rootless container's lease lasts exactly as long as the caller's processes use the node, however they hide the use.
+
+No user's processes, mounts or cgroups delay other users.  Also: leases that share ACL entries and nodes.
 """
 import glob
 import os

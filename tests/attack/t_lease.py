@@ -1,4 +1,4 @@
-"""Who asks, for how long it holds, what the log says of it, and how long others may be kept waiting."""
+"""Attacks on the asker's identity, the lifetime of leases, the audit log, and the time that others wait."""
 import contextlib
 import ctypes
 import glob

@@ -1,4 +1,4 @@
-"""What root wrote, or seems to have written: policies, folders, device nodes."""
+"""Attacks through files that root wrote, or seems to have written: policies, folders, device nodes."""
 import contextlib
 import ctypes
 import fcntl

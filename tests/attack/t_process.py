@@ -1,4 +1,6 @@
-"""The state of the process that the helper starts in: environment, arguments, descriptors, limits, signals."""
+"""Attacks through the process state in which a user starts the helper: environment, arguments, descriptors, limits,
+signals.
+"""
 import array
 import contextlib
 import ctypes

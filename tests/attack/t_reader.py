@@ -1,4 +1,6 @@
-"""gpuhelper-read and gpuhelper-judge, taken over: what they say is looked over, and nobody else waits for it."""
+"""gpuhelper-read and gpuhelper-judge under an attacker's control: the helper checks their answers, and others do not
+wait.
+"""
 import contextlib
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""Engines in PID namespaces of their own, which share /run/gpuhelper; and what of processes and cgroups is hard to see."""
+"""Engines in their own PID namespaces that share /run/gpuhelper; processes and cgroups that are hard to see."""
 import contextlib
 import glob
 import json

@@ -1,5 +1,8 @@
-"""Who lists a directory into memory of a file that never answers (FUSE) keeps the kernel's lock of that directory: whoever then
-changes something in it waits, and no signal ends that.  And root directories that are mounted nowhere any more.
+"""A user stalls a listing of a directory, and with it the kernel's lock of that directory.
+
+The listing writes into mapped memory of a FUSE file whose daemon never answers.  Whoever then makes or removes a name
+in the directory waits, and no signal ends that wait.  Also: root directories on mounts that are no longer attached
+anywhere.
 """
 import contextlib
 import os

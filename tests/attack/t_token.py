@@ -1,4 +1,6 @@
-"""Tokens, sent straight to the helper: bound to one container, whoever sends them and whatever interrupts it."""
+"""Attacks with tokens sent straight to the helper: each serves one container, whoever sends it and whatever
+interrupts the grant.
+"""
 import contextlib
 import os
 import pwd

@@ -1,4 +1,6 @@
-"""An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
+"""An exclusive GPU never has two users: before a grant the helper searches for processes that have its node open, in
+any way.
+"""
 import contextlib
 import ctypes
 import fcntl

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gpuhelper beside what people use today: pair by pair, over a bare exec of the same runtime.
+"""Compares gpuhelper with what people use today, in pairs, each relative to a bare exec of the same runtime.
 
-usage: bench.py OUT.json [ITEM...]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; bench.sh does all of that)
+usage: bench.py OUT.json [ITEM...]    (bench.sh runs it in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 """
 import json, sys, time
 import items

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds what the benchmark runs beside gpuhelper: build.sh BUILD, into BUILD/bench.
+# Builds the benchmark's own programs: build.sh BUILD, into BUILD/bench.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1/bench cc=${CC:-gcc}

@@ -1,12 +1,13 @@
 /*
- * Counts by ptrace(2) what a command and all that it starts do, by program: system calls, bytes read, faults, and the
- * most memory that a process of that program had.
+ * Counts by ptrace(2) what a command and its descendants do, by program: system calls, bytes read, faults, and the
+ * largest memory of a process.
  *
  *   calls -- COMMAND...
  *
- * Prints «PROGRAM processes calls bytes peak_kB faults» for each program.  A process counts as the program that it executed
- * last; one that was forked and has executed nothing yet as «PROGRAM (forked)».  Bytes read are those of read(2), pread(2),
- * readv(2), recvfrom(2) and recvmsg(2).  To be run as root: setuid programs keep their rights under root's ptrace.
+ * Prints «PROGRAM processes calls bytes peak_kB faults» for each program.  A process counts for the last program that
+ * it executed; a process that was forked and has executed nothing counts as «PROGRAM (forked)».  Bytes read are those
+ * of read(2), pread(2), readv(2), recvfrom(2) and recvmsg(2).  Run it as root: only root's ptrace keeps the rights of
+ * setuid programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,6 @@
-"""A driver's files and the CDI spec of them, in the form of nvidia-ctk's: 8 GPUs, 40 mounts.  The files are the benchmark's own."""
+"""A set of driver files and its CDI spec, in the form that nvidia-ctk writes: 8 GPUs, 40 mounts.  The files are the
+benchmark's own.
+"""
 import json, os, re, shutil, subprocess
 from stage import W, write
 

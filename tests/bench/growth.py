@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How what gpuhelper costs grows: one curve for each thing that there can be many of.
+"""Measures how gpuhelper's cost grows: one curve for each kind of thing that can be numerous.
 
-usage: growth.py OUT.json [CURVE...]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; bench.sh does all of that)
+usage: growth.py OUT.json [CURVE...]    (bench.sh runs it in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 
-A point is [N, median, least, most, by minima, user + system], in ms over the bare runtime, or [N, the message that refused it].
+A point is [N, median, least, most, by minima, user + system], in ms more than the bare runtime, or [N, the refusal's
+message].
 """
 import json, os, re, shutil, sys, time, uuid
 import items

@@ -1,7 +1,7 @@
-"""The work that is measured: what it is called, what is compared, what issue 18 wants of it.
+"""The measured items: their names, the commands that are compared, and the targets.
 
-Each function prepares the host, and yields (item, label, base command, commands to compare with it).  An item's key is the
-same in results and in the table of targets.
+Each function prepares the host, and yields (item, label, base command, commands to compare with it).  Results and
+targets use the same key for an item.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 import driver

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Where the time of one granted create goes: functions of the wrapper, the helper and its programs, timed by the kernel's uprobes.
+"""Times the parts of one granted create: functions of the wrapper, the helper and its programs, by the kernel's
+uprobes.
 
 usage: phases.py OUT.json    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; needs tracefs with CONFIG_UPROBE_EVENTS)
 
-A probe costs a few microseconds itself, so that the sum is somewhat more than bench.py's figure.  Rows are medians; a function that
-another row's calls lies within that row.
+Each probe costs a few microseconds, so the sum exceeds bench.py's figure a little.  Rows are medians.  A function
+that another row's function calls is part of that row.
 """
 import json, os, re, statistics, subprocess, sys, time
 import driver, items

@@ -1,4 +1,4 @@
-"""A curve as a small SVG: both axes logarithmic, readable on light and dark ground."""
+"""Draws a curve as a small SVG with two logarithmic axes, readable on light and dark backgrounds."""
 import math
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 480, 260, 56, 16, 14, 40

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts figures into RESULTS.md, between its marks, and draws the curves.
+"""Writes figures into RESULTS.md, between its marks, and draws the curves.
 
 usage: report.py quick|growth|phases FIGURES.json
 """

@@ -1,9 +1,9 @@
 /*
- * Stands in for runc in the benchmark: ends at once, so that a figure is the wrapper's alone.
+ * Stands in for runc in the benchmark.  It ends at once, so that a figure contains only the wrapper's time.
  *
- * With BENCH_CGROUP=FILE in its environment the stand-in leaves behind what gpuhelper looks for after a create that was
- * granted: a process in a cgroup of its own (FILE is that cgroup's cgroup.procs; «%» stands for the last argument, the
- * container's id).  With BENCH_MOUNTS=FILE the process is in the mount namespace that FILE is.
+ * With BENCH_CGROUP=FILE it leaves behind what gpuhelper looks for after a granted create: a process in its own cgroup.
+ * FILE is that cgroup's cgroup.procs; «%» stands for the last argument, the container's id.  With BENCH_MOUNTS=FILE the
+ * process is in the mount namespace FILE.
  */
 #include "bare.h"
 

@@ -1,7 +1,7 @@
-"""The host of the benchmark, and how a command is measured on it.
+"""The benchmark's host, and the measurement of a command on it.
 
-Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c, which ends at once;
-what is real is all of gpuhelper, the kernel, its cgroups and mounts.  GPUs are simulated (lib/sandbox.sh).
+Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c, which ends at once.
+gpuhelper, the kernel, its cgroups and mounts are real.  The GPUs are simulated (lib/sandbox.sh).
 """
 import json, os, shutil, statistics, subprocess, sys, time
 

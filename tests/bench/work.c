@@ -1,7 +1,7 @@
 /*
- * What gpuhelper-read, gpuhelper-judge and the helper compute for one grant, without their processes: under callgrind
- * these cannot run themselves, for their filters take away the system calls that valgrind needs, and the helper closes its files.
- * Each work_*() is what callgrind counts (instructions.py).
+ * Computes what gpuhelper-read, gpuhelper-judge and the helper compute for one grant, without their processes.  Those
+ * cannot run under callgrind: their filters deny system calls that valgrind needs, and the helper closes valgrind's
+ * files.  callgrind counts each work_*() (instructions.py).
  *
  *   work read|judge|helper		(judge looks at the host's GPUs: in tests/lib/sandbox.sh --gpu nvidia-8gpu)
  */

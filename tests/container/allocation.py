@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""respect_allocation: what a workload manager left in the worker's environment bounds what its containers get.
+"""respect_allocation: the allocation in the worker's environment limits what its containers get.
 
 usage: allocation.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The workload manager is SIMULATED by the variables that SLURM sets; the GPUs are, too.
+The workload manager is SIMULATED by the variables that SLURM sets.  The GPUs are SIMULATED, too.
 """
 from lib import *
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""containerd as the engine: the wrapper is its runtime binary, the containers are the samples of a Concourse worker.
+"""containerd as the engine, with the wrapper as its runtime binary and the sample containers of a Concourse worker.
 
 usage: containerd.py CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

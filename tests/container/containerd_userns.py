@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""containerd as root of a user namespace that an unprivileged user made with newuidmap, as RootlessKit has it; the socket door.
+"""containerd as root of a user namespace that an unprivileged user made with newuidmap, like RootlessKit; over the
+socket.
 
 usage: containerd_userns.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-What a Concourse worker does with a container (create, start, exec --process, kill, delete twice) is done to it; a worker
-itself does not start there: it wants uid 0 of the host's, for its volumes and its network.  The samples' cgroupsPath is left
-out, for no cgroup is delegated here.
+The test does to a container what a Concourse worker does: create, start, exec --process, kill, delete twice.  A
+worker itself does not start there: it needs uid 0 of the host for its volumes and its network.  The samples'
+cgroupsPath is removed, because no cgroup is delegated here.
 """
 import os, pwd, subprocess, sys, time
 from lib import *

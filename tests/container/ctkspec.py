@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Specs as nvidia-ctk writes them, 1.14 to 1.20: what a container's own loader finds of the driver, with no hook run.
+"""Specs in the form of nvidia-ctk 1.14 to 1.20: which driver libraries a container's own loader finds without any hook.
 
 usage: ctkspec.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The specs are put together here in the tool kit's form (pkg/nvcdi, internal/discover/hooks.go): it is not installed, nor are
-its hooks.  The GPUs and the driver's libraries are SIMULATED, as in driver.py.
+The test builds the specs in the tool kit's form (pkg/nvcdi, internal/discover/hooks.go); neither the tool kit nor its
+hooks are installed.  The GPUs and the driver's libraries are SIMULATED, as in driver.py.
 """
 import json, os, re, shutil, subprocess
 from lib import *

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpuhelperctl doctor on a host that is well, and on one that is not, by one thing at a time.
+"""gpuhelperctl doctor on a healthy host, and on a host with one fault at a time.
 
 usage: doctor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which door gpuhelper-runc and gpuhelperctl take, and what they say where neither leads anywhere.
+"""The door that gpuhelper-runc and gpuhelperctl choose, and their messages if no door works.
 
 usage: door.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The runtime below is a script that leaves a process behind, as a container's first one, with the folder mounted: what is
-looked at is whether config.json got what the policy gives.  Containers that run are rootless.py's and podman.py's.
+The runtime below is a script that leaves a process behind, like a container's first one, with the folder mounted.
+The test checks whether config.json has what the policy gives.  rootless.py and podman.py run real containers.
 """
 import contextlib, fcntl, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, threading, time
 from lib import *

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gpuhelperctl drain, undrain, end: a drained GPU goes to nobody, by any way; a container that is ended frees its own.
+"""gpuhelperctl drain, undrain, end: no container gets a drained GPU in any way; a container that is ended frees its
+GPU.
 
 usage: drain.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 

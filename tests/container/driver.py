@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The driver's files by CDI specs: what a container gets of them, and which specs are refused.
+"""Driver files from CDI specs: what a container gets of them, and which specs are refused.
 
 usage: driver.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The GPUs are SIMULATED, and so are the driver's files: libcuda and libnvidia-ml are small libraries of this test's own,
-with the names, SONAMEs and places of the real ones.  What loads them is real: a program and its loader, in an image made
-of this machine's C library.  An image as RHEL's can't be had here: in its stead there is one of the same library, with
-the loader's default directories, which are constants in it, changed to RHEL's.
+The GPUs and the driver's files are SIMULATED: libcuda and libnvidia-ml are small libraries of the test, with the real
+names, SONAMEs and places.  The program that loads them and its loader are real, in an image made of this machine's C
+library.  A real RHEL image is not available: its stand-in has the same C library, with the loader's default
+directories (constants in the library) changed to RHEL's.
 """
 import json, os, re, shutil, subprocess, sys
 from lib import *

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Policies of many folders: what a container gets of a thousand, and how many one container may have.
+"""Policies with many folders: a container that gets a thousand, and the most that one container may have.
 
 usage: folders.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

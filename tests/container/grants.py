@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Containers that are granted something, and containers that are not: what each sees from inside.
+"""Containers with and without a grant: what each sees from inside.
 
 usage: grants.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

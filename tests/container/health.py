@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""gpuhelperctl health: a GPU that the kernel calls broken goes to no further container.
+"""gpuhelperctl health: no further container gets a GPU that the kernel reports as broken.
 
 usage: health.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The GPUs are SIMULATED, and so are sysfs's devices and the kernel's log: files are mounted over them.
+The GPUs, sysfs's devices and the kernel's log are SIMULATED: files are mounted over them.
 """
 from lib import *
 

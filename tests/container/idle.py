@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Containers whose process 1 only pauses (Concourse's): a GPU is free when its task is over, and not before.
+"""Containers whose process 1 only pauses (Concourse's): a GPU becomes free when its task is over, and not before.
 
 usage: idle.py RUNTIME CGROUP [ROUNDS]    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-One exclusive GPU for all.  What pauses is placeholder.c; the tasks are execs, as an engine makes them.
+All containers share one exclusive GPU.  placeholder.c is process 1; the tasks are execs, as an engine makes them.
 """
 import array, fcntl, random, signal, socket, termios, threading, time
 from lib import *

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Leases under a crowd: never one GPU too often, none lost, first come first served.
+"""Leases under a crowd: no GPU is given too often, none is lost, and the first to come is served first.
 
 usage: leases.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
 
-The runtime below the wrapper is hold.c, so that hundreds of containers fit into seconds: what is real here is the
-wrapper, the helper, its lock, leases and queue, and the processes that hold them.
+The runtime below the wrapper is hold.c, so that hundreds of containers run in seconds.  The wrapper, the helper, its
+lock, leases and queue, and the processes that hold the leases are real.
 """
 import json, os, random, signal, subprocess, sys, time
 from lib import *

@@ -1,8 +1,8 @@
-"""What the container tests share: TAP, bundles made from the fixtures, and the host that they run on.
+"""Shared by the container tests: TAP, bundles made from the fixtures, and the host.
 
-Everything here runs as root inside tests/lib/sandbox.sh, with real runc, crun or containerd, the installed
-gpuhelper and a real kernel.  Only the GPUs are simulated there (no driver answers for their numbers): a granted
-node opens as ENXIO, one that the device cgroup refuses as EPERM.
+Everything runs as root in tests/lib/sandbox.sh, with real runc, crun or containerd, the installed gpuhelper and a
+real kernel.  Only the GPUs are simulated: no driver answers for their numbers, so a granted node opens as ENXIO, and
+a node that the device cgroup denies as EPERM.
 """
 import hashlib, json, os, re, shutil, stat, subprocess, sys, time
 

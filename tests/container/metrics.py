@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpuhelperctl metrics: each number against what was done; read by Prometheus's own client library.
+"""gpuhelperctl metrics: compares each number with what the test did; reads them with Prometheus's own client library.
 
 usage: metrics.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""MIG instances as leases: each container gets the nodes of its own instance, and an instance and its GPU exclude each other.
+"""MIG instances as leases: each container gets its own instance's nodes; an instance and its whole GPU exclude each
+other.
 
 usage: mig.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-mig)
 
-The GPU is SIMULATED: a /proc/driver/nvidia with two GPU instances of a compute instance each, and nodes that no driver
-answers for (ENXIO: the cgroup lets it pass; EPERM: it does not).
+The GPU is SIMULATED: a /proc/driver/nvidia with two GPU instances of one compute instance each, and nodes without a
+driver (ENXIO: the cgroup allows the node; EPERM: it does not).
 """
 import json, os, re, sys
 from lib import *

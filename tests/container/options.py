@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What whoever writes a command line could win: by words that runc and crun read each in its own way, and by what options do.
+"""Attacks by the author of a command line: words that runc and crun parse differently, and options with effects.
 
 usage: options.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Each of these won once.  That it still would is seen where the runtime runs without the wrapper (WON), which is a check as well.
+Each attack succeeded once.  The test also shows that each still succeeds without the wrapper (WON).
 """
 import hashlib
 from lib import *

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A folder that its container passed on: who writes on the way to another's folder leads that nowhere.
+"""A folder that its container passed on: its new holder cannot redirect the path of another container's folder.
 
 usage: passed.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Real containers, each the host's root: A has /srv/data, gives a descriptor of that to B and ends; B hides it where no
-table shows it (park.c) and then exchanges /srv/data/sub and a link to /root, while C asks for /srv/data/sub.
+Real containers, each the host's root.  A has /srv/data, passes a descriptor of it to B, and ends.  B hides the
+descriptor where no table shows it (park.c), and then swaps /srv/data/sub with a link to /root, while C asks for
+/srv/data/sub.
 """
 import os, re, subprocess, time
 from lib import *

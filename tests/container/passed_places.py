@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As passed.py, where the folder is a mount of its own, which comes along with what the link leads to: the host's root directory.
+"""Like passed.py, with a folder that is a mount of its own; the link leads to the host's root directory.
 
 usage: passed_places.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

@@ -3,9 +3,9 @@
 
 usage: podman.py rootless|rootful    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Rootless, podman is root of a user namespace of its own, in which a setuid bit gives nothing: the helper has none there, and
-is behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which by its numbers is
-/dev/urandom, and closed to all but root.
+Rootless podman is root of its own user namespace, where a setuid bit has no effect.  So the helper has none, and runs
+behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which has /dev/urandom's
+numbers and is closed to everybody but root.
 """
 import os, pwd, shutil, subprocess, sys, time
 from lib import *

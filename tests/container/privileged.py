@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What makes a container privileged: refused by privileged = "deny", plain and granted; what engines make by default is not.
+"""What makes a container privileged.  privileged = "deny" refuses such containers, plain and granted ones, but not
+engines' defaults.
 
 usage: privileged.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

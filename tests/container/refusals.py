@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is refused: with a clear line, exit status 1, an audit record, and nothing changed on disk.
+"""Refused containers: one clear line, exit status 1, an audit record, and no change on disk.
 
 usage: refusals.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody else.
+"""Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody
+else.
 
 usage: rootless.py RUNTIME [SURROUNDINGS]    (runc or crun; in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Surroundings: «plain» (the default): the setuid helper.  In the others the helper has no setuid bit, and is behind the
-socket (systemd-socket-activate stands in for systemd): «socket», as plain otherwise; «nnp», under no_new_privs; «userns»,
-the engine is root of a user namespace that the user made with newuidmap and newgidmap, as RootlessKit's is.
+Surroundings: «plain» (the default) uses the setuid helper.  In the others the helper has no setuid bit and runs
+behind the socket (systemd-socket-activate stands in for systemd): «socket» is otherwise like plain; «nnp» runs under
+no_new_privs; in «userns» the engine is root of a user namespace that the user made with newuidmap and newgidmap, like
+RootlessKit's.
 
-The GPU is /dev/nvidia9, which by its numbers is /dev/urandom: so that what was opened can be read from.  Rootless as
-these are, no device cgroup holds; what is shown is what mode and ACL of the host's node do.
+The GPU is /dev/nvidia9, which has /dev/urandom's numbers, so that an open node can be read.  No device cgroup applies
+to these containers; the test shows what mode and ACL of the host's node do.
 """
 import ctypes, json, os, pwd, re, subprocess, sys, time
 from lib import *

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup concourse: a worker that runs, one whose containers gpuhelper judges, and back.
+"""gpuhelperctl setup concourse: puts a running worker's containers under gpuhelper, and takes that back.
 
-The worker is a Python of its name and command line, which starts a real containerd as Concourse does: with a PATH in
-which its own runc comes first.
+The worker is a Python with the worker's name and command line.  It starts a real containerd as Concourse does: with its
+own runc first in PATH.
 
 usage: setup.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup containerd: the host's own, real containerd, as Debian's package configures it, and otherwise.
+"""gpuhelperctl setup containerd: the host's real containerd, with the configuration of Debian's package and with
+others.
 
 usage: setup_containerd.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

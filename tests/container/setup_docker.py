@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup docker: what becomes of daemon.json, and a real dockerd that reads it again.
+"""gpuhelperctl setup docker: the changes to daemon.json, and a real dockerd that reloads it.
 
 usage: setup_docker.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-dockerd is that of Debian's package, which tests/deps.sh unpacks and does not install (it would be started, and change
-the host's network).  It has no network here, and its storage is vfs, for a sandbox's /var is an overlay already.
+dockerd is from Debian's package, which tests/deps.sh unpacks without installing it (an installed one would start, and
+change the host's network).  Here it has no network, and its storage is vfs, because a sandbox's /var is already an
+overlay.
 """
 import contextlib, json, os, shutil, subprocess, sys, time
 from lib import *

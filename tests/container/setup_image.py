@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup concourse --image: a worker that is a container, made from an image that was set up while it was built.
+"""gpuhelperctl setup concourse --image: a worker in a container, from an image that was set up when it was built.
 
 usage: setup_image.py runc|docker    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The image is a directory, or made of it: what «RUN» does in a Dockerfile is done by chroot(1).  The container is real runc's or
-docker's, with the rights and the mounts that gpuhelper-concourse(7) names; where this machine lacks CAP_SYS_RESOURCE, which
-docker run --privileged wants, it has the other rights one by one.  Its /usr is the host's, seen once more; the worker is a Python of
-its name, which starts a real containerd.  The helper is the image's, by its setuid bit: the host's takes no request of a
-container's over the socket, which is there as well.
+The image is a directory, or made from one; chroot(1) stands in for «RUN» in a Dockerfile.  Real runc or docker makes
+the container, with the rights and mounts that gpuhelper-concourse(7) names.  On a machine without CAP_SYS_RESOURCE,
+which docker run --privileged needs, the container gets the other rights one by one.  Its /usr is a mount of the
+host's; the worker is a Python of its name that starts a real containerd.  The helper is the image's setuid program.
+The host's socket is there as well, but its helper refuses requests from a container.
 """
 import contextlib, json, os, shutil, subprocess, sys, time
 from lib import *

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup podman: real podman, root's and a user's, by files of containers.conf.d.
+"""gpuhelperctl setup podman: real podman, for root and for a user, by files in containers.conf.d.
 
 usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The storage is vfs, for a sandbox's /var is an overlay already.
+The storage is vfs, because a sandbox's /var is already an overlay.
 """
 import os, pwd, shutil, subprocess, sys, time
 from lib import *

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Identity by token: what proves a pipeline, what does not, and that task code never sees the token.
+"""Identity by token: what proves a pipeline, what does not, and that a task's code never sees the token.
 
 usage: tokens.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu; needs openssl)
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""driver_files = "vendor-runtime": what a vendor's runtime below is told.
+"""driver_files = "vendor-runtime": what the wrapper tells a vendor's runtime below it.
 
 usage: vendor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The vendor's runtime is a STAND-IN: a script that writes down the environment of config.json and runs runc.  What a real
-one makes of the variables is not shown here.
+The vendor's runtime is a STAND-IN: a script that records the environment of config.json and runs runc.  The test does
+not show what a real one does with the variables.
 """
 import json, os, sys
 from lib import *

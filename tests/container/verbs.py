@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The table of verbs and options (helper/user/verbs.c), against the sources of all releases and the runtimes that are installed.
+"""Compares the table of verbs and options (helper/user/verbs.c) with all releases' sources and with the installed
+runtimes.
 
-usage: verbs.py    (in tests/lib/sandbox.sh; the table is what the wrapper prints)
+usage: verbs.py    (in tests/lib/sandbox.sh; the wrapper prints the table)
 """
 import glob, shutil
 from lib import *

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A lease follows its container: namespaces of the engine's, containers that are elsewhere, or go elsewhere.
+"""A lease follows its container: in the engine's namespaces, and when the container is, or goes, somewhere else.
 
 usage: where.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-What is in the runtime's stead here (a script that gives it an option) is in place of an option that the wrapper
-does not see.  What a container with CAP_SYS_ADMIN could do to its own cgroup the test does for it.
+A script in place of the runtime adds an option, to stand in for an option that the wrapper does not see.  The test
+itself does to a container's cgroup what a container with CAP_SYS_ADMIN could do.
 """
 import glob, os, shutil, signal, subprocess, time
 from lib import *

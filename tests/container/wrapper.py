@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The wrapper as a runtime among runtimes: what it passes on, how it finds the one below, how it tells errors.
+"""The wrapper as a runtime: what it passes on, how it finds the runtime below, how it reports errors.
 
 usage: wrapper.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """

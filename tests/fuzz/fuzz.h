@@ -1,4 +1,4 @@
-/* What the fuzzers share. */
+/* Shared by the fuzzers. */
 #ifndef GPUHELPER_TESTS_FUZZ_H
 #define GPUHELPER_TESTS_FUZZ_H
 

@@ -1,9 +1,8 @@
 /*
- * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte says whether the text is JSON or YAML, and which config.json
- * the edits of what could be read are put into.
+ * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte selects JSON or YAML, and the
+ * config.json that gets the edits of an accepted spec.
  *
- * All faults have places inside of the text, a spec that was taken holds what it must, and what comes out of a
- * config.json is one again.
+ * Every fault is located inside the text, an accepted spec is complete, and the resulting config.json is valid.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
- * libFuzzer entry for helper/pure/doc.c: jansson takes the same texts (but for
- * what it can't hold), the nodes lie in the text and in each other, and what is
- * not edited comes out as it went in.
+ * libFuzzer entry for helper/pure/doc.c: jansson accepts the same texts (except those beyond its limits), the nodes lie
+ * inside the text and inside each other, and unedited parts come out unchanged.
  */
 #include <jansson.h>
 #include <stdio.h>

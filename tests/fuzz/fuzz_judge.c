@@ -1,7 +1,7 @@
 /*
- * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: what an evil gpuhelper-judge could answer.  The
- * first byte says what was asked.  What is taken has one spelling; of a token, it is of an issuer that was sent along; of
- * a host, it has GPUs' nodes alone, and none of two GPUs.
+ * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: the possible answers of a hostile
+ * gpuhelper-judge.  The first byte selects the question.  Every accepted answer has one spelling.  An accepted token
+ * is from one of the given issuers; an accepted host has only GPUs' nodes, none of them in two GPUs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /*
- * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says
- * whether something is granted and whether the container may keep its devices.
+ * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says whether something is granted,
+ * and whether the container may keep its devices.
  *
- * What comes out is a spec again, the second time the same, and with the rules in
- * it no runtime lets a container open a GPU that it was not granted, whichever
- * way it reads them.
+ * The result is a valid spec, and a second run does not change it.  With its device rules no runtime, in whichever
+ * way it reads them, lets a container open a GPU that it was not granted.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /*
  * libFuzzer entry for helper/pure/{token,jwk,base64url}.c.
  *
- * An input is one of three: a JWKS (begins with «{»), «!HEADER LF PAYLOAD LF
- * SIGNATURE» with the first two still to be encoded, or a token as it is.
+ * An input is one of three: a JWKS (begins with «{»), «!HEADER LF PAYLOAD LF SIGNATURE» whose first two parts this
+ * program encodes, or a token.
  *
- * Whatever comes in, no crash, no leak, and no forgery: this program has no
- * secret key, so a token that is accepted must carry a header and payload that
- * one of the known good tokens has, or it stops.
+ * No input may crash it, leak memory, or be a forgery: this program has no secret key, so an accepted token must have
+ * the header and payload of one of the known good tokens.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #
 #   run.sh [SECONDS [NAME...]]		60 seconds each; NAME: fuzz_doc, ...
 #
-# What is found is left beneath $FUZZ_DIR (default: a directory of its own in /tmp, which is kept then).
+# Failing inputs stay in $FUZZ_DIR (default: a new directory in /tmp, kept if there is one).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

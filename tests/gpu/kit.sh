@@ -1,5 +1,5 @@
 #!/bin/sh
-# kit.sh DIR: puts what tests/gpu/run.sh needs into DIR, for a machine that has a GPU and nothing to build with.
+# kit.sh DIR: collects in DIR what tests/gpu/run.sh needs, for a machine with a GPU and without build tools.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1/lib" "$1/image"

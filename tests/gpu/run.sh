@@ -1,12 +1,12 @@
 #!/bin/sh
-# On a host with a real NVIDIA GPU: run.sh KIT   (KIT from kit.sh; needs no network, no package, and root)
+# On a host with a real NVIDIA GPU: run.sh KIT   (KIT from kit.sh; needs root, but no network and no package)
 #
-# Writes a CDI spec; then containers from images that have a C library, a shell and no file of NVIDIA's, once with Debian's
-# library directories and once with RHEL's, run nvidia-smi and a CUDA program with what gpuhelper brings in; a plain
-# container and one of another capability do not get it, and open no node that they make themselves.  Prints TAP, and
-# what was seen, with times, as comments.
+# Writes a CDI spec.  Containers from images with a C library, a shell and no NVIDIA file, once with Debian's library
+# directories and once with RHEL's, then run nvidia-smi and a CUDA program with what gpuhelper brings in.  A plain
+# container and one with another capability do not get the GPU, and cannot open nodes that they make.  Prints TAP, and
+# the observations and times as comments.
 #
-# RHEL's image has Debian's C library with the directories that its loader looks into, constants, changed to RHEL's.
+# RHEL's image has Debian's C library, with the loader's directories (constants in it) changed to RHEL's.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 kit=$(cd "$1" && pwd)

@@ -1,9 +1,9 @@
-# Runs the golden cases of fixtures/cdi for cdi.sh: «cdigolden.py CTL FIXTURES».  One line a case: «NAME ok» or
-# «NAME differs: ...».  What is expected was written by the reference library (pkg/cdi of container-device-interface; cdi.sh
-# says which version) in a /dev like devnodes.sh's; all members must be equal.
+# Runs the golden cases of fixtures/cdi for cdi.sh: «cdigolden.py CTL FIXTURES».  Prints «NAME ok» or «NAME differs:
+# ...» for each case.  The reference library (pkg/cdi of container-device-interface; cdi.sh names the version) wrote
+# the expected results in a /dev like devnodes.sh's; all members must be equal.
 #
-# Deliberate differences: none.  (The helper's own way with a grant is not this: it appends its mounts last, in place of
-# sorting all of them, and adds no idmap to read-only libraries.)
+# Deliberate differences: none.  (A grant of the helper's differs, and is not tested here: the helper appends its
+# mounts last instead of sorting all of them, and adds no idmap to read-only libraries.)
 import json
 import os
 import shutil

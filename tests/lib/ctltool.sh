@@ -1,5 +1,5 @@
-# What ctl.sh, keys.sh and cdi.sh share: the tool (ctl), a directory of the test's own (T), which it is in from here on, and a
-# run of the tool.  Sourced, with «here» (the project) set.
+# Shared by ctl.sh, keys.sh and cdi.sh: the tool ($ctl), the test's directory ($T, also the working directory), and
+# functions that run the tool.  Sourced, with $here (the project) set.
 ctl=${CTL:-$here/build/gpuhelperctl}
 [ -x "$ctl" ] || { echo "${0##*/}: $ctl is not there: make" >&2; exit 2; }
 T=$(mktemp -d) && chmod 755 "$T" || exit 2

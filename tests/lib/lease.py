@@ -1,7 +1,7 @@
 """
-A lease's file (helper/pure/leasefile.c), as a dictionary and back, for tests that look at one or plant one.
+Reads and writes a lease's file (helper/pure/leasefile.c) as a dictionary, for tests that look at a lease or plant one.
 
-It is by itself: that the helper writes and reads the same form is what the tests that plant one show.
+This is a second implementation.  The tests that plant leases show that the helper uses the same format.
 """
 import hashlib
 

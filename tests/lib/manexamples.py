@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Whether gpuhelperctl check accepts the examples in gpuhelper-policy(5) and gpuhelper.conf(5), and these describe every key.
+"""Checks that gpuhelperctl accepts the examples in gpuhelper-policy(5) and gpuhelper.conf(5), and that these describe
+every key.
 
 usage: manexamples.py GPUHELPERCTL    (TAP; from the top of the tree)
-Literal blocks are whole files, except pipelines in YAML and commands; «Example:» shows one key, which is put where it belongs.
+Literal blocks are whole files, except YAML pipelines and commands.  An «Example:» shows one key; the test puts it
+where it belongs.
 """
 import os
 import re

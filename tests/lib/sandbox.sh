@@ -1,20 +1,21 @@
 #!/bin/sh
-# A host of its own for a test: private mounts and processes, /etc /usr /var /opt /srv /home as overlays on the
-# machine's (what is written there is gone afterwards), a fresh /run and /dev, gpuhelper installed from build/.
+# Runs a command on a host of its own: private mounts and processes; /etc /usr /var /opt /srv /home /root as overlays
+# on the machine's, whose changes are lost afterwards; a fresh /run and /dev; gpuhelper installed from build/.
 #
 #   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR | --kit DIR | --bare] -- COMMAND...
 #
-# --gpu lays a SIMULATED NVIDIA host: the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
-# /proc/devices, and nodes in /dev whose numbers no driver answers for (opening a granted one gives ENXIO, an
-# ungranted one EPERM).  The installed programs know nothing of this: it is made of mounts alone.
-# --kit installs from a folder of binaries (tests/gpu/kit.sh makes one) where there is nothing to build with.
+# --gpu FIXTURE SIMULATES an NVIDIA host: it mounts the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
+#   /proc/devices, and makes nodes in /dev whose numbers have no driver (opening a granted node gives ENXIO, another one
+#   EPERM).  Only mounts are simulated, so the installed programs cannot tell.
+# --gpu host adds the nodes of the machine's own GPUs.
+# --cgroup v1 hides the hybrid cgroup2 mount, as crun 1.8 requires; v2 shows only cgroup2.
+# --kit installs from a directory of binaries (from tests/gpu/kit.sh), on a machine without build tools.
 # --bare installs nothing, and makes no users.
-# --gpu host takes the nodes of the machine's own GPUs along.
-# --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
 #
-# Several may run at once: processes' owners and the network are the machine's.  So users have uids that no other sandbox has, and what
-# others could meet has SANDBOX_ID in its name, which names the process that ends last.  A sandbox's cgroups are its own: beneath one of
-# that name, seen as the hierarchies' tops (cgroup_namespaces(7)).  What a sandbox left in them when it ended the next one removes.
+# Several sandboxes may run at once.  They share the machine's network and its uids, so each sandbox has its own range
+# of uids, and SANDBOX_ID is part of every name that others could meet; it names the process that ends last.  Each
+# sandbox has its own cgroups beneath one of that name, and sees them as the tops of the hierarchies
+# (cgroup_namespaces(7)).  A sandbox that was killed leaves its cgroups behind; the next sandbox removes them.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 gpu=none cgroup=keep build=$here/build kit= bare=

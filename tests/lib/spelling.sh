@@ -1,7 +1,7 @@
 #!/bin/sh
-# Spelling of the documents, the program and the tests' comments.  sh tests/lib/spelling.sh, from the top of the tree;
-# prints each misspelt word as codespell(1) does, and fails if there is one.
-# Of tests only the comments count: their data contains misspelt words on purpose.
+# Checks the spelling of the documents, the source, and the tests' comments.  sh tests/lib/spelling.sh, from the top
+# of the tree; prints each misspelt word as codespell(1) does, and fails if there is one.  In tests only comments are
+# checked: the tests' data contains misspelt words on purpose.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here" || exit 2

@@ -1,4 +1,5 @@
-# TAP, for the tests that are shell scripts.  Sourced, with «T» set: a directory where a check may leave what it saw (out, err).
+# TAP for the tests that are shell scripts.  Sourced, with $T set: a directory where a check may leave what it saw
+# (out, err).
 n=0 bad=0
 
 pass() { n=$((n + 1)); echo "ok $n - $1"; }

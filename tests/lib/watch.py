@@ -1,9 +1,10 @@
 """
-Looks, over and over until SIGTERM, at the wrapper as LookPath does, and at all that lies beside the helper, while something
-installs them: watch.py WRAPPER HELPER OUT
+Watches an installation: opens the wrapper as LookPath does, and everything beside the helper, again and again until
+SIGTERM. watch.py WRAPPER HELPER OUT
 
-OUT gets a line for whatever was wrong; OUT.looks how many looks there were, and how many files the wrapper was.  OUT.ready is there
-when it has begun.  Both have to be there before, whole, and with the content that they keep.
+Both files must exist beforehand, complete, with the content that the installation keeps.  OUT gets a line for each
+fault.  OUT.looks gets the number of looks, and of different files that the wrapper was.  OUT.ready appears when the
+watch begins.
 """
 import hashlib, os, signal, stat, sys
 wrapper, helper, out = sys.argv[1:]

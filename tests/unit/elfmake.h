@@ -1,4 +1,7 @@
-/* Shared libraries of a few hundred bytes, of 32 and 64 bits, for what this machine's compiler can't make. */
+/*
+ * Makes shared libraries of a few hundred bytes, for 32 and 64 bits, which this machine's compiler may not be able to
+ * make.
+ */
 #ifndef GPUHELPER_TESTS_ELFMAKE_H
 #define GPUHELPER_TESTS_ELFMAKE_H
 

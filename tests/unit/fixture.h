@@ -1,4 +1,4 @@
-/* The samples of what a worker's containerd writes: tests/fixtures/oci. */
+/* Reads tests/fixtures/oci: samples of what a worker's containerd writes. */
 #ifndef GPUHELPER_TESTS_FIXTURE_H
 #define GPUHELPER_TESTS_FIXTURE_H
 

@@ -1,4 +1,4 @@
-/* tests/fixtures/jwt, for the tests of tokens. */
+/* Reads tests/fixtures/jwt, for the tests of tokens. */
 #ifndef GPUHELPER_TESTS_JWTVECTORS_H
 #define GPUHELPER_TESTS_JWTVECTORS_H
 

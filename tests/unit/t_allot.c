@@ -1,4 +1,4 @@
-/* root/allot.c: what a container gets of GPUs that have parts, with the leases and the queue in memory. */
+/* root/allot.c: which GPUs with parts a container gets, with the leases and the queue in memory. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* judge/asked.c: what a container may write into GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's choice. */
+/* judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's allocation. */
 #include "judge/asked.h"
 #include "pure/cleanup.h"
 #include "nomem.h"

@@ -1,4 +1,4 @@
-/* pure/auditchain.c: a record's link is what was written, and nothing that is like it; the head is read back whole or not at all. */
+/* pure/auditchain.c: a link matches exactly the record as written; the head is read back completely or not at all. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * user/bundle.c: a config.json that changes between being read and being replaced,
- * or while it is read, is refused, and what someone else wrote stays; and who may
- * read the new one.  pread(2) is the test's own, and changes the file on the way.
+ * user/bundle.c: refuses a config.json that changes while it is read, or between its reading and its replacement;
+ * another writer's file stays.  Also: the new file's mode.  The test has its own pread(2), which changes the file at
+ * the right moment.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* root/callset.h: programs against what their cases say, each number asked of an interpreter of the test's own. */
+/*
+ * root/callset.h: runs the filter programs in the test's own interpreter, and compares the result for each number
+ * with the cases.
+ */
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /*
- * pure/cdi*.c: fixtures/cdi and single values.  What the reference library (pkg/cdi of
- * container-device-interface) accepts and refuses is known from running it on fixtures/cdi/good and bad; the
- * tables of versions and names below are its own tests' cases.
+ * pure/cdi*.c: fixtures/cdi and single values.  The reference library (pkg/cdi of container-device-interface) was run
+ * on fixtures/cdi/good and bad to learn what it accepts and refuses; the tables of versions and names are its own
+ * tests' cases.
  *
- * Invalid here and taken by the library, all of it on purpose:
+ * We refuse, on purpose, what the library accepts:
  *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a number;
- *	YAML in a .json file; several documents, anchors, tags and merge keys; unclear plain scalars;
+ *	YAML in a .json file; several documents, anchors, tags and merge keys; ambiguous plain scalars;
  *	hostPath and the type of a mount in a version that is too old, where a later device has none (the library, built
- *	for Go before 1.22, looks at the last device only).
- * Taken here and refused by the library: nothing that is known.
+ *	for Go before 1.22, looks only at the last device).
+ * We accept nothing that the library is known to refuse.
  */
 #include <dirent.h>
 

@@ -1,6 +1,6 @@
 /*
- * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases (pkg/cdi/container-edits_test.go), and shapes
- * of config.json that it would not see.  Whole configs are compared in tests/cdi.sh.
+ * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases (pkg/cdi/container-edits_test.go), and forms
+ * of config.json that the library would not see.  tests/cdi.sh compares whole configurations.
  */
 #include "nomem.h"
 #include "pure/cdiapply.h"

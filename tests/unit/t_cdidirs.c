@@ -1,4 +1,7 @@
-/* host/cdidirs.c: fixtures/cdi/dirs by CDI's rules, whatever memory there is.  Whose the files are: tests/cdi.sh. */
+/*
+ * host/cdidirs.c: reads fixtures/cdi/dirs by CDI's rules, also when memory is short.  tests/cdi.sh tests the files'
+ * owners.
+ */
 #include <limits.h>
 #include <sys/resource.h>
 

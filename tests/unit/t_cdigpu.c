@@ -1,4 +1,4 @@
-/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names it is found. */
+/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names the device is found. */
 #include "pure/cdigpu.h"
 #include "pure/cleanup.h"
 #include "pure/policy.h"

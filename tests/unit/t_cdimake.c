@@ -1,4 +1,4 @@
-/* pure/cdimake.c: what is put together is what a reader of it gets, and is of the lowest version. */
+/* pure/cdimake.c: a reader of the written spec gets what was put together, in the lowest possible version. */
 #include "pure/cdimake.h"
 #include "pure/cleanup.h"
 #include "read/cdispec.h"

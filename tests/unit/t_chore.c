@@ -1,6 +1,5 @@
 /*
- * pure/chore.c: chores come back as they went, none is taken that is not exactly one, and which of them are still to
- * be done.
+ * pure/chore.c: chores are read back as written, malformed ones are refused, and which chores are still to be done.
  */
 #include <jansson.h>
 

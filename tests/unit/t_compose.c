@@ -1,7 +1,6 @@
 /*
- * user/compose.c and user/process.c: what changes in a config.json, and that
- * nothing else does.  The same twice is the same, and what memory runs short
- * for is refused, never half done.
+ * user/compose.c and user/process.c: what changes in a config.json, and that nothing else does.  A second run changes
+ * nothing.  If memory runs out, the result is a refusal, never half of the edits.
  */
 #include <jansson.h>
 #include <unistd.h>

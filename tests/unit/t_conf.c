@@ -1,6 +1,6 @@
 /*
- * read/conf.c, read/policyread.c and read/settingsread.c: a file says exactly what it
- * means or is refused, with all that is wrong and the lines where.
+ * read/conf.c, read/policyread.c and read/settingsread.c: a file is read exactly, or refused with all its errors and
+ * their lines.
  */
 #include <time.h>
 

@@ -1,4 +1,7 @@
-/* pure/devlist.c: who may open what, by devices.list as the kernel writes it, and by what it would not write. */
+/*
+ * pure/devlist.c: who may open which device, from devices.list as the kernel writes it, and from texts that it would
+ * not write.
+ */
 #include "pure/devlist.h"
 #include "rnd.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 /*
- * pure/devrules.c: after it no GPU node can be opened, nothing else is lost and
- * nothing is gained, as the models in devmodel.h judge.
+ * pure/devrules.c: with the resulting rules no GPU node can be opened, and no other device is lost or gained, in the
+ * models of devmodel.h.
  */
 #include "devmodel.h"
 #include "rnd.h"

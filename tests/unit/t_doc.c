@@ -1,6 +1,5 @@
 /*
- * pure/doc.c: which texts are JSON documents, that what is not changed stays
- * byte for byte, and, on random texts, that jansson sees the same as we do.
+ * pure/doc.c: which texts are JSON documents; unchanged parts keep every byte; and, on random texts, jansson agrees.
  */
 #include <jansson.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* pure/drained.c: the list of drained GPUs is read back as it was written, or not at all. */
+/* pure/drained.c: the list of drained GPUs is read back as written, or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pure/edits.c: the helper's reply, that it comes back as it went, and that the wrapper takes only what is one. */
+/* pure/edits.c: the helper's reply is read back as written, and the wrapper refuses malformed replies. */
 #include <jansson.h>
 
 #include "pure/cleanup.h"

@@ -1,4 +1,4 @@
-/* pure/elflib.c: what a shared library says of itself. */
+/* pure/elflib.c: reads a shared library's headers and dynamic section. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /*
- * ctl/toml.c, containerdconf.c and daemonjson.c: what engines' settings say, in all forms that containerd has had, and that
- * daemon.json keeps what is not ours.
+ * ctl/toml.c, containerdconf.c and daemonjson.c: reads engines' settings, in all forms that containerd has had, and
+ * keeps other people's settings in daemon.json.
  */
 #include "ctl/containerdconf.h"
 #include "ctl/ctl.h"

@@ -1,4 +1,4 @@
-/* host/file.c: nothing beneath a directory is reached through a link, with openat2(2) and without it. */
+/* host/file.c: no link is followed beneath a directory, with openat2(2) and without it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>

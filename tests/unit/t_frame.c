@@ -1,4 +1,4 @@
-/* host/frame.c: messages over a socket, from a peer who is gone, silent, lying, or sends more than bytes. */
+/* host/frame.c: messages over a socket, from a peer that is gone, silent or lying, or that sends more than bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

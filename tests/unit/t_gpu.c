@@ -1,6 +1,6 @@
 /*
- * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.
- * Every expected value is written out: none is computed by what is tested.
+ * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.  Every expected value is written out;
+ * none is computed by the code under test.
  */
 #include <errno.h>
 #include <fcntl.h>

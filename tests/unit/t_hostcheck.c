@@ -1,6 +1,6 @@
 /*
- * What gpuhelper-judge says of a host, written and read back (pure/inventorylines.h), and what the helper takes of it
- * (pure/hostcheck.h): all that fixtures have, and none of the lies that it could see through.
+ * gpuhelper-judge's report on a host (pure/inventorylines.h) is read back as written.  The helper's check
+ * (pure/hostcheck.h) accepts everything in the fixtures, and refuses every lie that it can detect.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /*
- * Whose a token is: helper/judge/identify.c.  That nothing of a token is parsed before a key of an issuer's has signed
- * it; and that explain, who has each check told, comes to the same end.  The vectors are t_token.c's.
+ * judge/identify.c: whose a token is.  Nothing of a token is parsed before an issuer's key has verified its signature.
+ * explain, which reports each check, comes to the same result.  The vectors are t_token.c's.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* pure/idmap.c: ids through a user namespace's mappings, both ways, without a wrap anywhere. */
+/* pure/idmap.c: maps ids through a user namespace's mappings, both ways, without any overflow. */
 #include "pure/idmap.h"
 #include "rnd.h"
 #include "tap.h"

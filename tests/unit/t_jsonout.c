@@ -1,4 +1,4 @@
-/* pure/jsonout.c: what is written is what jansson reads, as jansson writes it; and all of it, or nothing. */
+/* pure/jsonout.c: writes what jansson would write and can read; a text is complete, or there is none. */
 #include <jansson.h>
 
 #include "pure/cleanup.h"

@@ -1,4 +1,7 @@
-/* What gpuhelper-judge is asked and says, written and read back, and what the helper takes of it (pure/judgeask.h). */
+/*
+ * gpuhelper-judge's questions and answers are read back as written; what the helper accepts of the answers
+ * (pure/judgeask.h).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

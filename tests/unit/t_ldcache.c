@@ -1,4 +1,4 @@
-/* pure/ldcache.c: the loader's cache, in both of its formats, and this machine's own. */
+/* pure/ldcache.c: reads the loader's cache in both formats, and this machine's own cache. */
 #include <fcntl.h>
 
 #include "host/file.h"

@@ -1,5 +1,5 @@
 /*
- * pure/leasefile.c: what is written is read back, what was not written is refused, and which acts are the same.
+ * pure/leasefile.c: a lease is read back as written, anything else is refused, and which acts are the same.
  */
 #include <stdlib.h>
 

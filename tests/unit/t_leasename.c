@@ -1,6 +1,6 @@
 /*
- * pure/leasename.c: that a name says all that its lease does, so that nobody whom
- * the lease concerns passes it over; and what names of other forms are taken for.
+ * pure/leasename.c: a lease's name tells everybody whom the lease concerns, so that nobody skips it; and how other
+ * forms of names are treated.
  */
 #include "pure/leasename.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* pure/lines.c: what is written is read back, each in one spelling, and nothing else is read. */
+/* pure/lines.c: each value is read back as written, has one spelling, and anything else is refused. */
 #include <stdlib.h>
 
 #include "nomem.h"

@@ -1,4 +1,4 @@
-/* pure/lookask.c: what the helper asks its looker, as bytes and back; and bytes that it does not make. */
+/* pure/lookask.c: the helper's questions to its looker are read back as written; other bytes are refused. */
 #include "pure/lookask.h"
 #include "tap.h"
 

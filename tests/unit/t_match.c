@@ -1,7 +1,6 @@
 /*
- * judge/match.c: whom a policy covers and what it allows.  Tables first; then
- * random policies and asks, judged by a second, slower reading of what a policy
- * says, which shares no code with the first.
+ * judge/match.c: whom a policy covers and what it allows.  First tables; then random policies and requests, compared
+ * with a second, slower implementation that shares no code with the first.
  */
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 /*
- * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
- * (fixtures/sysroot/nvidia-mig), and what judge/match.c makes of instances.
+ * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree (fixtures/sysroot/nvidia-mig), and how
+ * judge/match.c treats instances.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* host/mountpoint.c: which folder can lie in another one that is read-only. */
+/* host/mountpoint.c: which folders may be mounted inside a read-only folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* host/mounts.c: lines of mountinfo, and where in its file system a directory of this machine lies. */
+/* host/mounts.c: parses mountinfo, and finds where a directory is in its file system. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

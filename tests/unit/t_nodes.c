@@ -1,6 +1,6 @@
 /*
- * user/nodes.c: which bind mounts would bring GPUs' nodes into a container.  A "GPU" has the major of
- * /dev/null (1); /dev/tty (5) is none.  Directories with nodes are made, as root; mounts are this machine's own.
+ * user/nodes.c: which bind mounts would bring GPU nodes into a container.  A "GPU" here has the major of /dev/null (1);
+ * /dev/tty (5) is no GPU.  As root, the test makes directories with nodes; the mounts are this machine's own.
  */
 #include <fcntl.h>
 #include <ftw.h>

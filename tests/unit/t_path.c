@@ -1,4 +1,4 @@
-/* pure/path.c: one spelling a path, components and not prefixes, and patterns that never cross a slash. */
+/* pure/path.c: each path has one spelling, comparisons go by components, and patterns never match a slash. */
 #include <fnmatch.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* pure/pick.c: who gets which GPU, against a model that counts holders one by one. */
+/* pure/pick.c: which GPUs a request gets, compared with a model that counts holders one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

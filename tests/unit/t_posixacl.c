@@ -1,6 +1,7 @@
 /*
- * pure/posixacl.c and host/inodeacl.c.  The first value is what setfacl(1) of acl 2.3 made the kernel keep for
- * u:1000:rw, u:5:r, g:7:rwx and m:rw on a file of mode 0640; the kernel is asked whether it takes ours.
+ * pure/posixacl.c and host/inodeacl.c.  The first value is what the kernel stored when setfacl(1) of acl 2.3 set
+ * u:1000:rw, u:5:r, g:7:rwx and m:rw on a file of mode 0640.  The test also checks that the kernel accepts our
+ * values.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * user/privilege.c and user/exposure.c: which containers are privileged, and by what; and that
- * what engines make by default is not.  Bind mounts are of this machine's own /proc and /sys.
+ * user/privilege.c and user/exposure.c: which containers are privileged, and why; engines' defaults are not.  The
+ * bind mounts are of this machine's own /proc and /sys.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"

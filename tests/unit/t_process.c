@@ -1,4 +1,4 @@
-/* host/process.c: who lives, as /proc shows it. */
+/* host/process.c: which processes are alive, by /proc. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,5 @@
 /*
- * pure/request.c: the request, that it comes back as it went, and that root takes
- * none which is not exactly one.
+ * pure/request.c: a request is read back as written, and root refuses every malformed one.
  */
 #include "pure/cleanup.h"
 #include "pure/request.h"

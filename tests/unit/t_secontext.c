@@ -1,4 +1,4 @@
-/* pure/secontext.c: labels come apart and together again, levels are what they are, and pairs of categories are two. */
+/* pure/secontext.c: splits and joins labels, compares levels, and draws pairs of two different categories. */
 #include "pure/secontext.h"
 #include "tap.h"
 

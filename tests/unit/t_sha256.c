@@ -1,4 +1,7 @@
-/* pure/sha256.c against FIPS 180-2's examples, and against nettle's on texts of all lengths in pieces of all sizes. */
+/*
+ * pure/sha256.c: compared with FIPS 180-2's examples, and with nettle on texts of many lengths in pieces of many
+ * sizes.
+ */
 #include <nettle/sha2.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * user/spec.c: what a config.json says, what the container asks for, and that
- * nothing a runtime would read differently from us gets through.
+ * user/spec.c: reads a config.json and the container's request from it, and refuses whatever a runtime would read
+ * differently.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"

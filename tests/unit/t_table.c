@@ -1,4 +1,4 @@
-/* What gpuhelper-read says, written and read back (pure/table.h), and what the helper takes of it (pure/tablecheck.h). */
+/* gpuhelper-read's table is read back as written (pure/table.h); what the helper accepts of it (pure/tablecheck.h). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

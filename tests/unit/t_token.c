@@ -1,9 +1,8 @@
 /*
  * Tokens and keys: helper/pure/{token,jwk,base64url}.c.
  *
- * tests/fixtures/jwt has the vectors: rfc.json from the RFCs, jwks.json and
- * tokens.json as Concourse makes them, vectors.json from mkvectors.py, where a
- * bad token is wrong in one thing only and names the check that must find it.
+ * The vectors are in tests/fixtures/jwt: rfc.json from the RFCs, jwks.json and tokens.json as Concourse makes them, and
+ * vectors.json from mkvectors.py.  Each bad token there has one fault, and names the check that must find it.
  */
 #include <stdlib.h>
 

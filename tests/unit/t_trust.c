@@ -1,7 +1,7 @@
 /*
- * host/trust.c: what is absent, what is refused and what fails for now are told
- * apart by the result, whatever errno was before; and a file that changes while it
- * is read is none.  pread(2) is the test's own, and changes the file on the way.
+ * host/trust.c: the result tells a missing file, a refused file and a temporary failure apart, whatever errno was
+ * before.  A file that changes while it is read is refused.  The test has its own pread(2), which changes the file at
+ * the right moment.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /*
- * host/udev.c, and host/gpus.c with it, against the devices that umockdev makes
- * up from fixtures/sysroot/udev.umockdev.  The program starts itself again under
- * umockdev-run, which puts its devices into libudev's sight by a preload.
+ * host/udev.c, and host/gpus.c with it, on the devices that umockdev simulates from fixtures/sysroot/udev.umockdev.
+ * The program executes itself under umockdev-run, whose preload shows these devices to libudev.
  */
 #include <fcntl.h>
 #include <limits.h>

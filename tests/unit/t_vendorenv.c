@@ -1,4 +1,4 @@
-/* pure/vendorenv.c: a vendor's runtime is told of the granted GPUs and of no others. */
+/* pure/vendorenv.c: a vendor's runtime learns of the granted GPUs and of no others. */
 #include "pure/cleanup.h"
 #include "pure/vendorenv.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* What gpuhelper-judge decides, written and read back, and what the helper takes of it (pure/verdict.h). */
+/* gpuhelper-judge's verdict is read back as written; what the helper accepts of it (pure/verdict.h). */
 #include <stdio.h>
 
 #include "judge/decide.h"

@@ -1,4 +1,7 @@
-/* host/walk.c: a walk meets each process once, in another order each time, those that begin meanwhile too; waits show. */
+/*
+ * host/walk.c: visits each process once, in a different order each time, also processes that start meanwhile; reports
+ * waits.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* pure/way.c: does a path lead through a folder that somebody else may write in? */
+/* pure/way.c: whether a path leads through a folder that somebody else may write. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* pure/wayset.c: says of many ways at once what way.c says of each two. */
+/* pure/wayset.c: gives the same answer for many paths at once as way.c does for each pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

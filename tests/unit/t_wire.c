@@ -1,4 +1,4 @@
-/* pure/wire.c and pure/strictjson.c: the frame's header, and what JSON is taken. */
+/* pure/wire.c and pure/strictjson.c: the frame's header, and which JSON is accepted. */
 #include "pure/strictjson.h"
 #include "pure/text.h"
 #include "pure/wire.h"

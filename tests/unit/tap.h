@@ -1,14 +1,14 @@
 /*
- * A test program's only tools: it checks, prints TAP, and ends with
- * «return done_testing();», which is not 0 if any check failed or none was made.
+ * A test program's only tools: it checks, prints TAP, and ends with «return done_testing();», which is not 0 if a check
+ * failed or none was made.
  *
  *	ok(n > 0, "%zu GPUs", n);
  *	is_int(n, 2, "two GPUs");
  *	is_str(gpu.pci, "0000:3b:00.0", "its address");
  *
- * A description alone is text, one with arguments (seven at most) is printf's.
- * Each check returns whether it held.  skip_all() is for what this machine can't
- * run, skip() for one check.  emulated(): another machine's program, by qemu-user (tests/arm64.sh).
+ * A description without arguments is plain text; with arguments (at most seven) it is a printf format.  Each check
+ * returns whether it held.  skip_all() is for a program that cannot run on this machine, skip() for one check.
+ * emulated(): qemu-user runs this program, which is another architecture's (tests/arm64.sh).
  */
 #ifndef GPUHELPER_TESTS_TAP_H
 #define GPUHELPER_TESTS_TAP_H

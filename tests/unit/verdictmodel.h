@@ -1,6 +1,6 @@
 /*
- * A host, its policies, and what a verdict about them may give user «worker»: in words of a promise, not of the code
- * (pure/verdict.h).
+ * A host, its policies, and what a verdict about them may give user «worker»: written from the promise to
+ * administrators, not from the code (pure/verdict.h).
  */
 #ifndef GPUHELPER_TESTS_VERDICTMODEL_H
 #define GPUHELPER_TESTS_VERDICTMODEL_H

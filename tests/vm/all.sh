@@ -1,5 +1,6 @@
 #!/bin/sh
-# All jobs, two machines at a time (one keeps little more than one processor busy), and their TAP one after another.
+# Runs all jobs, two machines at a time (each keeps little more than one processor busy), and prints their TAP one
+# after another.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 t=$(mktemp -d)

@@ -1,20 +1,20 @@
 #!/bin/sh
-# The virtual machine's disk, kernel and initrd: plain Debian of the release that this machine has (the programs are
-# built against its libraries), from the mirrors that this machine's apt is set up with.
+# The virtual machine's disk, kernel and initrd: plain Debian of this machine's release (the programs are built
+# against its libraries), from the mirrors of this machine's apt.
 #
-#	image.sh [PACKAGE...]	prints the folder that has root.ext4, vmlinuz, initrd and policy; makes them if they are not
-#				there yet; with these packages besides
+#	image.sh [PACKAGE...]	prints the directory with root.ext4, vmlinuz, initrd and policy, after making them if they are
+#				missing; PACKAGE: further packages
 #
-# Nothing of this project is in it (vm.sh adds that at each boot), so it is made once: the folder's name is a hash of
-# what it is made of, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).
-# What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
-# those scripts would have done is done here, or by systemd at the first boot, which each boot is.
+# It contains nothing of this project (vm.sh adds that at each boot), so it is made once.  The directory's name is a
+# hash of the recipe, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).  An
+# unprivileged process can make it: packages are unpacked, their scripts do not run, nothing is mounted.  This script,
+# or systemd at the first boot (which every boot is), does what the scripts would have done.
 #
-# It is one disk for all jobs (but for one that wants more packages), and has Debian's SELinux policy and its labels on
-# it.  Whether the kernel cares is said at each boot (vm.sh); «policy» is what semodule needs to link another module
-# with it.
+# All jobs share one disk, except a job that wants more packages.  The disk has Debian's SELinux policy and its
+# labels; each boot decides whether the kernel enforces it (vm.sh).  «policy» is what semodule needs to link another
+# module with it.
 #
-# Exit status 3: it can't be made here, with the reason as one line on standard error.
+# Exit status 3: the disk cannot be made here; standard error has the reason in one line.
 set -eu
 umask 022
 PATH=$PATH:/usr/sbin:/sbin

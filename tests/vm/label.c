@@ -1,6 +1,7 @@
 /*
- * The SELinux label that a policy has for each file beneath a folder that stands for a root: a line «PATH LABEL» each,
- * paths as they will be there.  Nothing is labelled, so nothing is needed for it: image.sh and vm.sh see to the rest.
+ * Prints the SELinux label that a policy gives to each file beneath a folder that stands for a root directory: «PATH
+ * LABEL», with paths relative to that root.  It labels nothing, so it needs no rights; image.sh and vm.sh apply the
+ * labels.
  *
  *	label FILE_CONTEXTS FOLDER
  */

@@ -1,6 +1,6 @@
 /*
- * fuse DIR UID [allow_other]: mounts a file system of that user's on DIR that never answers.  What a user can have with
- * fusermount(1) on a directory that is his; without allow_other it lets no one else in, root neither.
+ * fuse DIR UID [allow_other]: mounts a file system of that user's on DIR that never answers, as the user could with
+ * fusermount(1) on an own directory.  Without allow_other only that user has access, not even root.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# What every job of the machine begins with.  Sourced; sets «T», a directory of the job's own.
+# The beginning of every job in the machine.  Sourced; sets T, the job's directory.
 T=$(mktemp -d)
 chmod 755 "$T"
 . /job/tap.sh

@@ -1,7 +1,7 @@
-# «systemctl daemon-reload» under a container whose cgroup systemd made (runc --systemd-cgroup): it keeps the GPU that it was
-# granted, and loses it where systemd was not told of the GPU's node, for want of its link in /dev/char.  A part of
-# jobs/door.sh, whose simulated GPUs and socket it has: what the grant makes is made within what the unit lets the service
-# do.  No driver answers for the GPUs' numbers: who may open a node gets ENXIO, and who may not EPERM.
+# «systemctl daemon-reload» under a container whose cgroup systemd made (runc --systemd-cgroup).  The container keeps
+# its GPU; it loses the GPU if the node's link in /dev/char, through which systemd would know the node, is missing.  A
+# part of jobs/door.sh: uses its simulated GPUs and its socket, so the grant also stays within what the unit allows
+# the service.  The GPUs' numbers have no driver: opening an allowed node gives ENXIO, a denied one EPERM.
 
 mkdir -p "$T/rootfs/bin" "$T/rootfs/dev" "$T/rootfs/proc"
 cp /job/busybox "$T/rootfs/bin/sh"

@@ -1,4 +1,4 @@
-# What a job with SELinux enforcing works with: the log of what was denied, and containers that say what they may do.
+# For jobs with SELinux enforcing: reads the log of denials, and runs containers that report what they may do.
 # Sourced after job.sh.
 
 # else most of what is denied is lost

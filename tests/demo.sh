@@ -12,7 +12,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--no-deps) deps=no; shift ;;
 	--tap) tap=yes; shift ;;
-	--kit) kit=$2 deps=no; shift 2 ;;	# ready-made binaries (tests/gpu/kit.sh): nothing is built
+	--kit) kit=$2 deps=no; shift 2 ;;	# prebuilt binaries (tests/gpu/kit.sh), so nothing is built
 	*) echo "usage: demo.sh [--no-deps] [--tap] [--kit DIR]" >&2; exit 2 ;;
 	esac
 done
@@ -27,7 +27,7 @@ if [ "${DEMO_STAGE:-}" != inside ]; then
 	DEMO_STAGE=inside DEMO_GPU=$gpu exec sh "$here/tests/lib/sandbox.sh" --gpu "$gpu" --kit "$kit" -- sh "$here/tests/demo.sh" "$@"
 fi
 
-# from here on: in the private host
+# from here on inside the private host
 say() { if [ $tap = yes ]; then echo "# $*"; else echo "$*"; fi; }
 n=0
 check() { # check WHAT CONDITION...
@@ -57,7 +57,7 @@ volumes = [ "$demo/vol" ];
 EOF
 cat > /etc/gpuhelper/policy.d/10-train.conf <<'EOF'
 pipeline = "ml/train";
-identity = "claim";              # for a demo only: what a container says of itself is believed
+identity = "claim";              # only for a demo: gpuhelper believes the container's own word
 gpus     = ( { vendor = "nvidia"; devices = [ "0" ]; count = 1; } );
 folders  = ( { path = "/srv/datasets"; access = "ro"; },
              { path = "/srv/outputs/train"; access = "rw"; target = "/srv/outputs"; } );
@@ -72,11 +72,11 @@ echo "GPU nodes in /dev: $(ls /dev | grep -c nvidia); in /srv: $(ls /srv | tr "\
 [ -e /srv/outputs ] && touch /srv/outputs/result && echo "write /srv/outputs: ok"
 true'
 
-# container NAME ENV...: a bundle as a Concourse worker makes it, run by gpuhelper-runc
+# container NAME ENV...: makes a bundle as a Concourse worker does, and runs it with gpuhelper-runc
 container() {
 	name=$1; shift
 	mkdir -p $demo/$name
-	rm -rf $demo/vol/rootfs/srv		# each begins with the same image
+	rm -rf $demo/vol/rootfs/srv		# each container starts from the same image
 	mkdir $demo/vol/rootfs/srv
 	chown 4294967294:4294967294 $demo/vol/rootfs/srv
 	python3 - "$here/tests/fixtures/oci/task.json" $demo/$name/config.json "$demo/vol/rootfs" "$INSIDE" "$@" <<'EOF'

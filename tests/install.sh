@@ -10,12 +10,12 @@ trap 'umount "$T/small" 2>/dev/null; rm -rf "$T"' EXIT
 W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
 run_make() { make -s -C "$here" B="$build" "$@" >"$T/out" 2>"$T/err"; st=$?; }
 says() { grep -q -e "$1" "$T/out" "$T/err"; }
-# every file beneath a directory with its mode, owner and content
+# shot DIRECTORY...: every file in it with its mode, owner and content
 shot() { find "$@" ! -type d -printf '%p %l %m %u %g\n' | sort; find "$@" -type f -exec cksum {} + | sort; }
 
 echo "# an upgrade under running workers"
 calls='unlink unlinkat write copy_file_range fchmod fchmodat chmod fchown fchownat chown rename renameat renameat2'
-# a machine that is slow, at whatever can make a file, write it, or change what it is
+# a slow machine: a delay after each call that makes a file, writes it, or changes its attributes
 slow="strace -f -qq -o /dev/null --seccomp-bpf -e trace=$(echo "$calls" | tr ' ' ,) -e inject=$(echo "$calls" | tr ' ' ,):delay_exit=3000"
 shot /etc/gpuhelper >"$T/before"
 python3 "$here/tests/lib/watch.py" $W $H "$T/seen" &
@@ -80,7 +80,7 @@ else
 fi
 t "nor the ids of root" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
 mkdir "$T/small"
-# large enough for one version, and not for two
+# has room for one version, but not for two
 size=1000000
 for f in gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
 mount -t tmpfs -o size=$size small "$T/small"
@@ -117,13 +117,13 @@ mkdir -p /opt/containerd/bin /run/gpuhelper/leases
 ln -s $W /opt/containerd/bin/runc
 ln -s ../../bin/gpuhelper-runc /usr/local/sbin/runc
 ln -s /bin/true /usr/local/bin/crun
-# what «gpuhelperctl setup» has told engines
+# the settings that «gpuhelperctl setup» wrote for engines
 mkdir -p /etc/containers/containers.conf.d /etc/docker /etc/systemd/system/worker.service.d
 printf '%s\n' '# gpuhelperctl setup podman wrote this; take it away with --undo' '[engine]' 'runtime = "gpuhelper"' '[engine.runtimes]' \
     "gpuhelper = [ \"$W\" ]" >/etc/containers/containers.conf.d/90-gpuhelper.conf
 printf '{ "debug": false, "runtimes": { "gpuhelper": { "path": "%s" } }, "default-runtime": "gpuhelper" }\n' $W >/etc/docker/daemon.json
 echo '[Service]' >/etc/systemd/system/worker.service.d/50-gpuhelper-tags.conf
-# a lease that no helper knows an end of: it can't be read
+# a lease that no helper can end: it is unreadable
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
 t "while a container holds something it fails" [ "$st" != 0 ]

@@ -17,7 +17,7 @@ if [ "${PACKAGES_STAGE:-}" != inside ]; then
 	done
 fi
 
-# build TREE NAME: both, as whoever has that umask, time zone and clock
+# build TREE NAME: builds both packages, with another umask, time zone and clock each time
 build() {
 	make -s -C "$1" B="$T/$2" deb >"$T/$2.log" 2>&1 &&
 	    RPM_OPTFLAGS='-O0 -g' make -s -C "$1" B="$T/$2" rpm >>"$T/$2.log" 2>&1
@@ -44,10 +44,10 @@ built() {
 	t "and of make dist" [ $? = 0 ]
 }
 
-# what is beneath DIRECTORY but directories: mode, owner, name
+# tree DIRECTORY: mode, owner and name of everything in it except directories
 tree() { find "$1" ! -type d -printf '%04m %u:%g /%P\n' | sed 's/\(man.*\)\.gz$/\1/' | sort; }
 
-# The machine may have more installed than deps.sh installs, so dpkg-checkbuilddeps gets a database of these packages alone.
+# The machine may have packages that deps.sh does not install, so dpkg-checkbuilddeps gets a database of only deps.sh's packages.
 depended() {
 	mkdir "$T/admin"
 	sh "$here/tests/deps.sh" --print deb | tr ' ' '\n' >"$T/admin/want"
@@ -77,7 +77,7 @@ looked_into() {
 	    -e 's|^0755 root:root \(/usr/libexec/gpuhelper/gpuhelper\)$|4750 root:gpuhelper \1|' "$T/made.list" | sort >"$T/made.rpm"
 	format='[%{FILEFLAGS:fflags}| %{FILEMODES:octal} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES}\n]'
 	rpm -qp --qf "$format" "$rpm" >"$T/rpm.all" 2>"$T/err"
-	# files alone, without their type; ghosts and what rpm itself adds
+	# files without their type; without ghosts and rpm's own additions
 	sed -nE '/^[^|]*g|\.build-id|licenses\/|\/(README|SECURITY)\.md$/d; s/^[^|]*\| 10([0-7]{4} .*)/\1/p' "$T/rpm.all" |
 	    sed 's/\(man.*\)\.gz$/\1/' | sort | diff -u "$T/made.rpm" - >"$T/out"
 	t "the .rpm has it, too, and the helper its bit and its group" [ $? = 0 ]
@@ -96,7 +96,7 @@ looked_into() {
 	fi
 }
 
-# the next version, by name alone
+# the next version differs only in its number
 next_version() {
 	dpkg-deb -R "$deb" "$T/next"
 	sed -i 's/^Version: .*/&+1/' "$T/next/DEBIAN/control"
@@ -121,7 +121,7 @@ if [ "${PACKAGES_STAGE:-}" != inside ]; then
 	exit
 fi
 
-# from here on: in a host of the test's own
+# from here on inside the sandbox
 n=$N bad=$BAD
 W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
 export DEBIAN_FRONTEND=noninteractive
@@ -135,7 +135,7 @@ inodes() { stat -c %i $H $W; }
 lease() { mkdir -p /run/gpuhelper/leases; printf '%s\n' "$1" >/run/gpuhelper/leases/one; }
 no_lease() { rm -rf /run/gpuhelper/leases; }
 put_links() { mkdir -p /opt/containerd/bin; ln -sf $W /opt/containerd/bin/runc; }
-# What differs from the machine, by the overlays that lib/sandbox.sh has made, but for what dpkg and the makers of users write down.
+# host: what differs from the machine, by lib/sandbox.sh's overlays, except for what dpkg and useradd write
 host() {
 	theirs='var/lib/dpkg|var/cache|var/log/dpkg.log|etc/(g?shadow|passwd|group|sub[ug]id)-?|etc/.pwd.lock'
 	{
@@ -235,7 +235,7 @@ rm /run/semodule /usr/local/sbin/semodule
 echo "# removal"
 xargs systemctl -q enable <"$T/units" 2>/dev/null
 t "(units are enabled)" [ "$(find /etc/systemd -path '*.wants/gpuhelper*' | wc -l)" = "$(wc -l <"$T/units")" ]
-# that no helper knows an end of
+# a lease that no helper can end
 lease '?'
 dpkg_ -r gpuhelper
 t "while a container holds something it fails" [ "$st" != 0 ]
@@ -299,7 +299,7 @@ t "and succeeds when none does" [ "$st" = 0 ]
 rm -rf /opt/containerd "$T/rpmdb"
 rm -f $example.rpmsave
 t "the log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
-# directories of Fedora's package «filesystem», too
+# without directories of Fedora's package «filesystem»
 rm -r /var/log/gpuhelper
 rmdir /etc/gpuhelper/policy.d /etc/gpuhelper /usr/share/licenses /usr/share/zsh/site-functions 2>/dev/null
 host | diff "$T/before" - >"$T/out"

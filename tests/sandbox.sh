@@ -8,9 +8,9 @@ T=$(mktemp -d)
 soon() { i=0; until "$@"; do i=$((i + 1)); [ $i -lt 200 ] || return 1; sleep 0.05; done; }
 
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-# v1's freezer is where there are both
+# if both versions are mounted, processes are frozen by v1's freezer
 [ -e /sys/fs/cgroup/freezer/cgroup.procs ] && top=/sys/fs/cgroup/freezer
-# in the sandbox: a cgroup as a test makes one, with a process in it that is frozen; then nothing more
+# in the sandbox: makes a cgroup like a test's, with a frozen process in it, and waits
 cat >"$T/inside" <<'END'
 d=$2/gpuhelper-attack-$SANDBOX_ID
 useradd somebody
@@ -34,7 +34,7 @@ t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
 read -r a uid_a <"$T/a"
 read -r b uid_b <"$T/b"
 t "have different names" test "$a" != "$b"
-# as seen from here
+# their names outside of the sandboxes
 a=$(find "$top" -type d -name "gpuhelper-attack-$a")
 b=$(find "$top" -type d -name "gpuhelper-attack-$b")
 t "and users of different uids" test "$uid_a" != "$uid_b"

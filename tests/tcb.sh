@@ -26,7 +26,7 @@ set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
 
-# C without comments; a quote begins a text, where none begins
+# C without comments.  A quote starts a string only outside of another string.
 lines() {
 	cat "$@" | awk '
 	{ out = ""; n = length($0)
@@ -54,7 +54,7 @@ at_most() {
 	if [ "$2" -gt 0 ] 2>/dev/null && [ "$2" -le "$3" ]; then pass "$1: $2"; else fail "$1: $2, at most $3 may be"; fi
 }
 
-# Linked files are the compilation units of the debugging information; their headers are what make found.
+# The debugging information names the compilation units that are linked; make's dependency files name their headers.
 readelf --debug-dump=info --dwarf-depth=1 "$build/gpuhelper" 2>/dev/null |
     sed -n 's|.*DW_AT_name .*: \(.*/\)\{0,1\}\(helper/[a-z]*/[a-z0-9]*\.c\)$|\2|p' | sort -u >"$T/linked"
 while read -r c; do
@@ -76,7 +76,7 @@ sed -n '/^Discarded input sections/,/^Memory Configuration/p' "$build/gpuhelper.
 	s,^\([a-z_0-9]*\)  *0x[0-9a-f]*  *0x[0-9a-f]* [^ ]*/root/main\.o .*,root/main.c: \1,p' | sort >"$T/discarded"
 readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_AT_name/ { name = $NF }
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
-# each of these shares a table or a static function with what the helper does call
+# each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified further_word_parse further_path_number
     loader_looks_in request_encode way_lies_in'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
@@ -88,8 +88,8 @@ else fail "no function of ours is linked that the helper never calls"; fi
 none() { ! readelf -dW "$1" | grep NEEDED && ! readelf -lW "$1" | grep INTERP; }
 if none "$build/gpuhelper" >"$T/out"; then pass "no library (NEEDED), and no loader"; else fail "no library (NEEDED), and no loader"; fi
 
-# System calls from the program's execve(2) to the reply, or the end, of a request that is refused.
-calls_of() { # calls_of PROGRAM UNTIL COMMAND...: as nobody; the program is what that starts, UNTIL what it then says
+# System calls from the program's execve(2) to the reply, or the end, of a refused request.
+calls_of() { # calls_of PROGRAM UNTIL COMMAND...: runs COMMAND as nobody; it executes PROGRAM, which then prints UNTIL
 	program=$1 until=$2
 	shift 2
 	strace -ff -qq -s 4096 -u "${TCB_USER:-nobody}" -o "$T/trace" "$@" >"$T/out" 2>&1

@@ -54,7 +54,7 @@ for case in json.load(open(os.path.join(golden, 'manifest.json'))):
                        universal_newlines=True)
     shutil.rmtree(files)
     if 'error' in case:
-        # of the library's line only what it could not resolve is ours to say
+        # only the part of the library's message with the unresolved names is ours, too
         names = case['error'].split('err=')[0].split('[')[1].split(']')[0]
         good = p.returncode == 69 and p.stdout == '' and 'no such CDI devices: ' + names in p.stderr
         print(case['name'], 'ok' if good else 'differs: %d %s%s' % (p.returncode, p.stdout, p.stderr.strip()))

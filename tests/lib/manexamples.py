@@ -19,7 +19,7 @@ failed = tests = 0
 
 
 def plain(text):
-    """Text as a reader sees it: without mdoc's escapes and the space before a punctuation mark."""
+    """Text as a reader sees it: without mdoc's escapes, and without the space before punctuation."""
     return text.replace('\\(dq', '"').replace('\\&', '').replace('\\e', '\\')
 
 
@@ -33,7 +33,7 @@ def keys(page):
 
 
 def as_policy(setting):
-    """A whole policy with this one key in it."""
+    """A complete policy with this one key in it."""
     key = setting.split(' ')[0]
     if key in GPU:
         vendor = 'nvidia.com/gpu' if key == 'nodes' else 'nvidia'

@@ -21,7 +21,7 @@ command -v mmdebstrap >/dev/null || cant "mmdebstrap is missing: sh tests/deps.s
 . /etc/os-release
 [ "$ID" = debian ] || cant "the packages are Debian's, and this machine is $ID"
 [ "$suite" != this ] || suite=$VERSION_CODENAME
-# this release's own sources, by the other's name
+# this machine's sources, with the other release's name in place of its own
 sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     awk -v s="$VERSION_CODENAME" -v to="$suite" '$3 == s || index($3, s "-") == 1 { $3 = to substr($3, length(s) + 1); print }' | sort -u)
 [ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"

@@ -11,7 +11,7 @@ T=$(mktemp -d) || exit 2
 trap 'rm -rf "$T"' EXIT
 status=0
 
-# comments FILE: the comments at their lines, and nothing else
+# comments FILE: prints the comments at their line numbers, and empty lines for the rest
 comments() {
 	case $1 in
 	*.[ch])

@@ -27,7 +27,7 @@ def look(path, judge):
     state = st.st_ino, st.st_ctime_ns, st.st_size, st.st_mode
     if state not in known:
         judge(path, st, fd)
-        # unless it changed while it was read
+        # a file that changed during the read is judged again
         if os.fstat(fd).st_ctime_ns == st.st_ctime_ns:
             known.add(state)
     os.close(fd)

@@ -34,7 +34,7 @@ def setfacl(*argv):
 
 
 def acl(path=NODE):
-    """The lines of getfacl, without the file's name, comments and empty ones."""
+    """The lines of getfacl, without the file's name, comments and empty lines."""
     out = subprocess.run(["getfacl", "-npE", path], check=True, capture_output=True, text=True).stdout
     return [l for l in out.splitlines() if l and not l.startswith("#")]
 
@@ -50,7 +50,7 @@ def chmods(mode, paths=ALL):
 
 
 class Closed:
-    """Nodes that only root may use, and subordinate ids; all as before afterwards."""
+    """Shuts the nodes to everybody but root, and sets subordinate ids; restores both afterwards."""
 
     def __init__(self, mode=0o600, text=None):
         self.mode, self.text = mode, text
@@ -78,7 +78,7 @@ class Closed:
 
 
 def mapped(outside, user=0, size=1):
-    """Fields of a container whose process is «user», which is «outside» on the host."""
+    """The request's fields for a container whose process has uid «user» inside and «outside» on the host."""
     return {"uids": [[user, outside, size]], "uid": user}
 
 
@@ -114,17 +114,17 @@ def a2():
             refused(once("attacker", exchange, gpus=GPU0, **mapped(other)), 77, "does not let")
             assert entry(other) == [], acl()
         refused(once("attacker", exchange, gpus=GPU0, uids=[[1, uid("attacker"), 1]]), 77, "is not mapped to a user")
-        # of the mapped ids, the process's own counts
+        # the process's own uid counts, not the other mapped ids
         with asker("attacker") as a:
             granted(a.grant(gpus=GPU0, uids=[[0, uid("attacker"), 1], [1, 300000, 1000]], uid=7))
             assert entry(300006) != [] and entry("attacker") == []
-        # root may have what root's range gives, and what Concourse maps its containers' root to
+        # root may use the ids of root's range, and the id to which Concourse maps its containers' root
         with asker("root") as a:
             granted(a.grant(gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(4294967294)))
             assert entry(4294967294) != []
         client.look()
         refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(uid("victim"))), 77, "does not let")
-        # for a container without a user namespace runc makes a node of its own: an entry would be for nothing
+        # without a user namespace runc makes its own node in the container, so an entry on the host's node has no effect
         refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, uids=None, gids=None, uid=600000), 77,
                 "does not let")
 
@@ -141,7 +141,7 @@ def a2b():
 
 
 def crowd(numbers, prefix, **fields):
-    """One helper each, all at once; those that are too many end without a word, and are asked again, as gpuhelper-runc does."""
+    """Starts one helper each, all at once.  Repeats requests that were dropped without a reply, as gpuhelper-runc does."""
     ends, todo = {}, numbers
     while todo:
         helpers = [(n, Helper().ask(id=prefix + str(n), **{k: v(n) if callable(v) else v for k, v in fields.items()})) for n in todo]
@@ -166,7 +166,7 @@ def a3():
             assert have == ["user:%d:rw-" % (300000 + n) for n in range(60)], have
             print("# 60 grants at once: %d entries on %s, %d on /dev/nvidiactl" % (
                 len(have), NODE, sum(l.startswith("user:3") for l in acl("/dev/nvidiactl"))))
-            # half of them go; the others stay
+            # releasing half of them keeps the others' entries
             for n in random.sample(range(60), 30):
                 a.call(exchange, verb="release", id="n%d" % n, gpus=None)
             assert len([l for l in acl() if l.startswith("user:3")]) == 30
@@ -180,7 +180,7 @@ def twenty(first):
 
 @case("N3b", "Two users' concurrent grants and releases on one node lose no ACL entry and leave none", 30)
 def a3b():
-    # one user's grants come one after another by a lock of his own
+    # grants of the same user wait for each other under that user's own lock, so this takes two users
     users = {"attacker": 300000, "victim": 500000}
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker", "victim" ];\n'
@@ -248,7 +248,7 @@ def a4c():
                 setfacl("-m", "u:attacker:" + bits, NODE)
             client.look()
             assert leases() == [] and entry("attacker") == ["user:%d:%s" % (uid("attacker"), bits)], (bits, leases(), acl())
-            # what nobody changed is gone
+            # the unchanged entry is gone
             assert entry("attacker", "/dev/nvidiactl") == [], acl("/dev/nvidiactl")
             setfacl("-b", NODE)
             os.chmod(NODE, 0o600)
@@ -295,7 +295,7 @@ def a6():
 def a6b():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
-        # nvidiactl has the entry now; the victim says that its container runs as the attacker
+        # nvidiactl has the attacker's entry now; the victim claims that its container runs as the attacker
         refused(once("victim", exchange, gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
 
 
@@ -309,7 +309,7 @@ def a6c():
             for p in "/dev/nvidiactl", "/dev/nvidia-uvm":
                 assert entry("attacker", p) != [], (p, acl(p))
             refused(v.grant(gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
-            # his own lease of it does
+            # the attacker's own second lease gets the entry
             granted(a.grant(id="second", gpus=GPU1))
             a.end()
             client.look()
@@ -344,7 +344,7 @@ def a7():
             assert done == (0, {"reply": "noted"}), (name, done)
             assert entry("attacker") == ["user:%d:rw-" % uid("attacker")] and "mask::rw-" in acl(), (name, acl())
             lines = status()["held"]["trouble"]
-            # what was opened to all is the administrator's to close
+            # a node that was opened to everybody is for the administrator to close
             assert bool(lines) == (name == "chmod 0666" or name == "chmod 0400"), (name, lines)
             if name == "chmod 0666":
                 os.chmod(NODE, 0o660)
@@ -385,7 +385,7 @@ def a8():
                 assert a.call(exchange, verb="release", id="d", gpus=None) == (0, {"reply": "noted"})
             assert entry("attacker", "/dev/nvidia9") == [] and status()["d"]["state"] == "draining"
             refused(once("victim", exchange, gpus=GPU0), 75, "taken")
-            # nothing brings it back
+            # reapply does not restore the entry
             once("root", exchange, verb="reapply", gpus=None)
             assert entry("attacker", "/dev/nvidia9") == []
             refused(a.grant(id="d", gpus=GPU0), 75)
@@ -395,22 +395,22 @@ def a8():
 
 
 def hear_begun():
-    """In the asker: what became of what start() began."""
+    """In the asker: the result of the request that start() sent."""
     return begun.pop().result()
 
 
 @case("N8d", "A lease is released while its helper is still planning it: that helper opens no node", 30)
 def n8d():
     with Openable(), asker("attacker") as a, asker("attacker") as other, Between("attacker") as line:
-        # by what he had before, for it is shut now
+        # through the permission before this, because the node is shut now
         other.call(hold_open)
         os.chmod("/dev/nvidia9", 0o600)
         pid = a.call(start, id="d", gpus=GPU0)
         line.stop()
-        # as if the processors were others' meanwhile
+        # as if other processes had the CPUs meanwhile
         os.kill(pid, signal.SIGSTOP)
         try:
-            # it is in nobody's way only once it has stopped
+            # the helper holds no lock only once it has stopped
             while read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0] != "T":
                 time.sleep(0.001)
             line.go_on()
@@ -426,7 +426,7 @@ def n8d():
 
 
 def children_of(comm, uid):
-    """Processes of that name whose parent has it, too, and whose real uid is this one."""
+    """Processes with this name whose parent has the same name, and whose real uid is this one."""
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, StopIteration, ValueError):
             lines = dict(l.split(":", 1) for l in read("/proc/%d/status" % int(name)).splitlines())
@@ -436,7 +436,7 @@ def children_of(comm, uid):
 
 
 def shoot_lookers(seconds):
-    """How many there were, and how many of them let somebody who is not root signal them, or make them slow."""
+    """Attacks lookers for some seconds; returns how many there were, and how many attacks succeeded."""
     met, hit, end = 0, 0, time.monotonic() + seconds
     while time.monotonic() < end:
         for pid in children_of("gpuhelper", 0):
@@ -490,7 +490,7 @@ def a9():
             v.end()
             client.look()
             assert not os.path.exists("/dev/nvidiactl")
-            # one that someone else made in its place is his
+            # a node that somebody else made in its place stays
             with asker("attacker") as b:
                 granted(b.grant(gpus=GPU0))
                 os.mknod("/dev/other", 0o020600, os.makedev(195, 255))
@@ -501,7 +501,7 @@ def a9():
 
 @contextlib.contextmanager
 def by_uaccess():
-    """GPU0's node is one that udev's uaccess looks after, and root's alone so far."""
+    """GPU0's node looks like one that udev's uaccess manages, and only root may open it so far."""
     if not os.path.exists("/sys/dev/char/1:9"):
         raise Skip("this machine's sysfs does not know device 1:9")
     with Openable(), etc():
@@ -525,7 +525,7 @@ def a10():
             assert entry(gid, "/dev/nvidia9", "group") != [] and entry("attacker", "/dev/nvidia9") == [], acl("/dev/nvidia9")
         client.look()
         assert entry(gid, "/dev/nvidia9", "group") == []
-        # a primary group with another member is not his alone
+        # a primary group with another member is not the caller's alone
         subprocess.run(["usermod", "-a", "-G", "attacker", "victim"], check=True)
         refused(once("attacker", exchange, gpus=GPU0), 77, "group", "/etc/subgid")
         subprocess.run(["gpasswd", "-d", "victim", "attacker"], check=True, capture_output=True)
@@ -587,7 +587,7 @@ def n12():
         boot = read("/proc/sys/kernel/random/boot_id").strip()
         text = read(path)
         assert boot in text and entry("attacker") != []
-        # its asker lives: the boot id alone says that this is another one
+        # the asker is alive, so only the boot id shows that the lease is from another boot
         write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
         assert status().popitem()[1]["state"] == "over"
         with asker("victim") as v:
@@ -595,7 +595,7 @@ def n12():
             assert entry("attacker") == [] and entry("victim") != []
 
 
-# A container with a cgroup of its own, which is gone when the lease is over: ENOENT is the last that the kernel said by then
+# A container with its own cgroup, which is removed when the lease ends.  The last error of a system call is then ENOENT.
 IN_CGROUP = {"cgroups_path": "/" + CGROUP, **mapped(600000)}
 
 
@@ -679,7 +679,7 @@ def n15():
 
 
 def elsewhere(user, commands, function, *args, **fields):
-    """Calls it as a user whose mounts root has changed by these commands: a service's, or pam_namespace's."""
+    """Calls the function as a user whose mounts root has changed by these commands, like a service's or pam_namespace's."""
     def there():
         subprocess.run(["sh", "-ec", "mount --make-rprivate /\n" + commands], check=True)
         return once(user, function, *args, **fields)
@@ -718,12 +718,12 @@ def n18():
         assert (len(leases()), acl()) == held, (leases(), acl())
         client.look()
         assert leases() == [] and entry("attacker") == []
-        # what is the host's wherever it is mounted is
+        # mounts that show the host's own directories are allowed
         same = "".join("mount --bind %s %s\n" % (d, d) for d in ("/dev", RUN, "/var/lib", "/var/log"))
         granted(elsewhere("victim", same + OWN % "/mnt", exchange, gpus=GPU0))
 
 
-# a service's InaccessiblePaths=, a node of the same number, a file
+# what may cover the node: InaccessiblePaths= of a service, a node with the same numbers, a file
 COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
 
 
@@ -745,7 +745,7 @@ def n19():
             assert leases() == [] and entry("attacker") == [], (how, acl())
             refused(elsewhere("victim", commands, exchange, gpus=GPU0), 74, NODE, "is not the host's")
             assert leases() == []
-            # of another boot nothing is left to be undone
+            # nothing of another boot is left to undo
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU0))
                 [path] = glob.glob(RUN + "/leases/*")
@@ -757,7 +757,7 @@ def n19():
             client.look() if leases() else None
             assert leases() == [], (how, leases())
 def begin(**fields):
-    """In the asker: a helper is told to ask."""
+    """In the asker: starts a helper and sends a request, without waiting for the reply."""
     global begun
     begun = Helper().ask(**fields)
 

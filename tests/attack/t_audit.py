@@ -34,7 +34,7 @@ def whole():
 
 @contextlib.contextmanager
 def fresh_log():
-    """A chain of our own: what cases before did to the log is none of ours."""
+    """Starts a new chain, so that earlier cases do not count."""
     kept = [p for p in (LOG, HEAD) if os.path.exists(p)]
     for p in kept:
         os.rename(p, os.path.dirname(p) + "/.kept-" + os.path.basename(p))
@@ -53,7 +53,7 @@ def a_grant(user="victim"):
 
 
 def append_many(count):
-    """Records of a chain that the head knows nothing of, after those that there are."""
+    """Appends records to the chain without updating the head."""
     v = verify()
     n, prev = v["last"], v["hash"]
     with open(LOG, "a") as f:
@@ -65,7 +65,7 @@ def append_many(count):
 
 @contextlib.contextmanager
 def chain_held():
-    # by another process: askers are forked from this one, and would have the lock with it
+    # in another process, because forked askers would inherit the lock
     hold = "import fcntl, sys, time; f = open(sys.argv[1], 'r+'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"
     p = subprocess.Popen(["python3", "-c", hold, HEAD], stdout=subprocess.PIPE)
     p.stdout.readline()
@@ -106,7 +106,7 @@ def h2():
         write(HEAD, before, 0o600)
         a_grant()
         assert len(records()) == whole()["count"]
-        # the same without any head: the log tells where it was
+        # without any head: the helper finds the place in the log
         os.unlink(HEAD)
         a_grant()
         whole()
@@ -136,7 +136,7 @@ def h4():
             a_grant()
             v = whole()
             assert v["files"] == 2 and v["first"] == 1, v
-            # one has opened the log, and waits for the chain
+            # a helper has opened the log, and waits for the chain's lock
             answers = []
             with chain_held():
                 t = threading.Thread(target=lambda: answers.append(once("victim", exchange, **FOLDER)))
@@ -225,7 +225,7 @@ def h9():
             with read_only():
                 assert a.call(exchange, verb="plain", gpus=None)[1] == {"reply": "noted"}
                 refused(a.call(exchange, **FOLDER), 77, "can't leave")
-                # rate.h: he has used up what he may have refused in a day
+                # the user has used up the daily quota of refusals (rate.h)
                 now = int(time.time())
                 with open(count, "wb") as f:
                     f.write(struct.pack("=2q4Q8I", now // 86400, now // 60, 16 << 20, *[0] * 11))
@@ -264,7 +264,7 @@ def h11():
         assert os.path.getsize(LOG) > 1 << 20
         a_grant()
         assert whole()["count"] == 3002
-        # and in another file, as an editor leaves it
+        # also in a new file, as an editor would write it
         write(LOG + ".new", "".join(read(LOG).splitlines(keepends=True)[:-1]), 0o600)
         os.rename(LOG + ".new", LOG)
         a_grant()
@@ -295,7 +295,7 @@ def h12():
             a_grant()
             append_many(1500)
             a_grant()
-            # gzip was stopped half-way, or has not come further yet
+            # gzip was interrupted, or is still running
             os.rename(LOG, LOG + "-0000")
             a_grant()
             write(LOG + "-0000.gz", "")

@@ -20,22 +20,22 @@ from t_process import cgroup2, hold, hold_final, looker_of, write_raw
 OWN = "/gpuhelper"
 V1 = "freezer", "memory", "pids", "cpu"
 HIERARCHIES = "", *V1
-MOST = 2.0		# seconds that one user may hold up another
+MOST = 2.0		# the longest time in seconds for which one user may delay another
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
 
 
 def case(*args, shares=fcntl.LOCK_SH):
-    """The helper's own cgroup is one for the whole machine, and X18 spoils it for a moment."""
+    """The whole machine has only one cgroup gpuhelper, and X18 changes it for a moment; so these cases take turns."""
     return harness.case(*args, shares=shares)
 
 
 def membership(pid="self"):
-    """Of each hierarchy, by its list of controllers («» is v2), the cgroup."""
+    """The process's cgroup in each hierarchy, by its list of controllers («» is v2)."""
     return {line.split(":", 2)[1]: line.split(":", 2)[2] for line in read("/proc/%s/cgroup" % pid).splitlines()}
 
 
 def top(controller):
-    """Where the hierarchy of this controller is mounted, or v2 where it is «»; or skip."""
+    """The mount point of this controller's hierarchy («»: v2's).  Skips the case if there is none."""
     if controller == "":
         return cgroup2()
     for controllers in membership():
@@ -46,7 +46,7 @@ def top(controller):
 
 
 def tops():
-    """All that a helper leaves and that can be seen."""
+    """Every trace of a helper."""
     found = {}
     for c in HIERARCHIES:
         with contextlib.suppress(Skip):
@@ -57,7 +57,7 @@ def tops():
 
 
 class Owned:
-    """A cgroup of the attacker's in each of these hierarchies, and one in it for his helper."""
+    """A cgroup that the attacker owns in each of these hierarchies, and one in it for the attacker's helper."""
 
     def __init__(self, *controllers):
         self.parents = [top(c) + "/" + CGROUP for c in controllers]
@@ -75,7 +75,7 @@ class Owned:
     def __exit__(self, *e):
         self.thaw()
         for d in self.dirs + self.parents:
-            # a case that failed may have left a stopped helper here: the next ones are not to pay for it
+            # a failed case may have left a stopped helper here, which would disturb the next cases
             for pid in read(d + "/cgroup.procs").split() if any(e) else ():
                 send(int(pid), signal.SIGKILL)
             for _ in range(400):
@@ -86,12 +86,12 @@ class Owned:
                     time.sleep(0.005)
 
     def put(self, pid, beneath=""):
-        """By root, who may from anywhere."""
+        """Moves a process as root, who may do so from anywhere."""
         for p in self.parents:
             write_raw(p + beneath + "/cgroup.procs", str(pid))
 
     def set(self, **values):
-        """What is there of these files, with «__» for a dot."""
+        """The paths of those files that exist, with «__» for a dot."""
         for d in self.dirs:
             for name, value in values.items():
                 path = d + "/" + name.replace("__", ".")
@@ -108,14 +108,14 @@ class Owned:
         self.set(cgroup__kill="1")
 
     def join(self):
-        """By the attacker's process itself, on its way to become a helper."""
+        """Called in the attacker's process before it executes the helper."""
         for d in self.dirs:
             write_raw(d + "/cgroup.procs", "0")
 
 
 def victim():
-    """Another user's request: granted, and after how long."""
-    signal.alarm(SECONDS)		# each time anew: a case has many
+    """Sends another user's request, which must be granted; returns its duration."""
+    signal.alarm(SECONDS)		# a new alarm each time, because a case calls this often
     began = time.monotonic()
     granted(once("victim", exchange, **FOLDER))
     seconds = time.monotonic() - began
@@ -128,7 +128,7 @@ def tell_points(what, waits):
 
 
 def killat(**fields):
-    """The command of killat.c, without the moment."""
+    """The command line of killat.c, without the point."""
     path, uid = TEMP + "/request", client.pwd.getpwnam("attacker").pw_uid
     with open(path, "wb") as f:
         f.write(client.frame(client.request(id="window", uids=[[0, uid, 1]], gids=[[0, uid, 1]], **fields)))
@@ -136,12 +136,12 @@ def killat(**fields):
 
 
 def some(total):
-    """The points of a sweep: all of them in the long run, else one in three, others each time."""
+    """The points of a sweep: all of them with ATTACK_LONG, else every third, with a random start."""
     return range(1, total + 1) if os.environ.get("ATTACK_LONG") else range(random.randint(1, 3), total + 1, 3)
 
 
 def at_each_window(owned, act, survives=False, **fields):
-    """Stops a helper before each system call that it makes with the lock, acts on its cgroup, lets it go on."""
+    """Stops a helper before each system call that it makes under the lock, acts on its cgroup, and lets it go on."""
     command = killat(**fields)
     total = int(subprocess.run(command + ["0", "locked"], capture_output=True, text=True).stdout.split()[0])
     assert total > 5, total
@@ -173,7 +173,7 @@ late = []
 
 
 def at(delay, owned, act):
-    """In the asker: a helper, to which something is done so long after it was asked."""
+    """In the asker: starts a request, and acts on its helper after this delay."""
     h = Helper(start=owned.join).ask(id="late", **FOLDER)
     late.append(h)
     time.sleep(delay)
@@ -201,7 +201,7 @@ def kill_both_ways(pid, owned):
 
 
 def let_go(owned):
-    """In the asker: undoes what was done, as far as the asker may; which helper it was."""
+    """In the asker: undoes the act as far as the asker may; returns the helper's PID."""
     owned.thaw()
     late[-1].close()
     send(late[-1].p.pid, signal.SIGCONT)
@@ -213,14 +213,14 @@ def ended():
 
 
 def over(a, owned):
-    """A stop that the kernel let through may take hold once the helper is root's, and then root alone continues it: else
-    its time of 30 s has to end."""
+    """Ends the helper.  A stop may take effect only after the helper became root, when only root may continue it;
+    otherwise it would stay until its 30 s are over."""
     send(a.call(let_go, owned), signal.SIGCONT)
     a.call(ended)
 
 
 def how_long(owned):
-    """In the asker: from asking to the reply."""
+    """In the asker: the time from the request to the reply."""
     began = time.monotonic()
     h = Helper(start=owned.join).ask(id="late", **FOLDER)
     assert h.kind() == "grant", h.answer
@@ -231,7 +231,7 @@ def how_long(owned):
 
 
 def at_delays(owned, act, points=60):
-    """Acts on a running helper at so many moments of its life: how long another user waited, and what the acts told."""
+    """Acts on a running helper at many points of its life; returns another user's waiting times, and the acts' results."""
     waits, answers = [], []
     with owned, asker("attacker") as a:
         owned.put(a.pid)
@@ -247,7 +247,7 @@ def at_delays(owned, act, points=60):
     return waits, answers
 
 
-# IDs go on from t_lease.py's
+# the IDs continue t_lease.py's
 
 @case("X11", "A helper with a request moves to cgroup gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
 def x11():
@@ -307,7 +307,7 @@ def x14b():
 
 
 def killed_at(n):
-    """By root, or by the kernel for want of memory."""
+    """Kills the helper as root does, or as the kernel does if memory is short."""
     return subprocess.run(killat(**FOLDER) + [str(n), "locked"], capture_output=True, text=True).stdout
 
 
@@ -323,7 +323,7 @@ def x14c():
 
 @contextlib.contextmanager
 def many_leases():
-    """There is much to be read, and to be kept in memory, while the lock is held."""
+    """Makes the helper read much, and keep much in memory, under the lock."""
     with asker("victim") as v:
         start = read("/proc/%d/stat" % v.pid).rpartition(")")[2].split()[19]
         for n in range(300):
@@ -332,8 +332,8 @@ def many_leases():
 
 
 def starve(owned, patience=0.05):
-    """In the asker: a helper that may get no memory from some point on.  True if it has not answered by then."""
-    # a shell needs less before it becomes the helper than this process does
+    """In the asker: stops giving memory to a helper from some point on.  True if the helper did not answer."""
+    # a shell needs less memory than this process before it executes the helper
     h = Helper(["sh", "-c", "echo 0 >%s/cgroup.procs && exec %s" % (owned.dirs[0], client.HELPER)])
     h.ask(id="late", **FOLDER)
     late.append(h)
@@ -356,7 +356,7 @@ def x15():
             for limit in range(enough, 0, -8192):
                 try:
                     owned.set(memory__limit_in_bytes=str(limit))
-                except OSError:        # that much is in use without a helper
+                except OSError:        # so much memory is in use without a helper
                     break
                 hung += a.call(starve, owned)
                 waits.append(victim())
@@ -370,7 +370,7 @@ def x15():
 
 
 def throttle(pid, owned):
-    """A millisecond of CPU time in a second is the least that can be said."""
+    """One millisecond of CPU time a second, the lowest possible limit."""
     owned.set(cpu__cfs_period_us="1000000", cpu__cfs_quota_us="1000")
 
 
@@ -382,7 +382,7 @@ def x15b():
 
 
 def memory_of(pid):
-    """In kB, what is locked and what there is."""
+    """The locked and the total memory of a process, in kB."""
     status = dict(line.split(":", 1) for line in read("/proc/%d/status" % pid).splitlines())
     return [int(status[name].split()[0]) for name in ("VmLck", "VmRSS")]
 
@@ -396,7 +396,7 @@ def x15c():
 
 @contextlib.contextmanager
 def mounted(*argv):
-    """A mount made in here is taken away again."""
+    """Mounts something, and unmounts it afterwards."""
     subprocess.run(["mount", *argv], check=True)
     try:
         yield
@@ -406,7 +406,7 @@ def mounted(*argv):
 
 @contextlib.contextmanager
 def read_only():
-    """The cgroups can be seen, and not written to."""
+    """Makes the cgroups read-only."""
     with contextlib.ExitStack() as stack:
         for path in tops().values():
             stack.enter_context(mounted("--bind", "-o", "ro", path, path))
@@ -419,7 +419,7 @@ def at_top(pid):
 
 
 def stays_out(user="attacker", **how):
-    """Of a helper that waits for the last byte: is it where its asker is?"""
+    """For a helper that waits for the last byte: whether it is still in its asker's cgroups."""
     with asker(user) as a:
         return membership(a.call(hold_final)) == membership(a.pid)
 
@@ -543,7 +543,7 @@ def x18():
             finally:
                 os.chown(path, 0, 0)
                 os.chmod(path, before.st_mode & 0o7777)
-        with contextlib.suppress(OSError):    # others' helpers may be in it
+        with contextlib.suppress(OSError):    # other runs' helpers may be in it
             os.rmdir(own)
             assert not stays_out()
             st = os.stat(own)
@@ -569,7 +569,7 @@ def x19():
                     granted(a.grant(gpus="1", **fields))
                 client.look()
                 assert leases() == [], leases()
-                # v2's way to say it
+                # how v2 reports it
                 write(place + "/cgroup.events", "populated 1\nfrozen 0\n")
                 with asker("root") as a:
                     granted(a.grant(gpus="1", **fields))
@@ -585,7 +585,7 @@ def x19():
 
 @contextlib.contextmanager
 def plain_over(cgroup, pid):
-    """Where a process's cgroup is to be seen lie plain files, which say that it is in there by itself."""
+    """Puts plain files in the place of a process's cgroup, which claim that only this process is in it."""
     with mounted("-t", "tmpfs", "none", cgroup):
         write(cgroup + "/cgroup.procs", "%d\n" % pid)
         write(cgroup + "/cgroup.events", "populated 1\nfrozen 0\n")
@@ -593,7 +593,7 @@ def plain_over(cgroup, pid):
 
 
 def of_rules():
-    """The hierarchy of the device rules: v2 if that is all there is."""
+    """The hierarchy with the device rules: v2 if there is no other."""
     return cgroup2() if cgroup2() == "/sys/fs/cgroup" else top("devices")
 
 
@@ -619,7 +619,7 @@ def x19c():
                 with plain_over(cgroup.dirs[0], pid):
                     assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
                     assert leases()[0]["cgroups"] == guesses, (c, leases()[0]["cgroups"], guesses)
-                # the one that is there is its own, once nobody else is in it
+                # once nobody else is in it, the real cgroup counts as the container's
                 cgroup.p.kill()
                 cgroup.p.wait()
                 assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
@@ -636,7 +636,7 @@ def x19d():
             granted(a.grant(id="x", **FOLDER))
             guesses = leases()[0]["cgroups"]
             pid = a.call(spawn_held)
-            # by its number, and by when it came, before the container's process and after it
+            # in all orders: a lower or higher PID, joining before or after the container's process
             with background("sleep", "60") as later:
                 try:
                     for first, second in (cgroup.p.pid, pid), (pid, cgroup.p.pid), (later.pid, pid), (pid, later.pid):
@@ -656,7 +656,7 @@ def x19d():
 
 
 def has_place(uid):
-    """Whether one of the user's places at the door is taken, the first first."""
+    """Whether the first of the user's places in the crowd (crowd.h) is taken."""
     with contextlib.suppress(FileNotFoundError), open("%s/locks/door-%d-0" % (RUN, uid)) as f:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -668,7 +668,7 @@ def has_place(uid):
 @case("X20", "A looker that cannot be killed keeps its helper's place, so a user has no more lookers than places", 20)
 def x20():
     uid = client.pwd.getpwnam("attacker").pw_uid
-    # who is frozen by v1 does not end by SIGKILL, as who waits for some locks of the kernel
+    # SIGKILL does not end a process that v1 has frozen, nor one that waits for some locks of the kernel
     with Owned("freezer") as owned:
         with asker("attacker") as a:
             assert not has_place(uid)

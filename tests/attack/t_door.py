@@ -27,7 +27,7 @@ def figure(text):
 
 
 def helpers():
-    """Processes that the activator has started and that have not ended."""
+    """Processes that the activator has started and that are still running."""
     out = subprocess.run(["ps", "--ppid", str(DOOR), "-o", "pid=,stat="], stdout=subprocess.PIPE, text=True).stdout
     return [int(l.split()[0]) for l in out.splitlines() if not l.split()[1].startswith("Z")]
 
@@ -44,7 +44,7 @@ def descriptors():
 
 
 def served(limit=1.0):
-    """Seconds that another user's grant takes."""
+    """The duration of another user's grant, in seconds."""
     began = time.monotonic()
     granted(once("victim", exchange_at_socket, gpus=None, folders="all"))
     took = time.monotonic() - began
@@ -61,7 +61,7 @@ def closed_nodes():
     try:
         yield
     finally:
-        # a mode is set over what is left of an ACL
+        # after removal of the ACL, which changes the mode
         client.look()
         for p in names:
             os.chmod(p, modes[p])
@@ -99,7 +99,7 @@ def w2():
 
 
 def in_child(function):
-    """A function in a process of its own, as root, which ends."""
+    """Runs the function in a child process, as root."""
     r, w = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -120,7 +120,7 @@ def in_child(function):
 
 
 def in_namespace(function, maps, inside=0, maker=None):
-    """The function in a user namespace that «maker» (or root) made, as a uid there."""
+    """Runs the function in a user namespace that «maker» (or root) made, as a uid there."""
     ready, mapped = os.pipe(), os.pipe()
 
     def child():
@@ -178,7 +178,7 @@ def w3():
         for inside in 0, 7:
             answer, acl = in_namespace(lambda: ask(inside), [(0, u, 1), (1, 300000, 65536)], maker="attacker")
             granted(answer)
-            # as it is seen from within; root's own would be 65534 there
+            # the socket's owner as the namespace sees it; root would be 65534 there
             assert "user:%d:rw" % inside in acl, acl
             client.look()
     last = [r for r in records() if r["event"] == "grant" and r.get("container") == "w3"][-1]
@@ -204,8 +204,8 @@ def w5():
 
 
 def deeper(function, inside, outside):
-    """The function in one more user namespace, which this process makes."""
-    # /proc/self is root's since the ids were changed
+    """Runs the function in one more user namespace, which this process makes."""
+    # since the ids were changed, /proc/self belongs to root
     libc.prctl(4, 1, 0, 0, 0)
     if libc.unshare(0x10000000) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
@@ -242,7 +242,7 @@ def ask_from(jail):
 
 
 def from_jail(jail):
-    """What is answered to root in this directory, whose the helper's is not."""
+    """The reply to a process of root's with this root directory, which the helper does not have."""
     if os.path.dirname(jail) == "/" and os.statvfs("/").f_flag & os.ST_RDONLY:
         raise Skip("/ can't be written here")
     os.mkdir(jail)
@@ -260,12 +260,12 @@ def w6():
 
 @case("W6b", "The same with a root directory in the same file system")
 def w6b():
-    # where "/" is the machine's own, another run may make one at the same time
+    # if «/» is the machine's own, another run may make such a directory at the same time
     refused(from_jail("/jail-" + os.urandom(4).hex()), 77, "another root directory")
 
 
 def jail_numbered(number, base):
-    """A directory in a file system of its own that has this inode number."""
+    """A directory with this inode number, in a file system of its own."""
     subprocess.run(["mount", "-t", "tmpfs", "numbers", base], check=True)
     for n in range(20000):
         path = "%s/%d" % (base, n)
@@ -328,7 +328,7 @@ def w7b():
             c = Connection().ask(gpus=None, folders="all", uids=own, gids=own)
             become_effectively(uid)
         finally:
-            os.kill(DOOR, signal.SIGCONT)	# as the real uid, which is root's
+            os.kill(DOOR, signal.SIGCONT)	# allowed by the real uid, which is root's
         return c.reply()
     granted((0, in_child(lambda: turncoat(UID["attacker"]))))
     for uid in UID["victim"], 0:
@@ -386,8 +386,8 @@ def w9():
 
 @case("W10", "Without SO_PEERPIDFD (Linux before 6.5), start time and uid identify the peer", 20)
 def w10():
-    # the sixth that the helper does is that one: after the domain, the type, whether it listens, and SO_PEERCRED twice (for the
-    # filter, for who asks); the call that is not made is a getpid(), for the filter lets no unknown one pass
+    # SO_PEERPIDFD is the sixth getsockopt(2): the helper asks for the domain, the type, whether the socket listens, and twice
+    # for SO_PEERCRED (for the filter, and for the peer).  strace replaces the call with getpid(2), which the filter allows.
     strace = ("strace", "-qq", "-o", TEMP + "/peer", "-e", "trace=getsockopt", "-e", "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6")
     with limited_door(*strace):
         a = Asker("attacker")
@@ -406,20 +406,20 @@ def w10():
 
 
 def send_ends(fd):
-    """In the asker: both ends of a connection that he made go to who has the other end of this socket."""
+    """In the asker: passes both ends of its own connection through this socket."""
     ours, theirs = socket.socketpair()
     socket.send_fds(socket.socket(fileno=fd), [b"x"], [ours.fileno(), theirs.fileno()])
 
 
 def serve(fd):
-    """In a process of root's: what systemd would start for this connection."""
+    """In a process of root's: starts what systemd would start for this connection."""
     global served_by
     served_by = subprocess.Popen([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(fd)
 
 
 def answer_after(meanwhile, *strace, inside=False):
-    """What is answered to the attacker, with whom something happens while his helper is stopped: meanwhile(asker, helper).
+    """The reply to the attacker if meanwhile(asker, helper) runs while the helper is stopped.
 
     «inside»: in a user namespace of his own.
     """
@@ -459,7 +459,7 @@ NO_PIDFD = "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6"
 @contextlib.contextmanager
 def reborn(a, helper):
     a.end()
-    # the clock of process' starts ticks every 10 ms at the slowest
+    # process start times have a resolution of 10 ms
     time.sleep(0.05)
     with another_with_pid(a.pid, "attacker"):
         assert start_of(a.pid) > start_of(helper), (start_of(a.pid), start_of(helper))
@@ -473,7 +473,7 @@ def w10b():
     granted((0, answer_after(lambda a, helper: None, *strace)))
 
 
-# in a user namespace of one's own there are two of these each time that it is looked at: whose it is, and what is around it
+# for a caller in its own user namespace each look makes two of these ioctls: for the owner, and for the parent
 FIRST_LOOK, SECOND_LOOK = ("inject=ioctl:signal=SIGSTOP:when=%d" % n for n in (2, 4))
 
 
@@ -539,7 +539,7 @@ def x2():
 
 
 def open_many(count, hold=True):
-    """Opens so many connections at once; (how many were closed by the other end, within how many seconds)."""
+    """Opens so many connections at once; returns how many the other end closed, and in how many seconds."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
     began, made = time.monotonic(), []
     for _ in range(count):
@@ -568,7 +568,7 @@ def x9():
 
 
 def crowd(text):
-    """Seconds that another user's grants take while 1000 connections are open."""
+    """The duration of another user's grants, in seconds, while 1000 connections are open."""
     before = descriptors()
     a = Asker("attacker")
     a.tell(open_many, 1000)
@@ -589,7 +589,7 @@ def crowd(text):
 
 @contextlib.contextmanager
 def limited_door(*before):
-    """A stand-in for systemd (inetd.py) at a path of its own; «before» is what the helper is started by."""
+    """A stand-in for systemd (inetd.py) on a path of its own; «before» is a command that starts the helper."""
     global DOOR
     here = os.path.dirname(os.path.abspath(__file__))
     path, usual, usual_door = RUN + "/limited.sock", client.SOCKET, DOOR
@@ -632,7 +632,7 @@ def x4():
 
 
 def send_with_pipe(where):
-    """A request with a pipe's end attached to its header or its body; the answer, and whether that end is closed when ours is."""
+    """Sends a request with a pipe's end attached to its header or body; returns the reply, and whether the helper closed that end."""
     r, w = os.pipe()
     data = frame(request(gpus="1"))
     c = Connection()
@@ -679,8 +679,8 @@ def x5c():
 
 
 def send_with_lingering():
-    """A byte with a TCP socket attached that takes 30 s to close (SO_LINGER, socket(7)); how long an answer takes."""
-    # bytes, for a name in letters needs a codec that this user may not be able to read
+    """Sends a byte with a TCP socket attached that takes 30 s to close (SO_LINGER, socket(7)); returns how long the reply takes."""
+    # an address in bytes: a string would need a codec, which this user may not be able to read
     listening, here = socket.socket(), socket.socket()
     listening.bind((b"127.0.0.1", 0))
     listening.listen()

@@ -24,14 +24,14 @@ def build(name, text, *options):
 
 
 def held_from(user="victim"):
-    """A lease of the attacker's whose asker is gone: does it keep the GPU from the victim?"""
+    """The attacker's asker is gone: does the lease still keep the GPU from the victim?"""
     granted(once("attacker", exchange, gpus=GPU0))
     status, answer = once(user, exchange, gpus=GPU0)
     client.look()
     return status == 75
 
 
-# Who holds it
+# Processes that keep a lease
 
 @case("U1", "Ids that a request claims without being the caller's: another user's process does not keep the lease")
 def u1():
@@ -156,11 +156,11 @@ int main(int c, char **v)
 @case("U5", "Another user's process keeps no lease by having very many groups")
 def u5():
     build("groups", GROUPS)
-    # shared: alone nobody would get a GPU that a process in a user namespace has open
+    # a shared GPU, because nobody gets an exclusive one that a process in a user namespace has open
     with Subids("attacker:300000:65536\n"), Openable(), etc(), \
             background(program("groups"), "/dev/nvidia9", user="attacker", stdin=subprocess.PIPE) as p:
         pid, me = int(p.stdout.readline()), pwd.getpwnam("attacker")
-        # what newuidmap and newgidmap would write
+        # the maps that newuidmap and newgidmap would write
         for name, ident in ("uid_map", me.pw_uid), ("gid_map", me.pw_gid):
             with open("/proc/%d/%s" % (pid, name), "w") as f:
                 f.write("0 %d 1\n1 300000 65535\n" % ident)
@@ -173,7 +173,7 @@ def u5():
         assert leases() == []
 
 
-# Who waits
+# Delays for others
 
 MANY = r'''
 /* many COUNT BIG LINES: COUNT little mount namespaces, then BIG processes in one with LINES mounts */
@@ -271,7 +271,7 @@ def u7():
             began = time.monotonic()
             client.look()
             took = time.monotonic() - began
-            # on a machine that has much else to do, one look may not have the time for all
+            # on a busy machine one look may not have the time for all leases
             while leases() != [] and time.monotonic() - began < 15:
                 time.sleep(0.2)
                 client.look()
@@ -319,7 +319,7 @@ def u8():
         client.look()
 
 
-# Leases that meet
+# Leases that share ACL entries and nodes
 
 @case("U9", "An ACL entry that an administrator adds during a lease still works after it")
 def u9():
@@ -348,7 +348,7 @@ def u10():
 
 
 def ask_as_group(gid):
-    """In the asker, which is root's: as newgrp(1) or sg(1) leave the attacker."""
+    """In root's asker: takes the ids that newgrp(1) or sg(1) give the attacker."""
     p = pwd.getpwnam("attacker")
     os.initgroups("attacker", p.pw_gid)
     os.setresgid(gid, gid, gid)

@@ -40,7 +40,7 @@ def i1():
 
 
 def orphan():
-    """In the asker: the helper's parent ends before the helper begins; someone else has the socket."""
+    """In the asker: the helper's parent ends before the helper starts; somebody else has the socket."""
     def begin():
         if os.fork():
             os._exit(0)
@@ -63,7 +63,7 @@ def i3():
 
 
 def shared_socket():
-    """In the asker: a child makes the socket pair, this process only starts the helper."""
+    """In the asker: a child makes the socket pair; this process only starts the helper."""
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
@@ -86,7 +86,7 @@ def i3b():
 
 
 def ask_and_send(fd, **fields):
-    """In the asker: a helper is told to ask, and our end of its socket goes to who has the other end of this one."""
+    """In the asker: sends a request, and passes our end of its socket through this one."""
     h = Helper().ask(**fields)
     socket.send_fds(socket.socket(fileno=fd), [b"x"], [h.sock.fileno()])
 
@@ -94,7 +94,7 @@ def ask_and_send(fd, **fields):
 @case("I3c", "Another process has the asker's PID by then: refused, and no lease belongs to that process", 20)
 def i3c():
     ours, theirs = socket.socketpair()
-    # the first one is before its ids are root's, and who else asks for its parent is the looker
+    # the first look at the parent comes before the helper's ids are root's; the looker makes the other one
     strace = "-e", "trace=getppid", "-e", "inject=getppid:signal=SIGSTOP:when=1"
     with ours, theirs, asker("attacker") as a, stops(a.pid, *strace) as wait:
         a.call(ask_and_send, theirs.fileno(), id="i3c")
@@ -226,7 +226,7 @@ def l6():
 
 
 def many(count, prefix):
-    """In the asker: as many helpers at once; how they ended."""
+    """In the asker: starts so many helpers at once; returns how they ended."""
     helpers = [Helper().ask(id="%s%d" % (prefix, n)) for n in range(count)]
     ends = {}
     for h in helpers:
@@ -248,7 +248,7 @@ def l8():
 
 
 def openable(text):
-    """A stand-in GPU that can be opened: /dev/nvidia9 is /dev/urandom by its numbers, /dev/nvidia5 is /dev/zero."""
+    """A stand-in GPU that can be opened: /dev/nvidia9 has the numbers of /dev/urandom, /dev/nvidia5 those of /dev/zero."""
     return text.replace("195 nvidia\n", "1 nvidia\n")
 
 
@@ -273,7 +273,7 @@ class Openable:
 
 
 class SecondOpenable(Openable):
-    """The second GPU, too, which else has another major number than the driver then."""
+    """Makes the second GPU openable, too; otherwise its major number would not be the driver's."""
     info1 = Openable.info.replace(GPU0, GPU1)
 
     def __enter__(self):
@@ -315,7 +315,7 @@ def l9b():
             granted(once("attacker", exchange, gpus=GPU0))
             refused(once("victim", exchange, gpus=GPU0), *BUSY)
         granted(once("victim", exchange, gpus=GPU0))
-        # passwd(1) waits for a word on its standard input
+        # passwd(1) waits for input
         with background("sh", "-c", "exec 3</dev/nvidia9; exec passwd", user="attacker", stdin=subprocess.PIPE) as p:
             for _ in range(200):
                 if "\nUid:\t%d\t0\t" % client.pwd.getpwnam("attacker").pw_uid in read("/proc/%d/status" % p.pid):
@@ -326,7 +326,7 @@ def l9b():
 
 
 def hand_over(**fields):
-    """In the asker: a grant that is not final, whose socket outlives this process in another one."""
+    """In the asker: gets a grant without confirming it; another process keeps the socket open after this process ends."""
     h = Helper().ask(**{"id": "same", "gpus": "2", **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
@@ -351,7 +351,7 @@ def l11():
 
 
 def churn(seconds):
-    """In the asker: grants that are given up at once, one after the other."""
+    """In the asker: grants that are abandoned at once, one after another."""
     end, n = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         h = Helper().ask(id="u%d" % n, gpus=None, folders="/srv/ro")
@@ -376,7 +376,7 @@ begun = []
 
 
 def begin_grant(**fields):
-    """In the asker: a grant that is not made final yet."""
+    """In the asker: a grant that is not confirmed yet."""
     begun.append(Helper().ask(**fields))
     return begun[-1].kind()
 
@@ -395,7 +395,7 @@ def l11b():
         boot = read("/proc/sys/kernel/random/boot_id").strip()
         text = read(path)
         assert boot in text
-        # of the same process, by its number and start time: the boot id alone tells them apart
+        # the PID and the start time are the same, so only the boot id tells the leases apart
         write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
         assert a.call(give_up) == 74
         assert glob.glob(RUN + "/leases/*") == [path]
@@ -414,7 +414,7 @@ def l12():
 
 
 def planted(ident, user, pid=1, start=0, boot=None, **changes):
-    """The path of a lease as that user's process would have."""
+    """Plants a lease as that user's process would have it; returns its path."""
     now = dict(lease.NOTHING, id=ident, uid=client.pwd.getpwnam(user).pw_uid, pid=pid, start=start,
                boot=boot or read("/proc/sys/kernel/random/boot_id").strip(), **changes)
     path = RUN + "/leases/" + lease.name(now)
@@ -423,7 +423,7 @@ def planted(ident, user, pid=1, start=0, boot=None, **changes):
 
 
 def start(**fields):
-    """In the asker: a helper that is told to ask; its pid."""
+    """In the asker: starts a helper with a request; returns its PID."""
     begun.append(Helper().ask(**fields))
     return begun[-1].p.pid
 
@@ -436,7 +436,7 @@ def l28():
         with Between("attacker") as line:
             pid = a.call(start, gpus=GPU0)
             line.stop()
-            # his other helpers, each with much to look at, keep it from the lock
+            # as if the user's other helpers, busy with long looks, kept the lock
             os.kill(pid, signal.SIGKILL)
             assert gone(pid)
         assert [l.get("planned") for l in leases()] == [True], leases()
@@ -449,7 +449,7 @@ def l28():
             assert os.path.exists(path) == stays, ago
         granted(once("victim", exchange, gpus=GPU0))
         client.look()
-        # the log takes nothing more
+        # the log is full
         with log_full(), Between("attacker") as line:
             pid = a.call(start, id="late", gpus=GPU0)
             line.stop()
@@ -475,7 +475,7 @@ def l13():
     for n in range(5000):
         planted("p%d" % n, "attacker")
     granted(once("victim", exchange, gpus="2"))
-    # where the machine is busy a request looks at some of them, and the next ones at the others
+    # on a busy machine a request ends some of them, and the next requests end the others
     for _ in range(10):
         if len(leases()) > 1:
             client.look()
@@ -522,7 +522,7 @@ class Cgroup:
 
 
 def grant_into(path, cgroup, systemd=False):
-    """Root's container, whose processes come to live in «cgroup»; the asker then ends.  Its exit status."""
+    """Grants root a container whose processes are in «cgroup»; then the asker ends.  Returns its exit status."""
     with asker("root") as a:
         status, answer = a.grant(cgroups_path=path, gpus="2", systemd_cgroup=systemd)
         if status != 0:
@@ -534,7 +534,7 @@ def grant_into(path, cgroup, systemd=False):
 @case("L15", "Every spelling of a cgroup path that the runtime accepts keeps the lease, or is refused")
 def l15():
     kept_ones = 0
-    # N and S: names that no other test on this machine has
+    # N and S stand for names that no other test on this machine uses
     for spelling in ("/N/x", "N/x"), ("/N/x/", "N/x"), ("//N//x", "N/x"), ("/../N/x", "N/x"), ("/N/./x", "N/x"), ("/N:b:c", "N:b:c"), \
             ("S.slice:N:x", "S.slice/N-x.scope"), ("-.slice:gpuhelper:N", "gpuhelper-N.scope"), ("/N" + "/y" * 600, None), ("N/x", "N/x"):
         path, real = [p and p.replace("N", CGROUP).replace("S", "attack" + os.environ["SANDBOX_ID"]) for p in spelling]
@@ -611,7 +611,7 @@ SHARED = 'identity = "caller"; callers = [ "%s" ]; gpus = ( { vendor = "nvidia";
 
 
 class Copies:
-    """Leases like one that was granted, of any user, as if that process had asked for them."""
+    """Copies of a granted lease, for any user, as if the same process had asked for them."""
 
     def __init__(self, ident, pid):
         held = {n: lease.read(read(RUN + "/leases/" + n)) for n in os.listdir(RUN + "/leases")}
@@ -621,7 +621,7 @@ class Copies:
         self.paths, self.fillers = [], {}
 
     def fill(self, size):
-        """What makes a copy that long; found once, for it takes its time to write one."""
+        """Padding that makes a copy that long; computed once, because writing a lease takes time."""
         if size not in self.fillers:
             copy = dict(self.lease, root="/" + "r" * 1000, id=self.lease["id"] + "-0", cgroups=list(self.lease["cgroups"]))
             left = size - len(lease.write(copy))
@@ -646,7 +646,7 @@ class Copies:
 
 
 def grant_times(count, **fields):
-    """In the asker: how long each of some grants took, each given up at once."""
+    """In the asker: the durations of some grants, each abandoned at once."""
     times = []
     for n in range(count):
         began, h = time.monotonic(), Helper().ask(id="t%d" % n, **fields)
@@ -685,7 +685,7 @@ def l23():
 
 
 def fill_ways(held):
-    """As many ways as a lease of 32 KiB has room for."""
+    """As many paths as fit into a lease of 32 KiB."""
     one = {"path": "/srv/elsewhere/of/others/%03d", "writable": False, "at": ["8:1 /srv/elsewhere/of/others/%03d", "8:1 /srv"]}
     held["ways"] = [{**one, "path": one["path"] % n, "at": [one["at"][0] % n, one["at"][1]]} for n in range(380)]
     assert 30000 < len(lease.write(held)) < 32768, len(lease.write(held))
@@ -693,7 +693,7 @@ def fill_ways(held):
 
 @case("L23b", "The cost of related leases is bounded: the fullest ones of four users; 764 that opened the same GPU's node", 90)
 def l23b():
-    from t_acl import Closed	# which takes from here itself
+    from t_acl import Closed	# here, because t_acl imports from this file
     copies, times = [], {}
     with etc(), Closed(), asker("attacker") as a, asker("victim") as v, asker("root") as r:
         write(POLICIES + "/10-shared.conf", SHARED % 'attacker", "victim')
@@ -746,7 +746,7 @@ def l24():
 
 
 def spawn_held():
-    """In the asker: a child that is to be the container's first process."""
+    """In the asker: starts a child to be the container's first process."""
     held.append(subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     return held[-1].pid
 
@@ -755,7 +755,7 @@ def spawn_held():
 def l27():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
-    # three bytes each where it is written down
+    # each of these bytes takes three in a lease
     deep = CGROUP + ("/" + "\x01" * 200) * 12
 
     def show(a, name):
@@ -810,7 +810,7 @@ def l27d():
 
 
 def tell_held(**fields):
-    """In the asker: the helper that hold() started is asked."""
+    """In the asker: sends a request to the helper that hold() started."""
     held[0].ask(**fields)
 
 
@@ -819,7 +819,7 @@ def hear_held():
 
 
 def show_child(name):
-    """In the asker: a child of its own is the first process of the container of that name."""
+    """In the asker: reports a child of its own as the first process of this container."""
     spawn_held()
     try:
         return exchange(verb="created", id=name, gpus=None)
@@ -842,7 +842,7 @@ def l27b():
 
 
 def have_number(pid):
-    """A process of the test's own that has this number, which is free."""
+    """Starts a process that gets this PID, which must be free."""
     for _ in range(20):
         write_raw("/proc/sys/kernel/ns_last_pid", str(pid - 1))
         p = subprocess.Popen(["sleep", "60"])
@@ -854,7 +854,7 @@ def have_number(pid):
 
 
 def bury():
-    """In the asker: its child has ended."""
+    """In the asker: waits for its child, which has ended."""
     held.pop().wait()
 
 
@@ -867,7 +867,7 @@ def l27c():
         before = leases()
         helper, child = a.call(hold), a.call(spawn_held)
         inside(helper)
-        # once for its status, once for when it began
+        # the helper reads it once for its status, and once for its start time
         with background(program("stopat"), str(helper), str(child), "2", stdin=subprocess.PIPE) as tracer:
             assert tracer.stdout.readline() == b"traced\n"
             a.call(tell_held, verb="created", id="x", gpus=None)
@@ -886,7 +886,7 @@ def l27c():
 
 
 def stopped_with_lease():
-    """(asker, tracer, helper): the lease of its container x is written, and nothing of it is in the log."""
+    """Returns (asker, tracer, helper), stopped when the lease of container x is written and not logged yet."""
     for n in range(1, 40):
         a = Asker("attacker")
         helper = a.call(hold)
@@ -931,7 +931,7 @@ def l25():
         copies = Copies("mine", a.pid)
         flags, signature = copies.flags
         try:
-            # another container's key; another user's lease; the right name, and no lease
+            # the name has another container's key; the name has another user; the name is right, and the content is no lease
             for plant in (lambda: copies.plant(uid, 1, name="-".join(["0" * 64, str(uid), flags, signature])),
                           lambda: copies.plant(uid + 1, 1, name=os.path.basename(copies.plant(uid, 1))),
                           lambda: write(copies.plant(uid, 1), "{}", 0o600)):
@@ -942,14 +942,14 @@ def l25():
                 assert os.path.exists(path)
                 granted(once("victim", exchange, gpus=GPU1))
             copies.remove()
-            # without its GPU: found by its user, by its own container, and by root
+            # the name leaves out the GPU: requests of its user, for its container, and of root find it
             path = copies.plant(uid, 1, flags=["0", "0" * 16])
             for user, fields in ("attacker", {"verb": "look", "gpus": None}), ("root", {"verb": "look", "gpus": None}), \
                     ("attacker", {"id": "mine-1", "gpus": GPU1}):
                 refused(once(user, exchange, **fields), 78, os.path.basename(path))
             granted(once("victim", exchange, gpus=GPU1))
             copies.remove()
-            # more than it does is no harm
+            # a name that says too much is harmless
             copies.plant(uid, 1, flags=["7", "f" * 16])
             granted(once("victim", exchange, gpus=GPU1))
         finally:
@@ -965,14 +965,14 @@ def l26():
         granted(second.grant(id="second", gpus=GPU1))
         assert a.grant(gpus="1")[1]["reply"] == "busy"
         second.end()
-        # he who waits would be content with GPU 0: that it is taken is no lease of what is asked for here
+        # the waiter would take GPU 0, too, whose lease is not among those of the requested GPU
         refused(v.grant(gpus=GPU1), 75, "1 waiting before this one")
         granted(a.grant(gpus="1"))
     client.look()
 
 
 def touch_record(path):
-    """In the asker: reads a record for exec, in a user namespace of its own, too; what it may change of it besides."""
+    """In the asker: reads an exec record, from its own user namespace, too; returns what else it could change."""
     changed = []
     for name, act in (("written", lambda: os.open(path, os.O_WRONLY)), ("chmod", lambda: os.chmod(path, 0o666)),
                       ("removed", lambda: os.unlink(path)), ("renamed", lambda: os.rename(path, path + "x")),
@@ -988,7 +988,7 @@ def touch_record(path):
 
 
 def see_record(path):
-    """In the asker: what can be found out about it."""
+    """In the asker: what it can learn about the record."""
     seen = []
     for name, act in ("listed", lambda: os.listdir(os.path.dirname(path))), ("stat", lambda: os.stat(path)), ("read", lambda: read(path)):
         try:
@@ -1001,7 +1001,7 @@ def see_record(path):
 
 @contextlib.contextmanager
 def primary_group(user, group):
-    """A worker as it is set up at times."""
+    """Some workers are set up like this."""
     before = grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     subprocess.run(["usermod", "-g", group, user], check=True)
     try:
@@ -1011,7 +1011,7 @@ def primary_group(user, group):
 
 
 def record_of(holder):
-    """Where a grant of this asker left what its container's execs get, in a directory as an older version made it."""
+    """The directory of the exec record after a grant, made as an older version made it."""
     directory = "%s/exec/%d" % (RUN, holder.call(os.getuid))
     os.chmod(directory, 0o750)
     os.chown(directory, 0, grp.getgrnam("gpuhelper").gr_gid)
@@ -1051,12 +1051,12 @@ def l20():
                 assert word not in json.dumps(told), (word, told)
             mine = json.dumps(v.grant(verb="status", gpus=None))
             assert "hold-er" in mine and "wait-er" in mine and "project-y" in mine, mine
-        # a place is taken away from who is gone by the next one who asks for a GPU
+        # the next request for a GPU removes the place of a process that is gone
         granted(once("victim", exchange))
 
 
 class Queue:
-    """Places in the queue, as if processes that live had taken them and asked again just now."""
+    """Plants places in the queue, as if live processes had asked just now."""
 
     def __init__(self):
         self.planted = {}
@@ -1077,7 +1077,7 @@ class Queue:
             for path in glob.glob(RUN + "/queue/*"):
                 os.utime(path, ns=(now, now))
             answer = who.grant(id=ident)[1]
-            # on a machine that is so busy that 2 s went by, they have lost their places
+            # on a machine that was too busy for 2 s they have lost their places
             if all(os.path.exists(path) for path in self.planted):
                 break
         return answer
@@ -1099,7 +1099,7 @@ def l22():
             assert queue.ask(a, "first")["reply"] == "busy"
             refused(queue.ask(a, "second"), 75, "too many containers wait")
             assert queue.ask(v, "first")["reply"] == "busy"
-            # who has a place keeps it
+            # a waiter keeps its place
             assert queue.ask(a, "first")["reply"] == "busy"
             queue.plant(1024 - 255 - 2 - 1, 40000, a.pid)
             assert queue.ask(v, "second")["reply"] == "busy"
@@ -1197,7 +1197,7 @@ def l34():
             finally:
                 os.chown(path, st.st_uid, st.st_gid)
                 os.chmod(path, st.st_mode & 0o7777)
-            # what could not be taken back there holds its GPU until now
+            # a lease that could not be undone there has kept its GPU until now
             client.look()
     granted(once("attacker", exchange))
 
@@ -1207,7 +1207,7 @@ REFUSAL, PLAIN, GRANT, EXEC = range(4)
 
 
 class Counted:
-    """What is counted of a user (rate.c): for a day and a minute, by what he caused."""
+    """A user's counts for the day and the minute, by kind of record (rate.c)."""
     form = "qqQQQQIIIIIII4x"
 
     def __init__(self, user):
@@ -1216,7 +1216,7 @@ class Counted:
 
     def __enter__(self):
         left = 60 - time.time() % 60
-        if left < 20:        # neither minute nor day must end in between
+        if left < 20:        # so that neither minute nor day ends in between
             time.sleep(left + 0.1)
         return self
 
@@ -1243,7 +1243,7 @@ def refusals(count):
 @case("G3b", "A log that others own or may write: nothing is granted or written, and the refusal names the log")
 def g3b():
     uid = pwd.getpwnam("attacker").pw_uid
-    # root without CAP_DAC_OVERRIDE could write in each of them
+    # root needs no CAP_DAC_OVERRIDE to write any of these
     for spoil in (lambda: os.chmod(LOG, 0o660), lambda: os.chmod(LOG, 0o642), lambda: os.chmod(LOG, 0o666),
                   lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o666)), lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o660)),
                   lambda: subprocess.run(["setfacl", "-m", "u:attacker:rw", LOG], check=True)):
@@ -1283,7 +1283,7 @@ def g5():
         assert lines[0]["event"] == "grant" and lines[0]["suppressed"] == 4, lines
         granted(once("victim", exchange))
         assert new_lines(lambda: refusals(2)) == b"" and counted.get()["left_out"] == 2
-        # of earlier days, whoever comes next or root's next look tells it, once
+        # the next record, or root's next look, reports an earlier day's count, once
         counted.set(left_out=7, days=-1)
         lines = [json.loads(l) for l in new_lines(client.look).splitlines() if b"left-out" in l]
         assert [(l["uid"], l["suppressed"]) for l in lines] == [(pwd.getpwnam("attacker").pw_uid, 7)], lines
@@ -1309,9 +1309,9 @@ def g20():
         assert [(l["event"], l["container"], l["user"], l["policy"], l["gpus"]) for l in lines] == [
             ("exec", "x", "attacker", "50-attacker.conf", ["nvidia 0000:3b:00.0"])], lines
         assert "reason" not in lines[0] and counted.get()["written"] == (0, 0, 0, 1), (lines, counted.get())
-        # nobody's container, another user's, and one of another runtime
+        # no container, another user's container, another runtime's
         assert told(lambda: (execs(1, id="none"), execs(1, "victim"), execs(1, runtime_root="/other"))) == []
-        # what the request says of itself is not in the record
+        # the request's own claims are not in the record
         lines = told(lambda: execs(1, folders="/etc", team="ml", pipeline="train", instance_vars='{"a":1}', reason="r", privileged=True))
         assert len(lines) == 1 and not {"asked_folders", "team", "pipeline", "instance_vars", "reason", "privileged"} & set(lines[0]), lines
         counted.set(written=(0, 0, 0, 2999))
@@ -1322,7 +1322,7 @@ def g20():
         counted.set(total=(0, 0, 0, 64 * MIB))
         lines = told(lambda: execs(3))
         assert [l["event"] for l in lines] == ["quota"] and "64 MiB" in lines[0]["reason"] and counted.get()["left_out"] == 3, lines
-        # neither takes from the other
+        # execs and refusals have separate counts
         assert [l["event"] for l in told(lambda: refusals(1))] == ["refuse"]
         counted.set()
         with log_full():
@@ -1345,9 +1345,9 @@ def g6():
 
 
 def rotate():
-    """As the day's timer has it, by the file that is installed."""
+    """Rotates as the daily timer does, with the installed configuration."""
     state = "/run/rotated"
-    with open(state, "w") as f:        # yesterday, or logrotate waits for a day to be over
+    with open(state, "w") as f:        # yesterday's state, because logrotate waits until a day is over
         f.write('logrotate state -- version 2\n"%s" 2020-1-1-0:0:0\n' % LOG)
     r = subprocess.run(["logrotate", "-v", "-s", state, "/etc/logrotate.d/gpuhelper"], stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True)
@@ -1427,11 +1427,11 @@ def g8():
             data = new_lines(lambda: refused(once("attacker", exchange, verb=verb, gpus=None), 75, "600", "in a minute"))
             assert data == b"", data
         assert counted.get()["looks"] == 600 and counted.get()["left_out"] == 0, counted.get()
-        # what a container's end needs, a grant, others and root are not held back
+        # release, grants, other users and root are not limited
         with asker("attacker") as a:
             granted(a.grant(id="g8", gpus=None, folders="/srv/ro"))
             assert a.grant(verb="release", id="g8", gpus=None) == (0, {"reply": "noted"})
-            # the asker lives: in use, and given back
+            # the asker is alive, so the lease is released and still in use
             assert [l["state"] for l in leases()] == ["draining"], leases()
         for user in "victim", "root":
             assert once(user, exchange, verb="look", gpus=None)[1]["reply"] == "noted"
@@ -1441,7 +1441,7 @@ def g8():
 
 
 def many_refusals(count):
-    """In the asker: so many helpers, as many at once as a user has places for (CROWD_MAX), one of them the asker's own."""
+    """In the asker: so many refusals, at most as many at once as a user has places (CROWD_MAX, with the asker's own helper)."""
     said = []
     while len(said) < count:
         helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(min(15, count - len(said)))]
@@ -1458,7 +1458,7 @@ def g9():
         with spoilt(count):
             new = new_lines(lambda: refused(once("attacker", exchange, gpus=GPU1), 74, count, "can't be counted"))
             assert b'"grant"' not in new and len(leases()) == 1, (new, leases())
-            # a refusal is not in the log, and says so
+            # the refusal says that it is not in the log
             refused(once("attacker", exchange, gpus="9"), 77, "9 GPUs asked for", LOG, count)
             refused(once("attacker", exchange, verb="plain", gpus=None), 74, count)
             for verb in "status", "reapply":
@@ -1469,7 +1469,7 @@ def g9():
             a.end()
             assert once("attacker", exchange, **gone)[1]["reply"] == "noted"
             assert [l for l in leases() if l["uid"] == uid] == [], leases()
-    # one that can be opened, and not be written (a full file system: no byte of a new file is to be had)
+    # a file that can be opened but not written, as on a full file system
     if not os.path.exists(count):
         granted(once("attacker", exchange))
     with nearly_full(RUN + "/rate"):
@@ -1480,7 +1480,7 @@ def g9():
 
 @contextlib.contextmanager
 def nearly_full(path):
-    """A file system of one page lies on this directory, and something else has the page."""
+    """Mounts a file system of one page on this directory, and fills it."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=700", "full", path], check=True)
     try:
         write(path + "/all", "x" * 4096)
@@ -1499,10 +1499,10 @@ def g7():
             assert data.count(b"\n") == 60 and count["written"] == (60 * n, 0, 0, 0), (data.count(b"\n"), count)
 
 
-# Stalling
+# Delaying others
 
 def slow():
-    """In the asker: a byte every 0.2 s, as long as the helper is there.  How long that was."""
+    """In the asker: sends a byte every 0.2 s until the helper ends; returns how long that took."""
     began, h = time.monotonic(), Helper()
     data = frame(request())
     for byte in data:
@@ -1558,13 +1558,13 @@ def x4():
                        (b"GET / HTTP/1.1\r\n\r\n", "no message"), (good[:12] + b"\0" * (len(good) - 12), ""),
                        (frame(b" " * (272 * 1024)), ""), (frame(b"[" * (272 * 1024 + 1)), "too long")):
         refused(once("attacker", raw_exchange, data), 65, word)
-    # more than it says: what follows is no last byte
+    # too long: the bytes after the request do not count as the last byte
     status, answer = once("attacker", raw_exchange, good + good)
     assert status == 74, (status, answer)
 
 
 def die(when):
-    """In the asker, which dies of it: at some moment of an exchange."""
+    """In the asker, which dies at some point of an exchange."""
     h = Helper().ask(gpus="2")
     if when == "reply":
         h.reply()
@@ -1574,7 +1574,7 @@ def die(when):
 
 
 def leave(when):
-    """In the asker, which lives on: closes its end, or says something else."""
+    """In the asker, which stays alive: closes its end, or sends something else."""
     h = Helper().ask(gpus="2")
     if when == "before":
         h.close()
@@ -1615,7 +1615,7 @@ def x6():
 
 
 def leave_to_confirm(go, told):
-    """In the asker: a grant that another process is to make final when it is told to, which tells what it then hears."""
+    """In the asker: gets a grant; another process confirms it when told to, and reports the helper's reply."""
     h = Helper(stderr=subprocess.DEVNULL).ask(id="late", gpus=GPU0)
     assert h.kind() == "grant", h.answer
     if os.fork() == 0:
@@ -1636,7 +1636,7 @@ def x6c():
         os.close(told[1])
         assert [l["id"] for l in leases()] == ["late"], leases()
         os.write(go[1], b".")
-        # ends with the process that has the socket, which hears of the helper's end
+        # the pipe ends with the process that has the socket and sees the helper's end
         heard = os.read(told[0], 16)
         assert heard in (b"", b"heard:"), heard
         assert leases() == [] and os.listdir(RUN + "/exec/%d" % pwd.getpwnam("attacker").pw_uid) == [], leases()
@@ -1646,7 +1646,7 @@ def x6c():
 
 
 def never_read():
-    """In the asker: a reply longer than the socket holds, never read."""
+    """In the asker: a reply longer than the socket's buffer, never read."""
     ours, theirs = socket.socketpair()
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
     began, h = time.monotonic(), Helper(fd0=theirs.fileno())
@@ -1683,7 +1683,7 @@ def x6b():
 
 
 def fuse_stall(path):
-    """A file system whose daemon never answers: stat(2) of what is open on it waits for ever."""
+    """A file system whose daemon never answers, so that stat(2) of an open file there waits for ever."""
     fd = os.open("/dev/fuse", os.O_RDWR)
     uid = client.pwd.getpwnam("attacker").pw_uid
     os.mkdir(path)
@@ -1747,7 +1747,7 @@ def x10():
 
 
 def crowd(count, seconds):
-    """In the asker: so many helpers at any time."""
+    """In the asker: keeps so many helpers running."""
     end, running, n = time.monotonic() + seconds, [], 0
     while time.monotonic() < end:
         running = [h for h in running if h.p.poll() is None or h.close()]
@@ -1782,7 +1782,7 @@ def l29():
     with asker("attacker") as a:
         granted(a.grant(**folder))
         assert [l["host_root"] for l in leases()] == [False], leases()
-    # nor where it is a GPU whose driver's files are what there is a way to
+    # nor for a GPU, because the paths of the driver's files matter in the same way
     spec = {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [
         {"name": str(n), "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia%d" % n}]}} for n in range(2)],
         "containerEdits": {"mounts": [{"hostPath": "/srv/driver/libcuda.so.1", "containerPath": "/usr/lib/libcuda.so.1",
@@ -1800,7 +1800,7 @@ def l29():
 
 
 def create_with_helper():
-    """Another helper of this process's, which waits for the last byte, is what a container's first process should be."""
+    """In the asker: reports another helper of its own, which waits for the last byte, as a container's first process."""
     h = Helper().ask(id="y", gpus=None, folders="/srv/ro")
     h.reply()
     status, answer = exchange(verb="created", id="x", gpus=None)

@@ -96,7 +96,7 @@ def p5():
             denied(78, "40-broken.conf")
             write(POLICIES + "/40-broken.conf", "")
         with etc():
-            # what stands before it is granted all the same
+            # a request that an earlier policy covers is still granted
             write(POLICIES + "/90-broken.conf", text)
             granted(once("attacker", exchange))
 
@@ -163,7 +163,7 @@ def p15():
 
 @case("P16", "SELinux is enforcing, or its state is unknown: nothing is granted")
 def p16():
-    # all but the cgroups is another
+    # everything in /sys/fs except the cgroups is new
     copy = TEMP + "/cgroups"
     os.mkdir(copy)
     subprocess.run(["mount", "--rbind", "/sys/fs/cgroup", copy], check=True)
@@ -224,7 +224,7 @@ def v3():
     for p in "/srv/tree/link", "/srv/tree/link/x", "/srv/tree/dangling", "/srv/tree/inner", "/srv/tree/dir/up":
         answer = once("attacker", exchange, gpus=None, folders=p)
         assert answer[0] in (69, 77) and answer[1]["reply"] == "refused", (p, answer)
-    # where the policy itself names a link
+    # a link in the policy itself
     folder("/srv/alias", 77, "symbolic link")
 
 
@@ -390,7 +390,7 @@ def d11():
         os.chmod("/dev/nvidia0", 0o660)
         gid = client.pwd.getpwnam("victim").pw_gid
         os.chown("/dev/nvidia0", 0, gid)
-        # a group that only the request knows of is taken at its word by no one but the request itself
+        # a group that only the request names does not count
         answer = once("attacker", exchange, gpus=GPU0, **other)
         refused(answer, 77, "does not let")
 
@@ -404,9 +404,9 @@ def d12():
         assert not os.path.exists("/dev/nvidia1")
 
 
-# The way to a folder, and who can have it lead elsewhere
+# The path to a folder, and who could redirect it
 
-HOST_ROOT = {"uids": None, "gids": None, "uid": 0, "gpus": None}	# no user namespace: root there is the host's
+HOST_ROOT = {"uids": None, "gids": None, "uid": 0, "gpus": None}	# without a user namespace, root in the container is the host's root
 IN_NAMESPACE = {"uids": [[0, 100000, 65536]], "gids": [[0, 100000, 65536]], "uid": 0, "gpus": None}
 
 
@@ -417,7 +417,7 @@ def v20():
         for path in "/srv/tree/dir", "/srv/tree/ro":
             refused(once("victim", exchange, gpus=None, folders=path + ":ro"), 75, path + " lies in /srv/tree", "of another user")
         refused(once("root", exchange, id="b", folders="/srv/tree/dir:ro", **IN_NAMESPACE), 75, "lies in /srv/tree", "container a")
-        # beside it, and the folder itself
+        # a folder beside it, and the folder itself, are granted
         granted(once("victim", exchange, gpus=None, folders="/srv/ro:ro"))
         granted(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT))
     granted(once("victim", exchange, gpus=None, folders="/srv/tree/dir:ro"))
@@ -509,7 +509,7 @@ def v24():
 
 
 def remove_cgroup(place):
-    """Once who was in there is gone."""
+    """Removes the cgroup once its processes are gone."""
     for _ in range(200):
         try:
             return os.rmdir(place)
@@ -519,7 +519,7 @@ def remove_cgroup(place):
 
 
 def make_container(name):
-    """In the asker: what a runtime leaves behind in a cgroup of its own, and the helper is shown."""
+    """In the asker: makes what a runtime leaves behind, a process in its own cgroup, and reports it to the helper."""
     p = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     place = "/sys/fs/cgroup/devices/gpuhelper-attack-%d" % p.pid
     os.mkdir(place)
@@ -564,7 +564,7 @@ def v27():
     with asker("victim") as v:
         fcntl.flock(lock, fcntl.LOCK_EX)
         v.tell(exchange, id="v", gpus=None, folders="/srv/tree/dir:ro")
-        # it has looked at the folder, and waits for the lock
+        # the helper has looked at the folder, and waits for the lock
         time.sleep(0.5)
         os.rename("/srv/tree/dir", "/srv/tree/away")
         os.symlink("/root", "/srv/tree/dir")
@@ -579,7 +579,7 @@ def v27():
     os.close(lock)
 
 
-# In a PID namespace and thus a container's: it opens a folder on a mount of its first mount namespace, and leaves that.
+# In a PID namespace, and so a container's process: opens a folder through a mount of its first mount namespace, and leaves that.
 PASSED = "exec 7</srv/tree; echo ready; read x; exec unshare -m sh -c 'echo ready; read x; cd /proc/self/fd/7; exec 7<&-; echo ready; read x'"
 
 
@@ -594,7 +594,7 @@ def v28():
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert p.stdout.readline() == "ready\n"
     try:
-        # by a mount of its own: that one is anybody's
+        # through a mount of its own, which anybody can make
         granted(folder("v1"))
         with asker("root") as a:
             granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
@@ -623,9 +623,9 @@ def states():
 
 @contextlib.contextmanager
 def passing(program, *options):
-    """A container of the host's root, of its own mounts and processes, that has a folder and a GPU; it goes, and what it passed on is left.
+    """A container of the host's root, with its own mounts and processes, gets a folder and a GPU, passes something on, and ends.
 
-    The program runs there: it says ready when it has passed it on, and ends when its input does.
+    The program runs in the container.  It prints «ready» after passing the object on, and ends at the end of its input.
     """
     with asker("root") as a:
         granted(a.grant(id="a", **dict(HOST_FOLDERS, gpus="2")))
@@ -663,7 +663,7 @@ os.close(fd)
 print("ready", flush=True)
 sys.stdin.read()
 """
-# the mount is made in user and mount namespaces beneath the container's, which then is gone
+# the mount is in user and mount namespaces beneath the container's, which then ends
 IN_MOUNTS = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -675,7 +675,7 @@ sys.stdin.read()
 
 
 def ask_only(**fields):
-    """In the asker: granted, and not confirmed."""
+    """In the asker: gets a grant without confirming it."""
     global kept_helper
     kept_helper = client.Helper().ask(**fields)
     return kept_helper.kind()
@@ -687,7 +687,7 @@ def hang_up():
 
 
 def released(ask):
-    """The folders are free. Where others keep the processors, a look may not get through in its time."""
+    """The folders are free.  On a busy machine a look may not finish in its time, so this tries again."""
     for n in range(20):
         answer = ask("w%d" % n)
         if answer[0] == 0:
@@ -698,7 +698,7 @@ def released(ask):
 
 
 def passed_on(program):
-    """It holds the folders, and neither the GPUs nor anything once it is gone."""
+    """The passed object keeps the folders, but not the GPUs, and nothing once it is gone."""
     with passing(program):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
         assert states() == ["passed-on"], states()
@@ -706,7 +706,7 @@ def passed_on(program):
     released(beneath)
 
 
-# likewise, and nobody is in there any more: it is kept by a descriptor
+# the same, without a process in the namespace: a descriptor keeps it
 LEFT_EMPTY = """
 import ctypes, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -730,7 +730,7 @@ def v33():
 
 @case("V34", "So does a descriptor in io_uring")
 def v34():
-    # the kernel may know none (ENOSYS), or let nobody have one (kernel.io_uring_disabled)
+    # the kernel may lack io_uring (ENOSYS), or forbid it (kernel.io_uring_disabled)
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
         raise Skip("no io_uring here: %s" % os.strerror(ctypes.get_errno()))
@@ -754,16 +754,16 @@ def v36():
     granted(beneath("w"))
 
 
-# a mount in a user namespace of its own that is read-only while root looks
+# a mount in its own user namespace that is read-only while root looks
 READ_ONLY = IN_MOUNTS.replace("print(", "assert libc.mount(None, b'/mnt', None, 4096|32|1, None) == 0\nprint(")
-# who is in that mount namespace sees nothing of it just now, and can come back
+# the namespace's process does not see the mount now, but can return to it
 CHROOTED = IN_MOUNTS.replace("print(", """os.makedirs("/mnt/../media", exist_ok=True)
 ns = os.open("/proc/self/ns/mnt", os.O_RDONLY)
 assert libc.mount(b"none", b"/media", b"tmpfs", 0, None) == 0, ctypes.get_errno()
 os.chroot("/media")
 os.chdir("/")
 print(""")
-# the ring itself is registered, and its descriptor closed: what is left of it is its memory
+# the ring itself is registered and its descriptor closed: only its memory is left
 HIDDEN_RING = IN_RING.replace("os.close(fd)\n", """os.close(fd)
 libc.mmap.restype = ctypes.c_void_p
 assert libc.mmap(None, ctypes.c_size_t(4096), 3, 1, ring, ctypes.c_long(0)) != 2 ** 64 - 1
@@ -798,7 +798,7 @@ def v38():
 
 @contextlib.contextmanager
 def container_of_root(name):
-    """One that has the folder, and a first process."""
+    """A container with the folder and a first process."""
     with asker("root") as a:
         granted(a.grant(id=name, **HOST_FOLDERS))
         status, init, place = a.call(make_container, name)
@@ -818,7 +818,7 @@ def v41():
             stack.callback(p.wait)
             stack.callback(p.stdin.close)
             assert p.stdout.readline() == "ready\n"
-        # status ends none, so both are there when the second one is judged
+        # status ends no lease, so the first one is still there when the second one is judged
         told = once("root", exchange, verb="status", gpus=None)[1]["status"]["leases"]
         assert sorted(l["state"] for l in told) == ["held", "over"], told
         client.look()
@@ -837,7 +837,7 @@ def v39():
         subprocess.run(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
                        pass_fds=[theirs.fileno()], check=True)
     _, (fd,), *_ = socket.recv_fds(mine, 1, 1)
-    # it asks for a password, and waits
+    # su waits for a password
     p = subprocess.Popen(["su", "attacker"], pass_fds=[fd], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          preexec_fn=lambda: client.become("attacker"))
     os.close(fd)
@@ -896,14 +896,14 @@ def v29():
 def v30():
     def folder(name):
         return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
-    # a file counts where the file system has a number of its own
+    # a file counts if its file system has a device number of its own
     numbered = os.major(os.stat("/srv/tree").st_dev) != 0
     for what, runs_as in (("/srv/tree", 65534), *([("/srv/tree/dir/data", 65534), ("/srv/tree/dir/data", None)] if numbered else [])):
         write("/srv/tree/dir/data", "x")
         mine, theirs = socket.socketpair()
         with asker("root") as a:
             granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
-            # opens it in a mount namespace of its own, sends it and ends
+            # opens it in its own mount namespace, sends it, and ends
             code = ("import os, socket, sys; s = socket.socket(fileno=%d); socket.send_fds(s, [b'x'], [os.open(%r, os.O_RDONLY)])"
                     % (theirs.fileno(), what))
             subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
@@ -927,7 +927,7 @@ def v30():
 
 @contextlib.contextmanager
 def driver_in_tree():
-    """A CDI spec whose driver's files lie beneath the folder that policies give."""
+    """A CDI spec whose driver files are beneath a folder that policies give."""
     os.makedirs("/etc/cdi", exist_ok=True)
     os.makedirs("/srv/tree/dir/gpu")
     for name in "libcuda.so.1", "libother.so.1":
@@ -957,7 +957,7 @@ def v31():
             granted(a.grant(id="a", folders="/srv/tree:ro", **HOST_ROOT))
             granted(once("victim", exchange, gpus="1", folders="none"))
         granted(once("victim", exchange, gpus="1", folders="none"))
-        # the folder of the one container's is no matter to its own driver
+        # a container's own folder does not affect its own driver files
         granted(once("root", exchange, id="c", folders="/srv/tree:rw", **dict(HOST_ROOT, gpus="1")))
 
 

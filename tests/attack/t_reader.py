@@ -72,7 +72,7 @@ def q3():
     granted(once("victim", exchange, **FOLDER))
 
 
-# what the judge is asked first, and then: a token where one is brought, and the verdict
+# the judge's questions: first the host, then a token if there is one, then the verdict
 HOST, TOKEN = 0, 1
 VERDICT, AFTER_TOKEN = 1, 2
 
@@ -90,7 +90,7 @@ def q4():
         client.look()
         bound, iat = bindings(), str(int(time.time()) - 5)[:6]
         t = token(job="other")
-        # each of them stays where it is once it has answered: more of them than a user has places (CROWD_MAX)
+        # each judge stays after its answer; there are more of them than a user has places (CROWD_MAX)
         for lie in 2 * (("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"),
                         (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars")):
             with evil("replace", *lie, answer=TOKEN, program_of=JUDGE):
@@ -159,7 +159,7 @@ def q7():
 
 
 def rights():
-    """What could be done to a device node: its owner, mode, ACL and label; and which there are."""
+    """The device nodes there are, with owner, mode, ACL and label."""
     found = ["/dev/mem", "/dev/null"] + sorted(os.path.join(d, n) for d, _, names in os.walk("/dev") for n in names
                                                if n.startswith(("nvidia", "render", "card")))
     return [(p, os.lstat(p).st_rdev, os.lstat(p).st_mode, os.lstat(p).st_uid, os.lstat(p).st_gid,
@@ -186,10 +186,10 @@ def q8():
         with evil("replace", *lie, answer=HOST, program_of=JUDGE):
             refused(once("victim", exchange, gpus="2"), 70, "gpuhelper-judge reports")
         assert leases() == [] and rights() == before, (lie, leases())
-    # another vendor's GPU with such a node is none of these
+    # a GPU of another vendor with such a node does not count as an nvidia GPU
     with evil("replace", "gpu~0~0000:3b:00.0", "gpu~1~0000:3b:00.0", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "this host has 1 of the nvidia GPUs")
-    # a node that could be a GPU's and is not there can't be told from one that the driver's own tool would make
+    # a missing node that could be a GPU's looks like one that the driver's own tool would make
     with evil("replace", FIRST, "/dev/dri/renderD200~226~200", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "/dev/dri/renderD200 is not there")
     assert leases() == [] and rights() == before, leases()
@@ -214,7 +214,7 @@ def q9():
 
 
 def calls_of(path, act):
-    """The system calls of the program that a helper starts meanwhile, from its execve(2) on, as strace writes them."""
+    """The system calls, as strace prints them, of the program that a helper starts meanwhile, from its execve(2) on."""
     trace = tempfile.mkdtemp(dir=TEMP)
     p = subprocess.Popen(["strace", "-ff", "-qq", "-s", "200", "-o", trace + "/t", "-p", str(os.getpid())])
     try:
@@ -240,7 +240,7 @@ def q10():
         shut = [i for i, call in enumerate(got) if call.startswith("prctl(PR_SET_SECCOMP")]
         opened = [i for i, call in enumerate(got) if call.startswith("open")]
         assert len(shut) == 2 and len(heard) > 2 and opened, (shut, len(heard), len(opened))
-        # the question about the host before the last filter, and nothing else
+        # everything is opened before the last filter; only the question about the host comes before that, too
         assert max(opened) < shut[1] and [i for i in heard if i > shut[1]], (opened, shut)
 
 
@@ -261,7 +261,7 @@ def status_of(pid):
 
 
 def running(path, shut=False):
-    """The process that executes the file; shut: once it has taken a filter."""
+    """The process that executes the file; shut: once its filter is set."""
     for _ in range(1000):
         for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
             try:
@@ -286,7 +286,7 @@ def waiting(path, silent, answer=HOST):
             while status_of(pid).get("Seccomp_filters", "2").strip() != "2":
                 time.sleep(0.002)
         pids = pid if path == silent else running(path, shut=True), running(silent)
-        # payload.c needs it to wait in a system call
+        # payload.c needs a process that waits in a system call
         time.sleep(0.05)
         try:
             yield pids
@@ -317,7 +317,7 @@ def q12():
 
 
 def reach(path):
-    """What of a file or a directory this process may do."""
+    """This process's access to a file or a directory."""
     return [name for name, how in (("read", os.R_OK), ("write", os.W_OK)) if os.access(path, how)]
 
 
@@ -335,7 +335,7 @@ def q13():
                 for path in there:
                     assert a.call(reach, path) == [], (name, path)
                 assert a.call(poke, helper) == [], name
-                # signals and limits of one that has the same uid: its filter knows no such call (Y7)
+                # not signals and limits of a process with the same uid: the filter knows no such call (Y7)
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
 
 
@@ -362,7 +362,7 @@ def q14():
 def q15():
     asked = {"gpus": "1", "folders": "/srv/ro"}
     with etc():
-        # of which the second asks for a proof, and the fourth is past a broken one
+        # the second policy asks for a proof; the fourth comes after a broken one
         write(POLICIES + "/60-proven.conf", 'pipeline = "ml/train"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
         write(POLICIES + "/70-broken.conf", "?")
         write(POLICIES + "/80-late.conf", 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
@@ -388,11 +388,11 @@ def q15_lies(asked):
         with evil(how, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
         assert leases() == [] and rights() == before, how
-    # without a proof, and past a broken one
+    # a policy without its proof; a policy behind a broken one
     for policy, words in (1, "the container brought none"), (3, "it passes over a broken policy"):
         with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, words)
-    # what the promise leaves: what his own policy gives, though he did not ask for it
+    # the promise allows this: the caller's own policy gives it, although the caller did not ask for it
     with evil("replace", gpus, "gpus~0~2~2~0~1", answer=VERDICT, program_of=JUDGE):
         answer = once("victim", exchange, **asked)
         granted(answer)
@@ -440,7 +440,7 @@ def q17():
 
 @case("Y7", "Code in gpuhelper-read or gpuhelper-judge opens or writes no file, signals nobody, makes nothing", 90)
 def y7():
-    there = ETC + "/gpuhelper.conf"     # everybody may read it
+    there = ETC + "/gpuhelper.conf"     # everybody may read this file
     at = "-100"
     tries = lambda me: [("openat", at, "=" + LOG, os.O_WRONLY, 0), ("openat", at, "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
              ("openat", at, "=" + there, os.O_WRONLY, 0), ("openat2", at, "=/tmp/new", 0, 24), ("open", "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
@@ -458,7 +458,7 @@ def y7():
     for path, silent, answer, more in (READER, JUDGE, HOST, reading), (JUDGE, READER, HOST, ()), (JUDGE, JUDGE, VERDICT, reading):
         wrong, left = [], None
         while left is None or left:
-            # whom the kernel would let it signal
+            # processes that the kernel would let it signal
             with waiting(path, silent, answer) as (pid, _), asker(os.path.basename(path)) as same:
                 if left is None:
                     left = [c for c in tries(str(same.pid)) + list(more) if has_number(c[0])]
@@ -466,11 +466,11 @@ def y7():
                 p = subprocess.run([program("payload"), str(pid), *words], capture_output=True, text=True)
                 got = p.stdout.split()
                 assert p.returncode == 0 and got, (left[0], p.stderr)
-            # ENOSYS, and of prctl(2) EPERM: not what the call itself says
+            # ENOSYS, or EPERM for prctl(2): the filter's result, not the call's own
             wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-38") and (c[0], g) != ("prctl", "-1")]
             left = left[len(got):]
         assert not wrong and not os.path.lexists("/tmp/new"), (path, wrong)
-    # control: a judge that has not heard a stranger yet reads
+    # control: a judge that has read nothing of a stranger's can read
     with waiting(JUDGE, READER) as (pid, _):
         p = subprocess.run([program("payload"), str(pid), "%d,%s,=%s,0,0" % (number("openat"), at, there)], capture_output=True, text=True)
         assert int(p.stdout) >= 0, p.stdout

@@ -23,7 +23,7 @@ exec python3 -B "$1"
 
 
 class Nest:
-    """A host of its own by its PID namespace, which shares /run/gpuhelper, as an engine in a container has it."""
+    """A host of its own as far as its PID namespace goes, but with the shared /run/gpuhelper, like an engine in a container."""
 
     def __init__(self):
         os.makedirs("/run/own-proc/driver", exist_ok=True)
@@ -81,7 +81,7 @@ int main(int n, char **v)
 
 @contextlib.contextmanager
 def leases_of_nobody():
-    """The leases of engines that are gone, which root alone can see to be over."""
+    """Afterwards ends the leases of engines that are gone: only root can see that they are over."""
     try:
         yield
     finally:

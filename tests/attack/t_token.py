@@ -20,7 +20,7 @@ TOKENS = "/var/lib/gpuhelper/tokens"
 
 @contextlib.contextmanager
 def issuer():
-    """A host that takes the tokens of one issuer; gives what signs them."""
+    """A host that accepts one issuer's tokens; yields the function that signs them."""
     if shutil.which("openssl") is None:
         raise Skip("needs openssl")
     import mkvectors as jwt
@@ -54,17 +54,17 @@ def t1():
         refused(ask(t, "b"), 77, "another container")
         refused(ask(t, "a", "victim"), 77, "another container")
         refused(ask(t, "a", runtime_root="/other"), 77, "another container")
-        # the same bytes otherwise spelt are the same token
+        # another spelling of the same bytes does not make another token
         for spelling in t + "=", t + "==", t + "\n", " " + t, t + "A", t.replace(".", ". ", 1):
             answer = ask(spelling, "c")
             assert answer[0] in (65, 77), (spelling[-5:], answer)
         granted(ask(t, "a"))
-        # once it is in the log it stays with this container, whatever becomes of that
+        # once the grant is logged the token stays with this container, whatever becomes of the grant
         t = token(job="other")
         once("attacker", leave_after_reply, id="d", token=t, gpus=None)
         refused(ask(t, "e"), 77, "another container")
         granted(ask(t, "d"))
-        # one that is not does not use it up
+        # a grant that was not logged does not use the token up
         t = token(job="third")
         with log_full():
             assert ask(t, "f")[0] != 0
@@ -94,7 +94,7 @@ def t4():
             status, answer = ask(t, "x", team="ml", pipeline="train")
             assert status in (65, 77) and answer["reply"] == "refused", (t[:20], status, answer)
             assert time.monotonic() - began < 1 and t not in answer["text"], t[:20]
-        # of what nobody signed nothing is parsed: its JSON would be told of
+        # an unsigned token is not parsed, or the refusal would mention its JSON
         header, payload, signature = good.split(".")
         for t in ".".join((header[:-4], payload, signature)), ".".join((header, "e3t7", signature)), ".".join(("e3t7", "e3t7", "AAAA")):
             refused(ask(t, "x"), 77, "has signed it")
@@ -105,7 +105,7 @@ def t4():
 
 
 def bound():
-    """When each binding ends, by the times of its file."""
+    """The times at which the bindings end, from their files."""
     return [int(os.stat(TOKENS + "/" + n).st_mtime) for n in os.listdir(TOKENS)]
 
 
@@ -131,12 +131,12 @@ def t6():
         for n, ago in enumerate((1, 30, 45)):
             t = token(exp=now - ago, iat=now - 300, job="j%d" % n)
             granted(ask(t, "a%d" % n))
-            granted(ask(token(job="k%d" % n), "k%d" % n))	# what is over is forgotten by then
+            granted(ask(token(job="k%d" % n), "k%d" % n))	# by now the bindings that have ended are removed
             refused(ask(t, "b%d" % n), 77, "another container")
 
 
 def plant(first, count, uid):
-    """So many tokens that this user has used and that have not expired."""
+    """Plants so many used, unexpired tokens of this user."""
     at = time.time() + 3000
     for n in range(first, first + count):
         fd = os.open("%s/%064x" % (TOKENS, n), os.O_WRONLY | os.O_CREAT, 0o600)
@@ -155,7 +155,7 @@ def t7():
         refused(ask(token(job="c"), "c"), 75, "uid %d" % uid, "8192")
         granted(ask(token(job="c"), "c", "victim"))
         granted(ask(token(job="c2"), "c", "root"))
-        # as many of others': 8190 and 4 there are
+        # other users' tokens: 8190 and 4 more
         plant(8190, 65536 - 8194 - 1, 40000)
         granted(ask(token(job="d"), "d", "victim"))
         refused(ask(token(job="e"), "e", "victim"), 75, "65536")
@@ -174,7 +174,7 @@ def t9():
                 refused(answer, 75, "taken by")
                 assert ("train" in answer[1]["text"]) == told and "one" not in answer[1]["text"], (team, answer)
         client.look()
-        # who has no pipeline is of no team
+        # a container without a pipeline has no team
         with asker("attacker") as a:
             granted(a.grant(id="caller-s", gpus="2"))
             answer = ask(token(job="z"), "two")
@@ -211,7 +211,7 @@ def t11():
 
 
 def told_since(before):
-    """The records since then, each from a line that holds one record and is printable ASCII."""
+    """The new records; each line must hold one record, in printable ASCII."""
     with open(LOG, "rb") as f:
         lines = f.read().splitlines()
     assert all(set(line) <= set(range(32, 127)) for line in lines), [line for line in lines if not set(line) <= set(range(32, 127))]
@@ -242,7 +242,7 @@ def t12():
                 assert told[0]["identity"] == "token" and told[0]["pipeline"] == "train", told
                 assert json.loads(told[0]["instance_vars"]) == given and "instance_vars_left_out" not in told[0], (given, told)
                 client.look()
-        # more than a record has room for: the number of the pull request is there still
+        # too long for a record: the number of the pull request is still there
         before = len(records())
         refused(ask(token(instance_vars={"branch": "x" * 2000, "list": ["\n"] * 400, "pr": 17}), "long"), 77)
         told = told_since(before)[-1]
@@ -265,7 +265,7 @@ def t13():
         if "\x00" not in text:
             assert json.loads(told[0]["instance_vars"]) == given, told
         client.look()
-    # no JSON, or what is none to the judge
+    # no JSON, or rejected by the judge
     for text in '{"pr":1', '{"pr":1,"pr":2}', '["pr"]', "x", '","event":"grant', "{\n\"pr\"\n:1", "\\", '"' * 3000, '{"a":' * 10000, \
             '{"a":"' + "x" * 65500 + '"}':
         for verb in "grant", "refused", "plain":
@@ -275,7 +275,7 @@ def t13():
             assert len(told) == 1 and told[0]["identity"] == "claim" and told[0]["team"] == "ml", (text[:20], told)
             assert len(told[0].get("instance_vars", "")) <= 1024, told
             client.look()
-    # what no request can say: it is malformed, and nobody's
+    # such a request cannot be encoded: it is malformed, and names no user
     for text in b"\xff\xfe", b"{\"pr\":\"\xc0\"}", "{}" * 32769, b"{}\0":
         before = len(records())
         assert once("attacker", exchange, instance_vars=text, **claim)[0] == 65, text[:20]

@@ -24,17 +24,17 @@ from t_token import ask as ask_with, issuer
 HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
 OPEN, MAP = HOLD, HOLD + "m = mmap.mmap(fd, 4096, mmap.MAP_SHARED)\nos.close(fd)\n"
 STAY = "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
-# namespaces of its own, as a container has them
+# its own namespaces, like a container's
 CONTAINER = "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"
 
 
 def holder(how, node, *before, user=None):
-    """A process that has the node open, or mapped."""
+    """A process that has the node open or mapped."""
     return background(*before, "python3", "-c", how + STAY, node, user=user)
 
 
 def end_container(p):
-    """Kills unshare(1) and what is in its container, which ends after it."""
+    """Kills unshare(1) and its container, whose processes end after it."""
     inside = subprocess.run(["pgrep", "-P", str(p.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
     p.kill()
     p.wait()
@@ -44,7 +44,7 @@ def end_container(p):
 
 
 def hang_up(door=Helper, node="/dev/nvidia9", **fields):
-    """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
+    """In the asker: gets a grant, has another process open the node, and abandons the grant."""
     h = door().ask(**{"gpus": GPU0, **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
@@ -129,7 +129,7 @@ def w5():
 
 @case("W6", "The GPU is requested just after its lease ended, while a container still has the node: never two users", 60)
 def w6():
-    # a lease that ends while the next one is asked for, whose node lives on in a container: 30 times
+    # 30 times: the lease ends while the next request comes, and its node stays open in a container
     with Openable():
         for _ in range(30):
             with asker("attacker") as a:
@@ -161,7 +161,7 @@ def tries(user):
 
 
 def refused_late(a, ident, token):
-    """By the token's binding: where who tries to open the node seems to have it, the lease of the try before drains first."""
+    """Refused because of the token's binding.  If a process that tries the node seems to have it open, an earlier lease must drain first."""
     for _ in range(50):
         answer = a.grant(id=ident, token=token, gpus=None, **mapped(uid("attacker")))
         if answer[0] != 75:
@@ -177,7 +177,7 @@ def w7():
         t = token()
         os.set_blocking(p.stdout.fileno(), False)
         subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
-        # bound to a container of another user's: each of these is refused late
+        # the token belongs to another user's container, so the refusal comes late
         with issuer_other(t):
             for n in range(80):
                 refused_late(a, "w%d" % n, t)
@@ -192,7 +192,7 @@ def w7():
                 refused(a.grant(id="z%d" % n, gpus="1", **mapped(uid("attacker"))), 75, "in a minute")
         assert not p.stdout.read(), "the node was opened"
         subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
-        # what is granted does open it
+        # the control: a grant opens the node
         granted(a.grant(id="w", gpus="1", **mapped(uid("attacker"))))
         for _ in range(100):
             if p.stdout.read():
@@ -225,13 +225,13 @@ def w8():
             assert seen == {"busy", "refused"}, seen
             assert answer["ahead"] == 0, answer
             has.end()
-            # now the one who kept his word is first
+            # the waiter that kept to its policy is first now
             a.end()
             granted(v.grant(id="v", gpus="1"))
 
 
 def take_turns(wait, seconds):
-    """A new waiter for two GPUs each second, each of whom asks for almost as long as he may."""
+    """Every second a new waiter asks for two GPUs, and continues almost as long as its policy allows."""
     begun, end = {}, time.monotonic() + seconds
     while time.monotonic() < end:
         now = time.monotonic()
@@ -257,10 +257,10 @@ def w8c():
             while time.monotonic() < end and replies[-1:] in ([], ["busy"]):
                 replies.append(v.grant(id="v", gpus="1")[1]["reply"])
                 time.sleep(0.2)
-            # kept from him at first, or nothing was tried
+            # the control: at first the GPU is kept from the victim
             assert replies[0] == "busy" and replies[-1] == "grant", replies
         a.hear()
-    # who asks for nothing any more is put out by the next
+    # the next request removes the place of a waiter that no longer asks
     time.sleep(2.5)
     granted(once("victim", exchange, gpus="1"))
 
@@ -293,7 +293,7 @@ time.sleep(120)
 
 
 def timed(**fields):
-    """The answer, and the seconds of processor time that the helper and its children took."""
+    """The reply, and the CPU time in seconds of the helper and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer = exchange(**fields)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -301,9 +301,9 @@ def timed(**fields):
 
 
 def time_of_grant():
-    """Milliseconds of processor time, the least of five: what else runs on the machine has no part in it.
+    """CPU time in milliseconds, the least of five, so that the machine's other work does not count.
 
-    Where the machine is busy, it can't always be seen in 0.2 s that the lease before is over: then one asks again.
+    On a busy machine the helper cannot always see within 0.2 s that the previous lease is over; then this asks again.
     """
     took, end = [], time.monotonic() + 45
     while len(took) < 5:
@@ -316,7 +316,7 @@ def time_of_grant():
     return min(took) * 1000
 
 
-# whoever looks sees those of another run, too
+# takes turns, because the search would find other runs' processes, too
 @case("W9", "2000 container processes are searched in a few seconds", 120, shares=fcntl.LOCK_EX)
 def w9():
     alone = time_of_grant()
@@ -368,7 +368,7 @@ def w11():
                     p.stdout.readline()
                     time.sleep(0.2)
                     refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
-                # a rootless lease that is over, but for that
+                # otherwise this rootless lease would be over
                 with background(program(name), how, "/dev/nvidia%d" % minor, user="attacker") as p:
                     p.stdout.readline()
                     time.sleep(0.2)
@@ -416,12 +416,12 @@ def w12():
         assert not p.stdout.read(), "the node was opened"
 
 
-FURTHER, NUMBER = "/dev/dri/card0", (10, 229)	# fuse(4)'s, which can be opened
+FURTHER, NUMBER = "/dev/dri/card0", (10, 229)	# fuse(4)'s numbers, because that node can be opened
 
 
 @contextlib.contextmanager
 def further(pci):
-    """A CDI kind whose device has a further node, which sysfs says is of that PCI device; policies give it."""
+    """A CDI kind with a further node that belongs to that PCI device by sysfs, and policies that give it."""
     spec = {"cdiVersion": "0.6.0", "kind": "acme.com/card", "containerEdits": {"env": ["A=1"]}, "devices": [
         {"name": "x", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": FURTHER}]}},
         {"name": "y", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia1"}]}}]}
@@ -477,7 +477,7 @@ def w13():
             granted(answer)
             assert nodes(answer) == ["/dev/nvidia1"], answer
 def leave_socket(**fields):
-    """In the asker: asks, and leaves the socket to a process that does not end with it."""
+    """In the asker: sends a request, and leaves the socket to a process that outlives it."""
     h = Helper(stderr=subprocess.DEVNULL).ask(**fields)
     if os.fork() == 0:
         os.setsid()
@@ -496,12 +496,12 @@ def w20():
                 if glob.glob(RUN + "/exec/%d/*" % uid("attacker")):
                     break
                 time.sleep(0.002)
-            # it sees once more whether its asker lives
+            # the helper checks once more whether its asker is alive
             time.sleep(0.02)
             a.end()
             granted(v.grant(id="second", gpus=GPU0))
             line.go_on()
-            # for 5 s what it grants stands, though nobody takes it
+            # an unconfirmed grant lasts for 5 s
             for _ in range(200):
                 if entry("attacker") or len(leases()) != 1 or gone(pid, 1):
                     break
@@ -576,7 +576,7 @@ def t8():
                 os.kill(pid, 9)
                 gone(pid)
         client.look()
-        # another process asks for the same container meanwhile, and has it: the first one takes back nothing of that
+        # meanwhile another process gets the same container's grant, which the first one's end must not undo
         t = token(job="b")
         with asker("attacker") as a, asker("attacker") as b:
             a.call(hand_over, id="d1", token=t, gpus=None)
@@ -584,7 +584,7 @@ def t8():
             granted(b.grant(id="d1", token=t, gpus=None))
             time.sleep(1)
             refused(ask_with(t, "d2"), 77, "another container")
-# A process that changes while it is looked at
+# Processes that change during the search
 
 CHURN = r'''
 /* One table of descriptors, which never changes; its first thread has exited, and each of the others lives for microseconds. */
@@ -626,7 +626,7 @@ int main(int n, char **v)
 
 
 def never(n, ask, *words):
-    """As often as it goes in a second, at most n times."""
+    """Repeats the request for one second, at most n times."""
     end = time.monotonic() + 1
     for k in range(n):
         refused(ask(k), 75, *words)
@@ -635,7 +635,7 @@ def never(n, ask, *words):
 
 
 def soon(user, **fields):
-    """A grant, once those that were killed a moment ago are gone."""
+    """A grant, after processes killed a moment ago are gone."""
     end = time.monotonic() + 5
     while True:
         answer = once(user, exchange, **fields)
@@ -653,7 +653,7 @@ def w30():
                 assert p.stdout.readline() == b"ready\n"
                 time.sleep(0.1)
                 never(30, lambda k: once("victim", exchange, id="w%d" % k, gpus=GPU0))
-            # a rootless lease that is over, but for that
+            # otherwise this rootless lease would be over
             with background(program("churn"), how, "/dev/nvidia%d" % minor, user="attacker") as p:
                 assert p.stdout.readline() == b"ready\n"
                 time.sleep(0.1)
@@ -746,7 +746,7 @@ def w32():
 
 # What a container passes on
 
-# as docker makes one: a root directory of its own, on a file system that is not the folder's; the program is $0
+# like docker's: an own root directory, on another file system than the folder; the program is $0
 ROOT_OF_ITS_OWN = r'''
 set -e
 o=/run/ov; mkdir -p $o; mount -t tmpfs ov $o; mkdir $o/u $o/w $o/m
@@ -771,7 +771,7 @@ def ready():
 
 @contextlib.contextmanager
 def disk():
-    """The folder on a file system that has a number of its own, where there is one."""
+    """Puts the folder on a file system with a device number of its own, if there is one."""
     with tempfile.TemporaryDirectory(dir="/tmp") as where:
         os.chmod(where, 0o755)
         for d in "dir", "ro", "mine":
@@ -784,16 +784,16 @@ def disk():
 
 
 def beneath(name):
-    """By root, whose processes don't count, whatever they have as their output."""
+    """Asks as root, whose own processes do not count, even if their output is in that folder."""
     return once("root", exchange, id=name, folders="/srv/tree/dir:ro", **IN_NAMESPACE)
 
 
 @contextlib.contextmanager
 def leaving(program):
-    """A container that has the folder at /data; its lease's asker goes, and what the program kept is left."""
+    """A container with the folder at /data.  Its asker ends; what the program keeps is left."""
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
-        # the test's own output and place may lie in the folder's file system
+        # the test's own output and directory may be in the folder's file system
         p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", ROOT_OF_ITS_OWN, WITH_LIBC + program, TEMP],
                              text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/")
         said = p.stdout.readline()
@@ -806,7 +806,7 @@ def leaving(program):
 
 
 def keeps(program):
-    """It holds the folder, and no longer than it lives."""
+    """The program's object keeps the folder, but only while the program is alive."""
     with disk():
         with leaving(program):
             never(5, lambda k: beneath("v%d" % k), "/srv/tree/dir lies in /srv/tree")
@@ -867,7 +867,7 @@ def v51():
     keeps('os.execv("/mnt/ring", ["ring", "/data"])')
 
 
-# the program ends, and leaves the container's own mount namespace empty
+# the program ends, and leaves the container's mount namespace without a process
 ALONE = """
 if os.fork() > 0:
     time.sleep(0.3)
@@ -886,7 +886,7 @@ os.chroot("/media")
 time.sleep(0.6)
 ready()
 """)
-    # it has the lower number, and sees nothing; the other one sees all
+    # this process has the lower PID, and sees nothing; the other one sees everything
     keeps(ALONE + """
 r, w = os.pipe()
 if os.fork() == 0:
@@ -926,7 +926,7 @@ def v53():
 
 @contextlib.contextmanager
 def relay(flag):
-    """A container's process that passes the node on while another one of that container keeps whoever looks waiting."""
+    """One process of a container passes the node on, while another one makes whoever looks at it wait."""
     def answers_late(opcode, pid):
         while opcode == FUSE_FLUSH and not os.path.exists(flag):
             time.sleep(0.01)
@@ -987,7 +987,7 @@ def w35():
 
 
 def watch_looks(pid):
-    """In the asker: the file that tells of who looks at the process by the /proc that he sees (inotify(7))."""
+    """In the asker: watches the process in its own view of /proc for looks (inotify(7))."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     for name in "fd", "fdinfo", "maps", "stat", "task", "ns":
@@ -997,7 +997,7 @@ def watch_looks(pid):
 
 
 def contained():
-    """In the asker: a process of his that counts as a container's; its number."""
+    """In the asker: starts a process that counts as a container's; returns its PID."""
     return subprocess.Popen(["unshare", "--user", "sleep", "60"]).pid
 
 

@@ -13,7 +13,7 @@ host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendo
 
 
 def told(asked='all', conf='respect_allocation = true;', env=(), **worker):
-    """The container's GPUs and variable, or the refusal."""
+    """The container's GPUs and its variable, or the refusal."""
     host.settings(conf)
     b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=' + asked] + list(env),
                args=['/bin/sh', '-c', 'echo $(cd /dev; ls -d nvidia[0-9]*) "CUDA=$CUDA_VISIBLE_DEVICES"'])

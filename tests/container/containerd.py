@@ -12,7 +12,7 @@ C = W + '/containerd'
 os.makedirs(C)
 write(C + '/config.toml', 'version = 2\nroot = "%s/root"\nstate = "%s/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
       '[grpc]\n address = "%s/sock"\n[plugins."io.containerd.internal.v1.opt"]\n path = "%s/opt"\n' % (C, C, C, C))
-# the place that containerd looks in first, before any runc of the worker's own (plugin "opt")
+# containerd searches this directory (its plugin «opt») before PATH, where the worker's own runc is
 os.makedirs(C + '/opt/bin')
 os.symlink(WRAPPER, C + '/opt/bin/runc')
 log = open(C + '/log', 'w')
@@ -39,7 +39,7 @@ def ctr(*words, **kw):
 
 
 def run(sample, env=(), script=PROBE, **kw):
-    """The task's output goes by a file: ctr does not wait for all of it when the task has ended, and loses the rest where the machine is busy."""
+    """Returns the task's output through a file: on a busy machine ctr loses output that comes late."""
     b = Bundle(host, sample, env=env, args=['/bin/sh', '-c', '(%s) > /said 2>&1' % script], **kw)
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     if os.path.exists(said):
@@ -69,7 +69,7 @@ ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs
 b, r = run('task', ['GPUHELPER_GPUS=1', 'BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other'])
 ok(r.returncode != 0 and 'no policy covers pipeline ml/other' in r.stdout, tag + 'another pipeline is refused', r.stdout)
 
-# as a worker does it: create, start, exec, kill, delete twice
+# as a worker does: create, start, exec, kill, delete twice
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
 r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
 ok(r.returncode == 0 and len(leases()) == 1, tag + 'a detached task holds its lease', r.stdout)
@@ -92,7 +92,7 @@ time.sleep(0.3)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
 ok('node=/dev/nvidia0' in r.stdout, tag + 'shim and container killed: the GPU is free at the next request', r.stdout[-600:])
 
-# tasks as a Concourse worker has them: a process 1 that pauses, and execs with and without a terminal
+# tasks like Concourse's: process 1 pauses, and execs run with and without a terminal
 r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/init', TESTS + '/container/placeholder.c')
 assert r.returncode == 0, r.stdout
 host.policies(t10='''
@@ -111,7 +111,7 @@ for i in range(2):
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
-                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr resizes the terminal when it has started
+                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr sets the terminal's size only after the start
 out = b''
 try:
     while True:

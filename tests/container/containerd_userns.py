@@ -18,7 +18,7 @@ subordinate('worker', 300000, 65536)
 UID = pwd.getpwnam('worker').pw_uid
 NODE = urandom_gpu()
 open_door()
-# ids as a Concourse worker maps them: the last that it has is its containers' root
+# the ids that a Concourse worker maps: root of its containers gets its last id
 LAST = 65536
 HOSTROOT = 300000 + LAST - 1
 host.settings('unenforced = "allow";')
@@ -87,7 +87,7 @@ ok(os.path.exists('/srv/data/x') and os.stat('/srv/data/x').st_uid == HOSTROOT, 
 sh('/usr/sbin/gpuhelperctl', 'reap')
 ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).stdout, tag + 'nothing is left', leases())
 
-# as a worker does it
+# as a worker does
 b = bundle(['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
 r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
 held = held_leases()

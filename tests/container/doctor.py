@@ -59,7 +59,7 @@ def is_well(text, *args, **kw):
 
 
 def says(text, state, check, words, mend=None, user='worker', options=()):
-    """Of this check it says so, and nothing else is of that state."""
+    """doctor reports this for this check, and no other check has that state."""
     status, j = doctor(user, options)
     bad = found(j, state)
     ok(len(bad) >= 1 and all(c['check'] == check for c in bad) and any(all(w in c['text'] for w in words) for c in bad) and
@@ -69,7 +69,7 @@ def says(text, state, check, words, mend=None, user='worker', options=()):
 
 @contextlib.contextmanager
 def changed(path, text=None, mode=None, owner=None):
-    """A file or directory that is otherwise in here; text None with neither of the others: that is not there."""
+    """Changes a file or directory, and restores it afterwards.  Text None, without mode and owner, removes it."""
     there = os.path.lexists(path)
     if text is None and (mode is not None or owner is not None):
         st = os.stat(path)
@@ -152,7 +152,7 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = (
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
-# the last settings that were good are kept, and named
+# the last valid settings are kept, and named
 GOOD = '/var/lib/gpuhelper/gpuhelper.conf.good'
 sh('gpuhelperctl', 'check')
 kept = open(GOOD).read()
@@ -191,7 +191,7 @@ is_well('and for root', 'root')
 write(PARAMS, closed.replace('ModifyDeviceFiles: 0', 'ModifyDeviceFiles: 1').replace('DeviceFileMode: 432', 'DeviceFileMode: 384'), 0o444)
 says('a driver that sets nodes back', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
 write(PARAMS, closed, 0o444)
-# systemd's way to a device by its number; systemd does not run in here, so what says that it does is made
+# systemd finds a device by its number through /dev/char; systemd does not run here, so the test makes the directory that shows it runs
 os.makedirs('/run/systemd/system')
 for missing in 'all', 'one', 'one is another device':
     with contextlib.ExitStack() as stack:
@@ -275,7 +275,7 @@ write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
 ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that can\'t be given', j)
 
-# what runs: containerd is the real one; Concourse's worker is a Python of that name and command line
+# running engines: a real containerd, and a Python with the name and command line of Concourse's worker
 NO_RUNTIME = well['/etc/gpuhelper/gpuhelper.conf'].replace('runtime = "%s";\n' % host.runtime, '')
 
 
@@ -286,7 +286,7 @@ def of(j, check):
 @contextlib.contextmanager
 def running(name, *args, env):
     d = subprocess.Popen(args, executable=name, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd='/')
-    # the kernel names a process anew before it has read all of the program: until then there is no environment to see
+    # the kernel changes a process's name before its environment is readable
     for _ in range(200):
         if open('/proc/%d/comm' % d.pid).read().strip() == os.path.basename(name) and open('/proc/%d/environ' % d.pid, 'rb').read():
             break

@@ -35,7 +35,7 @@ n = 0
 
 
 def ask(*before, user='worker', outer=()):
-    """The wrapper's exit status, what it said, and whether config.json has the folder now."""
+    """The wrapper's exit status, its message, and whether config.json has the folder now."""
     global n
     n += 1
     d = '%s/door/%d' % (W, n)
@@ -74,7 +74,7 @@ def space(user='worker'):
     return ['nsenter', '--user', '--mount', '--preserve-credentials', '--wd=.', '--target', str(pid)]
 
 
-# without a socket
+# without the socket
 door()
 is_granted(ask(), 'auto, no socket: by the setuid bit')
 is_refused(ask('--no-new-privs'), 'no_new_privs', 'gives nothing under no_new_privs',
@@ -102,7 +102,7 @@ door('door')
 answer = ask()
 ok(answer[0] == 1 and 'door' in answer[1] and 'auto' in answer[1], 'another word is an error of gpuhelper.conf', answer)
 
-# with one
+# with the socket
 service = open_door()
 for d in '', 'auto', 'socket':
     door(d)
@@ -128,12 +128,12 @@ os.unlink(SOCK)
 
 
 class Listener:
-    """A socket of some uid's: what comes to it is kept."""
+    """A socket that another uid listens on; keeps what it receives."""
 
     def __init__(self, uid, owner=None, mode=0o666):
         self.s = socket.socket(socket.AF_UNIX)
         self.s.bind(SOCK)
-        # the creator of listen(2) is who SO_PEERCRED names
+        # SO_PEERCRED names the user who called listen(2)
         pid = os.getuid()
         os.seteuid(uid)
         self.s.listen()
@@ -157,7 +157,7 @@ class Listener:
         os.unlink(SOCK)
 
 
-# squatted
+# a socket that somebody else made
 for text, listener in (("a user's socket", lambda: Listener(UID)),
                        ("a user who listens at root's", lambda: Listener(UID, owner=0))):
     l = listener()
@@ -186,7 +186,7 @@ for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a f
     is_granted(ask(), '%s in its place, auto: by the setuid bit' % text)
     os.unlink(SOCK)
 
-# a crowd: closed unanswered is asked again
+# a crowd: the wrapper asks again after a dropped connection
 def crowded(refusals, late=0):
     s = socket.socket(socket.AF_UNIX)
     s.bind(SOCK)
@@ -216,7 +216,7 @@ is_granted(ask(), 'closed unanswered 20 times: asks again until it is heard')
 print('# after %.2f s' % (time.monotonic() - began))
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
-# what a helper waits for may take longer than 10 s in all, where others are busy or a process can't be looked at
+# a reply may take more than 10 s, on a busy host or if a process cannot be inspected
 pid = crowded(0, late=11)
 is_granted(ask(), 'an answer that comes after 11 s')
 os.kill(pid, signal.SIGKILL)
@@ -230,7 +230,7 @@ os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
 
-# the same by the setuid bit, with all places of this user taken for a while (root/crowd.h)
+# the same with the setuid helper, while all places of this user are taken (root/crowd.h)
 @contextlib.contextmanager
 def no_place():
     places = []
@@ -258,7 +258,7 @@ with no_place():
     ok(4 < took < 14, 'after some seconds (%.1f)' % took)
 door('socket')
 
-# a helper that takes a grant, and ends before it is final
+# a helper that loses a grant: it ends before the confirmation
 def stub(reply, after):
     s = socket.socket(socket.AF_UNIX)
     s.bind(SOCK)
@@ -294,7 +294,7 @@ ok(ask()[:2] == (0, ''), 'control: with its word there is one')
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
-# As in an LXD container that is not privileged: setuid bits are honoured, device rules are not.
+# Like an unprivileged LXD container: setuid bits work, device rules do not.
 lxd = ['nsenter', '--user', '--mount', '--pid', '--wd=.', '--target', str(system_container(65536))]
 host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n'
                   'gpus = ( { vendor = "nvidia"; devices = [ "0" ]; } );\n')
@@ -309,11 +309,11 @@ for p in '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm':
 
 
 def as_concourse(spec):
-    """What a Concourse worker writes where the last id it has is 65535."""
+    """A container as a Concourse worker makes it if its last id is 65535."""
     for kind in 'uidMappings', 'gidMappings':
         spec['linux'][kind] = [{'containerID': 0, 'hostID': 65535, 'size': 1}, {'containerID': 1, 'hostID': 1, 'size': 65534}]
     spec['root']['path'] = W + '/vol/lxd-rootfs'
-    # the samples' volumes belong to an id that there is not in here
+    # the samples' volumes belong to an id that does not exist here
     spec['mounts'] = [m for m in spec['mounts'] if not m['source'].startswith(W + '/vol/')]
 
 
@@ -323,7 +323,7 @@ def lxd_run(env, script):
     return sh(*lxd, WRAPPER, '--root', W + '/lxd', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
 
 
-# what the script above left behind counts as containers of root's, which may write where this one's image is
+# processes left by the script above count as root's containers, which could write to this image's directory
 time.sleep(5.5)
 r = lxd_run([], 'echo ran')
 if 'ran' not in r.stdout:
@@ -333,7 +333,7 @@ else:
     ok('data' in r.stdout and 'nvidia0: No such device or address' in r.stdout and 'nvidia1: no such file' in r.stdout.lower(),
        'its root as the worker: its container has its folder and its GPU, by the ACL', r.stdout)
     sh('/usr/sbin/gpuhelperctl', 'reap')
-    # what stands in for the first process of the container before this one is a zombie in there, which nobody buries
+    # the stand-in for the previous container's first process is a zombie here, because nobody waits for it
     left = [l for l in held_leases() if l['root'] == W + '/lxd']
     ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'and nothing is left')
     r = lxd_run([], '(: < /dev/nvidia0) 2>&1')

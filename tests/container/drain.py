@@ -33,7 +33,7 @@ A, B = [g['pci'] for g in gpus()]
 UUID = gpus()[0]['uuid']
 before = snapshot('/run/gpuhelper')
 
-# what is refused changes nothing
+# refused commands change nothing
 r = sh(CTL, 'drain', 'nvidia-9')
 ok(r.returncode == 69 and 'gpuhelperctl devices names them' in r.stdout and not os.path.exists(LIST), 'a GPU that is not there', r.stdout)
 r = sh(CTL, 'drain', 'all')
@@ -48,7 +48,7 @@ for command in (['drain', '0'], ['undrain', '--all'], ['end', 'x', '--yes']):
     r = sh(*AS, CTL, *command)
     ok(r.returncode == 77 and 'only root' in r.stdout and not os.path.exists(LIST), 'a user may not: ' + command[0], r.stdout)
 
-# who has the GPU keeps it, and is named
+# the holder keeps the GPU, and is named
 held = run('GPUHELPER_GPUS=2', hold=True)
 ok(held.r.returncode == 0, 'both are given', held.said)
 r = sh(CTL, 'drain', UUID, '--why', 'fan is loud')
@@ -79,7 +79,7 @@ ok(audit()[-1]['event'] == 'end', 'and the log has its end', audit()[-1])
 held.delete()
 ok([g['state'] for g in gpus()] == ['out-of-service', 'free'], 'then the drained one is out of service', gpus())
 
-# two containers whose names begin alike
+# two containers with a common prefix
 one, two = run('GPUHELPER_GPUS=1', hold=True), None
 ok(one.r.returncode == 0, 'one GPU is given', one.said)
 g = [g for a in audit() if a.get('container') == one.id and a['event'] == 'grant' for g in a['gpus']]
@@ -97,7 +97,7 @@ for ask in ('GPUHELPER_GPUS=2', 'GPUHELPER_GPUS=' + UUID, 'GPUHELPER_GPUS=' + A)
     b.delete()
 r = audit()[-1]
 ok(r['event'] == 'refuse' and r['code'] == 77 and 'is drained' in r['reason'], 'and so in the log', r)
-# who may wait does not wait for days
+# a request that may wait does not wait for days
 host.policies(t10=POLICY % (100, ''))
 began = time.time()
 b = run('GPUHELPER_GPUS=2')
@@ -109,7 +109,7 @@ ok(b.r.returncode != 0 and 'is drained' in b.said, 'a shared one is drained for 
 b.delete()
 host.policies(t10=POLICY % (0, ''))
 
-# both; the metrics
+# both GPUs; the metrics
 sh(CTL, 'drain', B)
 ok([g['state'] for g in gpus()] == ['out-of-service'] * 2, 'both can be drained', gpus())
 m = sh(CTL, 'metrics').stdout
@@ -120,7 +120,7 @@ since = gpus()[1]['drained']['since']
 sh(CTL, 'drain', B)
 ok(gpus()[1]['drained'] == {'since': since, 'why': 'later'}, 'and draining again changes nothing')
 
-# a list that nobody can read gives nothing out
+# with an unreadable list no GPU is given
 text = open(LIST).read()
 for name, spoil in (('cut off', lambda: write(LIST, text[:-4])), ('a stranger\'s', lambda: os.chown(LIST, 12345, 0)),
                     ('writable', lambda: os.chmod(LIST, 0o666)),
@@ -151,7 +151,7 @@ sh(CTL, 'drain', B)
 r = sh(CTL, 'undrain', A.upper())
 ok(r.returncode == 0 and r.stdout == 'nvidia %s: in service again\n' % A and [g['state'] for g in gpus()] == ['free', 'out-of-service'],
    'one is put back, by any spelling of its address', r.stdout)
-# many at once
+# many commands at once
 ps = [subprocess.Popen([CTL, word, '1'] if word == 'drain' else [CTL, word, '--all'], stdout=subprocess.DEVNULL)
       for word in ('drain', 'undrain') * 10]
 ok([p.wait() for p in ps] == [0] * 20, 'twenty at once')

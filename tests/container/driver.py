@@ -24,7 +24,7 @@ def policy(rule='vendor = "nvidia";', rest=''):
 
 
 def library(stem, version, text):
-    """A library whose one function says what it is."""
+    """A library with one function, which returns the library's name."""
     path = '%s/%s.so.%s' % (DRIVER, stem, version)
     os.makedirs(DRIVER, exist_ok=True)
     c = write(W + '/lib.c', 'const char *driver_says(void); const char *driver_says(void) { return "%s"; }\n' % text)
@@ -34,7 +34,7 @@ def library(stem, version, text):
 
 cuda, ml = library('libcuda', VERSION, 'cuda ' + VERSION), library('libnvidia-ml', VERSION, 'ml')
 encode = library('libnvidia-encode', VERSION, 'encode')
-small = shutil.copy(cuda, DRIVER + '/small-libcuda.so.' + VERSION)     # stands in for one of 32 bits
+small = shutil.copy(cuda, DRIVER + '/small-libcuda.so.' + VERSION)     # stands in for a 32-bit library
 smi = write(DRIVER + '/nvidia-smi', '#!/bin/sh\necho smi\n', 0o755)
 mps = write(DRIVER + '/nvidia-cuda-mps-control', '#!/bin/sh\n', 0o755)
 
@@ -52,7 +52,7 @@ write(W + '/hooked', '', 0o666)
 
 
 def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind='nvidia.com/gpu', **more):
-    """The spec alone; devices in another order than the GPUs'."""
+    """Installs only this spec, whose devices have another order than the GPUs."""
     for d in '/etc/cdi', '/run/cdi':
         shutil.rmtree(d, ignore_errors=True)
     edits = edits if edits is not None else {
@@ -70,7 +70,7 @@ def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind
 
 
 def refused(name, *words, **kw):
-    """The container is not made, with these words in its one line, and nothing is left of the try."""
+    """The container is refused with these words in one line, and the attempt leaves nothing."""
     before, b = leases(), Fresh(host, env=kw.pop('env', TRAIN), args=['/bin/true'], **kw)
     config = b.config()
     r = b.run()
@@ -116,7 +116,7 @@ ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'chec
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
 r = b.run().stdout
 ok('libcuda.so.1: cuda ' + VERSION in r and 'libnvidia-ml.so.1: ml' in r, tag + "a loader with RHEL's directories finds it, too", r)
-# a library whose other names nobody knows is only where the spec mounts it
+# a library whose other names are unknown is only at the place where the spec mounts it
 unknown = shutil.copy(cuda, DRIVER + '/libmakers-own.so.1')
 spec(edits={'mounts': [m for m in mounts(unknown, 'libmakers-own.so.1') if RHEL not in m['containerPath']]})
 shutil.rmtree(W + '/vol/glibc-rhel')
@@ -139,7 +139,7 @@ b.start()
 ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'libraries of 32 bits with compat32')
 b.delete()
 
-# /lib is a link on most hosts, and nvidia-ctk writes /lib/firmware/...
+# /lib is a link on most hosts, but nvidia-ctk writes /lib/firmware/...
 os.makedirs('/srv/links')
 for name, to in ('down', '../links/up'), ('up', '../../usr/lib'), ('across', '/lib'):
     os.symlink(to, '/srv/links/' + name)
@@ -168,7 +168,7 @@ refused('a hook that others can change is not run, and no container without it',
 os.chmod(HOOK, 0o755)
 host.settings()
 
-# by the spec's names
+# GPUs by the spec's names
 policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
 b = Fresh(host, env=TRAIN)
 b.start()
@@ -189,7 +189,7 @@ refused('a device that no spec has', 'nvidia.com/gpu', 'gpuhelperctl cdi list')
 policy('vendor = "acme.com/gpu";')
 refused('a kind that no spec has', 'acme.com/gpu')
 
-# nodes that a spec brings besides.  SIMULATED: where sysfs says whose a node is, and that such drivers are loaded
+# Further nodes in a spec.  SIMULATED: sysfs's information on a node's device, and that such drivers are loaded.
 def drivers(text):
     devices = open('/proc/devices').read()
     write('/proc/devices', devices.replace('\nBlock', text + '\nBlock'), 0o444)
@@ -205,7 +205,7 @@ def in_sysfs(major, minor, pci='', place=''):
 
 
 def without_sysfs(s):
-    """A user namespace may mount a sysfs only where one is to be seen that nothing covers."""
+    """Mounts a second sysfs: the kernel lets a user namespace mount one only if it sees one that nothing covers."""
     s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/sys')]
 
 
@@ -243,7 +243,7 @@ for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'
     spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [bad]})
     refused('a further node: ' + json.dumps(bad), words)
 
-# one GPU by two names of a kind
+# one GPU by two names of a CDI kind
 two = dict(kind='acme.com/card', devices=[device('a', '/dev/nvidia0', '/dev/gpu-extra', env=['IS=a']), device('b', '/dev/nvidia0', env=['IS=b'])])
 spec(edits={'env': ['A=1']}, **two)
 for name in 'b', 'a':
@@ -252,7 +252,7 @@ for name in 'b', 'a':
     r = b.run().stdout
     ok('IS=' + name in r and ('gpu-extra' in r) == (name == 'a'), tag + 'one GPU by two names of a kind: the nodes and variables of %s, which the rule names' % name, r)
 
-# nodes of GPUs that are not among those known by their vendor's ways
+# nodes of GPUs that the vendor's own interface does not show
 os.makedirs('/dev/dri', exist_ok=True)
 os.makedirs('/dev/nvidia-caps', exist_ok=True)
 for n, pci in enumerate(('0000:3b:00.0', '0000:af:00.0', '0000:03:00.0')):
@@ -273,7 +273,7 @@ for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 
              edits={'env': ['A=1'], 'deviceNodes': [{'path': node}] if where == 'spec' else []})
         refused('a further node of the %s: %s' % (where, what), node, '0000:3b:00.0', edit=without_sysfs)
 
-# nodes of other drivers: none by itself, a few by the policy's word
+# nodes of other drivers: refused by default, a few allowed by a policy
 WORDED = {'/dev/gdrdrv': (237, 0, 'gdrdrv'), '/dev/nvidia-fs0': (238, 0, 'nvidia-fs'), '/dev/nvidia-caps-imex-channels/channel0': (236, 0, 'imex'),
           '/dev/infiniband/uverbs0': (231, 192, 'infiniband'), '/dev/infiniband/rdma_cm': (10, 59, 'infiniband')}
 OTHERS = {'/dev/vfio/12': (511, 12), '/dev/nvidia-nvlink': (234, 0), '/dev/ng0n1': (239, 0), '/dev/gpu-bsg': (248, 0), '/dev/gpu-input': (13, 64),
@@ -338,14 +338,14 @@ spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/memory')],
 refused("a further node: the host's memory by another name", '/dev/memory', "the host's memory")
 policy()
 
-# what a vendor's runtime below would take for a request
+# variables that a vendor's runtime below would take for a request
 ASKS = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VISIBLE_DEVICES=all', 'NVIDIA_MIG_CONFIG_DEVICES=all', 'NVIDIA_IMEX_CHANNELS=0']
 spec(edits={'env': ASKS + ['HARMLESS=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/env'])
 r = b.run().stdout.split('\n')
 ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that would be a request to a vendor's runtime are left out", r)
 
-# specs that are not to be believed
+# specs that must not be trusted
 os.symlink('/etc', '/srv/by-another-name')
 spec(edits={'mounts': [{'hostPath': '/srv/by-another-name/shadow', 'containerPath': '/x'}]})
 refused("a mount of the host's control by another name", '/srv/by-another-name/shadow', '/etc/shadow')
@@ -387,14 +387,14 @@ for bad, words in (({'type': 'tmpfs'}, 'type tmpfs'), ({'options': ['bind', 'z']
 spec(edits={'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libcuda.so.1')})
 refused('two files for one place', DEBIAN + '/libcuda.so.1')
 
-# a folder to write in above the driver's files (attack/t_policy.py, V31: what a container could do by it)
+# a writable folder above the driver's files (attack/t_policy.py, V31: what its container could do)
 spec()
 policy(rest='folders = ( { path = "%s"; access = "rw"; } );' % os.path.dirname(DRIVER))
 r = sh(CTL, 'check')
 ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
 policy()
 
-# the directory of MPS, in one that is everyone's but sticky.  SIMULATED: in /srv, for /tmp is the machine's
+# the directory of MPS, inside a sticky directory that everybody may write.  SIMULATED: in /srv, because /tmp is the machine's
 os.makedirs('/srv/nvidia-mps')
 os.chmod('/srv', 0o1777)
 policy('vendor = "nvidia"; mps = true;')
@@ -437,7 +437,7 @@ for owner in 0, 1000:
     ok(r.endswith('there\n') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
     b.delete()
 
-# which settings want a spec
+# settings that need a spec
 spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /dev; true'])
 r = b.run()
@@ -450,7 +450,7 @@ b = Fresh(host, env=TRAIN, args=['/bin/ls', '/usr/lib64'])
 ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": none of it, whatever specs there are')
 host.settings()
 
-# what else is at those places
+# other things at those places
 before = snapshot(DRIVER)
 policy(rest='folders = ( { path = "/srv/loose2"; target = "/usr/lib64"; } );')
 os.makedirs('/srv/loose2')
@@ -462,7 +462,7 @@ refused("a task's own mount over the driver's place", '/usr/lib',
 
 
 def odd(name, change, **kw):
-    """An image that is not as images are: the container works or is refused, and the host is as it was."""
+    """An unusual image: the container works or is refused, and the host does not change."""
     path = '%s/vol/odd%d' % (W, Bundle.count)
     busybox_rootfs(path, MAXID)
     change(path)

@@ -7,7 +7,7 @@ import ctypes, json, os, time
 from lib import *
 
 host, tag = able_host()
-ALL, MOST = 1000, 1024      # in a policy; the most that one container gets
+ALL, MOST = 1000, 1024      # folders in a policy; the most that one container gets
 MS_BIND, MNT_DETACH = 4096, 2
 libc = ctypes.CDLL(None, use_errno=True)
 POLICY = 'pipeline = "ml/train"; identity = "claim";\n'
@@ -34,7 +34,7 @@ def run(folders, script='cat /data/*/x | wc -l', gpus='none'):
 
 
 def as_host_root(spec):
-    """No user namespace: then the lease has the way to each folder that is given for writing."""
+    """Without a user namespace: then the lease contains the path of each writable folder."""
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
     for maps in 'uidMappings', 'gidMappings':
         spec['linux'].pop(maps, None)
@@ -60,7 +60,7 @@ ok(r.returncode == 0 and len(json.loads(r.stdout)['leases']) == 1, tag + 'and is
 b.delete()
 ok(leases() == [], tag + 'and ends', leases())
 
-# a worker has a mount for each container, and more
+# a worker has at least one mount for each container
 os.makedirs('/srv/m')
 for k in range(1500):
     at = b'/srv/m/%d' % k
@@ -83,12 +83,12 @@ ok(r.returncode != 0 and 'GPUHELPER_FOLDERS has more than 1024 entries' in r.std
 r, took = run(','.join(PATHS[:MOST]))
 ok(r.returncode == 0 and r.stdout.split() == [str(MOST)], tag + '1024 by their names are given (%.1f s)' % took, r.stdout)
 
-# what would make a lease that nobody could read, and so stop everyone
+# paths that would make a lease too long to be read; such a lease would stop everybody
 long = '/srv/' + '/'.join('x' * 200 for _ in range(4))
 deep = ['%s/%04d' % (long, i) for i in range(MOST)]
 for p in deep:
     os.makedirs(p)
-# one directory is listed for each of the patterns in it
+# several patterns list the same directory
 host.policies(t10_train=POLICY + 'folders = ( { path = "/srv/customers/customer-000?"; access = "ro"; target = "/one"; },\n'
               '  { path = "/srv/customers/customer-001?"; access = "ro"; target = "/two"; } );\n')
 for p in PATHS[:20]:

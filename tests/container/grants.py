@@ -53,7 +53,7 @@ def values(r, key):
     return sorted(l.split('=', 1)[1] for l in lines(r) if l.startswith(key + '='))
 
 
-# a task that asks for what its pipeline was given
+# a task that requests what its pipeline may have
 def big_numbers(spec):
     spec['process']['rlimits'] = [{'type': 'RLIMIT_CORE', 'hard': 'BIG', 'soft': 'BIG'}]
     spec['annotations']['precise'] = 'x'
@@ -78,13 +78,13 @@ for target, access in (('/srv/datasets', 'ro'), ('/srv/outputs', 'rw')):
 ok(values(r, 'FROM_POLICY') == ['yes'], tag + "the policy's environment is set")
 ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'NVIDIA_VISIBLE_DEVICES is void, once')
 
-# what changed in its config.json, and that nothing else did
+# only the expected parts of config.json changed
 after = b.config()
 allowed = {'.process.env', '.mounts', '.linux.devices', '.linux.resources.devices', '.linux.maskedPaths'}
 SELINUX = os.path.exists('/sys/fs/selinux/enforce')
 if SELINUX:
     allowed |= {'.process.selinuxLabel', '.linux.mountLabel'}
-# there, crun gets the nodes as mounts
+# with SELinux crun gets the nodes as mounts
 BOUND = SELINUX and host.name == 'crun'
 if BOUND:
     allowed -= {'.linux.devices'}
@@ -93,7 +93,7 @@ ok(diff == allowed, tag + 'only env, mounts, devices, rules and maskedPaths chan
 ok(after.count('18446744073709551615') == 2, tag + 'numbers above 2^63 are kept')
 old, new = json.loads(before), json.loads(after)
 for m in old['mounts']:
-    # runtimes can't label that one, and it is the same to them
+    # runtimes cannot label a cgroup2 mount; they treat the two types alike
     if SELINUX and m['type'] == 'cgroup2':
         m['type'] = 'cgroup'
 ok(new['mounts'][:len(old['mounts'])] == old['mounts'] and
@@ -111,7 +111,7 @@ ok([a['event'] for a in rec] == ['grant', 'end'] and rec[0]['policy'] == 't10-tr
    [f['access'] for f in rec[0]['folders']] == ['ro', 'rw'], tag + 'the audit log has the grant and its end', rec)
 ok(leases() == [], tag + 'the lease is gone with the container', leases())
 
-# containers that ask for nothing
+# containers without a request
 for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-device'):
     b = Bundle(host, sample, args=probe)
     before = b.config()
@@ -127,7 +127,7 @@ for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-d
     ok(json.loads(b.config())['linux']['resources']['devices'] == [DENY_ALL] + rules, tag + 'plain %s: the rules are its own, less GPUs, behind a denial of all' % sample)
 ok(not [a for a in audit() if a['event'] == 'plain'], tag + 'plain containers are not recorded by default')
 
-# a volume of the task's own over /dev/nvidia0 and /srv: harmless when plain, refused when it would cover a grant
+# The task's own volume over /dev/nvidia0 and /srv: harmless in a plain container, refused if it would cover a grant.
 b = Bundle(host, 'task-forged-env', env=['GPUHELPER_GPUS=1'])
 r = b.run()
 ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'inputs at /srv and /dev/nvidia0 do not go with a grant', r.stdout)
@@ -164,7 +164,7 @@ host.settings('privileged = "deny";')
 b = Bundle(host, 'task-privileged')
 r = b.run()
 ok(r.returncode == 1 and 'privileged' in r.stdout, tag + 'privileged = "deny" refuses it', r.stdout)
-# nor does an exec make one of a container that is none
+# nor does an exec make a container privileged
 WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_MKNOD']
 
 
@@ -213,7 +213,7 @@ r = b.run()
 ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" leaves its devices alone', r.stdout[:300] + str(b.errors()))
 host.settings()
 
-# an exec into a container that does not pause: it needs nothing of the helper but its record
+# an exec into a container that does not pause needs the helper only for its record
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
 b.start()
 r = b.exec('(: < /dev/nvidia0) 2>&1')
@@ -232,7 +232,7 @@ r = plain.exec('true')
 ok(r.returncode == 0 and [e for e in audit() if e.get('container') == plain.id] == [], tag + 'an exec into a plain container is none of the helper\'s', r.stdout)
 plain.delete()
 
-# create, start, exec, delete: as an engine does it
+# create, start, exec, delete, as an engine does
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 pid = b.start()
 ok(len(leases()) == 1, tag + 'a created container holds a lease')
@@ -251,7 +251,7 @@ r = b.delete()
 direct = sh(host.runtime, '--root', W + '/root', 'delete', '--force', b.id)
 ok(r.returncode == direct.returncode, tag + 'delete of an unknown id is as harmless as the runtime makes it', (r.returncode, direct.returncode))
 
-# the container dies without delete: the next request sees it
+# the container dies without a delete: the next request notices
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 os.kill(b.start(), 9)
 time.sleep(0.2)
@@ -260,7 +260,7 @@ r = b2.run()
 ok(r.returncode == 0, tag + 'the GPU of a container that was killed is free at the next request', r.stdout + str(b2.errors()))
 b.delete()
 
-# the runtime forgets a container that lives on
+# the runtime's state is lost, but the container lives on
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 pid = b.start()
 shutil.rmtree('%s/root/%s' % (W, b.id))
@@ -278,7 +278,7 @@ b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
 ok(r.returncode == 0 and leases() == [], tag + 'until it is gone', r.stdout)
 
-# nodes that are closed to everyone: opened to root of the container, beside the device cgroup
+# closed nodes are opened to the container's root, in addition to its device cgroup
 for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
     os.chmod(n, 0o600)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
@@ -319,7 +319,7 @@ out = p.communicate(timeout=20)[0]
 ok(waiting and p.returncode == 0, tag + 'wait = 5: the second container waits and then runs', out)
 ok(second.errors() == [], tag + 'waiting leaves no line of level error in the log', second.errors())
 
-# plain containers are recorded where that is wanted, and then need the log
+# records of plain containers are optional; with them, plain containers need the log
 host.settings('audit = { plain = true; };')
 b = Bundle(host, args=['/bin/true'])
 r = b.run()
@@ -334,7 +334,7 @@ ok(r.returncode == 1 and leases() == [], tag + 'no audit log, no grant', r.stdou
 os.chmod('/var/log/gpuhelper', 0o750)
 host.settings()
 
-# grant_unasked: only a «caller» policy gives to a silent container
+# grant_unasked: only a «caller» policy gives something to a container without a request
 CALLER = 'identity = "caller";\ncallers = [ "root" ];\nfolders = ( { path = "/srv/datasets"; access = "ro"; } );\n'
 host.policies(t10=CALLER)
 r = Bundle(host, args=probe).run()

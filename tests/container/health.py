@@ -51,7 +51,7 @@ def mark():
 
 def run(*env):
     b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', *env], args=['/bin/sleep', '0'])
-    # a container has a sysfs of its own only where nothing covers the host's
+    # the kernel lets a container mount a sysfs only if nothing covers the host's
     sh('umount', '/sys/bus/pci/devices')
     b.r = sh(WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
     b.said = b.r.stdout + (open(b.log).read() if os.path.exists(b.log) else '')
@@ -64,7 +64,7 @@ r = sh(CTL, 'health')
 ok(r.returncode == 0 and r.stdout.count('nothing is known against it') == 2, 'two that are well', r.stdout)
 ok(mark().count('nothing is known') == 2 and not os.path.exists(LIST) and states() == ['free'] * 2, 'nothing is marked')
 
-# what is no finding
+# lines that are no fault
 log('NVRM: Xid (PCI:%s): 31, pid=7, name=NVRM: Xid (PCI:%s): 79,' % (xid(A), xid(A)), 'NVRM: Xid (PCI:0000:ff:00): 79, another')
 log('NVRM: Xid (PCI:%s): 79, pid=1, of a process' % xid(A), prefix='12')
 ok('further' not in mark() and states() == ['free'] * 2, 'an application\'s Xid, another GPU\'s, and what a process wrote')
@@ -93,7 +93,7 @@ ok(b.r.returncode != 0 and '%s is sick since 20' % A in b.said and 'Xid 79' in b
 before = open(LIST).read()
 ok('further' not in mark() and open(LIST).read() == before, 'the next look changes nothing')
 
-# undrain: what was seen is not marked again; what is new is
+# undrain: known faults do not mark a GPU again, new ones do
 r = sh(CTL, 'undrain', A)
 ok(r.returncode == 0 and states() == ['free'] * 2, 'undrain puts it back', r.stdout)
 ok('further' not in mark() and states() == ['free'] * 2, 'the same record does not mark it again')
@@ -106,7 +106,7 @@ mark()
 ok(gpus()[0]['drained']['why'] == 'mine', 'and it stays his')
 sh(CTL, 'undrain', '--all')
 
-# the bus
+# faults on the bus
 write(BUS + '/' + B + '/aer_dev_fatal', 'DLP 2\nTOTAL_ERR_FATAL 2\n')
 ok('2 fatal PCIe errors' in mark() and states() == ['free', 'sick'], 'fatal PCIe errors')
 sh(CTL, 'undrain', '--all')
@@ -123,7 +123,7 @@ sh(CTL, 'undrain', '--all')
 ok('does not answer' in mark() and states() == ['sick', 'free'], 'undrain does not help while it does not')
 open(BUS + '/' + A + '/config', 'wb').write(b'\xde\x10\x06\x1e' + bytes(60))
 
-# a reboot: the marks are older than it
+# after a reboot the marks are outdated
 text = open(LIST).read()
 sh(CTL, 'drain', B)
 text = re.sub(r'^(gpu .* )\d+( yes .*)$', r'\g<1>1000\2', open(LIST).read(), flags=re.M)
@@ -134,7 +134,7 @@ out = mark()
 ok('%s: in service again' % A in out and states() == ['free', 'out-of-service'], 'a reboot ends it, but not what an administrator drained', out)
 sh(CTL, 'undrain', '--all')
 
-# what is spoilt
+# damaged files
 write(SEEN, 'nonsense')
 out = mark()
 ok('%s: no further container gets it: 3 fatal' % B in out and out.count('nothing is known') == 1, 'with a spoilt memory everything is new', out)

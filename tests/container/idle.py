@@ -15,7 +15,7 @@ assert r.returncode == 0, r.stdout
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = %d; } );\n'
 host.policies(t10=POLICY % 20)
-# a granted node has no driver behind it here; one that is taken away is refused before that is looked at
+# The granted node has no driver, so opening it gives ENXIO.  A node that was taken away gives EPERM, which is checked first.
 HAS, HAS_NOT = 'No such device or address', 'Operation not permitted'
 SHOW = '(: < /dev/nvidia0) 2>&1; exit 7'
 CTL = '/usr/sbin/gpuhelperctl'
@@ -28,14 +28,14 @@ def container(**kw):
 
 
 def show(b):
-    """What a task that begins now says of the node, what it is told, and its status."""
+    """Runs a new task; returns its access to the node, its message, and its status."""
     r = b.exec(SHOW)
     told = [l for l in r.stdout.splitlines() if l.startswith('gpuhelper: ')]
     return ('has' if HAS in r.stdout else 'not' if HAS_NOT in r.stdout else r.stdout), told[-1][11:] if told else '', r.returncode
 
 
 def task(b, script, wait=True):
-    """A detached task, as a shim makes it; the pid of its first process."""
+    """Starts a detached task like a shim; returns the PID of its first process."""
     pidfile = '%s/task%d' % (b.dir, random.getrandbits(40))
     p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'exec', '--detach', '--pid-file',
                           pidfile, b.id, '/bin/sh', '-c', script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -47,7 +47,7 @@ def task(b, script, wait=True):
 
 
 def asks(env=()):
-    """A container that is being created meanwhile."""
+    """Starts the creation of a container, in the background."""
     b = Bundle(host, env=TRAIN + list(env))
     b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir,
                             '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def asks(env=()):
 
 
 def served(b, seconds):
-    """Whether it is created within that time; it is then started, as its engine would."""
+    """Whether the container is created within that time; starts it, as its engine would."""
     try:
         if b.p.wait(seconds) != 0:
             return False
@@ -66,7 +66,7 @@ def served(b, seconds):
 
 
 def asks_till_served():
-    """The policy lets wait for a second: on a busy machine a look may take as long, and does for several."""
+    """The policy allows one second of waiting.  On a busy machine one look may take as long, so this tries several times."""
     until = time.monotonic() + 60
     while True:
         b = asks()
@@ -77,7 +77,7 @@ def asks_till_served():
 
 
 def execs(b):
-    """The records of execs into the container, and of refused ones."""
+    """The audit records of execs into the container, and of refused execs."""
     return [e for e in audit() if e.get('container') == b.id and e['event'] in ('exec', 'refuse')]
 
 
@@ -97,7 +97,7 @@ def clean(*bundles):
 
 
 def two_at_once():
-    """Of the audit log: where two have the one GPU, with what comes before and after; empty: nowhere."""
+    """Searches the audit log for two containers with the GPU; returns the records around that, or nothing."""
     holders, log = set(), audit()
     for i, a in enumerate(log):
         if a['event'] == 'grant':
@@ -109,7 +109,7 @@ def two_at_once():
     return []
 
 
-# a task that is over
+# a task that has ended
 a = container(env=['BUILD_PIPELINE_INSTANCE_VARS={"pr":17}'])
 ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and ends with its own status', show(a))
 told = execs(a)
@@ -131,7 +131,7 @@ ok(told['event'] == 'exec' and 'container %s has it' % b.id in told['reason'] an
    tag + 'which the audit log says', told)
 ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status says what became of it', sh(CTL, 'status').stdout)
 
-# coming back
+# getting the GPU back
 waiter = asks()
 time.sleep(0.7)
 ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'and while someone waits, too')
@@ -158,14 +158,14 @@ ok(not two_at_once(), tag + 'never two with the GPU', two_at_once())
 
 
 def stop_asleep(b, pid):
-    """Only when it is the sleep: a shell stopped before it had become one was not found by pkill below."""
+    """Stops the process once it is sleep: pkill below finds it only by that name."""
     until = time.monotonic() + 30
     while open('/proc/%d/cmdline' % pid, 'rb').read(6) != b'sleep\0' and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(pid, signal.SIGSTOP)
 
 
-# a task that is not over
+# a task that is still running
 host.policies(t10=POLICY % 1)
 for name, script, prepare in (
         ('sleeps, and has opened nothing', 'sleep 1000', None),
@@ -189,13 +189,13 @@ for d in lease['cgroups']:
     os.makedirs('/sys/fs/cgroup/%s/below' % d, exist_ok=True)
     try:
         write('/sys/fs/cgroup/%s/below/cgroup.procs' % d, str(p))
-    except OSError:      # cpuset has no CPUs there; v2 with controllers in use above
+    except OSError:      # cpuset without CPUs; or v2, where a parent with controllers takes no processes
         pass
 b = asks()
 ok(not served(b, 8) and state(a) == 'held', tag + 'a task in a cgroup below keeps the GPU', state(a))
 clean(a, b)
 
-# an exec that is under way, before its process is anywhere
+# an exec that has begun, before its process exists
 a = container()
 show(a)
 p = subprocess.Popen([sys.executable, '-c', '''
@@ -214,7 +214,7 @@ b2 = asks()
 ok(served(b2, 5), tag + 'until it has ended')
 clean(a, b, b2)
 
-# nobody has started anything
+# no exec has run yet
 host.settings('first_exec = 1;')
 host.policies(t10=POLICY % 6)
 a = container()
@@ -241,7 +241,7 @@ ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-
 clean(a, b3)
 host.settings()
 
-# processes that a task leaves behind
+# processes that a task left behind
 for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False)):
     host.settings(words)
     host.policies(t10=POLICY % 4)
@@ -276,7 +276,7 @@ ok(served(b, 20) and state(a) is None and 'stopped' in a.call('state', a.id).std
 clean(a, b)
 host.settings()
 
-# a process 1 that is no placeholder
+# a process 1 that is not the placeholder
 def other_args(spec):
     spec['process']['args'] = ['/bin/sleep', '1000']
 
@@ -315,7 +315,7 @@ for name, edit in (('runs another program', other_args), ("is an input's own gdn
     ok(not served(b, 8) and state(a) == 'held', tag + 'a process 1 that %s keeps the GPU' % name, (state(a), b.errors()))
     clean(a, b)
 
-# a process 1 that has the node itself: by its numbers it is /dev/zero, which can be opened, and mapped
+# a process 1 with the node itself, which has /dev/zero's numbers, so it can be opened and mapped
 info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
 saved = open(info).read(), open('/proc/devices').read()
 write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>5', saved[0]), 0o444)
@@ -338,10 +338,10 @@ write(info, saved[0], 0o444)
 write('/proc/devices', saved[1])
 os.unlink('/dev/nvidia5')
 
-# who can't take it back himself, and root's timer
+# a user without the right to take the GPU back, and root's timer
 a = container()
 show(a)
-if sys.argv[2] == 'v1':     # where cgroup2 lies alone over the machine's, no other user's helper can leave its cgroup
+if sys.argv[2] == 'v1':     # if the machine has only cgroup2, another user's helper cannot leave its cgroup
     sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'other')
     r = sh('setpriv', '--reuid', 'other', '--regid', 'other', '--init-groups', CTL, 'reap')
     ok(r.returncode == 0 and state(a) == 'idle', tag + "another user's look takes nothing back", r.stdout + str(state(a)))
@@ -359,7 +359,7 @@ if sys.argv[2] == 'v1':
 else:
     clean(a)
 
-# the environment of tasks goes on as it was
+# tasks keep their environment
 host.policies(t10=(POLICY % 1) + 'env = { KEY = "v"; };\n')
 a = container()
 show(a)
@@ -371,9 +371,9 @@ clean(a)
 host.policies(t10=POLICY % 20)
 
 
-# a terminal, as an engine takes it
+# a terminal, as an engine makes it
 def with_terminal(b, script):
-    """What comes out of the terminal, in order, and the status of the exec."""
+    """The terminal's output, in order, and the exec's status."""
     path = b.dir + '/pty.sock'
     if os.path.exists(path):
         os.unlink(path)
@@ -393,7 +393,7 @@ def with_terminal(b, script):
             if not part:
                 break
             out += part
-    except OSError:     # EIO: the last one has closed it
+    except OSError:     # EIO: the last process has closed the terminal
         pass
     os.close(fds[0])
     return out.decode(), p.wait(20)
@@ -403,7 +403,7 @@ a = container()
 for i in range(20):
     out, status = with_terminal(a, 'echo one; sleep 0.0%d; echo two' % i)
     lines = out.replace('\r', '').splitlines()
-    # crun lets the task run before it has handed its terminal on
+    # crun starts the task before it passes the terminal on
     first = lines[:1] if host.name == 'runc' else [l for l in lines if l.startswith('gpuhelper')]
     if first != ['gpuhelper: GPU 0000:3b:00.0 (exclusive)'] or [l for l in lines if l not in first] != ['one', 'two'] or status != 0:
         break
@@ -417,7 +417,7 @@ out, status = with_terminal(plain, 'echo one')
 ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant is told nothing', out)
 clean(a, plain)
 
-# all of it at once
+# everything at once
 random.seed(int(os.environ.get('IDLE_SEED', '12')))
 since = len(audit())
 crowd = [Bundle(host, env=TRAIN) for _ in range(3)]
@@ -427,7 +427,7 @@ wrong, served_tasks, killed, without, orphans = [], 0, 0, 0, 0
 
 
 def life(b, rounds, seed):
-    """Tasks one after another in one container; who gets no GPU says so before, who was told that he has it has it to the end."""
+    """Runs tasks in one container.  A task without the GPU is told so first; a task that was told it has the GPU has it to its end."""
     global served_tasks, without, killed
     rnd = random.Random(seed)
     for _ in range(rounds):
@@ -478,7 +478,7 @@ def end_orphans(name):
 
 
 def askers(rounds, seed):
-    """Others who want the GPU; some give up half-way, by force."""
+    """Other containers that want the GPU; some are killed half-way."""
     global killed, orphans
     rnd = random.Random(seed)
     for _ in range(rounds):

@@ -28,7 +28,7 @@ def start(env, ms):
 
 
 def most_at_once(records):
-    """For each GPU the largest number of grants without an end between them."""
+    """The largest number of holders at the same time, for each GPU, by the log."""
     now, most, of = {}, {}, {}
     for a in records:
         if a['event'] == 'grant':
@@ -42,7 +42,7 @@ def most_at_once(records):
     return most, now
 
 
-# a crowd, exclusive and shared
+# a crowd, with exclusive and with shared GPUs
 for name, rule, count, limit in (('exclusive', '', 200, 1), ('shared, limit 3', 'sharing = "shared"; share_limit = 3;', 200, 3)):
     host.policies(t10=POLICY % rule)
     since = len(audit())
@@ -62,7 +62,7 @@ for name, rule, count, limit in (('exclusive', '', 200, 1), ('shared, limit 3', 
     ok(leases() == [] and os.listdir('/run/gpuhelper/queue') == [] and not any(left.values()), '%s: no lease and no place in the queue is left' % name,
        (leases(), os.listdir('/run/gpuhelper/queue'), left))
 
-# first come, first served, though some die while they wait
+# first come, first served, although some die waiting
 host.policies(t10=POLICY.replace('count = 4', 'count = 4; devices = [ "0" ]') % '')
 holder = start(['GPUHELPER_GPUS=1'], 120000)
 while not leases():
@@ -82,20 +82,20 @@ for b in dead:
     os.killpg(b.p.pid, signal.SIGKILL)
 frozen = [b for b in waiters if b not in dead][3]
 os.killpg(frozen.p.pid, signal.SIGSTOP)
-# only when all of them wait
+# the check needs all of them waiting
 os.killpg(holder.p.pid, signal.SIGKILL)
 holder.p.wait()
 for b in waiters:
     if b is not frozen:
         b.p.wait(60)
-# its own record may come after its lease was seen
+# the record may come a moment after the lease
 order = [a['container'] for a in audit()[since:] if a['event'] == 'grant' and a['container'] != holder.id]
 alive = [b.id for b in waiters if b not in dead and b is not frozen]
 ok(order == alive, '20 wait, 6 are killed, 1 is frozen: the others are served in the order that they came', (order, alive))
 os.killpg(frozen.p.pid, signal.SIGCONT)
 ok(frozen.p.wait(30) == 0, 'the frozen one lost its place, not its turn to try again')
 
-# a large request does not starve behind small ones
+# small requests do not starve a large one
 host.policies(t10=POLICY % '')
 small = [start(['GPUHELPER_GPUS=1'], 1500) for _ in range(3)]
 while len(leases()) < 3:
@@ -111,7 +111,7 @@ ok(order == [large.id, late.id], 'who waits for four GPUs is served before who c
 waited = {a['container']: a.get('waited') for a in audit() if a['event'] == 'grant'}
 ok(waited[large.id] in (1, 2) and not any(waited[b.id] for b in small), 'its record says how long it waited; who did not wait has none', waited[large.id])
 
-# who wants a GPU alone does not starve behind a stream of those who share it
+# requests that share a GPU do not starve an exclusive one
 host.policies(t10=(POLICY % '').replace('count = 4', 'count = 1; devices = [ "0" ]'),
               t20=(POLICY % 'sharing = "shared";').replace('ml/train', 'ml/share').replace('count = 4', 'count = 1; devices = [ "0" ]').replace('wait = 100', 'wait = 0'))
 SHARE = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=share', 'GPUHELPER_GPUS=1']
@@ -174,7 +174,7 @@ ok(r.stdout.count('\033[H\033[2J') == 2, 'a terminal is cleared each time', repr
 r = sh(CTL, 'status', '--watch', '--json')
 ok(r.returncode == 64 and 'leave one out' in r.stdout, 'but not as JSON', r.stdout)
 b = start(['GPUHELPER_GPUS=1'], 60000)
-# a lease is there before its grant is answered, and one that dies before that leaves none
+# The lease is written before the grant's reply; a container that dies earlier leaves no lease.
 while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime
                                      for c in open('/proc/%d/task/%d/children' % (b.p.pid, b.p.pid)).read().split()):
     time.sleep(0.01)
@@ -187,7 +187,7 @@ ok(r.returncode == 0 and r.stdout.startswith('over: ' + b.id) and len(leases()) 
 r = sh(CTL, 'reap')
 ok(r.returncode == 0 and leases() == [] and audit()[-1]['event'] == 'end', 'reap ends it', r.stdout)
 
-# what a refusal after waiting says
+# the message of a refusal after a wait
 host.policies(t10=(POLICY % '').replace('wait = 100', 'wait = 1'))
 holder = [start(['GPUHELPER_GPUS=1'], 4000) for _ in range(4)]
 while len(leases()) < 4:

@@ -8,7 +8,7 @@ The GPUs are SIMULATED.
 from lib import *
 
 FILE = W + '/metrics/gpuhelper.prom'
-# Debian's Python, which has Debian's package of the client library
+# Debian's Python, which finds Debian's package of the client library
 READ = """
 import sys, json
 from prometheus_client.parser import text_string_to_metric_families as families
@@ -23,7 +23,7 @@ TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
 
 def metrics():
-    """Name and labels to value, and the exit status."""
+    """A dictionary of name and labels to value, and the exit status."""
     r = subprocess.run(['gpuhelperctl', 'metrics'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     p = subprocess.run(['/usr/bin/python3', '-c', READ], input=r.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if p.returncode:

@@ -77,7 +77,7 @@ grant = [x for x in audit() if x['event'] == 'grant'][-1]
 ok(grant['gpus'] == ['nvidia 0000:3b:00.0 %s part 2:0' % UUID], tag + 'and the audit log', grant)
 b.delete()
 
-# by its own UUID, which a CDI spec alone tells
+# by its own UUID, which only a CDI spec contains
 MIG = 'MIG-11111111-2222-3333-4444-555555555555'
 node = lambda *paths: {'deviceNodes': [{'path': p} for p in ('/dev/nvidia0',) + paths]}
 caps = lambda *minors: ['/dev/nvidia-caps/nvidia-cap%d' % m for m in minors]
@@ -101,7 +101,7 @@ for name in '0', 'half', 'both':
     ok(r.returncode == 1 and 'nvidia.com/gpu devices' in r.stdout and leases() == [], tag + 'a device that is no instance and not all of the GPU ("%s"): refused' % name, r.stdout)
 os.unlink('/etc/cdi/nvidia.json')
 host.policies(t10=POLICY % ('devices = [ "%s:2:0" ];' % UUID))
-# a fault of this GPU's alone: it can't be used, and why is said
+# a fault of this GPU alone: the GPU is unusable, and the message says why
 os.chmod('/proc/driver/nvidia/capabilities/gpu0/mig/gi1', 0o111)
 r = container('1', args=['/bin/true']).run()
 ok(r.returncode == 1 and "its MIG instances can't be known" in r.stdout and leases() == [], tag + 'instances that can not be listed: refused', r.stdout)

@@ -11,13 +11,13 @@ from lib import *
 host, tag = able_host()
 WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_SYS_CHROOT', 'CAP_DAC_OVERRIDE']
 OPEN = 'head -c 1 /dev/nvidia0 2>&1; echo said'
-WON = 'No such device'          # the node opened: no driver answers for it
+WON = 'No such device'          # the node could be opened: it only lacks a driver
 BY_ITSELF = [host.runtime, '--root', W + '/root']
 BY_US = [WRAPPER, '--root', W + '/root']
 
 
 def weak(spec):
-    """A container of the host's root, which is not a privileged one."""
+    """A container of the host's root that is not privileged."""
     ordinary(spec, WEAK)
 
 
@@ -39,7 +39,7 @@ def end(b):
     sh(*BY_ITSELF, 'delete', '--force', b.id)
 
 
-# one spelling, two bundles: «-b=X» is X to runc, and «=X» to crun
+# one spelling, two bundles: runc takes «-b=X» for X, and crun for «=X»
 good, bad = fresh(), fresh(greedy)
 os.rename(bad.dir, W + '/b/=' + good.id)
 r = sh(*BY_ITSELF, 'run', '-b=' + good.id, bad.id, cwd=W + '/b')
@@ -52,7 +52,7 @@ for words in (['-b=' + good.id], ['-bundle=' + good.id]):
     end(bad)
     ok(r.returncode == 1 and 'one thing to runc and another one to crun' in r.stdout, tag + 'run %sX is refused' % words[0][:-len(good.id)], r.stdout)
 
-# an option that takes a value, before the verb: the value looks like one
+# an option with a value before the verb: the value looks like a verb
 if host.name == 'crun':
     b = fresh(greedy)
     words = ['--program-name', 'kill', 'run', '--bundle', b.dir, b.id]
@@ -70,8 +70,8 @@ for words, want in ((('frobnicate', b.id), 'frobnicate is not a verb'), (('mount
     r = b.call(*words)
     ok(r.returncode == 1 and want in last(b), tag + 'refused: ' + ' '.join(words[:2]), (r.stdout, b.errors()))
 
-# without pivot_root the host's mounts stay beneath the container's, and with its whole /proc there the kernel lets
-# anyone mount a new one, where nothing is read-only (crun up to 1.8; runc takes what it finds away)
+# Without pivot_root the host's mounts stay beneath the container's.  If they include a complete /proc, the kernel lets anybody
+# mount another one without read-only parts (crun up to 1.8; runc moves away what it finds).
 DEFAULT = ['CAP_' + c for c in 'CHOWN DAC_OVERRIDE FOWNER SETUID SETGID SETFCAP SYS_CHROOT'.split()]
 NEW_PROC = """mkdir -p /tmp/p; busybox unshare -U -r -m -p -f busybox sh -c 'busybox mount -t proc proc /tmp/p && : >>/tmp/p/sys/kernel/core_pattern && echo core_pattern=open'"""
 
@@ -96,12 +96,12 @@ b = Bundle(host, args=['/bin/true'])
 r = b.run('--no-pivot')
 ok('is made with --no-pivot' not in r.stdout, tag + 'but not with a user namespace', r.stdout)
 
-# an image says what its processes may do
+# an image's own rights for its processes
 b = fresh()
 r = b.call('restore', '--bundle', b.dir, '--image-path', W, b.id)
 ok(r.returncode == 1 and 'restore brings processes' in last(b), tag + 'privileged = "deny": restore is refused', (r.stdout, b.errors()))
 
-# exec: capabilities by a spelling that only Go reads, and by a config.json that an annotation names
+# exec: capabilities in a spelling that only Go accepts, and in a config.json that an annotation names
 b = fresh(args=('/bin/sleep', '60'))
 b.start()
 process = {'args': ['/bin/grep', 'CapEff', '/proc/self/status'], 'cwd': '/', 'env': ['PATH=/bin'], 'user': {'uid': 0, 'gid': 0},
@@ -109,7 +109,7 @@ process = {'args': ['/bin/grep', 'CapEff', '/proc/self/status'], 'cwd': '/', 'en
 write(b.dir + '/p.json', json.dumps(process))
 r = b.call('exec', '--process', b.dir + '/p.json', b.id)
 ok(r.returncode == 1 and 'must be spelt "capabilities"' in last(b), tag + 'exec --process with «Capabilities» is refused', (r.stdout, b.errors()))
-# the lease is not asked: there is nobody who would answer
+# the helper is away, so a refusal cannot come from the lease
 record = '/run/gpuhelper/exec/0/' + hashlib.sha256(('%s\0%s' % (W + '/root', b.id)).encode()).hexdigest()
 write(record, '{"version":1,"env":[],"groups":[],"asks":true}')
 os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
@@ -129,7 +129,7 @@ r = b.create()
 ok(r.returncode == 1 and 'annotation bundle' in last(b), tag + 'an annotation that names another bundle, for exec, is refused', b.errors())
 end(b)
 
-# runc keeps annotations as «key=value», and cuts them at the first «=»: the key may name a bundle by itself
+# runc stores annotations as «key=value», and splits at the first «=»: so a key can name a bundle
 os.rename(other.dir, other.dir + '=')
 cut = fresh(lambda s: (weak(s), s.update(annotations={'bundle=' + other.dir: ''})), args=('/bin/sleep', '60'))
 if host.name == 'runc':
@@ -142,7 +142,7 @@ ok(r.returncode == 1 and 'annotation bundle=' in last(cut), tag + 'an annotation
 end(cut)
 host.settings()
 
-# files of the cgroup that are no limits: another container's process comes into one's own, and ends with it
+# cgroup files that are no limits: one moves another container's process into the own cgroup, where it ends with the container
 victim = fresh(args=('/bin/sleep', '60'))
 pid = victim.start()
 before = open('/proc/%d/cgroup' % pid).read()

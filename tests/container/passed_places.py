@@ -7,7 +7,7 @@ import os, re, subprocess, time
 from lib import *
 
 host, tag = able_host()
-SECONDS = 40     # to win the race in
+SECONDS = 40     # the time for winning the race
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 DOCKER = ['CAP_' + c for c in 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE '
           'SYS_CHROOT KILL AUDIT_WRITE'.split()]
@@ -26,7 +26,7 @@ subprocess.run(['cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-pthread',
 
 
 def docker(spec):
-    """An ordinary container of Docker's: no user namespace, its default capabilities."""
+    """An ordinary Docker container: no user namespace, default capabilities."""
     for key in 'uidMappings', 'gidMappings':
         del spec['linux'][key]
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
@@ -57,7 +57,7 @@ def ask():
 
 def end():
     for d in '/srv/data/sub', '/srv/data/link':
-        # one of the two is a link to «/» in the end, which umount(8) would follow
+        # at the end one of the two is a link to «/», which umount(8) would follow
         if not os.path.islink(d):
             sh('umount', '-l', d)
     done()

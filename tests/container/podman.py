@@ -106,7 +106,7 @@ else:
     ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'as one of /etc/subuid')
 nothing_left('when it is over')
 
-# where privileged containers are refused, those that podman makes by itself are none
+# if privileged containers are refused, podman's ordinary ones still run
 write('/etc/gpuhelper/gpuhelper.conf', text + 'privileged = "deny";\n')
 HOSTS_NET = ['--network', 'host']
 r = podman('pod', 'create', '--name', 'pod', '--network', 'none', '--infra-image', 'image', '--infra-command', '/bin/sleep 1000')

@@ -35,7 +35,7 @@ os.chmod('/srv/data', 0o755)
 sh('setfacl', '-m', 'u:300006:rwx', '/srv/data')
 
 
-# before any user's mount namespace is made
+# before any user's mount namespace, so that each has this mount
 os.makedirs(W + '/held/dev')
 sh('mount', '--bind', '/dev', W + '/held/dev')
 spaces = {}     # a process in each user's user namespace
@@ -49,7 +49,7 @@ def space(user):
 
 
 def as_user(user):
-    """What makes a command line one of that user's, in these surroundings."""
+    """Wraps a command to run as that user, in these surroundings."""
     words = ['setpriv', '--reuid', user, '--regid', user, '--init-groups']
     if where == 'nnp':
         words.append('--no-new-privs')
@@ -81,10 +81,10 @@ class Rootless:
         spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': p.pw_gid, 'size': 1},
                                         {'containerID': 1, 'hostID': first, 'size': 1000}]
         if where == 'userns':
-            # a range of ids has to be a part of one of the outer namespace's
+            # a range of ids must be within one range of the outer namespace
             spec['linux']['uidMappings'] = spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': 0, 'size': 1},
                                                                            {'containerID': 1, 'hostID': 1, 'size': 999}]
-        if where == 'nnp':      # nothing to newuidmap either: his own id is all that there is
+        if where == 'nnp':      # newuidmap does not work here either, so the user has only one id
             for kind in 'uidMappings', 'gidMappings':
                 spec['linux'][kind] = spec['linux'][kind][:1]
         spec['root']['readonly'] = False
@@ -140,9 +140,9 @@ if r.returncode != 0:
 if where != 'plain':
     ok(os.stat('/usr/libexec/gpuhelper/gpuhelper').st_mode & 0o6000 == 0, 'the helper has no setuid bit')
 
-# the container's own user
+# a container whose user is not root
 insiders = [(0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')]
-# under no_new_privs newuidmap gives no other ids than his own
+# under no_new_privs newuidmap maps no other ids
 for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     c = Rootless(inside=inside)
     status, out = c.start()
@@ -156,12 +156,12 @@ for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     look()
     ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
     r = c.delete()
-    # where others keep the processors, the look that delete asks for may not get through in its time: the timer's does
+    # on a busy machine delete's look may not finish in its time; the timer's look does
     if leases():
         look()
     ok(r.returncode == 0 and entries() == [] and leases() == [], 'deleted: no entry, no lease', (r.stdout, entries(), leases()))
 
-# by a mount of a plain container's: no device cgroup is in its way, and NVIDIA's nodes are everybody's by default
+# through a mount of a plain container: no device cgroup forbids it, and by default everybody may use NVIDIA's nodes
 mode = os.stat(NODE).st_mode & 0o777
 os.chmod(NODE, 0o666)
 os.makedirs('/dev/dri/by-path')
@@ -173,7 +173,7 @@ def plain(source, how, script, link=None):
     c = Rootless(env=(), args=('/bin/sh', '-c', script), mounts=[(source, '/x', how)])
     if link:
         os.symlink(link, c.dir + '/link')
-    # not in the bundle: it is the runtime that goes there
+    # started from another directory: only the runtime changes to the bundle's
     return c.as_user(WRAPPER, '--root', c.home + '/root', 'run', '--bundle', c.dir, c.id, cwd='/')
 
 
@@ -195,7 +195,7 @@ for source, how, text in (('/dev/tty', 'bind', 'another node'), ('/usr', 'rbind'
 sh('rm', '-r', '/dev/dri')
 os.chmod(NODE, mode)
 
-# nobody else
+# nobody else's access
 c = Rootless()
 c.start()
 r = c.as_user('head', '-c', '4', NODE)
@@ -212,7 +212,7 @@ status, out = s.start()
 ok(status != 0 and 'gpuhelper' in out, 'and is refused one', out)
 
 def look_till_over():
-    """On a busy machine a container's end may not be over when the runtime returns, and a later look sees it."""
+    """Root's look, because on a busy machine a container's end may not be complete when the runtime returns."""
     for _ in range(50):
         if leases() == []:
             break
@@ -220,7 +220,7 @@ def look_till_over():
         look()
 
 
-# something resets the node while the container has it
+# something resets the node during the lease
 os.chmod(NODE, 0o600)
 r = c.exec(READ)
 ok('Permission denied' in r.stdout, 'chmod 0600 shuts the container out', r.stdout)
@@ -244,7 +244,7 @@ n.delete()
 look_till_over()
 ok(entries() == [] and leases() == [], 'and nothing is left', (entries(), leases()))
 
-# the runtime takes a zombie for a container that has stopped, and so must we: who buries it may be slow
+# The runtime takes a zombie for a stopped container, and the helper must, too: its parent may be slow to wait for it.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 n = Rootless()

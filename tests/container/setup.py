@@ -30,7 +30,7 @@ def setup(*words):
 
 
 def state():
-    """All that setup may change."""
+    """Everything that setup may change."""
     found = [(CONF, open(CONF).read() if os.path.exists(CONF) else None)]
     for top in '/opt', '/etc/systemd/system/concourse-worker.service.d', '/run':
         for d, dirs, files in os.walk(top):
@@ -45,7 +45,7 @@ def unchanged(name, status, *words, args=()):
 
 
 def in_unit(pid, unit):
-    """In a cgroup as systemd makes one for a unit; False where none can be made here."""
+    """Moves it into a cgroup like a unit's; False if none can be made here."""
     with contextlib.suppress(OSError):
         d = '/sys/fs/cgroup/systemd/' + unit
         os.makedirs(d, exist_ok=True)
@@ -74,7 +74,7 @@ def worker(*args, user=None, starts=STARTS, program='/srv/concourse/bin/concours
 
 
 def build(env=()):
-    """What a step's container sees of the GPUs."""
+    """The GPUs that a step's container sees."""
     b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     with contextlib.suppress(FileNotFoundError):
@@ -135,7 +135,7 @@ with worker(*WORKER) as p:
     os.rename(RUNC + '-real', RUNC)
     write(CONF, ADMINS)
 
-    # not «ln -s», after which the worker's containers would be refused for their volumes
+    # doctor must not suggest «ln -s»: with that the worker's containers would be refused for their volumes
     r = sh(CTL, 'doctor')
     mend = ': gpuhelperctl setup concourse'
     ok(any(l.startswith('warn engine: ') and l.endswith(mend) for l in r.stdout.splitlines()) and
@@ -164,7 +164,7 @@ with worker(*WORKER) as p:
     code, text = setup()
     ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second time it changes nothing', text)
 
-    # what an upgrade of the worker does
+    # a worker's upgrade
     shutil.copy(shutil.which('runc'), RUNC + '-new')
     os.rename(RUNC + '-new', RUNC)
     code, text = build(['GPUHELPER_GPUS=1'])
@@ -212,7 +212,7 @@ with worker(*WORKER) as p:
     ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
     ok(setup('--undo')[0] == 0, 'twice is no error')
 
-# with a worker that does not run
+# with a stopped worker
 with worker(*WORKER):
     setup()
 code, text = setup('--undo')
@@ -229,7 +229,7 @@ with worker(*WORKER, CONCOURSE_TAG='mine'):
     setup('--undo')
 write(CONF, ADMINS)
 
-# two workers, and a containerd of another name
+# two workers, and a containerd with another name
 with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
     unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'in gpuhelper.conf first')
     unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])

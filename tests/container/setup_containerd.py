@@ -39,12 +39,12 @@ def setup(*words):
 
 
 def state():
-    """All that setup may change."""
+    """Everything that setup may change."""
     found = [(p, open(p).read() if os.path.exists(p) else None) for p in (CONF, TOML)]
     for top in OPT, '/opt/containerd':
         for d, dirs, files in os.walk(top):
             found += [(d, n) for n in dirs + files]
-    # containerd itself keeps an empty directory for each namespace that there ever was
+    # containerd keeps an empty directory for each namespace that ever existed
     found += [n for n in os.listdir('/run') if 'setup' in n]
     r = sh('ctr', 'namespaces', 'ls', '-q')
     return found, r.stdout if r.returncode == 0 else ''
@@ -73,7 +73,7 @@ def containerd(*words, program='containerd', text=DEBIANS):
 
 
 def build(*options, env=()):
-    """What a container sees of the GPUs, and containerd's answer."""
+    """The GPUs that a container sees, and containerd's message."""
     b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     with contextlib.suppress(FileNotFoundError):
@@ -85,7 +85,7 @@ def build(*options, env=()):
 if not shutil.which('containerd') or not shutil.which('ctr'):
     skip('setup containerd', 'containerd or ctr is not there: sh tests/deps.sh check')
     done()
-# the rootfs of this test's containers lies outside of their bundles
+# this test's root filesystems are outside of their bundles
 ADMINS += 'volumes = [ "%s/vol" ];\n' % W
 write(CONF, ADMINS)
 

@@ -44,7 +44,7 @@ def unchanged(name, status, *words, args=()):
 
 unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
 
-# the file alone: a docker that does not run.  A file in its place is all that setup wants to see of dockerd
+# without a running docker, only the file; setup accepts any file in dockerd's place
 write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
 for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
         ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \

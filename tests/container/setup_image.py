@@ -29,7 +29,7 @@ for f in 'runc', 'python3':
     os.makedirs('/usr/local/concourse/bin', exist_ok=True)
     shutil.copy(os.path.realpath(shutil.which(f)), '/usr/local/concourse/bin/' + ('concourse' if f == 'python3' else f))
 
-# the image, as it is when its Dockerfile comes to our lines: gpuhelper is installed, without policies
+# the image before our lines of its Dockerfile: gpuhelper is installed, without policies
 for d in 'usr proc dev sys run tmp opt root var/lib/gpuhelper var/log/gpuhelper etc/gpuhelper/policy.d worker-state/volumes srv'.split():
     os.makedirs(os.path.join(IMAGE, d), exist_ok=True)
 for l in 'bin', 'sbin', 'lib', 'lib64':
@@ -42,7 +42,7 @@ write(IMAGE + WORK + '/containerd.toml', TOML)
 
 
 def build(*words):
-    """A RUN line of the Dockerfile: there is no /proc to look for a worker in, and no helper."""
+    """A RUN line of the Dockerfile: without a /proc that would show a worker, and without a helper."""
     r = sh('chroot', IMAGE, '/usr/sbin/gpuhelperctl', 'setup', 'concourse', *words)
     return r.returncode, r.stdout
 
@@ -75,22 +75,22 @@ code, text = build('--image')
 with open(IMAGE + CONF, 'a') as f:
     f.write('privileged = "deny";\n')
 
-# the host: on its own, setup can't see the worker
+# the host: setup cannot find the worker by itself
 open_door(bit=True)
 STARTS = 'import subprocess; subprocess.Popen(["containerd", "--config", "%s/containerd.toml"]).wait()' % WORK
 CAPS = 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE SYS_ADMIN SYS_PTRACE NET_ADMIN DAC_READ_SEARCH'
 CAPS = ['CAP_' + n for n in CAPS.split()]
 NAME = 'worker-' + UNIQUE
-# the simulated driver of the sandbox, which a kernel would show in any /proc; and one that nothing covers (lib/sandbox.sh)
+# Every /proc shows a real driver, so the sandbox's simulated one is mounted here, too; and a /proc that nothing covers (lib/sandbox.sh).
 SIMULATE = 'mount -t proc proc /tmp/proc && mount --rbind /tmp/driver /proc/driver && mount --bind /tmp/devices /proc/devices && exec "$0" "$@"'
 os.makedirs(IMAGE + '/tmp/proc')
 ARGS = ['/bin/sh', '-c', SIMULATE, '/usr/local/concourse/bin/concourse', '-c', STARTS, 'worker']
 ENV = ['PATH=/usr/local/concourse/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'CONCOURSE_WORK_DIR=' + WORK]
-# what the manual names, and what this test has besides: its containers' files, the host's /usr
+# the mounts that the manual names, and this test's own: its containers' files, the host's /usr
 MOUNTS = {d: d for d in ('/dev', '/sys/fs/cgroup', '/run/gpuhelper', '/var/log/gpuhelper', '/var/lib/gpuhelper', '/etc/gpuhelper/policy.d', W + '/vol', W + '/b', W + '/init', '/usr')}
 MOUNTS.update({'/tmp/driver': '/proc/driver', '/tmp/devices': '/proc/devices'})
 os.makedirs(W + '/b', exist_ok=True)
-# where this test's containers have their root filesystems
+# the directories of this test's root filesystems
 with open(IMAGE + CONF, 'a') as f:
     f.write('volumes = [ "%s/volumes", "%s/vol" ];\n' % (WORK, W))
 log = open(W + '/worker.log', 'w')

@@ -126,7 +126,7 @@ setup('--undo')
 ok(not os.path.exists(CONF), 'undo removes the one that setup made')
 write(CONF, ADMINS)
 
-# another engine on the host needs the lines as well
+# another engine of the host needs the settings as well
 os.makedirs('/opt/containerd/bin')
 os.symlink(WRAPPER, '/opt/containerd/bin/runc')
 code, text = setup()
@@ -136,7 +136,7 @@ ok(code == 0 and 'need' in text and 'runtime = ' in open(CONF).read() and not os
 os.unlink('/opt/containerd/bin/runc')
 write(CONF, ADMINS)
 
-# a user who runs podman
+# a user of podman
 shutil.copy(W + '/image.tar', '/home/worker/image.tar')
 code, text = podman('import', '/home/worker/image.tar', 'image', user='worker')
 code2, text2 = run('echo ran', user='worker') if code == 0 else (code, text)

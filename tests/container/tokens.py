@@ -43,7 +43,7 @@ def task(tok, env=(), script=SEE, **kw):
 
 
 def pieces(tok):
-    """Parts of a token that must show up nowhere: not the header, which others share."""
+    """Parts of a token that must appear nowhere: not the header, which tokens share."""
     head, body, sig = tok.split('.')
     return [body[:40], body[-40:], sig[:40], sig[-40:]]
 
@@ -70,7 +70,7 @@ for key, name in ((rs, 'RS256'), (ed, 'EdDSA')):
 b, r = task(token(), ['GPUHELPER_FOLDERS=/srv/datasets'])
 ok(r.returncode == 0 and 'nvidia0' not in r.stdout and 'data' in r.stdout.splitlines(), tag + 'asking narrows: a folder only', r.stdout[-300:])
 
-# what does not hold: refused with one clear line, and no other identity is tried
+# invalid tokens: refused with one clear line, and no other identity is tried
 host.policies(t10=POLICY, t90=POLICY.replace('pipeline = "ml/train";', 'identity = "caller";').replace('FROM', 'CALLER'))
 FORGED = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 now = int(time.time())
@@ -173,7 +173,7 @@ b, r = task(token())
 ok(r.returncode == 1 and 'lists no token issuers' in r.stdout, tag + 'no issuers: refused', r.stdout)
 host.settings(ISSUERS % '')
 
-# exec: from an engine's own process.json, which has the token and not what the grant gave
+# exec with an engine's own process.json, which has the token but not the grant's environment
 tok = token()
 b = Bundle(host, env=['GPUHELPER_TOKEN=' + tok, 'GPUHELPER_GPUS=1'])
 b.start()

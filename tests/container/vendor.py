@@ -22,7 +22,7 @@ IMAGE = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VI
 
 
 def told(env=(), text='driver_files = "vendor-runtime";'):
-    """What the runtime below sees of the variables, in their order."""
+    """The variables, in order, that the runtime below sees."""
     host.settings(text)
     b = Bundle(host, env=IMAGE + list(env), args=['/bin/true'])
     r = b.run()
@@ -56,7 +56,7 @@ def ask(spec):
 
 
 def requests():
-    """As nvidia-container-toolkit reads them (internal/config/image/cuda_image.go): prefixes, after filepath.Clean()."""
+    """How nvidia-container-toolkit reads them (internal/config/image/cuda_image.go): prefixes, after filepath.Clean()."""
     spec = json.load(open(SEEN))
     mounts = [os.path.normpath(m['destination']) for m in spec['mounts']]
     return [m for m in mounts if m.startswith(('/run/nvidia-container-devices', '/var/run/nvidia-container-devices'))] + \

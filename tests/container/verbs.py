@@ -7,8 +7,8 @@ usage: verbs.py    (in tests/lib/sandbox.sh; the wrapper prints the table)
 import glob, shutil
 from lib import *
 
-# annotations that a runtime calls unsafe, and that change nothing that others depend on: how a program in WebAssembly is
-# run, and whether a container is a pod's own
+# Annotations that a runtime calls unsafe, but that affect nobody else: how it runs a WebAssembly program, and whether a
+# container is a pod's own.
 HARMLESS = {'module.wasm.image/variant', 'io.kubernetes.cri.container-type'}
 
 
@@ -24,7 +24,7 @@ def read_table():
 
 
 def read_releases():
-    """What each release has, of its sources."""
+    """The verbs and options of each release, from its sources."""
     out = {}
     for path in sorted(glob.glob(TESTS + '/fixtures/runtimes/*.options')):
         runtime = os.path.basename(path).split('.')[0]
@@ -36,7 +36,7 @@ def read_releases():
 
 
 def names(options):
-    """Each spelling for itself: urfave/cli may print the letter first."""
+    """Each spelling by itself, because urfave/cli may print the letter first."""
     return {(verb, word) for verb, option in options for word in option.split(',')}
 
 
@@ -53,13 +53,13 @@ def options_of(text):
     """«(spelling, takes a value)» of urfave/cli's «--bundle value, -b value» and argp's «-b, --bundle=DIR»."""
     for line in text.splitlines():
         if re.match(r'\s+-', line):
-            # the help stands two columns on; argp's is on the next line where the option is long
+            # the description begins two columns later; argp puts it on the next line if the option is long
             for one in re.split(r'\s{2,}', line.strip())[0].split(', '):
                 m = re.match(r'(--?[\w?-]+)(.*)', one)
                 yield m.group(1), 'optional' if m.group(2).startswith('[') else 'value' if m.group(2) else 'none'
 
 
-# crun's own table gives it no argument, and its reader takes the next word (argp_mandatory_argument() in crun.c)
+# crun's table gives it no argument, but its parser takes the next word (argp_mandatory_argument() in crun.c)
 HELP_IS_WRONG = {'--network-lock'}
 table, releases = read_table(), read_releases()
 ok(len(table) > 300, 'the wrapper prints its table', len(table))
@@ -84,7 +84,7 @@ for runtime in 'runc', 'crun':
             n += 1
             if (verb, word) not in known:
                 new.append('%s %s' % (verb, word))
-            # argp says for a long name what the letter takes, too
+            # argp shows an argument only at the long name
             elif (runtime == 'runc' or word.startswith('--')) and word not in HELP_IS_WRONG:
                 bad += ['%s %s: %s' % (verb, word, takes) for k, t in table.items()
                         if k[:2] == (runtime, verb) and word in k[2].split(',') and t != takes]

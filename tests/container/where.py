@@ -20,13 +20,13 @@ OWN = 'where-' + UNIQUE
 
 
 def hierarchies():
-    """The directories at which cgroups are mounted here, and that nothing covers."""
+    """The uncovered mount points of cgroups."""
     all = [l.split()[4] for l in open('/proc/self/mountinfo') if l.split(' - ')[1].split()[0] in ('cgroup', 'cgroup2')]
     return [d for d in sorted(set(all)) if os.path.ismount(d)]
 
 
 def move(pid, name):
-    """Has a process go to a cgroup of that name, everywhere."""
+    """Moves a process to a cgroup of that name in every hierarchy."""
     for d in hierarchies():
         os.makedirs('%s/%s' % (d, name), exist_ok=True)
         for f in 'cpuset.cpus', 'cpuset.mems':
@@ -47,13 +47,13 @@ def remove(name):
 
 
 def look():
-    """Root's timer."""
+    """A look like that of root's timer."""
     r = sh('gpuhelperctl', 'reap')
     assert r.returncode == 0, r.stdout
 
 
 def gpu_is_free():
-    """Whether a second container that asks for the GPU is made; gone when it is known."""
+    """Whether a second container gets the GPU; removes it afterwards."""
     b = Bundle(host, env=TRAIN, args=['/bin/true'])
     r = b.create()
     b.delete()
@@ -76,7 +76,7 @@ def gone(pid):
         return True
 
 
-# the ordinary ways: both leave a container whose place root has seen
+# the usual ways: with both, root sees the container's cgroup
 for words in ['create'], ['run', '--detach']:
     b = Bundle(host, env=TRAIN, args=['/bin/sh', '-c', 'sleep 100 & sleep 101'])
     r = subprocess.run([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', *words, '--bundle', b.dir,
@@ -117,7 +117,7 @@ beside = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgrou
 r = beside.run()
 ok(r.returncode == 0, tag + 'but beside it', r.stdout)
 
-# moved away, by itself
+# the container moves away by itself
 move(pid, OWN + '/away')
 look()
 free, out = gpu_is_free()
@@ -129,11 +129,11 @@ ok(leases() == [], tag + 'and it ends with the container', leases())
 remove(OWN)
 
 
-# without a PID namespace of its own: the first process ends, another one is elsewhere by then
+# without its own PID namespace: the first process ends, while another one is elsewhere
 def without_pids(spec):
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'pid']
     for m in spec['mounts']:
-        if m['type'] == 'proc':     # as engines do it
+        if m['type'] == 'proc':     # as engines do
             m.update(type='bind', source='/proc', options=['rbind'])
     spec['linux']['maskedPaths'] = spec['linux']['readonlyPaths'] = []
 
@@ -161,7 +161,7 @@ ok(other[0] and lease['init'] == pid and not lease['own_pids'],
 move(other[0], OWN + '/away')
 os.kill(pid, signal.SIGKILL)
 wait_for(lambda: gone(pid))
-for p in glob.glob('/proc/[0-9]*/cgroup'):      # what the first process left in the container's cgroup (sleep 101)
+for p in glob.glob('/proc/[0-9]*/cgroup'):      # processes that the first one left in the container's cgroup (sleep 101)
     try:
         if b.id in open(p).read() and p.split('/')[2] != str(other[0]):
             os.kill(int(p.split('/')[2]), signal.SIGKILL)
@@ -178,7 +178,7 @@ look()
 ok(leases() == [], tag + 'and the lease ends with that process', leases())
 remove(OWN)
 
-# an engine in a cgroup namespace: its paths begin elsewhere
+# an engine in a cgroup namespace: its paths start elsewhere
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
 
 
@@ -194,12 +194,12 @@ ok(r.returncode != 0 and 'cgroup namespace' in str(b.errors()) and leases() == [
 b.delete()
 remove(OWN)
 
-# an engine in namespaces of its own, with a /sys/fs/cgroup of its own: what it holds is held for all
+# an engine in its own namespaces, with its own /sys/fs/cgroup: its leases count for everybody
 ENGINE = r'''
 set -e
 mount -t proc proc /proc
 for f in driver devices; do mount --rbind /run/own-proc/$f /proc/$f; done
-# as systemd-nspawn makes one
+# as systemd-nspawn does
 mount --bind /run/own-proc/boot_id /proc/sys/kernel/random/boot_id
 awk '{ for (i = 7; i <= NF && $i != "-"; i++); if ($(i+1) ~ /^cgroup2?$/) print $5, $(i+1), $(i+3) }' /proc/self/mountinfo |
 sort -u -k1,1 | while read -r at type options; do
@@ -228,14 +228,14 @@ ok(not free and leases(), tag + 'who asks outside of them does not get that GPU'
 engine.kill()
 engine.wait()
 remove(OWN)
-# only who sees all processes sees that they are gone; this sandbox is in a PID namespace itself
+# only the first PID namespace sees that its processes are gone; this sandbox is in another one
 look()
 first = os.stat('/proc/self/ns/pid').st_ino == 0xeffffffc
 ok((leases() == []) == first, tag + 'which nobody but the first PID namespace can see to be gone', leases())
 for f in glob.glob('/run/gpuhelper/leases/*'):
     os.unlink(f)
 
-# an engine to which processes seem to have started at other times
+# an engine in a time namespace, where start times differ
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
 r = sh('unshare', '--time', '--boottime', '1000', '--fork', 'true')
 if r.returncode != 0:
@@ -246,7 +246,7 @@ else:
     ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in a time namespace of its own is refused', b.errors())
 b.delete()
 
-# a runtime that uses no cgroup for devices
+# a runtime without a device cgroup
 if host.name == 'crun':
     script = '#!/bin/sh\nexec %s --cgroup-manager=disabled "$@"\n' % host.runtime
 else:
@@ -266,7 +266,7 @@ if script:
 else:
     skip(tag + 'a container outside of cgroups is no container', 'runc has no option to make one')
 
-# scopes of systemd's of which runtimes make different names
+# scopes of systemd's that runtimes name differently
 for path in 'system.slice::x', ':x', 'system.slice:x', 'a.slice:b:c:d', 'system.slice:b:', 'system.slice:b:c.slice', '/garden/x':
     def scope(spec, path=path):
         spec['linux']['cgroupsPath'] = path

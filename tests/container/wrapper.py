@@ -30,7 +30,7 @@ def strip(dump):
     return [l for l in dump if not l.startswith(('pid ', 'ppid ')) and not re.match(r'fd [12] pipe', l)]
 
 
-# verbs that are none of our business: same argv, environment, descriptors, directory, process
+# verbs that need no help: same argv, environment, descriptors, directory, process
 fd = os.open('/etc/passwd', os.O_RDONLY)
 B = '/run/containerd/io.containerd.runtime.v2.task/concourse/H'
 G = ['--root', '/run/containerd/runc/concourse', '--log', W + '/g.json', '--log-format', 'json']
@@ -46,7 +46,7 @@ for argv in (['--version'], ['--help'], [], ['features'], G + ['start', 'H'], G 
        'passed on as it came: ' + (' '.join(argv[6:] if argv[:6] == G else argv) or '(nothing)'), (want, got, ours.stdout))
 
 
-# and so are create and run, but for the bundle's config.json
+# create and run: the same, except for the bundle's config.json
 def dead(sig=9):
     ctypes.CDLL(None).prctl(1, sig)
 
@@ -81,7 +81,7 @@ for words, says in ((['unheard-of', 'x'], 'unheard-of is not a verb'), (['--unhe
     p, got = call([WRAPPER, '--log', log, '--log-format', 'json'] + words)
     ok(p.returncode == 1 and got is None and says in p.stdout and says in open(log).read(), 'refused, and said in the log: ' + ' '.join(words), p.stdout)
     os.unlink(log)
-# what exec's words say, for a container that was granted something with a label
+# exec's options, for a container with a grant and a label
 record = '/run/gpuhelper/exec/0/' + hashlib.sha256(b'/r\0x').hexdigest()
 write(record, '{"version":1,"env":["A=1"],"groups":[7],"label":"u:r:t:s0:c1,c2","asks":false}')
 for words, want in ((['--process-label', 'u:r:spc_t:s0', 'x', 'sh', '-c', '--process-label z'],
@@ -106,7 +106,7 @@ ok(p.returncode == 1 and got is None and 'bundle /nonexistent' in p.stdout, 'a b
 p, got = call([WRAPPER, 'create'])
 ok(p.returncode == 1 and got is None and 'no container id' in p.stdout, 'no container id', p.stdout)
 
-# run in the foreground: status and signals pass through, and nothing outlives the wrapper's parent's wish
+# run in the foreground: passes status and signals through, and lives no longer than its parent allows
 b = Bundle(host)
 p, got = call([WRAPPER, 'run', '--bundle', b.dir, b.id], env={'DUMP_STATUS': '42'})
 ok(p.returncode == 42, 'run: the exit status is the runtime\'s', p.returncode)
@@ -121,14 +121,14 @@ for _ in range(100):
 p.send_signal(signal.SIGTERM)
 ok(p.wait(timeout=10) == 128 + 15, 'run: SIGTERM reaches the runtime, its end is told as a shell would', p.returncode)
 
-# an engine that ignores SIGCHLD: grants are made and taken back all the same, and the runtime finds it ignored
+# an engine that ignores SIGCHLD: grants and their undoing still work, and the runtime inherits the ignored signal
 host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; } );\n')
 b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1'])
 place = device_cgroup('garden/' + b.id)
 p, got = call([WRAPPER, 'create', '--bundle', b.dir, b.id], {'DUMP_LEAVES': place + '/cgroup.procs'}, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 ok(p.returncode == 0 and got and 'ignored %d' % signal.SIGCHLD in got and 'nvidia0' in b.config(), 'SIGCHLD ignored: a grant is made, and stays ignored for the runtime', (p.stdout, got))
 
-# which runtime
+# finding the runtime below
 host.runtime = WRAPPER
 host.settings()
 p, got = call([WRAPPER, 'state', 'x'])
@@ -159,7 +159,7 @@ p, got = call([WRAPPER, 'state', 'x'])
 ok(p.returncode == 1 and got is None and 'may be written by others' in p.stdout, 'a runtime in a directory that others can write is not run', p.stdout)
 os.chmod(W + '/bin', 0o755)
 
-# broken settings: no container is made, and those that run can still be stopped
+# broken settings: no container is made, but running ones can be stopped
 write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "%s";\nprivilegd = "deny";\n' % DUMP)
 b = Bundle(host)
 p, got = call([WRAPPER, '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, b.id])
@@ -179,7 +179,7 @@ os.makedirs(b.dir + '/rootfs')
 p, got = call([WRAPPER, 'create', '--bundle', b.dir, b.id], env={'PATH': W + '/bin'})
 ok(p.returncode == 0 and got is not None, 'without gpuhelper.conf the defaults hold', p.stdout)
 
-# the log, in both forms, with what an author put into it made harmless
+# the log in both formats, with an author's texts made harmless
 host.settings()
 host.policies(t10='pipeline = "a/b";\nidentity = "claim";\n')
 EVIL = 'GPUHELPER_GPUS=x\x1b[2J"}\u202e{"level":"error'
@@ -196,7 +196,7 @@ p, got = call([WRAPPER, '--log=' + b.log, '--log-format=json', 'create', '-b', b
 rec = json.loads(open(b.log).read())
 ok(rec['level'] == 'error' and re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', rec['time']), 'a JSON record has level, msg and an RFC 3339 time', rec)
 
-# the helper is not there, or not for us: plain containers do not mind
+# the helper is missing, or not usable: plain containers still run
 os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
 b = Bundle(host)
 p, got = call([WRAPPER, 'create', '--bundle', b.dir, b.id])

@@ -106,7 +106,7 @@ ASK="BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=1"
 SEE="ls /dev | grep nvidia; nvidia-smi -L; nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader; vectoradd"
 policy "vendor = \"nvidia\"; devices = [ \"$uuid\" ];"
 for image in debian rhel; do
-	# what a runtime makes for mounts stays in an image: the others are to see none of it
+	# mount points that a runtime makes stay in an image, so each container has its own
 	cp -a $top/vol/$image $top/vol/used-$image
 	run granted-$image used-$image task "$SEE" $ASK
 	ok "$image: nvidia-smi sees the GPU, and no other" sh -c "grep -q 'UUID: $uuid' $top/granted-$image.out && [ \$(grep -c UUID: $top/granted-$image.out) = 1 ]"

@@ -49,7 +49,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return 64;
-	/* it speaks of aliases and of files that are a newer version's */
+	/* libselinux complains about aliases, and about files of newer versions */
 	selinux_set_callback(SELINUX_CB_LOG, (union selinux_callback){ .func_log = quiet });
 	o.value = argv[1];
 	root = strlen(argv[2]);

@@ -12,7 +12,7 @@ linked=$image/linked-$key
 if ! [ -e "$linked" ]; then
 	exec 9>"$image/lock"
 	flock 9
-	# someone else may have made it meanwhile
+	# another run may have made it meanwhile
 	[ ! -e "$linked" ] || { echo "$linked"; exit 0; }
 	rm -rf "$image"/linked-*
 	cp -a "$image/policy" "$image/linking"

@@ -23,7 +23,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$here/build}
 name=${1:?usage: vm.sh JOB}
 job=$here/tests/vm/jobs/$name.sh
-limit=${VM_LIMIT:-600}	# seconds for all of it; a job takes one minute where others leave it the processors
+limit=${VM_LIMIT:-600}	# seconds for everything; a job takes one minute if it has the processors for itself
 
 skip() { echo "ok 1 - vm: $name # SKIP $*"; echo "1..1"; exit 0; }
 command -v qemu-system-x86_64 >/dev/null || skip "there is no qemu-system-x86_64: sh tests/deps.sh check"
@@ -46,8 +46,8 @@ cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
 install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
 install -m 755 "$job" "$p/job/run"
 cp "$here/tests/lib/tap.sh" "$here/tests/vm/guest/job.sh" "$here/tests/vm/guest/selinux.sh" "$p/job/"
-cp "$(command -v busybox)" "$p/job/"	# of containers
-# stands in for a container's runtime
+cp "$(command -v busybox)" "$p/job/"	# for containers
+# a stand-in for a container's runtime
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
 for f in $(sed -n 's/^# programs: //p' "$job"); do
 	${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/$(basename "$f" .c)" "$here/tests/$f"

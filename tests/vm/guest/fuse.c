@@ -23,7 +23,7 @@ main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	/* the end of this process is the end of the file system */
+	/* the file system ends with this process */
 	for (;;)
 		pause();
 }

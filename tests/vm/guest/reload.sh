@@ -8,7 +8,7 @@ cp /job/busybox "$T/rootfs/bin/sh"
 cp /etc/gpuhelper/gpuhelper.conf "$T/conf"
 printf '%s\n' "runtime = \"$(command -v runc)\";" "volumes = [ \"$T\" ];" >/etc/gpuhelper/gpuhelper.conf
 
-start() { # start ID: with systemd's cgroups
+start() { # start ID: in a cgroup of systemd's
 	mkdir -p "$T/$1"
 	cat >"$T/$1/config.json" <<-END
 	{"ociVersion": "1.0.2", "root": {"path": "$T/rootfs"},
@@ -40,7 +40,7 @@ t "and its nodes open still" may reload
 t "the container ends" stop reload
 rm -f /dev/char/195:* /dev/char/510:*
 
-# any reason for which a link can't be made
+# one of the reasons for which a link cannot be made
 mount -t tmpfs -o ro char /dev/char
 t "control: a grant where no links can be made" start control
 t "control: its nodes open" may control
@@ -49,7 +49,7 @@ t "control: and its nodes open no more" may_not control
 t "control: the container ends" stop control
 umount /dev/char
 
-# the sample, with the name of a module that this kernel has instead of the driver's
+# the example file, with a module that this kernel has in place of the driver's
 sed 's/KERNEL=="nvidia|[a-z_]*"/KERNEL=="overlay"/; s/KERNEL=="nvidia_uvm|[a-z_]*"/KERNEL=="overlay"/' /usr/share/doc/gpuhelper/71-gpuhelper-links.rules.example \
     >/etc/udev/rules.d/71-gpuhelper-links.rules
 udevadm control --reload

@@ -36,7 +36,7 @@ domain(const char *program)
 	}
 	close(pair[1]);
 	snprintf(path, sizeof(path), "/proc/%d/attr/current", (int)pid);
-	/* until it is no more what forked it; it waits two seconds for a request */
+	/* until the child has executed the helper, which waits two seconds for a request */
 	for (i = 0; i < 100 && strstr(label, "gpuhelper_t") == NULL; i++) {
 		usleep(10000);
 		memset(label, 0, sizeof(label));
@@ -50,7 +50,7 @@ domain(const char *program)
 	return 0;
 }
 
-/* By a socket of this process: a pipe of its starter's would be none of the program's to write to. */
+/* Through a socket of this process: the program may not write to its starter's pipe. */
 static int
 start(const char *program, char **argv)
 {

@@ -3,8 +3,8 @@
 # files: fixtures/sysroot/nvidia-2gpu vm/guest/reload.sh
 # programs: vm/crowd.c
 #
-# NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh.  What is simulated lies over /proc, and is not to be seen in the
-# /proc of its own that the service has by some of its unit's lines: these are taken back where a GPU is asked for.
+# NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh, by mounts over /proc.  Some lines of the unit give the service a /proc
+# of its own, without these mounts; so a drop-in takes those lines back for requests for a GPU.
 set -u
 . /job/job.sh
 helper=/usr/libexec/gpuhelper/gpuhelper sock=/run/gpuhelper/gpuhelper.sock
@@ -22,13 +22,13 @@ exposure() { systemd-analyze security --no-pager --threshold=24 gpuhelper@.servi
 t "systemd-analyze security gpuhelper@.service: 2.4 or less" exposure
 grep Overall "$T/out" | sed 's/^[^A-Z]*/# /; s/ [A-Z]* [^ ]*$//'
 
-# no bit to fall back on
+# no setuid bit that the wrapper could fall back on
 chmod 0755 "$helper"
 t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable --now gpuhelper.socket
 t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
 
-# in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first
-# one, with the folder mounted
+# Stands in for a runtime, to save time under emulation: leaves a process behind, like a container's first one, with the
+# folder mounted.
 mkdir -p /usr/local/bin
 cat >/usr/local/bin/runtime <<'END'
 #!/bin/sh
@@ -47,7 +47,7 @@ folders = ( { path = "/srv/data"; access = "ro"; } );
 END
 mkdir -p /srv/data
 c=0
-# bundle USER ENV [UID]: sets $b; the container's root is UID
+# bundle USER ENV [UID]: sets $b; UID is the uid of the container's root
 bundle() {
 	c=$((c + 1)) b=$T/b$c
 	mkdir -p "$b/rootfs"
@@ -82,7 +82,7 @@ for v in status reap reapply; do
 	t "gpuhelperctl $v, as a member of the group under no_new_privs" asked
 done
 
-# GPUs: nodes are made, opened and removed by the service, within what the unit lets it do
+# GPUs: the service makes, opens and removes nodes within what its unit allows
 mount -t tmpfs -o mode=755 driver /proc/driver
 cp -R /job/nvidia-2gpu/proc/driver/. /proc/driver/
 mount --bind /job/nvidia-2gpu/proc/devices /proc/devices
@@ -95,7 +95,7 @@ cat >/etc/systemd/system/gpuhelper@.service.d/test.conf <<END
 ProtectProc=default
 ProtectControlGroups=no
 ProtectKernelTunables=no
-# the same surroundings, to see what can be written in them
+# the same sandbox, to see what can be written in it
 ExecStartPre=-/bin/touch /var/lib/gpuhelper/probe
 ExecStartPre=-/bin/touch /etc/gpuhelper/probe
 ExecStartPre=-/bin/mknod /dev/probe c 1 1
@@ -135,7 +135,7 @@ t "a grant while another user has connections on which he says nothing" folder v
 meanwhile=$(since "$begin")
 wait $crowd
 echo "# systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), emulated: $(cat "$T/crowd"); another user's grant in $meanwhile s, in peace $peace s"
-# more than it takes; how long that lasts on a machine that is not emulated is attack/socket.sh's to say
+# more connections than it accepts; attack/socket.sh measures the delay on a machine that is not emulated
 started() { systemctl show --property=NAccepted --value gpuhelper.socket; }
 told() { journalctl --sync; journalctl --boot --no-pager | grep -c gpuhelper; }
 before=$(started) before_told=$(told)

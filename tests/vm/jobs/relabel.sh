@@ -12,29 +12,29 @@ settings crun
 mkdir -p /srv
 restorecon -F /srv
 USER='identity = "caller"; callers = [ "root", "worker" ];'
-gives() { # gives FILE FOLDER [MORE]: a policy with that folder, to write
+gives() { # gives FILE FOLDER [MORE]: a policy that gives the folder for writing
 	policy "$1" <<-END
 	$USER
 	folders = ( { path = "$2"; access = "rw"; ${3-} } );
 	END
 }
-asks() { # asks ID FOLDER SCRIPT: a container that asks for it
+asks() { # asks ID FOLDER SCRIPT: a container that asks for the folder
 	mkdir -p "$r$2"
 	config "$1" 0 "\"GPUHELPER_FOLDERS=$2\"" '' '' '' "$3"
 }
-# refused ID PATTERN...: what it was told
+# refused ID PATTERN...: its refusal matches these patterns
 refused() { cp "$OUT/$1" "$T/out"; shift; for p in "$@"; do grep -q -e "$p" "$T/out" || return 1; done; }
 runs() { run "$1" || { cp "$OUT/$1" "$T/out"; return 1; }; }
 fails() { ! "$@"; }
 level() { label "$1" | cut -d : -f 4-; }
 own() { sed -n 's/^label=.*:s0:/s0:/p' "$OUT/$1"; }
-# labelled LABEL FOLDER: all in it is (a pattern; but for the user), with the folder itself
+# labelled LABEL FOLDER: everything in it has this label (a pattern, without the user), and so has the folder
 labelled() { find "$2" -xdev ! -type c ! -name mounted -exec stat -c '%C %N' {} + | grep -v -e "^[a-z_]*:object_r:$1 " >"$T/out"; ! [ -s "$T/out" ]; }
 SHARED=container_file_t:s0
 VAR=var_t:s0
 SAY='read l </proc/self/attr/current; echo label=$l;'
 
-tree() { # tree FOLDER: one of everything
+tree() { # tree FOLDER: makes one of everything
 	rm -rf "$1"
 	mkdir -p "$1/a/b" "$1/.hidden"
 	echo data >"$1/a/b/file"
@@ -172,7 +172,7 @@ run b
 t "and files of several names, of which it would have to keep too much" refused b 'folder /srv/cache: too many files in it have several names'
 rm -rf /srv/cache/a/b/dd*
 t "change nothing either" labelled $VAR /srv/cache
-# two file systems in one mount, each of which counts its files by itself
+# two file systems in one mount, with separate inode numbers
 mkdir -p /srv/low1 /srv/low2 /srv/up /srv/both
 for d in low1 low2 up; do mount -t tmpfs tmpfs /srv/$d; done
 mkdir /srv/up/upper /srv/up/work
@@ -256,7 +256,7 @@ asks c /srv/cache/a "$SAY cat /srv/cache/a/b/file; echo ready; sleep 1000"
 create c
 t "to who is given a part of it without relabel SELinux keeps it shut" refused c "folder /srv/cache/a is labelled for one container alone ($B)"
 gives 20-part /srv/cache/a 'relabel = "shared";'
-# to read: no other reason than the label refuses it, nor what lies in it to «run»
+# read-only, so that the label is the only reason for a refusal, and «run» has none
 policy 10-cache <<END
 $USER
 folders = ( { path = "/srv/cache"; relabel = "private"; } );
@@ -268,11 +268,11 @@ t "and what others have can't become private" refused a 'folder /srv/cache is in
 stop c
 t "until they are over" runs a
 rm /etc/gpuhelper/policy.d/20-part.conf
-# crun 1.8 brings no mounts along
+# crun 1.8 does not pass the mounts beneath the folder on
 settings runc
 mount -t tmpfs tmpfs /srv/cache/a/mounted
 chcon -R system_u:object_r:container_file_t:s0 /srv/cache
-# to read: a container that is the host's root gets nothing else with its mounts
+# read-only: a container of the host's root gets no other folder with the mounts beneath it
 policy 10-cache <<END
 $USER
 folders = ( { path = "/srv/cache"; submounts = true; } );
@@ -360,7 +360,7 @@ restorecon -RF /srv/cache
 mkdir /srv/cache/many
 (cd /srv/cache/many && for i in 0 1 2 3; do mkdir d$i; for k in 0 1 2 3 4 5 6 7 8 9; do for m in 0 1 2 3 4 5 6 7 8 9; do : >d$i/x$k$m; : >d$i/y$k$m; : >d$i/z$k$m; done; done; done)
 asks a /srv/cache "$SAY"
-# stop_while TYPE: its helper, once the folder itself, which is the first to be labelled, has this type
+# stop_while TYPE: stops the helper once the folder itself, which is labelled first, has this type
 stop_while() {
 	restorecon -RF /srv/cache
 	prepare a
@@ -406,7 +406,7 @@ ran a
 t "it gives up what takes too long" refused a 'there is too much in it to be labelled while a container waits'
 t "nothing was changed" labelled $VAR /srv/cache
 t "it is met while it labels, again" stop_while container_file_t
-# longer than it may label, and not so long that it is ended (helper/root/relabel.c)
+# longer than it may label, but not so long that it is killed (helper/root/relabel.c)
 sleep 6.2
 kill -CONT "$helper"
 wait $running
@@ -417,7 +417,7 @@ t "the audit log has what was granted, and taken back" is "$(sed -n 's/.*"event"
 gpuhelperctl reap
 t "no lease is left of that" is "$(ls /run/gpuhelper/leases)" ""
 cp -a /home/worker/c /home/worker/c2
-# worker_asks N: the same, of his own
+# worker_asks N: the same for a container of worker's
 worker_asks() { cp "$T/worker.json" "/home/worker/c$1/config.json" && (cd "/home/worker/c$1" && exec setpriv --reuid worker --regid worker --init-groups -- gpuhelper-runc --root /tmp/w create "w$1" </dev/null) >"$T/said$1" 2>&1; }
 restorecon -RF /srv/cache
 /job/catch /srv/cache container_file_t >"$T/caught" &
@@ -438,7 +438,7 @@ echo "# file systems of users"
 tree /srv/cache
 chown -R worker:worker /srv/cache
 chmod 777 /srv/cache
-# mounted DIR [OPTION]: a file system of the worker's there, which never answers; in the end it is taken away in any case
+# mounted DIR [OPTION]: mounts worker's file system that never answers on DIR; in the end it is always unmounted
 mounted() {
 	/job/fuse "$1" 1000 ${2-} &
 	fuse=$!

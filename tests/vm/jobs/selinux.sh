@@ -64,7 +64,7 @@ TRIES=/usr/libexec/gpuhelper/tries
 t "control: a program labelled as the helper's runs in gpuhelper_t" like "$($TRIES label)" '.*:gpuhelper_t:.*'
 t "and may read its settings" is "$($TRIES read /etc/gpuhelper/gpuhelper.conf)" done
 gpuhelperctl reap
-# can't NAME WHAT PATH AVC...: it is denied, and that is in the log
+# can't NAME WHAT PATH AVC...: SELinux denies it, and the log shows that
 cant() {
 	name=$1 what=$2 path=$3; shift 3
 	forget
@@ -117,10 +117,10 @@ t "it has other categories" sh -c '[ -n "$0" ] && [ "$0" != "$1" ]' "$B" "$A"
 t "and the other GPU has those" is "$(label /dev/nvidia1)" "system_u:object_r:gpuhelper_device_t:$B"
 t "status has nothing to say against the nodes" sh -c '! gpuhelperctl status | grep -i selinux'
 
-# what the device cgroup would refuse as well is tried without it: raw runc, all devices allowed, nodes bound
+# To try what the device cgroup would refuse, too: raw runc, all devices allowed, nodes bind-mounted.
 ALL='"resources":{"devices":[{"allow":true,"access":"rwm"}]},'
 bound() { printf ',{"destination":"/dev/%s","type":"bind","source":"/dev/%s","options":["bind"]}' "$1" "$1"; }
-raw() { # raw ID TYPE LEVEL NODE...: what a container of that label may do with nodes that are bound into it
+raw() { # raw ID TYPE LEVEL NODE...: what a container with that label may do with nodes that are bind-mounted into it
 	id=$1 type=$2 level=$3; shift 3
 	m=$(for n in "$@"; do bound "$n"; done)
 	config "$id" 100000 '' "\"selinuxLabel\":\"system_u:system_r:$type:$level\"," \
@@ -138,7 +138,7 @@ t "and the log says so" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:gpuh
 t "and of the other" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:xserver_misc_device_t:s0"
 forget
 
-# exec: an engine's process.json has the engine's own label
+# exec: an engine's process.json has the engine's label
 printf '{"args":["/bin/sh","-c","cat /proc/self/attr/current >/out/exec"],"cwd":"/","user":{"uid":0,"gid":0},"env":["PATH=/bin"],%s}' \
     '"selinuxLabel":"system_u:system_r:container_t:s0:c1,c2"' >"$T/process.json"
 runs_in() { rm -f "$OUT/exec"; gpuhelper-runc --root /run/ct exec "$@" >"$T/err" 2>&1; tr -d '\0' <"$OUT/exec" >"$T/out"; grep -qx "system_u:system_r:nvidia_container_t:$A" "$T/out"; }
@@ -178,7 +178,7 @@ stop a
 gpuhelperctl reap
 t "and is gone with it" is "$(ls /dev/nvidia1 /run/gpuhelper/leases 2>/dev/null)" /run/gpuhelper/leases:
 mknod -m 666 /dev/nvidia1 c 195 1
-# as nvidia-modprobe may make one, and as an administrator may have labelled one
+# labels as nvidia-modprobe may leave them, or an administrator may set them
 chcon system_u:object_r:device_t:s0 /dev/nvidia0
 chcon system_u:object_r:container_file_t:s0:c5,c6 /dev/nvidia1
 t "a container starts that gets nodes with labels that are none of GPUs" start a
@@ -220,7 +220,7 @@ policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
-# SIMULATED: a library is a text here, and nvidia-smi a program that says that it is none
+# SIMULATED: a library is a text file here, and nvidia-smi a program that says so
 echo driver >/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 cp /job/busybox /usr/bin/nvidia-smi
 restorecon -F /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05 /usr/bin/nvidia-smi
@@ -333,12 +333,12 @@ policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = 60; } );
 END
-pausing() { # pausing ID: created and started, as an engine does it
+pausing() { # pausing ID: created and started as an engine does
 	config "$1" 100000 '"GPUHELPER_GPUS=1"' '' '' ',{"destination":"/tmp/gdn-init","type":"bind","source":"/usr/local/sbin/gdn-init","options":["bind"]}' ''
 	sed -i 's|"args":\[[^]]*\]|"args":["/tmp/gdn-init"]|' "/var/lib/containers/ct/$1/config.json"
 	(cd "/var/lib/containers/ct/$1" && gpuhelper-runc --root /run/ct create --bundle . "$1" && gpuhelper-runc --root /run/ct start "$1") </dev/null >/dev/null 2>"$T/err"
 }
-task() { # task ID SCRIPT
+task() { # task ID SCRIPT: an exec
 	rm -f "$OUT/$1"
 	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
 }
@@ -346,7 +346,7 @@ chmod 666 /dev/nvidia0 /dev/nvidia1
 cp /job/placeholder /usr/local/sbin/gdn-init
 : >/var/lib/containers/vol/rootfs/tmp/gdn-init
 chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/gdn-init
-# containers may begin with what is labelled for them, and with nothing else
+# a container's first program must be labelled for containers
 chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
 t "a container whose first process pauses" pausing p
 t "a task in it" task p "$PROBE"
@@ -379,7 +379,7 @@ A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
 t "it has a node of its own, and the host's is closed to other containers all the same" is "$(label /dev/nvidia0)" \
     "system_u:object_r:gpuhelper_device_t:$A"
 for other in c0 c1 c2; do case ,${A#s0:}, in *",$other,"*) ;; *) break ;; esac; done
-asks() { # asks LEVEL: a container of worker's whose engine gives it that level
+asks() { # asks LEVEL: a container of worker's to which its engine gives that level
 	config w 1000 '"GPUHELPER_GPUS=1"' "\"selinuxLabel\":\"system_u:system_r:container_t:$1\"," '' '' "$PROBE"
 	sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
 	as_worker
@@ -411,7 +411,7 @@ $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
 
-# without the wrapper: nodes that are open to everyone, bound into a user's container of either type
+# without the wrapper: nodes open to everyone, bind-mounted into a user's container of either type
 rootless_raw() {
 	config w 1000 '' "\"selinuxLabel\":\"system_u:system_r:$1:s0:c5,c6\"," "\"mountLabel\":\"system_u:object_r:container_file_t:s0:c5,c6\"," \
 	    "$(bound nvidia0)$(bound nvidiactl)" "$PROBE"
@@ -435,7 +435,7 @@ cp "$T/rootless.json" /home/worker/c/config.json
 chmod 600 /dev/nvidia0
 forget
 
-# the same request again and again: an ACL entry and a label of an earlier lease are taken away, and new ones set
+# One request again and again: the helper removes an ACL entry and a label of an earlier lease, and sets new ones.
 cp $HELPER "$T/helper"
 install -m 4750 -o root -g gpuhelper /job/record $HELPER
 restorecon -F $HELPER
@@ -446,7 +446,7 @@ restorecon -F $HELPER
 mkfifo "$T/lines" "$T/answers"
 /job/faultat worker /run/gpuhelper/asked $HELPER blind <"$T/lines" >"$T/answers" 2>"$T/faultat" &
 exec 7>"$T/lines" 8<"$T/answers"
-# ask CLASS N ERRNO: and the asker is over; sets $hit
+# ask CLASS N ERRNO: one request, with the end of its asker; sets $hit
 ask() {
 	echo "$*" >&7
 	read -r _ _ _ _ _ _ hit reply <&8
@@ -457,7 +457,7 @@ unmarked() {
 	echo "$(label /dev/nvidia0) $(label /dev/nvidia1) $(getfacl -cp /dev/nvidia0 /dev/nvidia1 | grep -c user:) $(ls /run/gpuhelper/leases)" >"$T/out"
 	grep -qx "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0 2 " "$T/out"
 }
-# a busy machine may not see at the first look that the asker is gone
+# on a busy machine the first look may not see that the asker is gone
 settled() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		gpuhelperctl reap 7>&- 8<&-
@@ -466,7 +466,7 @@ settled() {
 	done
 	return 1
 }
-# at_each ERRNO: whichever of these calls it is that goes wrong; sets $points
+# at_each ERRNO: each of these calls fails in turn; sets $points
 at_each() {
 	points=0 hit=1
 	while [ "$hit" = 1 ]; do
@@ -521,7 +521,7 @@ rm -r /etc/gpuhelper/policy.d/20-train.conf /etc/gpuhelper/keys
 
 echo "# the programs that the helper starts"
 tells() { gpuhelperctl doctor >"$T/out"; grep -q "$1" "$T/out"; }
-# the JSON of a claim is gpuhelper-judge's to read
+# gpuhelper-judge parses the JSON of a claim
 config a 0 '"GPUHELPER_GPUS=1","BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train","BUILD_PIPELINE_INSTANCE_VARS={}"' '' '' '' "$PROBE"
 for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	f=/usr/libexec/gpuhelper/$program
@@ -569,7 +569,7 @@ t "the service runs in gpuhelper_t" is "$(service_label)" system_u:system_r:gpuh
 wait $!
 t "a container with a folder, granted by the service" run a
 t "with a label" says a "label=$NVIDIA"
-# the simulated /proc is to be seen
+# the service needs to see the simulated /proc
 mkdir -p /run/systemd/system/gpuhelper@.service.d
 printf '%s\n' '[Service]' ProtectProc=default ProtectControlGroups=no ProtectKernelTunables=no \
     >/run/systemd/system/gpuhelper@.service.d/test.conf
@@ -599,7 +599,7 @@ forget
 
 echo "# udev, with a real DRM device"
 node=/dev/dri/renderD128
-# only the helper may start gpuhelper-judge in its domain: permissive, others can, and what would be denied is in the log
+# Only the helper may start gpuhelper-judge in its domain.  In permissive mode others can, and the log has the denial.
 cp /job/drm /usr/libexec/gpuhelper/drm
 chcon --reference=/usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/drm
 setenforce 0

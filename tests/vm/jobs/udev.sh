@@ -3,9 +3,9 @@
 # vm: -device virtio-gpu-pci
 # files: fixtures/sysroot/nvidia-2gpu fuzz/seeds/elf/64
 #
-# The GPU of this machine is one that the helper knows no vendor of, and so can't lease.  What is tested is what
-# happens to a node that is leased: so the lease is a file that this test writes, held by a process of a user's.
-# Leases of the helper's own are for NVIDIA GPUs that are simulated, as in tests/lib/sandbox.sh.
+# The helper knows no vendor of this machine's GPU, and so cannot lease it.  The job tests what happens to the node of a leased GPU,
+# so it writes the lease itself, for a process of a user's.  The helper's own leases are for NVIDIA GPUs, simulated as in
+# tests/lib/sandbox.sh.
 set -u
 . /job/job.sh
 node=/dev/dri/renderD128
@@ -18,7 +18,7 @@ as_worker() { setpriv --reuid worker --regid worker --init-groups -- "$@"; }
 complaints() { journalctl --sync; journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep -i gpuhelper >"$T/out"; }
 no_complaints() { ! complaints; }
 
-# what is installed is accepted
+# systemd accepts the installed units
 for u in /usr/lib/systemd/system/gpuhelper-*.service /usr/lib/systemd/system/gpuhelper-*.timer /usr/lib/systemd/system/gpuhelper-*.path; do
 	t "systemd-analyze verify ${u##*/}" quiet systemd-analyze verify --man=no "$u"
 done
@@ -31,7 +31,7 @@ t "the directories were made at boot" made
 t "systemd-tmpfiles takes its file" quiet systemd-tmpfiles --create /usr/lib/tmpfiles.d/gpuhelper.conf
 t "and leaves them as they are" made
 
-# the rule is read
+# udev reads the rule
 if udevadm verify --help >/dev/null 2>&1; then
 	t "udevadm verify" udevadm verify "$rule"
 fi
@@ -41,7 +41,7 @@ read_quietly() {
 	    ! grep -E 'gpuhelper.rules:[0-9]+.*([Ii]nvalid|[Uu]nknown|[Ii]gnor|[Ff]ailed)' "$T/out"
 }
 t "udevadm test reads the rule without a complaint" read_quietly
-# this run of udev ends with the programs that it would start
+# «udevadm test» prints the programs that it would start
 runs_reapply() { udev_test && grep -q "^run: '/usr/sbin/gpuhelperctl reapply'" "$T/out"; }
 runs_nothing() { udev_test && ! grep -q "^run: .*gpuhelperctl" "$T/out"; }
 t "without leases it starts nothing" runs_nothing
@@ -49,13 +49,13 @@ t "reap" gpuhelperctl reap
 t "once there are leases it starts reapply" runs_reapply
 t "udevd has no complaint since boot" no_complaints
 
-# a lease on a DRM node: udev resets the node, the rule opens it again
+# a lease on a DRM node: udev resets the node, and the rule opens it again
 hold() {
 	setpriv --reuid worker --regid worker --init-groups -- sleep 100000 &
 	holder=$!
 	soon grep -q '^Uid:.1000' /proc/$holder/status
 }
-lease() { # lease user|group: of the worker's, with an entry that lets him into the node
+lease() { # lease user|group: a lease of worker's, with an entry that opens the node to worker
 	{
 		lease_head $holder
 		printf 'label -\ngpu intel 0000:00:02.0 - yes 1\nnode %s 226 128 432 0 0\n' "$node"
@@ -63,7 +63,7 @@ lease() { # lease user|group: of the worker's, with an entry that lets him into 
 	} >"$T/lease"
 	install -m 600 "$T/lease" "$(lease_path)"
 }
-# the entry is there, and no mask takes from it (getfacl would say so in the same line)
+# the entry is there, and the mask does not limit it (getfacl would show that in the same line)
 entry() { getfacl -np "$node" >"$T/out" 2>&1; grep -qx "$1:1000:rw-" "$T/out"; }
 opens() { setpriv --reuid 1000 --regid 1000 --clear-groups -- sh -c 'exec 3<>"$0"' "$node" 2>"$T/err"; }
 open_to() { entry "$1" && opens; }
@@ -83,7 +83,7 @@ replug() {
 	udevadm settle
 	[ "$(stat -c %t:%T "$node")" = e2:80 ]
 }
-rules() { # rules LINE...: udev rules of the test's own
+rules() { # rules LINE...: installs udev rules of the test's own
 	printf '%s\n' "$@" >/etc/udev/rules.d/72-test.rules
 	udevadm control --reload
 }
@@ -115,7 +115,7 @@ end_lease() {
 end_lease
 t "the lease's end shuts the node" shut
 
-# entries of users are for nodes that uaccess leaves alone
+# users' entries are for nodes that uaccess does not manage
 hold
 lease user
 gpuhelperctl reapply
@@ -124,7 +124,7 @@ t "control: change, on a node of uaccess" change
 gone() { ! entry user; }
 t "control: uaccess takes it away, which is why there the helper uses groups" gone
 rules 'SUBSYSTEM=="drm", KERNEL=="renderD128", MODE="0600", TAG-="uaccess"'
-# a tag that a rule no longer gives is a device's until it is added anew
+# a device keeps a tag whose rule is gone until it is added again
 for event in replug change add; do
 	t "$event: the event, on a node that is not uaccess'" $event
 	t "$event: a user's entry is there and opens the node" open_to user
@@ -135,7 +135,7 @@ t "the lease's end shuts the node" shut
 rm /etc/udev/rules.d/72-test.rules
 udevadm control --reload
 
-# a lease that the helper gave, on nodes that udev does not know: gpuhelper-reap looks after those
+# a lease of the helper's, on nodes that udev does not know: gpuhelper-reap takes care of those
 node=/dev/nvidia0
 mount -t tmpfs -o mode=755 driver /proc/driver
 cp -R /job/nvidia-2gpu/proc/driver/. /proc/driver/
@@ -161,11 +161,11 @@ cat >"$T/bundle/config.json" <<END
  "linux": {"uidMappings": [{"containerID": 0, "hostID": 1000, "size": 1}],
   "gidMappings": [{"containerID": 0, "hostID": 1000, "size": 1}], "namespaces": [{"type": "user"}, {"type": "mount"}]}}
 END
-# what it wrote for the runtime lies beside it
+# the wrapper's file for the runtime is beside it
 chown -R worker:worker "$T/bundle"
 HOLD_MS=600000 as_worker gpuhelper-runc --root "$T/root" run --bundle "$T/bundle" c1 >"$T/runc" 2>&1 &
 holder=$!
-# no driver answers for its number: who is let in gets no further
+# the number has no driver, so an allowed user gets ENXIO
 let_in() { opens; grep -q 'No such device' "$T/err"; }
 open_to() { entry "$1" && let_in; }
 shut() { ! entry user && ! let_in && grep -q 'Permission denied' "$T/err"; }
@@ -178,14 +178,14 @@ t "gpuhelper-reap.service runs" systemctl start gpuhelper-reap.service
 t "to success" succeeded
 t "and has opened it again" open_to user
 
-# numbers for Prometheus, within what the unit lets it do; the directory is the exporter's, as a package may have it
+# numbers for Prometheus, written within what the unit allows; the directory is the exporter's, as its package makes it
 page=/var/lib/prometheus/node-exporter/gpuhelper.prom
 t "gpuhelper-metrics.service is skipped where there is no exporter" systemctl start gpuhelper-metrics.service
 mkdir -p "${page%/*}"
 chown worker "${page%/*}"
 chmod 755 "${page%/*}"
 mkdir -p /etc/systemd/system/gpuhelper-metrics.service.d
-# with these the service has a /proc of its own, without what the test laid there
+# These lines would give the service a /proc of its own, without the test's mounts.
 printf '%s\n' '[Service]' ProtectKernelTunables=no ProtectControlGroups=no ProtectProc=default >/etc/systemd/system/gpuhelper-metrics.service.d/test.conf
 systemctl daemon-reload
 numbers() { systemctl start gpuhelper-metrics.service && cp "$page" "$T/page"; }
@@ -208,9 +208,9 @@ t "the timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-reap
 t "is enabled" systemctl --quiet is-enabled gpuhelper-reap.timer
 t "is active" systemctl --quiet is-active gpuhelper-reap.timer
 due() { case $(systemctl show --value -p NextElapseUSecMonotonic gpuhelper-reap.timer) in ''|infinity) return 1 ;; esac; }
-# a minute after boot or later it starts the service at once, and knows when it has ended
+# More than a minute after the boot the timer starts the service at once, and is due again only after the service's end.
 t "knows when it is due" soon due
-# sooner than every minute, that the test may end
+# more often than every minute, so that the test ends soon
 mkdir -p /etc/systemd/system/gpuhelper-reap.timer.d
 printf '%s\n' '[Timer]' 'OnBootSec=' 'OnBootSec=1s' 'OnUnitActiveSec=2s' 'AccuracySec=1s' \
     >/etc/systemd/system/gpuhelper-reap.timer.d/test.conf
@@ -219,21 +219,21 @@ systemctl restart gpuhelper-reap.timer
 chmod 0600 "$node"
 t "the timer starts the service, which opens the node" soon open_to user
 t "to success, too" succeeded
-# the wrapper waits for the runtime, so this ends both
+# the wrapper waits for the runtime, so both end
 end_program() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
 end_program /job/hold
 wait $holder
 t "when the container is over, the timer ends the lease" soon sh -c '! ls /run/gpuhelper/leases/* >/dev/null 2>&1'
 t "and shuts the node" shut
 t "to success in the end" succeeded
-# without an issuer it has nothing to fetch; what is seen here is that systemd starts it in the surroundings it asks for
+# Without an issuer there is nothing to fetch; the check shows that systemd starts the service with its restrictions.
 t "gpuhelper-keys.service runs" systemctl start gpuhelper-keys.service
 
-# specs of the GPUs: a library of the driver's is made of an ELF header alone, which ldconfig takes
+# specs of the GPUs: only an ELF header stands in for a driver's library, which is enough for ldconfig
 spec=/run/cdi/gpuhelper-nvidia.json
 cp /job/64 /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 ldconfig
-# with either of these the service has a /proc of its own, which has the driver's directory, but not what the test laid there
+# Either line would give the service a /proc of its own, which has the driver's directory but not the test's mounts.
 mkdir -p /etc/systemd/system/gpuhelper-cdi.service.d
 printf '%s\n' '[Service]' ProtectKernelTunables=no ProtectControlGroups=no >/etc/systemd/system/gpuhelper-cdi.service.d/test.conf
 t "nothing writes specs before it is enabled" test ! -e "$spec"
@@ -252,7 +252,7 @@ sed -i 's/580.95.05/590.1/' /proc/driver/nvidia/version
 ldconfig
 says_so() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-cdi.service | grep -q 'no library of driver 590.1 is in /etc/ld.so.cache, but of 580.95.05'; }
 t "a driver whose libraries are not there: the journal says so" soon says_so
-# the audit log's follower, in the real journal
+# the audit log's follower, with the real journal
 log=/var/log/gpuhelper/audit.jsonl
 say_refused() { printf '{"time":"2026-01-01T00:00:00Z","event":"refuse","reason":"%s","code":77}\n' "$1" >>"$log"; }
 heard() {
@@ -275,7 +275,7 @@ say_refused three
 systemctl start gpuhelper-audit.service
 t "what was written while it was down comes after" soon heard three
 t "and nothing comes twice" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | wc -l)" = 3 ]'
-# what comes all at once, for which the journal has a limit (its own default is a thousand times that, by the room on its disk)
+# many records at once, beyond the journal's rate limit (its default is a thousand times this, depending on free disk space)
 mkdir -p /etc/systemd/journald.conf.d
 printf '[Journal]\nRateLimitBurst=10\n' >/etc/systemd/journald.conf.d/test.conf
 systemctl restart systemd-journald.service
@@ -286,7 +286,7 @@ systemctl start gpuhelper-audit.service
 t "a thousand at once come, too" soon heard "many 1000"
 t "and none is dropped" sh -c '[ "$(journalctl -o cat --no-pager MESSAGE_ID=0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22 GPUHELPER_CODE=77 | grep -c ": many [0-9]*$")" = 1000 ]'
 t "systemd-analyze security gpuhelper-audit.service: 0.2 or less" exposure gpuhelper-audit.service 2
-# the GPUs' health, within what the unit lets it do
+# the GPUs' health, read within what the unit allows
 t "gpuhelper-health.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-health.timer
 t "gpuhelper-health.service looks" quiet systemctl start gpuhelper-health.service
 read_log() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-health.service | grep -q "log can't be read"; }

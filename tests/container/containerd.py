@@ -63,9 +63,9 @@ for sample in ('task', 'get', 'put', 'check', 'task-privileged'):
     b, r = run(sample, TRAIN + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
     ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout and 'No such device or address' in r.stdout and
        'data' in r.stdout.splitlines() and 'Read-only' in r.stdout, tag + 'granted %s has its GPU and its folder, ro' % sample, r.stdout[-800:])
-    ok(leases() == [], tag + 'and %s leaves no lease' % sample, leases())
+    ok(leases() == [], tag + '%s leaves no lease' % sample, leases())
 b, r = run('task', TRAIN + ['GPUHELPER_GPUS=2'])
-ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs asked for' in r.stdout, tag + "a refusal reaches who reads containerd's error", r.stdout)
+ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs asked for' in r.stdout, tag + "containerd's error shows the refusal", r.stdout)
 b, r = run('task', ['GPUHELPER_GPUS=1', 'BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other'])
 ok(r.returncode != 0 and 'no policy covers pipeline ml/other' in r.stdout, tag + 'another pipeline is refused', r.stdout)
 
@@ -76,7 +76,7 @@ ok(r.returncode == 0 and len(leases()) == 1, tag + 'a detached task holds its le
 r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
 ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout, tag + 'exec: the process sees the GPU', r.stdout)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
-ok(r.returncode != 0 and 'taken by ml/train' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+ok(r.returncode != 0 and 'taken by ml/train' in r.stdout, tag + 'meanwhile nobody else gets the GPU', r.stdout)
 r = ctr('task', 'kill', '--signal', 'KILL', b.id)
 time.sleep(0.5)
 r = ctr('task', 'delete', b.id)
@@ -107,7 +107,7 @@ for i in range(2):
     pausing.append(b)
     r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE + '; exit 3')
     ok('No such device or address' in r.stdout and 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' in r.stdout and r.returncode == 3,
-       tag + 'container %d of 2 with one GPU: its task has it, is told so, and keeps its status' % (i + 1), r.stdout)
+       tag + 'container %d of 2 with one GPU: its task has the GPU, is told so, and keeps its exit status' % (i + 1), r.stdout)
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
@@ -121,7 +121,7 @@ except OSError:
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 lines = [l.strip() for l in out.decode().splitlines() if l.strip()]
 ok(status == 4 and lines[:2] == ['gpuhelper: GPU 0000:3b:00.0 (exclusive)', 'begins'] and 'No such device or address' in lines[2],
-   tag + 'a terminal has the line first; a later exec has the GPU again', (status, lines))
+   tag + 'a terminal shows the line first; a later exec has the GPU again', (status, lines))
 for b in pausing:
     ctr('task', 'kill', '--signal', 'KILL', b.id)
     time.sleep(0.3)

@@ -95,14 +95,14 @@ edits = ctk_edits('/opt/driver/lib', '1.17')
 edits['mounts'].append({'hostPath': '/opt/driver/lib/libmakers-own.so.1', 'containerPath': '/opt/driver/lib/libmakers-own.so.1', 'options': OPTIONS})
 spec(edits, True)
 missing, said = lacks(None)
-ok(missing == [], tag + 'libraries in a directory of their own are found', said)
+ok(missing == [], tag + 'libraries in a directory of their own are found by name', said)
 r = sh('/usr/sbin/gpuhelperctl', 'check')
 ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks into its directory' in r.stdout and 'cdi generate' in r.stdout,
-   tag + 'check says which one is not, and what to run', r.stdout)
+   tag + 'check names the library that is not found, and a command that helps', r.stdout)
 
 # a spec with hooks that do not run is accepted; a spec with hooks that would run is refused
 host.settings('cdi_hooks = "allow";')
 spec(ctk_edits(DEBIAN, '1.14'), False)
 missing, said = lacks(None)
-ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment is not run', said)
+ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment does not run', said)
 done()

@@ -165,7 +165,7 @@ for text, listener in (("a user's socket", lambda: Listener(UID)),
     is_refused(ask(), text, 'uid %d' % UID)
     door()
     is_granted(ask(), '%s, auto: by the setuid bit' % text)
-    ok(l.heard() == b'', '%s: and nothing was said to it' % text)
+    ok(l.heard() == b'', '%s: the socket received nothing' % text)
     l.end()
 for text, spoil, mend in (
         ('a directory that a group may write', lambda: os.chmod(RUN, 0o775), lambda: os.chmod(RUN, 0o755)),
@@ -175,7 +175,7 @@ for text, spoil, mend in (
     spoil()
     door('socket')
     is_refused(ask(), text, 'chown root' if 'user' in text else 'chmod go-w')
-    ok(l.heard() == b'', '%s: and nothing was said to the socket in it' % text)
+    ok(l.heard() == b'', '%s: the socket in it received nothing' % text)
     mend()
     l.end()
 for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a file', lambda: write(SOCK, 'x'))):
@@ -225,7 +225,7 @@ pid = crowded(1 << 30)
 began = time.monotonic()
 is_refused(ask(), 'always closed: gives up', 'gave no answer')
 took = time.monotonic() - began
-ok(9 < took < 14, 'after about 10 s (%.1f)' % took)
+ok(9 < took < 14, 'the refusal comes after about 10 s (%.1f)' % took)
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
@@ -250,12 +250,12 @@ with no_place() as leave:
     threading.Timer(1.5, leave).start()
     began = time.monotonic()
     is_granted(ask(), 'by the setuid bit, ended without a word: asks again until it is heard')
-    ok(time.monotonic() - began > 1.4, 'and no sooner')
+    ok(time.monotonic() - began > 1.4, 'not before that')
 with no_place():
     began = time.monotonic()
     is_refused(ask(), 'always ended without a word: gives up', 'gave no answer', 'too many requests of uid %d' % UID)
     took = time.monotonic() - began
-    ok(4 < took < 14, 'after some seconds (%.1f)' % took)
+    ok(4 < took < 14, 'the refusal comes after some seconds (%.1f)' % took)
 door('socket')
 
 # a helper that loses a grant: it ends before the confirmation
@@ -290,7 +290,7 @@ for text, after in (('ends without its word', lambda c: None), ('reads the byte 
     os.kill(pid, signal.SIGKILL)
     os.unlink(SOCK)
 pid = stub(GRANT, lambda c: c.sendall(c.recv(1)))
-ok(ask()[:2] == (0, ''), 'control: with its word there is one')
+ok(ask()[:2] == (0, ''), 'control: with the confirmation there is a container')
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
@@ -327,15 +327,15 @@ def lxd_run(env, script):
 time.sleep(5.5)
 r = lxd_run([], 'echo ran')
 if 'ran' not in r.stdout:
-    skip('its root as the worker', 'runc makes no container there: ' + r.stdout.strip().replace('\n', ' '))
+    skip('the worker as root of the namespace', 'runc makes no container there: ' + r.stdout.strip().replace('\n', ' '))
 else:
     r = lxd_run(['GPUHELPER_FOLDERS=all', 'GPUHELPER_GPUS=1'], 'cat /srv/data/x; (: < /dev/nvidia0) 2>&1; (: < /dev/nvidia1) 2>&1; id')
     ok('data' in r.stdout and 'nvidia0: No such device or address' in r.stdout and 'nvidia1: no such file' in r.stdout.lower(),
-       'its root as the worker: its container has its folder and its GPU, by the ACL', r.stdout)
+       'the worker as root of the namespace: the container has its folder and its GPU, by the ACL', r.stdout)
     sh('/usr/sbin/gpuhelperctl', 'reap')
     # the stand-in for the previous container's first process is a zombie here, because nobody waits for it
     left = [l for l in held_leases() if l['root'] == W + '/lxd']
-    ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'and nothing is left')
+    ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'no lease and no entry is left')
     r = lxd_run([], '(: < /dev/nvidia0) 2>&1')
-    ok('no such file' in r.stdout.lower(), 'another container of its does not', r.stdout)
+    ok('no such file' in r.stdout.lower(), 'its other container has no GPU', r.stdout)
 done()

@@ -87,31 +87,31 @@ r = b.exec('/bin/prog libcuda.so.1 libnvidia-ml.so.1 libnvidia-encode.so.1; echo
            'echo x > /usr/lib64/libcuda.so.1; id -u; cat /proc/self/mountinfo; env').stdout
 said, _, rest = r.partition('\n\n')
 ok('libcuda.so.1: cuda ' + VERSION in said and 'libnvidia-ml.so.1: ml' in said, tag + "the image's own loader finds the driver", said)
-ok('libnvidia-encode.so.1: libnvidia-encode.so.1: cannot open' in said, tag + 'video is not among the capabilities: its library is not there', said)
-ok('nvidia-smi' in rest and 'libcuda.so.1\n' in rest and 'libnvidia-encode' not in rest, tag + 'the program, and the directory of other distributions', rest[:500])
-ok('mps' not in rest and 'i386-linux-gnu: No such file' in rest, tag + 'neither MPS nor libraries of 32 bits, which nobody named', rest[:500])
-ok('Read-only file system' in rest, tag + 'none of it can be written to', rest[:500])
+ok('libnvidia-encode.so.1: libnvidia-encode.so.1: cannot open' in said, tag + 'without the capability «video» its library is missing', said)
+ok('nvidia-smi' in rest and 'libcuda.so.1\n' in rest and 'libnvidia-encode' not in rest, tag + 'the program is there, and so is other distributions\' library directory', rest[:500])
+ok('mps' not in rest and 'i386-linux-gnu: No such file' in rest, tag + 'MPS and 32-bit libraries, which the policy does not name, are missing', rest[:500])
+ok('Read-only file system' in rest, tag + 'no driver file can be written', rest[:500])
 flags = [l.split()[5] for l in r.splitlines() if ' /usr/lib64/libcuda.so.1 ' in l]
-ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'mounted ro, nosuid, nodev', flags)
-ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables, in an exec, too")
-ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'its hooks are not run')
+ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'the driver files are mounted ro, nosuid, nodev', flags)
+ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables are set, in an exec, too")
+ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'the spec\'s hooks do not run')
 granted = [record for record in audit() if record['event'] == 'grant'][-1]
 ok(granted['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in granted, tag + 'the audit log names the spec', granted)
-ok(granted['nodes'][0] == '/dev/nvidia0', tag + 'and the nodes', granted)
+ok(granted['nodes'][0] == '/dev/nvidia0', tag + 'the audit log names the nodes', granted)
 b.delete()
 
 CTL = '/usr/sbin/gpuhelperctl'
 EXPLAIN = CTL, 'explain', '--identity', 'claim', '--pipeline', 'ml/train', '--gpus', '1'
 r = sh(CTL, 'devices')
 ok('CDI device nvidia.com/gpu=1\n' in r.stdout.split('nvidia 1 ')[0] and 'CDI device nvidia.com/gpu=0\n' in r.stdout.split('nvidia 1 ')[1]
-   and 'gpu=all' not in r.stdout, tag + 'gpuhelperctl devices: which CDI device is which GPU', r.stdout)
+   and 'gpu=all' not in r.stdout, tag + 'gpuhelperctl devices shows the CDI device of each GPU', r.stdout)
 r = sh(*EXPLAIN)
-ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'explain: by which spec the files come', r.stdout)
+ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'explain names the spec of the files', r.stdout)
 os.rename(cuda, cuda + '.gone')
 r, c = sh(*EXPLAIN), sh(CTL, 'check')
 os.rename(cuda + '.gone', cuda)
-ok(r.returncode == 78 and 'refused: CDI spec' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
-ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check: the same, with what renews it', c.stdout)
+ok(r.returncode == 78 and 'refused: CDI spec' in r.stdout and 'is not there' in r.stdout, tag + 'explain says that a file of the spec is missing', r.stdout)
+ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check says so, too, with the command that renews the spec', c.stdout)
 
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
 r = b.run().stdout
@@ -123,7 +123,7 @@ shutil.rmtree(W + '/vol/glibc-rhel')
 glibc_image(W + '/vol/glibc-rhel', rhel=True)
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libmakers-own.so.1'])
 r = b.run().stdout
-ok('libmakers-own.so.1: libmakers-own.so.1: cannot open' in r, tag + "and does not look in Debian's", r)
+ok('libmakers-own.so.1: libmakers-own.so.1: cannot open' in r, tag + "a loader with RHEL's directories does not search Debian's", r)
 spec()
 
 policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')
@@ -131,12 +131,12 @@ b = Fresh(host, env=TRAIN)
 b.start()
 r = b.exec('/bin/prog libcuda.so.1 libnvidia-encode.so.1; ls /usr/bin /usr/lib/i386-linux-gnu').stdout
 ok('libnvidia-encode.so.1: encode' in r and 'libcuda.so.1: libcuda.so.1: cannot' in r and 'nvidia-smi' not in r and 'nvidia-cuda-mps-control' in r,
-   tag + 'other capabilities, other files; MPS where the policy says mps = true', r)
+   tag + 'other capabilities give other files; mps = true gives MPS', r)
 b.delete()
 policy('vendor = "nvidia"; capabilities = [ "compute", "compat32" ];')
 b = Fresh(host, env=TRAIN)
 b.start()
-ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'libraries of 32 bits with compat32')
+ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'compat32 gives 32-bit libraries')
 b.delete()
 
 # /lib is a link on most hosts, but nvidia-ctk writes /lib/firmware/...
@@ -147,7 +147,7 @@ for way in '/lib', '/srv/links/up', '/srv/links/down', '/srv/links/across':
     spec(edits={'mounts': mounts(way + cuda[len('/usr/lib'):], 'libcuda.so.1')})
     b = Fresh(host, env=TRAIN, args=['/bin/prog', 'libcuda.so.1'])
     r = b.run()
-    ok(r.stdout.startswith('libcuda.so.1: cuda ' + VERSION), tag + 'a file whose path leads through a link of a directory: ' + way, r.stdout)
+    ok(r.stdout.startswith('libcuda.so.1: cuda ' + VERSION), tag + 'a file whose path contains a link to a directory: ' + way, r.stdout)
 os.chmod('/srv/links', 0o777)
 refused('but not one that others could make lead elsewhere', '/srv/links', 'others than root can change')
 os.chmod('/srv/links', 0o755)
@@ -160,8 +160,8 @@ b = Fresh(host, env=TRAIN, edit=lambda s: s.update(hooks={'poststop': [{'path': 
 b.start()
 hooked = open(W + '/hooked').read()
 ok('HOOK=1' in hooked and 'args one' in hooked and not re.search('^(HOME|USER|LANG|SUDO|BUILD|GPUHELPER|LD)', hooked, re.M),
-   tag + 'cdi_hooks = "allow": they run, in the environment that the spec names', hooked)
-ok(list(json.loads(b.config())['hooks']) == ['poststop', 'createContainer'], tag + "beside the engine's own", b.config()[-300:])
+   tag + 'cdi_hooks = "allow": the hooks run, with the spec\'s environment', hooked)
+ok(list(json.loads(b.config())['hooks']) == ['poststop', 'createContainer'], tag + "the engine's own hooks run, too", b.config()[-300:])
 b.delete()
 os.chmod(HOOK, 0o777)
 refused('a hook that others can change is not run, and no container without it', 'hook ' + HOOK, 'changed by others')
@@ -173,7 +173,7 @@ policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
 b = Fresh(host, env=TRAIN)
 b.start()
 r = b.exec('ls /dev; /bin/prog libcuda.so.1').stdout
-ok('nvidia1' in r and 'nvidia0' not in r and 'cuda ' + VERSION in r, tag + 'a rule of a CDI kind: the GPU is the one whose node the device has', r)
+ok('nvidia1' in r and 'nvidia0' not in r and 'cuda ' + VERSION in r, tag + 'a rule for a CDI kind: the device\'s node identifies the GPU', r)
 refused('which is leased as a GPU', 'taken by')
 b.delete()
 policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
@@ -182,7 +182,7 @@ policy()
 b = Fresh(host, env=TRAIN[:2] + ['GPUHELPER_GPUS=nvidia.com/gpu=1'])
 b.start()
 r = b.exec('ls /dev').stdout
-ok('nvidia0' in r and 'nvidia1' not in r, tag + 'a container asks by such a name, too', r)
+ok('nvidia0' in r and 'nvidia1' not in r, tag + 'a container can ask by such a name', r)
 b.delete()
 policy('vendor = "nvidia.com/gpu"; devices = [ "9" ];')
 refused('a device that no spec has', 'nvidia.com/gpu', 'gpuhelperctl cdi list')
@@ -220,21 +220,21 @@ policy('vendor = "acme.com/card";')
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('ls -l /dev; (: < /dev/gpu-extra); (: < /dev/nvidia0)').stdout
-ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node that is the same PCI device's is opened, too", r)
+ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node of the same PCI device is opened, too", r)
 b.delete()
 policy('vendor = "nvidia";')
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
-ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'but not for a rule of a plain vendor: files are all that it takes of a spec')
+ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'a rule for a plain vendor takes only files from a spec')
 b.delete()
 policy('vendor = "acme.com/card";')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-closed')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('(: < /dev/gpu-closed)').stdout + sh('getfacl', '-cn', '/dev/gpu-closed').stdout
-ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'one that is closed to all by an ACL entry of the lease', r)
+ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'a closed further node is opened by an ACL entry of the lease', r)
 b.delete()
-ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  which goes with it', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
+ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  the entry ends with the lease', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [{'path': '/dev/nvidia1'}]})
 refused("another GPU's node for all", '/dev/nvidia1', '0000:')
 for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'), ({'path': '/dev/none'}, 'is not there'),
@@ -265,7 +265,7 @@ policy('vendor = "acme.com/card"; devices = [ "x" ];')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/dri/card0')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
 r = b.run()
-ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "a further node: the GPU's own card", r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "the GPU's own card is a further node", r.stdout)
 for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 'the card of what is no GPU here'), ('/dev/dri/card3', 'a card of nobody knows what'),
                    ('/dev/nvidia7', 'a GPU that the driver does not tell of'), ('/dev/nvidia-caps/nvidia-cap1', 'what changes MIG instances')):
     for where in 'device', 'spec':
@@ -305,7 +305,7 @@ for node, (major, minor, word) in WORDED.items():
     policy('vendor = "acme.com/card"; nodes = [ "%s" ];' % word)
     b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < ' + node], edit=without_sysfs)
     r = b.run()
-    ok('No such device' in r.stdout or (major == 10 and 'not permitted' not in r.stdout and 'gpuhelper' not in r.stdout), tag + '  it is opened by the word %s' % word, r.stdout)
+    ok('No such device' in r.stdout or (major == 10 and 'not permitted' not in r.stdout and 'gpuhelper' not in r.stdout), tag + '  the word %s opens it' % word, r.stdout)
 policy('vendor = "acme.com/card"; ' + ALL)
 for node in OTHERS:
     further(node)
@@ -314,24 +314,24 @@ further('/dev/vfio/12')
 refused('  and it is said whose it is', '/dev/vfio/12 (511:12)', 'driver vfio', 'GPU 0000:3b:00.0', 'no policy', edit=without_sysfs)
 further('/dev/vfio/12')
 r, c = sh(*EXPLAIN), sh(CTL, 'check')
-ok('refused: CDI spec' in r.stdout and 'driver vfio' in r.stdout and 'driver vfio' in c.stdout, tag + '  so do explain and check', r.stdout + c.stdout)
+ok('refused: CDI spec' in r.stdout and 'driver vfio' in r.stdout and 'driver vfio' in c.stdout, tag + '  explain and check say so, too', r.stdout + c.stdout)
 further('/dev/gdrdrv')
-ok('nodes: what other hosts offer by InfiniBand' in c.stdout, tag + 'check: what the fabric lets in is not held by a policy', c.stdout)
+ok('nodes: what other hosts offer by InfiniBand' in c.stdout, tag + 'check warns that a fabric node gives more than a policy can limit', c.stdout)
 r = sh(*EXPLAIN)
-ok(r.returncode == 0 and '/dev/gdrdrv' in r.stdout and 'would fail' not in r.stdout, tag + 'explain: which further nodes it would get', r.stdout)
+ok(r.returncode == 0 and '/dev/gdrdrv' in r.stdout and 'would fail' not in r.stdout, tag + 'explain lists the further nodes', r.stdout)
 os.mknod('/dev/nvidia-modeset-alias', 0o20666, os.makedev(195, 254))
 os.mknod('/dev/uvm', 0o20666, os.makedev(510, 0))
 further('/dev/uvm')
 policy('vendor = "acme.com/card";')
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < /dev/uvm'], edit=without_sysfs)
 r = b.run()
-ok('No such device' in r.stdout, tag + "a further node of the GPU's driver that is no GPU", r.stdout)
+ok('No such device' in r.stdout, tag + "a further node of the GPU's driver, not of a GPU", r.stdout)
 further('/dev/nvidia-modeset-alias')
 for caps in 'compute', 'display':
     policy('vendor = "acme.com/card"; capabilities = [ "%s" ];' % caps)
     b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev'], edit=without_sysfs)
     r = b.run()
-    ok(r.returncode == 0 and ('nvidia-modeset-alias' in r.stdout) == (caps == 'display'), tag + '  nvidia-modeset for what displays alone: ' + caps, r.stdout)
+    ok(r.returncode == 0 and ('nvidia-modeset-alias' in r.stdout) == (caps == 'display'), tag + '  nvidia-modeset only for displays: ' + caps, r.stdout)
 sh('umount', '/sys/dev/char')
 os.mknod('/dev/memory', 0o20666, os.makedev(1, 1))
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/memory')], edits={'env': ['A=1']})
@@ -343,7 +343,7 @@ ASKS = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VIS
 spec(edits={'env': ASKS + ['HARMLESS=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/env'])
 r = b.run().stdout.split('\n')
-ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that would be a request to a vendor's runtime are left out", r)
+ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that a vendor's runtime would take for a request are left out", r)
 
 # specs that must not be trusted
 os.symlink('/etc', '/srv/by-another-name')
@@ -391,7 +391,7 @@ refused('two files for one place', DEBIAN + '/libcuda.so.1')
 spec()
 policy(rest='folders = ( { path = "%s"; access = "rw"; } );' % os.path.dirname(DRIVER))
 r = sh(CTL, 'check')
-ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
+ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check warns of a writable folder that contains the driver', r.stdout)
 policy()
 
 # the directory of MPS, inside a sticky directory that everybody may write.  SIMULATED: in /srv, because /tmp is the machine's
@@ -434,20 +434,20 @@ for owner in 0, 1000:
     b = Fresh(host, env=TRAIN)
     b.start()
     r = b.exec('test -S /run/nvidia-persistenced/socket && echo there').stdout
-    ok(r.endswith('there\n') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
+    ok(r.endswith('there\n') == (owner == 0), tag + ("a root socket is mounted" if owner == 0 else 'a socket in a service user\'s directory is left out'), r)
     b.delete()
 
 # settings that need a spec
 spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /dev; true'])
 r = b.run()
-ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto": no spec with the GPU, so the files are the image\'s', r.stdout)
+ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto" without a spec for the GPU: the files are the image\'s', r.stdout)
 host.settings('driver_files = "cdi";')
 refused('driver_files = "cdi": refused then', 'no CDI spec', 'gpuhelperctl cdi generate --vendor nvidia')
 spec()
 host.settings('driver_files = "none";')
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/usr/lib64'])
-ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": none of it, whatever specs there are')
+ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": no driver files, whatever the specs')
 host.settings()
 
 # other things at those places
@@ -473,7 +473,7 @@ def odd(name, change, **kw):
     b.delete()
     same = watched == [snapshot(d) for d in (DRIVER, '/usr/lib64', '/usr/bin', '/etc/gpuhelper', '/etc/cdi')]
     ok(same and (r.stdout.strip().endswith('libcuda.so.1') if r.returncode == 0 else r.stdout.strip() != '') and not leases(),
-       tag + 'an image with %s: %s, and the host is as it was' % (name, 'works' if r.returncode == 0 else 'is refused'), r.stdout)
+       tag + 'an image with %s: %s, and the host is unchanged' % (name, 'works' if r.returncode == 0 else 'is refused'), r.stdout)
     odd.said = r.stdout
     return r
 
@@ -505,5 +505,5 @@ policy(rest='folders = ( { path = "/srv/out"; access = "rw"; } );')
 TRAIN.append('GPUHELPER_FOLDERS=all')
 r = odd('multiarch that is a link into a granted folder', linked(DEBIAN, '/srv/out'))
 ok(r.returncode == 1 and 'links in the image' in r.stdout and os.listdir('/srv/out') == [], tag + '  the folder stays empty', odd.said)
-ok(before == snapshot(DRIVER), tag + "the driver's files are as they were")
+ok(before == snapshot(DRIVER), tag + "the driver's files are unchanged")
 done()

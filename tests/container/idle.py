@@ -111,49 +111,49 @@ def two_at_once():
 
 # a task that has ended
 a = container(env=['BUILD_PIPELINE_INSTANCE_VARS={"pr":17}'])
-ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and ends with its own status', show(a))
+ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and keeps its exit status', show(a))
 told = execs(a)
 ok([(e['event'], e['policy'], e['gpus'], e['identity'], e['pipeline'], e.get('reason')) for e in told] == 2 * [
    ('exec', 't10.conf', ['nvidia 0000:3b:00.0'], 'claim', 'train', None)],
-   tag + 'each of its execs is in the audit log, once', told)
-ok(json.loads(told[0]['instance_vars']) == {'pr': 17}, tag + 'with the instance variables of the container', told)
-ok(state(a) == 'idle', tag + 'its task is over: status says idle', state(a))
+   tag + 'the audit log has each exec once', told)
+ok(json.loads(told[0]['instance_vars']) == {'pr': 17}, tag + 'the records have the container\'s instance variables', told)
+ok(state(a) == 'idle', tag + 'after its task the container is idle in status', state(a))
 begin = time.time()
 b = asks()
 ok(served(b, 10) and time.time() - begin < 1, tag + 'the next container has the GPU within a second (%.2f s)' % (time.time() - begin), b.errors())
-ok(show(b)[0] == 'has', tag + 'and its task can open it', show(b))
+ok(show(b)[0] == 'has', tag + 'its task can open the GPU', show(b))
 t = task(b, 'sleep 1000')
 got = show(a)
 ok(got[0] == 'not' and 'ml/train, container %s has it' % b.id in got[1] and got[2] == 7,
-   tag + 'a later exec into the first one runs without, and says who has it', got)
+   tag + 'a later exec into the first container runs without the GPU, and names the holder', got)
 told = execs(a)[-1]
 ok(told['event'] == 'exec' and 'container %s has it' % b.id in told['reason'] and told['code'] == 75 and 'gpus' not in told,
-   tag + 'which the audit log says', told)
-ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status says what became of it', sh(CTL, 'status').stdout)
+   tag + 'the audit log says so', told)
+ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status shows that the GPU was given back', sh(CTL, 'status').stdout)
 
 # getting the GPU back
 waiter = asks()
 time.sleep(0.7)
-ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'and while someone waits, too')
+ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'the same while another container waits')
 os.kill(t, 9)
 begin = time.time()
-ok(served(waiter, 5) and time.time() - begin < 1, tag + 'killed: who waited is served within a second (%.2f s)' % (time.time() - begin))
+ok(served(waiter, 5) and time.time() - begin < 1, tag + 'after a kill the waiter is served within a second (%.2f s)' % (time.time() - begin))
 waiter.delete()
 got = show(a)
-ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'free again: a later exec into the first one has it again', got)
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'the GPU is free: a later exec into the first container gets it back', got)
 ok(audit()[-1]['event'] == 'grant' and audit()[-1].get('again') and audit()[-1]['container'] == a.id and
-   audit()[-1]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0], tag + 'which the audit log says', audit()[-1])
+   audit()[-1]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0], tag + 'the audit log says so', audit()[-1])
 b2 = asks()
-ok(served(b2, 5) and state(a) == 'given-back', tag + 'and gives it back again')
+ok(served(b2, 5) and state(a) == 'given-back', tag + 'after that exec the GPU is given back again')
 b2.delete()
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
 got = show(a)
-ok(got[0] == 'not' and 'no policy covers pipeline ml/train' in got[1] and got[2] == 7, tag + 'the policies of now decide whether it has it again', got)
+ok(got[0] == 'not' and 'no policy covers pipeline ml/train' in got[1] and got[2] == 7, tag + 'the present policies decide whether an exec gets the GPU back', got)
 host.policies(t10=POLICY % 20)
 got = show(a)
-ok(got[0] == 'has', tag + 'and give it, too', got)
+ok(got[0] == 'has', tag + 'the present policies can also allow it', got)
 clean(a, b, waiter, b2)
-ok(not two_at_once(), tag + 'never two with the GPU', two_at_once())
+ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 
 
 
@@ -180,7 +180,7 @@ for name, script, prepare in (
        (b.errors(), state(a)))
     sh('pkill', '-9', '-f', '^sleep 1000')
     b2, got = asks_till_served()
-    ok(got, tag + 'until it ends', (b2.errors(), state(a)))
+    ok(got, tag + 'until the task ends', (b2.errors(), state(a)))
     clean(a, b, b2)
 a = container()
 p = task(a, 'sleep 1000')
@@ -211,23 +211,23 @@ ok('noted' in line and not served(b, 8) and state(a) == 'held', tag + 'a runtime
 p.kill()
 p.wait()
 b2 = asks()
-ok(served(b2, 5), tag + 'until it has ended')
+ok(served(b2, 5), tag + 'until the runtime has ended')
 clean(a, b, b2)
 
 # no exec has run yet
 host.settings('first_exec = 1;')
 host.policies(t10=POLICY % 6)
 a = container()
-ok(state(a) == 'held', tag + 'a new container has its GPU before its first task', state(a))
+ok(state(a) == 'held', tag + 'a new container keeps its GPU before its first task', state(a))
 begin = time.time()
 b = asks()
-ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next one has it (%.2f s)' % (time.time() - begin), b.errors())
+ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next container gets it (%.2f s)' % (time.time() - begin), b.errors())
 t = task(b, 'sleep 2')
 begin = time.time()
 got = show(a)
-ok(got[0] == 'has' and 'waited' in got[1] and time.time() - begin > 0.5, tag + 'its first task waits for it, should it come after all', got)
+ok(got[0] == 'has' and 'waited' in got[1] and time.time() - begin > 0.5, tag + 'a late first task waits for the GPU', got)
 b2 = asks()
-ok(served(b2, 5), tag + 'given back once more')
+ok(served(b2, 5), tag + 'the GPU is given back again')
 clean(a, b, b2)
 host.policies(t10=POLICY % 2)
 a = container()
@@ -236,7 +236,7 @@ b3 = asks()
 assert served(b3, 5)
 task(b3, 'sleep 1000')
 got = show(a)
-ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never begins without what it was granted',
+ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never starts without its grant',
    (got, a.errors()))
 clean(a, b3)
 host.settings()
@@ -250,13 +250,13 @@ for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False
     p = task(a, '(busybox setsid sleep 1000 &) ; sleep 0.2')
     time.sleep(0.6)
     r = sh(CTL, 'status').stdout
-    ok('left behind since' in r, tag + 'a daemon that its task left behind is named by status', r)
+    ok('left behind since' in r, tag + 'status names a daemon that a task left behind', r)
     b = asks()
     if ended:
-        ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: it is ended, and the GPU is free', b.errors())
-        ok(sh('pgrep', '-f', 'sleep 1000').stdout == '' and a.exec('true').returncode == 0, tag + 'and the container is not', sh('pgrep', '-af', 'sleep').stdout)
+        ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: the daemon is ended, and the GPU is free', b.errors())
+        ok(sh('pgrep', '-f', 'sleep 1000').stdout == '' and a.exec('true').returncode == 0, tag + 'the container is not ended', sh('pgrep', '-af', 'sleep').stdout)
     else:
-        ok(not served(b, 8) and state(a) == 'held', tag + 'left_behind = "keep": it keeps the GPU', state(a))
+        ok(not served(b, 8) and state(a) == 'held', tag + 'left_behind = "keep": the daemon keeps the GPU', state(a))
     clean(a, b)
 host.settings()
 host.policies(t10=POLICY % 1)
@@ -266,7 +266,7 @@ host.settings('idle = "keep";')
 a = container()
 got = show(a)
 b = asks()
-ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7) and not served(b, 8) and state(a) == 'held', tag + 'idle = "keep": as long as the container is there', got)
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7) and not served(b, 8) and state(a) == 'held', tag + 'idle = "keep": the container keeps the GPU to its end', got)
 clean(a, b)
 host.settings('idle = "stop";')
 a = container()
@@ -332,7 +332,7 @@ for how in 'open', 'map':
 a = container()
 a.exec('true')
 b = asks()
-ok(served(b, 5), tag + 'and one that has not does not')
+ok(served(b, 5), tag + 'a process 1 without the node does not keep the GPU')
 clean(a, b)
 write(info, saved[0], 0o444)
 write('/proc/devices', saved[1])
@@ -346,15 +346,15 @@ if sys.argv[2] == 'v1':     # if the machine has only cgroup2, another user's he
     r = sh('setpriv', '--reuid', 'other', '--regid', 'other', '--init-groups', CTL, 'reap')
     ok(r.returncode == 0 and state(a) == 'idle', tag + "another user's look takes nothing back", r.stdout + str(state(a)))
 r = sh(CTL, 'reap', '--dry-run')
-ok(r.stdout.startswith('idle: ' + a.id) and state(a) == 'idle', tag + 'reap --dry-run names it', r.stdout)
+ok(r.stdout.startswith('idle: ' + a.id) and state(a) == 'idle', tag + 'reap --dry-run names the idle container', r.stdout)
 r = sh(CTL, 'reap')
-ok(r.returncode == 0 and state(a) == 'given-back', tag + "root's timer takes it back alone", r.stdout + str(state(a)))
+ok(r.returncode == 0 and state(a) == 'given-back', tag + "root's timer alone takes the GPU back", r.stdout + str(state(a)))
 if sys.argv[2] == 'v1':
     gate = held_leases()[0]['pausing']['gate']
     write('/sys/fs/cgroup/%s/devices.allow' % gate, 'c 195:0 rw')
     b = asks()
     ok(served(b, 5) and '195:0 rw' not in open('/sys/fs/cgroup/%s/devices.list' % gate).read(),
-       tag + 'rules that an engine wrote again are seen before the GPU is given out', open('/sys/fs/cgroup/%s/devices.list' % gate).read())
+       tag + 'before the GPU is given, device rules that an engine rewrote are noticed', open('/sys/fs/cgroup/%s/devices.list' % gate).read())
     clean(a, b)
 else:
     clean(a)
@@ -366,7 +366,7 @@ show(a)
 sh(CTL, 'reap')
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
 r = a.exec('echo KEY=$KEY TOKEN=$GPUHELPER_TOKEN')
-ok(state(a) == 'given-back' and 'KEY=v TOKEN=\n' in r.stdout, tag + 'environment for execs outlasts the lease', r.stdout)
+ok(state(a) == 'given-back' and 'KEY=v TOKEN=\n' in r.stdout, tag + 'execs keep the environment after the end of the lease', r.stdout)
 clean(a)
 host.policies(t10=POLICY % 20)
 
@@ -407,14 +407,14 @@ for i in range(20):
     first = lines[:1] if host.name == 'runc' else [l for l in lines if l.startswith('gpuhelper')]
     if first != ['gpuhelper: GPU 0000:3b:00.0 (exclusive)'] or [l for l in lines if l not in first] != ['one', 'two'] or status != 0:
         break
-ok(i == 19, tag + 'with a terminal the line %s, and nothing of the task is lost (20 times)' % ('comes first' if host.name == 'runc' else 'is there'),
+ok(i == 19, tag + 'with a terminal the line %s, and none of the task\'s output is lost (20 times)' % ('comes first' if host.name == 'runc' else 'is there'),
    (i, out, status, a.errors()))
 left = [f for f in os.listdir(a.dir) if f.startswith('gpuhelper-')]
-ok(left == [] and sh('pgrep', '-f', 'gpuhelper-runc.*exec').stdout == '', tag + 'and nothing is left of what stood between', left)
+ok(left == [] and sh('pgrep', '-f', 'gpuhelper-runc.*exec').stdout == '', tag + 'no process of ours is left at the terminal', left)
 plain = Bundle(host)
 plain.start()
 out, status = with_terminal(plain, 'echo one')
-ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant is told nothing', out)
+ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant gets no message', out)
 clean(a, plain)
 
 # everything at once
@@ -512,10 +512,10 @@ for t in threads:
 for t in threads:
     t.join()
 print('# %d tasks with the GPU, %d without, %d kills, %d orphans, in %.0f s' % (served_tasks, without, killed, orphans, time.time() - begin), flush=True)
-ok(not wrong, tag + '%d rounds of tasks, kills and requests: nobody loses what he has, nobody has what another has' % (ROUNDS // 4 * 4), wrong[:5])
-ok(not two_at_once(), tag + 'and never two with the GPU', two_at_once())
+ok(not wrong, tag + '%d rounds of tasks, kills and requests: no task loses its GPU, and no two have it' % (ROUNDS // 4 * 4), wrong[:5])
+ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 b = asks()
-ok(served(b, 30), tag + 'and in the end it is free', b.errors())
+ok(served(b, 30), tag + 'in the end the GPU is free', b.errors())
 clean(b, *crowd)
-ok(os.listdir('/run/gpuhelper/exec/0') == [] and os.listdir('/run/gpuhelper/queue') == [], tag + 'nothing is left')
+ok(os.listdir('/run/gpuhelper/exec/0') == [] and os.listdir('/run/gpuhelper/queue') == [], tag + 'no lease is left')
 done()

@@ -114,7 +114,7 @@ def able_host():
     tag = '%s/%s: ' % (host.name, sys.argv[2])
     why = host.cannot_run()
     if why:
-        skip(tag + 'all of it', why)
+        skip(tag + 'all checks', why)
         done()
     return host, tag
 

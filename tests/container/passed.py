@@ -75,14 +75,14 @@ while len(got) + len(lines) < TRIES and not any('redirected its path' in l for l
     read, line = ask()
     lines += [line] if line else []
     got += [] if line else [read]
-ok(not any('the secret' in r for r in got), tag + "what B leads to root's own directory is not given to C", got[-1:])
+ok(not any('the secret' in r for r in got), tag + "C never gets root's directory, to which B's link leads", got[-1:])
 ok(any('redirected its path' in l for l in lines) or not got,
-   tag + 'it is seen in what the runtime mounted, after %d that were as they should be' % len(got), set(lines))
-ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
+   tag + 'the wrapper notices the redirected mount, after %d correct ones' % len(got), set(lines))
+ok(all('mine' in r for r in got), tag + 'every folder that C got is the right one', got[:3])
 # the last refused request's lease ends with its process
 sh('/usr/sbin/gpuhelperctl', 'reap')
 held = [l['id'] for l in held_leases()]
-ok(all(i == a.id for i in held), tag + 'no lease is left of those that were refused', held)
+ok(all(i == a.id for i in held), tag + 'the refused requests left no lease', held)
 open(shared + '/stop', 'w').close()
 b.delete()
 if os.path.islink('/srv/data/sub'):

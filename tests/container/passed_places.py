@@ -64,7 +64,7 @@ def end():
 
 
 if '(runc features)' in ask()[1]:
-    skip(tag + 'all of it', 'this runtime brings no submounts along, and so is given no such folder')
+    skip(tag + 'all checks', 'this runtime brings no submounts along, and so is given no such folder')
     end()
 b = Bundle(host, args=['/bin/park', 'b'], edit=with_shared)
 b.start()
@@ -82,13 +82,13 @@ while time.monotonic() < late and not any('redirected its path' in l for l in li
     read, line = ask()
     lines += [line] if line else []
     got += [] if line else [read]
-ok(not any('the secret' in r for r in got), tag + "what B leads to the host's root directory is not given to C", got[-1:])
+ok(not any('the secret' in r for r in got), tag + "C never gets the host's root directory, to which B's link leads", got[-1:])
 name = tag + 'it is seen in what the runtime mounted, though the folder came along'
 if any('redirected its path' in l for l in lines):
     ok(True, name)
 else:
     skip(name, 'the race was not won in %d tries and %d s' % (len(got) + len(lines), SECONDS))
-ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
+ok(all('mine' in r for r in got), tag + 'every folder that C got is the right one', got[:3])
 open(shared + '/stop', 'w').close()
 b.delete()
 end()

@@ -109,7 +109,7 @@ samples = {'%s spec' % host.name: open(W + '/spec/config.json').read()}
 if shutil.which('ctr'):
     samples['ctr oci spec'] = sh('ctr', 'oci', 'spec').stdout
 else:
-    skip(tag + 'runs: what «ctr oci spec» writes', 'there is no ctr: sh tests/deps.sh check')
+    skip(tag + 'runs: the spec that «ctr oci spec» writes', 'there is no ctr: sh tests/deps.sh check')
 for writer, sample in samples.items():
     def written(spec):
         spec.clear()
@@ -198,10 +198,10 @@ refused('a user namespace in which root\'s group is the host\'s', lambda s: (nam
 grouped = Bundle(host, args=['/bin/sleep', '100'], edit=lambda s: (rootful(s), namespaces(s, user={'type': 'user'}), ids(s, 100000, 0)))
 grouped.start()
 r = grouped.call('exec', '--cap', 'CAP_SYS_ADMIN', grouped.id, '/bin/true')
-ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a one is refused', (r.stdout, grouped.errors()))
+ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a container is refused', (r.stdout, grouped.errors()))
 told = audit()[-1]
 ok((told['event'], told['container']) == ('refuse', grouped.id) and 'exec in container' in told['reason'] and 'CAP_SYS_ADMIN' in told['reason'],
-   tag + 'which the audit log says', told)
+   tag + 'the audit log says so', told)
 grouped.delete()
 for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {'options': ['bind'], 'uidMappings': [{'containerID': 0, 'hostID': 0, 'size': 1}]}:
     refused('a user namespace with an id-mapped mount, %s' % extra, lambda s: (s['linux'].pop('readonlyPaths', None),
@@ -286,17 +286,17 @@ def able(edit, script):
     return r.stdout.strip()
 
 
-ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container may not write core_pattern')
+ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container cannot write core_pattern')
 ok(able(lambda s: (s['linux'].pop('readonlyPaths'), s['process'].update(capabilities={})), MAY_WRITE) == 'able',
-   tag + 'control: without readonlyPaths it may, without any capability')
+   tag + 'control: without readonlyPaths it can, without any capability')
 os.symlink('/x/y', host.priv_rootfs + '/l')
 os.makedirs(host.priv_rootfs + '/x/y')
 ok(able(lambda s: s['linux'].update(readonlyPaths=[], maskedPaths=['/l/../proc/' + n for n in SETTINGS]), MAY_WRITE) == 'able',
-   tag + 'control: behind a link of the image, what is masked is not /proc/sys')
+   tag + 'control: with a link in the image, something else than /proc/sys is masked')
 ok(able(lambda s: bind(s, W + '/vol', '/vol', 'rbind'), MAY_WRITE.replace('/proc', '/vol/priv-rootfs/proc')) == 'able',
-   tag + 'control: what root.path lies in brings the new /proc, to write in')
+   tag + 'control: the directory above root.path brings a new, writable /proc')
 r = able(lambda s: namespaces(s, pid=None), 'ls /proc/%d/root/dev' % pid)
-ok('nvidia0' in r, tag + 'control: without a PID namespace it has another one\'s /dev', r)
+ok('nvidia0' in r, tag + 'control: without a PID namespace it has another container\'s /dev', r)
 granted.delete()
 pods.delete()
 others.delete()

@@ -149,7 +149,7 @@ os.chown(linked + '/data', MAXID, MAXID)
 os.symlink('../run/stub', linked + '/etc/resolv.conf')
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/ls', '/srv/datasets'], edit=lambda s: s['root'].update(path=linked))
 r = b.run()
-ok(r.returncode == 0, tag + 'a link to nothing elsewhere in the image (/etc/resolv.conf) is no hindrance', r.stdout + str(b.errors()))
+ok(r.returncode == 0, tag + 'a dangling link elsewhere in the image (/etc/resolv.conf) does no harm', r.stdout + str(b.errors()))
 refused('a mount with .. in it, next to a grant', '".."', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
         edit=lambda s: s['mounts'].append({'destination': '/x/../srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
 
@@ -170,7 +170,7 @@ for source, good in (host.rootfs, True), ('/etc', False), (host.rootfs + '/bin',
     b = bundle(env=[], edit=lambda s: s['root'].update(path=again))
     if source != host.rootfs and good:      # a directory inside an image: only the runtime fails, because it finds nothing to run there
         b.create()
-        ok('volumes in gpuhelper.conf' not in str(b.errors()), tag + 'root.path that is a mount of a directory of an image', b.errors())
+        ok('volumes in gpuhelper.conf' not in str(b.errors()), tag + 'root.path that is a mount of a directory in an image: accepted', b.errors())
     elif good:
         r = b.create()
         ok(r.returncode == 0, tag + "root.path that is a mount of a volume's directory: created", b.errors())
@@ -188,14 +188,14 @@ for d in above, above + '/image':
 for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted')):
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
     r = b.create()
-    ok(r.returncode == 0, tag + 'root.path in a directory of a task\'s, %s: created while nobody moves it' % text, b.errors())
+    ok(r.returncode == 0, tag + 'root.path in a task\'s directory, %s: created if nobody moves it' % text, b.errors())
     b.call('delete', '--force', b.id)
 refused('run, where a task may write above root.path', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
 # By the modes nobody else may write there.  But root in another container can, if it has the volume and no user namespace.
 for d in above, above + '/image':
     os.chown(d, 0, 0)
 r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
-ok(r.returncode == 0, tag + 'run, where nobody may', r.stdout)
+ok(r.returncode == 0, tag + 'run, if nobody may write above root.path', r.stdout)
 HIDES = {
     'plain': 'echo ready && read x',
     # a chrooted process does not see its mount namespace's mounts
@@ -210,7 +210,7 @@ sh('mount', '--bind', above, above)
 for how, script in HIDES.items():
     writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', script if 'unshare' in script else 'mount --bind %s /mnt && %s' % (above, script)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    ok(writer.stdout.readline() == b'ready\n', tag + 'a container has the volume to write in, ' + how)
+    ok(writer.stdout.readline() == b'ready\n', tag + 'control: a container can write the volume, ' + how)
     refused('run, where a container has the volume to write in, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
     # a mount on a directory of the volume can be moved along with that directory
     sh('mount', '--bind', inner, inner)
@@ -239,11 +239,11 @@ for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
     r = b.create()
     # runc refuses a path with a link, crun accepts it
-    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task exchanges it for a link, %s: no container' % text, b.errors())
+    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task swaps it for a link, %s: no container' % text, b.errors())
     host.runtime = real
     host.settings()
     sh('/usr/sbin/gpuhelperctl', 'reap')
-    ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  nothing is left of it', leases())
+    ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  no container and no lease is left', leases())
     os.unlink(above + '/image')
     os.rename(above + '/away', above + '/image')
 writer.stdin.close()
@@ -258,7 +258,7 @@ for key, value in (('run.oci.hooks.stdout', '/etc/gpuhelper/policy.d/00-mine.con
 ok(not os.path.exists('/etc/gpuhelper/policy.d/00-mine.conf') and not os.path.exists(W + '/hook'), tag + 'none of those files was written')
 for key, value in (('org.systemd.property.TimeoutStopUSec', 'uint64 1000'), ('run.oci.mount_context_type', 'rootcontext'), ('io.podman.annotations.init', 'FALSE')):
     r = Bundle(host, env=[], edit=lambda s, k=key, v=value: (s.update(annotations={k: v}), s['process'].update(args=['/bin/true']))).run()
-    ok(r.returncode == 0, tag + 'annotation %s is left to the runtime' % key, r.stdout)
+    ok(r.returncode == 0, tag + 'annotation %s is passed to the runtime' % key, r.stdout)
 for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
@@ -312,7 +312,7 @@ host.settings()
 os.mkdir('/srv/datasets/new')
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/inner'], args=['/bin/ls', '/srv/datasets'])
 r = b.run()
-ok(r.returncode == 0 and 'new' in r.stdout.split(), tag + 'what that refusal says helps', r.stdout + str(b.errors()))
+ok(r.returncode == 0 and 'new' in r.stdout.split(), tag + 'the advice in that refusal helps', r.stdout + str(b.errors()))
 os.rmdir('/srv/datasets/new')
 r = sh('setfacl', '-m', 'u:%d:rwx' % MAXID, '/srv/locked')
 if r.returncode != 0:
@@ -330,20 +330,20 @@ SEE = 'ls /srv/datasets/below; echo y > /srv/datasets/below/new'
 refused('a folder with a mount beneath it, for a user namespace', 'say submounts = true', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets']))
 b = Bundle(host, 'task-privileged', env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
 r = b.run()
-ok('here' not in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'a mount beneath a ro folder does not come along', r.stdout)
+ok('here' not in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'a mount beneath a ro folder is not mounted along with it', r.stdout)
 host.policies(t10=POLICY.replace('subfolders = true;', 'subfolders = true; submounts = true;'))
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
 r = b.run()
 features = sh(host.runtime, 'features')
 if features.returncode == 0 and '"rro"' in features.stdout:
-    ok('here' in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'submounts = true: it comes along and refuses writes', r.stdout + str(b.errors()))
+    ok('here' in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'submounts = true: the mount comes along, read-only', r.stdout + str(b.errors()))
 else:
-    ok(r.returncode == 1 and 'does not say that it can' in r.stdout and leases() == [], tag + 'submounts = true: refused, for this runtime does not say that it can', r.stdout)
+    ok(r.returncode == 1 and 'does not say that it can' in r.stdout and leases() == [], tag + 'submounts = true: refused, because this runtime does not report the feature', r.stdout)
 sh('umount', '/srv/datasets/below')
 host.policies(t10=POLICY)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets/deep'], args=['/bin/sh', '-c', 'ls -d /srv/datasets/deep && ls /srv/datasets'])
 r = b.run()
-ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: one beneath may be asked for', r.stdout + str(b.errors()))
+ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: a folder beneath can be requested', r.stdout + str(b.errors()))
 
 os.makedirs('/srv/datasets/closed/inner')
 os.chmod('/srv/datasets/closed', 0o700)
@@ -355,9 +355,9 @@ b = Bundle(host, env=ASK, args=['/bin/sleep', '60'])
 b.start()
 st = os.lstat('/dev/nvidia-uvm') if os.path.exists('/dev/nvidia-uvm') else None
 ok(st and (st.st_mode, st.st_uid, os.major(st.st_rdev), os.minor(st.st_rdev)) == (0o20666, 0, 510, 0),
-   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would', (b.errors(), st))
+   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would make it', (b.errors(), st))
 b.delete()
-ok(not os.path.exists('/dev/nvidia-uvm'), tag + 'and goes with the lease')
+ok(not os.path.exists('/dev/nvidia-uvm'), tag + 'the node goes with the lease')
 os.mknod('/dev/nvidia-uvm', 0o20666, os.makedev(510, 0))
 os.chmod('/dev/nvidia-uvm', 0o666)
 for name, make, want in (
@@ -393,7 +393,7 @@ for words in (('--cgroup-manager', 'disabled'), ('--cgroup-manager=disabled',), 
 if host.name == 'runc':
     b = Bundle(host, env=[], args=['/bin/true'])
     r = b.call('run', '--bundle', b.dir, b.id, globals=('--rootless', 'auto'))
-    ok(r.returncode == 0, tag + '--rootless auto is not', r.stdout)
+    ok(r.returncode == 0, tag + '--rootless auto is not refused', r.stdout)
 
 # A container's limits may change; its device rules and its cgroup may not.
 b = Bundle(host, env=[], args=['/bin/sleep', '60'])
@@ -423,20 +423,20 @@ for n, (words, data) in enumerate(((('--resources', LIMITS), None), (('--resourc
     write(LIMITS, text)
     r = b.call('update', *words, b.id, **({'input': text} if data else {}))
     ok(r.returncode == 0 and (host.cgroup != 'v1' or of_cgroup('pids', 'pids.max').strip() == str(want)), tag + 'update %s: the limits are changed' % words[0], r.stdout)
-    ok(host.cgroup != 'v1' or not may_open(), tag + '  and the devices are not')
-    ok(open(LIMITS).read() == text, tag + '  nor is the file')
+    ok(host.cgroup != 'v1' or not may_open(), tag + '  the devices are not changed')
+    ok(open(LIMITS).read() == text, tag + '  the file is not changed')
 for text, want in (('[]', 'is not an object'), ('{', 'update --resources'), (None, 'No such file')):
     write(LIMITS, text) if text is not None else os.unlink(LIMITS)
     r = b.call('update', '--resources', LIMITS, b.id)
     ok(r.returncode == 1 and want in b.errors()[-1], tag + 'update with %s is refused' % (text or 'no file'), (r.stdout, b.errors()))
 write(LIMITS, json.dumps({'devices': [RULE]}))
 r = b.call('update', '--resources', LIMITS, '--resources', LIMITS, b.id)
-ok(r.returncode == 1 and 'more than one' in b.errors()[-1], tag + 'nor does a second one count')
+ok(r.returncode == 1 and 'more than one' in b.errors()[-1], tag + 'a second --resources is refused')
 for path in ('..', '../..', 'a/../../x', 'devices:../x'):
     r = b.call('exec', '--cgroup', path, b.id, '/bin/true')
     ok(r.returncode == 1 and "leads out of the container's own cgroup" in b.errors()[-1], tag + 'exec --cgroup %s is refused' % path, r.stdout)
 if host.name == 'crun' and host.cgroup == 'v1':
     sh(host.runtime, '--root', W + '/root', 'update', '--resources', LIMITS, b.id)
-    ok(may_open(), tag + 'control: crun by itself takes the devices')
+    ok(may_open(), tag + 'control: crun without the wrapper changes the devices')
 b.delete()
 done()

@@ -149,12 +149,12 @@ for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     ok(status == 0, '%s: made' % text, out)
     r = c.exec(READ)
     ok(r.stdout.strip() == '4', '%s: reads from the GPU' % text, (r.stdout, sh('getfacl', '-np', NODE).stdout))
-    ok(entries() == ['user:%d:rw-' % outside], 'one entry of the node says so: %s' % entries(), entries())
+    ok(entries() == ['user:%d:rw-' % outside], 'the node has exactly one entry: %s' % entries(), entries())
     r = c.exec('echo x > /srv/data/%d && cat /srv/data/%d' % (inside, inside))
-    ok(r.stdout.strip() == 'x', '%s: writes into its folder' % text, r.stdout)
+    ok(r.stdout.strip() == 'x', '%s: writes its folder' % text, r.stdout)
     look()
     look()
-    ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
+    ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'nothing is open: its lease survives a look')
     r = c.delete()
     # on a busy machine delete's look may not finish in its time; the timer's look does
     if leases():
@@ -181,7 +181,7 @@ for source, link, text in ((NODE, None, 'a node'), ('link', NODE, 'a link in the
                            ('link', '/dev/dri', 'a link in the bundle to it')):
     for how in 'bind', 'rbind':
         r = plain(source, how, 'ls /x; echo ran', link)
-        ok(r.returncode == 0 and 'No such file' in r.stdout and 'ran' in r.stdout, 'plain, %s of %s: without it' % (how, text), r.stdout)
+        ok(r.returncode == 0 and 'No such file' in r.stdout and 'ran' in r.stdout, 'plain, %s of %s: runs without the mount' % (how, text), r.stdout)
 for source, how, link, text in (('/dev', 'bind', None, '/dev'), ('/dev', 'rbind', None, '/dev'), (W + '/held', 'rbind', None, 'a directory with /dev beneath'),
                                 ('link', 'rbind', '/dev', 'a link in the bundle to /dev')):
     r = plain(source, how, 'head -c 4 /x/nvidia9 /x/dev/nvidia9 | /bin/busybox wc -c', link)
@@ -202,14 +202,14 @@ r = c.as_user('head', '-c', '4', NODE)
 ok(r.returncode == 0, 'the worker itself, whose uid the container runs as, may use the node too (SECURITY.md)', r.stdout)
 s = Rootless(user='stranger', env=())
 r = s.as_user('head', '-c', '4', NODE)
-ok(r.returncode != 0 and 'Permission denied' in r.stdout, 'another user of the host may not', r.stdout)
+ok(r.returncode != 0 and 'Permission denied' in r.stdout, 'another user of the host cannot', r.stdout)
 status, out = s.start()
 r = s.exec('ls %s' % NODE)
 ok(status == 0 and 'No such file' in r.stdout, "another user's container does not have the node", (out, r.stdout))
 s.delete()
 s = Rootless(user='stranger')
 status, out = s.start()
-ok(status != 0 and 'gpuhelper' in out, 'and is refused one', out)
+ok(status != 0 and 'gpuhelper' in out, 'its request for the node is refused', out)
 
 def look_till_over():
     """Root's look, because on a busy machine a container's end may not be complete when the runtime returns."""
@@ -225,11 +225,11 @@ os.chmod(NODE, 0o600)
 r = c.exec(READ)
 ok('Permission denied' in r.stdout, 'chmod 0600 shuts the container out', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'status')
-ok('! %s: the ACL entry of user %d is masked' % (NODE, UID) in r.stdout, 'status says so', r.stdout)
+ok('! %s: the ACL entry of user %d is masked' % (NODE, UID) in r.stdout, 'status reports that', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'reapply')
-ok(r.returncode == 0 and c.exec(READ).stdout.strip() == '4', 'reapply lets it in again', r.stdout)
+ok(r.returncode == 0 and c.exec(READ).stdout.strip() == '4', 'reapply opens the node again', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'status')
-ok('!' not in r.stdout, 'and nothing is wrong any more', r.stdout)
+ok('!' not in r.stdout, 'status reports nothing any more', r.stdout)
 
 # the container dies without a delete
 os.kill(c.pid(), 9)
@@ -242,7 +242,7 @@ status, out = n.start()
 ok(status == 0 and len(leases()) == 1, 'killed without a delete: the GPU is free at the next request', out)
 n.delete()
 look_till_over()
-ok(entries() == [] and leases() == [], 'and nothing is left', (entries(), leases()))
+ok(entries() == [] and leases() == [], 'no entry and no lease is left', (entries(), leases()))
 
 # The runtime takes a zombie for a stopped container, and the helper must, too: its parent may be slow to wait for it.
 PR_SET_CHILD_SUBREAPER = 36
@@ -253,5 +253,5 @@ pid = n.pid()
 n.delete()
 look_till_over()
 state = open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] if os.path.exists('/proc/%d' % pid) else 'gone'
-ok(state == 'Z' and entries() == [] and leases() == [], 'deleted, its first process a zombie: nothing is left either', (state, out, entries(), leases()))
+ok(state == 'Z' and entries() == [] and leases() == [], 'deleted while its first process is a zombie: nothing is left either', (state, out, entries(), leases()))
 done()

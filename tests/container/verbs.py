@@ -68,7 +68,7 @@ for runtime in 'runc', 'crun':
     lacks = ['%s %s %s: %s has it' % (k[1:] + v) for k, v in want.items() if table.get(k) != v[0]]
     ok(len(want) > 100 and not lacks, 'each verb and option of each release of %s is in the table, with what it takes' % runtime, '\n'.join(lacks))
     more = ['%s %s' % k[1:] for k in table if k[0] == runtime and k not in want]
-    ok(not more, 'the table has none that %s never had' % runtime, '\n'.join(more))
+    ok(not more, 'the table has nothing that %s never had' % runtime, '\n'.join(more))
 
 for runtime in 'runc', 'crun':
     if not shutil.which(runtime):
@@ -77,7 +77,7 @@ for runtime in 'runc', 'crun':
     version = sh(runtime, '--version').stdout.split('\n')[0]
     known = names(k[1:] for k in table if k[0] == runtime)
     verbs = verbs_of(said_by(runtime))
-    ok(len(verbs) > 10 and {(v, '-') for v in verbs} <= known, '%s: every verb of its help is in the table' % version, verbs)
+    ok(len(verbs) > 10 and {(v, '-') for v in verbs} <= known, '%s: every verb in its help is in the table' % version, verbs)
     new, bad, n = [], [], 0
     for verb in ['-'] + sorted(verbs - {'help', 'h'}):
         for word, takes in options_of(said_by(runtime, *([verb] if verb != '-' else []))):
@@ -88,16 +88,16 @@ for runtime in 'runc', 'crun':
             elif (runtime == 'runc' or word.startswith('--')) and word not in HELP_IS_WRONG:
                 bad += ['%s %s: %s' % (verb, word, takes) for k, t in table.items()
                         if k[:2] == (runtime, verb) and word in k[2].split(',') and t != takes]
-    ok(n > 60 and not new, '%s: every option of its helps is in the table (%d)' % (version, n), '\n'.join(new))
-    ok(not bad, '%s: and takes what the table says' % version, '\n'.join(bad))
+    ok(n > 60 and not new, '%s: every option in its help texts is in the table (%d)' % (version, n), '\n'.join(new))
+    ok(not bad, '%s: each takes the value that the table says' % version, '\n'.join(bad))
     r = sh(runtime, 'features')
     unsafe = json.loads(r.stdout).get('potentiallyUnsafeConfigAnnotations') if r.returncode == 0 else None
     if unsafe is None:
-        skip('%s: annotations that its features call unsafe' % version, 'it names none')
+        skip('%s: the annotations that «features» calls unsafe' % version, 'it names none')
         continue
     host = Host(runtime)
     for name in sorted(set(unsafe) - HARMLESS):
         b = Bundle(host, edit=lambda s: s.setdefault('annotations', {}).update({name + ('x' if name.endswith('.') else ''): 'y'}))
         r = b.run()
-        ok(r.returncode == 1 and 'annotation ' + name in r.stdout, '%s: annotation %s, which its features call unsafe, is refused' % (version, name), r.stdout)
+        ok(r.returncode == 1 and 'annotation ' + name in r.stdout, '%s: annotation %s, which «features» calls unsafe, is refused' % (version, name), r.stdout)
 done()

@@ -86,7 +86,7 @@ for words in ['create'], ['run', '--detach']:
     pid = int(open(b.dir + '/pid').read())
     lease = held_leases()[0]
     ok(lease['init'] == pid and lease['own_pids'] and all(b.id in c for c in lease['cgroups']),
-       tag + '%s: its lease knows its first process, and its cgroups' % words[0], lease)
+       tag + '%s: its lease has its first process and its cgroups' % words[0], lease)
     free, out = gpu_is_free()
     ok(not free and 'are free' in out, tag + '%s: nobody else gets its GPU' % words[0], out)
     b.delete()
@@ -105,17 +105,17 @@ def in_its_cgroup(spec):
 plain = Bundle(host, args=['/bin/true'], edit=in_its_cgroup)
 r = plain.run()
 ok(r.returncode != 0 and 'has processes in it already' in r.stdout,
-   tag + "a plain container is not put into a leased one's cgroup", r.stdout)
+   tag + "a plain container is refused in the cgroup of a container with a lease", r.stdout)
 r = b.exec(': < /dev/nvidia0')
-ok('No such device' in r.stdout, tag + 'which keeps its GPU', r.stdout)
+ok('No such device' in r.stdout, tag + 'that container keeps its GPU', r.stdout)
 
 plain = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=place + '/beneath/it'))
 r = plain.run()
-ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'nor beneath that, where its lease would last as long', r.stdout)
+ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'nor beneath that cgroup, where it would prolong the lease', r.stdout)
 plain.delete()
 beside = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=os.path.dirname(place) + '/beside-' + b.id))
 r = beside.run()
-ok(r.returncode == 0, tag + 'but beside it', r.stdout)
+ok(r.returncode == 0, tag + 'a cgroup beside it is accepted', r.stdout)
 
 # the container moves away by itself
 move(pid, OWN + '/away')
@@ -125,7 +125,7 @@ ok(not free and leases(), tag + 'a container that moved into another cgroup keep
 b.delete()
 wait_for(lambda: gone(pid))
 look()
-ok(leases() == [], tag + 'and it ends with the container', leases())
+ok(leases() == [], tag + 'its lease ends with the container', leases())
 remove(OWN)
 
 
@@ -157,7 +157,7 @@ def find_other():
 wait_for(find_other)
 lease = held_leases()[0]
 ok(other[0] and lease['init'] == pid and not lease['own_pids'],
-   tag + 'a container without a PID namespace: its lease knows that', lease)
+   tag + 'a container without a PID namespace: its lease says so', lease)
 move(other[0], OWN + '/away')
 os.kill(pid, signal.SIGKILL)
 wait_for(lambda: gone(pid))
@@ -170,12 +170,12 @@ for p in glob.glob('/proc/[0-9]*/cgroup'):      # processes that the first one l
 time.sleep(0.2)
 look()
 free, out = gpu_is_free()
-ok(not free and leases(), tag + 'a process of it that went elsewhere keeps the lease', out)
+ok(not free and leases(), tag + 'its process in another cgroup keeps the lease', out)
 os.kill(other[0], signal.SIGKILL)
 wait_for(lambda: gone(other[0]))
 b.delete()
 look()
-ok(leases() == [], tag + 'and the lease ends with that process', leases())
+ok(leases() == [], tag + 'the lease ends with that process', leases())
 remove(OWN)
 
 # an engine in a cgroup namespace: its paths start elsewhere
@@ -221,17 +221,17 @@ engine = subprocess.Popen(['unshare', '--pid', '--fork', '--kill-child', '--moun
                            W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, b.id],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=enter_own)
 said = engine.stdout.readline().strip()
-ok(said == 'made' and leases(), tag + 'an engine in PID and cgroup namespaces of its own has a container with a GPU', said + str(b.errors()))
+ok(said == 'made' and leases(), tag + 'an engine in its own PID and cgroup namespaces gets a container with a GPU', said + str(b.errors()))
 look()
 free, out = gpu_is_free()
-ok(not free and leases(), tag + 'who asks outside of them does not get that GPU', out)
+ok(not free and leases(), tag + 'nobody outside of them gets that GPU', out)
 engine.kill()
 engine.wait()
 remove(OWN)
 # only the first PID namespace sees that its processes are gone; this sandbox is in another one
 look()
 first = os.stat('/proc/self/ns/pid').st_ino == 0xeffffffc
-ok((leases() == []) == first, tag + 'which nobody but the first PID namespace can see to be gone', leases())
+ok((leases() == []) == first, tag + 'only the first PID namespace can see that the container is gone', leases())
 for f in glob.glob('/run/gpuhelper/leases/*'):
     os.unlink(f)
 
@@ -239,11 +239,11 @@ for f in glob.glob('/run/gpuhelper/leases/*'):
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
 r = sh('unshare', '--time', '--boottime', '1000', '--fork', 'true')
 if r.returncode != 0:
-    skip(tag + 'an engine in a time namespace of its own is refused', r.stdout.strip())
+    skip(tag + 'an engine in its own time namespace is refused', r.stdout.strip())
 else:
     r = subprocess.run(['unshare', '--time', '--boottime', '1000', '--fork', WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json',
                         'create', '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
-    ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in a time namespace of its own is refused', b.errors())
+    ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in its own time namespace is refused', b.errors())
 b.delete()
 
 # a runtime without a device cgroup
@@ -257,14 +257,14 @@ if script:
     host.settings()
     b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
     r = b.create()
-    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of cgroups is no container',
+    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of all cgroups is refused',
        b.errors())
     ok(sh(old, '--root', W + '/root', 'state', b.id).returncode != 0 and wait_for(lambda: (look(), leases() == [])[1]),
-       tag + 'it is gone, and its lease', leases())
+       tag + 'the container is gone, and so is its lease', leases())
     host.runtime = old
     host.settings()
 else:
-    skip(tag + 'a container outside of cgroups is no container', 'runc has no option to make one')
+    skip(tag + 'a container outside of all cgroups is refused', 'runc has no option to make one')
 
 # scopes of systemd's that runtimes name differently
 for path in 'system.slice::x', ':x', 'system.slice:x', 'a.slice:b:c:d', 'system.slice:b:', 'system.slice:b:c.slice', '/garden/x':

@@ -97,7 +97,7 @@ replace(unsigned char *answer, size_t said, const char *old, const char *new)
 	return said;
 }
 
-/* What is said in the answer's place, and how much of it. */
+/* The replacement answer, and its length. */
 static size_t
 lie(unsigned char *answer, size_t said)
 {
@@ -166,7 +166,7 @@ main(int argc, char **argv)
 			break;
 		}
 	}
-	/* it stays, whatever became of its helper */
+	/* stays even after its helper's end */
 	pause();
 	return 0;
 }

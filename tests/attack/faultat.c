@@ -48,7 +48,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What may go wrong; «change» is all that changes something on the host. */
+/* What may go wrong; «change» is everything that changes something on the host. */
 #define CHANGE(class) class " change "
 static const struct {
 	long nr;
@@ -84,7 +84,7 @@ static const struct {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* One asking, and what came of it. */
+/* One request, and its result. */
 struct point {
 	char class[16];		/* with a space on both sides */
 	long at;
@@ -95,7 +95,7 @@ struct point {
 	int hit;
 };
 
-/* Who asks, and what for. */
+/* The asker, and its request. */
 struct ask {
 	const struct passwd *pw;
 	char *request;
@@ -104,7 +104,7 @@ struct ask {
 	int hangup, blind;
 };
 
-/* Between the asker and us: .tell from it, .go to its helper. */
+/* Pipes between the asker and us: .tell from it, .go to its helper. */
 struct pipes {
 	int tell[2], go[2], error[2];
 };
@@ -118,7 +118,7 @@ die(const char *what)
 	exit(125);
 }
 
-/* What the helper starts.  The first executes nothing; the others count from when they have taken their name. */
+/* The helper's children.  The first one executes nothing; the others count from the moment when they have their name. */
 static const struct {
 	const char *class, *program;
 } children[] = {
@@ -126,7 +126,7 @@ static const struct {
 };
 #define CHILDREN ((int)(sizeof(children) / sizeof(children[0])))
 
-/* -1: it is the helper's. */
+/* -1: the helper itself */
 static int
 child_of_class(const char *class)
 {
@@ -168,7 +168,7 @@ in_class(long nr, const char *class)
 	return 0;
 }
 
-/* Stops at the calls that matter and at no others: that is many times faster than PTRACE_SYSCALL. */
+/* Stops only at the calls that matter, which is many times faster than PTRACE_SYSCALL. */
 static void
 stop_at(const char *class, int blind)
 {
@@ -191,7 +191,7 @@ stop_at(const char *class, int blind)
 		die("seccomp");
 }
 
-/* Becomes the helper.  Root until the filter is set, which needs no no_new_privs then. */
+/* Becomes the helper.  Stays root until the filter is set, so that this needs no no_new_privs. */
 static void
 start(const struct ask *a, const struct point *p, const struct pipes *io, int sock)
 {
@@ -217,7 +217,7 @@ start(const struct ask *a, const struct point *p, const struct pipes *io, int so
 	_exit(125);
 }
 
-/* Sends, hears, makes it final: what gpuhelper-runc does.  The bytes of the reply. */
+/* Sends, receives, confirms, like gpuhelper-runc; returns the reply's length. */
 static size_t
 converse(const struct ask *a, int sock)
 {
@@ -266,7 +266,7 @@ asker(const struct ask *a, const struct point *p, const struct pipes *io)
 #define ARG0 rdi
 #define ARG2 rdx
 #define RESULT rax
-#define KEEPS_ARG0 1	/* a call leaves it as it was */
+#define KEEPS_ARG0 1	/* the register keeps its value */
 #elif defined(__aarch64__)
 #define ARG0 regs[0]
 #define ARG2 regs[2]
@@ -293,8 +293,8 @@ set(pid_t h, struct user_regs_struct *regs)
 }
 
 /*
- * brk(2) tells no error: where it can't, it says where the break is, as it does when asked for 0.  The C library
- * compares that with what it asked for, in the register that a call leaves as it was.
+ * brk(2) has no error value: if it fails it returns the present break, as for the argument 0.  The C library compares
+ * that with its argument, in a register that the call leaves unchanged.
  */
 static void
 fail_brk(pid_t h)
@@ -315,7 +315,7 @@ fail_brk(pid_t h)
 	set(h, &regs);
 }
 
-/* The call that h is about to make is not made, and fails. */
+/* Makes h's next call fail, without making it. */
 static void
 fail(pid_t h, long nr, int error)
 {
@@ -339,7 +339,7 @@ fail(pid_t h, long nr, int error)
 	set(h, &regs);
 }
 
-/* It is made, and does less than it is told to: a disk that is full is so in the midst of something. */
+/* The call is made for half of its bytes, as on a disk that becomes full. */
 static void
 shorten(pid_t h)
 {
@@ -350,7 +350,7 @@ shorten(pid_t h)
 	set(h, &regs);
 }
 
-/* Asks for memory, whoever else maps what. */
+/* Asks for memory; mappings of other things do not count. */
 static int
 counts(const struct __ptrace_syscall_info *info, const struct point *p)
 {
@@ -374,7 +374,7 @@ opens_log(pid_t h, unsigned long path)
 static void
 note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 {
-	/* what is looked at and left there (root/enter.c) is not heard yet */
+	/* bytes that are only peeked at (root/enter.c) do not count as heard */
 	if (info->seccomp.nr == SYS_recvfrom && (info->seccomp.args[3] & MSG_PEEK) == 0 && p->heard == -1)
 		p->heard = p->n;
 	if (info->seccomp.nr == SYS_sendto && p->said == -1)
@@ -383,14 +383,14 @@ note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 		p->log = p->n;
 }
 
-/* Before a call, of the helper's or, where that is what is wanted, of its child's. */
+/* Before a call of the helper's, or of the chosen child's. */
 static void
 at_call(pid_t h, int is_child, struct point *p)
 {
 	struct __ptrace_syscall_info info = { 0 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_SECCOMP) {
-		/* which the kernel ends with the helper, or when its time is over */
+		/* the kernel kills it with the helper, or when its time is over */
 		if (is_child)
 			return;
 		die("PTRACE_GET_SYSCALL_INFO");
@@ -431,7 +431,7 @@ follow(pid_t h, struct point *p)
 			counting = 1;
 		else if (event == PTRACE_EVENT_SECCOMP && counting)
 			at_call(pid, pid != h, p);
-		/* a stop that only says that a child is traced from its beginning is no signal */
+		/* the stop that begins the tracing of a child is no signal */
 		ptrace(PTRACE_CONT, pid, 0, event == 0 ? WSTOPSIG(st) : 0);
 	}
 }
@@ -456,7 +456,7 @@ print(const struct point *p, const char *text, size_t len)
 	fflush(stdout);
 }
 
-/* What nomem.c says: where it takes memory away, and whether the log was opened before. */
+/* nomem.c's reports: that it failed an allocation, and whether the log was open before. */
 static void
 hear_library(int fd, struct point *p)
 {
@@ -470,7 +470,7 @@ hear_library(int fd, struct point *p)
 		p->log = 0;
 }
 
-/* One asking; the asker, who stays. */
+/* One request; the asker stays. */
 static pid_t
 run(const struct ask *a, struct point *p)
 {

@@ -43,7 +43,7 @@ start(int sock, const char *helper)
 	_exit(125);
 }
 
-/* Sends, hears, makes it final: what gpuhelper-runc does. */
+/* Sends, receives, confirms, like gpuhelper-runc. */
 static void
 converse(int sock, const char *file)
 {
@@ -78,7 +78,7 @@ asker(const struct passwd *pw, const char *request, const char *helper, int tell
 	_exit(0);
 }
 
-/* On the host, or to the asker. */
+/* Calls that change something on the host, or for the asker. */
 static const long changing[] = {
 	SYS_mknodat, SYS_fchownat, SYS_fchmodat, SYS_fchown, SYS_fchmod, SYS_linkat, SYS_unlinkat, SYS_renameat2,
 	SYS_mkdirat, SYS_ftruncate, SYS_utimensat, SYS_write, SYS_sendto, SYS_flock, SYS_exit_group,
@@ -90,7 +90,7 @@ static const long changing[] = {
 #endif
 };
 
-/* From asking for the lock until its descriptor is closed.  A place in the crowd, which nobody waits for, is none. */
+/* From the request for the lock until its descriptor is closed.  A place in the crowd, which nobody waits for, does not count. */
 static int
 is_locked(const struct __ptrace_syscall_info *info)
 {
@@ -148,7 +148,7 @@ stand_by(pid_t h)
 		die("letting go");
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		;
-	/* it may be over by itself */
+	/* it may have ended already */
 	kill(h, SIGKILL);
 }
 
@@ -158,7 +158,7 @@ main(int argc, char **argv)
 	const struct passwd *pw = argc >= 5 ? getpwnam(argv[1]) : NULL;
 	long calls = 0, at = argc >= 5 ? atol(argv[4]) : 0;
 	const char *which = argc > 5 ? argv[5] : "all";
-	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the way out of execve */
+	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the return from execve */
 	pid_t a, h;
 	int i;
 

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own names for what is replaced here */
+/* glibc's own names for the replaced functions */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t size);
@@ -53,7 +53,7 @@ calloc(size_t n, size_t size)
 	return fails() ? NULL : __libc_calloc(n, size);
 }
 
-/* reallocarray(3) comes here. */
+/* reallocarray(3) calls this. */
 void *
 realloc(void *p, size_t size)
 {

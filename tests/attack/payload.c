@@ -34,7 +34,7 @@ die(const char *what)
 
 #if defined(__x86_64__)
 typedef struct user_regs_struct regs;
-#define INSTRUCTION 2	/* bytes of «syscall» */
+#define INSTRUCTION 2	/* the length of «syscall» */
 
 static void
 prepare(regs *r, long call, const unsigned long arg[6])
@@ -53,7 +53,7 @@ prepare(regs *r, long call, const unsigned long arg[6])
 #define RESULT(r) (long)(r).rax
 #elif defined(__aarch64__)
 typedef struct user_regs_struct regs;
-#define INSTRUCTION 4	/* of «svc #0» */
+#define INSTRUCTION 4	/* the length of «svc #0» */
 
 static void
 prepare(regs *r, long call, const unsigned long arg[6])
@@ -84,7 +84,7 @@ set(regs *r)
 		die("PTRACE_SETREGSET");
 }
 
-/* Below its stack, in words, as ptrace(2) writes them. */
+/* Below the stack, in words, as ptrace(2) writes them. */
 static unsigned long
 put_text(unsigned long *at, const char *text)
 {
@@ -115,7 +115,7 @@ argument(unsigned long *at, const char *text)
 #if defined(__x86_64__)
 #define OTHER 0x80cdUL	/* «int $0x80», as two bytes */
 
-/* The instruction there becomes the other one: root's, by a copy of the page that is this process's alone. */
+/* Replaces the instruction there.  Root may: the kernel makes a private copy of the page. */
 static void
 be_of_i386(unsigned long pc)
 {
@@ -135,7 +135,7 @@ be_of_i386(unsigned long pc)
 }
 #endif
 
-/* False: it was the end of the process. */
+/* False: the process ended. */
 static int
 call(const regs *saved, char *words, long *result)
 {
@@ -156,7 +156,7 @@ call(const regs *saved, char *words, long *result)
 	set(&r);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == -1 || waitpid(pid, &status, 0) != pid)
 		die("PTRACE_SINGLESTEP");
-	/* the filter's end of it shows as its end, or as a stop that has the signal */
+	/* the filter's kill shows as an end, or as a stop with the signal */
 	if (!WIFSTOPPED(status) || WSTOPSIG(status) == SIGSYS)
 		return 0;
 	get(&r);

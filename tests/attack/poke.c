@@ -46,7 +46,7 @@ try_read(void)
 	char c;
 	struct iovec here = { &c, 1 }, there = { (void *)0x1000, 1 };
 
-	/* EFAULT is past the check */
+	/* EFAULT comes after the permission check */
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) != -1 || errno == EFAULT;
 }
 

@@ -39,7 +39,7 @@ struct program {
 struct process {
 	pid_t pid;
 	struct program *program;
-	uint64_t nr;			/* of the call that it is in */
+	uint64_t nr;			/* the system call in progress */
 	unsigned long faults;		/* that are some program's by now */
 };
 
@@ -109,7 +109,7 @@ faults_of(pid_t pid)
 	return faults;
 }
 
-/* Before its memory is another program's, or nobody's. */
+/* Before another program, or nobody, has its memory. */
 static void
 note_memory(struct process *p)
 {
@@ -192,7 +192,7 @@ signal_to_pass(struct process *p, int st)
 		note_memory(p);
 		return 0;
 	}
-	/* the first stop of one that was just forked */
+	/* the first stop of a process that was just forked */
 	return event != 0 || sig == SIGSTOP || sig == SIGTRAP ? 0 : sig;
 }
 
@@ -218,7 +218,7 @@ main(int argc, char **argv)
 		perror("calls");
 		return 1;
 	}
-	/* until the command has ended: what it left behind goes with us */
+	/* until the command has ended; what it left behind ends with us */
 	while ((pid = waitpid(-1, &st, __WALL)) != -1) {
 		if (WIFSTOPPED(st)) {
 			(void)ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)signal_to_pass(process_of(pid), st));

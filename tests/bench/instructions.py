@@ -28,7 +28,7 @@ def tools():
 
 
 def of_libc():
-    """Functions of the C library and the compiler's, by name: an archive's local ones, too."""
+    """Names of the functions of the C library and the compiler, including an archive's local ones."""
     names = set()
     for archive in LIBC:
         path = sh('gcc', '-print-file-name=' + archive).stdout.strip()
@@ -37,7 +37,7 @@ def of_libc():
 
 
 def count(out, libc):
-    """Instructions of what is not the C library's, in callgrind's figures."""
+    """The instructions in callgrind's figures, without the C library's."""
     total, ours, names, files = 0, False, {}, {}
     compressed = re.compile(r'\((\d+)\)(?: (.*))?$')
 

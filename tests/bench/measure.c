@@ -61,7 +61,7 @@ die(const char *what, const char *name)
 	exit(1);
 }
 
-/* With the number in place of each «%»; the caller frees. */
+/* The text with the number in place of each «%»; the caller frees. */
 static char *
 with_number(const char *pattern, unsigned number)
 {
@@ -140,7 +140,7 @@ prepare(const struct command *c, unsigned number)
 	}
 }
 
-/* The words are ready by then, so that the child executes at once. */
+/* The words are prepared beforehand, so that the child executes at once. */
 static pid_t
 start(const struct command *c, char *const *arg, char *const *env, unsigned number)
 {
@@ -159,7 +159,7 @@ start(const struct command *c, char *const *arg, char *const *env, unsigned numb
 	return pid;
 }
 
-/* Whoever was left behind has become our child: ends them all but the one that is moved about. */
+/* Processes that were left behind are our children now: kills them, except the one that is moved between cgroups. */
 static void
 end_others(void)
 {

@@ -12,7 +12,7 @@ text { font: 11px sans-serif; fill: #333 } .axis { stroke: #888; fill: none } .g
 
 
 def decades(least, most):
-    """Powers of ten around both."""
+    """The powers of ten around both values."""
     a, b = math.floor(math.log10(least)), math.ceil(math.log10(most))
     return a, max(b, a + 1)
 

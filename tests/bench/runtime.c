@@ -55,7 +55,7 @@ leave_process(const char *cgroup, const char *mounts, const char *id)
 	bare_call(__NR_pipe2, (long)ready, 0, 0, 0);
 	if (bare_call(__NR_clone, SIGCHLD, 0, 0, 0) != 0) {
 		bare_call(__NR_close, ready[1], 0, 0, 0);
-		/* no byte where the process could not do its part */
+		/* no byte if the process could not do its part */
 		bare_call(__NR_exit_group, bare_call(__NR_read, ready[0], (long)&word, 1, 0) == 1 ? 0 : 3, 0, 0, 0);
 	}
 	fd = open_with(cgroup, id, O_WRONLY);

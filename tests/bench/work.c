@@ -28,7 +28,7 @@ void work_read(const char *question, size_t len);
 void work_judge(const char *question, size_t len);
 void work_helper(const char *answer, size_t len, const char *request, size_t asked, struct inventory *host);
 
-/* What they leave for each other; the process ends soon. */
+/* What the functions leave for each other; the process ends soon, so nothing is freed. */
 static char *answer;
 static size_t answer_len;
 static struct buf judged;
@@ -139,7 +139,7 @@ print(const char *format, int i)
 	return text;
 }
 
-/* The question of so many policies, of which the last one grants. */
+/* The question with so many policies, of which the last one grants. */
 static char *
 read_question(size_t *len)
 {

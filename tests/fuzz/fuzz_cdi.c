@@ -26,7 +26,7 @@ static const char *const configs[] = {
 static void
 check_faults(const struct cdi_faults *f, const char *text, size_t len)
 {
-	size_t i, k, lines = 2;		/* libyaml sees a line end at the end */
+	size_t i, k, lines = 2;		/* libyaml sees a line end at the end of the text */
 
 	for (k = 0; k < len; k++)
 		lines += text[k] == '\n' || text[k] == '\r' || text[k] == '\x85' || text[k] == '\xa8' || text[k] == '\xa9';
@@ -72,7 +72,7 @@ check_apply(const char *config, const struct cdi_merged *m)
 	free(out);
 }
 
-/* With nodes as the host would have filled them. */
+/* With complete nodes, as the host would fill them in. */
 static void
 apply(const struct cdi_spec *s, const char *config)
 {
@@ -126,7 +126,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_faults(&f, text, size - 1);
 	if (read) {
 		must(s.devices > 0);
-		/* the helper takes what its reader takes for safe */
+		/* the helper accepts what its reader considers safe */
 		must(f.unsafe > 0 || table_check_spec(&s, &why) == 0);
 		check_edits(&s.edits);
 		apply(&s, configs[data[0] >> 1 & 3]);

@@ -72,7 +72,7 @@ check_policy(const struct policy *p)
 	grant_free(&g);
 }
 
-/* The helper takes what its reader makes of it. */
+/* The helper accepts what its reader makes of the file. */
 static void
 check_table(const struct policy *p)
 {

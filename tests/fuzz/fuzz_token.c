@@ -56,7 +56,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* True if a token with this header and payload is among the good ones. */
+/* Whether a token with this header and payload is among the good ones. */
 static int
 is_known(const char *token)
 {
@@ -88,7 +88,7 @@ try_token(const char *token, struct jwks *with)
 	if (token_signed(token, &with, 1, &by_any, &why) == -1)
 		by_any = false;
 	rc = token_verify(token, &issuer, with, now, &claims, &log, &why);
-	/* nobody is refused for that who would be taken */
+	/* a token that would be accepted is not refused for that */
 	if (rc == 0 && !by_any)
 		abort();
 	if (rc != token_verify(token, &issuer, with, now, &again, NULL, &why))
@@ -103,8 +103,8 @@ try_token(const char *token, struct jwks *with)
 }
 
 /*
- * Keys of the fuzzer's making, and tokens signed with others.  What a set of
- * unknown keys accepts proves nothing, so only the good tokens are tried on it.
+ * Keys made by the fuzzer, and tokens signed with others.  What unknown keys accept
+ * proves nothing, so only the good tokens are tried with them.
  */
 static void
 try_keys(const char *text, size_t len)

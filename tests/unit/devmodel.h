@@ -59,7 +59,7 @@ add_exception(struct set *s, const struct devrule *r)
 	s->ex[s->n++] = *r;
 }
 
-/* Would this make a hole in one of the wildcards that are there? */
+/* Whether the rule would make a hole in one of the existing wildcards. */
 static inline bool
 punches(const struct set *s, const struct devrule *r)
 {
@@ -122,7 +122,7 @@ fits(const struct devrule *r, char type, uint32_t major, uint32_t minor)
 	    (r->minor == ANY || r->minor == minor);
 }
 
-/* May this node be opened with all of this access? */
+/* Whether this node may be opened with all of this access. */
 static inline bool
 lets(const struct set *s, char type, uint32_t major, uint32_t minor, unsigned access)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define ELFMAKE_SIZE 512
-#define ELFMAKE_ADDRESS 0x10000		/* where it would be loaded */
+#define ELFMAKE_ADDRESS 0x10000	/* the address at which it would be loaded */
 
-/* A segment that is all of it, a dynamic section at 256, strings at 384; soname NULL: none. */
+/* A segment with everything, a dynamic section at 256, strings at 384; soname NULL: none. */
 #define ELFMAKE(bits) \
 static inline size_t \
 elfmake##bits(unsigned char out[ELFMAKE_SIZE], uint16_t machine, const char *soname) \

@@ -6,7 +6,7 @@
 
 #include "tap.h"
 
-/* The sample's text, terminated, until the next one is read; where it is not there, a check that failed, and NULL. */
+/* The sample's text, terminated, valid until the next call; NULL, with a failed check, if the file is missing. */
 static inline const char *
 oci_fixture(const char *dir, const char *name, size_t *len)
 {

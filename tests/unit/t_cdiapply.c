@@ -9,7 +9,7 @@
 
 #define SPEC(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{" edits "}}]}"
 
-/* The config with the edits of the first device; "-" and the reason where it is refused.  The spec's nodes are whole. */
+/* The config with the edits of the first device, or "-" and the reason for a refusal.  The spec's nodes are complete. */
 static char *
 apply(const char *config, const char *edits)
 {

@@ -6,7 +6,7 @@
 
 static const char *const options[] = { "bind", "ro", NULL };
 
-/* Reads the text back; ends the test where that fails. */
+/* Reads the text back; ends the test on an error. */
 static void
 reread(const struct cdi_spec *s, struct cdi_spec *out, const char *version)
 {

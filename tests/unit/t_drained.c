@@ -52,7 +52,7 @@ test_bad(void)
 	drained_free(&d);
 }
 
-/* Each cut of it is none. */
+/* A truncated list is refused. */
 static void
 test_cut(void)
 {

@@ -45,7 +45,7 @@ test_toml(void)
 	toml_end(&t);
 }
 
-/* As «containerd config dump» prints it; the names of CRI's and of the socket's tables are those of the version. */
+/* As «containerd config dump» prints it; the table names of CRI and of the socket depend on the version. */
 static void
 test_containerd(const char *version, const char *head, const char *cri)
 {

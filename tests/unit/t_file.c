@@ -15,7 +15,7 @@
 #include "host/file.h"
 #include "tap.h"
 
-/* What systemd's RestrictSUIDSGID= does to it. */
+/* What systemd's RestrictSUIDSGID= does to the process. */
 static bool
 without_openat2(int error)
 {

@@ -76,7 +76,7 @@ put_character(char *s, uint32_t cp)
 	return more + 1;
 }
 
-/* Random characters: jansson reads them as they were, and an ASCII text is ASCII. */
+/* Random characters: jansson reads them back, and a text in ASCII stays ASCII. */
 static void
 test_random(void)
 {

@@ -169,7 +169,7 @@ test_answer(void)
 	judge_answer_free(&a);
 }
 
-/* What no token says is refused whoever says it. */
+/* A verdict that contains what no token says is refused. */
 static void
 test_lies(void)
 {
@@ -206,7 +206,7 @@ test_lies(void)
 	}
 }
 
-/* Any bytes: nothing but a refusal, or an answer that is written the same way. */
+/* Any bytes: a refusal, or an answer that is written back unchanged. */
 static void
 test_flipped(void)
 {

@@ -45,7 +45,7 @@ unpacks(const char *bytes, size_t len)
 	return good;
 }
 
-/* Each text that is cut off, and each byte that is another one, is refused or is a question; neither reads elsewhere. */
+/* Each truncated text, and each changed byte: refused or a question; nothing beyond the end is read. */
 static void
 spoil(char *bytes, size_t len)
 {
@@ -68,7 +68,7 @@ spoil(char *bytes, size_t len)
 	ok(unpacks(bytes, len), "with each byte turned over it ends, and is what it was after that");
 }
 
-/* What goes along, by the question: a lease may have a thousand of each. */
+/* What each question contains: a lease may have a thousand of each. */
 static void
 test_kinds(const struct lease *l)
 {

@@ -28,7 +28,7 @@ add(struct edits *e, const char *source, const char *target, const char *access)
 	ok(edits_add_mount(e, at(source), target, options), "%s at %s", source, target);
 }
 
-/* A second folder at this place, where /data is one with «dir/deep» and «link» in it. */
+/* A second folder mounted at this place, beside /data with «dir/deep» and «link» in it. */
 static int
 put(const char *target, const char *access, struct why *why)
 {

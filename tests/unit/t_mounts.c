@@ -77,7 +77,7 @@ int
 main(void)
 {
 	test_lines();
-	/* qemu 7.2 says that statx(2) told the mount, and doesn't hand it on */
+	/* qemu 7.2 drops the mount id of statx(2) from the result, but not from its mask */
 	if (emulated())
 		skip("places of directories", "qemu-user tells no mounts");
 	else

@@ -132,7 +132,7 @@ test_glob(void)
 	ok(glob_is("*") && glob_is("a?") && !glob_is("a") && !glob_is("") && !glob_is("[a]"), "what is a pattern");
 }
 
-/* The definition, without a thought for time. */
+/* The definition, however slow. */
 static bool
 slow_match(const char *p, const char *s)
 {

@@ -57,7 +57,7 @@ test_refused(void)
 	is_int(taken, 0, "what ends in an entry is none");
 	ok(posixacl_decode(real, 4, &a) && a.n == 0, "a header alone has no entries");
 	posixacl_free(&a);
-	/* the header's version, and an entry's tag and bits; its id may be any */
+	/* the header's version, and an entry's tag and bits; any id is valid */
 	for (i = 0; i < 8; i++) {
 		memcpy(v, real, sizeof(v));
 		v[i < 4 ? i : i + 8] ^= 0x48;
@@ -85,7 +85,7 @@ test_changes(void)
 	ok(a.n == 6 && posixacl_find(&a, POSIXACL_USER, 5) == NULL && posixacl_find(&a, POSIXACL_USER, 1000) == &a.v[1], "one goes");
 }
 
-/* On a real inode, by an O_PATH descriptor. */
+/* On a real inode, through an O_PATH descriptor. */
 static void
 test_inode(void)
 {

@@ -57,7 +57,7 @@ test_levels(void)
 		is_int(level_kind(t[i].level), t[i].kind, "level «%s»", t[i].level);
 }
 
-/* Who has all of another's categories may use what is the other's: equal is not the only way to have them. */
+/* A process with all of another one's categories can use that one's files: equality is not the only case. */
 static void
 test_overlap(void)
 {

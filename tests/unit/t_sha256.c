@@ -48,7 +48,7 @@ test_examples(void)
 	}
 }
 
-/* Every length from 0 to two blocks and a half, and some longer ones, in pieces. */
+/* Every length up to two and a half blocks, and some longer ones, in pieces. */
 static void
 test_lengths(void)
 {

@@ -23,7 +23,7 @@ restart(char **argv, const char *dir)
 		perror(file);
 		exit(2);
 	}
-	/* the preload comes before the sanitizer's own library, which is as it has to be */
+	/* the preload comes before the sanitizer's own library, which is intended */
 	if (setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0) == -1 ||
 	    setenv("TESTS_DIR", dir, 1) == -1 || setenv("T_UDEV_MOCKED", "1", 1) == -1)
 		exit(2);

@@ -15,7 +15,7 @@ static struct gpu gpus[] = {
 };
 static const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
 
-/* The entries for GPUs by their place, ended by -1; the refusal where there is one. */
+/* The entries for the GPUs at these places, up to -1; or the refusal. */
 static const char *
 env(const int *which, unsigned capabilities)
 {

@@ -138,7 +138,7 @@ test_text(void)
 	}
 }
 
-/* Of two places that differ far behind, one is not the other. */
+/* Two places that differ only far behind are different. */
 static void
 test_long(void)
 {

@@ -27,7 +27,7 @@
 #define is_str(got, want, ...) \
 	tap_str(__FILE__, __LINE__, (got), (want), TAP_FORMAT(__VA_ARGS__))
 
-/* x becomes "%s", x: a name read from a file is no format */
+/* x becomes "%s", x: a name from a file is no format */
 #define TAP_FORMAT(...) \
 	TAP_EIGHTH(__VA_ARGS__, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, \
 	    TAP_MANY, TAP_ONE, 0)(__VA_ARGS__)
@@ -81,7 +81,7 @@ tap_int(const char *file, int line, intmax_t got, intmax_t want, const char *fmt
 	return held;
 }
 
-/* NULL is a string of its own, equal to NULL only. */
+/* NULL is a value of its own, equal only to NULL. */
 static inline bool __attribute__((format(printf, 5, 6)))
 tap_str(const char *file, int line, const char *got, const char *want, const char *fmt, ...)
 {
@@ -121,7 +121,7 @@ done_testing(void)
 	printf("1..%u\n", tap_run);
 	if (tap_failed > 0)
 		printf("# %u of %u failed\n", tap_failed, tap_run);
-	fflush(stdout);		/* a sanitizer that ends the program does not */
+	fflush(stdout);		/* a sanitizer that ends the program does not flush */
 	return tap_failed > 0 || tap_run == 0;
 }
 

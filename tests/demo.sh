@@ -105,16 +105,16 @@ EOF
 
 container granted BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=1 GPUHELPER_FOLDERS=/srv/datasets:ro,/srv/outputs/train:rw
 check "the granted container runs" [ $status = 0 ]
-check "it has the GPU" grep -q '^/dev/nvidia0:' $demo/granted.out
-check "and no other" sh -c "! grep -q '^/dev/nvidia[1-9]' $demo/granted.out"
-check "reads one folder and can't write it" grep -q 'read /srv/datasets: a data set; write: .*Read-only' $demo/granted.out
-check "writes the other" test -e /srv/outputs/train/result
+check "its task sees the GPU" grep -q '^/dev/nvidia0:' $demo/granted.out
+check "its task sees no other GPU" sh -c "! grep -q '^/dev/nvidia[1-9]' $demo/granted.out"
+check "its task can read one folder, and cannot write it" grep -q 'read /srv/datasets: a data set; write: .*Read-only' $demo/granted.out
+check "its task can write the other one" test -e /srv/outputs/train/result
 container greedy BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=2
-check "one that asks for too much is refused" [ $status = 1 ]
-check "with one clear line" sh -c "[ \$(wc -l < $demo/greedy.out) = 1 ] && grep -q '2 GPUs asked for, and it gives a container at most 1' $demo/greedy.out"
+check "a container that asks for too much is refused" [ $status = 1 ]
+check "the refusal is one clear line" sh -c "[ \$(wc -l < $demo/greedy.out) = 1 ] && grep -q '2 GPUs asked for, and it gives a container at most 1' $demo/greedy.out"
 container plain
 check "the plain container runs" [ $status = 0 ]
-check "and has no GPU" sh -c "! grep -q /dev/nvidia $demo/plain.out"
+check "it has no GPU" sh -c "! grep -q /dev/nvidia $demo/plain.out"
 say ""
 say "/var/log/gpuhelper/audit.jsonl:"
 while IFS= read -r l; do say "    $l"; done < /var/log/gpuhelper/audit.jsonl

@@ -33,22 +33,22 @@ start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
 read -r a uid_a <"$T/a"
 read -r b uid_b <"$T/b"
-t "have different names" test "$a" != "$b"
+t "they have different names" test "$a" != "$b"
 # their names outside of the sandboxes
 a=$(find "$top" -type d -name "gpuhelper-attack-$a")
 b=$(find "$top" -type d -name "gpuhelper-attack-$b")
-t "and users of different uids" test "$uid_a" != "$uid_b"
+t "their users have different uids" test "$uid_a" != "$uid_b"
 # shellcheck disable=SC2154
 kill -KILL "$pid_a"
 wait "$pid_a" 2>/dev/null
-t "one that is killed leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
+t "a killed sandbox leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
 t "the next one starts" sh "$here/lib/sandbox.sh" -- true
-t "and has removed them" test ! -e "$a"
-t "but not those of one that lives" test -d "$b/deep"
+t "it has removed them" test ! -e "$a"
+t "it did not remove a live sandbox's cgroups" test -d "$b/deep"
 # shellcheck disable=SC2154
 kill -KILL "$pid_b"
 wait "$pid_b" 2>/dev/null
-t "nor then for long" sh -c 'sh "$1/lib/sandbox.sh" -- true && [ ! -e "$2" ]' - "$here" "$b"
+t "those go with the next sandbox after its end" sh -c 'sh "$1/lib/sandbox.sh" -- true && [ ! -e "$2" ]' - "$here" "$b"
 rm -rf "$T"
 echo "1..$n"
 [ $bad = 0 ]

@@ -30,13 +30,13 @@ may_not() { try "$1"; [ "$(grep -c 'not permitted' "$T/out")" = 3 ]; }
 in_scope() { in_ct "$1" "while read l; do echo \$l; done </proc/self/cgroup"; grep -q "/system.slice/gpu-$1.scope" "$T/out"; }
 links() { is "$(for l in /dev/char/195:* /dev/char/510:*; do echo "${l##*/} $(readlink "$l")"; done 2>&1 | tr '\n' ,)" "$1"; }
 
-t "nobody has made links to NVIDIA's nodes" links "195:* ,510:* ,"
-t "a container with a grant, of systemd's cgroups" start reload
-t "is in a scope of systemd's" in_scope reload
+t "at first there are no links to NVIDIA's nodes" links "195:* ,510:* ,"
+t "a container with a grant, in systemd's cgroups" start reload
+t "its cgroup is a scope of systemd's" in_scope reload
 t "the grant has made the links of its nodes, and no others" links "195:0 ../nvidia0,195:255 ../nvidiactl,510:0 ../nvidia-uvm,"
 t "its nodes open" may reload
 t "systemctl daemon-reload" systemctl daemon-reload
-t "and its nodes open still" may reload
+t "its nodes still open" may reload
 t "the container ends" stop reload
 rm -f /dev/char/195:* /dev/char/510:*
 
@@ -45,7 +45,7 @@ mount -t tmpfs -o ro char /dev/char
 t "control: a grant where no links can be made" start control
 t "control: its nodes open" may control
 t "control: systemctl daemon-reload" systemctl daemon-reload
-t "control: and its nodes open no more" may_not control
+t "control: its nodes no longer open" may_not control
 t "control: the container ends" stop control
 umount /dev/char
 
@@ -56,12 +56,12 @@ udevadm control --reload
 modprobe overlay
 linked() { is "$(for l in 195:0 195:31 195:254 195:255 510:0 510:1; do readlink "/dev/char/$l"; done | tr '\n' ,)" \
     ../nvidia0,../nvidia31,../nvidia-modeset,../nvidiactl,../nvidia-uvm,../nvidia-uvm-tools,; }
-t "the sample of udev's rules makes links when the driver is loaded" soon linked
+t "the example rules make links when the driver is loaded" soon linked
 complaints() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep links.rules >"$T/out"; }
-t "and udevd has no complaint about it" complaints
+t "udevd has no complaint about the example" complaints
 warnings() { gpuhelperctl doctor >"$T/out" 2>&1; grep -c "^warn links:" "$T/out"; }
-t "gpuhelperctl doctor finds them" is "$(warnings)" 0
+t "gpuhelperctl doctor finds the links" is "$(warnings)" 0
 rm /dev/char/195:0
-t "and misses one that is gone" is "$(warnings)" 1
+t "gpuhelperctl doctor reports a missing link" is "$(warnings)" 1
 rm -f /etc/udev/rules.d/71-gpuhelper-links.rules /dev/char/195:* /dev/char/510:*
 cp "$T/conf" /etc/gpuhelper/gpuhelper.conf

@@ -38,6 +38,6 @@ for s in "nvidia-2gpu grants.py runc v2" "nvidia-2gpu grants.py crun v2" "nvidia
 	t "$s" suite $s
 	t "nothing of the helper's would have been denied" undenied
 done
-t "control: what is denied is logged" sh -c 'dmesg | grep "avc:  denied" | grep -q gpuhelper_t'
+t "control: a denial is logged" sh -c 'dmesg | grep "avc:  denied" | grep -q gpuhelper_t'
 echo "1..$n"
 [ $bad = 0 ]

@@ -21,7 +21,7 @@ FILES = "/tmp/.gpuhelper-attack-fuse"
 PR_SET_PDEATHSIG = 1	# linux/prctl.h
 
 libc = ctypes.CDLL(None, use_errno=True)
-file = None		# this run's, open and locked
+file = None		# this run's, open and locked; None without fusectl
 
 
 def die_with(parent, how=signal.SIGKILL):
@@ -32,11 +32,11 @@ def die_with(parent, how=signal.SIGKILL):
 
 
 def mount_control():
-    """Only this mount namespace sees the mount, which ends with the sandbox."""
+    """False where it may not be mounted.  Only this mount namespace sees the mount, which ends with the sandbox."""
     with open("/proc/self/mountinfo") as f:
         if any(" %s " % CONTROL in line and " - fusectl " in line for line in f):
-            return
-    assert libc.mount(b"fusectl", CONTROL.encode(), b"fusectl", 0, None) == 0, os.strerror(ctypes.get_errno())
+            return True
+    return libc.mount(b"fusectl", CONTROL.encode(), b"fusectl", 0, None) == 0
 
 
 def abort(path):
@@ -84,7 +84,9 @@ def start():
         os.close(os.open("/dev/fuse", os.O_RDWR))
     except OSError:
         return
-    mount_control()
+    if not mount_control():
+        print("# no fusectl (%s): a killed run's FUSE connections end only with their daemons" % os.strerror(ctypes.get_errno()))
+        return
     with open(FILES, "w", opener=opener) as turn:
         # so that nobody takes the file of a run that starts for one that was left
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -105,6 +107,8 @@ def start():
 
 def note(mount_point, uid):
     """Writes the connection of this mount into the run's file.  A connection's number is that of its device."""
+    if file is None:
+        return
     with open("/proc/self/mountinfo") as f:
         number = [line.split()[2].split(":")[1] for line in f if line.split()[4] == mount_point][-1]
     file.write("%s %d\n" % (number, uid))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# arm64: cross-compiled, warnings being errors, and the unit tests run by qemu-user.  An architecture whose system calls
-# the filter does not know does not compile.  TAP.
+# arm64: cross-compiles with warnings as errors, and runs the unit tests under qemu-user.  The build fails on an
+# architecture whose system calls the filter does not know.  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 2
@@ -9,7 +9,7 @@ trap 'rm -rf "$T"' EXIT
 . "$here/tests/lib/tap.sh"
 
 for a in x86_64 aarch64 riscv; do unknown="${unknown:-} -U__${a}__ -U__$a"; done
-# what the C library's headers of such a machine would want besides
+# this architecture's C library headers include a file that is missing here
 mkdir "$T/gnu" && : >"$T/gnu/stubs-32.h"
 # shellcheck disable=SC2086
 gcc -std=c11 -D_GNU_SOURCE -I"$T" -fsyntax-only $unknown helper/root/filter.c >"$T/out" 2>"$T/err"
@@ -29,7 +29,7 @@ root=$(sh tests/lib/root.sh unpack arm64 this libc6-dev libconfig-dev libjansson
 	exit
 }
 
-# what the emulator is run for: the C library of the root, and paths that are the machine's own (qemu's -L changes «/»)
+# qemu starts the loader of the arm64 root directly: its -L option would also redirect the machine's own paths
 emulator="qemu-aarch64-static $root/lib/ld-linux-aarch64.so.1 --library-path $root/lib/aarch64-linux-gnu:$root/usr/lib/aarch64-linux-gnu"
 
 PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig:$root/usr/share/pkgconfig \

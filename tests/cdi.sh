@@ -1,11 +1,11 @@
 #!/bin/sh
-# gpuhelperctl cdi: specs judged, listed and injected.  sh tests/cdi.sh; TAP.
+# gpuhelperctl cdi: validates, lists and injects specs.  sh tests/cdi.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# fixtures/cdi: good, bad and dirs are what the reference library (pkg/cdi of container-device-interface $reference) takes and
-# refuses, golden is what it makes of a config.json; unsafe is what a helper of root's must not take, whatever the
-# library does.  Golden cases need root, for a /dev of their own.
+# fixtures/cdi: the reference library (pkg/cdi of container-device-interface $reference) accepts what is in good and
+# dirs, and refuses what is in bad; it made golden from config.json files.  The root helper must refuse what is in
+# unsafe, whatever the library does.  Golden cases need root, for their own /dev.
 set -u
-reference=1.1.1		# 1.1.0 makes four of the golden cases otherwise
+reference=1.1.1		# with 1.1.0 four golden cases differ
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
 fix=$here/tests/fixtures/cdi
@@ -14,7 +14,7 @@ warns() { grep -qF -e "$1" "$T/err"; }
 json() { python3 -c 'import json, sys
 j = json.load(open(sys.argv[1]))
 sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
-# spec FILE EDITS [NAME]: one with a device
+# spec FILE EDITS [NAME]: writes a spec with one device
 spec() { printf '{"cdiVersion":"0.6.0","kind":"v.com/c","devices":[{"name":"%s","containerEdits":{%s}}]}\n' "${3:-d}" "$2" >"$1"; }
 
 echo "# the command line"
@@ -36,19 +36,19 @@ run check --spec-dirs x
 t "--spec-dirs elsewhere" complains 64 "check has no option --spec-dirs (see gpuhelperctl help check)"
 
 tells() { grep -qF -e "$1" "$T/out"; }
-# warned N: accepted, with so many warnings and nothing else
+# warned N: the spec is accepted, with N warnings and no other output
 warned() { is 0 && [ ! -s "$T/err" ] && [ "$(wc -l <"$T/out")" = "$1" ] && ! grep -vE '^[^:]+:[0-9]+:[0-9]+: warning: ' "$T/out" >"$T/odd"; }
 
 echo "# validate"
 good=0 refused=0 n_bad=0 n_unsafe=0
 for f in "$fix"/good/*; do
-	# nodes and hooks that are of no GPU driver and of no vendor's tools; accel_controlD* and uverbs*
+	# nodes and hooks of no GPU driver and no vendor's tools; accel_controlD* and uverbs*
 	case ${f##*/} in full-1.1.0.yaml) w=3 ;; intel-gaudi.yaml) w=4 ;; missing-node.yaml) w=1 ;; *) w=0 ;; esac
 	run cdi validate "$f"
 	t "good/${f##*/} is accepted, with $w warnings" warned $w && good=$((good + 1))
 done
 t "15 good ones" [ "$good" = 15 ]
-# refused FILE KIND: with a line that has the file, a place (but for what is no text at all) and a reason
+# refused FILE KIND: refused with a line that names the file, the place (unless the file is no text) and the reason
 refused() { is 65 && [ ! -s "$T/err" ] && case $1 in *not-utf8*) says "$1: is not UTF-8 text" ;;
     *) ! grep -vE "^$1:[0-9]+:[0-9]+: [^ ].*[^ ]" "$T/out" >"$T/odd" ;; esac }
 for f in "$fix"/bad/*; do
@@ -61,7 +61,7 @@ for f in "$fix"/unsafe/*; do
 	t "unsafe/${f##*/} is refused" refused "$f" && n_unsafe=$((n_unsafe + 1))
 done
 t "31 unsafe ones" [ "$n_unsafe" = 31 ]
-# those that the library takes by a laxness that is none of CDI's are invalid here
+# The library accepts these, although CDI does not allow them; gpuhelper refuses them.
 ours=0
 for f in "$fix"/unsafe/*; do
 	run cdi validate "$f"
@@ -91,7 +91,7 @@ run cdi validate "$fix/good/intel-gaudi.yaml"
 t "a node that a policy has to name" tells '/dev/infiniband/uverbs0 is given only by a policy that says nodes = [ "infiniband" ]'
 run cdi validate --json "$fix/good/missing-node.yaml"
 t "a warning as JSON is no fault" json "j['ok'] and [f['kind'] for f in j['findings']] == ['warning'] and '/dev/gpuhelper-no-such-node is of no GPU driver' in j['findings'][0]['message']"
-# by their names alone, whatever is there
+# by their names alone: the files need not exist
 for node in st0 sr0 kvm tpm9 ipmi0 i2c-0 char/195:0 fd/3 vfio/12 nvidia-nvlink nvidia-nvswitchctl ng0n1 hidraw0 uhid infiniband/umad0; do
 	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/$node\"}]"
 	run cdi validate one.json
@@ -103,7 +103,7 @@ t "not where nothing may be done with it" silent
 spec one.json '"mounts":[{"hostPath":"/dev/vfio/12","containerPath":"/dev/vfio/12"}]'
 run cdi validate one.json
 t "a node as a mount" tells "warning: devices[0].containerEdits.mounts[0]: /dev/vfio/12 is of no GPU driver"
-# mount_of PATH OPTIONS
+# mount_of PATH OPTIONS: validates a spec with that mount
 mount_of() { spec one.json "\"mounts\":[{\"hostPath\":\"$1\",\"containerPath\":\"/x\",\"options\":[$2]}]"; run cdi validate one.json; }
 mount_of /opt/x '"bind","rw"'
 t "a mount to write in" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x is mounted to be written: whoever has the device changes it for all'
@@ -123,7 +123,7 @@ done
 spec one.json '"deviceNodes":[{"path":"/dev/kfd","type":"c","major":10,"minor":232}]'
 run cdi validate one.json
 t "a number that no driver of its kind is given" tells 'warning: devices[0].containerEdits.deviceNodes[0]: /dev/kfd has a major number, 10, that the kernel gives to none of its kind'
-# hook PATH [ARG...]
+# hook PATH [ARG...]: validates a spec with that hook
 hook() { p=$1; shift; a="\"${p##*/}\""; for x; do a="$a,\"$x\""; done
     spec one.json "\"hooks\":[{\"hookName\":\"createContainer\",\"path\":\"$p\",\"args\":[$a],\"env\":[\"A=1\"]}]"; run cdi validate one.json; }
 for known in 'nvidia-cdi-hook create-symlinks --link a::b' 'nvidia-cdi-hook update-ldcache --folder /x --ldconfig-path @/sbin/ldconfig.real' \
@@ -207,7 +207,7 @@ run cdi validate --host mounts.json
 t "a mount of a link, and through one that anyone may make" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
     grep -q "mounts\[0\].hostPath: .*/link is a symbolic link$" out && grep -q "mounts\[2\].hostPath: .*the link .*/dirlink is in /tmp, which others than root can change$" out' - "$st"
 if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
-	# lead COMMAND...: with directories of root's that are links, and nodes that are files by their names
+	# lead COMMAND...: runs it with links to directories of root's, and with device nodes under plain names
 	lead() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && ln -s /etc /mnt/e && ln -s /usr /mnt/u &&
 	    ln -s / /mnt/all && mkdir /mnt/d && mknod /mnt/d/disk b 8 0 && mknod /mnt/d/mem c 1 1 && exec "$@"' - "$@" >out 2>err; st=$?; }
 	at() { printf '{"hostPath":"%s","containerPath":"/%s","options":["%s"]}' "$1" "$2" "$3"; }
@@ -256,7 +256,7 @@ n6=6000; : >group
 for g in disk kmem docker shadow sudo wheel video; do
 	n6=$((n6 + 1)); echo "$g:x:$n6:" >>group
 done
-# grouped COMMAND...: with those groups alone, from 6001 on, and disks and memory of some groups
+# grouped COMMAND...: runs it with only those groups, from 6001 on, some of which own disks and memory
 grouped() { unshare -m sh -c 'mount --make-rprivate / && mount --bind group /etc/group && mount -t tmpfs -o mode=755 tmpfs /mnt &&
     mknod /mnt/null c 1 3 && mknod /mnt/sdz b 8 400 && mknod /mnt/nvme0n1 b 259 0 && mknod /mnt/mem c 1 1 && mknod /mnt/sr0 b 11 0 &&
     chown 0:7001 /mnt/sdz && chown 0:7002 /mnt/nvme0n1 && chown 0:7003 /mnt/mem && chown 0:7004 /mnt/sr0 &&
@@ -279,7 +279,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 7002 owns this host's /dev/nvme0n1, and is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 7003 owns this host's /dev/mem, and is as good as root
 	E
-	# a name twice, and names beside those
+	# a duplicate name, and names next to the known ones
 	printf 'docker:x:6101:\ndocker:x:6102:\nuinput:x:6103:\ninput:x:6104:\nadm:x:6105:\nmicrok8s:x:6106:\nlibvirt-qemu:x:6107:\n' >group
 	gids 6101,6102,6103,6104,6105,6106,6107
 	grouped "$ctl" cdi validate gids.json
@@ -287,7 +287,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	mkdir gids; gids 6102; cp gids.json gids/
 	grouped "$ctl" cdi list --spec-dirs gids
 	t "list judges groups, too" sh -c '[ "$1" = 65 ] && grep -q "^v.com/c=g  .*/gids/gids.json  (unsafe)$" out && grep -q "6102 is this host.s group docker" err' - "$st"
-	# others COMMAND...: who owns disks of other kinds, what is typed, an engine's socket, the passwords; an ACL
+	# others COMMAND...: runs it with owners of other disks, input devices, an engine's socket, the password files; and an ACL
 	cat >others.sh <<-'E'
 		set -e
 		mount --make-rprivate /
@@ -375,7 +375,7 @@ run cdi list --spec-dirs "$fix/good" --json
 t "devices of the good ones" json "len(j['files']) == 15 and all(f['usable'] and not f['faults'] for f in j['files'])"
 
 echo "# list and validate, where specs are used from"
-# live CHANGE COMMAND...: with an /etc/cdi and a /run/cdi of its own, null.json and fine.json in them
+# live CHANGE COMMAND...: runs it with an own /etc/cdi and /run/cdi, which contain null.json and fine.json
 live() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && cp -a /etc /mnt/etc &&
     mount --bind /mnt/etc /etc && mount -t tmpfs -o mode=755 tmpfs /run && rm -rf /etc/cdi && mkdir /etc/cdi /run/cdi &&
     chmod 755 /etc /etc/cdi /run/cdi && cp null.json /etc/cdi/ && cp fine.json /run/cdi/ && chmod 644 /etc/cdi/* /run/cdi/* &&

@@ -1,10 +1,10 @@
 #!/bin/sh
 # gpuhelperctl cdi generate.  TAP; in tests/lib/sandbox.sh --gpu nvidia-2gpu, as root.
 #
-# Two kinds of hosts.  Simulated ones, beneath a directory (--root): the proc and sys trees of fixtures/sysroot, with
-# a cache that the real ldconfig made of real shared objects, which gcc made with the driver's SONAMEs.  And the
-# sandbox itself, where such a driver is installed: its spec is injected into a config.json, and real runc makes
-# containers of images like Debian's and like RHEL's, in which a program loads the libraries as CUDA programs do.
+# Two kinds of hosts.  Simulated hosts are directories (--root): the proc and sys trees of fixtures/sysroot, and a
+# cache that the real ldconfig made of shared objects that gcc built with the driver's SONAMEs.  The other host is the
+# sandbox itself, with such a driver installed: the test injects its spec into a config.json, and real runc makes
+# containers from images like Debian's and like RHEL's, in which a program loads the libraries as CUDA programs do.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
@@ -13,7 +13,7 @@ VERSION=580.95.05
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP not root: ldconfig -r, mknod"; exit 0; }
 
 warns() { grep -qxF -e "gpuhelperctl: $1" "$T/err"; }
-# py EXPRESSION: holds of the spec in out; where: container path to host path, of: the nodes of a device
+# py EXPRESSION: true of the spec in out; where: container path to host path, of: a device's nodes
 py() { python3 -c 'import json, sys
 s = json.load(open(sys.argv[1]))
 e = s.get("containerEdits", {})
@@ -22,19 +22,19 @@ names = [d["name"] for d in s["devices"]]
 nodes = lambda edits: [n["path"] for n in edits.get("deviceNodes", [])]
 of = {d["name"]: nodes(d["containerEdits"]) for d in s["devices"]}
 sys.exit(not eval(sys.argv[2]))' "$T/out" "$1"; }
-# valid: and what was generated is accepted as it is
+# valid: gpuhelperctl accepts the generated spec unchanged
 valid() { "$ctl" cdi validate - <"$T/out" >"$T/faults" 2>&1 && [ ! -s "$T/faults" ] || { sed 's/^/# /' "$T/faults"; return 1; }; }
 
-# complains_last STATUS LINE: the last line of stderr, after notes, and no spec
+# complains_last STATUS LINE: LINE is the last line of stderr, after notes, and no spec was written
 complains_last() { is "$1" && [ ! -s "$T/out" ] && [ "$(tail -n 1 "$T/err")" = "gpuhelperctl: $2" ]; }
 
-# lib FILE SONAME [NUMBER [BITS]]: what its nv_id() says tells one from another
+# lib FILE SONAME [NUMBER [BITS]]: makes a library; its nv_id() tells it from others
 lib() {
 	mkdir -p "$(dirname "$1")"
 	echo "int nv_id(void) { return ${3:-1}; }" >"$T/lib.c"
 	gcc ${4:+-m$4} -shared -fPIC -nostdlib -Wl,-soname,"$2" -o "$1" "$T/lib.c" || exit 2
 }
-# driver DIR VERSION [BITS]: what every driver has, and some of graphics, video and NGX
+# driver DIR VERSION [BITS]: makes the files that every driver has, and some for graphics, video and NGX
 driver() {
 	for l in libcuda:1 libnvidia-ml:1 libnvidia-ptxjitcompiler:1 libnvidia-nvvm:4 libnvidia-encode:1 libnvidia-opticalflow:1 \
 	    libnvidia-glcore:$2 libnvidia-gpucomp:$2 libGLX_nvidia:0 libnvidia-allocator:1 libnvidia-ngx:1; do
@@ -42,10 +42,10 @@ driver() {
 	done
 	lib "$1/vdpau/libvdpau_nvidia.so.$2" libvdpau_nvidia.so.1 64 "${3:-64}"
 }
-# host NAME FIXTURE: beneath $T/NAME; then «cache NAME DIR...»
+# host NAME FIXTURE: makes a host beneath $T/NAME; «cache NAME DIR...» then makes its cache
 host() { rm -rf "${T:?}/$1" && cp -a "$sysroot/$2/." "$T/$1/" && mkdir -p "$T/$1/etc" "$T/$1/usr/bin" "$T/$1/usr/lib" && ln -s usr/lib "$T/$1/lib"; }
 cache() { h=$1; shift; for d; do echo "$d"; done >"$T/$h/etc/ld.so.conf"; ldconfig -r "$T/$h"; }
-# node HOST PATH MAJOR MINOR MODE GID
+# node HOST PATH MAJOR MINOR MODE GID: makes a device node
 node() { mkdir -p "$(dirname "$T/$1$2")" && mknod "$T/$1$2" c "$3" "$4" && chmod "$5" "$T/$1$2" && chown "0:$6" "$T/$1$2"; }
 gen() { run cdi generate --root "$T/$1" ${2+"$2"} ${3+"$3"} ${4+"$4"}; }
 
@@ -138,7 +138,7 @@ t "nvidia-smi is missed" warns "nvidia-smi is not in /usr/bin: containers will n
 t "a node is missed, once" [ "$(grep -c 'nvidia0 is not there yet' err)" = 1 ]
 t "and in the spec nevertheless" py 'of["0"] == ["/dev/nvidia0"] and s["cdiVersion"] == "0.5.0"'
 
-# Debian's packages: links to /etc/alternatives, and from there to a directory of the version's
+# Debian's packages: links to /etc/alternatives, and from there into a directory of the driver's version
 host alt nvidia-2gpu
 driver "$T/alt$a/nvidia/current" $VERSION
 mkdir -p "$T/alt/etc/alternatives" "$T/alt/usr/lib/nvidia/current"
@@ -153,7 +153,7 @@ gen alt
 t "alternatives: files are named without a link" py "where['$b/libcuda.so.1'] == '$a/nvidia/current/libcuda.so.$VERSION' and where['/usr/bin/nvidia-smi'] == '/usr/lib/nvidia/current/nvidia-smi' and where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/nvidia/current/vdpau/libvdpau_nvidia.so.$VERSION'"
 t "and is valid" valid
 
-# a library for another machine, which this compiler can't make: an ELF header that says so
+# a library for another architecture, which this compiler cannot make: only an ELF header
 cat >"$T/elf.py" <<'P'
 import struct, sys
 soname, machine = sys.argv[2].encode(), int(sys.argv[3])
@@ -168,7 +168,7 @@ for l in libcuda libnvidia-ml libnvidia-ptxjitcompiler; do
 	python3 "$T/elf.py" "$T/arm/usr/lib/aarch64-linux-gnu/$l.so.$VERSION" $l.so.1 183
 done
 python3 "$T/elf.py" "$T/arm/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION" libnvidia-nvvm.so.4 243
-# the cache is made here, too: this machine's ldconfig takes its own libraries only
+# the cache is written here as well, because this machine's ldconfig accepts only libraries of its own architecture
 cat >"$T/cache.py" <<'P'
 import os, struct, sys
 paths = sys.argv[2:]
@@ -321,7 +321,7 @@ t "standard output" cmp -s out deb.json
 
 
 echo "# this host, where the driver is installed, and containers on it"
-# what this part writes to must be the sandbox's
+# this part writes only to the sandbox
 if [ "$(stat -f -c %T /usr)" != overlayfs ] || ! [ -e /proc/driver/nvidia/version ]; then
 	skip "this host" "not in tests/lib/sandbox.sh --gpu nvidia-2gpu"
 	echo "1..$n"; [ "$bad" = 0 ]; exit
@@ -382,7 +382,7 @@ live
 t "a directory that others may write: its library is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* is left out" err) = 1 ]'
 chmod 755 $a/vdpau
 
-# image NAME: a root filesystem with a C library, by the layout; nothing of the driver's
+# image NAME: makes a root filesystem with a C library in that layout, without driver files
 cross=/usr/i686-linux-gnu/lib64
 image() {
 	r=$T/img/$1
@@ -400,7 +400,7 @@ image() {
 		ln -s usr/lib "$r/lib"; ln -s usr/lib "$r/lib64"; ln -s lib "$r/usr/lib64" ;;
 	esac
 }
-# container NAME READONLY COMMAND...: with the device nvidia.com/gpu=0, by runc
+# container NAME READONLY COMMAND...: runs it by runc with the device nvidia.com/gpu=0
 container() {
 	name=$1 ro=$2; shift 2
 	rm -rf bundle; mkdir bundle
@@ -445,7 +445,7 @@ runc --root "$T/runc" run --bundle bundle "gen$SANDBOX_ID" >out 2>err </dev/null
 t "and no library: it is the spec that brings them" sh -c '[ $1 = 0 ] && grep -q "^libcuda.so.1 .*cannot open shared object file.* -1$" out' - "$st"
 
 echo "# gpuhelper's grants from it"
-# granted CAPABILITIES IMAGE COMMAND...: by the installed gpuhelper, to a container that asks for a GPU
+# granted CAPABILITIES IMAGE COMMAND...: runs it in a container that the installed gpuhelper grants a GPU
 granted() {
 	caps=$1 name=$2; shift 2
 	printf 'pipeline = "ml/train"; identity = "claim"; gpus = ( { vendor = "nvidia"; capabilities = [ %s ]; } );\n' "$caps" \

@@ -1,7 +1,7 @@
 #!/bin/sh
-# All tests.  sudo sh tests/check.sh [GROUP...]; installs what it needs; the last line is «N passed, N failed, N skipped».
-#   --no-deps   install nothing
-#   --long      also what takes longer than a CI run (long fuzzing, more faults)
+# All tests.  sudo sh tests/check.sh [GROUP...]; the last line is «N passed, N failed, N skipped».
+#   --no-deps   does not install what the tests need
+#   --long      also runs what takes longer than a CI run (long fuzzing, more faults)
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,20 +24,20 @@ logs=$here/build/logs
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 summary=
 
-wanted() { # wanted NAME: is this group to be run?
+wanted() { # wanted NAME: whether to run this group
 	case $only in *[!\ ]*) case $only in *" $1 "*) ;; *) return 1 ;; esac ;; esac
 }
 
-run_group() { # run_group NAME COMMAND...: what it says, how it ends and how long it takes go into files
+run_group() { # run_group NAME COMMAND...: runs it; output, exit status and duration go into files
 	at=$logs/$1 began=$(date +%s); shift
 	"$@" >"$at" 2>&1
 	echo "$? $(($(date +%s) - began))" >"$at.new" && mv "$at.new" "$at.end"
 }
 
-# Counts a group's TAP; a command that fails or tests nothing counts as one failure.
+# Counts a group's TAP.  A command that fails, or prints no test, counts as one failure.
 tell_group() {
 	name=$1 status=1 seconds=0
-	# none where it was killed
+	# a killed group has no such file
 	[ ! -e "$logs/$name.end" ] || read -r status seconds <"$logs/$name.end"
 	rm -f "$logs/$name.end"
 	bad=$(grep -c '^not ok' "$logs/$name")
@@ -54,16 +54,16 @@ tell_group() {
 	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	line=$(printf '%-28s %5d passed %3d failed %3d skipped %5d s' "$name" "$good" "$bad" "$skip" "$seconds")
 	echo "$line"
-	# of the virtual machine, each job's
+	# the virtual machine's jobs, with their durations
 	times=$(sed -n 's/^# \([a-z]*: [0-9]* s\)$/    \1/p' "$logs/$name")
 	summary="$summary$line
 ${times:+$times
 }"
 }
 
-running=	# groups that run side by side, as PID:NAME
+running=	# concurrent groups, as PID:NAME
 
-# Waits until one of them has ended, whichever, and tells of it.
+# Waits until any one of them has ended, and reports it.
 end_one() {
 	while :; do
 		for job in $running; do
@@ -77,7 +77,7 @@ end_one() {
 	done
 }
 
-# group NAME COMMAND...: alone, for what takes all processors or looks at the time
+# group NAME COMMAND...: runs alone; for groups that use all processors or measure time
 group() {
 	while [ -n "$running" ]; do end_one; done
 	wanted "$1" || return 0
@@ -85,7 +85,7 @@ group() {
 	tell_group "$1"
 }
 
-# beside NAME COMMAND...: while another one runs; each has a sandbox of its own, and mostly waits
+# beside NAME COMMAND...: runs beside another one; each of these has its own sandbox, and mostly waits
 beside() {
 	wanted "$1" || return 0
 	case $running in *" "*) end_one ;; esac
@@ -94,7 +94,7 @@ beside() {
 	running="${running:+$running }$!:$1"
 }
 
-tap() { # tap NAME COMMAND...: one test that is the command's success
+tap() { # tap NAME COMMAND...: one test, which passes if the command succeeds
 	t=$1; shift
 	if "$@"; then echo "ok - $t"; else echo "not ok - $t"; fi
 }
@@ -104,7 +104,7 @@ unpack_tarball() {
 }
 
 build_all() {
-	# -B: what was compiled before had its warnings then
+	# -B, because make shows the warnings of an object only when it compiles it
 	tap "gcc, warnings are errors" make -B -j"$jobs" WERROR=-Werror
 	tap "make dist makes a tarball" unpack_tarball
 	tap "which builds: clang, warnings are errors" make -C build/dist -j"$jobs" CC=clang WERROR=-Werror
@@ -118,7 +118,7 @@ build_all() {
 	fi
 }
 
-units() { # units DIR: a processor each, and what they say one after another
+units() { # units DIR: runs the unit tests, one on each processor, and prints their output one after another
 	out=$logs/units.$$
 	mkdir -p "$out"
 	find "$1/unit" -name 't_*' ! -name '*.d' | sort | TESTS_DIR=tests xargs -P "$jobs" -I '{}' sh -c '
@@ -133,8 +133,8 @@ units() { # units DIR: a processor each, and what they say one after another
 }
 
 static_analysis() {
-	# gcc 12 takes what is put into a structure for lost, and cppcheck does not know what __attribute__((cleanup)) frees:
-	# leaks are the sanitizers' to find
+	# gcc 12 reports memory as leaked that is stored in a structure, and cppcheck does not understand
+	# __attribute__((cleanup)); the sanitizers find leaks
 	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
 	tap "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
 	    --inline-suppr --suppress=missingIncludeSystem --suppress=memleak --suppress=resourceLeak --suppress=unknownMacro -D_GNU_SOURCE -D__x86_64__ helper
@@ -183,10 +183,10 @@ group sandbox sh tests/sandbox.sh
 group attack-cases python3 tests/attack/cases.py
 group door sh tests/attack/socket.sh
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
-# the longest first: what follows runs beside it
+# the longest group first: the next ones run beside it
 beside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_fault'
 beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_fault
-# the packages and the engines of Debian 13
+# packages and engines of Debian 13
 beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
     podman-rootless containerd-v1
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"

@@ -1,19 +1,19 @@
 #!/bin/sh
-# gpuhelperctl, as its users see it: exact lines, exit statuses, JSON.  sh tests/ctl.sh; TAP.
+# gpuhelperctl as its users see it: exact lines, exit statuses, JSON.  sh tests/ctl.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# Trees lie in a directory of their own.  What needs root, or a (simulated) GPU, runs in tests/lib/sandbox.sh, or is
-# skipped where this is not root.
+# The trees are in a directory of the test.  What needs root or a (simulated) GPU runs in tests/lib/sandbox.sh;
+# without root it is skipped.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
 
 hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
-# json EXPRESSION: holds of the document j, and each of its members is in the manual
+# json EXPRESSION: true of the document j, whose members must all be in the manual
 cat >schema.py <<'E'
 import json, re, sys
 text = open(sys.argv[1]).read().split('\n.Sh JSON\n')[1].split('\n.Sh ')[0]
 known = set(re.findall(r'"([a-zA-Z_]+)"', text.replace('\\(dq', '"')))
-free = 'common', 'absent', 'annotations', 'instance_vars'   # whose members have names of their own
+free = 'common', 'absent', 'annotations', 'instance_vars'   # their members have names of their own
 def look(j):
     if isinstance(j, dict):
         for k in j:
@@ -28,7 +28,7 @@ sys.exit(not eval(sys.argv[2]))
 E
 json() { (cd "$T" && python3 schema.py "$here/helper/man/gpuhelperctl.8" "$1"); }
 
-# tree NAME: a new configuration directory, $d
+# tree NAME: makes a new configuration directory, $d
 tree() { d=$T/$1; rm -rf "$d"; mkdir -p "$d/policy.d"; }
 policy() { cat >"$d/policy.d/$1"; }
 check() { run check --config-dir "$d" "$@"; }
@@ -72,7 +72,7 @@ run help frobnicate
 t "help for what there is not" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
 run help keys frob
 t "nor in a group" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
-# completion: by the program itself, and by the shells' own scripts
+# completion: from the program itself, and through the shells' own scripts
 completes() { want=$1; shift; "$ctl" complete -- "$@" | tr '\n' ' ' >out; [ "$(cat out)" = "$want" ]; }
 t "complete: a group once" completes "keys " ke
 t "complete: its words" completes "fetch show import place " keys ""
@@ -123,7 +123,7 @@ for c in status reap reapply doctor "cdi list"; do
 done
 run check --config-dir / /etc
 t "--config-dir beside what is judged in its place" complains 64 "check: --config-dir is for what is judged where nothing is named: leave one of the two out"
-# one document, whatever is wrong
+# the output is one JSON document, whatever is wrong
 for c in "--json" "chek --json" "check --json --frob" "check --jsn --json" "explain --bundle --json" "devices x --json" "keys --json" \
 	"explain --json" "explain --json --at 1" "explain --json --bundle b --gpus 1" "status --json" "reap --json" "reap -n --json" \
 	"reapply --json" "cdi list --json --spec-dirs /nowhere" "cdi validate --json /nowhere" "cdi inject --json --device v.com/c=d /nowhere" \
@@ -427,7 +427,7 @@ t "check: a runtime that others may change, one volume" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: no container is created: runtime: /tmp may be written by others than root (mode 1777): use another place
 E
 
-# nest NAME yes|no OUTER INNER: is the inner folder warned of?
+# nest NAME yes|no OUTER INNER: whether check warns of the inner folder
 nest() {
 	tree nest
 	echo "pipeline = \"ml/a\"; folders = ( { $3 } );" | policy 10-a.conf
@@ -445,7 +445,7 @@ nest "in one that a pattern names" yes 'path = "/usr/s*"; access = "rw";' 'path 
 nest "in one that it does not name" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/lib/x"; access = "ro";'
 nest "what a pattern names itself" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share"; access = "ro";'
 
-# overlap NAME yes|no EARLIER LATER: is the later one warned of?  /usr to read is what the earlier gives
+# overlap NAME yes|no EARLIER LATER: whether check warns of the later policy.  The earlier one gives /usr read-only.
 overlap() {
 	tree overlap
 	echo "$3; folders = ( { path = \"/usr\"; } );" | policy 10-a.conf
@@ -732,7 +732,7 @@ check
 t "check: keys that are not there" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: there are no keys of issuer https://a.example in $d/keys.json yet: gpuhelperctl keys fetch
 E
-# keys WHAT LINE: what check says of them
+# keys WHAT LINE: check prints LINE about the keys
 keys() { check; t "check: keys: $1" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: $2
 E
@@ -789,7 +789,7 @@ bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_TOKEN=x.y.z\""
 explain --bundle "$T/b" --user nobody
 t "a token, and no issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf lists no token issuers: add one to issuers"
 t "is not shown" hasnt x.y.z
-# a key, and tokens of it: ES256 as in RFC 7515 and FIPS 186-4, with nothing but Python's own integers
+# makes a key, and tokens of it: ES256 by RFC 7515 and FIPS 186-4, with only Python's own integers
 cat >sign.py <<-'E'
 	import base64, hashlib, json, secrets, sys
 	P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff
@@ -920,10 +920,10 @@ t "show-config: what a policy says" sh -c '[ $1 = 0 ] && grep -qxF "10-a.conf gp
 t "show-config: variables without their values" sh -c 'grep -qxF "10-a.conf env[0] \"SECRET\"" out && ! grep -q s3cret out'
 t "show-config: a broken policy is said to be" grep -q '^20-b.conf broken "20-b.conf:1: ' out
 run show-config --config-dir "$d" --json
-# its members are the keys of gpuhelper.conf(5) and gpuhelper-policy(5)
+# its members are the keys in gpuhelper.conf(5) and gpuhelper-policy(5)
 t "show-config as JSON" python3 -c 'import json; j = json.load(open("out"))
 assert j["settings"]["max_wait"] == 240 and j["policies"][0]["gpus"][0]["devices"] == ["0"] and j["policies"][1]["file"] == "20-b.conf"'
-# each key that a settings file or a policy may have is shown
+# every possible key of settings and policies is shown
 sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | sort >keys
 python3 -c 'import json; print(*sorted(json.load(open("out"))["settings"]), "runtime", sep="\n")' | sort >has
 t "show-config: each setting there is" cmp -s keys has
@@ -1052,7 +1052,7 @@ cp "$here/policy.d/10-train.conf.example" "$d/policy.d/10-train.conf"
 chmod 640 "$d/policy.d/10-train.conf"
 cat >ed <<-'E'
 	#!/bin/sh
-	# as an editor: does to the file what $DO says, and tells its directory's mode
+	# Stands in for an editor: changes the file as $DO says, and reports the mode of its directory.
 	stat -c %a "${1%/gpuhelper-edit*}"/gpuhelper-edit.* >"${0%/*}/mode"
 	echo "$1" >"${0%/*}/name"
 	eval "$DO"
@@ -1100,7 +1100,7 @@ for f in ../passwd .x.conf a/b.conf x .conf /etc/passwd; do
 	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy in policy.d, like 10-train.conf"
 done
 t "edit: nothing of it is left" nothing_left
-# at a terminal it asks: broken, «e», then mended
+# at a terminal the tool asks: the file is broken, «e» edits it again, then it is valid
 cat >ed <<-'E'
 	#!/bin/sh
 	if grep -q bogus "$1"; then sed -i 's/^bogus.*/# mended/' "$1"; else echo 'bogus = 1;' >>"$1"; fi
@@ -1117,7 +1117,7 @@ unset TMPDIR
 
 echo "# audit verify"
 cat >chain.py <<-'E'
-	# chain.py FIRST LAST [HASH]: these records of a chain, as the helper writes them; the last one's hash on stderr
+	# chain.py FIRST LAST [HASH]: prints records FIRST to LAST of a chain in the helper's form; the last hash goes to stderr
 	import hashlib, sys
 	first, last = int(sys.argv[1]), int(sys.argv[2])
 	prev = sys.argv[3] if len(sys.argv) > 3 else "0" * 64
@@ -1130,7 +1130,7 @@ E
 python3 chain.py 1 50 >log.1 2>h50
 python3 chain.py 51 100 "$(cat h50)" >log.2 2>h100
 verify() { run audit verify "$@"; }
-# damaged NAME LINE...: what verify says of the file «log»
+# damaged NAME LINE...: verify prints these lines about the file «log»
 damaged() {
 	name=$1 line=$2
 	verify log
@@ -1175,7 +1175,7 @@ t "verify: a number that no record has is none of the chain" sh -c '[ $1 = 0 ] &
 verify --head "$(cat h50)" log
 t "verify: a last line without an end is no record yet" sh -c '[ $1 = 65 ] && grep -q "^note: 1 lines are no records" out' - "$st"
 cat >bytes.py <<-'E'
-	# bytes.py CTL FILE LINE: no byte of that line can be changed, taken out or put in unseen
+	# bytes.py CTL FILE LINE: verify detects each changed, removed or added byte of that line
 	import subprocess, sys
 	lines = open(sys.argv[2], "rb").read().splitlines(keepends=True)
 	line, unseen = lines[int(sys.argv[3])], []
@@ -1186,12 +1186,12 @@ cat >bytes.py <<-'E'
 	        if subprocess.run([sys.argv[1], "audit", "verify", "log"], stdout=subprocess.DEVNULL).returncode == 0:
 	            unseen.append((i, new))
 	print(unseen)
-	# an empty line before or after the record is none
+	# an empty line before or after the record is not part of any record
 	sys.exit(set(unseen) != {(0, b"\n" + line), (len(line) - 1, line[:-1] + b"\n\n")})
 E
 sed 5q log.1 >few
 t "verify: each byte of a record counts" python3 bytes.py "$ctl" few 1
-# with its last records cut off a log is whole: what tells is the head
+# without its last records a log looks complete; only the head tells otherwise
 head -40 log.1 >log
 verify --head "$(cat h50)" log
 t "verify --head: the log's end was cut off" sh -c '[ $1 = 65 ] && grep -q "^no record here has the hash of --head" out' - "$st"
@@ -1209,7 +1209,7 @@ t "verify: no file" is 74
 : >log
 verify log
 t "verify: an empty log" exits 0 "no record of the chain in 1 file"
-# 30 faults: 20 are told
+# there are 30 faults; verify reports 20
 awk 'NR % 2' log.1 >log
 verify log
 t "verify: not more faults than anyone reads" sh -c '[ "$(grep -c "is missing" out)" = 20 ] && grep -qx "and 4 more" out'
@@ -1257,7 +1257,7 @@ cat >log3 <<-'E'
 	{"time":"2026-11-24T20:06:00Z","event":"exec","uid":0,"user":"root","container":"t1","policy":"10-train.conf","code":75,"reason":"container t2 has it"}
 	{"time":"2026-11-24T20:07:00Z","event":"end","uid":0,"user":"root","container":"t1","policy":"10-train.conf"}
 E
-shown() { # shown CONTAINER...: those of the lines, in their order
+shown() { # shown CONTAINER...: the output has lines of exactly these containers, in this order
 	[ "$st" = 0 ] && [ "$(sed -n 's/.*; container \([a-z0-9]*\);.*/\1/p' out | tr '\n' ' ')" = "$* " ]
 }
 run audit show --denied --pipeline ml/pr --instance-var pr=17 log3
@@ -1429,7 +1429,7 @@ else
 	sandbox=no
 fi
 
-# s NAME TEST...: on what the sandbox's run of that name left
+# s NAME TEST...: checks what the run named NAME left in the sandbox
 sandboxed() {
 	run=$1; shift
 	if [ $sandbox = no ]; then skip "$1" "not root"; cat >/dev/null; return; fi
@@ -1504,7 +1504,7 @@ sandboxed readers "check: settings that the worker's user can't read" sh -c '
 	[ $(cat sb-readers.st) = 0 ] && [ $(grep -c "can.t read it" out) = 2 ] && for u in worker member; do
 	grep -q "^/etc/gpuhelper/gpuhelper.conf: warning: user $u can.t read it, with whose rights gpuhelper-runc does: .* && chmod 0644 /etc/gpuhelper/gpuhelper.conf$" out || exit 1; done' </dev/null
 sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
-# told NAME TEXT: explain refuses it so
+# told NAME TEXT: explain refuses the request with this text
 told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }
 told missing "folder /srv/none: No such file or directory"
 told link "folder /srv/link: is a symbolic link"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The main job, shown: sudo sh tests/demo.sh
+# Shows the main job: sudo sh tests/demo.sh
 #
-# Installs what it needs, builds, and creates three containers with real runc through gpuhelper-runc: one whose
-# policy grants it a GPU and two folders, one that asks for too much, one that asks for nothing.  All of it happens
-# in a private copy of this host's file system and process table (tests/lib/sandbox.sh): nothing stays installed.
-# Where the host has no NVIDIA GPU, a simulated one is laid in that private host, and the output says so.
+# Installs what it needs, builds, and creates three containers with real runc through gpuhelper-runc: the first gets a
+# GPU and two folders by its policy, the second asks for too much, the third asks for nothing.  Everything happens in
+# a private copy of this host's file system and process table (tests/lib/sandbox.sh), so nothing stays installed.
+# Without an NVIDIA GPU the private host simulates one, and the output says so.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 deps=yes tap=no kit=
@@ -12,7 +12,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--no-deps) deps=no; shift ;;
 	--tap) tap=yes; shift ;;
-	--kit) kit=$2 deps=no; shift 2 ;;	# ready-made binaries (tests/gpu/kit.sh): nothing is built
+	--kit) kit=$2 deps=no; shift 2 ;;	# prebuilt binaries (tests/gpu/kit.sh), so nothing is built
 	*) echo "usage: demo.sh [--no-deps] [--tap] [--kit DIR]" >&2; exit 2 ;;
 	esac
 done
@@ -27,7 +27,7 @@ if [ "${DEMO_STAGE:-}" != inside ]; then
 	DEMO_STAGE=inside DEMO_GPU=$gpu exec sh "$here/tests/lib/sandbox.sh" --gpu "$gpu" --kit "$kit" -- sh "$here/tests/demo.sh" "$@"
 fi
 
-# from here on: in the private host
+# from here on inside the private host
 say() { if [ $tap = yes ]; then echo "# $*"; else echo "$*"; fi; }
 n=0
 check() { # check WHAT CONDITION...
@@ -57,7 +57,7 @@ volumes = [ "$demo/vol" ];
 EOF
 cat > /etc/gpuhelper/policy.d/10-train.conf <<'EOF'
 pipeline = "ml/train";
-identity = "claim";              # for a demo only: what a container says of itself is believed
+identity = "claim";              # only for a demo: gpuhelper believes the container's own word
 gpus     = ( { vendor = "nvidia"; devices = [ "0" ]; count = 1; } );
 folders  = ( { path = "/srv/datasets"; access = "ro"; },
              { path = "/srv/outputs/train"; access = "rw"; target = "/srv/outputs"; } );
@@ -72,11 +72,11 @@ echo "GPU nodes in /dev: $(ls /dev | grep -c nvidia); in /srv: $(ls /srv | tr "\
 [ -e /srv/outputs ] && touch /srv/outputs/result && echo "write /srv/outputs: ok"
 true'
 
-# container NAME ENV...: a bundle as a Concourse worker makes it, run by gpuhelper-runc
+# container NAME ENV...: makes a bundle as a Concourse worker does, and runs it with gpuhelper-runc
 container() {
 	name=$1; shift
 	mkdir -p $demo/$name
-	rm -rf $demo/vol/rootfs/srv		# each begins with the same image
+	rm -rf $demo/vol/rootfs/srv		# each container starts from the same image
 	mkdir $demo/vol/rootfs/srv
 	chown 4294967294:4294967294 $demo/vol/rootfs/srv
 	python3 - "$here/tests/fixtures/oci/task.json" $demo/$name/config.json "$demo/vol/rootfs" "$INSIDE" "$@" <<'EOF'
@@ -105,16 +105,16 @@ EOF
 
 container granted BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=1 GPUHELPER_FOLDERS=/srv/datasets:ro,/srv/outputs/train:rw
 check "the granted container runs" [ $status = 0 ]
-check "it has the GPU" grep -q '^/dev/nvidia0:' $demo/granted.out
-check "and no other" sh -c "! grep -q '^/dev/nvidia[1-9]' $demo/granted.out"
-check "reads one folder and can't write it" grep -q 'read /srv/datasets: a data set; write: .*Read-only' $demo/granted.out
-check "writes the other" test -e /srv/outputs/train/result
+check "its task sees the GPU" grep -q '^/dev/nvidia0:' $demo/granted.out
+check "its task sees no other GPU" sh -c "! grep -q '^/dev/nvidia[1-9]' $demo/granted.out"
+check "its task can read one folder, and cannot write it" grep -q 'read /srv/datasets: a data set; write: .*Read-only' $demo/granted.out
+check "its task can write the other one" test -e /srv/outputs/train/result
 container greedy BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=2
-check "one that asks for too much is refused" [ $status = 1 ]
-check "with one clear line" sh -c "[ \$(wc -l < $demo/greedy.out) = 1 ] && grep -q '2 GPUs asked for, and it gives a container at most 1' $demo/greedy.out"
+check "a container that asks for too much is refused" [ $status = 1 ]
+check "the refusal is one clear line" sh -c "[ \$(wc -l < $demo/greedy.out) = 1 ] && grep -q '2 GPUs asked for, and it gives a container at most 1' $demo/greedy.out"
 container plain
 check "the plain container runs" [ $status = 0 ]
-check "and has no GPU" sh -c "! grep -q /dev/nvidia $demo/plain.out"
+check "it has no GPU" sh -c "! grep -q /dev/nvidia $demo/plain.out"
 say ""
 say "/var/log/gpuhelper/audit.jsonl:"
 while IFS= read -r l; do say "    $l"; done < /var/log/gpuhelper/audit.jsonl

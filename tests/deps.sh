@@ -3,7 +3,7 @@
 #
 #   deps.sh build|deb|rpm|demo|other|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 #   deps.sh --print SET			prints the packages and installs nothing
-# other: what tests/other.sh wants in another release's root directory.
+# The set «other» is what tests/other.sh needs in another release's root directory.
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev nettle-dev
 libgmp-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev ca-certificates"
@@ -15,7 +15,7 @@ check="$demo crun podman containerd acl uidmap strace clang llvm umockdev logrot
 openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
 build-essential dpkg-dev debhelper rpm lintian valgrind jq"
-# a C library whose loader looks where RHEL's does, for tests/cdi_generate.sh; another machine, for tests/arm64.sh
+# a C library whose loader searches RHEL's directories, for tests/cdi_generate.sh; arm64's, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 print=no
 [ "${1:-}" != --print ] || { print=yes; shift; }
@@ -40,13 +40,13 @@ if ! command -v apt-get >/dev/null; then
 	EOF
 	exit 2
 fi
-# those that are installed, and what these provide (Debian 13 has libselinux1-dev by that alone)
+# the installed packages and their provides (Debian 13 has libselinux1-dev only as a provide)
 there=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' | sed -n 's/^installed //p' | tr ',' '\n' | sed 's/ *(.*//; s/^ *//')
 missing=
 for p in $want; do
 	echo "$there" | grep -qxF -e "$p" || missing="$missing $p"
 done
-# get COMMAND...: another apt-get (a new machine's own updates, say) has its lock for a while; apt 2.6 waits for dpkg's alone
+# get COMMAND...: apt-get, waiting for another apt-get's lock (a new machine's own updates); apt 2.6 waits only for dpkg's lock
 get() {
 	tries=60
 	until LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" 2>"$err"; do
@@ -57,7 +57,7 @@ get() {
 }
 err=$(mktemp)
 trap 'rm -f "$err"' EXIT
-# clang's sanitizer and fuzzer runtimes are a package of their own, named after clang's version
+# clang's sanitizer and fuzzer runtimes are a separate package, named after clang's version
 runtime() {
 	[ "${1:-check}" = check ] || return 0
 	v=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
@@ -65,8 +65,8 @@ runtime() {
 	    get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
 	    echo "deps.sh: libclang-rt-$v-dev can't be had: fuzzers will be skipped" >&2
 }
-# dockerd for tests/container/setup_docker.py: unpacked where nothing looks for it.  Installed, it would be started, and
-# change the host's network.
+# dockerd for tests/container/setup_docker.py, unpacked outside of PATH.  An installed dockerd would start, and change the
+# host's network.
 docker() {
 	at=${GPUHELPER_DOCKER:-/var/cache/gpuhelper-docker}
 	[ "${1:-check}" = check ] && [ ! -e "$at" ] && [ "$(id -u)" = 0 ] || return 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pages that name parts of the source name what is there: files, functions, attacks.  TAP.
+# Checks that the files, functions and attacks named in our pages exist in the source.  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 T=$(mktemp -d "${TMPDIR:-/tmp}/docs.XXXXXX")
@@ -10,10 +10,10 @@ find helper tests policy.d selinux udev -type f ! -name '*.o' >"$T/files"
 printf '%s\n' README.md SECURITY.md Makefile >>"$T/files"
 cat helper/*/*.[ch] >"$T/source"
 
-# Names of source files in a text.  «tablecheck.c» may be in any directory, «pure/tablecheck.c» in one of that name.
+# Names of source files in a text.  «tablecheck.c» matches in any directory, «pure/tablecheck.c» only in one of that name.
 files_in() { grep -oE '(^|[^A-Za-z0-9_.@/*-])[A-Za-z0-9_@./-]*[A-Za-z0-9_@-]\.(c|h|sh|py|te|fc)\b' "$1" | sed 's/^[^A-Za-z0-9_.@/]*//' | sort -u; }
 
-# missing_files PAGE: those that are nowhere
+# missing_files PAGE: prints the named files that do not exist
 missing_files() {
 	files_in "$1" | while read -r f; do
 		f=${f##*../}
@@ -22,14 +22,14 @@ missing_files() {
 	done
 }
 
-# missing_functions PAGE: «name()» that no file of helper/ defines
+# missing_functions PAGE: prints each «name()» that no file of helper/ defines
 missing_functions() {
 	grep -oE '\b[a-z][a-z0-9_]*_?[a-z0-9]+\(\)' "$1" | tr -d '()' | sort -u | while read -r f; do
 		grep -qE "^$f\(" "$T/source" || echo "$f()"
 	done
 }
 
-# none NAME FILE: the test passes where the file is empty
+# none NAME FILE: passes if the file is empty
 none() {
 	if [ -s "$2" ]; then fail "$1: $(tr '\n' ' ' <"$2")"; else pass "$1"; fi
 }
@@ -48,7 +48,7 @@ none "SECURITY.md names attacks that tests/attack/CASES has" "$T/missing"
 lines=$(wc -l <README.md)
 if [ "$lines" -le 130 ]; then pass "README.md has at most 130 lines"; else fail "README.md has $lines lines, at most 130 may be"; fi
 
-# this test itself
+# this test's own test
 echo 'See pure/nowhere.c and nowhere_at_all().' >"$T/page"
 missing_files "$T/page" | grep -qx pure/nowhere.c && missing_functions "$T/page" | grep -qx 'nowhere_at_all()'
 if [ $? = 0 ]; then pass "a file and a function that do not exist are seen"; else fail "a file and a function that do not exist are seen"; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gpuhelperctl audit follow: each record once, none lost, whatever happens to the log or the follower.
+"""gpuhelperctl audit follow: passes each record on once and loses none, whatever happens to the log or the follower.
 
-usage: follow.py GPUHELPERCTL    (as root, for the parts of the journal and of syslog)
+usage: follow.py GPUHELPERCTL    (the journal and syslog parts need root)
 
 The journal is a MOCK: a socket in a mount namespace that speaks its protocol (systemd's JOURNAL_NATIVE_PROTOCOL).
 """
@@ -85,10 +85,10 @@ def run():
     top, log = fresh()
     sent = log.add(3)
     f = Follower(top, log)
-    ok(f.wait(3) == sent, 'what is there is sent', f.lines())
+    ok(f.wait(3) == sent, 'existing records are sent', f.lines())
     began = time.time()
     sent += log.add()
-    ok(f.wait(4) == sent and time.time() - began < 3, 'a record is sent as soon as it is written', f.lines())
+    ok(f.wait(4) == sent and time.time() - began < 3, 'a record is sent when it is written', f.lines())
     with open(log.path, 'a') as g:
         text = log.line(event='grant')
         g.write(text[:20])
@@ -97,11 +97,11 @@ def run():
         ok(f.lines() == sent, 'half a line is no record yet', f.lines())
         g.write(text[20:] + '\n')
     sent.append(text)
-    ok(f.wait(5) == sent, 'once it has its newline it is one', f.lines())
-    ok(f.stop() == 0, 'SIGTERM ends it well')
+    ok(f.wait(5) == sent, 'with its newline it is sent', f.lines())
+    ok(f.stop() == 0, 'SIGTERM ends it with status 0')
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(7) == sent, 'what was written while it was down comes after, and nothing twice', f.lines())
+    ok(f.wait(7) == sent, 'records written while it was down are sent later, and none twice', f.lines())
     sent += log.add(2)
     log.rotate(1)
     sent += log.add(2)
@@ -111,7 +111,7 @@ def run():
     log.rotate(2)
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(15) == sent, 'nor does one while it is down', f.lines())
+    ok(f.wait(15) == sent, 'nor does a rotation while it is down', f.lines())
     f.stop()
     sent += log.add(2)
     log.rotate(3, compress=True)
@@ -119,14 +119,14 @@ def run():
     log.rotate(4)
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(21) == sent, 'nor do two, and one of them compressed', f.lines())
+    ok(f.wait(21) == sent, 'nor do two rotations, one of them with compression', f.lines())
     f.stop()
     # behind the last record of a rotated file, and no new log yet
     log.rotate(5)
     f = Follower(top, log)
     time.sleep(0.3)
     sent += log.add(1)
-    ok(f.wait(22) == sent and not faults(f.lines()), 'a log that is not there yet is waited for', f.lines())
+    ok(f.wait(22) == sent and not faults(f.lines()), 'it waits for a missing log', f.lines())
     f.stop()
 
     # gzip has not finished
@@ -142,7 +142,7 @@ def run():
         z.write(gzip.compress(g.read())[:-9])
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(9) == sent and not faults(f.lines()), 'a rotated file that is being compressed is read once', f.lines())
+    ok(f.wait(9) == sent and not faults(f.lines()), 'a rotated file is read only once during its compression', f.lines())
     f.stop()
 
     # killed at any time: none lost, and what comes twice comes whole
@@ -158,7 +158,7 @@ def run():
         time.sleep(0.05)
     f.stop()
     got = f.lines()
-    ok(set(got) >= set(sent) and not faults(got), 'killed eight times: of %d records none is lost (%d came twice)' % (len(sent), len(got) - len(set(got))))
+    ok(set(got) >= set(sent) and not faults(got), 'killed eight times: none of %d records is lost (%d are sent twice)' % (len(sent), len(got) - len(set(got))))
 
     # a log that was changed
     top, log = fresh()
@@ -169,25 +169,25 @@ def run():
     log.add(1)
     got = f.wait(4)
     ok(len(got) == 4 and faults(got) == ['the audit log is not whole: records 3 to 3 are missing, or were never sent'],
-       'a record that is missing is told of, and the next one is sent', got)
+       'a missing record is reported, and the next one is sent', got)
     log.hash = 'f' * 64
     log.add(2)
     got = f.wait(7)
-    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not follow record 4' in faults(got)[1], 'so is one that does not follow, once', got)
+    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not follow record 4' in faults(got)[1], 'so is a record that breaks the chain, once', got)
     with open(log.path, 'r+') as g:
         g.truncate(100)
     got = f.wait(8)
-    ok(len(faults(got)) == 3 and 'was cut off' in faults(got)[2], 'so is a log that was cut off', got)
+    ok(len(faults(got)) == 3 and 'was cut off' in faults(got)[2], 'so is a log that was cut short', got)
     with open(log.path, 'w') as g:
         pass
     before = len(f.wait(9, 2))
     sent = log.add(2)
     got = f.wait(before + 2)
-    ok(got[-2:] == sent and got.count(sent[0]) == 1, 'and what comes behind is sent', got)
+    ok(got[-2:] == sent and got.count(sent[0]) == 1, 'later records are sent', got)
     f.stop()
     f = Follower(top, log)
     time.sleep(0.3)
-    ok(f.lines() == got, 'another start says none of it again', f.lines()[len(got):])
+    ok(f.lines() == got, 'another start does not repeat these reports', f.lines()[len(got):])
     f.stop()
 
     # a rotated file that is not there any more
@@ -203,7 +203,7 @@ def run():
     f = Follower(top, log)
     got = f.wait(4)
     ok(got[-1] == sent[0] and faults(got) == ['the audit log is not whole: records 3 to 4 are missing, or were never sent'],
-       'a rotated file that was removed is told of', got)
+       'a removed rotated file is reported', got)
     f.stop()
 
     # a rotated file whose last line never got its newline
@@ -223,7 +223,7 @@ def run():
     sent = log.add(1)
     f = Follower(top, log)
     got = f.wait(4)
-    ok(len(got) == 4 and got[-1] == sent[0] and not faults(got), 'what never got its newline is no record', got)
+    ok(len(got) == 4 and got[-1] == sent[0] and not faults(got), 'a line that never got its newline is no record', got)
     f.stop()
 
     # what is no record
@@ -234,13 +234,13 @@ def run():
     sent = log.add(1)
     f = Follower(top, log)
     got = f.wait(6)
-    ok(got[-1] == sent[0] and len(got) == 6 and not faults(got), 'lines that are no records pass through', got)
+    ok(got[-1] == sent[0] and len(got) == 6 and not faults(got), 'lines that are no records are passed on', got)
     f.stop()
     long = log.line(event='refuse', reason='x' * 3000000)
     with open(log.path, 'a') as g:
         g.write(long + '\n')
     f = Follower(top, log)
-    ok(f.wait(7)[-1] == long, 'a long one, too', len(f.lines()))
+    ok(f.wait(7)[-1] == long, 'a long line, too', len(f.lines()))
     f.stop()
 
     # a position that can't be read or written
@@ -248,15 +248,15 @@ def run():
     write.write('nonsense')
     write.close()
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 65 and 'remove it to begin' in r.stderr and r.stdout == '', 'a position that is none is not begun anew unasked', r.stderr)
+    ok(r.returncode == 65 and 'remove it to begin' in r.stderr and r.stdout == '', 'with an invalid position it does not start from the beginning by itself', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/no/position', log.path], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 74 and r.stdout == '', 'a directory that is not there', r.stderr)
+    ok(r.returncode == 74 and r.stdout == '', 'a missing directory', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '/dev/null'], capture_output=True, text=True, timeout=20)
     ok(r.returncode == 74 and 'is no file' in r.stderr, 'a log that is no file', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'nowhere'], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 64, 'a place that is none', r.stderr)
+    ok(r.returncode == 64, 'an invalid destination', r.stderr)
     r = subprocess.run('"%s" audit follow --to stdout "%s" | head -c 10' % (CTL, log.path), shell=True, capture_output=True, text=True, timeout=20)
-    ok(r.stdout == '2026-01-01', 'who stops listening ends it', r.stderr + r.stdout)
+    ok(r.stdout == '2026-01-01', 'it ends if its reader ends', r.stderr + r.stdout)
 
     # stopped in the midst of much: soon, and where it was
     top, log = fresh()
@@ -265,12 +265,12 @@ def run():
     first = p.stdout.readline()
     p.terminate()
     rest = p.stdout.read().decode().splitlines()
-    ok(p.wait() == 0 and len(rest) < 150000, 'SIGTERM ends it in the midst of much', len(rest))
+    ok(p.wait() == 0 and len(rest) < 150000, 'SIGTERM ends it in the middle of many records', len(rest))
     f = Follower(top, log)
-    ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'and the next start goes on there', len(f.lines()))
+    ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'the next start goes on there', len(f.lines()))
     other = subprocess.run(['timeout', '5', CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path],
                            capture_output=True, text=True)
-    ok(other.returncode == 75 and 'another follower' in other.stderr and other.stdout == '', 'two do not share a position', other.stderr)
+    ok(other.returncode == 75 and 'another follower' in other.stderr and other.stdout == '', 'two followers do not share a position', other.stderr)
     f.stop()
 
     # the position can't be written: its directory is gone, which to the follower is as a full disk
@@ -284,16 +284,16 @@ def run():
         sent += log.add(3)
         f.wait(n)
     time.sleep(0.2)
-    ok(f.lines() == sent and f.p.poll() is None, 'a position that can\'t be written stops nothing', f.lines())
+    ok(f.lines() == sent and f.p.poll() is None, 'a position that cannot be written stops nothing', f.lines())
     os.mkdir(top + '/state')
     sent += log.add(1)
     f.wait(10)
     f.stop()
     err = f.p.stderr.read()
-    ok(err.count('\n') == 1 and 'No such file' in err, 'and is complained of once', err)
+    ok(err.count('\n') == 1 and 'No such file' in err, 'it is reported once', err)
     f = Follower(top, log, state='/state/position')
     time.sleep(0.4)
-    ok(f.lines() == sent, 'until it can', f.lines()[10:])
+    ok(f.lines() == sent, 'until it can be written', f.lines()[10:])
     f.stop()
 
     # cut off, and longer than before when it is looked at again
@@ -306,12 +306,12 @@ def run():
     sent = log.add(30)
     f = Follower(top, log)
     got = f.wait(34)
-    ok(got[-30:] == sent and len(got) == 34 and len(faults(got)) == 1 and 'was cut off' in faults(got)[0], 'a log that was cut off, and is longer by now',
+    ok(got[-30:] == sent and len(got) == 34 and len(faults(got)) == 1 and 'was cut off' in faults(got)[0], 'a log that was cut short, and has grown since',
        got[3:6])
     os.truncate(log.path, 0)
     sent = log.add(60, time='t', event='grant', container='x' * 50)
     got = f.wait(95)
-    ok(got[-60:] == sent and len(got) == 95 and len(faults(got)) == 2, 'while it runs, too', got[34:36])
+    ok(got[-60:] == sent and len(got) == 95 and len(faults(got)) == 2, 'the same while it runs', got[34:36])
     f.stop()
 
     # what the helper never writes
@@ -323,7 +323,7 @@ def run():
     f = Follower(top, log)
     got = f.wait(6)
     ok(len(got) == 6 and faults(got) == ['the audit log is not whole: a record that is not in the chain: the helper wrote none such'] and got[-1] == sent[0],
-       'a record outside the chain is told of, unless the helper writes such', got)
+       'a record outside the chain is reported, unless it is of a kind that the helper writes there', got)
     f.stop()
 
     # words: nothing of a task's plays with a terminal
@@ -335,7 +335,7 @@ def run():
     rest = p.stdout.read()
     p.wait()
     ok(rest == '' and '\033' not in line and 'a?b?[2J/p' in line and line.endswith('; record 1 %s\n' % log.hash),
-       'in words: one line, printable, with number and hash at its end', repr(line + rest))
+       'as text: one printable line, with number and hash at its end', repr(line + rest))
 
 
 def parse(data):
@@ -415,13 +415,13 @@ def syslog():
     r = subprocess.run(['unshare', '-m', 'sh', '-c', make, '-', sys.executable, os.path.abspath(__file__), CTL, '--receive-lines', log.path, '2'],
                        capture_output=True, text=True, timeout=60)
     if r.returncode:
-        return ok(False, 'syslog is spoken to', r.stdout[-300:] + r.stderr[-900:])
+        return ok(False, 'records reach syslog', r.stdout[-300:] + r.stderr[-900:])
     j = json.loads(r.stdout)
     lines = j['lines']
     ok(re.match(r'<86>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d gpuhelper\[\d+\]: 2026-01-01T00:00:00Z  grant ', lines[0]) and
        lines[1].startswith('<84>') and '\n' not in lines[1] and lines[1].endswith('; record 2 ' + heads[0]), 'lines of authpriv', lines[:2])
     ok(['; record %d ' % n in l for n, l in zip((3, 4), lines[2:])] == [True, True] and 'does not take records' in j['stderr'],
-       'what a daemon missed that was gone it gets when it is there again', lines[2:] + [j['stderr']])
+       'a daemon that was gone gets the missed records later', lines[2:] + [j['stderr']])
 
 
 def journal():
@@ -434,19 +434,19 @@ def journal():
     r = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /run && exec "$@"', '-', sys.executable, os.path.abspath(__file__), CTL,
                         '--receive', log.path, '3'], capture_output=True, text=True, timeout=60)
     if r.returncode:
-        return ok(False, "the journal is spoken to", r.stdout[-300:] + r.stderr[:600] + r.stderr[-300:])
+        return ok(False, "records reach the journal", r.stdout[-300:] + r.stderr[:600] + r.stderr[-300:])
     j = json.loads(r.stdout)
-    ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'a journal that is not there is waited for', j['stderr'])
+    ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'it waits for a missing journal', j['stderr'])
     one, two, three = [dict(e) for e in j['entries']]
     ok(one['MESSAGE_ID'] == 'b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11' and one['PRIORITY'] == '6' and one['GPUHELPER_PIPELINE'] == 'train' and
        one['GPUHELPER_RECORD'] == a[0] and one['GPUHELPER_N'] == '1' and one['SYSLOG_IDENTIFIER'] == 'gpuhelper', 'a grant', one)
-    ok([v for k, v in j['entries'][0] if k == 'GPUHELPER_GPU'] == ['nvidia 0000:3b:00.0 GPU-a', 'nvidia 0000:86:00.0 GPU-b'], 'a field for each GPU')
+    ok([v for k, v in j['entries'][0] if k == 'GPUHELPER_GPU'] == ['nvidia 0000:3b:00.0 GPU-a', 'nvidia 0000:86:00.0 GPU-b'], 'each GPU has a field')
     ok([k for k, v in j['entries'][1]].count('MESSAGE_ID') == 1 and two['MESSAGE_ID'] == '0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22' and
        two['PRIORITY'] == '4' and two['GPUHELPER_TEAM'] == evil and '\n' not in two['MESSAGE'] and two['GPUHELPER_RECORD'] == b[0],
        'no text forges a field', j['entries'][1])
-    ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == log.hash, 'a long record comes whole')
+    ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == log.hash, 'a long record is complete')
     known = {f for f in open(os.path.dirname(os.path.abspath(__file__)) + '/../helper/man/gpuhelperctl.8').read().split()}
-    ok({one['MESSAGE_ID'], two['MESSAGE_ID']} <= known, 'the manual names the kinds')
+    ok({one['MESSAGE_ID'], two['MESSAGE_ID']} <= known, 'the manual names the kinds of records')
 
 
 if sys.argv[2:3] == ['--receive-lines']:

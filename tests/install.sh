@@ -1,5 +1,5 @@
 #!/bin/sh
-# make install, make uninstall, on a host of its own (tests/lib/sandbox.sh, which has installed once already).  TAP.
+# make install and make uninstall, on a host of its own (tests/lib/sandbox.sh, which has installed once already).  TAP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
@@ -10,12 +10,12 @@ trap 'umount "$T/small" 2>/dev/null; rm -rf "$T"' EXIT
 W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
 run_make() { make -s -C "$here" B="$build" "$@" >"$T/out" 2>"$T/err"; st=$?; }
 says() { grep -q -e "$1" "$T/out" "$T/err"; }
-# every file beneath a directory with its mode, owner and content
+# shot DIRECTORY...: every file in it with its mode, owner and content
 shot() { find "$@" ! -type d -printf '%p %l %m %u %g\n' | sort; find "$@" -type f -exec cksum {} + | sort; }
 
 echo "# an upgrade under running workers"
 calls='unlink unlinkat write copy_file_range fchmod fchmodat chmod fchown fchownat chown rename renameat renameat2'
-# a machine that is slow, at whatever can make a file, write it, or change what it is
+# a slow machine: a delay after each call that makes a file, writes it, or changes its attributes
 slow="strace -f -qq -o /dev/null --seccomp-bpf -e trace=$(echo "$calls" | tr ' ' ,) -e inject=$(echo "$calls" | tr ' ' ,):delay_exit=3000"
 shot /etc/gpuhelper >"$T/before"
 python3 "$here/tests/lib/watch.py" $W $H "$T/seen" &
@@ -28,10 +28,10 @@ kill $watcher
 wait $watcher
 read -r looks files <"$T/seen.looks"
 echo "# $looks looks at the wrapper, which was $files files"
-t "and the new one was seen" [ "$files" -ge 2 -a "$looks" -ge 100 ]
+t "the watcher saw the new version" [ "$files" -ge 2 -a "$looks" -ge 100 ]
 cp "$T/seen" "$T/out"
-t "meanwhile the wrapper is never missing, nor half written, and no file has the bit without its owner and content" [ ! -s "$T/seen" ]
-t "no file is left under another name" [ -z "$(find /usr /etc -name '*.new~')" ]
+t "meanwhile the wrapper is never missing or incomplete, and no file has the setuid bit without its owner and content" [ ! -s "$T/seen" ]
+t "no temporary file is left" [ -z "$(find /usr /etc -name '*.new~')" ]
 t "the helper is 4750 root:gpuhelper" [ "$(stat -c '%a %U %G' $H)" = "4750 root gpuhelper" ]
 shot /etc/gpuhelper >"$T/after"
 t "an upgrade of the same version changes nothing" cmp -s "$T/before" "$T/after"
@@ -49,26 +49,26 @@ sed -i 's/rotate 400/rotate 4000/' /etc/logrotate.d/gpuhelper
 shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/before"
 run_make install
 shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/after"
-t "a rotation that was changed stays, which is said" says '/etc/logrotate.d/gpuhelper was changed'
-t "an upgrade leaves settings, policies, keys, the rotation and the audit log alone" cmp -s "$T/before" "$T/after"
-t "and the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
-t "and who may read the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
+t "a changed logrotate file stays, and the message says so" says '/etc/logrotate.d/gpuhelper was changed'
+t "an upgrade does not change settings, policies, keys, the logrotate file or the audit log" cmp -s "$T/before" "$T/after"
+t "nor the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
+t "nor the mode of the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
 
 echo "# where it can't be"
 groupdel gpuhelper
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
-t "without the group it fails" [ "$st" != 0 ]
-t "and says which" says 'missing: group gpuhelper: run «make users» first'
-t "before anything is copied" [ ! -e /opt/other ]
+t "without the group make install fails" [ "$st" != 0 ]
+t "the message names the group" says 'missing: group gpuhelper: run «make users» first'
+t "nothing was copied" [ ! -e /opt/other ]
 userdel gpuhelper-judge
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
-t "without a user of a program's, too" says 'missing: group gpuhelper, user gpuhelper-judge: run «make users» first'
-t "and copies nothing" [ ! -e /opt/other ]
+t "without a program's user it fails, too" says 'missing: group gpuhelper, user gpuhelper-judge: run «make users» first'
+t "nothing was copied" [ ! -e /opt/other ]
 getent passwd gpuhelper-read >"$T/before"
 run_make users
-t "make users makes them" [ "$st" = 0 -a -z "$(sh "$here/helper/users.sh" missing)" ]
+t "make users makes group and users" [ "$st" = 0 -a -z "$(sh "$here/helper/users.sh" missing)" ]
 getent passwd gpuhelper-read >"$T/after"
-t "and leaves who is there as he is" cmp -s "$T/before" "$T/after"
+t "make users does not change existing users" cmp -s "$T/before" "$T/after"
 t "such a user has no shell, no home and no groups" [ "$(getent passwd gpuhelper-judge | cut -d : -f 6,7) $(id -Gn gpuhelper-judge)" = \
     "/:/usr/sbin/nologin gpuhelper-judge" ]
 if command -v systemd-sysusers >/dev/null; then
@@ -78,37 +78,37 @@ if command -v systemd-sysusers >/dev/null; then
 else
 	skip "systemd-sysusers makes the same" "systemd-sysusers is not installed"
 fi
-t "nor the ids of root" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
+t "nor root's ids" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
 mkdir "$T/small"
-# large enough for one version, and not for two
+# has room for one version, but not for two
 size=1000000
 for f in gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
 mount -t tmpfs -o size=$size small "$T/small"
 run_make install DESTDIR="$T/small"
-t "into a file system that is just large enough" [ "$st" = 0 ]
+t "make install into a file system that is just large enough" [ "$st" = 0 ]
 shot "$T/small" >"$T/before"
 run_make install DESTDIR="$T/small"
 t "an upgrade there fails" [ "$st" != 0 ]
 shot "$T/small" >"$T/after"
-t "and changes nothing" cmp -s "$T/before" "$T/after"
+t "it changes nothing" cmp -s "$T/before" "$T/after"
 run_make install DESTDIR="$T/tree" SETUID=no
-t "SETUID=no: 0755" [ "$(stat -c %a "$T/tree$H")" = 755 ]
+t "SETUID=no: the mode is 0755" [ "$(stat -c %a "$T/tree$H")" = 755 ]
 run_make install DESTDIR="$T/other" PREFIX=/opt/g SYSCONFDIR=/opt/g/etc RUNSTATE=/var/r LOCALSTATE=/srv/v
-t "other places are named in units and rules" sh -c "! grep -rE '/usr/sbin/gpuhelper|/usr/libexec/|[^/a-z]/etc/gpuhelper|/var/lib|/var/log|[ =\"-]/run/gpuhelper' '$T/other/opt/g/lib' >'$T/out'"
+t "units and rules name other installation directories" sh -c "! grep -rE '/usr/sbin/gpuhelper|/usr/libexec/|[^/a-z]/etc/gpuhelper|/var/lib|/var/log|[ =\"-]/run/gpuhelper' '$T/other/opt/g/lib' >'$T/out'"
 
 echo "# make install where containers hold leases"
 mkdir -p /run/gpuhelper/leases
 printf '{"version":3}' >/run/gpuhelper/leases/old
 before=$(stat -c %i $H $W)
 run_make install
-t "leases of another version: it fails" [ "$st" != 0 ]
-t "and says so" says 'leases of another version: 1'
+t "with another version's leases make install fails" [ "$st" != 0 ]
+t "the message says so" says 'leases of another version: 1'
 t "nothing is installed" [ "$(stat -c %i $H $W)" = "$before" ]
 rm /run/gpuhelper/leases/old
 version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")
 printf 'lease %s\n' "$version" >/run/gpuhelper/leases/now
 run_make install
-t "leases of this version: it installs" [ "$st" = 0 -a "$(stat -c %i $H $W)" != "$before" ]
+t "with this version's leases it installs" [ "$st" = 0 -a "$(stat -c %i $H $W)" != "$before" ]
 rm -r /run/gpuhelper/leases
 
 echo "# make uninstall"
@@ -117,44 +117,44 @@ mkdir -p /opt/containerd/bin /run/gpuhelper/leases
 ln -s $W /opt/containerd/bin/runc
 ln -s ../../bin/gpuhelper-runc /usr/local/sbin/runc
 ln -s /bin/true /usr/local/bin/crun
-# what «gpuhelperctl setup» has told engines
+# the settings that «gpuhelperctl setup» wrote for engines
 mkdir -p /etc/containers/containers.conf.d /etc/docker /etc/systemd/system/worker.service.d
 printf '%s\n' '# gpuhelperctl setup podman wrote this; take it away with --undo' '[engine]' 'runtime = "gpuhelper"' '[engine.runtimes]' \
     "gpuhelper = [ \"$W\" ]" >/etc/containers/containers.conf.d/90-gpuhelper.conf
 printf '{ "debug": false, "runtimes": { "gpuhelper": { "path": "%s" } }, "default-runtime": "gpuhelper" }\n' $W >/etc/docker/daemon.json
 echo '[Service]' >/etc/systemd/system/worker.service.d/50-gpuhelper-tags.conf
-# a lease that no helper knows an end of: it can't be read
+# a lease that no helper can end: it is unreadable
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
-t "while a container holds something it fails" [ "$st" != 0 ]
-t "and says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
-t "the links are gone by then" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
-t "so is what engines were told: podman" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
+t "make uninstall fails while a container holds a lease" [ "$st" != 0 ]
+t "the message says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
+t "the links were removed before" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
+t "so were the engines' settings: podman" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
 t "docker" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
-t "and a worker's unit" [ ! -e /etc/systemd/system/worker.service.d ]
-t "which is said" says 'removed /etc/containers/containers.conf.d/90-gpuhelper.conf'
-t "the helper is not" [ -u $H ]
-t "another's link stays" [ -L /usr/local/bin/crun ]
+t "a worker's unit" [ ! -e /etc/systemd/system/worker.service.d ]
+t "the message says so" says 'removed /etc/containers/containers.conf.d/90-gpuhelper.conf'
+t "the helper was not removed" [ -u $H ]
+t "somebody else's link stays" [ -L /usr/local/bin/crun ]
 rm /run/gpuhelper/leases/held
 echo "keep = no" >>/etc/gpuhelper/policy.d/10-all.conf
 run_make uninstall
-t "it succeeds when none does" [ "$st" = 0 ]
+t "without leases make uninstall succeeds" [ "$st" = 0 ]
 find /usr /etc /run /var/lib /opt/containerd ! -type d -name '*gpuhelper*' | sort >"$T/err"
 find /etc/gpuhelper ! -type d | sort >"$T/stayed"
-t "no file of that name is left, but of what was changed" [ "$(xargs <"$T/err")" = "/etc/gpuhelper/gpuhelper.conf /etc/logrotate.d/gpuhelper" ]
-t "but the administrator's" [ "$(xargs <"$T/stayed")" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
+t "no file of ours is left, except changed ones" [ "$(xargs <"$T/err")" = "/etc/gpuhelper/gpuhelper.conf /etc/logrotate.d/gpuhelper" ]
+t "the administrator's files stay" [ "$(xargs <"$T/stayed")" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
 t "the audit log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
 : >"$T/err"
 for f in $(cat "$T/stayed") /var/log/gpuhelper/audit.jsonl "gpuhelper and its users stay"; do says "$f" || echo "$f" >>"$T/err"; done
-t "each of which is said" [ ! -s "$T/err" ]
+t "the message names each of them" [ ! -s "$T/err" ]
 run_make uninstall
-t "the rotation stays where it was changed" [ -e /etc/logrotate.d/gpuhelper ]
-t "which is said" says '    /etc/logrotate.d/gpuhelper$'
+t "a changed logrotate file stays" [ -e /etc/logrotate.d/gpuhelper ]
+t "the message says so" says '    /etc/logrotate.d/gpuhelper$'
 cp "$T/rotation" /etc/logrotate.d/gpuhelper
 run_make uninstall
-t "and goes where it was not" [ ! -e /etc/logrotate.d/gpuhelper ]
-t "a second time is no error" [ "$st" = 0 ]
+t "an unchanged logrotate file is removed" [ ! -e /etc/logrotate.d/gpuhelper ]
+t "a second make uninstall is no error" [ "$st" = 0 ]
 run_make install
-t "and it can be installed again" [ "$st" = 0 -a -u $H ]
+t "make install works again" [ "$st" = 0 -a -u $H ]
 echo "1..$n"
 [ $bad = 0 ]

@@ -1,17 +1,17 @@
 #!/bin/sh
 # gpuhelperctl keys, and explain --token-file: fetching from an issuer, rotation, refusals.  sh tests/keys.sh; TAP.
 #   CTL=PROGRAM   another build of it (default build/gpuhelperctl)
-# The issuers are one HTTPS server of the test's own, on 127.0.0.1, with a CA of its own; each case is an issuer with a path
-# of its own there.  Needs python3 and openssl.  What needs root is skipped where this is not root.
+# One HTTPS server of the test, on 127.0.0.1 with its own CA, is all the issuers; each case has a path there.  Needs
+# python3 and openssl.  Without root, the cases that need root are skipped.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/ctltool.sh"
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$T"' EXIT
-cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# where another user can run it
+cp "$ctl" "$T/gpuhelperctl" && ctl=$T/gpuhelperctl	# at a place where another user can run it
 export PYTHONDONTWRITEBYTECODE=1
 
-# complains STATUS PATTERN: nothing but one line, on stderr, which has the (fixed) pattern
+# complains STATUS PATTERN: prints only one line, on stderr, which contains the fixed string PATTERN
 complains() { is "$1" && [ ! -s "$T/out" ] && [ "$(wc -l <"$T/err")" = 1 ] && grep -qF -e "$2" "$T/err"; }
 has() { is "$1" && grep -q -e "$2" "$T/out"; }
 json() { python3 -c 'import json, sys
@@ -106,7 +106,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
     def shutdown_request(self, request):
-        # no answer has a length: without close_notify (RFC 8446, 6.1) OpenSSL 3 takes its end for a broken-off one
+        # Replies have no length, so OpenSSL 3 takes their end for a truncation unless there is a close_notify (RFC 8446, 6.1).
         if isinstance(request, ssl.SSLSocket):
             request.settimeout(1)
             with contextlib.suppress(OSError, ValueError):
@@ -134,7 +134,7 @@ while True:
 E
 export MKVECTORS="$here/tests/fixtures/jwt"
 
-ca() { # ca NAME: a certificate authority
+ca() { # ca NAME: makes a certificate authority
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$1.pem" -days 2 \
 	    -subj "/CN=$1" -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
 }
@@ -152,7 +152,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e ports ] || 
 read -r port other wrong plain silent <ports
 base=https://localhost:$port
 
-# conf NAME...: a new configuration directory $d, in which each NAME is the issuer $base/NAME
+# conf NAME...: makes a new configuration directory $d, in which each NAME is the issuer $base/NAME
 conf() {
 	d=$T/conf; rm -rf "$d"; mkdir -p "$d/keys" "$d/policy.d"
 	sep=
@@ -162,7 +162,7 @@ conf() {
 	done
 	printf ');\n'; } >"$d/gpuhelper.conf"
 }
-# serve NAME [ISSUER [JWKS_URI]]: its discovery document; its JWKS is what stands on stdin
+# serve NAME [ISSUER [JWKS_URI]]: serves its discovery document, and stdin as its JWKS
 serve() {
 	w=$T/www/$1/.well-known; rm -rf "$w"; mkdir -p "$w"
 	cat >"$w/jwks.json"
@@ -172,7 +172,7 @@ serve() {
 fetch() { run keys fetch --config-dir "$d" --cacert "$T/ca.pem" "$@"; }
 jwks() { python3 lab.py jwks "$@"; }
 shot() { find "$d/keys" -printf '%P %i %s %m %T@\n' | sort; cat "$d"/keys/*.json; }
-# refuses NAME TEXT PATTERN: an issuer whose keys are there already; fetching them anew fails so, and leaves them as they were
+# refuses NAME TEXT PATTERN: fetching the keys of an issuer with existing keys fails with this text, and the keys stay
 refuses() {
 	conf "$1"
 	cp good.json "$d/keys/$1.json"
@@ -187,7 +187,7 @@ for k in old new; do python3 lab.py newkey $k ec $k; done
 python3 lab.py newkey rsa rsa2048 rsa
 jwks old >good.json
 
-# what takes its time, beside the rest
+# slow cases run beside the rest
 conf silent
 echo "issuers = ( { url = \"https://localhost:$silent\"; audience = \"g\"; keys = \"$T/silent.json\"; } );" >slow1.conf
 serve drip <good.json; : >www/drip/.well-known/openid-configuration.drip
@@ -553,7 +553,7 @@ touch -d 'tomorrow' dropped/b.json; place
 t "never younger" [ "$(stat -c %Y "$d/keys/b.json")" -le "$(date +%s)" ]
 rm dropped/b.json; shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
 t "what is not there stays as it was" sh -c '[ "$1" = 0 ] && cmp -s before after' - "$st"
-# hostile TEXT PATTERN: what lies in dropped/b.json is refused, a.json is placed, b.json stays as it was
+# hostile TEXT PATTERN: dropped/b.json is refused, a.json is installed, and b.json stays
 hostile() {
 	shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
 	t "$1" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -qF -e "$2" err && grep -q "/a: 2 keys" out' - "$st" "$2"
@@ -571,7 +571,7 @@ t "a directory that is a link" is 74
 cp good.json dropped/c.json; cp good.json dropped/.hidden; place
 t "a file that is no issuer's is left alone" [ "$(ls -A "$d/keys" | tr '\n' ' ')" = "a.json b.json " ]
 
-# in_etc COMMAND: with our own /etc, so that the configuration is /etc/gpuhelper and has to be root's
+# in_etc COMMAND: runs it with an /etc of the test's own, because /etc/gpuhelper must be root's
 in_etc() {
 	unshare -m sh -c 'mount -t tmpfs -o mode=755 none /etc && cd /etc && mkdir -p gpuhelper/keys && cp '"$T"'/etc.conf gpuhelper/gpuhelper.conf &&
 	    cd '"$T"' && { '"$1"'; }' >out 2>err; st=$?

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Groups of check.sh on another release of Debian: what «make dist» packs is built and tested in a root directory of that
-# release's packages (lib/root.sh), on this machine's kernel.  TAP: the lines of the groups, each with its group's name.
+# Runs groups of check.sh on another release of Debian: builds and tests what «make dist» packs, in a root directory
+# of that release's packages (lib/root.sh), on this machine's kernel.  TAP: the groups' lines, each with its group's
+# name.
 #
 #   other.sh SUITE GROUP...
 set -u
@@ -10,7 +11,7 @@ cd "$here" || exit 2
 mkdir -p build || exit 2
 
 if [ "${OTHER_STAGE:-}" = inside ]; then
-	# «/» is the other release's, from here on
+	# from here on «/» is the other release's root directory
 	shift
 	if make -s -k -j"$(nproc)" WERROR=-Werror all unit >build.log 2>&1; then
 		echo "ok - $(gcc --version | head -n 1): warnings are errors"
@@ -39,9 +40,9 @@ if [ "${OTHER_STAGE:-}" != mounts ]; then
 	OTHER_STAGE=mounts OTHER_ROOT=$root exec unshare --mount --propagation private sh "$0" "$suite" "$@"
 fi
 
-# read-only, but for what is in memory; the machine's own devices, cgroups and processes
+# read-only except for what is in memory; devices, cgroups and processes are the machine's
 root=$OTHER_ROOT
-# srvx: refusals.py has a folder beside /srv
+# refusals.py needs srvx, a folder beside /srv
 mkdir -p "$root/gpuhelper" "$root/srvx"
 mount --bind "$root" "$root"
 for d in gpuhelper srvx tmp run var/tmp root; do mount -t tmpfs -o mode=1777 other "$root/$d"; done

@@ -1,10 +1,10 @@
 #!/bin/sh
-# make deb, make rpm: built twice in different places, looked into, installed, used, upgraded, removed and purged. 
-# TAP.  As root.
+# make deb and make rpm: builds the packages twice in different places, inspects, installs, uses, upgrades, removes and
+# purges them.  TAP.  As root.
 #
-# The .rpm is compiled without optimisation, to save a minute: it is the same files, and what could differ from place
-# to place is in them as well.  The packages are installed in a host of the test's own (lib/sandbox.sh), which has the
-# machine's dpkg database with its packages' dependencies.  rpm has a database of its own there.
+# The .rpm is compiled without optimisation, which saves a minute: it has the same files, with the same things that
+# could differ between places.  The packages are installed in a sandbox (lib/sandbox.sh) that has the machine's dpkg
+# database, with its packages' dependencies.  rpm has a database of its own there.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/lib/tap.sh"
@@ -17,7 +17,7 @@ if [ "${PACKAGES_STAGE:-}" != inside ]; then
 	done
 fi
 
-# build TREE NAME: both, as whoever has that umask, time zone and clock
+# build TREE NAME: builds both packages, with another umask, time zone and clock each time
 build() {
 	make -s -C "$1" B="$T/$2" deb >"$T/$2.log" 2>&1 &&
 	    RPM_OPTFLAGS='-O0 -g' make -s -C "$1" B="$T/$2" rpm >>"$T/$2.log" 2>&1
@@ -44,10 +44,10 @@ built() {
 	t "and of make dist" [ $? = 0 ]
 }
 
-# what is beneath DIRECTORY but directories: mode, owner, name
+# tree DIRECTORY: mode, owner and name of everything in it except directories
 tree() { find "$1" ! -type d -printf '%04m %u:%g /%P\n' | sed 's/\(man.*\)\.gz$/\1/' | sort; }
 
-# The machine may have more installed than deps.sh installs, so dpkg-checkbuilddeps gets a database of these packages alone.
+# The machine may have packages that deps.sh does not install, so dpkg-checkbuilddeps gets a database of only deps.sh's packages.
 depended() {
 	mkdir "$T/admin"
 	sh "$here/tests/deps.sh" --print deb | tr ' ' '\n' >"$T/admin/want"
@@ -77,7 +77,7 @@ looked_into() {
 	    -e 's|^0755 root:root \(/usr/libexec/gpuhelper/gpuhelper\)$|4750 root:gpuhelper \1|' "$T/made.list" | sort >"$T/made.rpm"
 	format='[%{FILEFLAGS:fflags}| %{FILEMODES:octal} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES}\n]'
 	rpm -qp --qf "$format" "$rpm" >"$T/rpm.all" 2>"$T/err"
-	# files alone, without their type; ghosts and what rpm itself adds
+	# files without their type; without ghosts and rpm's own additions
 	sed -nE '/^[^|]*g|\.build-id|licenses\/|\/(README|SECURITY)\.md$/d; s/^[^|]*\| 10([0-7]{4} .*)/\1/p' "$T/rpm.all" |
 	    sed 's/\(man.*\)\.gz$/\1/' | sort | diff -u "$T/made.rpm" - >"$T/out"
 	t "the .rpm has it, too, and the helper its bit and its group" [ $? = 0 ]
@@ -96,7 +96,7 @@ looked_into() {
 	fi
 }
 
-# the next version, by name alone
+# the next version differs only in its number
 next_version() {
 	dpkg-deb -R "$deb" "$T/next"
 	sed -i 's/^Version: .*/&+1/' "$T/next/DEBIAN/control"
@@ -121,7 +121,7 @@ if [ "${PACKAGES_STAGE:-}" != inside ]; then
 	exit
 fi
 
-# from here on: in a host of the test's own
+# from here on inside the sandbox
 n=$N bad=$BAD
 W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
 export DEBIAN_FRONTEND=noninteractive
@@ -135,7 +135,7 @@ inodes() { stat -c %i $H $W; }
 lease() { mkdir -p /run/gpuhelper/leases; printf '%s\n' "$1" >/run/gpuhelper/leases/one; }
 no_lease() { rm -rf /run/gpuhelper/leases; }
 put_links() { mkdir -p /opt/containerd/bin; ln -sf $W /opt/containerd/bin/runc; }
-# What differs from the machine, by the overlays that lib/sandbox.sh has made, but for what dpkg and the makers of users write down.
+# host: what differs from the machine, by lib/sandbox.sh's overlays, except for what dpkg and useradd write
 host() {
 	theirs='var/lib/dpkg|var/cache|var/log/dpkg.log|etc/(g?shadow|passwd|group|sub[ug]id)-?|etc/.pwd.lock'
 	{
@@ -157,10 +157,10 @@ host >"$T/before"
 dpkg_ -i "$DEB"
 t "dpkg -i" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1" ]
 t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
-t "the users are there" [ -z "$(sh "$here/helper/users.sh" missing)" ]
-t "and the directories that gpuhelper writes" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+t "the users exist" [ -z "$(sh "$here/helper/users.sh" missing)" ]
+t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
 t "no unit is enabled" [ -z "$(find /etc/systemd -name '*gpuhelper*')" ]
-t "gpuhelperctl is of this version" [ "$(gpuhelperctl --version)" = "gpuhelperctl $VERSION" ]
+t "gpuhelperctl has this version" [ "$(gpuhelperctl --version)" = "gpuhelperctl $VERSION" ]
 DEMO_STAGE=inside DEMO_GPU=nvidia-2gpu sh "$here/tests/demo.sh" --no-deps --tap >"$T/out" 2>"$T/err"
 t "containers run by it: granted, refused and plain (demo.sh)" [ $? = 0 ]
 t "each of demo.sh's checks" [ "$(grep -c '^ok' "$T/out")" = "$(sed -n 's/^1\.\.//p' "$T/out")" ]
@@ -168,7 +168,7 @@ gpuhelperctl check >"$T/out" 2>"$T/err"
 t "gpuhelperctl check" [ $? = 0 ]
 gpuhelperctl doctor >"$T/out" 2>"$T/err"
 t "gpuhelperctl doctor finds no failure" [ $? = 0 ]
-t "the helper answers it" says '^ok *helper: answers'
+t "the helper answers" says '^ok *helper: answers'
 
 echo "# upgrades"
 chgrp root /var/log/gpuhelper
@@ -180,29 +180,29 @@ put_links
 # the form that this version writes
 lease "lease $(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")"
 dpkg_ -i "$DEB"
-t "the same version again" [ "$st" = 0 ]
+t "the same version is installed again" [ "$st" = 0 ]
 python3 "$here/tests/lib/watch.py" $W $H "$T/seen" &
 watcher=$!
 while [ ! -e "$T/seen.ready" ]; do sleep 0.05; done
 dpkg_ -i "$T/next.deb"
-t "the next version, while a container holds a lease" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1+1" ]
+t "the next version is installed while a container holds a lease" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1+1" ]
 kill $watcher
 wait $watcher
 read -r looks files <"$T/seen.looks"
 echo "# $looks looks at the wrapper, which was $files files"
-t "which was seen" [ "$files" -ge 2 -a "$looks" -ge 100 ]
+t "the watcher saw the new version" [ "$files" -ge 2 -a "$looks" -ge 100 ]
 cp "$T/seen" "$T/out"
-t "meanwhile the wrapper is never missing or half written, and only the whole helper has the bit" [ ! -s "$T/seen" ]
+t "meanwhile the wrapper is never missing or incomplete, and only the complete helper has the setuid bit" [ ! -s "$T/seen" ]
 t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
-t "the link stays in the engine's way" [ -L /opt/containerd/bin/runc ]
+t "the engine's link stays" [ -L /opt/containerd/bin/runc ]
 administrators | diff "$T/mine" - >"$T/out"
-t "what the administrator wrote stays, and who may read the log" [ $? = 0 ]
+t "the administrator's files and the log's mode stay" [ $? = 0 ]
 lease '{"version":3}'
 was=$(inodes)
 dpkg_ -i "$DEB"
-t "while a container holds a lease that another version wrote it fails" [ "$st" != 0 ]
-t "and says so" says 'leases of another version: 1'
-t "with nothing changed" [ "$(inodes)" = "$was" -a "$(package)" = "installed $VERSION-1+1" ]
+t "installing fails while a container holds another version's lease" [ "$st" != 0 ]
+t "the message says so" says 'leases of another version: 1'
+t "nothing was changed" [ "$(inodes)" = "$was" -a "$(package)" = "installed $VERSION-1+1" ]
 no_lease
 dpkg-statoverride --remove $H
 dpkg-statoverride --update --add root root 0755 $H
@@ -210,7 +210,7 @@ dpkg_ -i "$DEB"
 t "an override of the administrator's stays" [ "$st" = 0 -a "$(helper)" = "755 root root" ]
 dpkg-statoverride --remove $H
 dpkg_ -i "$T/next.deb"
-t "without one the helper has its bit again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
+t "without an override the helper has its setuid bit again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
 
 echo "# gpuhelper-selinux, with a semodule that writes down what it is told"
 cat >/usr/local/sbin/semodule <<'END'
@@ -229,57 +229,57 @@ rm /run/semodule
 dpkg_ -P gpuhelper-selinux
 t "dpkg -P" [ "$st" = 0 -a ! -e $modules ]
 printf '%s\n' '-X 300 -r gpuhelper' '-X 200 -r nvidia-container' | cmp - /run/semodule >"$T/out" 2>&1
-t "takes them out again" [ $? = 0 ]
+t "removes the modules again" [ $? = 0 ]
 rm /run/semodule /usr/local/sbin/semodule
 
 echo "# removal"
 xargs systemctl -q enable <"$T/units" 2>/dev/null
 t "(units are enabled)" [ "$(find /etc/systemd -path '*.wants/gpuhelper*' | wc -l)" = "$(wc -l <"$T/units")" ]
-# that no helper knows an end of
+# a lease that no helper can end
 lease '?'
 dpkg_ -r gpuhelper
-t "while a container holds something it fails" [ "$st" != 0 ]
-t "and says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
-t "the link is gone by then" [ ! -L /opt/containerd/bin/runc ]
-t "and that is said" says 'removed /opt/containerd/bin/runc'
-t "the helper is not" [ "$(helper) $(package)" = "4750 root gpuhelper installed $VERSION-1+1" ]
+t "removal fails while a container holds a lease" [ "$st" != 0 ]
+t "the message says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
+t "the link was removed before" [ ! -L /opt/containerd/bin/runc ]
+t "the message says so" says 'removed /opt/containerd/bin/runc'
+t "the helper was not removed" [ "$(helper) $(package)" = "4750 root gpuhelper installed $VERSION-1+1" ]
 no_lease
 dpkg_ -r gpuhelper
-t "it succeeds when none does" [ "$st" = 0 -a "$(package)" = "config-files $VERSION-1+1" ]
+t "without leases removal succeeds" [ "$st" = 0 -a "$(package)" = "config-files $VERSION-1+1" ]
 find /usr /run /etc/systemd ! -type d -name '*gpuhelper*' >"$T/out"
-t "no file is left outside of /etc/gpuhelper, no unit enabled" [ ! -s "$T/out" -a ! -e /run/gpuhelper ]
+t "no file is left outside of /etc/gpuhelper, and no unit is enabled" [ ! -s "$T/out" -a ! -e /run/gpuhelper ]
 administrators | diff "$T/mine" - >"$T/out"
-t "what the administrator wrote stays, and the audit log" [ $? = 0 -a -s /var/log/gpuhelper/audit.jsonl ]
+t "the administrator's files and the audit log stay" [ $? = 0 -a -s /var/log/gpuhelper/audit.jsonl ]
 lease '?'
 GPUHELPER_FORCE=yes
 export GPUHELPER_FORCE
 dpkg_ -i "$DEB"
-t "nor is it installed over a lease that another version wrote" [ "$st" != 0 ]
+t "installing fails beside another version's lease" [ "$st" != 0 ]
 no_lease
 dpkg_ -i "$DEB"
-t "it can be installed again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
+t "the package can be installed again" [ "$st" = 0 -a "$(helper)" = "4750 root gpuhelper" ]
 lease '?'
 dpkg_ -P gpuhelper
-t "purged, and forced to while a container holds something" [ "$st" = 0 -a -z "$(package)" ]
+t "purge, forced while a container holds a lease" [ "$st" = 0 -a -z "$(package)" ]
 unset GPUHELPER_FORCE
 t "no override is left" [ -z "$(dpkg-statoverride --list $H)" ]
 rmdir /opt/containerd/bin /opt/containerd 2>/dev/null
 rm -rf /srv/datasets /srv/outputs
 host | diff "$T/before" - >"$T/out"
-t "the host is as it was before, but for the users" [ $? = 0 ]
+t "the host is as before, except for the users" [ $? = 0 ]
 
 echo "# the .rpm"
 for u in gpuhelper-read gpuhelper-judge; do userdel $u; groupdel $u 2>/dev/null; done
 groupdel gpuhelper
 lease '{"version":3}'
 rpm_ -i --nodeps "$RPM"
-t "while a container holds a lease that another version wrote it is not installed" [ "$st" != 0 -a ! -e $H ]
+t "rpm -i fails while a container holds another version's lease" [ "$st" != 0 -a ! -e $H ]
 no_lease
 rpm_ -i --nodeps "$RPM"
 t "rpm -i" [ "$st" = 0 ]
 t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
-t "the users are there" [ -z "$(sh "$here/helper/users.sh" missing)" ]
-t "and the directories that gpuhelper writes" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+t "the users exist" [ -z "$(sh "$here/helper/users.sh" missing)" ]
+t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
 rpm_ -V --nodeps gpuhelper
 t "rpm -V finds nothing" [ "$st" = 0 ]
 put_links
@@ -288,21 +288,21 @@ example=/etc/gpuhelper/policy.d/10-train.conf.example
 echo '# mine' >>$example
 echo '{}' >/var/log/gpuhelper/audit.jsonl
 rpm_ -U --nodeps --force "$RPM"
-t "rpm -U leaves the link" [ "$st" = 0 -a -L /opt/containerd/bin/runc ]
-t "and what the administrator changed" [ "$(stat -c %a /var/log/gpuhelper) $(tail -n 1 $example)" = '700 # mine' ]
+t "rpm -U keeps the link" [ "$st" = 0 -a -L /opt/containerd/bin/runc ]
+t "rpm -U keeps the administrator's changes" [ "$(stat -c %a /var/log/gpuhelper) $(tail -n 1 $example)" = '700 # mine' ]
 lease '?'
 rpm_ -e gpuhelper
-t "while a container holds something rpm -e fails" [ "$st" != 0 -a "$(helper)" = "4750 root gpuhelper" ]
+t "rpm -e fails while a container holds a lease" [ "$st" != 0 -a "$(helper)" = "4750 root gpuhelper" ]
 no_lease
 rpm_ -e gpuhelper
-t "and succeeds when none does" [ "$st" = 0 ]
+t "without leases rpm -e succeeds" [ "$st" = 0 ]
 rm -rf /opt/containerd "$T/rpmdb"
 rm -f $example.rpmsave
 t "the log stays" [ -s /var/log/gpuhelper/audit.jsonl ]
-# directories of Fedora's package «filesystem», too
+# without directories of Fedora's package «filesystem»
 rm -r /var/log/gpuhelper
 rmdir /etc/gpuhelper/policy.d /etc/gpuhelper /usr/share/licenses /usr/share/zsh/site-functions 2>/dev/null
 host | diff "$T/before" - >"$T/out"
-t "nothing else does, but the users and what was changed" [ $? = 0 ]
+t "nothing else stays, except for the users and changed files" [ $? = 0 ]
 echo "1..$n"
 [ $bad = 0 ]

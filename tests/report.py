@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""gpuhelperctl report: its sums, what hostile names do to its page, and the page in a real browser.
+"""gpuhelperctl report: its sums, hostile names in its page, and the page in a real browser.
 
 usage: report.py    (TAP; CTL=PROGRAM: another build of it)
 
-The logs are made up.  What the page says is compared with a count of minutes: for each minute of the period, which
-leases cover it.  The browser is headless Chromium, spoken to over a pipe; its pictures go to build/report for a person.
-What needs root (a log of this host's own) runs in a mount namespace of its own.
+The logs are made up.  For each minute of the period the test counts the leases that cover it, and compares the result
+with the page.  The browser is headless Chromium, controlled over a pipe; its pictures go to build/report for a person
+to see.  The part that needs root (this host's own log) runs in its own mount namespace.
 """
 import base64, gzip, html.parser, json, os, random, re, resource, shutil, stat, struct, subprocess, sys, tempfile, time
 import xml.etree.ElementTree as ET
@@ -192,7 +192,7 @@ def is_sound(text, name):
     csp = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
     ok("default-src 'none'; style-src 'sha256-%s'" % digest in csp and 'unsafe' not in csp and text.index('Content-Security') < text.index('<style') and
        text.startswith('<!DOCTYPE html>\n<html lang="en">') and 'url(' not in style and '@import' not in style,
-       '%s: a policy that lets its own style in, and nothing else' % name, csp)
+       '%s: its content security policy allows only its own style' % name, csp)
     return p
 
 
@@ -275,7 +275,7 @@ log.add(T0 + 10 * DAY, 'left-out', suppressed=4)
 lines = log.lines()
 path = write('sums.jsonl', log.text())
 text, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), path)
-ok(status == 0 and err == '', 'it ends with 0', err)
+ok(status == 0 and err == '', 'the exit status is 0', err)
 page = is_sound(text, 'sums')
 
 # minute by minute
@@ -303,22 +303,22 @@ seen = [(n, v[0], v[1]) for n, v in table.items() if not n.endswith(' more')]
 want = [(p, hours(by_pipeline[p]), percent(by_pipeline[p], total)) for p in order[:25]]
 ok(sorted(seen) == sorted(want) and [v[1] for v in seen] == [v[1] for v in want], 'GPU time by pipeline', [x for x in zip(seen, want) if x[0] != x[1]])
 more = '%d more' % (len(order) - 25)
-ok(table[more][0] == hours(sum(by_pipeline[p] for p in order[25:])), 'and the sum of those that are cut off: ' + more, table)
+ok(table[more][0] == hours(sum(by_pipeline[p] for p in order[25:])), 'the sum of the pipelines that are cut off: ' + more, table)
 rows = page.table('GPU hours by day and pipeline')
 ok({d: v[0] for d, v in rows.items()} == {iso(T0 + DAY * i)[:10]: hours(by_day.get(iso(T0 + DAY * i)[:10], 0)) for i in range(5, 41)},
    'GPU time by day, each of 24 hours', rows)
 ok(len(page.tables['GPU hours by day and pipeline'][0]) == 11 and page.tables['GPU hours by day and pipeline'][0][-1] == 'others',
-   'eight pipelines, and the others', page.tables['GPU hours by day and pipeline'][0])
+   'eight pipelines, and the rest together', page.tables['GPU hours by day and pipeline'][0])
 table = page.table('GPUs')
 ok({n: v[:3] for n, v in table.items()} == {ALL[g]: [percent(by_gpu[g], minutes), hours(by_gpu[g]), hours(leased[g])] for g in range(8)},
    'how busy each GPU was; a shared one counts once for that', table)
-ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'what is still held is marked', page.tables)
+ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'a lease that is still held is marked', page.tables)
 notes = page.words
 ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders alone' in notes and
    '2 ends have no record of their grant' in notes and '1 grant has no record of its end' in notes and
-   '%d times a container got GPUs again' % again in notes, 'the notes say what was odd', notes[-1200:])
+   '%d times a container got GPUs again' % again in notes, 'the notes name oddities', notes[-1200:])
 left_out = 4 + sum(r[2] for r in refused)
-ok('%d records were left out' % left_out in notes, 'and how many records were left out: %d' % left_out, notes[-1200:])
+ok('%d records were left out' % left_out in notes, 'the notes count the records that were left out: %d' % left_out, notes[-1200:])
 names = {}
 for p, code, _ in refused:
     names.setdefault(code, []).append(p)
@@ -331,7 +331,7 @@ denied = {p: [r[1] for r in refused if r[0] == p] for p in {r[0] for r in refuse
 top = sorted(denied, key=lambda p: (-len(denied[p]), p))
 ok([(n, v) for n, v in table.items() if not n.endswith(' more')] ==
    [(p, [str(len(denied[p]))] + [str(denied[p].count(c)) for c in head]) for p in top[:25]], 'denials by pipeline and reason', table)
-ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'cut at 25, with the sum of the others', table)
+ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'cut at 25, with the sum of the rest', table)
 ok(sum(int(v[0]) for v in page.table('Users of the host, by denials').values()) == len(refused), 'denials by user', page.tables)
 table = page.table('Waits by pipeline, those that waited longest in all first')
 by = {p: [w for q, w in waits if q == p] for p, _ in waits}
@@ -340,13 +340,13 @@ ok(all(int(table[p][0]) == len(by[p]) for p in table if p in by) and list(table)
 pictures = {s.get('aria-labelledby').split('-title')[0]: s for s in svgs(text) if s.get('role') == 'img'}
 values = [g.findall(SVG + 'text')[0].text for g in pictures['waits'].iter(SVG + 'g')]
 bands = [sum(a <= w < b for _, w in waits) for a, b in ((1, 10), (10, 60), (60, 600), (600, 3600), (3600, 10 ** 9))]
-ok(values == [str(b) for b in bands], 'waits by how long: %s' % bands, values)
+ok(values == [str(b) for b in bands], 'waits by duration: %s' % bands, values)
 bars = [(float(r.get('width')[:-1])) for r in pictures['by-pipeline'].iter(SVG + 'rect') if r.get('class') == 'bar']
-ok(len(bars) == 10 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]]) < 0.02 for b, p in zip(bars, order)), 'the bars are as long as what they stand for', bars)
+ok(len(bars) == 10 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]]) < 0.02 for b, p in zip(bars, order)), 'the bars have the lengths of their values', bars)
 tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.findall(SVG + 'rect') if r.get('class')) for g in pictures['by-day'].findall(SVG + 'g')]
 wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
 scale = max(tall) / max(wish)
-ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'and so are the columns of the days', list(zip(tall, wish)))
+ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'so have the columns of the days', list(zip(tall, wish)))
 
 print('# files')
 cut = len(lines) // 3
@@ -355,19 +355,19 @@ write('new', '\n'.join(lines[2 * cut:]) + '\n')
 write('mid', '\n'.join(lines[cut:2 * cut]) + '\n')
 body = lambda t: re.sub(r'<p class="soft">Made .*?</p>', '', t)
 three, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), W + '/new', W + '/old.1.gz', W + '/mid')
-ok(status == 0 and body(three) == body(text) and ' in 3 files' in three, 'three files, one compressed, in whatever order: the same page', err)
+ok(status == 0 and body(three) == body(text) and ' in 3 files' in three, 'three files, one compressed: the same page in any order', err)
 torn = lines[:50] + ['{"n":51,"prev":"', '\0\0\0', '[]', '"x"', '{"event":"grant"}', '{"time":"2026-03-02T00:00:00Z"}',
                      '{"time":"0999-03-02T00:00:00Z","event":"end"}', '{"time":7,"event":"end"}', ''] + lines[50:]
 other, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), write('torn', '\n'.join(torn) + '\n'))
 cleaned = re.sub(r'<li>8 lines of the log are no records.*?</li>\n', '', body(other))
-ok(status == 0 and cleaned == body(text) and '8 lines that are no records' in other, 'torn lines are counted and change nothing else', (err, Page(other).words[:400]))
+ok(status == 0 and cleaned == body(text) and '8 lines that are no records' in other, 'torn lines are counted, and change nothing else', (err, Page(other).words[:400]))
 whole = gzip.compress(log.text().encode())
 other, status, err = report(write('cut.gz', whole[:len(whole) // 2]))
 ok(status == 65 and "can't be read to its end" in err and '1 file can&#39;t' not in other and "1 file can't be read to its end" in Page(other).words,
-   'a file that ends too early: said, and 65', (status, err))
+   'a truncated file is reported: 65', (status, err))
 tail, status, err = report(write('tail', '\n'.join(lines[40:60]) + '\n'))
 last = max(t for t, _, _ in sorted(log.records)[40:60])
-ok(status == 0 and ' to %s ' % time.strftime('%Y-%m-%d %H:%M', time.gmtime(last)) in Page(tail).words, 'files that are named end with their last record', Page(tail).words[:200])
+ok(status == 0 and ' to %s ' % time.strftime('%Y-%m-%d %H:%M', time.gmtime(last)) in Page(tail).words, 'with named files the period ends with their last record', Page(tail).words[:200])
 for name, args, what in (('no such file', (W + '/nowhere',), 'nowhere: No such file'), ('--since', ('--since', 'x', path), '--since must be'),
                          ('--until', ('--until', '2026-02-30T00:00:00Z', path), '--until must be'),
                          ('nothing between', ('--since', '1d', '--until', '2d', path), 'before --until')):
@@ -385,7 +385,7 @@ ok(r.returncode == 0 and r.stdout + r.stderr == b'' and stat.S_IMODE(os.stat(tar
 os.umask(0o022)
 inode = os.stat(target).st_ino
 r = run('--output', 'report.html', path, cwd=W)
-ok(r.returncode == 0 and os.stat(target).st_ino != inode and not [n for n in os.listdir(W) if n.startswith('.')], 'replaced by a rename, with nothing left over', (r, inode, os.stat(target).st_ino, os.listdir(W)))
+ok(r.returncode == 0 and os.stat(target).st_ino != inode and not [n for n in os.listdir(W) if n.startswith('.')], 'replaced by a rename, without leftovers', (r, inode, os.stat(target).st_ino, os.listdir(W)))
 os.symlink(W + '/aimed', W + '/link')
 r = run('--output', W + '/link', path)
 ok(r.returncode == 74 and b'symbolic link' in r.stderr and os.path.islink(W + '/link') and not os.path.exists(W + '/aimed'), 'a link is not followed', r.stderr)
@@ -394,7 +394,7 @@ for name, what in ((W + '/pipe', b'no regular file'), (W, b'is a directory'), (W
     r = run('--output', name, path)
     ok(r.returncode in (64, 74) and what in r.stderr, 'refused: ' + os.path.basename(name or '/'), r.stderr)
 r = subprocess.run(['sh', '-c', '"$0" report --output - "$1" >/dev/full', CTL, path], stderr=subprocess.PIPE)
-ok(r.returncode == 74 and b'stdout' in r.stderr, 'a full disk behind stdout is an error', r.stderr)
+ok(r.returncode == 74 and b'stdout' in r.stderr, 'a full disk at stdout is an error', r.stderr)
 
 print('# instances')
 inst = Log()
@@ -413,7 +413,7 @@ logs = write('instances', inst.text())
 page = is_sound(report(logs)[0], 'instances')
 rows = [[r[0]] + r[1:] for r in page.tables['Instances, those with the most GPU time first'][1:]]
 ok(rows == [['ml/pr {"pr":18,"branch":"<b>x</b>"}', '5.0', '1', '0', ''], ['ml/pr {"pr":17}', '1.0', '1', '1', 'no policy <i>'],
-            ['ml/pr {"pr":17} (a claim)', '0.0', '0', '1', 'says who']], 'each instance has its time, its grants and its denials', rows)
+            ['ml/pr {"pr":17} (a claim)', '0.0', '0', '1', 'says who']], 'each instance has its time, grants and denials', rows)
 for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.0', '2', '2', True), (['--instance-var', 'pr=17'], '1.0', '1', '2', False),
                                            (['--pipeline', 'ml/train'], '2.0', '1', '1', False), (['--instance-var', 'pr=99'], '0.0', '0', '0', False),
                                            (['--pipeline', 'ml/train', '--instance-var', 'pr=17'], '0.0', '0', '0', False)):
@@ -422,7 +422,7 @@ for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.
     got = [page.tiles[k] if k in page.tiles else page.tiles[k[:-1]] for k in ('GPU hours', 'Grants', 'Denials')]
     ok(status == 0 and got == [hours_, grants_, denials_] and ('Only <bdi>' in text) and ('was undone' in text) == undone and 'no record of' not in text,
        'only %s' % ' '.join(filters), (got, err))
-ok('Only <bdi>' not in report(logs)[0], 'nothing of that is said without a filter')
+ok('Only <bdi>' not in report(logs)[0], 'without a filter there is no such section')
 
 print('# hostile names')
 EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
@@ -440,10 +440,10 @@ for i, e in enumerate(EVIL):
 hostile, status, err = report(write('evil', evil.text().replace('\\u0000', '') + '{"time":"%s","event":"end","container":"a\\u0000b"}\n' % iso(T0)))
 ok(status == 0 and err == '', 'a page is made', err)
 p = is_sound(hostile, 'hostile')
-ok('alert(1)' in p.words and '<script' not in hostile and '<img' not in hostile and hostile.count('<style') == 1, 'names are text', None)
-ok(not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile), 'no control character, nothing that turns the direction',
+ok('alert(1)' in p.words and '<script' not in hostile and '<img' not in hostile and hostile.count('<style') == 1, 'names are escaped as text', None)
+ok(not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile), 'no control character, no direction mark',
    re.findall('.{20}[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile))
-ok(EVIL[0] + '/' + EVIL[0] in p.table('GPU time by pipeline'), 'and stand there whole', list(p.tables))
+ok(EVIL[0] + '/' + EVIL[0] in p.table('GPU time by pipeline'), 'names are complete', list(p.tables))
 
 print('# little and much')
 none, status, err = report(write('empty', ''))
@@ -468,7 +468,7 @@ child = subprocess.Popen([CTL, 'report', '--output', W + '/many.html', W + '/man
 _, status, used = os.wait4(child.pid, 0)
 print('# %d records of %d pipelines: %.1f s, %d KiB' % (N, N // 2, time.time() - begin, used.ru_maxrss))
 ok(status == 0 and used.ru_maxrss < 60000, 'memory does not grow with records, nor with pipelines beyond 20,000', used.ru_maxrss)
-ok('(further names)' in open(W + '/many.html').read(), 'those are one together', None)
+ok('(further names)' in open(W + '/many.html').read(), 'the further pipelines are counted together', None)
 
 print('# this host: its own log, and its restarts')
 
@@ -500,19 +500,19 @@ else:
     text, status, err = own_log(put)
     t = Page(text).table('GPU time by pipeline') if status == 0 else {}
     ok({n: v[0] for n, v in t.items()} == {'own/0': '240.0', 'own/1': hours((boot - begin - 20 * DAY) // 60), 'own/2': '36.0'},
-       'what nobody ended counts until the host was restarted', (t, err))
+       'a lease without an end counts until the host\'s restart', (t, err))
     words = Page(text).words
     ok('2 containers held GPUs when the host was restarted' in words and 'no record of their grant' not in words and 'no record of its grant' not in words and
-       'GPU use on ' in words and time.strftime(' to %Y-%m-%d', time.gmtime(now)) in words, 'and is told of; the period ends now', words[:300])
+       'GPU use on ' in words and time.strftime(' to %Y-%m-%d', time.gmtime(now)) in words, 'the notes say so; the period ends now', words[:300])
     halves = own.lines()
     write('own.1.gz', gzip.compress((halves[0] + '\n').encode()))
     write('own', '\n'.join(halves[1:]) + '\n')
     rotated, status, err = own_log(put + ' && cp %s/own.1.gz /var/log/gpuhelper/audit.jsonl.1.gz' % W)
-    ok(status == 0 and Page(rotated).table('GPU time by pipeline') == t and ' in 2 files' in rotated, 'the rotated files beside it are read', err)
+    ok(status == 0 and Page(rotated).table('GPU time by pipeline') == t and ' in 2 files' in rotated, 'the rotated files beside the log are read', err)
     text, status, err = own_log('true')
     ok(status == 74 and text == '' and 'nothing was recorded yet' in err, 'without a log', (status, err))
     text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
-    ok(status == 74 and 'group gpuhelper' in err, 'with the rights of who calls it', (status, err))
+    ok(status == 74 and 'group gpuhelper' in err, 'it runs with its caller\'s rights', (status, err))
 
 print('# in a browser')
 
@@ -626,10 +626,10 @@ def look(b, name, path):
             least, where = b.value(CONTRAST)
             wide = b.value('document.documentElement.scrollWidth')
             what = '%s, %d px, %s' % (name, width, 'dark' if dark else 'light')
-            ok(said == [] and asked == ['file://' + path], what + ': nothing is loaded and nothing complained of', (said, asked))
+            ok(said == [] and asked == ['file://' + path], what + ': nothing is loaded, and there is no complaint', (said, asked))
             ok(wide <= width and b.value(WIDE) == [], what + ': nothing is wider than the window', (wide, b.value(WIDE)))
-            ok(b.value(CLASH) == [], what + ': no text of a chart lies on another', b.value(CLASH))
-            ok(least >= 4.5, what + ': contrast of text at least %.1f' % least, (least, where))
+            ok(b.value(CLASH) == [], what + ': no text of a chart covers another', b.value(CLASH))
+            ok(least >= 4.5, what + ': the contrast of text is at least %.1f' % least, (least, where))
             b.picture('%s/%s-%d-%s.png' % (PICTURES, name, width, 'dark' if dark else 'light'))
 
 
@@ -647,7 +647,7 @@ else:
                                        '<div class="wide">' + 'w' * 400 + '</div><h2>', 1)
         browser.show(write('broken.html', broken), 390, False)
         ok([m for m in browser.events if m.get('method') == 'Log.entryAdded'] and browser.value('document.title') != 'ran' and
-           browser.value('document.documentElement.scrollWidth') > 390, "the page's policy keeps a script and a picture out, and this test sees both", browser.events)
+           browser.value('document.documentElement.scrollWidth') > 390, "the page's policy blocks a script and a picture; this test detects both", browser.events)
         browser.show(W + '/sums.html', 1280, True)
         pdf = base64.b64decode(browser.ask('Page.printToPDF', {'paperWidth': 8.27, 'paperHeight': 11.69, 'printBackground': True})['data'])
         with open(PICTURES + '/sums.pdf', 'wb') as f:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Privilege is a directory: what an object file of helper/ROOM may call is in the lists below, and its symbols say
-# what it does call.  Also the shape of the programs and of the source.  TAP.
+# Privilege is a directory: the lists below say what the object files of helper/ROOM may call, and their symbols are
+# checked against the lists.  Also checks the shape of the programs and of the source.  TAP.
 #
 #   rooms.sh [BUILD]		BUILD: where make put its archives and programs (default: build)
 set -u
@@ -25,9 +25,9 @@ done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# pure/ computes: memory, strings, text into memory; jansson, nettle and gmp where they do no more either.  read/ is as pure/,
-# with libconfig and libyaml; judge/ is, with hogweed, but that explain's keys are found by host/.
-# Everything that is not named here fails.  _FORTIFY_SOURCE's «__x_chk» is x.
+# pure/ computes: memory, strings, text into memory, and functions of jansson, nettle and gmp that do no more.  read/ may
+# also use libconfig and libyaml, and judge/ hogweed; host/ finds explain's keys.  A symbol that is not listed fails.
+# _FORTIFY_SOURCE's «__x_chk» counts as x.
 pure_may='malloc calloc realloc reallocarray free qsort abort
 memchr memcmp memcpy memmove memset memmem mempcpy explicit_bzero
 strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr strspn strcspn strpbrk strdup strndup
@@ -39,7 +39,7 @@ settings_text cdi_registry_load'
 judge_may='issuer_keys_find gpus_of_host'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
-# host/ reads: it changes nothing on the host, becomes no one, starts nothing.
+# host/ reads.  It changes nothing on the host, becomes no other user, starts no program.
 changes='write pwrite writev pwritev p?write(v|v2)?(64)? fwrite fputs? fputc putc puts fprintf vfprintf dprintf vdprintf
 ftruncate(64)? truncate(64)? fallocate(64)? posix_fallocate(64)? copy_file_range sendfile(64)? splice
 creat(64)? mkstemp(64)? mkostemp(64)? mkdtemp tmpfile(64)? unlink unlinkat rename renameat renameat2 remove link linkat symlink
@@ -52,19 +52,19 @@ pivot_root mount umount umount2 setfilecon l?setfilecon fsetfilecon setcon setex
 init_module finit_module'
 starts='fork vfork _Fork clone clone3 exec[a-z]* fexecve posix_spawn[a-z_]* system popen wordexp pthread_create thrd_create
 dlopen dlsym dlmopen'
-# Name services load libraries and talk to the network by /etc/nsswitch.conf: not for root.
+# Name services load libraries and use the network, as /etc/nsswitch.conf says; root must not call them.
 nss='getpw(nam|uid|ent)(_r)? getgr(nam|gid|ent)(_r)? setpwent setgrent getgrouplist initgroups getaddrinfo gethostby[a-z_0-9]*
 getservby[a-z_0-9]* getspnam(_r)? getlogin(_r)? cuserid setlocale newlocale iconv_open gettext dcgettext bindtextdomain
 getenv secure_getenv putenv setenv'
-# The runtime and the engine get what the caller has: user/ and ctl/ are never more than their user.
+# The runtime and the engine inherit the rights of user/ and ctl/, which must never exceed the caller's.
 never_more="$becomes"
-user_may='prctl setsid'		# PR_SET_PDEATHSIG; a process of ours that the keys at a terminal are not for
+user_may='prctl setsid'		# PR_SET_PDEATHSIG; setsid() keeps terminal signals from a process of ours
 
-pattern() { # words, as one extended regular expression
+pattern() { # pattern WORD...: one extended regular expression for all words
 	printf '%s' "$*" | tr -s ' \n\t' '|||' | sed 's/^|//; s/|$//'
 }
 
-# foreign ROOM ARCHIVE: the lines «object: symbol» that the room may not have
+# foreign ROOM ARCHIVE: prints the symbols that the room may not use, as «object: symbol»
 foreign() {
 	nm -A -u "$2" 2>/dev/null | awk '{ o = $1; sub(/:$/, "", o); sub(/.*:/, "", o); s = $NF; sub(/@.*/, "", s)
 	    if (s ~ /^__.*_chk$/ && s != "__stack_chk_fail") { sub(/^__/, "", s); sub(/_chk$/, "", s) }
@@ -83,9 +83,9 @@ foreign() {
 	host)	grep -E ": ($(pattern "$changes $becomes $starts $nss"))\$" "$tmp/symbols" ;;
 	user)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat $nss"))\$" \
 		    "$tmp/symbols" | grep -vE ": ($(pattern "$user_may getenv setenv"))\$" ;;
-	# the looker is a copy of the process, and makes copies of itself; one file executes our other programs
+	# the looker forks from the helper, and forks itself; one file executes our other programs
 	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE '(looker|lookerloop|spawn)\.o: fork|spawn\.o: fexecve' ;;
-	# it goes through folders by their descriptors, and labels what is in them
+	# relabel.c walks folders by their descriptors, and labels what they contain
 	label)	grep -E ": ($(pattern "$changes $becomes $starts $nss open(64)?"))\$" "$tmp/symbols" |
 		    grep -vx 'relabel\.o: setxattr' ;;
 	ctl)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat dlopen dlsym"))\$" \
@@ -109,7 +109,7 @@ for room in pure read judge host user root label ctl; do
 	ok "helper/$room $says" $? "$tmp/foreign"
 done
 
-# syscall(2) goes past the names above: its numbers are looked for in the source
+# syscall(2) bypasses the lists above, so its numbers are checked in the source
 while read -r room allowed; do
 	cat "$here/helper/$room"/*.c | grep -o '\<syscall([^,)]*' | sed 's/syscall(//' | sort -u | while read -r s; do
 		case " 2 $allowed " in *" $s "*) ;; *) echo "helper/$room: syscall($s, ...)" ;; esac
@@ -127,12 +127,12 @@ END
 [ ! -s "$tmp/foreign" ]
 ok "syscall() is used for a few calls that not every C library has a name for" $? "$tmp/foreign"
 
-# who may take a user namespace's idea of root for root
+# only root of the host is root to helper/root, never root of a user namespace
 grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
-# No room includes one that is more than it.
+# No room includes one with more rights.
 grep -nE '^#include +"\.\./(host|read|judge|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
 grep -nE '^#include +"\.\./(read|judge|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
 grep -nE '^#include +"\.\./(judge|user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
@@ -143,7 +143,7 @@ grep -nE '^#include +"\.\./(root|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp
 [ ! -s "$tmp/foreign" ]
 ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
 
-# This test itself: what must not be is seen.
+# This test's own test: it detects each forbidden symbol.
 see() { # see ROOM C-TEXT SYMBOL
 	printf '%s\n' "$2" >"$tmp/bad.c"
 	rm -f "$tmp/bad.a"
@@ -247,7 +247,7 @@ done >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no function of helper/ is longer than 60 lines, no file than 700" $? "$tmp/found"
 
-# arrows FILE...: «a.c» and «a.h» are one thing; what each includes, as tsort(1) has it
+# arrows FILE...: prints what each includes, in tsort(1)'s form; «a.c» and «a.h» count as one
 arrows() {
 	for f; do
 		sed -n 's|^#include "\(.*\)\.h"$|\1|p' "$f" | while read -r to; do

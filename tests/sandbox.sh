@@ -1,6 +1,6 @@
 #!/bin/sh
-# lib/sandbox.sh beside itself: two at a time share no name, and what one that was killed left in the cgroups is removed by
-# the next one, though somebody is frozen in there.  TAP.  As root.
+# Two runs of lib/sandbox.sh at a time share no name.  What a killed sandbox left in the cgroups, a frozen process
+# included, the next sandbox removes.  TAP.  As root.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 T=$(mktemp -d)
@@ -8,9 +8,9 @@ T=$(mktemp -d)
 soon() { i=0; until "$@"; do i=$((i + 1)); [ $i -lt 200 ] || return 1; sleep 0.05; done; }
 
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-# v1's freezer is where there are both
+# if both versions are mounted, processes are frozen by v1's freezer
 [ -e /sys/fs/cgroup/freezer/cgroup.procs ] && top=/sys/fs/cgroup/freezer
-# in the sandbox: a cgroup as a test makes one, with a process in it that is frozen; then nothing more
+# in the sandbox: makes a cgroup like a test's, with a frozen process in it, and waits
 cat >"$T/inside" <<'END'
 d=$2/gpuhelper-attack-$SANDBOX_ID
 useradd somebody
@@ -33,22 +33,22 @@ start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
 read -r a uid_a <"$T/a"
 read -r b uid_b <"$T/b"
-t "have different names" test "$a" != "$b"
-# as seen from here
+t "they have different names" test "$a" != "$b"
+# their names outside of the sandboxes
 a=$(find "$top" -type d -name "gpuhelper-attack-$a")
 b=$(find "$top" -type d -name "gpuhelper-attack-$b")
-t "and users of different uids" test "$uid_a" != "$uid_b"
+t "their users have different uids" test "$uid_a" != "$uid_b"
 # shellcheck disable=SC2154
 kill -KILL "$pid_a"
 wait "$pid_a" 2>/dev/null
-t "one that is killed leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
+t "a killed sandbox leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
 t "the next one starts" sh "$here/lib/sandbox.sh" -- true
-t "and has removed them" test ! -e "$a"
-t "but not those of one that lives" test -d "$b/deep"
+t "it has removed them" test ! -e "$a"
+t "it did not remove a live sandbox's cgroups" test -d "$b/deep"
 # shellcheck disable=SC2154
 kill -KILL "$pid_b"
 wait "$pid_b" 2>/dev/null
-t "nor then for long" sh -c 'sh "$1/lib/sandbox.sh" -- true && [ ! -e "$2" ]' - "$here" "$b"
+t "those go with the next sandbox after its end" sh -c 'sh "$1/lib/sandbox.sh" -- true && [ ! -e "$2" ]' - "$here" "$b"
 rm -rf "$T"
 echo "1..$n"
 [ $bad = 0 ]

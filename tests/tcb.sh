@@ -1,33 +1,35 @@
 #!/bin/sh
-# What runs as root of the setuid helper: lines of our code by room, libraries, system calls before its first decision;
-# beside programs of the same kind, measured the same way where they are installed (RESULTS.md has figures).  TAP.
+# Measures what runs as root in the setuid helper: lines of our code by room, libraries, system calls before its first
+# decision.  Measures installed programs of the same kind in the same way (RESULTS.md has figures).  TAP.
 #
 #   tcb.sh			what is built and installed here (in tests/lib/sandbox.sh, with strace)
-#   tcb.sh lines FILE...	how these are counted: lines with something beside comments
+#   tcb.sh lines FILE...	counts the lines that have something beside comments
 #
-# The ceilings are what there is: who gets below lowers them, nobody gets above.  What they are to be once the helper is
-# four programs: root/ 6500 lines, base/ 1100, no library (so it is), no file above 500 lines.  All four programs
-# are there.  Where something moves between host/ and pure/, the sum counts: for libudev, jansson and nettle came 639 lines less in host/
-# and 411 more in pure/ (what gpuhelper-judge says is checked, JSON is written, and SHA-256).  34 of host/ were in root/: how a program
-# of ours is found.  The audit log's chain (root/chain.c, pure/auditchain.c) is 175 lines of root/ and 127 of pure/: who
-# appends a record has to know the one before it.  The list of drained GPUs is 56 lines of root/, 42 of host/ (two of them: how long a grant waited) and 86 of
-# pure/: who picks a GPU under the lock has to know it.  Instance variables in the audit log's records are 2 lines of root/, 26 of host/
-# and 34 of pure/: the helper writes the record, and the text there is bounded and escaped.  Records of execs are 59 lines of root/ and 17 of pure/
-# (a copy of a lease, which was in root/, and the name of a GPU that is held): only who sees the lease knows that there is one.  When the decision went to gpuhelper-judge, host/ lost 222 and pure/ got 111, in which the verdict is looked over.
-# When one function came to list directories (host/listing.c), root/ lost 22 lines and host/ got 11.
-# What makes a grant faster is 235 lines of root/, 106 of host/ and 13 of pure/: the search in the filter (root/callset.c), the look
-# at folders that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a call a line, /proc kept open.
-# A helper that stays for the container that it granted (main.c, crowd.c) and verbs of exec that start fewer children are 108 lines of
-# root/ and 5 of pure/.
-# Fewer calls to read a file, and numbers without printf(3), are 20 lines of host/ and 7 of pure/.
-# The pipeline in the record of a grant's end is 2 lines of root/ and 15 of host/.
-# What only other programs call of host/ and pure/ stands in files of its own, which the helper does not link: 37 functions, of
-# 60 lines of host/ and 435 of pure/, that were linked and never called.
+# The ceilings only go down: a change that removes lines lowers them, and no change exceeds them.  The goal: root/ 6500
+# lines, base/ 1100, no file above 500 lines, no library (reached).  All four programs exist.
+#
+# If code moves between host/ and pure/, the sum counts.  Features that added lines, with the reason for each place:
+#   libudev, jansson and nettle replaced	host/ -639, pure/ +411: checks of gpuhelper-judge's answers, JSON output, SHA-256
+#   finding our own programs		34 lines moved from root/ to host/
+#   the audit log's chain			root/ 175, pure/ 127: the writer of a record must know the one before it
+#   drained GPUs			root/ 56, host/ 42 (2 for how long a grant waited), pure/ 86: the lock's holder picks a GPU
+#   instance variables in audit records	root/ 2, host/ 26, pure/ 34: the helper writes the record, and bounds and escapes the text
+#   records of execs			root/ 59, pure/ 17: only code that sees a lease knows of it
+#   the decision in gpuhelper-judge	host/ -222, pure/ +111: the check of the verdict
+#   one function that lists directories	root/ -22, host/ +11 (host/listing.c)
+#   faster grants			root/ 235, host/ 106, pure/ 13: the search in the filter (root/callset.c), the look at folders
+#					that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a
+#					call for each line, /proc kept open
+#   a helper that stays for its container	root/ 108, pure/ 5 (main.c, crowd.c), with verbs of exec that start fewer children
+#   fewer calls to read a file		host/ 20, pure/ 7: one fstat(2) for owner and size, numbers without printf(3)
+#   the pipeline in a grant's end records	root/ 2, host/ 15
+# Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
+# link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
 
-# C without comments; a quote begins a text, where none begins
+# C without comments.  A quote starts a string only outside of another string.
 lines() {
 	cat "$@" | awk '
 	{ out = ""; n = length($0)
@@ -55,7 +57,7 @@ at_most() {
 	if [ "$2" -gt 0 ] 2>/dev/null && [ "$2" -le "$3" ]; then pass "$1: $2"; else fail "$1: $2, at most $3 may be"; fi
 }
 
-# Linked files are the compilation units of the debugging information; their headers are what make found.
+# The debugging information names the compilation units that are linked; make's dependency files name their headers.
 readelf --debug-dump=info --dwarf-depth=1 "$build/gpuhelper" 2>/dev/null |
     sed -n 's|.*DW_AT_name .*: \(.*/\)\{0,1\}\(helper/[a-z]*/[a-z0-9]*\.c\)$|\2|p' | sort -u >"$T/linked"
 while read -r c; do
@@ -77,7 +79,7 @@ sed -n '/^Discarded input sections/,/^Memory Configuration/p' "$build/gpuhelper.
 	s,^\([a-z_0-9]*\)  *0x[0-9a-f]*  *0x[0-9a-f]* [^ ]*/root/main\.o .*,root/main.c: \1,p' | sort >"$T/discarded"
 readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_AT_name/ { name = $NF }
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
-# each of these shares a table or a static function with what the helper does call
+# each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified further_word_parse further_path_number
     loader_looks_in request_encode way_lies_in'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
@@ -89,8 +91,8 @@ else fail "no function of ours is linked that the helper never calls"; fi
 none() { ! readelf -dW "$1" | grep NEEDED && ! readelf -lW "$1" | grep INTERP; }
 if none "$build/gpuhelper" >"$T/out"; then pass "no library (NEEDED), and no loader"; else fail "no library (NEEDED), and no loader"; fi
 
-# System calls from the program's execve(2) to the reply, or the end, of a request that is refused.
-calls_of() { # calls_of PROGRAM UNTIL COMMAND...: as nobody; the program is what that starts, UNTIL what it then says
+# System calls from the program's execve(2) to the reply, or the end, of a refused request.
+calls_of() { # calls_of PROGRAM UNTIL COMMAND...: runs COMMAND as nobody; it executes PROGRAM, which then prints UNTIL
 	program=$1 until=$2
 	shift 2
 	strace -ff -qq -s 4096 -u "${TCB_USER:-nobody}" -o "$T/trace" "$@" >"$T/out" 2>&1

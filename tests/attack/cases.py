@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""CASES lists every case of the attacks: cases.py says «ok» if it does, cases.py --write makes it so.
+"""Checks that CASES lists every case of the attacks.  cases.py --write updates the list.
 
-What stands above the line of dashes there is written by hand; every case that it names must exist.
+The text above the line of dashes in CASES is written by hand.  Every case that this text names must exist.
 """
 import glob
 import os
@@ -13,7 +13,7 @@ LINE = "-" * 60 + "\n"
 
 
 def cases():
-    """(file, id, text) of each, in the files' order."""
+    """Yields (file, id, text) of each case, in the order of the files."""
     for path in sorted(glob.glob(HERE + "/t_*.py")):
         with open(path) as f:
             text = f.read()
@@ -35,7 +35,7 @@ def main():
     known = {name for _, name, _ in cases()}
     missing = sorted({n for n in re.findall(r"\b[A-Z][0-9]+[a-z]?\b", above) if n not in known})
     print("%sok 1 - tests/attack/CASES lists every case (cases.py --write)" % ("" if below == rest else "not "))
-    print("%sok 2 - and what it says of them exists%s" % ("not " if missing else "", ": %s" % missing if missing else ""))
+    print("%sok 2 - every case named in its first part exists%s" % ("not " if missing else "", ": %s" % missing if missing else ""))
     print("1..2")
     return int(below != rest or bool(missing))
 

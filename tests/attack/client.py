@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as it never would.
+"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as gpuhelper-runc never would.
 
-As a library: Helper is one run of the helper with a socket pair as its descriptor 0; Asker is a process of some
-user that starts helpers, stays alive while its leases shall live, and dies when told to.
+As a library: Helper is one run of the helper, with a socket pair as its descriptor 0.  Asker is a process of some
+user that starts helpers; its leases live as long as the process.
 
 As a program: client.py [--user NAME] [--set KEY=JSON]... [--no-final] [-- COMMAND ARG...] sends one request and
-prints «status=N» and the reply.  COMMAND stands in for the helper and has to become it (launch.c).
+prints «status=N» and the reply.  COMMAND runs in place of the helper and must exec the helper (launch.c).
 """
 import json
 import multiprocessing
@@ -37,7 +37,7 @@ def header(length, magic=b"GPUH", version=VERSION):
 
 
 def encode(r, **head):
-    """The bytes of a request (helper/pure/request.c); head: other numbers than belong there."""
+    """Encodes a request (helper/pure/request.c); head: overrides numbers of its header."""
     unknown = set(r) - {"verb", "uid", "gid", "uids", "gids", "groups", "shut", "init_file", *FLAGS, *TEXTS}
     assert not unknown, unknown
     texts = [None if r.get(t) is None else r[t] if isinstance(r[t], bytes) else r[t].encode("utf-8", "surrogateescape")
@@ -59,14 +59,14 @@ def encode(r, **head):
 
 
 def frame(body):
-    """Of a request's members, or of any bytes."""
+    """A frame around a request's members, or around any bytes."""
     if isinstance(body, dict):
         body = encode(body)
     return header(len(body)) + body
 
 
 def request(**fields):
-    """A grant of one GPU to a container that runs as the asker; a field that is None is left out."""
+    """A request for one GPU, for a container that runs as the asker.  Fields that are None are left out."""
     r = {"verb": "grant", "id": "c%d" % os.getpid(), "runtime_root": "", "cgroups_path": "", "systemd_cgroup": False,
          "uids": [[0, os.getuid(), 1]], "gids": [[0, os.getgid(), 1]], "uid": 0, "gid": 0, "groups": [],
          "dac_override": False, "privileged": False, "shut": [], "no_chores": False, "gpus": "1"}
@@ -75,7 +75,7 @@ def request(**fields):
 
 
 def become(user):
-    """Drops to a user of /etc/passwd with the groups of /etc/group, or to a number with no groups."""
+    """Becomes a user of /etc/passwd with the groups of /etc/group, or a numeric uid without groups."""
     if isinstance(user, int):
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -122,7 +122,7 @@ class Helper:
         return data
 
     def reply(self):
-        """The reply, {} if none came."""
+        """The reply, or {} if there was none."""
         head = self._take(12)
         if len(head) < 12:
             self.answer = {}
@@ -143,7 +143,7 @@ class Helper:
         return self.p.wait(timeout)
 
     def said(self):
-        """What it wrote to its standard error."""
+        """The helper's output on standard error."""
         return self.p.stderr.read().decode(errors="replace")
 
     def close(self):
@@ -152,7 +152,7 @@ class Helper:
             self.sock = None
 
     def result(self):
-        """Takes part in the whole exchange; (status, reply)."""
+        """Completes the exchange; returns (status, reply)."""
         kind = self.kind()
         status = self.final() if kind == "grant" else self.wait()
         self.close()
@@ -165,7 +165,7 @@ def exchange(command=None, **fields):
 
 
 class Connection(Helper):
-    """The same over the socket, behind which somebody starts the helper."""
+    """The same over a socket; another process starts the helper there."""
 
     def __init__(self, path=None):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -174,7 +174,7 @@ class Connection(Helper):
         self.answer = None
 
     def wait(self, timeout=12):
-        """No status comes over a socket; the helper's end is seen, though."""
+        """Waits for the helper's end.  There is no exit status over a socket."""
         self.sock.settimeout(timeout)
         try:
             while self.sock.recv(4096):
@@ -187,7 +187,7 @@ class Connection(Helper):
 
 
 def exchange_at_socket(**fields):
-    """As exchange(), with the reply's code for a status; who is closed unanswered asks again, as gpuhelper-runc does."""
+    """Like exchange(), with the reply's code as the status.  Asks again after a dropped connection, as gpuhelper-runc does."""
     for _ in range(200):
         c = Connection().ask(**fields)
         reply = c.result()[1]
@@ -198,7 +198,7 @@ def exchange_at_socket(**fields):
 
 
 class Asker:
-    """A process of a user that runs functions when told to."""
+    """A process of a user that runs functions on request («In the asker» in their comments)."""
 
     def __init__(self, user):
         self.pipe, theirs = fork.Pipe()
@@ -233,7 +233,7 @@ class Asker:
         return self.hear()
 
     def grant(self, **fields):
-        """(status, reply); a lease that it gets lives until end()."""
+        """Returns (status, reply).  The lease lasts until end()."""
         return self.call(exchange, **fields)
 
     def end(self):
@@ -243,7 +243,7 @@ class Asker:
 
 
 def once(user, function, *args, **fields):
-    """Calls a function in a process of the user that then ends."""
+    """Runs a function in a new process of the user, which then ends."""
     a = Asker(user)
     try:
         return a.call(function, *args, **fields)

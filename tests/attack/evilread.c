@@ -1,11 +1,11 @@
 /*
- * In the place of gpuhelper-read or gpuhelper-judge, which is NAME.real then: has that answer, and says something else
- * once.  How is in /etc/evil-read: the number of the answer, from 0, and one of
+ * A hostile gpuhelper-read or gpuhelper-judge.  The real program is NAME.real: this one runs it, passes on its
+ * answers, and changes one of them.  /etc/evil-read says how: the number of the answer, from 0, and one of
  *
- *	replace FROM TO...	in that answer, where it is first; one after the other.  «~» is a blank
- *	rest FROM TO		in that answer: all of it from there on is that.  «^» is a newline, too
+ *	replace FROM TO...	replaces the first FROM in that answer with TO, pair after pair.  «~» stands for a blank
+ *	rest FROM TO		replaces everything from FROM on with TO.  «^» stands for a newline, too
  *	half, huge, more, none, silent, garbage
- *	aside			lets its channel go when it has answered, and stays
+ *	aside			closes the channel after that answer, and stays
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ replace(unsigned char *answer, size_t said, const char *old, const char *new)
 	return said;
 }
 
-/* What is said in the answer's place, and how much of it. */
+/* The replacement answer, and its length. */
 static size_t
 lie(unsigned char *answer, size_t said)
 {
@@ -166,7 +166,7 @@ main(int argc, char **argv)
 			break;
 		}
 	}
-	/* it stays, whatever became of its helper */
+	/* stays even after its helper's end */
 	pause();
 	return 0;
 }

@@ -1,22 +1,30 @@
 /*
- * faultat USER REQUEST HELPER [hangup] [blind] [LIBRARY]: as root, has USER ask the helper for what is in the file REQUEST (a
- * whole frame) again and again, and each time lets one thing go wrong.  A line of standard input is one asking:
+ * Makes one thing go wrong in a helper at a chosen point.
+ *
+ *	faultat USER REQUEST HELPER [hangup] [blind] [LIBRARY]
+ *
+ * Runs as root.  USER asks the helper for what the file REQUEST (a whole frame) contains, again and again.  Each line
+ * of standard input is one such request:
  *
  *	CLASS N ERRNO[+]
  *
- * Before the helper's Nth system call of that class since its execve(2) it is killed (ERRNO 0), or that call is not
- * made and fails (with a + those that follow, too).  CLASS is one of those below, any, none (not even traced) or
- * malloc, which is nomem.c's business; or it is a child's name: then all calls of that child count, and the helper's
- * do not.  With «short» the Nth call is made, for half of its bytes, and it is those that
- * follow that fail.  One line answers:
+ * The helper is killed before its Nth system call of CLASS since its execve(2) (ERRNO 0), or that call fails with
+ * ERRNO without being made; with a + all later calls of the class fail, too.  CLASS is one of those below, «any»,
+ * «none» (the helper is not traced), «malloc» (nomem.c does the counting), or the name of a child: then all calls of
+ * that child count, and the helper's do not.  With «short» the Nth call transfers half of its bytes, and the calls
+ * after it fail.  Each request gets one line in reply:
  *
  *	exit|signal STATUS CALLS HEARD LOG SAID HIT REPLY
  *
- * CALLS are those of the class; HEARD, LOG and SAID how many there were when the helper began to read its request, to
- * open its log and to write its reply (-1: it did not; with malloc LOG is 0 where that came first); HIT whether the
- * Nth came (2: in libconfig); REPLY what the asker got, - for nothing.  The asker makes a grant final, or hangs up,
- * and then stays until a line «end».  «blind» sees no HEARD, LOG and SAID, for which the looker, too, is stopped at many
- * of its calls: on a slow machine its time is over then.
+ * CALLS	the calls of the class
+ * HEARD, LOG, SAID	the count when the helper began to read its request, to open its log, and to write its reply (-1: it
+ *		did not; with malloc, LOG is 0 if the log came first)
+ * HIT		whether the Nth call came (2: in libconfig)
+ * REPLY	the asker's reply, - for none
+ *
+ * The asker confirms a grant, or hangs up, and then stays until a line «end».  With «blind», HEARD, LOG and SAID are
+ * not counted.  To count them, faultat also stops the looker at many calls, and a slow machine's looker would run out
+ * of time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +48,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What may go wrong; «change» is all that changes something on the host. */
+/* What may go wrong; «change» is everything that changes something on the host. */
 #define CHANGE(class) class " change "
 static const struct {
 	long nr;
@@ -76,7 +84,7 @@ static const struct {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* One asking, and what came of it. */
+/* One request, and its result. */
 struct point {
 	char class[16];		/* with a space on both sides */
 	long at;
@@ -87,7 +95,7 @@ struct point {
 	int hit;
 };
 
-/* Who asks, and what for. */
+/* The asker, and its request. */
 struct ask {
 	const struct passwd *pw;
 	char *request;
@@ -96,7 +104,7 @@ struct ask {
 	int hangup, blind;
 };
 
-/* Between the asker and us: .tell from it, .go to its helper. */
+/* Pipes between the asker and us: .tell from it, .go to its helper. */
 struct pipes {
 	int tell[2], go[2], error[2];
 };
@@ -110,7 +118,7 @@ die(const char *what)
 	exit(125);
 }
 
-/* What the helper starts.  The first executes nothing; the others count from when they have taken their name. */
+/* The helper's children.  The first one executes nothing; the others count from the moment when they have their name. */
 static const struct {
 	const char *class, *program;
 } children[] = {
@@ -118,7 +126,7 @@ static const struct {
 };
 #define CHILDREN ((int)(sizeof(children) / sizeof(children[0])))
 
-/* -1: it is the helper's. */
+/* -1: the helper itself */
 static int
 child_of_class(const char *class)
 {
@@ -160,7 +168,7 @@ in_class(long nr, const char *class)
 	return 0;
 }
 
-/* Stops at the calls that matter and at no others: that is many times faster than PTRACE_SYSCALL. */
+/* Stops only at the calls that matter, which is many times faster than PTRACE_SYSCALL. */
 static void
 stop_at(const char *class, int blind)
 {
@@ -183,7 +191,7 @@ stop_at(const char *class, int blind)
 		die("seccomp");
 }
 
-/* Becomes the helper.  Root until the filter is set, which needs no no_new_privs then. */
+/* Becomes the helper.  Stays root until the filter is set, so that this needs no no_new_privs. */
 static void
 start(const struct ask *a, const struct point *p, const struct pipes *io, int sock)
 {
@@ -209,7 +217,7 @@ start(const struct ask *a, const struct point *p, const struct pipes *io, int so
 	_exit(125);
 }
 
-/* Sends, hears, makes it final: what gpuhelper-runc does.  The bytes of the reply. */
+/* Sends, receives, confirms, like gpuhelper-runc; returns the reply's length. */
 static size_t
 converse(const struct ask *a, int sock)
 {
@@ -258,7 +266,7 @@ asker(const struct ask *a, const struct point *p, const struct pipes *io)
 #define ARG0 rdi
 #define ARG2 rdx
 #define RESULT rax
-#define KEEPS_ARG0 1	/* a call leaves it as it was */
+#define KEEPS_ARG0 1	/* the register keeps its value */
 #elif defined(__aarch64__)
 #define ARG0 regs[0]
 #define ARG2 regs[2]
@@ -285,8 +293,8 @@ set(pid_t h, struct user_regs_struct *regs)
 }
 
 /*
- * brk(2) tells no error: where it can't, it says where the break is, as it does when asked for 0.  The C library
- * compares that with what it asked for, in the register that a call leaves as it was.
+ * brk(2) has no error value: if it fails it returns the present break, as for the argument 0.  The C library compares
+ * that with its argument, in a register that the call leaves unchanged.
  */
 static void
 fail_brk(pid_t h)
@@ -307,7 +315,7 @@ fail_brk(pid_t h)
 	set(h, &regs);
 }
 
-/* The call that h is about to make is not made, and fails. */
+/* Makes h's next call fail, without making it. */
 static void
 fail(pid_t h, long nr, int error)
 {
@@ -331,7 +339,7 @@ fail(pid_t h, long nr, int error)
 	set(h, &regs);
 }
 
-/* It is made, and does less than it is told to: a disk that is full is so in the midst of something. */
+/* The call is made for half of its bytes, as on a disk that becomes full. */
 static void
 shorten(pid_t h)
 {
@@ -342,7 +350,7 @@ shorten(pid_t h)
 	set(h, &regs);
 }
 
-/* Asks for memory, whoever else maps what. */
+/* Asks for memory; mappings of other things do not count. */
 static int
 counts(const struct __ptrace_syscall_info *info, const struct point *p)
 {
@@ -366,7 +374,7 @@ opens_log(pid_t h, unsigned long path)
 static void
 note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 {
-	/* what is looked at and left there (root/enter.c) is not heard yet */
+	/* bytes that are only peeked at (root/enter.c) do not count as heard */
 	if (info->seccomp.nr == SYS_recvfrom && (info->seccomp.args[3] & MSG_PEEK) == 0 && p->heard == -1)
 		p->heard = p->n;
 	if (info->seccomp.nr == SYS_sendto && p->said == -1)
@@ -375,14 +383,14 @@ note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 		p->log = p->n;
 }
 
-/* Before a call, of the helper's or, where that is what is wanted, of its child's. */
+/* Before a call of the helper's, or of the chosen child's. */
 static void
 at_call(pid_t h, int is_child, struct point *p)
 {
 	struct __ptrace_syscall_info info = { 0 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, h, sizeof(info), &info) == -1 || info.op != PTRACE_SYSCALL_INFO_SECCOMP) {
-		/* which the kernel ends with the helper, or when its time is over */
+		/* the kernel kills it with the helper, or when its time is over */
 		if (is_child)
 			return;
 		die("PTRACE_GET_SYSCALL_INFO");
@@ -423,7 +431,7 @@ follow(pid_t h, struct point *p)
 			counting = 1;
 		else if (event == PTRACE_EVENT_SECCOMP && counting)
 			at_call(pid, pid != h, p);
-		/* a stop that only says that a child is traced from its beginning is no signal */
+		/* the stop that begins the tracing of a child is no signal */
 		ptrace(PTRACE_CONT, pid, 0, event == 0 ? WSTOPSIG(st) : 0);
 	}
 }
@@ -448,7 +456,7 @@ print(const struct point *p, const char *text, size_t len)
 	fflush(stdout);
 }
 
-/* What nomem.c says: where it takes memory away, and whether the log was opened before. */
+/* nomem.c's reports: that it failed an allocation, and whether the log was open before. */
 static void
 hear_library(int fd, struct point *p)
 {
@@ -462,7 +470,7 @@ hear_library(int fd, struct point *p)
 		p->log = 0;
 }
 
-/* One asking; the asker, who stays. */
+/* One request; the asker stays. */
 static pid_t
 run(const struct ask *a, struct point *p)
 {

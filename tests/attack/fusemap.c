@@ -1,10 +1,9 @@
 /*
- * Maps a file of a FUSE mount in a user namespace of its own, which lets no one
- * else in, root neither; says so, and stays.
+ * Maps a file of a FUSE mount in its own user namespace, which even root cannot access; prints «mapped», and stays.
  *
  *	fusemap DIR		(an empty directory of the caller's)
  *	fusemap DIR root	has its root directory there instead
- *	fusemap DIR bad		has a file open there that says of itself to be another one: whoever looks gets EIO
+ *	fusemap DIR bad		has a file open there whose inode changes its type: whoever looks at the file gets EIO
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-"""One TAP line a case, and after each: nothing left behind, and a legitimate request is served.
+"""Runs the cases.  After each case nothing may be left behind, and a legitimate request must be served.  TAP.
 
-A case is a function that asserts.  What may have changed is looked at from outside: the state in /run/gpuhelper, all
-of /etc/gpuhelper, and the rights of the GPUs' nodes have to be what they were before the first case.
+A case is a function that asserts.  The harness compares the state with the one before the first case, from outside: the
+files in /run/gpuhelper and /etc/gpuhelper, and the rights of the GPUs' nodes.
 """
 import contextlib
 import fcntl
@@ -20,14 +20,15 @@ import time
 import traceback
 
 import client
+import connections
 import lease
 
-TEMP = os.environ.get("ATTACK_TEMP", "/tmp")	# programs and scratch, open to every user
+TEMP = os.environ.get("ATTACK_TEMP", "/tmp")	# for programs and scratch files; every user may use it
 RUN, ETC, LOG = "/run/gpuhelper", "/etc/gpuhelper", "/var/log/gpuhelper/audit.jsonl"
 POLICIES = ETC + "/policy.d"
 GPU0, GPU1 = "0000:3b:00.0", "0000:af:00.0"
 SECONDS = 10
-# of cgroups and of abstract sockets, which others on this machine see (lib/sandbox.sh)
+# cgroups and abstract sockets are visible to other runs, so their names include this (lib/sandbox.sh)
 CGROUP = "gpuhelper-attack-" + os.environ["SANDBOX_ID"]
 
 cases = []
@@ -38,7 +39,7 @@ class Skip(Exception):
 
 
 def case(name, text, seconds=SECONDS, shares=None):
-    """shares: what turn() the case has among those of other runs; None: it shares nothing that another could spoil."""
+    """shares: how the case takes turns with other runs (turn()); None: it touches nothing that they share."""
     def add(function):
         cases.append((name, text, function, seconds, shares))
         return function
@@ -50,7 +51,7 @@ def program(name):
 
 
 def launch(*options):
-    """The helper by way of launch.c."""
+    """The command that starts the helper through launch.c."""
     return [program("launch"), *options, client.HELPER]
 
 
@@ -67,7 +68,7 @@ def read(path):
 
 @contextlib.contextmanager
 def kept(path):
-    """What happens to a tree in here is undone afterwards, down to modes and owners."""
+    """Restores a tree afterwards, with modes and owners."""
     copy = tempfile.mkdtemp(dir=TEMP) + "/kept"
     subprocess.run(["cp", "-a", path, copy], check=True)
     try:
@@ -90,7 +91,7 @@ TURNS = [os.open("/tmp/.gpuhelper-attack-%s" % n, os.O_RDWR | os.O_CREAT | os.O_
 
 @contextlib.contextmanager
 def turn(kind):
-    """Among the tests that run on this machine: a case of LOCK_EX does to what they share what no case of LOCK_SH can bear."""
+    """Takes turns with the other runs on this machine: a LOCK_EX case disturbs what they share, and a LOCK_SH case needs it intact."""
     fcntl.flock(TURNS[0], fcntl.LOCK_EX)
     fcntl.flock(TURNS[1], kind)
     fcntl.flock(TURNS[0], fcntl.LOCK_UN)
@@ -102,7 +103,7 @@ def turn(kind):
 
 @contextlib.contextmanager
 def without(*paths):
-    """These files are out of the way in here; what took their place is removed."""
+    """Moves these files away, and back afterwards; removes whatever took their place."""
     for p in paths:
         os.rename(p, p + ".away")
     try:
@@ -118,7 +119,7 @@ def without(*paths):
 
 @contextlib.contextmanager
 def spoilt(*paths):
-    """In here a directory that is not empty lies in place of each, which nobody can write, nor replace with a file."""
+    """Puts a non-empty directory in place of each file, which nobody can write, or replace with a file."""
     for p in paths:
         os.rename(p, p + ".away") if os.path.lexists(p) else None
         os.makedirs(p + "/x")
@@ -132,7 +133,7 @@ def spoilt(*paths):
 
 @contextlib.contextmanager
 def log_full():
-    """An audit log on a file system that has no room."""
+    """Puts the audit log on a full file system."""
     os.rename(LOG, LOG + ".kept")
     directory = os.path.dirname(LOG)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=755", "none", directory], check=True)
@@ -165,7 +166,7 @@ def background(*argv, user=None, stdin=None):
 
 
 def records():
-    """What is in the log; of a line that is being written another reader may see a part."""
+    """The records in the log.  Another process may have written only part of the last line."""
     with open(LOG, "rb") as f:
         text = f.read().rpartition(b"\n")[0]
     lines, found = text.split(b"\n") if text else [], []
@@ -178,7 +179,7 @@ def records():
 
 
 def refused(answer, code, *words):
-    """The reply is a refusal with this code, and its text has these words."""
+    """Asserts that the reply is a refusal with this code, and that its text contains these words."""
     got = answer if isinstance(answer, dict) else answer[1]
     assert got.get("reply") == "refused" and got.get("code") == code, "not refused with %d: %r" % (code, answer)
     for w in words:
@@ -193,7 +194,7 @@ def granted(answer):
 
 
 def nodes(answer):
-    """The GPUs' own nodes of a grant."""
+    """The nodes in a grant that belong to single GPUs."""
     return sorted(n["path"] for n in answer[1]["containerEdits"]["deviceNodes"]
                   if n["path"][len("/dev/nvidia"):].isdigit())
 
@@ -203,12 +204,12 @@ def leases():
 
 
 def put_lease(path, now, **changes):
-    """The lease's file, with members changed."""
+    """Writes a lease's file with some members changed."""
     write(path, lease.write({**now, **changes}), 0o600)
 
 
 def inside(pid):
-    """Waits until the helper has made itself at home: its real uid is root's."""
+    """Waits until the helper has set its ids to root's."""
     for _ in range(400):
         with contextlib.suppress(OSError):
             if "\nUid:\t0\t0\t0\t0\n" in read("/proc/%d/status" % pid):
@@ -218,7 +219,7 @@ def inside(pid):
 
 
 class Subids:
-    """Lines of /etc/subuid and /etc/subgid, as they were before afterwards."""
+    """Sets lines in /etc/subuid and /etc/subgid, and restores the files afterwards."""
     files = "/etc/subuid", "/etc/subgid"
 
     def __init__(self, text):
@@ -238,8 +239,8 @@ class Subids:
 
 
 class Between:
-    """A user's next helper is stopped once its lease is written: before it takes the lock again it waits in a line (leaselist.h),
-    where this is before it.  It gives up after 4 s.
+    """Stops a user's next helper when its lease is written: it then waits in a line before it takes the lock again
+    (leaselist.h), behind this test.  The helper gives up after 4 s.
     """
 
     def __init__(self, user):
@@ -251,7 +252,7 @@ class Between:
         return self
 
     def stop(self):
-        """To be called once the helper was told to ask."""
+        """Call this after the request was sent."""
         inode = ":%d " % os.fstat(self.fd).st_ino
         for _ in range(2000):
             if any("-> FLOCK" in line and inode in line for line in read("/proc/locks").splitlines()):
@@ -268,9 +269,9 @@ class Between:
 
 @contextlib.contextmanager
 def stops(pid, *options):
-    """Where strace's options have it (signal=SIGSTOP) a helper stops that this process starts, or this process itself, if it is one.
+    """Stops a helper that this process starts, or this process itself, at a point given by strace's options (signal=SIGSTOP).
 
-    Yields what waits for that and gives its PID; it goes on with SIGCONT.  strace is nobody's parent, and gone by then.
+    Yields a function that waits for the stop and returns the PID.  SIGCONT continues the process; strace has detached by then.
     """
     path = tempfile.mktemp(dir=TEMP)
     p = subprocess.Popen(["strace", "-f", "-qq", "-o", path, "-p", str(pid), *options])
@@ -301,7 +302,7 @@ def stops(pid, *options):
 
 @contextlib.contextmanager
 def another_with_pid(pid, user):
-    """A process of this user has a PID that nobody has any more."""
+    """Starts a process of this user with a PID that has become free."""
     for _ in range(200):
         try:
             with open("/proc/sys/kernel/ns_last_pid", "w") as f:
@@ -316,7 +317,7 @@ def another_with_pid(pid, user):
                     os.kill(pid, signal.SIGSTOP)
             finally:
                 os._exit(0)
-        # the right one is stopped once it is that user's
+        # the process with the right PID stops after it has become that user
         _, ended = os.waitpid(child, os.WUNTRACED)
         assert os.WIFSTOPPED(ended) == (child == pid), (child, pid, ended)
         if child == pid:
@@ -361,14 +362,14 @@ def snapshot():
     for top in RUN, ETC:
         paths.append(top)
         for root, dirs, files in os.walk(top):
-            # the locks are empty files that stay, and who asked how often is counted (rate.h)
+            # the locks are empty files that stay, and rate/ only counts requests (rate.h)
             dirs[:] = [d for d in dirs if os.path.join(root, d) not in (RUN + "/rate", RUN + "/locks")]
             paths += [os.path.join(root, n) for n in dirs + files if not n.startswith("lock")]
     return sorted(_facts(p) for p in paths if not p.endswith(("/.", "/..")))
 
 
 def legitimate():
-    """Both GPUs, alone: so neither is under a lease, and the client that the cases trust works."""
+    """Asks for both GPUs exclusively, so neither may be under a lease; also shows that the client works."""
     answer = client.once("victim", client.exchange, gpus="2")
     granted(answer)
     assert nodes(answer) == ["/dev/nvidia0", "/dev/nvidia1"], nodes(answer)
@@ -376,12 +377,12 @@ def legitimate():
 
 
 def _way(e):
-    """Through which lines of the tests an exception came."""
+    """The lines of the tests through which an exception came."""
     return ", ".join("%s:%d" % (os.path.basename(f.filename), f.lineno) for f in traceback.extract_tb(e.__traceback__)[1:])
 
 
 def _helpers():
-    """Each helper that there is: its state, what it waits for in the kernel, and its cgroups."""
+    """All helpers: state, what each waits for in the kernel, cgroups."""
     found = []
     for path in glob.glob("/proc/[0-9]*"):
         with contextlib.suppress(OSError):
@@ -400,13 +401,16 @@ def _limit(seconds):
 
 
 def _is_among(c, only):
-    """By its name, or its file's: «t_fault»; or by not being of a file: «!t_fault»."""
+    """Selects a case by its name, by its file («t_fault»), or by not being in a file («!t_fault»)."""
     name, file = c[0], c[2].__module__
     return "!" + file not in only if any(w.startswith("!") for w in only) else not only or name in only or file in only
 
 
 def run(only=()):
-    # what a user's first grant makes stays: it is no case's
+    # an abandoned test would go on using what the machine's tests share
+    connections.die_with(os.getppid(), signal.SIGTERM)
+    connections.start()
+    # a user's first grant makes files that stay, so they belong to no case
     for user in "attacker", "victim", "root":
         for _ in range(20):
             answer = client.once(user, client.exchange, gpus="1")
@@ -424,7 +428,7 @@ def run(only=()):
         stack = contextlib.ExitStack()
         if shares is not None:
             stack.enter_context(turn(shares))
-        # what the case before had written counts against no one (rate.h)
+        # records of the previous case must not count (rate.h)
         for path in glob.glob(RUN + "/rate/*"):
             os.unlink(path)
         _limit(seconds)
@@ -447,7 +451,7 @@ def run(only=()):
         except Exception as e:
             trouble.append("afterwards: %s: %s" % (type(e).__name__, e))
         if trouble:
-            # the next case is not to pay for this one
+            # this case's leases must not disturb the next one
             for path in glob.glob(RUN + "/leases/*") + glob.glob(RUN + "/exec/*/*"):
                 os.unlink(path)
             for path in glob.glob(RUN + "/exec/*"):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Accepts connections as systemd 256 would by helper/systemd/gpuhelper.socket: a stand-in, for its limits alone.
+"""Accepts connections as systemd 256 would for helper/systemd/gpuhelper.socket.  A stand-in, for systemd's limits only.
 
 usage: inetd.py UNIT PATH COMMAND...
 
-systemd-socket-activate has no limits, and systemd counts the connections of one user only from version 256 on.  What
-is read from the unit: MaxConnections= and MaxConnectionsPerSource=; beyond them a connection is closed at once.
+systemd-socket-activate has no limits, and systemd counts the connections of one user only since version 256.  This
+program reads MaxConnections= and MaxConnectionsPerSource= from the unit.  It closes connections beyond them at once.
 """
 import collections
 import os

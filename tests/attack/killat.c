@@ -1,11 +1,16 @@
 /*
- * killat USER REQUEST HELPER N [all|changes|locked [CGROUP...]]: as root, has USER ask the helper for what is in the
- * file REQUEST (a whole frame), and kills the helper before its Nth system call after execve(2), or its Nth one that
- * changes something, or that is made while it holds its lock.  Prints «killed», or «N calls» where it ended first.
- * The asker ends with it, so that what it asked for is over.
+ * Kills a helper at a chosen system call.
  *
- * With cgroups the helper starts in those, and is not killed: killat says «at PID» and lets go of it at the next line
- * that it reads, until that ends.  What was done to the cgroups meanwhile must be undone by then.
+ *	killat USER REQUEST HELPER N [all|changes|locked [CGROUP...]]
+ *
+ * Runs as root.  USER asks the helper for what the file REQUEST (a whole frame) contains.  killat kills the helper
+ * before its Nth system call after execve(2): of all calls, of those that change something, or of those made under
+ * the lock.  Prints «killed», or «N calls» if the helper ended first.  The asker ends with the helper, so its lease
+ * is over.
+ *
+ * With cgroups the helper starts in them, and is not killed: at that call killat prints «at PID», and detaches at the
+ * next line of standard input.  At the end of its input killat kills the helper; until then the caller undoes its
+ * changes to the cgroups.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +43,7 @@ start(int sock, const char *helper)
 	_exit(125);
 }
 
-/* Sends, hears, makes it final: what gpuhelper-runc does. */
+/* Sends, receives, confirms, like gpuhelper-runc. */
 static void
 converse(int sock, const char *file)
 {
@@ -73,7 +78,7 @@ asker(const struct passwd *pw, const char *request, const char *helper, int tell
 	_exit(0);
 }
 
-/* On the host, or to the asker. */
+/* Calls that change something on the host, or for the asker. */
 static const long changing[] = {
 	SYS_mknodat, SYS_fchownat, SYS_fchmodat, SYS_fchown, SYS_fchmod, SYS_linkat, SYS_unlinkat, SYS_renameat2,
 	SYS_mkdirat, SYS_ftruncate, SYS_utimensat, SYS_write, SYS_sendto, SYS_flock, SYS_exit_group,
@@ -85,7 +90,7 @@ static const long changing[] = {
 #endif
 };
 
-/* From asking for the lock until its descriptor is closed.  A place in the crowd, which nobody waits for, is none. */
+/* From the request for the lock until its descriptor is closed.  A place in the crowd, which nobody waits for, does not count. */
 static int
 is_locked(const struct __ptrace_syscall_info *info)
 {
@@ -143,7 +148,7 @@ stand_by(pid_t h)
 		die("letting go");
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		;
-	/* it may be over by itself */
+	/* it may have ended already */
 	kill(h, SIGKILL);
 }
 
@@ -153,7 +158,7 @@ main(int argc, char **argv)
 	const struct passwd *pw = argc >= 5 ? getpwnam(argv[1]) : NULL;
 	long calls = 0, at = argc >= 5 ? atol(argv[4]) : 0;
 	const char *which = argc > 5 ? argv[5] : "all";
-	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the way out of execve */
+	int st, tell[2], counting = 0, entry = 0;	/* the first stop is the return from execve */
 	pid_t a, h;
 	int i;
 

@@ -1,5 +1,5 @@
 /*
- * launch: becomes another program from a process state that no one would choose.
+ * launch: executes a program from an unusual process state.
  *
  *	launch [-e NAME=VALUE]... [-E] [-v COUNT] [-w BYTES] [-z ARGV0] [-Z] [-a ARG]... [-n COUNT]
  *	    [-r LIMIT=VALUE]... [-c FD]... [-o COUNT:PATH] [-b] [-i] [-t MS] [-l NS] [-u] [-s] [-k] PROGRAM
@@ -41,7 +41,7 @@ die(const char *what)
 	_exit(125);
 }
 
-/* Soft and hard; set last, for launch needs some of them itself. */
+/* Soft and hard limits; set last, because launch needs some resources itself. */
 static void
 limit(const char *text)
 {
@@ -71,7 +71,7 @@ fill(size_t count)
 	}
 }
 
-/* In pieces that the kernel takes: 128 KiB is the most for one string. */
+/* In pieces of 128 KiB, the kernel's limit for one string. */
 static void
 swell(size_t bytes)
 {
@@ -101,7 +101,7 @@ open_many(char *text)
 			die(path);
 }
 
-/* A kernel without seccomp, as far as a program can see: who is root may set such a filter without no_new_privs. */
+/* Simulates a kernel without seccomp: root may set such a filter without no_new_privs. */
 static void
 hide_seccomp(void)
 {
@@ -177,7 +177,7 @@ main(int argc, char **argv)
 	if (null_argv)
 		args[0] = NULL;
 	execve(argv[optind], args, null_env ? NULL : env);
-	if (null_argv && errno == EINVAL)	/* a kernel that does not even start it */
+	if (null_argv && errno == EINVAL)	/* a kernel that refuses to start it */
 		_exit(64);
 	die(argv[optind]);
 	return 125;

@@ -1,4 +1,6 @@
-"""Asks by what stands on its standard input, a line each: in namespaces of its own.  «!COMMAND» starts a process, «-» ends it."""
+"""Sends the requests on its standard input, one a line, from its own namespaces.  «!COMMAND» starts a process, «-»
+ends it.
+"""
 import json
 import os
 import subprocess

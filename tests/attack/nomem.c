@@ -1,8 +1,10 @@
 /*
- * A library whose Nth allocation fails (NOMEM=N in the environment), or with N+ that one and all that follow; it says
- * so on descriptor 2, and there, too, when the log is opened.  For LD_PRELOAD, which neither a setuid program nor a
- * static one takes: so it goes into a helper that root starts, of the same objects but linked dynamically.  It counts from its constructor on; the C library's own allocations
- * (fopen(3), opendir(3), strdup(3)) come here, too.
+ * A library whose Nth allocation fails (NOMEM=N in the environment); with N+ all later ones fail, too.  It reports
+ * this on descriptor 2, and also when the log is opened.  It counts from its constructor on, including the C
+ * library's own allocations (fopen(3), opendir(3), strdup(3)).
+ *
+ * LD_PRELOAD loads it.  Setuid programs and static programs ignore LD_PRELOAD, so the tests preload it into a helper
+ * that root starts and that is linked dynamically from the same objects.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own names for what is replaced here */
+/* glibc's own names for the replaced functions */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t size);
@@ -51,7 +53,7 @@ calloc(size_t n, size_t size)
 	return fails() ? NULL : __libc_calloc(n, size);
 }
 
-/* reallocarray(3) comes here. */
+/* reallocarray(3) calls this. */
 void *
 realloc(void *p, size_t size)
 {

@@ -1,12 +1,13 @@
 /*
- * payload: what code that a bug let into the helper could do.  Makes a process that root may trace, and that waits in a
- * system call, do system calls one after another, each by its number on this machine:
+ * payload: does what code could do that a bug let into the helper.  It traces a process that waits in a system call,
+ * and makes that process do system calls, each by its number on this machine:
  *
  *	payload PID [i386:]CALL[,ARGUMENT]...
  *
- * An argument is a number, «=TEXT» for the address of that text in its memory, «@N» for what the Nth call returned.  With
- * «i386:» the call is made by «int $0x80», where a kernel for x86-64 takes the numbers of the other machine.  Prints what
- * each returned (negative: the error), «killed» where the process did not survive it, and leaves it stopped, to be killed.
+ * An argument is a number, «=TEXT» for the address of that text in the process's memory, or «@N» for the result of
+ * the Nth call.  With «i386:» the call uses «int $0x80», for which an x86-64 kernel takes i386 numbers.  Prints the
+ * result of each call (negative: the error), or «killed» if the process died.  Leaves the process stopped; the caller
+ * kills it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,7 +34,7 @@ die(const char *what)
 
 #if defined(__x86_64__)
 typedef struct user_regs_struct regs;
-#define INSTRUCTION 2	/* bytes of «syscall» */
+#define INSTRUCTION 2	/* the length of «syscall» */
 
 static void
 prepare(regs *r, long call, const unsigned long arg[6])
@@ -52,7 +53,7 @@ prepare(regs *r, long call, const unsigned long arg[6])
 #define RESULT(r) (long)(r).rax
 #elif defined(__aarch64__)
 typedef struct user_regs_struct regs;
-#define INSTRUCTION 4	/* of «svc #0» */
+#define INSTRUCTION 4	/* the length of «svc #0» */
 
 static void
 prepare(regs *r, long call, const unsigned long arg[6])
@@ -83,7 +84,7 @@ set(regs *r)
 		die("PTRACE_SETREGSET");
 }
 
-/* Below its stack, in words, as ptrace(2) writes them. */
+/* Below the stack, in words, as ptrace(2) writes them. */
 static unsigned long
 put_text(unsigned long *at, const char *text)
 {
@@ -114,7 +115,7 @@ argument(unsigned long *at, const char *text)
 #if defined(__x86_64__)
 #define OTHER 0x80cdUL	/* «int $0x80», as two bytes */
 
-/* The instruction there becomes the other one: root's, by a copy of the page that is this process's alone. */
+/* Replaces the instruction there.  Root may: the kernel makes a private copy of the page. */
 static void
 be_of_i386(unsigned long pc)
 {
@@ -134,7 +135,7 @@ be_of_i386(unsigned long pc)
 }
 #endif
 
-/* False: it was the end of the process. */
+/* False: the process ended. */
 static int
 call(const regs *saved, char *words, long *result)
 {
@@ -155,7 +156,7 @@ call(const regs *saved, char *words, long *result)
 	set(&r);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == -1 || waitpid(pid, &status, 0) != pid)
 		die("PTRACE_SINGLESTEP");
-	/* the filter's end of it shows as its end, or as a stop that has the signal */
+	/* the filter's kill shows as an end, or as a stop with the signal */
 	if (!WIFSTOPPED(status) || WSTOPSIG(status) == SIGSYS)
 		return 0;
 	get(&r);

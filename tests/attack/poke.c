@@ -1,6 +1,6 @@
 /*
- * poke: what may this process do to process PID?  Prints the name of each act that was not refused; with a second
- * argument tries the acts that leave no trace again and again for that many milliseconds.
+ * poke: tries what this process may do to process PID, and prints the name of each act that was not refused.  With a
+ * second argument it repeats the acts that leave no trace for that many milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ try_read(void)
 	char c;
 	struct iovec here = { &c, 1 }, there = { (void *)0x1000, 1 };
 
-	/* EFAULT is past the check */
+	/* EFAULT comes after the permission check */
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) != -1 || errno == EFAULT;
 }
 

@@ -1,7 +1,7 @@
-"""A container of three processes, which pass a node on: relay.py NODE FILE
+"""A container of three processes that pass a node on: relay.py NODE FILE
 
-P2 has the node open. Told «1», P1 executes another program with FILE open, which keeps whoever looks at it for as long
-as FILE's file system likes; told «2», P2 passes the node to P0; told «0», P0 reads from it.
+P2 has the node open.  On «1», P1 executes another program with FILE open; whoever looks at P1 then waits as long as
+FILE's file system likes.  On «2», P2 passes the node to P0.  On «0», P0 reads from the node.
 """
 import array
 import ctypes

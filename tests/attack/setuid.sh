@@ -1,15 +1,15 @@
 #!/bin/sh
-# Attacks on the setuid helper, as a user in group gpuhelper or with what such a user controls.  TAP on standard output.
+# Attacks on the setuid helper by an unprivileged user in group gpuhelper.  TAP on standard output.
 #
-#	sh tests/attack/setuid.sh [ID...]
+#	sh tests/attack/setuid.sh [ID|FILE|!FILE]...	(for example Y1, t_acl, or all files but one: «!t_fault»)
 #
-# Or the names of files, t_fault, or all but one: «!t_fault».
-# As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself (BUILD=DIR
-# names another build).  The cases' numbers go by what is attacked: Environment, Arguments, descriptors (F), limits (R),
-# Signals, Policies, folders (V), Devices, Identity, Leases, loG, stalling (X), Tokens; Nodes' ACLs; who Uses a node, and who has
-# one besides (W); what a paYload could do; what gpuhelper-read and gpuhelper-judge may say (Q); and what is Killed or fails anywhere on the way.  ATTACK_LONG=1: more of the last,
-# which takes many minutes.
-# ATTACK_TIMES=1: how long each took.
+# Runs as root in tests/lib/sandbox.sh --gpu nvidia-2gpu, and enters that sandbox by itself.  BUILD=DIR names another
+# build.  ATTACK_TIMES=1 prints the duration of each case.  ATTACK_LONG=1 tries more faults, which takes many minutes.
+#
+# The letter of an ID says what is attacked: A arguments, D devices, E environment, F file descriptors, G the log, H
+# the log's chain, I identity, K killed or failing at any point, L leases, N nodes and their ACLs, P policies, Q
+# gpuhelper-read and gpuhelper-judge, R resource limits, S signals and time, T tokens, U use of a node, V folders, W a
+# GPU with two holders, X delaying others, Y code inside our programs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$(id -u)" = 0 ] || { echo "setuid.sh: must run as root" >&2; exit 2; }
@@ -18,7 +18,8 @@ if ! grep -q ' /proc/devices ' /proc/self/mountinfo; then
 fi
 
 ATTACK_TEMP=$(mktemp -d /tmp/attack.XXXXXX)
-trap 'rm -rf "$ATTACK_TEMP"' EXIT
+# a test that was killed leaves its FUSE file systems mounted
+trap 'umount -l "$ATTACK_TEMP"/silent-* 2>/dev/null || :; rm -rf "$ATTACK_TEMP"' EXIT
 chmod 755 "$ATTACK_TEMP"
 mkdir -m 1777 "$ATTACK_TEMP/scratch"
 mkdir -m 1777 "$ATTACK_TEMP/marks"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The socket door, and attacks on it: the helper without its setuid bit, started for each connection by
-# systemd-socket-activate as gpuhelper.socket and gpuhelper@.service would.  TAP on standard output.
+# The socket door, and attacks on it.  systemd-socket-activate starts the helper, without its setuid bit, for each
+# connection, as gpuhelper.socket and gpuhelper@.service would.  TAP on standard output.
 #
 #	sh tests/attack/socket.sh [ID...]
 #
-# As root, in tests/lib/sandbox.sh with the GPUs of nvidia-2gpu, or anywhere: then it goes there by itself.  What systemd adds
-# (limits on connections, what the service may not) is in the virtual machine's job «door».
+# Runs as root in tests/lib/sandbox.sh --gpu nvidia-2gpu, and enters that sandbox by itself.  vm/jobs/door.sh tests what
+# systemd adds: limits on connections, and the service's own restrictions.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$(id -u)" = 0 ] || { echo "socket.sh: must run as root" >&2; exit 2; }

@@ -1,6 +1,7 @@
 /*
- * stopat PID NAME N: as root, lets a helper that waits in a system call go on until it is to open a path with a part of
- * that name for the Nth time, and says «at»; lets go of it when a line is read.  «ended» where it ended first.
+ * stopat PID NAME N: traces a helper that waits in a system call, until it is about to open a path that contains NAME
+ * for the Nth time.  Prints «at», stops the helper, and lets it go on after a line of standard input.  Prints «ended»
+ * if the helper ended first.  Runs as root.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ die(const char *what)
 	exit(2);
 }
 
-/* The name is a part of the path that is to be opened. */
+/* Whether the name is part of the path that is about to be opened. */
 static int
 opens(const char *name)
 {
@@ -33,7 +34,7 @@ opens(const char *name)
 	    info.entry.nr != SYS_openat)
 		return 0;
 	from.iov_base = (void *)(unsigned long)info.entry.args[1];
-	/* up to the end of a page, where the path is at one */
+	/* up to the end of the path's page */
 	while (process_vm_readv(pid, &to, 1, &from, 1, 0) <= 0)
 		if ((to.iov_len = from.iov_len /= 2) == 0)
 			return 0;

@@ -1,4 +1,6 @@
-"""ACL entries and nodes that are made for a lease: whose they may be, that they end with it, that nobody else's change."""
+"""Attacks on a lease's ACL entries and on nodes made for it: whose ids they may name, when they end, what else stays
+unchanged.
+"""
 import ctypes
 import contextlib
 import glob
@@ -32,7 +34,7 @@ def setfacl(*argv):
 
 
 def acl(path=NODE):
-    """The lines of getfacl, without the file's name, comments and empty ones."""
+    """The lines of getfacl, without the file's name, comments and empty lines."""
     out = subprocess.run(["getfacl", "-npE", path], check=True, capture_output=True, text=True).stdout
     return [l for l in out.splitlines() if l and not l.startswith("#")]
 
@@ -48,7 +50,7 @@ def chmods(mode, paths=ALL):
 
 
 class Closed:
-    """Nodes that only root may use, and subordinate ids; all as before afterwards."""
+    """Shuts the nodes to everybody but root, and sets subordinate ids; restores both afterwards."""
 
     def __init__(self, mode=0o600, text=None):
         self.mode, self.text = mode, text
@@ -76,7 +78,7 @@ class Closed:
 
 
 def mapped(outside, user=0, size=1):
-    """Fields of a container whose process is «user», which is «outside» on the host."""
+    """The request's fields for a container whose process has uid «user» inside and «outside» on the host."""
     return {"uids": [[user, outside, size]], "uid": user}
 
 
@@ -85,7 +87,7 @@ def status():
     return {l["container"]: l for l in answer["status"]["leases"]}
 
 
-@case("N1", "a node that the caller may not use is opened to its own uid, for as long as the lease is")
+@case("N1", "A node that the caller cannot use is opened to the caller's uid until the lease ends")
 def a1():
     with Closed():
         with asker("attacker") as a:
@@ -99,7 +101,7 @@ def a1():
         assert entry("attacker") == []
 
 
-@case("N2", "ids of /etc/subuid and /etc/subgid are the caller's; no others are")
+@case("N2", "A caller may use its ids in /etc/subuid and /etc/subgid, and no others")
 def a2():
     with Closed():
         for own in 300000, 300999, 400009:
@@ -112,22 +114,22 @@ def a2():
             refused(once("attacker", exchange, gpus=GPU0, **mapped(other)), 77, "does not let")
             assert entry(other) == [], acl()
         refused(once("attacker", exchange, gpus=GPU0, uids=[[1, uid("attacker"), 1]]), 77, "is not mapped to a user")
-        # of the mapped ids, the process's own counts
+        # the process's own uid counts, not the other mapped ids
         with asker("attacker") as a:
             granted(a.grant(gpus=GPU0, uids=[[0, uid("attacker"), 1], [1, 300000, 1000]], uid=7))
             assert entry(300006) != [] and entry("attacker") == []
-        # root may have what root's range gives, and what Concourse maps its containers' root to
+        # root may use the ids of root's range, and the id to which Concourse maps its containers' root
         with asker("root") as a:
             granted(a.grant(gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(4294967294)))
             assert entry(4294967294) != []
         client.look()
         refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, **mapped(uid("victim"))), 77, "does not let")
-        # for a container without a user namespace runc makes a node of its own: an entry would be for nothing
+        # without a user namespace runc makes its own node in the container, so an entry on the host's node has no effect
         refused(once("root", exchange, gpus=GPU0, cgroups_path="/" + CGROUP, uids=None, gids=None, uid=600000), 77,
                 "does not let")
 
 
-@case("N2b", "/etc/subuid with lines that are wrong, or that would give root's id")
+@case("N2b", "Malformed lines in /etc/subuid, and lines that would give root's id, grant nothing")
 def a2b():
     me = uid("attacker")
     for text in "attacker:0:4294967295\n", "attacker:%d\n" % uid("victim"), "attacker:+%d:1\n" % uid("victim"), \
@@ -139,7 +141,7 @@ def a2b():
 
 
 def crowd(numbers, prefix, **fields):
-    """One helper each, all at once; those that are too many end without a word, and are asked again, as gpuhelper-runc does."""
+    """Starts one helper each, all at once.  Repeats requests that were dropped without a reply, as gpuhelper-runc does."""
     ends, todo = {}, numbers
     while todo:
         helpers = [(n, Helper().ask(id=prefix + str(n), **{k: v(n) if callable(v) else v for k, v in fields.items()})) for n in todo]
@@ -152,7 +154,7 @@ def sixty():
     return crowd(range(60), "n", gpus="1", uids=lambda n: mapped(300000 + n)["uids"], uid=0)
 
 
-@case("N3", "60 grants at once on one node: 60 entries, and none afterwards")
+@case("N3", "60 concurrent grants on one node add 60 ACL entries; none is left afterwards")
 def a3():
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
@@ -164,7 +166,7 @@ def a3():
             assert have == ["user:%d:rw-" % (300000 + n) for n in range(60)], have
             print("# 60 grants at once: %d entries on %s, %d on /dev/nvidiactl" % (
                 len(have), NODE, sum(l.startswith("user:3") for l in acl("/dev/nvidiactl"))))
-            # half of them go; the others stay
+            # releasing half of them keeps the others' entries
             for n in random.sample(range(60), 30):
                 a.call(exchange, verb="release", id="n%d" % n, gpus=None)
             assert len([l for l in acl() if l.startswith("user:3")]) == 30
@@ -176,9 +178,9 @@ def twenty(first):
     return crowd(range(20), "m", gpus="1", uids=lambda n: mapped(first + n)["uids"], uid=0)
 
 
-@case("N3b", "grants of two users at once on one node, and their ends at once: no entry is lost, none is left", 30)
+@case("N3b", "Two users' concurrent grants and releases on one node lose no ACL entry and leave none", 30)
 def a3b():
-    # one user's grants come one after another by a lock of his own
+    # grants of the same user wait for each other under that user's own lock, so this takes two users
     users = {"attacker": 300000, "victim": 500000}
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker", "victim" ];\n'
@@ -206,7 +208,7 @@ def release_twenty():
     return crowd(range(20), "m", verb="release", gpus=None)
 
 
-@case("N4", "an administrator's entries and mask stay as they are, during the lease and after it")
+@case("N4", "An administrator's ACL entries and mask do not change during a lease or after it")
 def a4():
     for spec in ["u:bin:r"], ["u:bin:rw,g:daemon:r"], ["u:bin:r,m::r"], ["m::r"], ["g::r"], ["u:bin:rw,m::rwx"], \
             ["u:bin:---"], ["g::rw,u:daemon:r"]:
@@ -225,7 +227,7 @@ def a4():
             os.chmod(NODE, 0o600)
 
 
-@case("N4b", "a mask that keeps someone else out is not raised: refused")
+@case("N4b", "A mask that keeps another user out is not raised; the request is refused")
 def a4b():
     for spec in "u:bin:rw,m::r", "g::rw,m::r", "g:daemon:rw,m::---", "u:bin:rw,m::---":
         with Closed():
@@ -237,7 +239,7 @@ def a4b():
             os.chmod(NODE, 0o600)
 
 
-@case("N4c", "an entry of the lease's that somebody changes meanwhile is his: it stays when the lease ends")
+@case("N4c", "A lease's ACL entry that somebody changes meanwhile stays when the lease ends")
 def a4c():
     for bits in "r--", "rwx":
         with Closed():
@@ -246,13 +248,13 @@ def a4c():
                 setfacl("-m", "u:attacker:" + bits, NODE)
             client.look()
             assert leases() == [] and entry("attacker") == ["user:%d:%s" % (uid("attacker"), bits)], (bits, leases(), acl())
-            # what nobody changed is gone
+            # the unchanged entry is gone
             assert entry("attacker", "/dev/nvidiactl") == [], acl("/dev/nvidiactl")
             setfacl("-b", NODE)
             os.chmod(NODE, 0o600)
 
 
-@case("N5", "an entry of an administrator's for this very user decides: rw needs nothing, less refuses, and it stays")
+@case("N5", "An administrator's ACL entry for the caller decides: with rw nothing is added, with less the request is refused")
 def a5():
     with Closed():
         setfacl("-m", "u:attacker:r", NODE)
@@ -272,7 +274,7 @@ def a5():
         os.chmod(NODE, 0o600)
 
 
-@case("N6", "two leases with the same entry: it goes with the last, whichever that is")
+@case("N6", "Two leases share one ACL entry: the entry goes when the second lease ends, in either order")
 def a6():
     with Closed(), etc():
         write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
@@ -289,15 +291,15 @@ def a6():
             assert entry("attacker") == []
 
 
-@case("N6b", "an entry that another's lease brought gives nobody else a claim to it")
+@case("N6b", "One user's lease entitles no other user to ask for the ids in its ACL entry")
 def a6b():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
-        # nvidiactl has the entry now; the victim says that its container runs as the attacker
+        # nvidiactl has the attacker's entry now; the victim claims that its container runs as the attacker
         refused(once("victim", exchange, gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
 
 
-@case("N6c", "nor where the GPU's own node is open to all, and those that GPUs share have the entry: no lease makes it last")
+@case("N6c", "This also holds if only the nodes that all GPUs share have the entry; no lease keeps the entry too long")
 def a6c():
     with Closed():
         os.chmod("/dev/nvidia1", 0o666)
@@ -307,7 +309,7 @@ def a6c():
             for p in "/dev/nvidiactl", "/dev/nvidia-uvm":
                 assert entry("attacker", p) != [], (p, acl(p))
             refused(v.grant(gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
-            # his own lease of it does
+            # the attacker's own second lease gets the entry
             granted(a.grant(id="second", gpus=GPU1))
             a.end()
             client.look()
@@ -326,7 +328,7 @@ RESETS = {
 }
 
 
-@case("N7", "a node that something resets while it is leased: status says so, reapply opens it again, the end leaves nothing")
+@case("N7", "Something resets a leased node: status reports it, reapply opens it again, and the end of the lease leaves nothing")
 def a7():
     for name, (reset, said) in RESETS.items():
         with Closed(), asker("attacker") as a:
@@ -342,7 +344,7 @@ def a7():
             assert done == (0, {"reply": "noted"}), (name, done)
             assert entry("attacker") == ["user:%d:rw-" % uid("attacker")] and "mask::rw-" in acl(), (name, acl())
             lines = status()["held"]["trouble"]
-            # what was opened to all is the administrator's to close
+            # a node that was opened to everybody is for the administrator to close
             assert bool(lines) == (name == "chmod 0666" or name == "chmod 0400"), (name, lines)
             if name == "chmod 0666":
                 os.chmod(NODE, 0o660)
@@ -352,7 +354,7 @@ def a7():
             assert acl() == ["user::rw-", "group::---", "other::---"], (name, acl())
 
 
-@case("N7b", "a chmod 0600 that shut the owning group out is not taken back by reapply, nor by the end")
+@case("N7b", "A chmod 0600 that shuts the owning group out is undone neither by reapply nor by the end of the lease")
 def a7b():
     with Closed(0o660), asker("attacker") as a:
         granted(a.grant(id="held", gpus=GPU0))
@@ -371,7 +373,7 @@ def hold_open():
     held_fd = os.open("/dev/nvidia9", os.O_RDONLY)
 
 
-@case("N8", "released while it is in use: the entry goes at once, the GPU when it is no longer used")
+@case("N8", "A lease is released while its GPU is in use: the entry goes at once, and the GPU is free when its use ends")
 def a8():
     with Openable():
         os.chmod("/dev/nvidia9", 0o600)
@@ -383,7 +385,7 @@ def a8():
                 assert a.call(exchange, verb="release", id="d", gpus=None) == (0, {"reply": "noted"})
             assert entry("attacker", "/dev/nvidia9") == [] and status()["d"]["state"] == "draining"
             refused(once("victim", exchange, gpus=GPU0), 75, "taken")
-            # nothing brings it back
+            # reapply does not restore the entry
             once("root", exchange, verb="reapply", gpus=None)
             assert entry("attacker", "/dev/nvidia9") == []
             refused(a.grant(id="d", gpus=GPU0), 75)
@@ -393,22 +395,22 @@ def a8():
 
 
 def hear_begun():
-    """In the asker: what became of what start() began."""
+    """In the asker: the result of the request that start() sent."""
     return begun.pop().result()
 
 
-@case("N8d", "released while it is only planned, and in use: the helper that planned it opens nothing any more", 30)
+@case("N8d", "A lease is released while its helper is still planning it: that helper opens no node", 30)
 def n8d():
     with Openable(), asker("attacker") as a, asker("attacker") as other, Between("attacker") as line:
-        # by what he had before, for it is shut now
+        # through the permission before this, because the node is shut now
         other.call(hold_open)
         os.chmod("/dev/nvidia9", 0o600)
         pid = a.call(start, id="d", gpus=GPU0)
         line.stop()
-        # as if the processors were others' meanwhile
+        # as if other processes had the CPUs meanwhile
         os.kill(pid, signal.SIGSTOP)
         try:
-            # it is in nobody's way only once it has stopped
+            # the helper holds no lock only once it has stopped
             while read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0] != "T":
                 time.sleep(0.001)
             line.go_on()
@@ -424,7 +426,7 @@ def n8d():
 
 
 def children_of(comm, uid):
-    """Processes of that name whose parent has it, too, and whose real uid is this one."""
+    """Processes with this name whose parent has the same name, and whose real uid is this one."""
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, StopIteration, ValueError):
             lines = dict(l.split(":", 1) for l in read("/proc/%d/status" % int(name)).splitlines())
@@ -434,7 +436,7 @@ def children_of(comm, uid):
 
 
 def shoot_lookers(seconds):
-    """How many there were, and how many of them let somebody who is not root signal them, or make them slow."""
+    """Attacks lookers for some seconds; returns how many there were, and how many attacks succeeded."""
     met, hit, end = 0, 0, time.monotonic() + seconds
     while time.monotonic() < end:
         for pid in children_of("gpuhelper", 0):
@@ -449,7 +451,7 @@ def shoot_lookers(seconds):
     return met, hit
 
 
-@case("N8c", "who looks for a user's helper is not the user's to end, to stop or to slow down, and no GPU is given twice", 60)
+@case("N8c", "A user can neither kill, stop nor slow down the looker of his helper, and no GPU is given twice", 60)
 def a8c():
     with Openable(), asker("attacker") as holder, asker("attacker") as shooter:
         with asker("attacker") as a:
@@ -465,7 +467,7 @@ def a8c():
     client.look()
 
 
-@case("N8b", "another user's release takes nothing away")
+@case("N8b", "A user cannot release another user's lease")
 def a8b():
     with Closed(), asker("attacker") as a, asker("victim") as v:
         granted(v.grant(id="x", gpus=GPU0))
@@ -474,7 +476,7 @@ def a8b():
         assert entry("victim") != [] and status()["x"]["state"] == "held"
 
 
-@case("N9", "a node that was missing is made for the leases that need it, and goes with the last of them")
+@case("N9", "A missing node is made for the leases that need it, and removed with the last of them")
 def a9():
     with Closed(), without("/dev/nvidiactl"):
         with asker("attacker") as a, asker("victim") as v:
@@ -488,7 +490,7 @@ def a9():
             v.end()
             client.look()
             assert not os.path.exists("/dev/nvidiactl")
-            # one that someone else made in its place is his
+            # a node that somebody else made in its place stays
             with asker("attacker") as b:
                 granted(b.grant(gpus=GPU0))
                 os.mknod("/dev/other", 0o020600, os.makedev(195, 255))
@@ -499,7 +501,7 @@ def a9():
 
 @contextlib.contextmanager
 def by_uaccess():
-    """GPU0's node is one that udev's uaccess looks after, and root's alone so far."""
+    """GPU0's node looks like one that udev's uaccess manages, and only root may open it so far."""
     if not os.path.exists("/sys/dev/char/1:9"):
         raise Skip("this machine's sysfs does not know device 1:9")
     with Openable(), etc():
@@ -514,7 +516,7 @@ def by_uaccess():
             os.removedirs("/run/udev/tags/uaccess")
 
 
-@case("N10", "udev's uaccess would flush entries of users: a group's is used, if that is the caller's alone")
+@case("N10", "A node under udev's uaccess, which drops users' entries, gets an entry for a group that only the caller is in")
 def a10():
     with by_uaccess():
         gid = pwd.getpwnam("attacker").pw_gid
@@ -523,14 +525,14 @@ def a10():
             assert entry(gid, "/dev/nvidia9", "group") != [] and entry("attacker", "/dev/nvidia9") == [], acl("/dev/nvidia9")
         client.look()
         assert entry(gid, "/dev/nvidia9", "group") == []
-        # a primary group with another member is not his alone
+        # a primary group with another member is not the caller's alone
         subprocess.run(["usermod", "-a", "-G", "attacker", "victim"], check=True)
         refused(once("attacker", exchange, gpus=GPU0), 77, "group", "/etc/subgid")
         subprocess.run(["gpasswd", "-d", "victim", "attacker"], check=True, capture_output=True)
         granted(once("attacker", exchange, gpus=GPU0))
 
 
-@case("N10b", "nor is a group the caller's alone that is another user's primary one, and names him nowhere")
+@case("N10b", "A group that is another user's primary group, with no members listed, does not count as the caller's own")
 def n10b():
     with by_uaccess():
         with primary_group("victim", "attacker"):
@@ -541,7 +543,7 @@ def n10b():
         granted(once("attacker", exchange, gpus=GPU0))
 
 
-@case("N11", "a container that has the node bound into its mounts, and has not opened it: the lease stays")
+@case("N11", "A container that has the node bind-mounted, without opening it, keeps its lease")
 def n11():
     with Openable():
         for command, holds in (("mount --bind /dev/nvidia9 \"$0\"", True), ("mount -t tmpfs none /mnt", False),
@@ -569,7 +571,7 @@ def leave_zombie():
     time.sleep(0.2)
 
 
-@case("N11b", "a zombie of the caller's holds nothing")
+@case("N11b", "A zombie of the caller's keeps no lease")
 def n11b():
     with asker("attacker") as z:
         z.call(leave_zombie)
@@ -577,7 +579,7 @@ def n11b():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("N12", "a reboot (another boot id): leases of before are over, and what they did is undone")
+@case("N12", "After a reboot (another boot id) earlier leases are over, and what they changed is undone")
 def n12():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -585,7 +587,7 @@ def n12():
         boot = read("/proc/sys/kernel/random/boot_id").strip()
         text = read(path)
         assert boot in text and entry("attacker") != []
-        # its asker lives: the boot id alone says that this is another one
+        # the asker is alive, so only the boot id shows that the lease is from another boot
         write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
         assert status().popitem()[1]["state"] == "over"
         with asker("victim") as v:
@@ -593,11 +595,11 @@ def n12():
             assert entry("attacker") == [] and entry("victim") != []
 
 
-# A container with a cgroup of its own, which is gone when the lease is over: ENOENT is the last that the kernel said by then
+# A container with its own cgroup, which is removed when the lease ends.  The last error of a system call is then ENOENT.
 IN_CGROUP = {"cgroups_path": "/" + CGROUP, **mapped(600000)}
 
 
-@case("N13", "a /dev that others may write: what can't be undone there keeps its lease, until it can be")
+@case("N13", "With a /dev that others may write, a lease that cannot be undone there stays until it can be")
 def n13():
     old = os.stat("/dev")
     for user, ident, fields in ("attacker", uid("attacker"), {}), ("root", 600000, IN_CGROUP):
@@ -619,7 +621,7 @@ def n13():
                 assert not os.path.exists("/dev/nvidiactl")
 
 
-@case("N14", "root's own group is given to no container, though it would open the node")
+@case("N14", "Root's own group is given to no container, even if it would open the node")
 def n14():
     plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/" + CGROUP}
     with Closed(0o660):
@@ -638,7 +640,7 @@ def n14():
                     os.chown(p, 0, 0)
 
 
-@case("N15", "links in /dev/char: for root's containers of systemd's alone, in a directory of root's, nothing in their place is touched")
+@case("N15", "Links in /dev/char: only for root's containers under systemd, in root's directory, and without replacing files")
 def n15():
     def ask(user="root", systemd=True):
         granted(once(user, exchange, gpus=GPU0, systemd_cgroup=systemd, cgroups_path="system.slice:gpuhelper:" + CGROUP,
@@ -677,7 +679,7 @@ def n15():
 
 
 def elsewhere(user, commands, function, *args, **fields):
-    """Calls it as a user whose mounts root has changed by these commands: a service's, or pam_namespace's."""
+    """Calls the function as a user whose mounts root has changed by these commands, like a service's or pam_namespace's."""
     def there():
         subprocess.run(["sh", "-ec", "mount --make-rprivate /\n" + commands], check=True)
         return once(user, function, *args, **fields)
@@ -702,7 +704,7 @@ OWN = "mount -t tmpfs -o mode=755 own %s\n"
 OWN_DEV = OWN % "/dev" + "mknod -m 666 /dev/null c 1 3\nmknod -m 666 /dev/urandom c 1 9\n"
 
 
-@case("N18", "mounts of his own that root gave the caller (/dev, /run, /var/lib, /var/log): refused, no lease ends, no GPU is given twice")
+@case("N18", "Root gave the caller its own mounts on /dev, /run, /var/lib or /var/log: refused; no lease ends, no GPU is given twice")
 def n18():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -716,16 +718,16 @@ def n18():
         assert (len(leases()), acl()) == held, (leases(), acl())
         client.look()
         assert leases() == [] and entry("attacker") == []
-        # what is the host's wherever it is mounted is
+        # mounts that show the host's own directories are allowed
         same = "".join("mount --bind %s %s\n" % (d, d) for d in ("/dev", RUN, "/var/lib", "/var/log"))
         granted(elsewhere("victim", same + OWN % "/mnt", exchange, gpus=GPU0))
 
 
-# a service's InaccessiblePaths=, a node of the same number, a file
+# what may cover the node: InaccessiblePaths= of a service, a node with the same numbers, a file
 COVERS = "mknod -m 000 $T c 0 0", "mknod -m 666 $T c 195 0", "touch $T"
 
 
-@case("N19", "another file is mounted over a node for the caller alone: what a lease did there is not taken for undone")
+@case("N19", "A file is mounted over a node for the caller alone: the lease's change to the node does not count as undone")
 def n19():
     cover = TEMP + "/cover"
     for how in COVERS:
@@ -743,7 +745,7 @@ def n19():
             assert leases() == [] and entry("attacker") == [], (how, acl())
             refused(elsewhere("victim", commands, exchange, gpus=GPU0), 74, NODE, "is not the host's")
             assert leases() == []
-            # of another boot nothing is left to be undone
+            # nothing of another boot is left to undo
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU0))
                 [path] = glob.glob(RUN + "/leases/*")
@@ -755,7 +757,7 @@ def n19():
             client.look() if leases() else None
             assert leases() == [], (how, leases())
 def begin(**fields):
-    """In the asker: a helper is told to ask."""
+    """In the asker: starts a helper and sends a request, without waiting for the reply."""
     global begun
     begun = Helper().ask(**fields)
 
@@ -768,7 +770,7 @@ def pid_begun():
     return begun.p.pid
 
 
-@case("N16", "a lease ends while another one is planned, which is then refused: the mask goes back to what it was", 20)
+@case("N16", "A lease ends while another one is planned: the planned one is refused, and the mask is restored", 20)
 def n16():
     for spec, killed in (None, False), ("u:bin:r,m::r", False), (None, True):
         with Closed(), asker("attacker") as a:
@@ -798,7 +800,7 @@ def n16():
             os.chmod("/dev/nvidiactl", 0o600)
 
 
-@case("N17", "two leases that plan to make the same node: it stays for whichever lives longer")
+@case("N17", "Two leases plan to make the same node: the node stays until both have ended")
 def n17():
     for first in "victim", "attacker":
         with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:

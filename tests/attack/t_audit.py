@@ -1,4 +1,4 @@
-"""The audit log's chain: it stays whole whatever its writers do to each other, and nobody's record is put into another's."""
+"""Attacks on the audit log's chain, by writers that die, stall or fill the disk, and by changes to the files."""
 import contextlib
 import fcntl
 import gzip
@@ -34,7 +34,7 @@ def whole():
 
 @contextlib.contextmanager
 def fresh_log():
-    """A chain of our own: what cases before did to the log is none of ours."""
+    """Starts a new chain, so that earlier cases do not count."""
     kept = [p for p in (LOG, HEAD) if os.path.exists(p)]
     for p in kept:
         os.rename(p, os.path.dirname(p) + "/.kept-" + os.path.basename(p))
@@ -53,7 +53,7 @@ def a_grant(user="victim"):
 
 
 def append_many(count):
-    """Records of a chain that the head knows nothing of, after those that there are."""
+    """Appends records to the chain without updating the head."""
     v = verify()
     n, prev = v["last"], v["hash"]
     with open(LOG, "a") as f:
@@ -65,7 +65,7 @@ def append_many(count):
 
 @contextlib.contextmanager
 def chain_held():
-    # by another process: askers are forked from this one, and would have the lock with it
+    # in another process, because forked askers would inherit the lock
     hold = "import fcntl, sys, time; f = open(sys.argv[1], 'r+'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"
     p = subprocess.Popen(["python3", "-c", hold, HEAD], stdout=subprocess.PIPE)
     p.stdout.readline()
@@ -76,7 +76,7 @@ def chain_held():
         p.wait()
 
 
-@case("H1", "helpers of several users write at once: one chain, no record lost or twice, and none outside", 40)
+@case("H1", "Helpers of several users write at once: one chain, with every record once and none outside it", 40)
 def h1():
     def ask(user, count, answers):
         for i in range(count):
@@ -97,7 +97,7 @@ def h1():
         assert told.count("grant") > 0 and told.count("refuse") > 0, told
 
 
-@case("H2", "a helper that is killed between the record and the head: the next record follows the last one")
+@case("H2", "A helper is killed between writing the record and the head: the next record continues the chain")
 def h2():
     with fresh_log():
         a_grant()
@@ -106,7 +106,7 @@ def h2():
         write(HEAD, before, 0o600)
         a_grant()
         assert len(records()) == whole()["count"]
-        # the same without any head: the log tells where it was
+        # without any head: the helper finds the place in the log
         os.unlink(HEAD)
         a_grant()
         whole()
@@ -116,7 +116,7 @@ def h2():
             whole()
 
 
-@case("H3", "a record that did not go in whole is passed over: what follows is a line of its own, and of the chain")
+@case("H3", "A partly written record is skipped: the next record has a line of its own and continues the chain")
 def h3():
     with fresh_log():
         a_grant()
@@ -127,7 +127,7 @@ def h3():
         assert v["torn"] == 1 and v["last"] == v["count"], v
 
 
-@case("H4", "a log that was rotated: the chain goes on in the new one, also where the helper had the old one open")
+@case("H4", "After rotation the chain continues in the new log, even if the helper had the old one open")
 def h4():
     with fresh_log():
         a_grant()
@@ -136,7 +136,7 @@ def h4():
             a_grant()
             v = whole()
             assert v["files"] == 2 and v["first"] == 1, v
-            # one has opened the log, and waits for the chain
+            # a helper has opened the log, and waits for the chain's lock
             answers = []
             with chain_held():
                 t = threading.Thread(target=lambda: answers.append(once("victim", exchange, **FOLDER)))
@@ -154,7 +154,7 @@ def h4():
                     os.unlink(LOG + n)
 
 
-@case("H5", "what was changed, removed or moved shows, and so does an end that was cut off")
+@case("H5", "Verification detects changed, removed and reordered records, and a log that was cut short")
 def h5():
     with fresh_log():
         for _ in range(6):
@@ -170,7 +170,7 @@ def h5():
         assert verify("--head", head)["asked"] == len(lines)
 
 
-@case("H6", "nobody but root opens the head, which is the chain's lock; where it is another's nothing is granted")
+@case("H6", "Only root can open the head, which is the chain's lock; if the head is not root's, nothing is granted")
 def h6():
     with fresh_log():
         a_grant()
@@ -192,7 +192,7 @@ def h6():
         whole()
 
 
-@case("H7", "another helper has the chain and does not go on: who waits is refused in a second, and asks again", 20)
+@case("H7", "Another helper holds the chain's lock and hangs: a waiter is refused within a second, and may ask again", 20)
 def h7():
     with fresh_log():
         a_grant()
@@ -204,7 +204,7 @@ def h7():
         whole()
 
 
-@case("H8", "frozen by his own cgroup while a refusal, or what the wrapper tells, is recorded: the chain is nobody's", 60)
+@case("H8", "A helper that its owner freezes while it records a refusal or the wrapper's message does not hold the chain's lock", 60)
 def h8():
     with fresh_log():
         for fields in dict(verb="refused", gpus=None, reason="x"), dict(gpus="9"):
@@ -214,7 +214,7 @@ def h8():
         whole()
 
 
-@case("H9", "what is recorded of who can't be kept from stopping others stands outside the chain, and is no false alarm", 20, fcntl.LOCK_SH)
+@case("H9", "Records of a caller who could stall other helpers stand outside the chain; verification raises no false alarm", 20, fcntl.LOCK_SH)
 def h9():
     uid = client.pwd.getpwnam("attacker").pw_uid
     count = "%s/rate/%d" % (RUN, uid)
@@ -225,7 +225,7 @@ def h9():
             with read_only():
                 assert a.call(exchange, verb="plain", gpus=None)[1] == {"reply": "noted"}
                 refused(a.call(exchange, **FOLDER), 77, "can't leave")
-                # rate.h: he has used up what he may have refused in a day
+                # the user has used up the daily quota of refusals (rate.h)
                 now = int(time.time())
                 with open(count, "wb") as f:
                     f.write(struct.pack("=2q4Q8I", now // 86400, now // 60, 16 << 20, *[0] * 11))
@@ -239,7 +239,7 @@ def h9():
         assert v["outside"] == 3 and v["count"] == 2, v
 
 
-@case("H10", "without a head, or with one that was spoilt, nobody is told that the log is whole; the next record makes one")
+@case("H10", "Verification reports a missing or damaged head; the next record makes a new one")
 def h10():
     with fresh_log():
         for spoil in (lambda: os.unlink(HEAD), lambda: write(HEAD, "", 0o600), lambda: write(HEAD, read(HEAD)[:40], 0o600)):
@@ -256,7 +256,7 @@ def h10():
             whole()
 
 
-@case("H11", "the head stayed far behind: the chain goes on at the log's end; where that was cut off it shows, however long the log", 20)
+@case("H11", "With a head that is far behind, the chain continues at the end of the log; a cut is found, however long the log", 20)
 def h11():
     with fresh_log():
         a_grant()
@@ -264,7 +264,7 @@ def h11():
         assert os.path.getsize(LOG) > 1 << 20
         a_grant()
         assert whole()["count"] == 3002
-        # and in another file, as an editor leaves it
+        # also in a new file, as an editor would write it
         write(LOG + ".new", "".join(read(LOG).splitlines(keepends=True)[:-1]), 0o600)
         os.rename(LOG + ".new", LOG)
         a_grant()
@@ -272,7 +272,7 @@ def h11():
         assert not v["ok"] and "record 3002 is missing" in v["findings"][0]["message"], v
 
 
-@case("H12", "the log is rotated and compressed while it is verified: no false alarm", 60)
+@case("H12", "Rotation and compression during verification raise no false alarm", 60)
 def h12():
     stop, trouble = threading.Event(), []
 
@@ -295,7 +295,7 @@ def h12():
             a_grant()
             append_many(1500)
             a_grant()
-            # gzip was stopped half-way, or has not come further yet
+            # gzip was interrupted, or is still running
             os.rename(LOG, LOG + "-0000")
             a_grant()
             write(LOG + "-0000.gz", "")
@@ -317,7 +317,7 @@ def h12():
                     os.unlink(os.path.dirname(LOG) + "/" + p)
 
 
-@case("H13", "a lease's end that another helper kept from the log for too long is told of at the next look", 20)
+@case("H13", "The end of a lease that could not be recorded, because the chain was locked, is recorded by the next look", 20)
 def h13():
     def ends():
         return [r for r in records() if r["event"] == "end"]
@@ -334,7 +334,7 @@ def h13():
         whole()
 
 
-@case("H14", "killed before each call that changes something, of a grant and of a refusal: the chain is whole after the next record", 60)
+@case("H14", "A grant and a refusal are killed before each call that changes something: the next record makes the chain whole", 60)
 def h14():
     def kill_at(n, fields):
         return subprocess.run(killat(**fields) + [str(n), "changes"], capture_output=True, text=True).stdout

@@ -1,4 +1,6 @@
-"""A caller who owns the cgroup that his helper starts in: he can freeze, kill or starve it there, and no one else."""
+"""A caller owns the cgroup in which its helper starts.  It tries to freeze, kill or starve the helper there, and so
+delay others.
+"""
 import contextlib
 import fcntl
 import os
@@ -18,22 +20,22 @@ from t_process import cgroup2, hold, hold_final, looker_of, write_raw
 OWN = "/gpuhelper"
 V1 = "freezer", "memory", "pids", "cpu"
 HIERARCHIES = "", *V1
-MOST = 2.0		# seconds that one user may hold up another
+MOST = 2.0		# the longest time in seconds for which one user may delay another
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
 
 
 def case(*args, shares=fcntl.LOCK_SH):
-    """The helper's own cgroup is one for the whole machine, and X18 spoils it for a moment."""
+    """The whole machine has only one cgroup gpuhelper, and X18 changes it for a moment; so these cases take turns."""
     return harness.case(*args, shares=shares)
 
 
 def membership(pid="self"):
-    """Of each hierarchy, by its list of controllers («» is v2), the cgroup."""
+    """The process's cgroup in each hierarchy, by its list of controllers («» is v2)."""
     return {line.split(":", 2)[1]: line.split(":", 2)[2] for line in read("/proc/%s/cgroup" % pid).splitlines()}
 
 
 def top(controller):
-    """Where the hierarchy of this controller is mounted, or v2 where it is «»; or skip."""
+    """The mount point of this controller's hierarchy («»: v2's).  Skips the case if there is none."""
     if controller == "":
         return cgroup2()
     for controllers in membership():
@@ -44,7 +46,7 @@ def top(controller):
 
 
 def tops():
-    """All that a helper leaves and that can be seen."""
+    """Every trace of a helper."""
     found = {}
     for c in HIERARCHIES:
         with contextlib.suppress(Skip):
@@ -55,7 +57,7 @@ def tops():
 
 
 class Owned:
-    """A cgroup of the attacker's in each of these hierarchies, and one in it for his helper."""
+    """A cgroup that the attacker owns in each of these hierarchies, and one in it for the attacker's helper."""
 
     def __init__(self, *controllers):
         self.parents = [top(c) + "/" + CGROUP for c in controllers]
@@ -73,7 +75,7 @@ class Owned:
     def __exit__(self, *e):
         self.thaw()
         for d in self.dirs + self.parents:
-            # a case that failed may have left a stopped helper here: the next ones are not to pay for it
+            # a failed case may have left a stopped helper here, which would disturb the next cases
             for pid in read(d + "/cgroup.procs").split() if any(e) else ():
                 send(int(pid), signal.SIGKILL)
             for _ in range(400):
@@ -84,12 +86,12 @@ class Owned:
                     time.sleep(0.005)
 
     def put(self, pid, beneath=""):
-        """By root, who may from anywhere."""
+        """Moves a process as root, who may do so from anywhere."""
         for p in self.parents:
             write_raw(p + beneath + "/cgroup.procs", str(pid))
 
     def set(self, **values):
-        """What is there of these files, with «__» for a dot."""
+        """The paths of those files that exist, with «__» for a dot."""
         for d in self.dirs:
             for name, value in values.items():
                 path = d + "/" + name.replace("__", ".")
@@ -106,14 +108,14 @@ class Owned:
         self.set(cgroup__kill="1")
 
     def join(self):
-        """By the attacker's process itself, on its way to become a helper."""
+        """Called in the attacker's process before it executes the helper."""
         for d in self.dirs:
             write_raw(d + "/cgroup.procs", "0")
 
 
 def victim():
-    """Another user's request: granted, and after how long."""
-    signal.alarm(SECONDS)		# each time anew: a case has many
+    """Sends another user's request, which must be granted; returns its duration."""
+    signal.alarm(SECONDS)		# a new alarm each time, because a case calls this often
     began = time.monotonic()
     granted(once("victim", exchange, **FOLDER))
     seconds = time.monotonic() - began
@@ -126,7 +128,7 @@ def tell_points(what, waits):
 
 
 def killat(**fields):
-    """The command of killat.c, without the moment."""
+    """The command line of killat.c, without the point."""
     path, uid = TEMP + "/request", client.pwd.getpwnam("attacker").pw_uid
     with open(path, "wb") as f:
         f.write(client.frame(client.request(id="window", uids=[[0, uid, 1]], gids=[[0, uid, 1]], **fields)))
@@ -134,12 +136,12 @@ def killat(**fields):
 
 
 def some(total):
-    """The points of a sweep: all of them in the long run, else one in three, others each time."""
+    """The points of a sweep: all of them with ATTACK_LONG, else every third, with a random start."""
     return range(1, total + 1) if os.environ.get("ATTACK_LONG") else range(random.randint(1, 3), total + 1, 3)
 
 
 def at_each_window(owned, act, survives=False, **fields):
-    """Stops a helper before each system call that it makes with the lock, acts on its cgroup, lets it go on."""
+    """Stops a helper before each system call that it makes under the lock, acts on its cgroup, and lets it go on."""
     command = killat(**fields)
     total = int(subprocess.run(command + ["0", "locked"], capture_output=True, text=True).stdout.split()[0])
     assert total > 5, total
@@ -171,7 +173,7 @@ late = []
 
 
 def at(delay, owned, act):
-    """In the asker: a helper, to which something is done so long after it was asked."""
+    """In the asker: starts a request, and acts on its helper after this delay."""
     h = Helper(start=owned.join).ask(id="late", **FOLDER)
     late.append(h)
     time.sleep(delay)
@@ -199,7 +201,7 @@ def kill_both_ways(pid, owned):
 
 
 def let_go(owned):
-    """In the asker: undoes what was done, as far as the asker may; which helper it was."""
+    """In the asker: undoes the act as far as the asker may; returns the helper's PID."""
     owned.thaw()
     late[-1].close()
     send(late[-1].p.pid, signal.SIGCONT)
@@ -211,14 +213,14 @@ def ended():
 
 
 def over(a, owned):
-    """A stop that the kernel let through may take hold once the helper is root's, and then root alone continues it: else
-    its time of 30 s has to end."""
+    """Ends the helper.  A stop may take effect only after the helper became root, when only root may continue it;
+    otherwise it would stay until its 30 s are over."""
     send(a.call(let_go, owned), signal.SIGCONT)
     a.call(ended)
 
 
 def how_long(owned):
-    """In the asker: from asking to the reply."""
+    """In the asker: the time from the request to the reply."""
     began = time.monotonic()
     h = Helper(start=owned.join).ask(id="late", **FOLDER)
     assert h.kind() == "grant", h.answer
@@ -229,7 +231,7 @@ def how_long(owned):
 
 
 def at_delays(owned, act, points=60):
-    """Acts on a running helper at so many moments of its life: how long another user waited, and what the acts told."""
+    """Acts on a running helper at many points of its life; returns another user's waiting times, and the acts' results."""
     waits, answers = [], []
     with owned, asker("attacker") as a:
         owned.put(a.pid)
@@ -245,9 +247,9 @@ def at_delays(owned, act, points=60):
     return waits, answers
 
 
-# IDs go on from t_lease.py's
+# the IDs continue t_lease.py's
 
-@case("X11", "a helper with a request is in gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
+@case("X11", "A helper with a request moves to cgroup gpuhelper of v2 and of v1's freezer, memory, pids and cpu; root's stays")
 def x11():
     with asker("attacker") as a:
         before = membership(a.pid)
@@ -259,21 +261,21 @@ def x11():
         assert membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X12", "its owner freezes the helper's cgroup of v2 in each window in which it holds the lock")
+@case("X12", "Its owner freezes the helper's v2 cgroup in each window in which it holds the lock")
 def x12():
     owned = Owned("")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v2", waits)
 
 
-@case("X12b", "the same with v1's freezer")
+@case("X12b", "The same with v1's freezer")
 def x12b():
     owned = Owned("freezer")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v1", waits)
 
 
-@case("X12c", "the same while it looks, and while it tells who holds what")
+@case("X12c", "The same while the helper looks for ended leases, and while it reports the status")
 def x12c():
     for verb in "look", "status":
         owned = Owned(*[c for c in ("", "freezer") if c in tops()])
@@ -281,14 +283,14 @@ def x12c():
         tell_points("frozen, verb " + verb, waits)
 
 
-@case("X13", "freezing and SIGSTOP at any time of its life")
+@case("X13", "Freezing and SIGSTOP at any point of the helper's life")
 def x13():
     owned = Owned(*[c for c in ("", "freezer") if c in tops()])
     waits, stopped = at_delays(owned, stop_and_freeze)
     tell_points("frozen, and SIGSTOP, which the kernel let through %d times" % sum(stopped), waits)
 
 
-@case("X14", "killed by way of its cgroup in each window in which it holds the lock: it is not there any more")
+@case("X14", "Killing through the cgroup in each window with the lock: the helper has left that cgroup")
 def x14():
     owned = Owned("")
     if not os.path.exists(top("") + OWN + "/cgroup.kill"):
@@ -297,7 +299,7 @@ def x14():
     tell_points("cgroup.kill", waits)
 
 
-@case("X14b", "SIGKILL and cgroup.kill at any time of its life")
+@case("X14b", "SIGKILL and cgroup.kill at any point of the helper's life")
 def x14b():
     owned = Owned("")
     waits, killed = at_delays(owned, kill_both_ways)
@@ -305,11 +307,11 @@ def x14b():
 
 
 def killed_at(n):
-    """By root, or by the kernel for want of memory."""
+    """Kills the helper as root does, or as the kernel does if memory is short."""
     return subprocess.run(killat(**FOLDER) + [str(n), "locked"], capture_output=True, text=True).stdout
 
 
-@case("X14c", "killed by the kernel in each window in which it holds the lock: the lock is free at once")
+@case("X14c", "The kernel kills the helper in each window with the lock: the lock is free at once")
 def x14c():
     waits = []
     total = int(killed_at(0).split()[0])
@@ -321,7 +323,7 @@ def x14c():
 
 @contextlib.contextmanager
 def many_leases():
-    """There is much to be read, and to be kept in memory, while the lock is held."""
+    """Makes the helper read much, and keep much in memory, under the lock."""
     with asker("victim") as v:
         start = read("/proc/%d/stat" % v.pid).rpartition(")")[2].split()[19]
         for n in range(300):
@@ -330,15 +332,15 @@ def many_leases():
 
 
 def starve(owned, patience=0.05):
-    """In the asker: a helper that may get no memory from some point on.  True if it has not answered by then."""
-    # a shell needs less before it becomes the helper than this process does
+    """In the asker: stops giving memory to a helper from some point on.  True if the helper did not answer."""
+    # a shell needs less memory than this process before it executes the helper
     h = Helper(["sh", "-c", "echo 0 >%s/cgroup.procs && exec %s" % (owned.dirs[0], client.HELPER)])
     h.ask(id="late", **FOLDER)
     late.append(h)
     return not select.select([h.sock], [], [], patience)[0]
 
 
-@case("X15", "less and less memory in v1's cgroup, and the kernel told to let wait for it rather than kill")
+@case("X15", "Less and less memory in v1's cgroup, whose processes wait for memory instead of being killed")
 def x15():
     owned = Owned("memory")
     waits, hung = [], 0
@@ -354,7 +356,7 @@ def x15():
             for limit in range(enough, 0, -8192):
                 try:
                     owned.set(memory__limit_in_bytes=str(limit))
-                except OSError:        # that much is in use without a helper
+                except OSError:        # so much memory is in use without a helper
                     break
                 hung += a.call(starve, owned)
                 waits.append(victim())
@@ -368,11 +370,11 @@ def x15():
 
 
 def throttle(pid, owned):
-    """A millisecond of CPU time in a second is the least that can be said."""
+    """One millisecond of CPU time a second, the lowest possible limit."""
     owned.set(cpu__cfs_period_us="1000000", cpu__cfs_quota_us="1000")
 
 
-@case("X15b", "next to no time on v1's cpu, from any time of its life on")
+@case("X15b", "Almost no CPU time in v1's cpu cgroup, from any point of the helper's life on")
 def x15b():
     with many_leases():
         waits, _ = at_delays(Owned("cpu"), throttle)
@@ -380,12 +382,12 @@ def x15b():
 
 
 def memory_of(pid):
-    """In kB, what is locked and what there is."""
+    """The locked and the total memory of a process, in kB."""
     status = dict(line.split(":", 1) for line in read("/proc/%d/status" % pid).splitlines())
     return [int(status[name].split()[0]) for name in ("VmLck", "VmRSS")]
 
 
-@case("X15c", "its memory, which stays on the account of the cgroup it left, is locked: no limit there keeps it swapped out")
+@case("X15c", "The helper's memory, still charged to the caller's cgroup, is locked, so no limit there can swap it out")
 def x15c():
     with asker("attacker") as a:
         locked, resident = memory_of(a.call(hold_final, launch("-r", "MEMLOCK=0")))
@@ -394,7 +396,7 @@ def x15c():
 
 @contextlib.contextmanager
 def mounted(*argv):
-    """A mount made in here is taken away again."""
+    """Mounts something, and unmounts it afterwards."""
     subprocess.run(["mount", *argv], check=True)
     try:
         yield
@@ -404,7 +406,7 @@ def mounted(*argv):
 
 @contextlib.contextmanager
 def read_only():
-    """The cgroups can be seen, and not written to."""
+    """Makes the cgroups read-only."""
     with contextlib.ExitStack() as stack:
         for path in tops().values():
             stack.enter_context(mounted("--bind", "-o", "ro", path, path))
@@ -417,12 +419,12 @@ def at_top(pid):
 
 
 def stays_out(user="attacker", **how):
-    """Of a helper that waits for the last byte: is it where its asker is?"""
+    """For a helper that waits for the last byte: whether it is still in its asker's cgroups."""
     with asker(user) as a:
         return membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X16", "cgroups are read-only: who owns his is refused, by each verb; who does not is served, and so is root")
+@case("X16", "With read-only cgroups, callers who own their cgroup are refused, by each verb; others and root are served")
 def x16():
     for c in tops():
         owned = Owned(c)
@@ -438,7 +440,7 @@ def x16():
             granted(a.grant(**FOLDER))
 
 
-@case("X16b", "nor may a cgroup above it, or one file of it, be someone else's or writable for others", 40)
+@case("X16b", "The same if somebody else owns or may write a parent cgroup, or one file of it", 40)
 def x16b():
     def spoil(path, mode=None, user=None, back=(0o644, 0)):
         with Owned(c) as o, asker("attacker") as a:
@@ -466,7 +468,7 @@ def x16b():
     spoil("/cgroup.kill", mode=0o664)
 
 
-@case("X16c", "nor one file of a cgroup namespace's top, which is no hierarchy's and has them all", 40)
+@case("X16c", "The same for a single file at the top of a cgroup namespace, which has the control files that a real top lacks", 40)
 def x16c():
     for controller, name in ("", "cgroup.freeze"), ("", "cgroup.kill"), ("freezer", "freezer.state"), ("memory", "memory.limit_in_bytes"), \
             ("cpu", "cpu.cfs_quota_us"):
@@ -480,7 +482,7 @@ def x16c():
             os.chown(path, 0, 0)
 
 
-@case("X17", "no cgroups to be seen: who is at the top of all is served; who is not is refused, and root, whose device rules could not be seen")
+@case("X17", "Without visible cgroups, callers at the top of all are served; others are refused, and so is root")
 def x17():
     for c in tops():
         with contextlib.ExitStack() as stack:
@@ -498,7 +500,7 @@ def x17():
                 refused(root.grant(cgroups_path="/x", **FOLDER), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
-@case("X17b", "another part of the hierarchy is mounted there: a cgroup of the same name is not taken for the caller's")
+@case("X17b", "Another part of the hierarchy is mounted: a cgroup with the same name does not pass for the caller's")
 def x17b():
     for c in tops():
         other = top(c) + "/other-" + CGROUP
@@ -514,7 +516,7 @@ def x17b():
                 os.rmdir(other)
 
 
-@case("X18", "what root makes in it is his business; it is made anew; one that is not root's alone takes no one in", shares=fcntl.LOCK_EX)
+@case("X18", "The cgroup gpuhelper is used if root made cgroups in it, made if missing, and not used if it is not root's alone", shares=fcntl.LOCK_EX)
 def x18():
     for c in tops():
         own = top(c) + OWN
@@ -541,14 +543,14 @@ def x18():
             finally:
                 os.chown(path, 0, 0)
                 os.chmod(path, before.st_mode & 0o7777)
-        with contextlib.suppress(OSError):    # others' helpers may be in it
+        with contextlib.suppress(OSError):    # other runs' helpers may be in it
             os.rmdir(own)
             assert not stays_out()
             st = os.stat(own)
             assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (0, 0, 0o711), st
 
 
-@case("X19", "plain files that look like a cgroup with someone in it are none: they hold up no grant and keep no lease")
+@case("X19", "Plain files that imitate a populated cgroup delay no grant and keep no lease")
 def x19():
     fields = {"cgroups_path": "/plain-" + CGROUP, "uids": None, "gids": None}
     places = ["/sys/fs/cgroup/plain-" + CGROUP] + ["/sys/fs/cgroup/%s/plain-%s" % (c, CGROUP) for c in membership() if c]
@@ -567,7 +569,7 @@ def x19():
                     granted(a.grant(gpus="1", **fields))
                 client.look()
                 assert leases() == [], leases()
-                # v2's way to say it
+                # how v2 reports it
                 write(place + "/cgroup.events", "populated 1\nfrozen 0\n")
                 with asker("root") as a:
                     granted(a.grant(gpus="1", **fields))
@@ -583,7 +585,7 @@ def x19():
 
 @contextlib.contextmanager
 def plain_over(cgroup, pid):
-    """Where a process's cgroup is to be seen lie plain files, which say that it is in there by itself."""
+    """Puts plain files in the place of a process's cgroup, which claim that only this process is in it."""
     with mounted("-t", "tmpfs", "none", cgroup):
         write(cgroup + "/cgroup.procs", "%d\n" % pid)
         write(cgroup + "/cgroup.events", "populated 1\nfrozen 0\n")
@@ -591,11 +593,11 @@ def plain_over(cgroup, pid):
 
 
 def of_rules():
-    """The hierarchy of the device rules: v2 if that is all there is."""
+    """The hierarchy with the device rules: v2 if there is no other."""
     return cgroup2() if cgroup2() == "/sys/fs/cgroup" else top("devices")
 
 
-@case("X19b", "nor is such a directory the one in which root's asker is")
+@case("X19b", "Such a directory does not pass for the cgroup of root's asker")
 def x19b():
     with Cgroup(CGROUP, of_rules()) as cgroup, asker("root") as a:
         write_raw(cgroup.dirs[0] + "/cgroup.procs", str(a.pid))
@@ -605,7 +607,7 @@ def x19b():
             refused(a.grant(**fields), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
-@case("X19c", "nor the one that a container has for itself: where its lease looks for it stays as it was")
+@case("X19c", "Nor for the container's own cgroup: the lease keeps the cgroups that it had")
 def x19c():
     for c in tops():
         with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
@@ -617,7 +619,7 @@ def x19c():
                 with plain_over(cgroup.dirs[0], pid):
                     assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
                     assert leases()[0]["cgroups"] == guesses, (c, leases()[0]["cgroups"], guesses)
-                # the one that is there is its own, once nobody else is in it
+                # once nobody else is in it, the real cgroup counts as the container's
                 cgroup.p.kill()
                 cgroup.p.wait()
                 assert a.call(exchange, verb="created", id="x", gpus=None)[1] == {"reply": "noted"}
@@ -627,14 +629,14 @@ def x19c():
         client.look()
 
 
-@case("X19d", "nor is one a container's own that somebody else is in, whoever of them came first")
+@case("X19d", "A cgroup with somebody else in it does not count as a container's own, whoever came first")
 def x19d():
     for c in tops():
         with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:
             granted(a.grant(id="x", **FOLDER))
             guesses = leases()[0]["cgroups"]
             pid = a.call(spawn_held)
-            # by its number, and by when it came, before the container's process and after it
+            # in all orders: a lower or higher PID, joining before or after the container's process
             with background("sleep", "60") as later:
                 try:
                     for first, second in (cgroup.p.pid, pid), (pid, cgroup.p.pid), (later.pid, pid), (pid, later.pid):
@@ -654,7 +656,7 @@ def x19d():
 
 
 def has_place(uid):
-    """Whether one of the user's places at the door is taken, the first first."""
+    """Whether the first of the user's places in the crowd (crowd.h) is taken."""
     with contextlib.suppress(FileNotFoundError), open("%s/locks/door-%d-0" % (RUN, uid)) as f:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -663,10 +665,10 @@ def has_place(uid):
     return False
 
 
-@case("X20", "a looker that can't be ended keeps the place of its helper, which has ended: of such a user has as many as places", 20)
+@case("X20", "A looker that cannot be killed keeps its helper's place, so a user has no more lookers than places", 20)
 def x20():
     uid = client.pwd.getpwnam("attacker").pw_uid
-    # who is frozen by v1 does not end by SIGKILL, as who waits for some locks of the kernel
+    # SIGKILL does not end a process that v1 has frozen, nor one that waits for some locks of the kernel
     with Owned("freezer") as owned:
         with asker("attacker") as a:
             assert not has_place(uid)

@@ -1,4 +1,4 @@
-"""The socket door: who asks over it, and what the other end of a connection may do to it."""
+"""The socket door: who the peer is, and what a peer can do to the helper through its connection."""
 import contextlib
 import ctypes
 import functools
@@ -27,7 +27,7 @@ def figure(text):
 
 
 def helpers():
-    """Processes that the activator has started and that have not ended."""
+    """Processes that the activator has started and that are still running."""
     out = subprocess.run(["ps", "--ppid", str(DOOR), "-o", "pid=,stat="], stdout=subprocess.PIPE, text=True).stdout
     return [int(l.split()[0]) for l in out.splitlines() if not l.split()[1].startswith("Z")]
 
@@ -44,7 +44,7 @@ def descriptors():
 
 
 def served(limit=1.0):
-    """Seconds that another user's grant takes."""
+    """The duration of another user's grant, in seconds."""
     began = time.monotonic()
     granted(once("victim", exchange_at_socket, gpus=None, folders="all"))
     took = time.monotonic() - began
@@ -61,7 +61,7 @@ def closed_nodes():
     try:
         yield
     finally:
-        # a mode is set over what is left of an ACL
+        # after removal of the ACL, which changes the mode
         client.look()
         for p in names:
             os.chmod(p, modes[p])
@@ -69,7 +69,7 @@ def closed_nodes():
 
 # Who asks
 
-@case("W1", "a member of the group asks without a setuid bit anywhere, and is who the kernel says")
+@case("W1", "A member of the group is served without a setuid bit anywhere, as the user that the kernel reports")
 def w1():
     assert os.stat(client.HELPER).st_mode & 0o6000 == 0
     a = Asker("attacker")
@@ -83,7 +83,7 @@ def w1():
     assert (last["user"], last["pid"]) == ("attacker", a.pid), last
 
 
-@case("W2", "who is not in the group can't connect; the group in a process and not in /etc/group is refused")
+@case("W2", "A user outside the group cannot connect; a process with the group, but without an entry in /etc/group, is refused")
 def w2():
     try:
         once("outsider", exchange_at_socket)
@@ -99,7 +99,7 @@ def w2():
 
 
 def in_child(function):
-    """A function in a process of its own, as root, which ends."""
+    """Runs the function in a child process, as root."""
     r, w = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -120,7 +120,7 @@ def in_child(function):
 
 
 def in_namespace(function, maps, inside=0, maker=None):
-    """The function in a user namespace that «maker» (or root) made, as a uid there."""
+    """Runs the function in a user namespace that «maker» (or root) made, as a uid there."""
     ready, mapped = os.pipe(), os.pipe()
 
     def child():
@@ -166,7 +166,7 @@ def in_namespace(function, maps, inside=0, maker=None):
     return value
 
 
-@case("W3", "from a user namespace of his own (newuidmap): the ids of this host are leased, opened and recorded")
+@case("W3", "From the caller's own user namespace (newuidmap), the host's ids are leased, opened and recorded")
 def w3():
     u = UID["attacker"]
 
@@ -178,20 +178,20 @@ def w3():
         for inside in 0, 7:
             answer, acl = in_namespace(lambda: ask(inside), [(0, u, 1), (1, 300000, 65536)], maker="attacker")
             granted(answer)
-            # as it is seen from within; root's own would be 65534 there
+            # the socket's owner as the namespace sees it; root would be 65534 there
             assert "user:%d:rw" % inside in acl, acl
             client.look()
     last = [r for r in records() if r["event"] == "grant" and r.get("container") == "w3"][-1]
     assert (last["uid"], last["user"]) == (u, "attacker"), last
 
 
-@case("W4", "another user of that namespace is another uid of this host, and is refused")
+@case("W4", "Another user of that namespace has another uid on the host, and is refused")
 def w4():
     maps = [(0, UID["attacker"], 1), (1, 300000, 65536)]
     refused(in_namespace(exchange_at_socket, maps, inside=5, maker="attacker"), 77, "uid 300004 asks from a user namespace that uid %d made" % UID["attacker"])
 
 
-@case("W5", "his uid in a user namespace that someone else made (a container's) is refused")
+@case("W5", "The caller's uid in a user namespace that somebody else made (a container's) is refused")
 def w5():
     u = UID["attacker"]
 
@@ -204,8 +204,8 @@ def w5():
 
 
 def deeper(function, inside, outside):
-    """The function in one more user namespace, which this process makes."""
-    # /proc/self is root's since the ids were changed
+    """Runs the function in one more user namespace, which this process makes."""
+    # since the ids were changed, /proc/self belongs to root
     libc.prctl(4, 1, 0, 0, 0)
     if libc.unshare(0x10000000) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
@@ -215,7 +215,7 @@ def deeper(function, inside, outside):
     return function()
 
 
-@case("W5b", "a namespace of his own in someone else's is not his: each on the way to the host's counts")
+@case("W5b", "The caller's namespace inside somebody else's does not count as the caller's: every level counts")
 def w5b():
     u = UID["attacker"]
 
@@ -227,7 +227,7 @@ def w5b():
     refused(answer, 77, "a user namespace that uid 0 made")
 
 
-@case("W5c", "namespaces of his own in one another are his")
+@case("W5c", "The caller's own nested user namespaces count as the caller's")
 def w5c():
     def ask():
         return exchange_at_socket(gpus=None, folders="all")
@@ -242,7 +242,7 @@ def ask_from(jail):
 
 
 def from_jail(jail):
-    """What is answered to root in this directory, whose the helper's is not."""
+    """The reply to a process of root's with this root directory, which the helper does not have."""
     if os.path.dirname(jail) == "/" and os.statvfs("/").f_flag & os.ST_RDONLY:
         raise Skip("/ can't be written here")
     os.mkdir(jail)
@@ -253,19 +253,19 @@ def from_jail(jail):
         os.rmdir(jail)
 
 
-@case("W6", "a process with another root directory is refused, root's too")
+@case("W6", "A process with another root directory is refused, even root's")
 def w6():
     refused(from_jail("/run/jail"), 77, "another root directory")
 
 
-@case("W6b", "also where that is in the same file system")
+@case("W6b", "The same with a root directory in the same file system")
 def w6b():
-    # where "/" is the machine's own, another run may make one at the same time
+    # if «/» is the machine's own, another run may make such a directory at the same time
     refused(from_jail("/jail-" + os.urandom(4).hex()), 77, "another root directory")
 
 
 def jail_numbered(number, base):
-    """A directory in a file system of its own that has this inode number."""
+    """A directory with this inode number, in a file system of its own."""
     subprocess.run(["mount", "-t", "tmpfs", "numbers", base], check=True)
     for n in range(20000):
         path = "%s/%d" % (base, n)
@@ -277,7 +277,7 @@ def jail_numbered(number, base):
     return path if there == number else None
 
 
-@case("W6c", "also where it has the same inode number in another file system")
+@case("W6c", "The same with a root directory that has the same inode number in another file system")
 def w6c():
     host, base = os.stat("/proc/1/root/"), tempfile.mkdtemp(dir="/run")
     try:
@@ -300,7 +300,7 @@ def door_stopped():
         os.kill(DOOR, signal.SIGCONT)
 
 
-@case("W7", "a connection that its maker left to another process is no one's")
+@case("W7", "A connection that its maker passed to another process is refused")
 def w7():
     a = Asker("attacker")
     with door_stopped():
@@ -311,7 +311,7 @@ def w7():
     refused(answer, 77, "gone")
 
 
-@case("W7b", "nor is one whose maker has become another user before he is seen")
+@case("W7b", "A connection whose maker has changed its uid before the helper looks is refused")
 def w7b():
     def become_effectively(uid):
         os.seteuid(0)
@@ -328,7 +328,7 @@ def w7b():
             c = Connection().ask(gpus=None, folders="all", uids=own, gids=own)
             become_effectively(uid)
         finally:
-            os.kill(DOOR, signal.SIGCONT)	# as the real uid, which is root's
+            os.kill(DOOR, signal.SIGCONT)	# allowed by the real uid, which is root's
         return c.reply()
     granted((0, in_child(lambda: turncoat(UID["attacker"]))))
     for uid in UID["victim"], 0:
@@ -350,7 +350,7 @@ def heir_of_connection():
     return c.ask().reply()
 
 
-@case("W8", "--socket is root's to say: not with the setuid bit, not without")
+@case("W8", "Only root may use --socket, with the setuid bit or without")
 def w8():
     def run_it():
         client.become("attacker")
@@ -366,7 +366,7 @@ def w8():
     refused(tuple(in_child(run_it)), 77, "not running as root")
 
 
-@case("W9", "what is no connection is refused: a listening socket, a datagram, a pipe, a file")
+@case("W9", "A listening socket, a datagram socket, a pipe and a file are refused as connections")
 def w9():
     def status(fd):
         return subprocess.run([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL,
@@ -384,10 +384,10 @@ def w9():
             assert p.returncode == 77, (p.returncode, p.stderr)
 
 
-@case("W10", "a kernel without SO_PEERPIDFD (before 6.5): the same by start time and uid", 20)
+@case("W10", "Without SO_PEERPIDFD (Linux before 6.5), start time and uid identify the peer", 20)
 def w10():
-    # the sixth that the helper does is that one: after the domain, the type, whether it listens, and SO_PEERCRED twice (for the
-    # filter, for who asks); the call that is not made is a getpid(), for the filter lets no unknown one pass
+    # SO_PEERPIDFD is the sixth getsockopt(2): the helper asks for the domain, the type, whether the socket listens, and twice
+    # for SO_PEERCRED (for the filter, and for the peer).  strace replaces the call with getpid(2), which the filter allows.
     strace = ("strace", "-qq", "-o", TEMP + "/peer", "-e", "trace=getsockopt", "-e", "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6")
     with limited_door(*strace):
         a = Asker("attacker")
@@ -406,20 +406,20 @@ def w10():
 
 
 def send_ends(fd):
-    """In the asker: both ends of a connection that he made go to who has the other end of this socket."""
+    """In the asker: passes both ends of its own connection through this socket."""
     ours, theirs = socket.socketpair()
     socket.send_fds(socket.socket(fileno=fd), [b"x"], [ours.fileno(), theirs.fileno()])
 
 
 def serve(fd):
-    """In a process of root's: what systemd would start for this connection."""
+    """In a process of root's: starts what systemd would start for this connection."""
     global served_by
     served_by = subprocess.Popen([client.HELPER, "--socket"], stdin=fd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(fd)
 
 
 def answer_after(meanwhile, *strace, inside=False):
-    """What is answered to the attacker, with whom something happens while his helper is stopped: meanwhile(asker, helper).
+    """The reply to the attacker if meanwhile(asker, helper) runs while the helper is stopped.
 
     «inside»: in a user namespace of his own.
     """
@@ -459,32 +459,32 @@ NO_PIDFD = "inject=getsockopt:error=ENOPROTOOPT:syscall=getpid:when=6"
 @contextlib.contextmanager
 def reborn(a, helper):
     a.end()
-    # the clock of process' starts ticks every 10 ms at the slowest
+    # process start times have a resolution of 10 ms
     time.sleep(0.05)
     with another_with_pid(a.pid, "attacker"):
         assert start_of(a.pid) > start_of(helper), (start_of(a.pid), start_of(helper))
         yield
 
 
-@case("W10b", "on such a kernel, another process of his that has the PID by then and is younger than its helper: refused", 20)
+@case("W10b", "On such a kernel, a process that took over the PID, and is younger than its helper, is refused", 20)
 def w10b():
     strace = "-e", "trace=getsockopt", "-e", NO_PIDFD + ":signal=SIGSTOP"
     refused(answer_after(reborn, *strace), 77, "gone, or has become")
     granted((0, answer_after(lambda a, helper: None, *strace)))
 
 
-# in a user namespace of one's own there are two of these each time that it is looked at: whose it is, and what is around it
+# for a caller in its own user namespace each look makes two of these ioctls: for the owner, and for the parent
 FIRST_LOOK, SECOND_LOOK = ("inject=ioctl:signal=SIGSTOP:when=%d" % n for n in (2, 4))
 
 
-@case("W10c", "on such a kernel, one that has the PID once his maps are read: refused", 20)
+@case("W10c", "On such a kernel, a process that takes over the PID after the id maps were read is refused", 20)
 def w10c():
     strace = "-e", "trace=getsockopt,ioctl", "-e", NO_PIDFD, "-e", SECOND_LOOK
     refused(answer_after(reborn, *strace, inside=True), 77, "gone")
     granted((0, answer_after(lambda a, helper: None, *strace, inside=True)))
 
 
-@case("W5d", "who goes into another namespace of his own while he is looked at is refused: the maps may be of either", 20)
+@case("W5d", "A process that enters another namespace of its own during the check is refused: the maps could be from either", 20)
 def w5d():
     strace = "-e", "trace=ioctl", "-e", FIRST_LOOK
     refused(answer_after(lambda a, helper: a.call(deeper, int, 0, 0) or None, *strace, inside=True), 77, "changed its user namespace")
@@ -493,7 +493,7 @@ def w5d():
 
 # What the other end does
 
-@case("X1", "a slow writer is cut off after 2 s, and others are served meanwhile", 15)
+@case("X1", "A slow writer is disconnected after 2 s; other callers are served meanwhile", 15)
 def x1():
     a = Asker("attacker")
     a.tell(write_slowly)
@@ -520,7 +520,7 @@ def write_slowly():
     return time.monotonic() - began, answer
 
 
-@case("X2", "connections on which nothing is said: 16 of one user are waited for, the others closed at once", 20)
+@case("X2", "Silent connections: the helper waits for 16 of one user, and closes the others at once", 20)
 def x2():
     before = descriptors()
     a = Asker("attacker")
@@ -539,7 +539,7 @@ def x2():
 
 
 def open_many(count, hold=True):
-    """Opens so many connections at once; (how many were closed by the other end, within how many seconds)."""
+    """Opens so many connections at once; returns how many the other end closed, and in how many seconds."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
     began, made = time.monotonic(), []
     for _ in range(count):
@@ -556,19 +556,19 @@ def open_many(count, hold=True):
     return closed, time.monotonic() - began
 
 
-@case("X3", "1000 connections at once: others are served within a second, nothing is left", 40)
+@case("X3", "1000 connections at once: other callers are served within a second, and nothing is left", 40)
 def x3():
     with limited_door():
         assert crowd("1000 connections, limited as by gpuhelper.socket")[0] < 1.0
 
 
-@case("X9", "the same without systemd's limits: the helper's own keep it short", 40)
+@case("X9", "The same without systemd's limits: the helper's own limits suffice", 40)
 def x9():
     assert crowd("1000 connections, unlimited but by the helper")[0] < 10
 
 
 def crowd(text):
-    """Seconds that another user's grants take while 1000 connections are open."""
+    """The duration of another user's grants, in seconds, while 1000 connections are open."""
     before = descriptors()
     a = Asker("attacker")
     a.tell(open_many, 1000)
@@ -589,7 +589,7 @@ def crowd(text):
 
 @contextlib.contextmanager
 def limited_door(*before):
-    """A stand-in for systemd (inetd.py) at a path of its own; «before» is what the helper is started by."""
+    """A stand-in for systemd (inetd.py) on a path of its own; «before» is a command that starts the helper."""
     global DOOR
     here = os.path.dirname(os.path.abspath(__file__))
     path, usual, usual_door = RUN + "/limited.sock", client.SOCKET, DOOR
@@ -619,7 +619,7 @@ def answer_to(data, shut=True):
     return r
 
 
-@case("X4", "oversize, lying and missing lengths, another version, another protocol")
+@case("X4", "Oversized, wrong and missing lengths, another version, another protocol")
 def x4():
     body = encode(request(gpus="1"))
     for data in (header(272 * 1024 + 1), header(0xffffffff) + body, header(0x80000000) + body, header(0), header(len(body) - 1)
@@ -632,7 +632,7 @@ def x4():
 
 
 def send_with_pipe(where):
-    """A request with a pipe's end attached to its header or its body; the answer, and whether that end is closed when ours is."""
+    """Sends a request with a pipe's end attached to its header or body; returns the reply, and whether the helper closed that end."""
     r, w = os.pipe()
     data = frame(request(gpus="1"))
     c = Connection()
@@ -649,7 +649,7 @@ def send_with_pipe(where):
     return (answer.get("code"), answer), bool(readable) and os.read(r, 1) == b""
 
 
-@case("X5", "descriptors that are sent along (SCM_RIGHTS) are refused, and not kept")
+@case("X5", "File descriptors sent along (SCM_RIGHTS) are refused, and closed")
 def x5():
     for where in (0,), (1,), (0, 1):
         answer, is_closed = once("attacker", send_with_pipe, where)
@@ -669,7 +669,7 @@ def connect_and_go(count):
         os.waitpid(pid, 0)
 
 
-@case("X5c", "who connects and is gone puts no line into the journal", 30)
+@case("X5c", "A peer that connects and leaves puts no line into the journal", 30)
 def x5c():
     before = len(read(TEMP + "/log"))
     once("attacker", connect_and_go, 100)
@@ -679,8 +679,8 @@ def x5c():
 
 
 def send_with_lingering():
-    """A byte with a TCP socket attached that takes 30 s to close (SO_LINGER, socket(7)); how long an answer takes."""
-    # bytes, for a name in letters needs a codec that this user may not be able to read
+    """Sends a byte with a TCP socket attached that takes 30 s to close (SO_LINGER, socket(7)); returns how long the reply takes."""
+    # an address in bytes: a string would need a codec, which this user may not be able to read
     listening, here = socket.socket(), socket.socket()
     listening.bind((b"127.0.0.1", 0))
     listening.listen()
@@ -699,14 +699,14 @@ def send_with_lingering():
     return c.reply(), time.monotonic() - began
 
 
-@case("X5b", "nor does one that takes long to close keep a helper", 60)
+@case("X5b", "A descriptor that takes long to close does not delay a helper", 60)
 def x5b():
     answer, took = once("attacker", send_with_lingering)
     refused(answer, 65)
     assert took < 3.5, took
 
 
-@case("X6", "the peer is gone before the reply, or before it is final: no lease, no open node", 30)
+@case("X6", "The peer leaves before the reply, or before the last byte: no lease, no open node", 30)
 def x6():
     with closed_nodes():
         for how in "closes", "hears nothing", "shuts its writing end", "sends another byte", "dies":
@@ -740,7 +740,7 @@ def ask_and(how):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@case("X7", "a second request on a connection is not heard")
+@case("X7", "A second request on a connection is not read")
 def x7():
     once("attacker", second_request)
     all_gone()
@@ -754,7 +754,7 @@ def second_request():
     c.wait()
 
 
-@case("X8", "the helper that serves him is none of his: no signal, no limit, no trace, nothing of it in /proc", 15)
+@case("X8", "The caller has no power over its helper: no signal, no limit, no trace, no access to its /proc", 15)
 def x8():
     a = Asker("attacker")
     a.tell(half_open)
@@ -789,7 +789,7 @@ def poke(pid):
     return out
 
 
-@case("X10", "50 requests of two users at once: each is answered", 40)
+@case("X10", "50 concurrent requests of two users: each gets its answer", 40)
 def x10():
     askers = [Asker(u) for u in ("attacker", "victim") * 25]
     began = time.monotonic()

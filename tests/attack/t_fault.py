@@ -1,9 +1,10 @@
-"""Whatever goes wrong at whatever point of a grant and of a release: nothing is left behind, nothing half done.
+"""Faults at every point of a grant and of a lease's end leave nothing behind, and nothing half done.
 
-faultat.c kills the helper before its Nth system call, or makes that call fail, for every N; nomem.c does it with
-allocations.  All the while victim's container has a GPU and another one waits for it, and keep what they have.
+faultat.c kills the helper before its Nth system call, or makes that call fail, for every N; nomem.c does the same
+with allocations.  Meanwhile one container of the victim's has a GPU and another one waits for it; both must keep what
+they have.
 
-With ATTACK_LONG=1 (check.sh --long) every kind of call fails with each error, and what is swept sparsely else, is not.
+With ATTACK_LONG=1 (check.sh --long) each class of calls fails with each of its errors, and no point is skipped.
 """
 import collections
 import contextlib
@@ -25,13 +26,13 @@ from t_lease import Openable
 from t_token import TOKENS, issuer
 
 LONG = bool(os.environ.get("ATTACK_LONG"))
-SLOW = 1200 if LONG else 180	# seconds for a case, where the machine is busy
+SLOW = 1200 if LONG else 180	# seconds for a case, on a busy machine
 EIO, ENOMEM, EINTR, ENOSPC = 5, 12, 4, 28
 KILL = 0
 FAILS = [("open", EIO), ("read", EIO), ("write", ENOSPC), ("write", EIO), ("rename", ENOSPC), ("rename", EIO),
          ("make", ENOSPC), ("make", EIO), ("remove", EIO), ("xattr", ENOSPC), ("xattr", EIO), ("xattr", ENOMEM),
          ("memory", ENOMEM), ("lock", EINTR), ("lock", EIO)]
-# from that call on, as where a disk is full or memory at its end
+# these errors also last from that call on, as on a full disk or without memory
 LASTING = [("write", ENOSPC), ("make", ENOSPC), ("memory", ENOMEM)]
 MANY = "open", "read"
 if LONG:
@@ -43,7 +44,7 @@ Outcome = collections.namedtuple("Outcome", "how status calls heard log said hit
 
 
 class Faults:
-    """faultat.c, ready to have a user ask for one thing as often as it is told to."""
+    """Runs faultat.c, which has a user send the same request as often as it is told to."""
 
     def __init__(self, name, user, *options, **fields):
         uid = client.pwd.getpwnam(user).pw_uid
@@ -67,7 +68,7 @@ class Faults:
 
     def ask(self, kind="none", n=0, error=KILL, lasting=False):
         self.asked += 1
-        if self.asked % 200 == 0:	# one user may not ask as often as this in a minute
+        if self.asked % 200 == 0:	# a user may not ask so often in a minute
             with contextlib.suppress(OSError):
                 os.unlink(self.rate)
         self.renew()
@@ -76,7 +77,7 @@ class Faults:
         return Outcome(how, *map(int, numbers), json.loads(reply) if reply != "-" else {})
 
     def end(self):
-        """The asker is gone, too."""
+        """Ends the asker, too."""
         self._tell("end")
 
     def close(self):
@@ -95,16 +96,16 @@ def faults(*args, **fields):
 
 @contextlib.contextmanager
 def policies():
-    """The right one, 10-fault, among others that a request must not come to by any fault."""
+    """The right policy, 10-fault, among others that no fault may let a request reach."""
     some = "gpus = ( { vendor = \"nvidia\"; count = 2; } ); folders = ( { path = \"/srv/m*\"; access = \"%s\"; }%s );"
     with etc(), contextlib.ExitStack() as stack:
-        # without its callers this one would serve all
+        # if its callers were ignored, this policy would cover everybody
         write(POLICIES + "/05-nobody.conf", 'identity = "caller"; callers = [ "daemon" ]; ' + some % ("rw", ""))
         write(POLICIES + "/07-waits.conf", """identity = "claim"; pipeline = "ml/waits"; jobs = [ "one" ];
               callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; wait = 600; } );""")
         write(POLICIES + "/10-fault.conf", """identity = "caller"; callers = [ "attacker", "root", "victim" ];
               env = { FAULT = "1"; };""" + some % ("ro", ", { path = \"/srv/rw\"; access = \"rw\"; }"))
-        # this one serves whoever is not seen to be who he is
+        # this policy covers whoever is not recognized
         write(POLICIES + "/60-anyone.conf", 'identity = "caller"; env = { FAULT = "2"; }; ' + some % ("rw", ""))
         for name in "/srv/m1", "/srv/m2":
             os.mkdir(name)
@@ -114,7 +115,7 @@ def policies():
 
 @contextlib.contextmanager
 def bystanders():
-    """victim's container has GPU1, and another of victim's waits for it.  Gives what keeps that one's place."""
+    """One container of the victim's has GPU1, and another one waits for it.  Yields a function that keeps the waiter's place."""
     with policies(), asker("victim") as holder, asker("victim") as waiter:
         granted(holder.grant(id="holds", gpus=GPU1))
         status, answer = waiter.grant(id="waits", gpus=GPU1, team="ml", pipeline="waits", job="one")
@@ -122,18 +123,18 @@ def bystanders():
         place, = glob.glob(RUN + "/queue/*")
 
         def renew():
-            """As it does by asking again: the time is counted from boot."""
+            """Acts as if the waiter had asked again.  The time counts from boot."""
             if os.path.exists(place):
                 now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 os.utime(place, ns=(now, now))
         yield renew
-    # a place is taken away from who is gone by the next one who asks for a GPU
+    # the next request for a GPU removes the place of a process that is gone
     granted(once("victim", exchange, gpus=GPU1))
 
 
 class News:
-    """What is new in the log."""
-    torn = False		# half a line may be there, with an end of its own
+    """The new records in the log."""
+    torn = False		# a partial line, terminated, may be there
 
     def __init__(self):
         self.f = open(LOG, "rb")
@@ -144,7 +145,7 @@ class News:
 
 
 class Trial:
-    """Points of one sort, after each of which the host has to be as it was before."""
+    """A series of points; after each the host must be as before."""
 
     def __init__(self, name, least, stack):
         self.name, self.least = name, least
@@ -157,7 +158,7 @@ class Trial:
         self.tally = collections.Counter()
         self.sparse, self.troubles = [], []
         self.point = ""
-        self.harmless = ()		# facts of what may be left
+        self.harmless = ()		# facts that may be left
         self.sweep_first = self.sweep_last = lambda: None
         self.settled = 0
         self.begin()
@@ -185,11 +186,11 @@ class Trial:
             self.trouble("a look afterwards: %r" % (o,))
 
     def settle(self):
-        """No one asks any more: what is left when root has looked."""
+        """The asker is gone: checks what is left after a look by root."""
         self.sweep_first()
         after = [x for x in snapshot() if x not in self.harmless]
         self.settled += 1
-        # where nothing is to be seen, a look is the same each time
+        # if there is nothing to see, every look is the same, and a few are enough
         if after != self.before or self.settled % 20 == 1 or LONG:
             self.look()
             after = [x for x in snapshot() if x not in self.harmless]
@@ -207,7 +208,7 @@ class Trial:
         assert snapshot() == self.before, self.troubles[:3]
 
     def sweep(self, act, kind, error, first=1, lasting=False, stride=1):
-        """Point after point until there are no more calls of the kind; with a stride some of them, others each time."""
+        """Tries point after point until no call of the kind is left; with a stride only some points, others in each run."""
         n, missed = first, 0
         if stride > 1 and not LONG:
             n += random.randrange(stride)
@@ -240,7 +241,7 @@ def trial(name, least):
 
 
 def differing(got, right):
-    """Where two values differ, in short."""
+    """A short description of the difference of two values."""
     if isinstance(got, dict) and isinstance(right, dict):
         return "; ".join("%s: %s" % (k, differing(got.get(k), right.get(k))) for k in {**got, **right}
                          if got.get(k) != right.get(k))
@@ -251,9 +252,9 @@ def differing(got, right):
 
 
 class Grants:
-    """A request for a grant, and what it is when nothing goes wrong."""
+    """A request for a grant, and its result without a fault."""
     verdict = "grant"
-    every = 50		# so many points, a request without a fault has to be served
+    every = 50		# after so many points a request without a fault must be served
 
     def __init__(self, t, user, *options, **fields):
         self.t = t
@@ -270,7 +271,7 @@ class Grants:
         self.t.news.records()
 
     def traces_now(self):
-        """What is there of it: the same each time, but for who asked and when."""
+        """The traces of the request, without what differs each time (asker and times)."""
         traces = []
         for x in self.t.extra():
             path = x.split(" ", 1)[0]
@@ -279,7 +280,7 @@ class Grants:
                 for act in held["acts"]:
                     del act["inode"]
                 x = path, {k: v for k, v in held.items() if k not in ("pid", "start", "since")}
-            elif x.split()[3] != "0":	# a node that was made: another inode each time, and that is not in there
+            elif x.split()[3] != "0":	# a node that was made has another inode each time, so its inode is left out
                 x = path, x.split()[1:4]
             traces.append(x)
         return traces
@@ -304,24 +305,24 @@ class Grants:
         t.tally["refusals"] += 1
         if o.status != o.reply["code"]:
             t.trouble("exit status %d, %r" % (o.status, o.reply))
-        # refused before it had a log or for want of one, it says so itself; and a full disk takes no record
+        # The refusal itself says why it is not in the log: there was no log yet, or the log failed.  A full disk takes no record.
         told = [e["reason"] for e in events if e["event"] == "refuse"] == [o.reply["text"]]
         if not told and o.log not in (-1, n) and LOG not in o.reply["text"] and not lasting:
             t.trouble("not in the log: %r" % (o.reply,))
 
     def check_crash(self, o, kind):
-        """What the C library does before main() may crash where memory is short: nothing has been done then."""
+        """Before main() the C library may crash if memory is short; the helper has done nothing then."""
         where = "the loader" if kind != "malloc" and o.heard == -1 else "the helper"
         self.t.tally["crashes in " + where] += 1
         if where == "the helper":
             self.t.trouble("ended by signal %d" % o.status)
 
     def may_leave(self, o, lasting):
-        """Where it is not for the helper to take back what it did, that lasts as long as the asker."""
+        """Whether the helper could not undo its grant: then the lease lasts as long as the asker."""
         return self.hangup or lasting or (o.status, o.reply) == (70, {})
 
     def check(self, o, kind, n, lasting):
-        """While the asker lives: a grant, whole and written down, or none, and no trace but in the log."""
+        """While the asker is alive: a complete and logged grant, or no grant and no trace outside of the log."""
         self.events = events = self.t.news.records()
         answer = o.reply.get("reply")
         if (answer, o.how, o.status) == ("grant", "exit", 0):
@@ -355,23 +356,23 @@ ASK = {"gpus": GPU0, "folders": "all"}
 
 @contextlib.contextmanager
 def grants(name, least, user, *options):
-    # closed nodes, so that their ACLs have to be changed
+    # closed nodes, so that the helper must change their ACLs
     with Closed(), trial(name, least) as t:
         yield t, Grants(t, user, *options, **ASK)
 
 
 def heard(g, kind):
-    """The first point at which what is asked can make a difference; those before are K1's and K2's."""
+    """The first point at which the request matters; K1 and K2 cover those before it."""
     return 1 if LONG else g.calls(kind).heard + 1
 
 
-@case("K1", "a grant: killed before every system call", SLOW)
+@case("K1", "A grant is killed before every system call", SLOW)
 def k1():
     with grants("K1", 350, "attacker") as (t, g):
         t.sweep(g.act, "any", KILL, stride=3)
 
 
-@case("K2", "a grant: every open, read, write, rename, ... and mapping of memory made to fail", SLOW)
+@case("K2", "During a grant, every open, read, write, rename, ... and memory mapping fails in turn", SLOW)
 def k2():
     with grants("K2", 300, "attacker") as (t, g):
         for kind, error in FAILS:
@@ -380,7 +381,7 @@ def k2():
             t.sweep(g.act, kind, error, lasting=True)
 
 
-@case("K3", "a grant that its asker gives up: killed, or a call made to fail, from the reply on", SLOW)
+@case("K3", "A grant that its asker abandons: it is killed, or a call fails, from the reply on", SLOW)
 def k3():
     with grants("K3", 100, "attacker", "hangup") as (t, g):
         for kind, error in [("any", KILL)] + FAILS:
@@ -388,7 +389,7 @@ def k3():
 
 
 class Looks:
-    """A look by root when a lease is over."""
+    """A look by root after the end of a lease."""
 
     def __init__(self, g):
         self.g, self.t = g, g.t
@@ -422,7 +423,7 @@ class Looks:
         return o
 
 
-@case("K4", "a lease is over: the look that ends it is killed, or a call of it made to fail", SLOW)
+@case("K4", "The look that ends a lease is killed, or one of its calls fails", SLOW)
 def k4():
     with grants("K4", 150, "attacker") as (t, g):
         looks = Looks(g)
@@ -431,7 +432,7 @@ def k4():
 
 
 class Tokens(Grants):
-    """A grant for a token, which is unused before each point, and afterwards still good for its container."""
+    """A grant for a token.  The token is unused before each point, and still serves its container afterwards."""
     every = 1
 
     @staticmethod
@@ -450,7 +451,7 @@ class Tokens(Grants):
     def check(self, o, kind, n, lasting):
         super().check(o, kind, n, lasting)
         names = self.names()
-        # once the grant is in the log the token stays bound, whatever fails after that
+        # once the grant is logged the token stays bound, whatever fails afterwards
         bound = "grant" in [e["event"] for e in self.events]
         if len(names) > 1 or "." in "".join(names) or (o.reply.get("reply") == "refused" and bool(names) != bound):
             self.t.trouble("%r, and bound: %r" % (o, names))
@@ -463,7 +464,7 @@ class Tokens(Grants):
         return o
 
 
-@case("K5", "a grant for a token: killed, or a call made to fail; it serves its container still, and no other", SLOW)
+@case("K5", "A grant with a token is killed, or a call fails: the token still serves its container, and no other", SLOW)
 def k5():
     with issuer() as token, trial("K5", 150) as t:
         write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
@@ -477,28 +478,28 @@ def k5():
         t.sweep(g.act, "any", KILL, heard(g, "any"), stride=9)
         for kind, error in FAILS:
             t.sweep(g.act, kind, error, heard(g, kind), stride=3 if kind in MANY else 1)
-        # the binding has to be on the disk, and so has its name: a reboot must not free the token
+        # the binding and its name must be on the disk, or a reboot would free the token
         before = t.tally.copy()
         t.sweep(g.act, "sync", EIO)
         assert t.tally["points"] >= before["points"] + 2, "less is written through than a file and its name"
-        # two points too many end a sweep
+        # a sweep ends two points after the last call
         assert t.tally["grants"] == before["grants"] + 2, "granted, and the token's binding is not on the disk"
 
 
-@case("K6", "a grant: every allocation made to fail, that one alone or all from there on", SLOW)
+@case("K6", "During a grant every allocation fails, one alone or all from there on", SLOW)
 def k6():
     with trial("K6", 700) as t:
-        # root's, and dynamic: the library can't be loaded into a setuid program, nor into a static one
+        # root's request to a dynamic helper: LD_PRELOAD affects neither a setuid program nor a static one
         g = Grants(t, "root", program("nomem.so"), dac_override=True, **ASK)
         t.sweep(g.act, "malloc", ENOMEM)
         t.sweep(g.act, "malloc", ENOMEM, lasting=True, stride=9)
 
 
-@case("K7", "a grant that makes a missing node: the node is whole, or not there", SLOW)
+@case("K7", "A grant makes a missing node: the node is complete, or does not exist", SLOW)
 def k7():
     params, node = "/proc/driver/nvidia/params", "/dev/nvidia0"
     with without(node), kept(params), trial("K7", 100) as t:
-        # neither the mode nor the group that nodes have where nothing is said
+        # mode and group differ from the defaults for nodes
         write(params, re.sub("DeviceFileGID: .*", "DeviceFileGID: 44", read(params)).replace("DeviceFileMode: 438", "DeviceFileMode: 390"))
         g = Grants(t, "attacker", **ASK)
         t.sweep(g.act, "change", KILL)
@@ -521,13 +522,13 @@ class Waits(Grants):
             self.check_refused(o, events, n, lasting)
         else:
             t.tally["waits" if answer else "no reply"] += 1
-        # its place may stay with a reply that did not come
+        # if its reply got lost, its place may stay
         left = t.extra()
         if len(left) > 1 or (left and (answer == "refused" or not left[0].startswith(RUN + "/queue/"))):
             t.trouble("%r, and left %r" % (o, left))
 
 
-@case("K8", "a request that has to wait: killed, or a call made to fail; no place is lost but its own", SLOW)
+@case("K8", "A request that has to wait is killed, or a call fails: no other request loses its place", SLOW)
 def k8():
     with trial("K8", 60) as t:
         write(POLICIES + "/06-waits.conf", """identity = "caller"; callers = [ "attacker" ];
@@ -546,7 +547,7 @@ def k8():
             t.sweep(g.act, kind, error, heard(g, kind), stride=5 if kind in MANY else 1)
 
 
-@case("K9", "a grant for a token: each write does half of what it is told to, and is the last or not", SLOW)
+@case("K9", "During a grant with a token each write is cut to half, and is the last one or not", SLOW)
 def k9():
     with issuer() as token, trial("K9", 12) as t:
         write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
@@ -558,18 +559,18 @@ def k9():
 
 
 class Children(Grants):
-    """What goes wrong does so in a child of the helper's, who answers all the same."""
+    """The fault happens in a child of the helper's; the helper still answers."""
 
     def act(self, kind, n, error, lasting=False):
         o = self.f.ask(kind, n, error, lasting)
-        # n counts the child's calls, and o.log the helper's: the two are not to be compared
+        # n counts the child's calls and o.log the helper's, so they cannot be compared
         self.check(o, kind, -2, lasting)
         self.t.tally["kills"] += o.hit > 0 and error == KILL
         self.over()
         return o
 
 
-@case("K10", "the looker of a grant is killed, or a call of it made to fail: a whole grant, or none and nothing left", SLOW)
+@case("K10", "The looker of a grant is killed, or one of its calls fails: a complete grant, or none and nothing left", SLOW)
 def k10():
     with Closed(), trial("K10", 20) as t:
         g = Children(t, "attacker", **ASK)
@@ -577,7 +578,7 @@ def k10():
             t.sweep(g.act, "looker", error, stride=19)
 
 
-@case("K12", "gpuhelper-read or gpuhelper-judge is killed, or a call of it made to fail: a whole grant, or none", SLOW)
+@case("K12", "gpuhelper-read or gpuhelper-judge is killed, or one of its calls fails: a complete grant, or none", SLOW)
 def k12():
     with Closed(), trial("K12", 100) as t:
         g = Children(t, "attacker", **ASK)
@@ -588,7 +589,7 @@ def k12():
             assert t.tally["points"] - before > 40, "so few points of the " + child
 
 
-@case("K11", "the same where somebody has the GPU open, whose lease would be over else: nobody gets it", SLOW)
+@case("K11", "The same while a process keeps the GPU of an otherwise ended lease open: nobody gets the GPU", SLOW)
 def k11():
     with Openable(), asker("attacker") as holder:
         with asker("attacker") as a:
@@ -596,12 +597,12 @@ def k11():
             holder.call(hold_open)
         with faults("k11", "victim", gpus=GPU0) as f:
             hits = 0
-            # not EIO, which a user's file system says of what is not there to be used
+            # not EIO, which a user's file system may return for an inaccessible file
             for error in KILL, ENOMEM, EINTR:
                 n = 1 if LONG else random.randrange(1, 14)
                 while True:
                     o = f.ask("looker", n, error)
-                    # or the one that looks at the host can't, who is another process, too
+                    # or the looker, a separate process, cannot
                     assert o.reply.get("reply") == "refused" and o.status in (69, 74, 75), (n, error, o)
                     f.end()
                     if not o.hit:

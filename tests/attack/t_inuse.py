@@ -1,5 +1,6 @@
-"""A rootless container's lease lasts while the caller's processes use the node, however they hide it, and no longer;
-and nobody's processes, mounts and cgroups make others wait.  And what comes of leases that meet.
+"""A rootless container's lease lasts exactly as long as the caller's processes use the node, however they hide the use.
+
+No user's processes, mounts or cgroups delay other users.  Also: leases that share ACL entries and nodes.
 """
 import glob
 import os
@@ -23,16 +24,16 @@ def build(name, text, *options):
 
 
 def held_from(user="victim"):
-    """A lease of the attacker's whose asker is gone: does it keep the GPU from the victim?"""
+    """The attacker's asker is gone: does the lease still keep the GPU from the victim?"""
     granted(once("attacker", exchange, gpus=GPU0))
     status, answer = once(user, exchange, gpus=GPU0)
     client.look()
     return status == 75
 
 
-# Who holds it
+# Processes that keep a lease
 
-@case("U1", "ids that the request claims and that are not the caller's: nobody else's process holds his lease")
+@case("U1", "Ids that a request claims without being the caller's: another user's process does not keep the lease")
 def u1():
     with Openable(), background("sh", "-c", "exec 3</dev/nvidia9; echo; exec sleep 60", user="victim") as p:
         p.stdout.readline()
@@ -40,7 +41,7 @@ def u1():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("U2", "a process of a subordinate id that the request did not name holds it")
+@case("U2", "A process with a subordinate id that the request did not name keeps the lease")
 def u2():
     with Subids("attacker:300000:1000\n"), Openable():
         fd = os.open("/dev/nvidia9", os.O_RDONLY)
@@ -75,7 +76,7 @@ int main(int c, char **v) { pthread_t p; av = v; pthread_create(&p, 0, t, 0);
 '''
 
 
-@case("U3", "a thread with descriptors of its own, or whose leader has exited, holds it")
+@case("U3", "A thread with its own descriptor table, or one whose leader has exited, keeps the lease")
 def u3():
     build("thread", THREAD, "-pthread")
     with Openable():
@@ -104,7 +105,7 @@ time.sleep(60)
 '''
 
 
-@case("U4", "a container whose first process sees a part of its mounts only (chroot): the others hold it")
+@case("U4", "A container's first process sees only a part of its mounts (chroot): its other processes keep the lease")
 def u4():
     target, script = TEMP + "/scratch/node", TEMP + "/scratch/chrooted.py"
     write(script, CHROOTED)
@@ -152,14 +153,14 @@ int main(int c, char **v)
 '''
 
 
-@case("U5", "a process of another's with very many groups holds nobody's")
+@case("U5", "Another user's process keeps no lease by having very many groups")
 def u5():
     build("groups", GROUPS)
-    # shared: alone nobody would get a GPU that a process in a user namespace has open
+    # a shared GPU, because nobody gets an exclusive one that a process in a user namespace has open
     with Subids("attacker:300000:65536\n"), Openable(), etc(), \
             background(program("groups"), "/dev/nvidia9", user="attacker", stdin=subprocess.PIPE) as p:
         pid, me = int(p.stdout.readline()), pwd.getpwnam("attacker")
-        # what newuidmap and newgidmap would write
+        # the maps that newuidmap and newgidmap would write
         for name, ident in ("uid_map", me.pw_uid), ("gid_map", me.pw_gid):
             with open("/proc/%d/%s" % (pid, name), "w") as f:
                 f.write("0 %d 1\n1 300000 65535\n" % ident)
@@ -172,7 +173,7 @@ def u5():
         assert leases() == []
 
 
-# Who waits
+# Delays for others
 
 MANY = r'''
 /* many COUNT BIG LINES: COUNT little mount namespaces, then BIG processes in one with LINES mounts */
@@ -215,7 +216,7 @@ int main(int c, char **v)
 '''
 
 
-@case("U6", "very long mount tables in very many processes: nobody waits for them", 60)
+@case("U6", "Very long mount tables in very many processes delay nobody", 60)
 def u6():
     build("many", MANY)
     with Openable():
@@ -258,7 +259,7 @@ int main(int c, char **v)
 '''
 
 
-@case("U7", "a crowd of another's processes: a lease that is over ends all the same, and soon", 60)
+@case("U7", "A crowd of another user's processes does not keep an ended lease for long", 60)
 def u7():
     build("crowd", CROWD, "-static")
     with Openable(), etc():
@@ -270,7 +271,7 @@ def u7():
             began = time.monotonic()
             client.look()
             took = time.monotonic() - began
-            # on a machine that has much else to do, one look may not have the time for all
+            # on a busy machine one look may not have the time for all leases
             while leases() != [] and time.monotonic() - began < 15:
                 time.sleep(0.2)
                 client.look()
@@ -295,7 +296,7 @@ def directories(top):
             os.mkdir("%s/%d/%d" % (top, i, k))
 
 
-@case("U8", "cgroup v1: leases that name a very wide tree of their user's: nobody waits for it", 120)
+@case("U8", "On cgroup v1, leases that name a very wide cgroup tree of their user's delay nobody", 120)
 def u8():
     top = os.path.dirname(v1_hierarchy()) + "/systemd"
     if not os.path.isdir(top):
@@ -318,9 +319,9 @@ def u8():
         client.look()
 
 
-# Leases that meet
+# Leases that share ACL entries and nodes
 
-@case("U9", "an entry that an administrator adds while a lease lives keeps its effect after it")
+@case("U9", "An ACL entry that an administrator adds during a lease still works after it")
 def u9():
     with Closed():
         setfacl("-m", "u:bin:r,m::r", NODE)
@@ -333,7 +334,7 @@ def u9():
         os.chmod(NODE, 0o600)
 
 
-@case("U10", "a made node that was removed, and made again for a second lease, goes with the last of them")
+@case("U10", "A node that was made for a lease, removed, and made again for a second lease goes with the last lease")
 def u10():
     for order in "av", "va":
         with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:
@@ -347,7 +348,7 @@ def u10():
 
 
 def ask_as_group(gid):
-    """In the asker, which is root's: as newgrp(1) or sg(1) leave the attacker."""
+    """In root's asker: takes the ids that newgrp(1) or sg(1) give the attacker."""
     p = pwd.getpwnam("attacker")
     os.initgroups("attacker", p.pw_gid)
     os.setresgid(gid, gid, gid)
@@ -355,7 +356,7 @@ def ask_as_group(gid):
     return exchange(gpus=GPU0, gids=[[0, gid, 1]], gid=0)
 
 
-@case("U11", "newgrp: a group that is not the primary one gets no entry, be the user its only member")
+@case("U11", "newgrp: a group that is not the caller's primary group gets no entry, even if the caller is its only member")
 def u11():
     if not os.path.exists("/sys/dev/char/1:9"):
         raise Skip("this machine's sysfs does not know device 1:9")
@@ -432,7 +433,7 @@ int main(int c, char **v)
 '''
 
 
-@case("U12", "askers that die at any moment of their grants, while others look: no record for exec is left", 60)
+@case("U12", "Askers die at any point of their grants while others look: no exec record is left", 60)
 def u12():
     build("race", RACE)
     files = TEMP + "/race.look", TEMP + "/race.grant"

@@ -1,4 +1,4 @@
-"""Who asks, for how long it holds, what the log says of it, and how long others may be kept waiting."""
+"""Attacks on the asker's identity, the lifetime of leases, the audit log, and the time that others wait."""
 import contextlib
 import ctypes
 import fcntl
@@ -27,7 +27,7 @@ BUSY = (75, "taken")
 
 # Identity
 
-@case("I1", "there is no place for a uid, user or groups in a request, and uid 0 is only the container's")
+@case("I1", "A request has no field for a uid, user or groups; its uid 0 means the container's")
 def i1():
     good = encode(request(gpus="1"))
     for more in b"\0\0\0\0", b"peer", struct.pack("=I", 0):
@@ -41,7 +41,7 @@ def i1():
 
 
 def orphan():
-    """In the asker: the helper's parent ends before the helper begins; someone else has the socket."""
+    """In the asker: the helper's parent ends before the helper starts; somebody else has the socket."""
     def begin():
         if os.fork():
             os._exit(0)
@@ -55,7 +55,7 @@ def orphan():
     return kind, h.answer
 
 
-@case("I3", "the process that asked is gone before it is looked at: refused, and no lease hangs on process 1")
+@case("I3", "The asking process is gone before the helper looks at it: refused, and no lease belongs to process 1")
 def i3():
     kind, answer = once("attacker", orphan)
     refused(answer, 77, "process that asked")
@@ -64,7 +64,7 @@ def i3():
 
 
 def shared_socket():
-    """In the asker: a child makes the socket pair, this process only starts the helper."""
+    """In the asker: a child makes the socket pair; this process only starts the helper."""
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
@@ -81,21 +81,21 @@ def shared_socket():
     return h.result()
 
 
-@case("I3b", "a socket that another process made: refused")
+@case("I3b", "A socket that another process made is refused")
 def i3b():
     refused(once("attacker", shared_socket), 77, "process that asked")
 
 
 def ask_and_send(fd, **fields):
-    """In the asker: a helper is told to ask, and our end of its socket goes to who has the other end of this one."""
+    """In the asker: sends a request, and passes our end of its socket through this one."""
     h = Helper().ask(**fields)
     socket.send_fds(socket.socket(fileno=fd), [b"x"], [h.sock.fileno()])
 
 
-@case("I3c", "the same where another process has its PID by then: no lease hangs on that one", 20)
+@case("I3c", "Another process has the asker's PID by then: refused, and no lease belongs to that process", 20)
 def i3c():
     ours, theirs = socket.socketpair()
-    # the first one is before its ids are root's, and who else asks for its parent is the looker
+    # the first look at the parent comes before the helper's ids are root's; the looker makes the other one
     strace = "-e", "trace=getppid", "-e", "inject=getppid:signal=SIGSTOP:when=1"
     with ours, theirs, asker("attacker") as a, stops(a.pid, *strace) as wait:
         a.call(ask_and_send, theirs.fileno(), id="i3c")
@@ -117,7 +117,7 @@ def i3c():
             assert gone(helper)
 
 
-@case("I4", "root of one's own user namespace is no root")
+@case("I4", "Root of a caller's own user namespace does not count as root")
 def i4():
     here = os.path.dirname(os.path.abspath(__file__))
     out = subprocess.run(["unshare", "-Ur", client.HELPER], capture_output=True, text=True, stdin=subprocess.DEVNULL,
@@ -130,7 +130,7 @@ def i4():
     assert out.returncode == 77 and "no_new_privs" in out.stderr, out
 
 
-@case("I5", "uids without a name, nobody's, and one of a user who is no member")
+@case("I5", "Uids without a name, nobody's uid, and the uid of a user outside the group are refused")
 def i5():
     gid = grp.getgrnam("gpuhelper").gr_gid
 
@@ -160,7 +160,7 @@ def i5():
     os.rmdir(RUN + "/exec/40000")
 
 
-@case("I6", "groups in the request do not make a member; /etc/group without the process does not either")
+@case("I6", "Groups in the request make nobody a member; neither does /etc/group if the process lacks the group")
 def i6():
     gid = grp.getgrnam("gpuhelper").gr_gid
     def become():
@@ -181,7 +181,7 @@ def i6():
 
 # Leases
 
-@case("L2", "the asker dies without a word: the next one gets its GPUs")
+@case("L2", "The asker dies without a word: the next request gets its GPUs")
 def l2():
     with asker("attacker") as a:
         granted(a.grant(gpus="2"))
@@ -189,7 +189,7 @@ def l2():
     granted(once("victim", exchange, gpus="2"))
 
 
-@case("L4", "looks by another user, of unknown ids, and twice, end nothing that lives")
+@case("L4", "Looks by another user, for unknown ids, and repeated, end no live lease")
 def l4():
     with asker("attacker") as a, asker("victim") as v:
         granted(v.grant(id="x", gpus="2"))
@@ -206,7 +206,7 @@ def l4():
         assert len(leases()) == 1
 
 
-@case("L6", "a lease that can't be read: nothing is granted, its name is told, it stays")
+@case("L6", "With an unreadable lease nothing is granted; the refusal names the lease, which stays")
 def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
@@ -227,7 +227,7 @@ def l6():
 
 
 def many(count, prefix):
-    """In the asker: as many helpers at once; how they ended."""
+    """In the asker: starts so many helpers at once; returns how they ended."""
     helpers = [Helper().ask(id="%s%d" % (prefix, n)) for n in range(count)]
     ends = {}
     for h in helpers:
@@ -236,7 +236,7 @@ def many(count, prefix):
     return ends
 
 
-@case("L8", "60 askings at once by two users for two GPUs: two grants")
+@case("L8", "60 concurrent requests of two users for two GPUs: two grants")
 def l8():
     with asker("attacker") as a, asker("victim") as v:
         a.tell(many, 30, "a")
@@ -249,7 +249,7 @@ def l8():
 
 
 def openable(text):
-    """A stand-in GPU that can be opened: /dev/nvidia9 is /dev/urandom by its numbers, /dev/nvidia5 is /dev/zero."""
+    """A stand-in GPU that can be opened: /dev/nvidia9 has the numbers of /dev/urandom, /dev/nvidia5 those of /dev/zero."""
     return text.replace("195 nvidia\n", "1 nvidia\n")
 
 
@@ -274,7 +274,7 @@ class Openable:
 
 
 class SecondOpenable(Openable):
-    """The second GPU, too, which else has another major number than the driver then."""
+    """Makes the second GPU openable, too; otherwise its major number would not be the driver's."""
     info1 = Openable.info.replace(GPU0, GPU1)
 
     def __enter__(self):
@@ -290,7 +290,7 @@ class SecondOpenable(Openable):
         super().__exit__(*e)
 
 
-@case("L9", "no cgroup of its own, and a process holds the GPU open after the asker ended: the lease stays")
+@case("L9", "Without a cgroup of its own, a lease stays while a process keeps the GPU open after the asker's end")
 def l9():
     with Openable():
         granted(once("attacker", exchange, gpus=GPU0))
@@ -308,7 +308,7 @@ def hidden_holder():
     return fd
 
 
-@case("L9b", "a process that is not dumpable, or a setuid program, that holds it open is seen")
+@case("L9b", "A non-dumpable process or a setuid program that keeps the GPU open is noticed")
 def l9b():
     with Openable():
         with asker("attacker") as holder:
@@ -316,7 +316,7 @@ def l9b():
             granted(once("attacker", exchange, gpus=GPU0))
             refused(once("victim", exchange, gpus=GPU0), *BUSY)
         granted(once("victim", exchange, gpus=GPU0))
-        # passwd(1) waits for a word on its standard input
+        # passwd(1) waits for input
         with background("sh", "-c", "exec 3</dev/nvidia9; exec passwd", user="attacker", stdin=subprocess.PIPE) as p:
             for _ in range(200):
                 if "\nUid:\t%d\t0\t" % client.pwd.getpwnam("attacker").pw_uid in read("/proc/%d/status" % p.pid):
@@ -327,7 +327,7 @@ def l9b():
 
 
 def hand_over(**fields):
-    """In the asker: a grant that is not final, whose socket outlives this process in another one."""
+    """In the asker: gets a grant without confirming it; another process keeps the socket open after this process ends."""
     h = Helper().ask(**{"id": "same", "gpus": "2", **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
@@ -340,7 +340,7 @@ def hand_over(**fields):
     return pid
 
 
-@case("L11", "a grant that is taken back late does not take another's lease of that name along")
+@case("L11", "A late undo of a grant leaves another lease of the same name alone")
 def l11():
     with asker("attacker") as first:
         first.call(hand_over)
@@ -352,7 +352,7 @@ def l11():
 
 
 def churn(seconds):
-    """In the asker: grants that are given up at once, one after the other."""
+    """In the asker: grants that are abandoned at once, one after another."""
     end, n = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         h = Helper().ask(id="u%d" % n, gpus=None, folders="/srv/ro")
@@ -377,7 +377,7 @@ begun = []
 
 
 def begin_grant(**fields):
-    """In the asker: a grant that is not made final yet."""
+    """In the asker: a grant that is not confirmed yet."""
     begun.append(Helper().ask(**fields))
     return begun[-1].kind()
 
@@ -388,7 +388,7 @@ def give_up():
     return h.wait()
 
 
-@case("L11b", "a lease of another boot is over whoever lives, and is not what a grant of now takes back")
+@case("L11b", "A lease of another boot is over, whoever lives; undoing a new grant does not touch it")
 def l11b():
     with asker("attacker") as a:
         assert a.call(begin_grant, gpus="2") == "grant"
@@ -396,7 +396,7 @@ def l11b():
         boot = read("/proc/sys/kernel/random/boot_id").strip()
         text = read(path)
         assert boot in text
-        # of the same process, by its number and start time: the boot id alone tells them apart
+        # the PID and the start time are the same, so only the boot id tells the leases apart
         write(path, text.replace(boot, "00000000-1111-2222-3333-444444444444"), 0o600)
         assert a.call(give_up) == 74
         assert glob.glob(RUN + "/leases/*") == [path]
@@ -404,7 +404,7 @@ def l11b():
         assert not os.path.exists(path)
 
 
-@case("L12", "leases that come and go meanwhile fail no one else's request")
+@case("L12", "Leases that come and go make no other user's request fail")
 def l12():
     with asker("attacker") as a, asker("victim") as v, asker("attacker") as b:
         a.tell(churn, 2)
@@ -415,7 +415,7 @@ def l12():
 
 
 def planted(ident, user, pid=1, start=0, boot=None, **changes):
-    """The path of a lease as that user's process would have."""
+    """Plants a lease as that user's process would have it; returns its path."""
     now = dict(lease.NOTHING, id=ident, uid=client.pwd.getpwnam(user).pw_uid, pid=pid, start=start,
                boot=boot or read("/proc/sys/kernel/random/boot_id").strip(), **changes)
     path = RUN + "/leases/" + lease.name(now)
@@ -424,12 +424,12 @@ def planted(ident, user, pid=1, start=0, boot=None, **changes):
 
 
 def start(**fields):
-    """In the asker: a helper that is told to ask; its pid."""
+    """In the asker: starts a helper with a request; returns its PID."""
     begun.append(Helper().ask(**fields))
     return begun[-1].p.pid
 
 
-@case("L28", "what is only planned holds no GPU for longer than its helper could live, and a refusal waits to take it back", 20)
+@case("L28", "A planned lease keeps a GPU no longer than its helper could live; a refused helper waits for the lock to undo its lease", 20)
 def l28():
     with Openable(), etc(), asker("attacker") as a:
         os.chmod("/dev/nvidia9", 0o600)
@@ -437,7 +437,7 @@ def l28():
         with Between("attacker") as line:
             pid = a.call(start, gpus=GPU0)
             line.stop()
-            # his other helpers, each with much to look at, keep it from the lock
+            # as if the user's other helpers, busy with long looks, kept the lock
             os.kill(pid, signal.SIGKILL)
             assert gone(pid)
         assert [l.get("planned") for l in leases()] == [True], leases()
@@ -450,7 +450,7 @@ def l28():
             assert os.path.exists(path) == stays, ago
         granted(once("victim", exchange, gpus=GPU0))
         client.look()
-        # the log takes nothing more
+        # the log is full
         with log_full(), Between("attacker") as line:
             pid = a.call(start, id="late", gpus=GPU0)
             line.stop()
@@ -460,7 +460,7 @@ def l28():
         assert snapshot() == before
 
 
-@case("L12a", "a lease that labelled a node ends where there is no SELinux, or another label")
+@case("L12a", "A lease that labelled a node also ends without SELinux, or if the label has changed")
 def l12a():
     act = {"act": "label", "major": 195, "id": 0, "mask": "none", "inode": 0}
     path = planted("p", "attacker", label="u:r:t:s0", acts=[
@@ -471,19 +471,19 @@ def l12a():
     assert not os.path.exists(path)
 
 
-@case("L13", "5000 leases that are over do not lock everyone out for ever")
+@case("L13", "5000 ended leases do not lock everyone out for ever")
 def l13():
     for n in range(5000):
         planted("p%d" % n, "attacker")
     granted(once("victim", exchange, gpus="2"))
-    # where the machine is busy a request looks at some of them, and the next ones at the others
+    # on a busy machine a request ends some of them, and the next requests end the others
     for _ in range(10):
         if len(leases()) > 1:
             client.look()
     assert len(leases()) <= 1, len(leases())
 
 
-@case("L14", "one user's leases have a limit, and leave room for others'")
+@case("L14", "The number of one user's leases is limited, and leaves room for other users")
 def l14():
     with asker("attacker") as a:
         start = read("/proc/%d/stat" % a.pid).rpartition(")")[2].split()[19]
@@ -523,7 +523,7 @@ class Cgroup:
 
 
 def grant_into(path, cgroup, systemd=False):
-    """Root's container, whose processes come to live in «cgroup»; the asker then ends.  Its exit status."""
+    """Grants root a container whose processes are in «cgroup»; then the asker ends.  Returns its exit status."""
     with asker("root") as a:
         status, answer = a.grant(cgroups_path=path, gpus="2", systemd_cgroup=systemd)
         if status != 0:
@@ -532,10 +532,10 @@ def grant_into(path, cgroup, systemd=False):
     return status, answer
 
 
-@case("L15", "every spelling of a cgroup that the runtime would take keeps the lease, or is refused")
+@case("L15", "Every spelling of a cgroup path that the runtime accepts keeps the lease, or is refused")
 def l15():
     kept_ones = 0
-    # N and S: names that no other test on this machine has
+    # N and S stand for names that no other test on this machine uses
     for spelling in ("/N/x", "N/x"), ("/N/x/", "N/x"), ("//N//x", "N/x"), ("/../N/x", "N/x"), ("/N/./x", "N/x"), ("/N:b:c", "N:b:c"), \
             ("S.slice:N:x", "S.slice/N-x.scope"), ("-.slice:gpuhelper:N", "gpuhelper-N.scope"), ("/N" + "/y" * 600, None), ("N/x", "N/x"):
         path, real = [p and p.replace("N", CGROUP).replace("S", "attack" + os.environ["SANDBOX_ID"]) for p in spelling]
@@ -561,7 +561,7 @@ def v1_hierarchy():
     raise Skip("no cgroup v1 here")
 
 
-@case("L15b", "deep in a tree of cgroups: still populated")
+@case("L15b", "A populated cgroup deep in a tree keeps the lease")
 def l15b():
     for depth in 10, 40:
         c = Cgroup(CGROUP + "/d" * depth, v1_hierarchy())
@@ -573,14 +573,14 @@ def l15b():
                 c.__exit__()
 
 
-@case("L16", "a cgroup that others live in already is no container's: it would keep the GPU for ever")
+@case("L16", "A cgroup with other processes in it is refused: it would keep the GPU for ever")
 def l16():
     with Cgroup(CGROUP):
         for path, ident in ("/" + CGROUP, "a"), ("", CGROUP):
             refused(once("root", exchange, cgroups_path=path, id=ident), 65, "cgroup")
 
 
-@case("L17", "the record of an end names the holder, not who looked; a user looks at his own, or what he asks for")
+@case("L17", "An end record names the holder, not the looker; a user's look covers the user's leases and the GPUs it asks for")
 def l17():
     granted(once("attacker", exchange, id="l17", gpus=GPU0))
     once("victim", exchange, verb="look", gpus=None)
@@ -593,7 +593,7 @@ def l17():
     assert "pipeline" not in end, end
 
 
-@case("L17d", "records of a lease's end, and of a grant that is taken back, name its pipeline, and nothing that its names could forge", 30)
+@case("L17d", "End and undo records name the grant's pipeline; names with quotes or slashes forge nothing", 30)
 def l17d():
     def claim(team, pipeline, **more):
         return {"team": team, "pipeline": pipeline, "gpus": GPU0, **more}
@@ -625,7 +625,7 @@ def undone(**fields):
     return kind, h.wait()
 
 
-@case("L18", "busy: the names of another team's pipelines are not told")
+@case("L18", "A busy refusal does not name another team's pipelines")
 def l18():
     claim = 'identity = "claim"; pipeline = "%s/*"; gpus = ( { vendor = "nvidia"; count = 2; } );'
     with etc():
@@ -645,7 +645,7 @@ SHARED = 'identity = "caller"; callers = [ "%s" ]; gpus = ( { vendor = "nvidia";
 
 
 class Copies:
-    """Leases like one that was granted, of any user, as if that process had asked for them."""
+    """Copies of a granted lease, for any user, as if the same process had asked for them."""
 
     def __init__(self, ident, pid):
         held = {n: lease.read(read(RUN + "/leases/" + n)) for n in os.listdir(RUN + "/leases")}
@@ -655,7 +655,7 @@ class Copies:
         self.paths, self.fillers = [], {}
 
     def fill(self, size):
-        """What makes a copy that long; found once, for it takes its time to write one."""
+        """Padding that makes a copy that long; computed once, because writing a lease takes time."""
         if size not in self.fillers:
             copy = dict(self.lease, root="/" + "r" * 1000, id=self.lease["id"] + "-0", cgroups=list(self.lease["cgroups"]))
             left = size - len(lease.write(copy))
@@ -680,7 +680,7 @@ class Copies:
 
 
 def grant_times(count, **fields):
-    """In the asker: how long each of some grants took, each given up at once."""
+    """In the asker: the durations of some grants, each abandoned at once."""
     times = []
     for n in range(count):
         began, h = time.monotonic(), Helper().ask(id="t%d" % n, **fields)
@@ -691,7 +691,7 @@ def grant_times(count, **fields):
     return times
 
 
-@case("L23", "2048 leases of four other users, as fat as they may be, slow nobody whom they don't concern", 60)
+@case("L23", "2048 leases of four other users, each of the largest size, do not slow unrelated requests", 60)
 def l23():
     copies = []
     with etc(), asker("attacker") as a, asker("victim") as v:
@@ -719,15 +719,15 @@ def l23():
 
 
 def fill_ways(held):
-    """As many ways as a lease of 32 KiB has room for."""
+    """As many paths as fit into a lease of 32 KiB."""
     one = {"path": "/srv/elsewhere/of/others/%03d", "writable": False, "at": ["8:1 /srv/elsewhere/of/others/%03d", "8:1 /srv"]}
     held["ways"] = [{**one, "path": one["path"] % n, "at": [one["at"][0] % n, one["at"][1]]} for n in range(380)]
     assert 30000 < len(lease.write(held)) < 32768, len(lease.write(held))
 
 
-@case("L23b", "those that do concern him cost a known time: a writing host's root, four users' fullest; 764 with his GPU's node opened", 90)
+@case("L23b", "The cost of related leases is bounded: the fullest ones of four users; 764 that opened the same GPU's node", 90)
 def l23b():
-    from t_acl import Closed	# which takes from here itself
+    from t_acl import Closed	# here, because t_acl imports from this file
     copies, times = [], {}
     with etc(), Closed(), asker("attacker") as a, asker("victim") as v, asker("root") as r:
         write(POLICIES + "/10-shared.conf", SHARED % 'attacker", "victim')
@@ -755,7 +755,7 @@ def l23b():
     assert all(beside - alone < 0.4 for alone, beside in times.values()), times
 
 
-@case("L24", "what one user's leases take up has a limit, too; those that are over are ended first; root has none", 40)
+@case("L24", "The size of one user's leases is limited, too; ended leases go first; root has no limit", 40)
 def l24():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
@@ -780,16 +780,16 @@ def l24():
 
 
 def spawn_held():
-    """In the asker: a child that is to be the container's first process."""
+    """In the asker: starts a child to be the container's first process."""
     held.append(subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     return held[-1].pid
 
 
-@case("L27", "a lease does not outgrow what its user may have by the name of the cgroup that the container came to be in", 40)
+@case("L27", "A container's long cgroup name does not push a lease over its user's limit", 40)
 def l27():
     uid = pwd.getpwnam("attacker").pw_uid
     folder = {"gpus": None, "folders": "/srv/ro"}
-    # three bytes each where it is written down
+    # each of these bytes takes three in a lease
     deep = CGROUP + ("/" + "\x01" * 200) * 12
 
     def show(a, name):
@@ -826,7 +826,7 @@ def l27():
             copies.remove()
 
 
-@case("L27d", "nor what anyone reads of a lease, which would stop everyone whom it concerns", 20)
+@case("L27d", "Nor over the size that a reader accepts, which would stop everybody whom the lease concerns", 20)
 def l27d():
     with asker("attacker") as a:
         granted(a.grant(id="one", gpus=GPU0))
@@ -844,7 +844,7 @@ def l27d():
 
 
 def tell_held(**fields):
-    """In the asker: the helper that hold() started is asked."""
+    """In the asker: sends a request to the helper that hold() started."""
     held[0].ask(**fields)
 
 
@@ -853,7 +853,7 @@ def hear_held():
 
 
 def show_child(name):
-    """In the asker: a child of its own is the first process of the container of that name."""
+    """In the asker: reports a child of its own as the first process of this container."""
     spawn_held()
     try:
         return exchange(verb="created", id=name, gpus=None)
@@ -862,7 +862,7 @@ def show_child(name):
         held.pop().wait()
 
 
-@case("L27b", "another process of the same user, and root, can't say which process a lease's container is")
+@case("L27b", "Neither another process of the same user nor root can name the first process of a lease's container")
 def l27b():
     folder = {"gpus": None, "folders": "/srv/ro"}
     with asker("attacker") as a, asker("attacker") as b, asker("root") as r:
@@ -876,7 +876,7 @@ def l27b():
 
 
 def have_number(pid):
-    """A process of the test's own that has this number, which is free."""
+    """Starts a process that gets this PID, which must be free."""
     for _ in range(20):
         write_raw("/proc/sys/kernel/ns_last_pid", str(pid - 1))
         p = subprocess.Popen(["sleep", "60"])
@@ -888,11 +888,11 @@ def have_number(pid):
 
 
 def bury():
-    """In the asker: its child has ended."""
+    """In the asker: waits for its child, which has ended."""
     held.pop().wait()
 
 
-@case("L27c", "a container's first process ends while it is looked at, and its number is another's by then: refused", 20)
+@case("L27c", "A container's first process ends during the check, and its PID is reused: refused", 20)
 def l27c():
     if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
         raise Skip("numbers of processes can't be chosen here")
@@ -901,7 +901,7 @@ def l27c():
         before = leases()
         helper, child = a.call(hold), a.call(spawn_held)
         inside(helper)
-        # once for its status, once for when it began
+        # the helper reads it once for its status, and once for its start time
         with background(program("stopat"), str(helper), str(child), "2", stdin=subprocess.PIPE) as tracer:
             assert tracer.stdout.readline() == b"traced\n"
             a.call(tell_held, verb="created", id="x", gpus=None)
@@ -920,7 +920,7 @@ def l27c():
 
 
 def stopped_with_lease():
-    """(asker, tracer, helper): the lease of its container x is written, and nothing of it is in the log."""
+    """Returns (asker, tracer, helper), stopped when the lease of container x is written and not logged yet."""
     for n in range(1, 40):
         a = Asker("attacker")
         helper = a.call(hold)
@@ -940,7 +940,7 @@ def stopped_with_lease():
     raise AssertionError("it never opens the folder with its lease written")
 
 
-@case("L30", "who asked ends before his grant is in the log, and the next has the GPU by then: the log has one after the other", 30)
+@case("L30", "An asker ends before its grant is logged, and another one gets the GPU: the log shows one after the other", 30)
 def l30():
     a, tracer, helper = stopped_with_lease()
     since = len(records())
@@ -957,7 +957,7 @@ def l30():
         tracer.wait()
 
 
-@case("L25", "a lease whose name says less than it does, or that can't be read: no grant to whom it may concern, it stays")
+@case("L25", "A lease whose name omits whom it concerns, or an unreadable one, blocks the grants that it may concern, and stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid
     with asker("attacker") as a:
@@ -965,7 +965,7 @@ def l25():
         copies = Copies("mine", a.pid)
         flags, signature = copies.flags
         try:
-            # another container's key; another user's lease; the right name, and no lease
+            # the name has another container's key; the name has another user; the name is right, and the content is no lease
             for plant in (lambda: copies.plant(uid, 1, name="-".join(["0" * 64, str(uid), flags, signature])),
                           lambda: copies.plant(uid + 1, 1, name=os.path.basename(copies.plant(uid, 1))),
                           lambda: write(copies.plant(uid, 1), "{}", 0o600)):
@@ -976,21 +976,21 @@ def l25():
                 assert os.path.exists(path)
                 granted(once("victim", exchange, gpus=GPU1))
             copies.remove()
-            # without its GPU: found by its user, by its own container, and by root
+            # the name leaves out the GPU: requests of its user, for its container, and of root find it
             path = copies.plant(uid, 1, flags=["0", "0" * 16])
             for user, fields in ("attacker", {"verb": "look", "gpus": None}), ("root", {"verb": "look", "gpus": None}), \
                     ("attacker", {"id": "mine-1", "gpus": GPU1}):
                 refused(once(user, exchange, **fields), 78, os.path.basename(path))
             granted(once("victim", exchange, gpus=GPU1))
             copies.remove()
-            # more than it does is no harm
+            # a name that says too much is harmless
             copies.plant(uid, 1, flags=["7", "f" * 16])
             granted(once("victim", exchange, gpus=GPU1))
         finally:
             copies.remove()
 
 
-@case("L26", "what is kept for who waits is told by leases that only concern him, too")
+@case("L26", "GPUs are kept for waiting requests even if no lease of the requested GPU is left")
 def l26():
     with etc(), asker("root") as first, asker("root") as second, asker("attacker") as a, asker("victim") as v:
         write(POLICIES + "/10-waits.conf", 'identity = "caller"; callers = [ "attacker" ]; '
@@ -999,14 +999,14 @@ def l26():
         granted(second.grant(id="second", gpus=GPU1))
         assert a.grant(gpus="1")[1]["reply"] == "busy"
         second.end()
-        # he who waits would be content with GPU 0: that it is taken is no lease of what is asked for here
+        # the waiter would take GPU 0, too, whose lease is not among those of the requested GPU
         refused(v.grant(gpus=GPU1), 75, "1 waiting before this one")
         granted(a.grant(gpus="1"))
     client.look()
 
 
 def touch_record(path):
-    """In the asker: reads a record for exec, in a user namespace of its own, too; what it may change of it besides."""
+    """In the asker: reads an exec record, from its own user namespace, too; returns what else it could change."""
     changed = []
     for name, act in (("written", lambda: os.open(path, os.O_WRONLY)), ("chmod", lambda: os.chmod(path, 0o666)),
                       ("removed", lambda: os.unlink(path)), ("renamed", lambda: os.rename(path, path + "x")),
@@ -1022,7 +1022,7 @@ def touch_record(path):
 
 
 def see_record(path):
-    """In the asker: what can be found out about it."""
+    """In the asker: what it can learn about the record."""
     seen = []
     for name, act in ("listed", lambda: os.listdir(os.path.dirname(path))), ("stat", lambda: os.stat(path)), ("read", lambda: read(path)):
         try:
@@ -1035,7 +1035,7 @@ def see_record(path):
 
 @contextlib.contextmanager
 def primary_group(user, group):
-    """A worker as it is set up at times."""
+    """Some workers are set up like this."""
     before = grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     subprocess.run(["usermod", "-g", group, user], check=True)
     try:
@@ -1045,7 +1045,7 @@ def primary_group(user, group):
 
 
 def record_of(holder):
-    """Where a grant of this asker left what its container's execs get, in a directory as an older version made it."""
+    """The directory of the exec record after a grant, made as an older version made it."""
     directory = "%s/exec/%d" % (RUN, holder.call(os.getuid))
     os.chmod(directory, 0o750)
     os.chown(directory, 0, grp.getgrnam("gpuhelper").gr_gid)
@@ -1054,7 +1054,7 @@ def record_of(holder):
     return record
 
 
-@case("L19", "what a policy's env says is for the container's user alone, whatever group workers share")
+@case("L19", "Only the container's user can read a policy's env, whatever group the workers share")
 def l19():
     with etc(), primary_group("victim", "gpuhelper"):
         write(POLICIES + "/10-key.conf", 'identity = "caller"; callers = [ "victim", "root" ]; '
@@ -1069,7 +1069,7 @@ def l19():
                     assert "s3cret" in text and inside == text and changed == [], (text, inside, changed)
 
 
-@case("L20", "who holds a GPU and who waits for it is told to nobody else's user, whatever team he says he is")
+@case("L20", "The holders of GPUs and the waiting requests are shown to the same Unix user only, whatever team a request claims")
 def l20():
     with etc():
         write(POLICIES + "/10-secret.conf", 'identity = "claim"; pipeline = "secret/*"; '
@@ -1085,12 +1085,12 @@ def l20():
                 assert word not in json.dumps(told), (word, told)
             mine = json.dumps(v.grant(verb="status", gpus=None))
             assert "hold-er" in mine and "wait-er" in mine and "project-y" in mine, mine
-        # a place is taken away from who is gone by the next one who asks for a GPU
+        # the next request for a GPU removes the place of a process that is gone
         granted(once("victim", exchange))
 
 
 class Queue:
-    """Places in the queue, as if processes that live had taken them and asked again just now."""
+    """Plants places in the queue, as if live processes had asked just now."""
 
     def __init__(self):
         self.planted = {}
@@ -1111,7 +1111,7 @@ class Queue:
             for path in glob.glob(RUN + "/queue/*"):
                 os.utime(path, ns=(now, now))
             answer = who.grant(id=ident)[1]
-            # on a machine that is so busy that 2 s went by, they have lost their places
+            # on a machine that was too busy for 2 s they have lost their places
             if all(os.path.exists(path) for path in self.planted):
                 break
         return answer
@@ -1121,7 +1121,7 @@ class Queue:
             os.unlink(path)
 
 
-@case("L22", "one user's places in the queue have a limit, and leave room for others'; all of them have one, too", 40)
+@case("L22", "One user's places in the queue are limited, and leave room for other users; all places together are limited, too", 40)
 def l22():
     queue = Queue()
     with etc(), asker("root") as holder, asker("attacker") as a, asker("victim") as v:
@@ -1133,7 +1133,7 @@ def l22():
             assert queue.ask(a, "first")["reply"] == "busy"
             refused(queue.ask(a, "second"), 75, "too many containers wait")
             assert queue.ask(v, "first")["reply"] == "busy"
-            # who has a place keeps it
+            # a waiter keeps its place
             assert queue.ask(a, "first")["reply"] == "busy"
             queue.plant(1024 - 255 - 2 - 1, 40000, a.pid)
             assert queue.ask(v, "second")["reply"] == "busy"
@@ -1153,7 +1153,7 @@ def new_lines(function):
         return f.read()
 
 
-@case("G1", "line breaks, escapes, direction marks, formats, 64 KiB in every field: one short line of ASCII each")
+@case("G1", "Line breaks, escapes, direction marks, format strings and 64 KiB in each field: each makes one short line of ASCII")
 def g1():
     odd = "a\nb\r\x1b[2J\u202e\x9b\x7f%n%s{\"event\":\"grant\"}\u2028\u0085" + "x" * 60000
 
@@ -1177,7 +1177,7 @@ def g1():
         assert json.loads(line)["uid"] == client.pwd.getpwnam("attacker").pw_uid
 
 
-@case("G2", "a reason that looks like a record, a field or a grant is text")
+@case("G2", "A reason that looks like a record, a field or a grant stays text")
 def g2():
     forged = '"}\n{"event":"grant","uid":0,"user":"root","policy":"x"}\nMESSAGE=x\n_UID=0'
     data = new_lines(lambda: once("attacker", exchange, verb="refused", reason=forged, gpus=None, id="g2"))
@@ -1186,7 +1186,7 @@ def g2():
     assert lines[0]["reason"].startswith("gpuhelper-runc: "), lines
 
 
-@case("G3", "no log, no grant")
+@case("G3", "Without a log nothing is granted")
 def g3():
     log = os.path.dirname(LOG)
     for spoil in (lambda: os.rename(log, log + ".x"), lambda: os.chmod(log, 0o770),
@@ -1202,7 +1202,7 @@ def g3():
                     os.rename(log + ".x", log)
 
 
-@case("G3c", "a link to a file of root's in the log's place: no grant, nothing is written there")
+@case("G3c", "A link to root's file in place of the log: nothing is granted, and nothing is written there")
 def g3c():
     log, other = os.path.dirname(LOG), "/etc/gpuhelper/other"
     with kept(log), etc():
@@ -1214,7 +1214,7 @@ def g3c():
         assert read(other) == "root's\n", read(other)
 
 
-@case("L34", "a folder of the helper's state that is someone else's: no grant, and it is not taken for root's from then on")
+@case("L34", "A state directory that is not root's: nothing is granted, and the helper does not make it root's")
 def l34():
     uid = pwd.getpwnam("attacker").pw_uid
     granted(once("attacker", exchange))
@@ -1231,7 +1231,7 @@ def l34():
             finally:
                 os.chown(path, st.st_uid, st.st_gid)
                 os.chmod(path, st.st_mode & 0o7777)
-            # what could not be taken back there holds its GPU until now
+            # a lease that could not be undone there has kept its GPU until now
             client.look()
     granted(once("attacker", exchange))
 
@@ -1241,7 +1241,7 @@ REFUSAL, PLAIN, GRANT, EXEC = range(4)
 
 
 class Counted:
-    """What is counted of a user (rate.c): for a day and a minute, by what he caused."""
+    """A user's counts for the day and the minute, by kind of record (rate.c)."""
     form = "qqQQQQIIIIIII4x"
 
     def __init__(self, user):
@@ -1250,7 +1250,7 @@ class Counted:
 
     def __enter__(self):
         left = 60 - time.time() % 60
-        if left < 20:        # neither minute nor day must end in between
+        if left < 20:        # so that neither minute nor day ends in between
             time.sleep(left + 0.1)
         return self
 
@@ -1281,10 +1281,10 @@ def refusals(count):
     return [once("attacker", exchange, verb="refused", reason="r%d" % i, gpus=None, id="g") for i in range(count)]
 
 
-@case("G3b", "a log that others own, or may write: no grant, nothing is written there, and the refusal names it")
+@case("G3b", "A log that others own or may write: nothing is granted or written, and the refusal names the log")
 def g3b():
     uid = pwd.getpwnam("attacker").pw_uid
-    # root without CAP_DAC_OVERRIDE could write in each of them
+    # root needs no CAP_DAC_OVERRIDE to write any of these
     for spoil in (lambda: os.chmod(LOG, 0o660), lambda: os.chmod(LOG, 0o642), lambda: os.chmod(LOG, 0o666),
                   lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o666)), lambda: (os.chown(LOG, uid, 0), os.chmod(LOG, 0o660)),
                   lambda: subprocess.run(["setfacl", "-m", "u:attacker:rw", LOG], check=True)):
@@ -1296,7 +1296,7 @@ def g3b():
             assert os.path.getsize(LOG) == size
 
 
-@case("G4", "one user can't pour records into the log without end, and holds nobody else up by trying", 40)
+@case("G4", "One user cannot flood the log, and delays nobody by trying", 40)
 def g4():
     with Counted("attacker") as counted:
         counted.set(written=(599, 600, 3000))
@@ -1313,7 +1313,7 @@ def g4():
         assert json.loads(data)["suppressed"] == 7, data
 
 
-@case("G5", "a user's records have a quota a day: one line says so, the rest is counted and told, no grant goes unrecorded", 40)
+@case("G5", "A user's records have a daily quota: one line says so, the rest is counted and reported, and every grant is logged", 40)
 def g5():
     with Counted("attacker") as counted:
         counted.set(total=(16 * MIB - 1, 0, 0))
@@ -1324,7 +1324,7 @@ def g5():
         assert lines[0]["event"] == "grant" and lines[0]["suppressed"] == 4, lines
         granted(once("victim", exchange))
         assert new_lines(lambda: refusals(2)) == b"" and counted.get()["left_out"] == 2
-        # of earlier days, whoever comes next or root's next look tells it, once
+        # the next record, or root's next look, reports an earlier day's count, once
         counted.set(left_out=7, days=-1)
         lines = [json.loads(l) for l in new_lines(client.look).splitlines() if b"left-out" in l]
         assert [(l["uid"], l["suppressed"]) for l in lines] == [(pwd.getpwnam("attacker").pw_uid, 7)], lines
@@ -1334,7 +1334,7 @@ def g5():
         assert [(l["event"], l["suppressed"]) for l in lines] == [("refuse", 7)], lines
 
 
-@case("G20", "execs into what holds a lease are recorded, others are not; who makes too many goes on, and the log tells how many are missing", 60)
+@case("G20", "Execs into a container with a lease are recorded, others not; beyond the limit they go on, and the log counts them", 60)
 def g20():
     def execs(count, user="attacker", **more):
         for _ in range(count):
@@ -1350,9 +1350,9 @@ def g20():
         assert [(l["event"], l["container"], l["user"], l["policy"], l["gpus"]) for l in lines] == [
             ("exec", "x", "attacker", "50-attacker.conf", ["nvidia 0000:3b:00.0"])], lines
         assert "reason" not in lines[0] and counted.get()["written"] == (0, 0, 0, 1), (lines, counted.get())
-        # nobody's container, another user's, and one of another runtime
+        # no container, another user's container, another runtime's
         assert told(lambda: (execs(1, id="none"), execs(1, "victim"), execs(1, runtime_root="/other"))) == []
-        # what the request says of itself is not in the record
+        # the request's own claims are not in the record
         lines = told(lambda: execs(1, folders="/etc", team="ml", pipeline="train", instance_vars='{"a":1}', reason="r", privileged=True))
         assert len(lines) == 1 and not {"asked_folders", "team", "pipeline", "instance_vars", "reason", "privileged"} & set(lines[0]), lines
         counted.set(written=(0, 0, 0, 2999))
@@ -1363,7 +1363,7 @@ def g20():
         counted.set(total=(0, 0, 0, 64 * MIB))
         lines = told(lambda: execs(3))
         assert [l["event"] for l in lines] == ["quota"] and "64 MiB" in lines[0]["reason"] and counted.get()["left_out"] == 3, lines
-        # neither takes from the other
+        # execs and refusals have separate counts
         assert [l["event"] for l in told(lambda: refusals(1))] == ["refuse"]
         counted.set()
         with log_full():
@@ -1375,7 +1375,7 @@ def g20():
             assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
 
 
-@case("G6", "what can't be recorded any more is not granted; what a grant is counted as covers its end", 40)
+@case("G6", "A grant that could not be recorded is refused; the size counted for a grant covers its end record", 40)
 def g6():
     with Counted("attacker") as counted:
         counted.set(total=(0, 64 * MIB, 256 * MIB))
@@ -1390,9 +1390,9 @@ def g6():
 
 
 def rotate():
-    """As the day's timer has it, by the file that is installed."""
+    """Rotates as the daily timer does, with the installed configuration."""
     state = "/run/rotated"
-    with open(state, "w") as f:        # yesterday, or logrotate waits for a day to be over
+    with open(state, "w") as f:        # yesterday's state, because logrotate waits until a day is over
         f.write('logrotate state -- version 2\n"%s" 2020-1-1-0:0:0\n' % LOG)
     r = subprocess.run(["logrotate", "-v", "-s", state, "/etc/logrotate.d/gpuhelper"], stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True)
@@ -1405,7 +1405,7 @@ def is_roots(path):
     return st.st_uid == 0 and st.st_gid == grp.getgrnam("gpuhelper").gr_gid and st.st_mode & 0o7777 == 0o640
 
 
-@case("G9", "rotated by logrotate: no record is lost, the new log is root's as the old was, and the quota counts on")
+@case("G9", "logrotate loses no record, the new log is root's with the same mode, and the quota continues")
 def g9():
     if not shutil.which("logrotate"):
         raise Skip("there is no logrotate: sh tests/deps.sh check")
@@ -1427,7 +1427,7 @@ def g9():
         assert events[1] == [("undo", "halfway"), ("quota", None)] and counted.get()["left_out"] == 2, events
 
 
-@case("G10", "who reads the log is for an administrator to say: mode and group stay, and a new one has its folder's group")
+@case("G10", "An administrator decides who reads the log: mode and group stay, and a new log gets its directory's group")
 def g10():
     folder, ours = os.path.dirname(LOG), grp.getgrnam("gpuhelper").gr_gid
     auditors = pwd.getpwnam("victim").pw_gid
@@ -1458,7 +1458,7 @@ def g10():
             assert reads("victim") == (group == auditors)
 
 
-@case("G8", "who looks, asks for the status or has nodes mended without end is refused after 600 times a minute", 40)
+@case("G8", "Looks, status requests and reapplies are refused beyond 600 a minute", 40)
 def g8():
     verbs = "look", "status", "reapply"
     with Counted("attacker") as counted:
@@ -1472,11 +1472,11 @@ def g8():
             data = new_lines(lambda: refused(once("attacker", exchange, verb=verb, gpus=None), 75, "600", "in a minute"))
             assert data == b"", data
         assert counted.get()["looks"] == 600 and counted.get()["left_out"] == 0, counted.get()
-        # what a container's end needs, a grant, others and root are not held back
+        # release, grants, other users and root are not limited
         with asker("attacker") as a:
             granted(a.grant(id="g8", gpus=None, folders="/srv/ro"))
             assert a.grant(verb="release", id="g8", gpus=None) == (0, {"reply": "noted"})
-            # the asker lives: in use, and given back
+            # the asker is alive, so the lease is released and still in use
             assert [l["state"] for l in leases()] == ["draining"], leases()
         for user in "victim", "root":
             assert once(user, exchange, verb="look", gpus=None)[1]["reply"] == "noted"
@@ -1486,7 +1486,7 @@ def g8():
 
 
 def many_refusals(count):
-    """In the asker: so many helpers, as many at once as a user has places for (CROWD_MAX), one of them the asker's own."""
+    """In the asker: so many refusals, at most as many at once as a user has places (CROWD_MAX, with the asker's own helper)."""
     said = []
     while len(said) < count:
         helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(min(15, count - len(said)))]
@@ -1494,7 +1494,7 @@ def many_refusals(count):
     return said
 
 
-@case("G9", "where a user's records can't be counted he is granted nothing, and told so; what ends his leases goes on", 40)
+@case("G9", "If a user's records cannot be counted, that user is granted nothing, and told why; ending leases still works", 40)
 def g9():
     uid = pwd.getpwnam("attacker").pw_uid
     count, gone = "%s/rate/%d" % (RUN, uid), {"verb": "look", "gpus": None}
@@ -1503,7 +1503,7 @@ def g9():
         with spoilt(count):
             new = new_lines(lambda: refused(once("attacker", exchange, gpus=GPU1), 74, count, "can't be counted"))
             assert b'"grant"' not in new and len(leases()) == 1, (new, leases())
-            # a refusal is not in the log, and says so
+            # the refusal says that it is not in the log
             refused(once("attacker", exchange, gpus="9"), 77, "9 GPUs asked for", LOG, count)
             refused(once("attacker", exchange, verb="plain", gpus=None), 74, count)
             for verb in "status", "reapply":
@@ -1514,7 +1514,7 @@ def g9():
             a.end()
             assert once("attacker", exchange, **gone)[1]["reply"] == "noted"
             assert [l for l in leases() if l["uid"] == uid] == [], leases()
-    # one that can be opened, and not be written (a full file system: no byte of a new file is to be had)
+    # a file that can be opened but not written, as on a full file system
     if not os.path.exists(count):
         granted(once("attacker", exchange))
     with nearly_full(RUN + "/rate"):
@@ -1525,7 +1525,7 @@ def g9():
 
 @contextlib.contextmanager
 def nearly_full(path):
-    """A file system of one page lies on this directory, and something else has the page."""
+    """Mounts a file system of one page on this directory, and fills it."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=700", "full", path], check=True)
     try:
         write(path + "/all", "x" * 4096)
@@ -1534,7 +1534,7 @@ def nearly_full(path):
         subprocess.run(["umount", path], check=True)
 
 
-@case("G7", "of many helpers at once each is counted", 40)
+@case("G7", "Every one of many concurrent helpers is counted", 40)
 def g7():
     with Counted("attacker") as counted, asker("attacker") as a:
         counted.set()
@@ -1544,10 +1544,10 @@ def g7():
             assert data.count(b"\n") == 60 and count["written"] == (60 * n, 0, 0, 0), (data.count(b"\n"), count)
 
 
-# Stalling
+# Delaying others
 
 def slow():
-    """In the asker: a byte every 0.2 s, as long as the helper is there.  How long that was."""
+    """In the asker: sends a byte every 0.2 s until the helper ends; returns how long that took."""
     began, h = time.monotonic(), Helper()
     data = frame(request())
     for byte in data:
@@ -1564,7 +1564,7 @@ def half_open(data):
     return h.wait(), time.monotonic() - began
 
 
-@case("X3", "a byte now and then, a half request, none at all: ended after 2 s; others are served meanwhile")
+@case("X3", "A byte now and then, half a request, or nothing: the helper ends after 2 s; others are served meanwhile")
 def x3():
     body = frame(request())
     with asker("attacker") as a, asker("attacker") as b, asker("attacker") as c, asker("victim") as v:
@@ -1579,7 +1579,7 @@ def x3():
             assert status == 65 and 1.8 < seconds < 3, (status, seconds)
 
 
-@case("X4", "lying lengths, other magic, other versions, too long, no request")
+@case("X4", "Wrong lengths, other magic, other versions, too long a request, no request")
 def x4():
     good, whole = frame(request()), encode(request())
     many, key = [[0, 0, 1]] * 1000, "0" * 64
@@ -1603,13 +1603,13 @@ def x4():
                        (b"GET / HTTP/1.1\r\n\r\n", "no message"), (good[:12] + b"\0" * (len(good) - 12), ""),
                        (frame(b" " * (272 * 1024)), ""), (frame(b"[" * (272 * 1024 + 1)), "too long")):
         refused(once("attacker", raw_exchange, data), 65, word)
-    # more than it says: what follows is no last byte
+    # too long: the bytes after the request do not count as the last byte
     status, answer = once("attacker", raw_exchange, good + good)
     assert status == 74, (status, answer)
 
 
 def die(when):
-    """In the asker, which dies of it: at some moment of an exchange."""
+    """In the asker, which dies at some point of an exchange."""
     h = Helper().ask(gpus="2")
     if when == "reply":
         h.reply()
@@ -1619,7 +1619,7 @@ def die(when):
 
 
 def leave(when):
-    """In the asker, which lives on: closes its end, or says something else."""
+    """In the asker, which stays alive: closes its end, or sends something else."""
     h = Helper().ask(gpus="2")
     if when == "before":
         h.close()
@@ -1634,7 +1634,7 @@ def leave(when):
     return h.wait()
 
 
-@case("X6", "a peer that dies or leaves before the last byte: no lease, no record for exec, no GPU lost")
+@case("X6", "A peer dies or leaves before the last byte: no lease, no exec record, no lost GPU")
 def x6():
     uid = client.pwd.getpwnam("attacker").pw_uid
     for when in "before", "after", "shutdown", "X", "w", "\0":
@@ -1660,7 +1660,7 @@ def x6():
 
 
 def leave_to_confirm(go, told):
-    """In the asker: a grant that another process is to make final when it is told to, which tells what it then hears."""
+    """In the asker: gets a grant; another process confirms it when told to, and reports the helper's reply."""
     h = Helper(stderr=subprocess.DEVNULL).ask(id="late", gpus=GPU0)
     assert h.kind() == "grant", h.answer
     if os.fork() == 0:
@@ -1672,7 +1672,7 @@ def leave_to_confirm(go, told):
         os._exit(0)
 
 
-@case("X6c", "a grant that someone else makes final when the asker is dead: taken back, and not told to be final")
+@case("X6c", "Somebody else confirms a grant after the asker's death: the grant is undone, and not confirmed")
 def x6c():
     go, told = os.pipe(), os.pipe()
     try:
@@ -1681,7 +1681,7 @@ def x6c():
         os.close(told[1])
         assert [l["id"] for l in leases()] == ["late"], leases()
         os.write(go[1], b".")
-        # ends with the process that has the socket, which hears of the helper's end
+        # the pipe ends with the process that has the socket and sees the helper's end
         heard = os.read(told[0], 16)
         assert heard in (b"", b"heard:"), heard
         assert leases() == [] and os.listdir(RUN + "/exec/%d" % pwd.getpwnam("attacker").pw_uid) == [], leases()
@@ -1691,7 +1691,7 @@ def x6c():
 
 
 def never_read():
-    """In the asker: a reply longer than the socket holds, never read."""
+    """In the asker: a reply longer than the socket's buffer, never read."""
     ours, theirs = socket.socketpair()
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
     began, h = time.monotonic(), Helper(fd0=theirs.fileno())
@@ -1708,7 +1708,7 @@ def never_final():
     return h.wait(9), time.monotonic() - began
 
 
-@case("X6b", "a reader that never reads, a grant that is never made final: taken back after 2 and 5 s")
+@case("X6b", "A peer that never reads, and a grant that is never confirmed: undone after 2 and 5 s")
 def x6b():
     base = "/srv/tree/" + "long" * 60
     os.mkdir(base)
@@ -1728,7 +1728,7 @@ def x6b():
 
 
 def fuse_stall(path):
-    """A file system whose daemon never answers: stat(2) of what is open on it waits for ever."""
+    """A file system whose daemon never answers, so that stat(2) of an open file there waits for ever."""
     fd = os.open("/dev/fuse", os.O_RDWR)
     uid = client.pwd.getpwnam("attacker").pw_uid
     os.mkdir(path)
@@ -1745,7 +1745,7 @@ def hold_path(path):
     held.append(os.open(path, os.O_PATH))
 
 
-@case("X9", "a process of the caller's has a file of a dead FUSE daemon open: no one waits for that under the lock")
+@case("X9", "A caller's process has a file of a dead FUSE daemon open: nobody waits for that file under the lock")
 def x9():
     path = TEMP + "/stall"
     fd = fuse_stall(path)
@@ -1772,7 +1772,7 @@ def flood(count):
             break
 
 
-@case("X10", "a million open files of the caller's do not hold up others")
+@case("X10", "A million open files of the caller's do not delay others")
 def x10():
     askers = [client.Asker("attacker") for _ in range(4)]
     try:
@@ -1792,7 +1792,7 @@ def x10():
 
 
 def crowd(count, seconds):
-    """In the asker: so many helpers at any time."""
+    """In the asker: keeps so many helpers running."""
     end, running, n = time.monotonic() + seconds, [], 0
     while time.monotonic() < end:
         running = [h for h in running if h.p.poll() is None or h.close()]
@@ -1805,7 +1805,7 @@ def crowd(count, seconds):
     return n
 
 
-@case("X1", "a crowd of one user's helpers: another's request is served")
+@case("X1", "A crowd of one user's helpers: another user's request is served")
 def x1():
     with asker("attacker") as a, asker("victim") as v:
         a.tell(crowd, 60, 3)
@@ -1851,7 +1851,7 @@ def children_of_stayed():
     return open("/proc/%d/task/%d/children" % (pid, pid)).read().split()
 
 
-@case("X30", "a helper that stays after a grant hears VERB_CREATED alone, has no children, and ends by itself", 40)
+@case("X30", "A helper that stays after a grant accepts only VERB_CREATED, has no children, and ends by itself", 40)
 def x30():
     with asker("attacker") as a:
         assert a.call(stay, id="x", gpus=GPU0) == "S"
@@ -1871,7 +1871,7 @@ def x30():
         assert 9 < took < 12 and status == 0, (took, status)
 
 
-@case("X30b", "helpers that stay hold no lock and at most half of their user's places", 30)
+@case("X30b", "Helpers that stay hold no lock, and at most half of their user's places", 30)
 def x30b():
     with asker("attacker") as a, asker("victim") as v:
         words = [a.call(stay, id="x%d" % n, gpus=None, folders="/srv/ro") for n in range(10)]
@@ -1884,7 +1884,7 @@ def x30b():
             assert a.call(leave_stayed, 0)[1] == 0
 
 
-@case("X30c", "a helper that stays for root counts among eight of root's", 30)
+@case("X30c", "At most eight helpers stay for root", 30)
 def x30c():
     with asker("root") as r:
         words = [r.call(stay, id="x%d" % n, gpus=None, folders="/srv/ro") for n in range(9)]
@@ -1893,7 +1893,7 @@ def x30c():
             assert r.call(leave_stayed, 0)[1] == 0
 
 
-@case("L29", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")
+@case("L29", "Only root may say that its container runs as the host's root, for whose folders all leases are read")
 def l29():
     folder = {"gpus": None, "folders": "/srv/tree/open:rw"}
     for maps in {"uids": None, "gids": None}, {"uids": [[0, 0, 1]]}:
@@ -1901,7 +1901,7 @@ def l29():
     with asker("attacker") as a:
         granted(a.grant(**folder))
         assert [l["host_root"] for l in leases()] == [False], leases()
-    # nor where it is a GPU whose driver's files are what there is a way to
+    # nor for a GPU, because the paths of the driver's files matter in the same way
     spec = {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": [
         {"name": str(n), "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia%d" % n}]}} for n in range(2)],
         "containerEdits": {"mounts": [{"hostPath": "/srv/driver/libcuda.so.1", "containerPath": "/usr/lib/libcuda.so.1",
@@ -1919,7 +1919,7 @@ def l29():
 
 
 def create_with_helper():
-    """Another helper of this process's, which waits for the last byte, is what a container's first process should be."""
+    """In the asker: reports another helper of its own, which waits for the last byte, as a container's first process."""
     h = Helper().ask(id="y", gpus=None, folders="/srv/ro")
     h.reply()
     status, answer = exchange(verb="created", id="x", gpus=None)
@@ -1928,7 +1928,7 @@ def create_with_helper():
     return status, answer
 
 
-@case("L33", "another helper as a container's first process: the lease is in no cgroup of the helpers', and ends")
+@case("L33", "Another helper as a container's first process: the lease records none of the helpers' cgroups, and ends")
 def l33():
     with asker("attacker") as a:
         granted(a.grant(id="x", gpus=GPU0))

@@ -1,4 +1,4 @@
-"""What root wrote, or seems to have written: policies, folders, device nodes."""
+"""Attacks through files that root wrote, or seems to have written: policies, folders, device nodes."""
 import contextlib
 import ctypes
 import fcntl
@@ -27,7 +27,7 @@ def chown(path, uid, gid):
 
 # Policies
 
-@case("P1", "a policy, its directory or /etc/gpuhelper that others own or may write: everything is denied")
+@case("P1", "A policy, its directory or /etc/gpuhelper that others own or may write: everything is denied")
 def p1():
     uid = client.pwd.getpwnam("attacker").pw_uid
     for path in OWN, POLICIES + "/50-victim.conf", POLICIES, ETC, ETC + "/gpuhelper.conf":
@@ -53,7 +53,7 @@ def p1():
     granted(once("attacker", exchange))
 
 
-@case("P2", "a symbolic link, hard link, FIFO, socket, directory or device named x.conf: everything is denied")
+@case("P2", "A symbolic link, hard link, FIFO, socket, directory or device named x.conf: everything is denied")
 def p2():
     path = POLICIES + "/60-x.conf"
 
@@ -70,7 +70,7 @@ def p2():
             assert status in (78, 74) and answer["reply"] == "refused" and ".conf" in answer["text"], (name, status, answer)
 
 
-@case("P3", "@include is an error with its line, and what it names is not opened")
+@case("P3", "@include is an error at its line, and its file is not opened")
 def p3():
     fifo = TEMP + "/included"
     os.mkfifo(fifo)
@@ -81,14 +81,14 @@ def p3():
     os.unlink(fifo)
 
 
-@case("P4", "a comment without an end does not swallow the rules after it")
+@case("P4", "An unterminated comment does not hide the rules after it")
 def p4():
     with etc():
         write(OWN, read(OWN) + '/* callers = [ "victim" ];\n')
         denied(78, "comment")
 
 
-@case("P5", "a file that does not parse is a wall, not a hole")
+@case("P5", "A file that does not parse stops the search; it is not skipped")
 def p5():
     for text in 'identiy = "caller";', "gpus = 1;", 'callers = [ "0" ];', 'identity = "caller"; pipeline = "a/b";', "\0":
         with etc():
@@ -96,12 +96,12 @@ def p5():
             denied(78, "40-broken.conf")
             write(POLICIES + "/40-broken.conf", "")
         with etc():
-            # what stands before it is granted all the same
+            # a request that an earlier policy covers is still granted
             write(POLICIES + "/90-broken.conf", text)
             granted(once("attacker", exchange))
 
 
-@case("P9", "leftovers of editors and packages are no policies")
+@case("P9", "Leftover files of editors and packages are not policies")
 def p9():
     wide = 'identity = "caller"; folders = ( { path = "/opt"; access = "rw"; } );'
     with etc():
@@ -113,7 +113,7 @@ def p9():
         granted(once("attacker", exchange, gpus=None, folders="/opt:ro"))
 
 
-@case("P10", "no directory, an empty one, empty files: nothing is granted")
+@case("P10", "No directory, an empty directory, empty files: nothing is granted")
 def p10():
     with etc():
         subprocess.run(["rm", "-r", POLICIES], check=True)
@@ -124,7 +124,7 @@ def p10():
         denied(78, "a.conf")
 
 
-@case("P11", "files are heard in byte order: 10- before 9-, A before a")
+@case("P11", "Files are read in byte order: 10- before 9-, A before a")
 def p11():
     for first, second in ("10-x.conf", "9-x.conf"), ("A.conf", "a.conf"), ("a-.conf", "a.conf"), ("Z.conf", "\u00e9.conf"):
         with etc():
@@ -135,7 +135,7 @@ def p11():
             assert granted(answer)["policy"] == first, (first, answer[1]["policy"])
 
 
-@case("P13", "what an early file refuses a later one may grant, and neither grants the sum of both")
+@case("P13", "A later file may grant what an earlier one refuses; no request gets the sum of two files")
 def p13():
     with etc():
         write(POLICIES + "/10-one.conf", 'identity = "caller"; callers = [ "attacker" ]; gpus = ( { vendor = "nvidia"; } );')
@@ -146,14 +146,14 @@ def p13():
         denied(77, gpus="2")
 
 
-@case("P14", "a caller who is no user any more, a member who is none of its callers")
+@case("P14", "A policy whose caller is no longer a user; a group member who is not among the callers")
 def p14():
     with etc():
         write(OWN, read(OWN).replace('"attacker"', '"nosuchuser"'))
         denied(77)
 
 
-@case("P15", "5000 files: refused, in good time")
+@case("P15", "5000 files are refused, without delay")
 def p15():
     with etc():
         for n in range(5000):
@@ -161,9 +161,9 @@ def p15():
         denied(78, "more than")
 
 
-@case("P16", "SELinux enforces, or can't be asked: nothing is granted")
+@case("P16", "SELinux is enforcing, or its state is unknown: nothing is granted")
 def p16():
-    # all but the cgroups is another
+    # everything in /sys/fs except the cgroups is new
     copy = TEMP + "/cgroups"
     os.mkdir(copy)
     subprocess.run(["mount", "--rbind", "/sys/fs/cgroup", copy], check=True)
@@ -195,7 +195,7 @@ def folder(path, code=None, *words, **fields):
     return granted(answer)["containerEdits"]["mounts"]
 
 
-@case("V0", "the folders of the policy, as they are meant")
+@case("V0", "Folders of a policy, used as intended")
 def v0():
     def flat(m):
         return [(x["hostPath"], x["containerPath"], set(x["options"])) for x in m]
@@ -205,7 +205,7 @@ def v0():
                                                   {"bind", "rprivate", "ro", "nosuid", "nodev"})]
 
 
-@case("V1", "/srv/../etc, /srv/./rw, //srv/rw, a slash at the end: no second name for a folder")
+@case("V1", "/srv/../etc, /srv/./rw, //srv/rw and a trailing slash are no second names of a folder")
 def v1():
     for p in "/srv/../etc", "/srv/./rw", "//srv/rw", "/srv//rw", "/srv/rw/", "/srv/rw/.", "/srv/rw/..", "srv/rw", "", \
             "/srv/tree/../../etc", "/proc/self/root/srv/rw", "..", "/":
@@ -213,29 +213,29 @@ def v1():
         assert answer[0] in (65, 77) and answer[1]["reply"] == "refused", (p, answer)
 
 
-@case("V2", "/srv/rwx is not /srv/rw, nor is it beneath")
+@case("V2", "/srv/rwx is neither /srv/rw nor beneath it")
 def v2():
     for p in "/srv/rwx", "/srv/treefrog", "/srv/r", "/srv/RW", "/srv":
         folder(p, 77, "does not give")
 
 
-@case("V3", "a symbolic link as the folder, above it, dangling, or to a folder that is granted")
+@case("V3", "A symbolic link as the folder, above it, dangling, or to a granted folder")
 def v3():
     for p in "/srv/tree/link", "/srv/tree/link/x", "/srv/tree/dangling", "/srv/tree/inner", "/srv/tree/dir/up":
         answer = once("attacker", exchange, gpus=None, folders=p)
         assert answer[0] in (69, 77) and answer[1]["reply"] == "refused", (p, answer)
-    # where the policy itself names a link
+    # a link in the policy itself
     folder("/srv/alias", 77, "symbolic link")
 
 
-@case("V4", "a folder beneath one that the caller can change")
+@case("V4", "A folder beneath one that the caller can change")
 def v4():
     folder("/srv/tree/mine/sub", 77, "/srv/tree/mine")
     folder("/srv/tree/open/sub", 77, "may be written by others")
     folder("/srv/tree/acl/sub", 77, "may be written by others")
 
 
-@case("V5", "nosuid and nodev are always there, rw comes after nothing")
+@case("V5", "nosuid and nodev are always set, and each mount is either rw or ro")
 def v5():
     for p in "/srv/rw:rw", "/srv/ro", "/srv/tree/mine:rw":
         for m in folder(p):
@@ -244,7 +244,7 @@ def v5():
             assert ("rw" in o) != ("ro" in o), o
 
 
-@case("V6", "rw where the policy says ro, by every spelling")
+@case("V6", "rw where the policy says ro, in every spelling")
 def v6():
     for p in "/srv/ro:rw", "/srv/ro:ro,/srv/ro:rw", "/srv/tree/ro:rw":
         folder(p, 77)
@@ -255,14 +255,14 @@ def v6():
         assert "ro" in m["options"], m
 
 
-@case("V7", "look-alikes in Unicode: bytes are bytes")
+@case("V7", "Unicode look-alikes are different bytes, and so different names")
 def v7():
     for p in "/srv\u2215rw", "/srv/\uff52w", "/srv/rw\u200b", "/srv/%72w", "/srv/\u202erw", "/srv/rw%00":
         answer = once("attacker", exchange, gpus=None, folders=p)
         assert answer[0] in (65, 77) and answer[1]["reply"] == "refused", (p, answer)
 
 
-@case("V8", "long paths and long names")
+@case("V8", "Long paths and long names")
 def v8():
     for p in "/srv/" + "a" * 256, "/srv/tree" + "/a" * 600, "/" + "a" * 60000, "/srv/tree/" + "a" * 255:
         answer = once("attacker", exchange, gpus=None, folders=p)
@@ -271,7 +271,7 @@ def v8():
     folder("/srv/rw:" + "x" * 140000, 65, "longer than")
 
 
-@case("V9", "newline, comma, colon, backslash, space in a name add no mount option")
+@case("V9", "A newline, comma, colon, backslash or space in a name adds no mount option")
 def v9():
     for name in "a b", "a\\040b", "a:rw", "a\\nb":
         os.mkdir("/srv/tree/" + name)
@@ -289,13 +289,13 @@ def v9():
             os.rmdir("/srv/tree/" + name)
 
 
-@case("V11", "the folder is a file, a FIFO, a socket, a device")
+@case("V11", "The folder is a file, a FIFO, a socket, a device")
 def v11():
     for p in "/srv/tree/file", "/srv/tree/fifo", "/srv/tree/null":
         folder(p, 77, "not a directory")
 
 
-@case("V13", "a folder that the container's user could not use is refused, not opened up")
+@case("V13", "A folder that the container's user cannot use is refused, and its mode stays")
 def v13():
     before = os.stat("/srv/tree/closed")
     folder("/srv/tree/closed", 77, "setfacl")
@@ -305,7 +305,7 @@ def v13():
 
 # Devices
 
-@case("D1", "/dev/nvidia0 a file, a link, a block device, a FIFO, a directory")
+@case("D1", "/dev/nvidia0 is a file, a link, a block device, a FIFO, a directory")
 def d1():
     for make in (lambda p: write(p, ""), lambda p: os.symlink("/dev/nvidia1", p), lambda p: os.symlink("nowhere", p),
                  lambda p: os.mknod(p, 0o060666, os.makedev(195, 0)), os.mkfifo, os.mkdir):
@@ -315,7 +315,7 @@ def d1():
     granted(once("attacker", exchange, gpus=GPU0))
 
 
-@case("D2", "a character device of that name with another's numbers")
+@case("D2", "A character device with the right name and another device's numbers")
 def d2():
     for major, minor in (1, 3), (195, 1), (195, 255), (1, 0):
         with without("/dev/nvidia0"):
@@ -326,7 +326,7 @@ def d2():
         denied(69, "/dev/nvidiactl")
 
 
-@case("D4", "nodes elsewhere, paths and odd words are no GPUs")
+@case("D4", "Nodes elsewhere, paths and odd words do not name GPUs")
 def d4():
     os.mknod("/dev/shm/nvidia0", 0o020666, os.makedev(195, 0))
     for word in "/dev/shm/nvidia0", "/dev/nvidia0", "0", "nvidia0", "../0", "-1", "0x0", "00", "4294967296", "", "1,", \
@@ -336,7 +336,7 @@ def d4():
     os.unlink("/dev/shm/nvidia0")
 
 
-@case("D5", "counts and ids beyond the policy")
+@case("D5", "Counts and ids beyond the policy")
 def d5():
     for word in "3", "64", "nvidia:2,nvidia:1", "%s,%s,1" % (GPU0, GPU1), "0000:99:00.0":
         status, answer = once("attacker", exchange, gpus=word)
@@ -345,7 +345,7 @@ def d5():
     assert nodes(once("attacker", exchange, gpus=GPU1)) == ["/dev/nvidia1"]
 
 
-@case("D6", "another /etc/gpuhelper in a mount namespace: denied")
+@case("D6", "Another /etc/gpuhelper in a mount namespace: denied")
 def d6():
     fake = TEMP + "/fake"
     os.makedirs(fake + "/policy.d")
@@ -369,7 +369,7 @@ def proc_devices(change):
             f.write(old)
 
 
-@case("D10", "names in /proc/devices are whole names")
+@case("D10", "Names in /proc/devices match only as a whole")
 def d10():
     with proc_devices(lambda t: t.replace("195 nvidia\n", "195 nvidia-frontender\n").replace("195 nvidia-modeset\n", "")):
         denied(69, "no character device nvidia")
@@ -379,7 +379,7 @@ def d10():
         denied(69, "should be 196:0", gpus=GPU0)
 
 
-@case("D11", "a node that is closed to a container's user who is not the caller's own is refused, not opened up")
+@case("D11", "A node that is closed to a container's user, who has none of the caller's ids, is refused, and stays closed")
 def d11():
     other = {"uids": [[0, client.pwd.getpwnam("victim").pw_uid, 1]]}
     with kept("/dev/nvidia0"):
@@ -390,12 +390,12 @@ def d11():
         os.chmod("/dev/nvidia0", 0o660)
         gid = client.pwd.getpwnam("victim").pw_gid
         os.chown("/dev/nvidia0", 0, gid)
-        # a group that only the request knows of is taken at its word by no one but the request itself
+        # a group that only the request names does not count
         answer = once("attacker", exchange, gpus=GPU0, **other)
         refused(answer, 77, "does not let")
 
 
-@case("D12", "a missing node is made as the driver would make it, and nothing else is")
+@case("D12", "A missing node is made as the driver would make it, and nothing else is made")
 def d12():
     with without("/dev/nvidia0", "/dev/nvidia1"):
         granted(once("attacker", exchange, gpus=GPU0))
@@ -404,26 +404,26 @@ def d12():
         assert not os.path.exists("/dev/nvidia1")
 
 
-# The way to a folder, and who can have it lead elsewhere
+# The path to a folder, and who could redirect it
 
-HOST_ROOT = {"uids": None, "gids": None, "uid": 0, "gpus": None}	# no user namespace: root there is the host's
+HOST_ROOT = {"uids": None, "gids": None, "uid": 0, "gpus": None}	# without a user namespace, root in the container is the host's root
 IN_NAMESPACE = {"uids": [[0, 100000, 65536]], "gids": [[0, 100000, 65536]], "uid": 0, "gpus": None}
 
 
-@case("V20", "a folder in one that a container may write in as the host's root is nobody's meanwhile")
+@case("V20", "A folder inside one that a container writes as the host's root is given to nobody meanwhile")
 def v20():
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
         for path in "/srv/tree/dir", "/srv/tree/ro":
             refused(once("victim", exchange, gpus=None, folders=path + ":ro"), 75, path + " lies in /srv/tree", "of another user")
         refused(once("root", exchange, id="b", folders="/srv/tree/dir:ro", **IN_NAMESPACE), 75, "lies in /srv/tree", "container a")
-        # beside it, and the folder itself
+        # a folder beside it, and the folder itself, are granted
         granted(once("victim", exchange, gpus=None, folders="/srv/ro:ro"))
         granted(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT))
     granted(once("victim", exchange, gpus=None, folders="/srv/tree/dir:ro"))
 
 
-@case("V21", "what is read alone, or written in a user namespace, can't lead a path elsewhere")
+@case("V21", "A read-only folder, or one written in a user namespace, cannot redirect a path")
 def v21():
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree:ro", **HOST_ROOT))
@@ -437,7 +437,7 @@ def v21():
         subprocess.run(["setfacl", "-b", "/srv/tree/mine"], check=True)
 
 
-@case("V22", "while a folder in it is being mounted, nobody gets the one above for writing as the host's root")
+@case("V22", "During the mounting of a folder, nobody gets the folder above it for writing as the host's root")
 def v22():
     with asker("victim") as v:
         granted(v.grant(id="v", gpus=None, folders="/srv/tree/dir:ro"))
@@ -446,7 +446,7 @@ def v22():
     granted(once("root", exchange, id="a", folders="/srv/tree:rw", **HOST_ROOT))
 
 
-@case("V22b", "who is granted a folder and never makes a container keeps root's own from the one above for two minutes")
+@case("V22b", "A grant whose container is never made blocks writing to the folder above it for two minutes")
 def v22b():
     above = {"id": "a", "folders": "/srv/tree:rw", **HOST_ROOT}
     for user, later in ("victim", "grant"), ("root", "refused"):
@@ -461,7 +461,7 @@ def v22b():
         client.look()
 
 
-@case("V23", "the same by bind mounts: of the folder above, and of what lies on the way")
+@case("V23", "The same by bind mounts: of the folder above, and of a directory on the path")
 def v23():
     os.mkdir("/srv/bound")
     subprocess.run(["mount", "--bind", "/srv/tree/dir", "/srv/bound"], check=True)
@@ -490,7 +490,7 @@ while True:
 """
 
 
-@case("V24", "root in a container exchanges a folder and a link as fast as it can: never a grant of that folder", 60)
+@case("V24", "Root in a container swaps a folder and a link as fast as it can: that folder is never granted", 60)
 def v24():
     try:
         with asker("root") as a:
@@ -509,7 +509,7 @@ def v24():
 
 
 def remove_cgroup(place):
-    """Once who was in there is gone."""
+    """Removes the cgroup once its processes are gone."""
     for _ in range(200):
         try:
             return os.rmdir(place)
@@ -519,7 +519,7 @@ def remove_cgroup(place):
 
 
 def make_container(name):
-    """In the asker: what a runtime leaves behind in a cgroup of its own, and the helper is shown."""
+    """In the asker: makes what a runtime leaves behind, a process in its own cgroup, and reports it to the helper."""
     p = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     place = "/sys/fs/cgroup/devices/gpuhelper-attack-%d" % p.pid
     os.mkdir(place)
@@ -528,7 +528,7 @@ def make_container(name):
     return exchange(verb="created", id=name, gpus=None)[0], p.pid, place
 
 
-@case("V25", "nor does the host's root get what lies above a folder that another one writes in: it could move that away")
+@case("V25", "The host's root gets no folder above one that another container writes: it could move that one away")
 def v25():
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree/dir:rw", **HOST_ROOT))
@@ -542,7 +542,7 @@ def v25():
             remove_cgroup(place)
 
 
-@case("V26", "what is mounted beneath a folder is not written in along with it by the host's root")
+@case("V26", "The host's root cannot write mounts beneath a folder along with the folder")
 def v26():
     os.makedirs("/srv/tree/dir/m")
     subprocess.run(["mount", "--bind", "/srv/rw", "/srv/tree/dir/m"], check=True)
@@ -558,13 +558,13 @@ def v26():
         os.rmdir("/srv/tree/dir/m")
 
 
-@case("V27", "who is gone before the lease is there leaves no link behind on the way")
+@case("V27", "The folder becomes a link before the lease is written: refused, and no lease is left")
 def v27():
     lock = os.open(RUN + "/lock", os.O_RDWR)
     with asker("victim") as v:
         fcntl.flock(lock, fcntl.LOCK_EX)
         v.tell(exchange, id="v", gpus=None, folders="/srv/tree/dir:ro")
-        # it has looked at the folder, and waits for the lock
+        # the helper has looked at the folder, and waits for the lock
         time.sleep(0.5)
         os.rename("/srv/tree/dir", "/srv/tree/away")
         os.symlink("/root", "/srv/tree/dir")
@@ -579,11 +579,11 @@ def v27():
     os.close(lock)
 
 
-# In a PID namespace and thus a container's: it opens a folder on a mount of its first mount namespace, and leaves that.
+# In a PID namespace, and so a container's process: opens a folder through a mount of its first mount namespace, and leaves that.
 PASSED = "exec 7</srv/tree; echo ready; read x; exec unshare -m sh -c 'echo ready; read x; cd /proc/self/fd/7; exec 7<&-; echo ready; read x'"
 
 
-@case("V28", "who was passed a directory of a container that wrote as the host's root keeps that one's place until he ends")
+@case("V28", "A process that received a directory from a container writing as the host's root blocks the folder until it ends")
 def v28():
     def folder(name):
         return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
@@ -594,7 +594,7 @@ def v28():
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert p.stdout.readline() == "ready\n"
     try:
-        # by a mount of its own: that one is anybody's
+        # through a mount of its own, which anybody can make
         granted(folder("v1"))
         with asker("root") as a:
             granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
@@ -623,9 +623,9 @@ def states():
 
 @contextlib.contextmanager
 def passing(program, *options):
-    """A container of the host's root, of its own mounts and processes, that has a folder and a GPU; it goes, and what it passed on is left.
+    """A container of the host's root, with its own mounts and processes, gets a folder and a GPU, passes something on, and ends.
 
-    The program runs there: it says ready when it has passed it on, and ends when its input does.
+    The program runs in the container.  It prints «ready» after passing the object on, and ends at the end of its input.
     """
     with asker("root") as a:
         granted(a.grant(id="a", **dict(HOST_FOLDERS, gpus="2")))
@@ -663,7 +663,7 @@ os.close(fd)
 print("ready", flush=True)
 sys.stdin.read()
 """
-# the mount is made in user and mount namespaces beneath the container's, which then is gone
+# the mount is in user and mount namespaces beneath the container's, which then ends
 IN_MOUNTS = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -675,7 +675,7 @@ sys.stdin.read()
 
 
 def ask_only(**fields):
-    """In the asker: granted, and not confirmed."""
+    """In the asker: gets a grant without confirming it."""
     global kept_helper
     kept_helper = client.Helper().ask(**fields)
     return kept_helper.kind()
@@ -687,7 +687,7 @@ def hang_up():
 
 
 def released(ask):
-    """The folders are free. Where others keep the processors, a look may not get through in its time."""
+    """The folders are free.  On a busy machine a look may not finish in its time, so this tries again."""
     for n in range(20):
         answer = ask("w%d" % n)
         if answer[0] == 0:
@@ -698,7 +698,7 @@ def released(ask):
 
 
 def passed_on(program):
-    """It holds the folders, and neither the GPUs nor anything once it is gone."""
+    """The passed object keeps the folders, but not the GPUs, and nothing once it is gone."""
     with passing(program):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
         assert states() == ["passed-on"], states()
@@ -706,7 +706,7 @@ def passed_on(program):
     released(beneath)
 
 
-# likewise, and nobody is in there any more: it is kept by a descriptor
+# the same, without a process in the namespace: a descriptor keeps it
 LEFT_EMPTY = """
 import ctypes, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -723,14 +723,14 @@ sys.stdin.read()
 """
 
 
-@case("V33", "a descriptor that is on its way through a socket holds the folders; and the GPUs are free for others meanwhile")
+@case("V33", "A descriptor in flight through a socket keeps the folders in use, but not the GPUs")
 def v33():
     passed_on(IN_FLIGHT)
 
 
-@case("V34", "so does one that io_uring keeps")
+@case("V34", "So does a descriptor in io_uring")
 def v34():
-    # the kernel may know none (ENOSYS), or let nobody have one (kernel.io_uring_disabled)
+    # the kernel may lack io_uring (ENOSYS), or forbid it (kernel.io_uring_disabled)
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
         raise Skip("no io_uring here: %s" % os.strerror(ctypes.get_errno()))
@@ -738,13 +738,13 @@ def v34():
     passed_on(IN_RING)
 
 
-@case("V35", "so does a mount that the container made in a user namespace of its own, for as long as it is there")
+@case("V35", "So does a mount that the container made in its own user namespace, while the mount exists")
 def v35():
     passed_on(IN_MOUNTS)
     passed_on(LEFT_EMPTY)
 
 
-@case("V36", "one lease holds what several containers passed on of the same folder")
+@case("V36", "One lease stands for everything that several containers passed on of the same folder")
 def v36():
     with passing(IN_FLIGHT):
         for n in range(5):
@@ -754,16 +754,16 @@ def v36():
     granted(beneath("w"))
 
 
-# a mount in a user namespace of its own that is read-only while root looks
+# a mount in its own user namespace that is read-only while root looks
 READ_ONLY = IN_MOUNTS.replace("print(", "assert libc.mount(None, b'/mnt', None, 4096|32|1, None) == 0\nprint(")
-# who is in that mount namespace sees nothing of it just now, and can come back
+# the namespace's process does not see the mount now, but can return to it
 CHROOTED = IN_MOUNTS.replace("print(", """os.makedirs("/mnt/../media", exist_ok=True)
 ns = os.open("/proc/self/ns/mnt", os.O_RDONLY)
 assert libc.mount(b"none", b"/media", b"tmpfs", 0, None) == 0, ctypes.get_errno()
 os.chroot("/media")
 os.chdir("/")
 print(""")
-# the ring itself is registered, and its descriptor closed: what is left of it is its memory
+# the ring itself is registered and its descriptor closed: only its memory is left
 HIDDEN_RING = IN_RING.replace("os.close(fd)\n", """os.close(fd)
 libc.mmap.restype = ctypes.c_void_p
 assert libc.mmap(None, ctypes.c_size_t(4096), 3, 1, ring, ctypes.c_long(0)) != 2 ** 64 - 1
@@ -773,7 +773,7 @@ os.close(ring)
 """).replace("import ctypes, os, sys", "import ctypes, os, struct, sys")
 
 
-@case("V37", "a mount that is read-only just now, one that its namespace's only process does not see, a ring without a descriptor: they count")
+@case("V37", "A mount that is read-only just now, one hidden from its namespace's only process, and a ring without a descriptor all count")
 def v37():
     passed_on(READ_ONLY)
     passed_on(CHROOTED)
@@ -783,7 +783,7 @@ def v37():
         passed_on(HIDDEN_RING)
 
 
-@case("V38", "a lease that may be taken back covers nobody else's folders")
+@case("V38", "A lease that may still be undone does not cover another user's folders")
 def v38():
     with passing(IN_FLIGHT):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
@@ -798,7 +798,7 @@ def v38():
 
 @contextlib.contextmanager
 def container_of_root(name):
-    """One that has the folder, and a first process."""
+    """A container with the folder and a first process."""
     with asker("root") as a:
         granted(a.grant(id=name, **HOST_FOLDERS))
         status, init, place = a.call(make_container, name)
@@ -810,7 +810,7 @@ def container_of_root(name):
             remove_cgroup(place)
 
 
-@case("V41", "of two leases that are over, and hold a folder that was passed on, neither covers the other")
+@case("V41", "Of two ended leases whose folder was passed on, neither covers the other")
 def v41():
     with contextlib.ExitStack() as stack:
         with container_of_root("a"), container_of_root("b"):
@@ -818,7 +818,7 @@ def v41():
             stack.callback(p.wait)
             stack.callback(p.stdin.close)
             assert p.stdout.readline() == "ready\n"
-        # status ends none, so both are there when the second one is judged
+        # status ends no lease, so the first one is still there when the second one is judged
         told = once("root", exchange, verb="status", gpus=None)[1]["status"]["leases"]
         assert sorted(l["state"] for l in told) == ["held", "over"], told
         client.look()
@@ -828,7 +828,7 @@ def v41():
     assert states() == [], states()
 
 
-@case("V39", "a directory that is parked in a setuid program of a user's counts as his")
+@case("V39", "A directory kept in a user's setuid program counts as that user's")
 def v39():
     mine, theirs = socket.socketpair()
     with asker("root") as a:
@@ -837,7 +837,7 @@ def v39():
         subprocess.run(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
                        pass_fds=[theirs.fileno()], check=True)
     _, (fd,), *_ = socket.recv_fds(mine, 1, 1)
-    # it asks for a password, and waits
+    # su waits for a password
     p = subprocess.Popen(["su", "attacker"], pass_fds=[fd], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          preexec_fn=lambda: client.become("attacker"))
     os.close(fd)
@@ -852,7 +852,7 @@ def v39():
     granted(beneath("w"))
 
 
-@case("V40", "a hook of a CDI spec is root's to run later, too: nobody may change it while its container is there, that one neither")
+@case("V40", "Root may run a CDI hook later: while its container exists, no container can change the hook, its own included")
 def v40():
     with etc(), driver_in_tree():
         conf = "/etc/gpuhelper/gpuhelper.conf"
@@ -874,7 +874,7 @@ def v40():
         granted(once("root", exchange, id="b", folders="/srv/tree:rw", **HOST_ROOT))
 
 
-@case("V29", "of two folders that containers write in as the host's root, one in the other by a bind mount, only one is given")
+@case("V29", "Of two folders for the host's root, one inside the other through a bind mount, only one is given at a time")
 def v29():
     os.mkdir("/srv/bound")
     subprocess.run(["mount", "--bind", "/srv/tree/dir", "/srv/bound"], check=True)
@@ -892,18 +892,18 @@ def v29():
         os.rmdir("/srv/bound")
 
 
-@case("V30", "nor is a directory forgotten that is parked in a process of the host, or a file of the same mount")
+@case("V30", "A directory kept by a process of the host, or a file of the same mount, counts, too")
 def v30():
     def folder(name):
         return once("victim", exchange, id=name, gpus=None, folders="/srv/tree/dir:ro")
-    # a file counts where the file system has a number of its own
+    # a file counts if its file system has a device number of its own
     numbered = os.major(os.stat("/srv/tree").st_dev) != 0
     for what, runs_as in (("/srv/tree", 65534), *([("/srv/tree/dir/data", 65534), ("/srv/tree/dir/data", None)] if numbered else [])):
         write("/srv/tree/dir/data", "x")
         mine, theirs = socket.socketpair()
         with asker("root") as a:
             granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
-            # opens it in a mount namespace of its own, sends it and ends
+            # opens it in its own mount namespace, sends it, and ends
             code = ("import os, socket, sys; s = socket.socket(fileno=%d); socket.send_fds(s, [b'x'], [os.open(%r, os.O_RDONLY)])"
                     % (theirs.fileno(), what))
             subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", "mount --bind /srv/tree /srv/tree && exec python3 -I -c \"$0\"", code],
@@ -927,7 +927,7 @@ def v30():
 
 @contextlib.contextmanager
 def driver_in_tree():
-    """A CDI spec whose driver's files lie beneath the folder that policies give."""
+    """A CDI spec whose driver files are beneath a folder that policies give."""
     os.makedirs("/etc/cdi", exist_ok=True)
     os.makedirs("/srv/tree/dir/gpu")
     for name in "libcuda.so.1", "libother.so.1":
@@ -943,7 +943,7 @@ def driver_in_tree():
         shutil.rmtree("/srv/tree/dir/gpu")
 
 
-@case("V31", "nor are the driver's files, by a CDI spec, in a folder that a container may write in as the host's root")
+@case("V31", "The driver's files of a CDI spec are not given from a folder that a container writes as the host's root")
 def v31():
     with driver_in_tree():
         answer = granted(once("victim", exchange, gpus="1", folders="none"))
@@ -957,11 +957,11 @@ def v31():
             granted(a.grant(id="a", folders="/srv/tree:ro", **HOST_ROOT))
             granted(once("victim", exchange, gpus="1", folders="none"))
         granted(once("victim", exchange, gpus="1", folders="none"))
-        # the folder of the one container's is no matter to its own driver
+        # a container's own folder does not affect its own driver files
         granted(once("root", exchange, id="c", folders="/srv/tree:rw", **dict(HOST_ROOT, gpus="1")))
 
 
-@case("V32", "while they are being mounted, nobody gets the folder above for writing as the host's root")
+@case("V32", "During their mounting, nobody gets the folder above them for writing as the host's root")
 def v32():
     with driver_in_tree():
         with asker("victim") as v:

@@ -1,4 +1,6 @@
-"""The state of the process that the helper starts in: environment, arguments, descriptors, limits, signals."""
+"""Attacks through the process state in which a user starts the helper: environment, arguments, descriptors, limits,
+signals.
+"""
 import array
 import contextlib
 import ctypes
@@ -20,19 +22,20 @@ import threading
 import time
 
 import client
+import connections
 from client import Helper, exchange, once
 from harness import *
 
 
 def plain(*options, user="attacker"):
-    """A grant through launch.c is a grant like any other."""
+    """Sends a request through launch.c, which must be granted like any other."""
     answer = once(user, exchange, launch(*options))
     granted(answer)
     return answer
 
 
 def traced(calls, *options):
-    """What the helper, started so, did of these system calls; and that it granted."""
+    """The helper's system calls of these kinds, traced under these conditions; the request must be granted."""
     out = TEMP + "/trace"
     strace = subprocess.run(["strace", "-f", "-o", out, "-e", "trace=execve," + calls, "python3", "-I",
                              os.path.dirname(os.path.abspath(__file__)) + "/client.py", "--user", "attacker", "--",
@@ -63,7 +66,7 @@ def e1():
     os.unlink(mark)
 
 
-@case("E2", "LD_PRELOAD without a slash, LD_LIBRARY_PATH, LD_DEBUG_OUTPUT: nothing of the caller's is mapped or made")
+@case("E2", "LD_PRELOAD without a slash, LD_LIBRARY_PATH, LD_DEBUG_OUTPUT: no file of the caller's is mapped or made")
 def e2():
     plain("-e", "LD_PRELOAD=preload.so", "-e", "LD_LIBRARY_PATH=" + TEMP, "-e", "LD_DEBUG=all",
           "-e", "LD_DEBUG_OUTPUT=%s/scratch/debug" % TEMP, "-e", "LD_PROFILE=libc.so.6",
@@ -79,7 +82,7 @@ def e3():
         plain("-e", "GLIBC_TUNABLES=" + value)
 
 
-@case("E4", "TZ, LANG, LC_ALL, LANGUAGE, NLSPATH, LOCPATH name files that are not opened")
+@case("E4", "Files named by TZ, LANG, LC_ALL, LANGUAGE, NLSPATH and LOCPATH are not opened")
 def e4():
     names = ("TZ=:/etc/shadow", "LANG=../../../tmp/x", "LC_ALL=" + TEMP, "LANGUAGE=evil", "NLSPATH=/tmp/%N",
              "LOCPATH=/tmp/evil", "HOSTALIASES=/etc/shadow", "RES_OPTIONS=debug", "GCONV_PATH=" + TEMP, "TERMINFO=/tmp/evil")
@@ -94,11 +97,11 @@ def e5():
     lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
                    "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
     assert [l for l in lines if "exec" in l] == lines[:1], lines
-    # the looker, and what becomes gpuhelper-read or gpuhelper-judge once it is asked
+    # the looker, and the two that become gpuhelper-read and gpuhelper-judge when a request comes
     assert len([l for l in lines if "clone" in l or "fork" in l]) == 3, lines
 
 
-@case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are not heard in setuid mode")
+@case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are ignored in setuid mode")
 def e6():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
         path = TEMP + "/notify"
@@ -126,7 +129,7 @@ def e7():
     assert os.listdir(d) == [], os.listdir(d)
 
 
-@case("E8", "no environment, 10000 variables, entries without a name, a megabyte: a normal result")
+@case("E8", "No environment, 10000 variables, entries without a name, a megabyte: a normal result")
 def e8():
     plain("-E")
     plain("-v", "10000")
@@ -134,7 +137,7 @@ def e8():
     plain("-w", "1000000")
 
 
-@case("E9", "GPUHELPER_*, SUDO_UID, USER, CONTAINER_ID: the identity is the kernel's")
+@case("E9", "GPUHELPER_*, SUDO_UID, USER, CONTAINER_ID: the identity comes from the kernel")
 def e9():
     plain("-e", "SUDO_UID=0", "-e", "USER=victim", "-e", "LOGNAME=victim", "-e", "GPUHELPER_USER=victim", "-e",
           "GPUHELPER_GPUS=all", "-e", "GPUHELPER_POLICY_DIR=" + TEMP, "-e", "container=docker", "-e", "CONTAINER_ID=x")
@@ -144,13 +147,13 @@ def e9():
 
 # Arguments
 
-@case("A1", "an empty argument vector")
+@case("A1", "An empty argument vector")
 def a1():
     status, answer = once("attacker", exchange, launch("-Z"))
     assert (status, answer.get("reply")) in ((0, "grant"), (64, None)), (status, answer)
 
 
-@case("A2", "argv[0] empty, 64 KiB, an escape sequence, two lines: it shows nowhere")
+@case("A2", "argv[0] empty, 64 KiB long, with an escape sequence or a line break: it is printed nowhere")
 def a2():
     start = os.path.getsize(LOG)
     for name in "", "A" * 65536, "\x1b[2J", "gpuhelper\nroot ok", "%n%s":
@@ -172,7 +175,7 @@ def usage(*options):
     assert p.stderr.startswith("usage: ") and p.stderr.count("\n") == 1 and p.stdout == "", p.stderr
 
 
-@case("A3", "no option takes a path: --config, --policy-dir")
+@case("A3", "No option takes a path: --config, --policy-dir")
 def a3():
     for o in "--config=/tmp/x", "--config-dir=/tmp/x", "--policy-dir", "-C", "--root=/":
         usage("-a", o)
@@ -193,7 +196,7 @@ def a5():
     usage("-a", "--version", "-a", "--version")
 
 
-@case("A8", "root asks and no policy names root: denied")
+@case("A8", "Root asks and no policy names root: denied")
 def a8():
     granted(once("root", exchange))
     with without(POLICIES + "/50-root.conf"):
@@ -204,15 +207,15 @@ def a8():
 # Descriptors
 
 def fds_of(pid):
-    """Of a helper that waits for its caller."""
+    """The open files of a helper that waits for its caller."""
     time.sleep(0.1)
     return {int(n): os.readlink("/proc/%d/fd/%s" % (pid, n)) for n in os.listdir("/proc/%d/fd" % pid)}
 
 
 def ours(fds):
-    """Their numbers, but for those by which its place in the crowd is taken (crowd.h), its looker, gpuhelper-read and gpuhelper-judge are
-    asked, names in its own directory in /proc are kept in use (enter.c), its programs' directory (host/ownprogram.c), and those that
-    it opens once: "/" (host/file.c), /proc (host/procdir.c) and /run/gpuhelper (state.c)."""
+    """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (crowd.h); the sockets of
+    its looker, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
+    (host/ownprogram.c); and "/" (host/file.c), /proc (host/procdir.c) and /run/gpuhelper (state.c), once each."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]
@@ -223,7 +226,7 @@ def ours(fds):
     return set(fds) - set(places + asked + names + programs + once)
 
 
-@case("F1", "0, 1 and 2 closed: nothing that the helper opens takes their place")
+@case("F1", "Descriptors 0, 1 and 2 closed: no file that the helper opens gets their numbers")
 def f1():
     with asker("attacker") as a:
         granted(a.grant(command=launch("-c", "1", "-c", "2")))
@@ -241,7 +244,7 @@ held = []
 
 
 def hold(command=None, **how):
-    """In the asker: starts a helper and keeps it waiting for a request."""
+    """In the asker: starts a helper, and keeps it waiting for a request."""
     h = Helper(command, **how)
     held.append(h)
     return h.p.pid
@@ -252,7 +255,7 @@ def hold_ask(**fields):
 
 
 def hold_final(command=None):
-    """In the asker: asks, and keeps the helper waiting for the last byte."""
+    """In the asker: sends a request, and keeps the helper waiting for the last byte."""
     h = Helper(command).ask(id="h%d" % len(held), gpus=None, folders="/srv/ro")
     held.append(h)
     assert h.kind() == "grant", h.answer
@@ -260,7 +263,7 @@ def hold_final(command=None):
 
 
 def leave_after_reply(**fields):
-    """In the asker: a grant that is not made final."""
+    """In the asker: gets a grant without confirming it."""
     h = Helper().ask(**fields)
     assert h.kind() == "grant", h.answer
     h.close()
@@ -272,7 +275,7 @@ def hold_finish():
 
 
 def fd0(fd):
-    """In the asker: the helper with something else as its descriptor 0; status, stderr, seconds."""
+    """In the asker: runs the helper with this as its descriptor 0; returns status, stderr, seconds."""
     began = time.monotonic()
     h = Helper(fd0=fd)
     status = h.wait(6)
@@ -308,7 +311,7 @@ def fd0_pair(kind):
     return result, heard
 
 
-@case("F2", "descriptor 0 a file, directory, FIFO, terminal, O_PATH, other sockets: 65, one line, within 2 s")
+@case("F2", "Descriptor 0 is a file, directory, FIFO, terminal, O_PATH, another socket: status 65 and one line within 2 s")
 def f2():
     fifo = TEMP + "/fifo"
     os.mkfifo(fifo)
@@ -329,7 +332,7 @@ def f2():
         assert heard == b"", "root wrote to a socket that is none of ours: %r" % heard
 
 
-@case("F3", "a thousand open descriptors are closed first; what the helper holds is 0, 1, 2 and what it has opened itself")
+@case("F3", "A thousand inherited descriptors are closed first; the helper has 0, 1, 2 and those that it opened")
 def f3():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-o", "900:/etc/passwd"))
@@ -338,7 +341,7 @@ def f3():
         granted(a.call(hold_ask))
 
 
-@case("F4", "standard output full, closed or without a reader: no half grant, no death")
+@case("F4", "Standard output is full, closed or without a reader: no partial grant, no crash")
 def f4():
     def run(out, *args):
         return subprocess.run(launch(*args), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
@@ -355,7 +358,7 @@ def f4():
 
 
 def exchange_to(path, **fields):
-    """In the asker: standard output and error are a full device, or pipes whose readers left."""
+    """In the asker: runs the helper with a full device as its standard output and error, or with pipes whose readers are gone."""
     if path is not None:
         out = err = os.open(path, os.O_WRONLY)
     else:
@@ -387,14 +390,14 @@ def complain_to_full_pipe():
         return "still there"
 
 
-@case("F5", "standard error a full pipe that no one drains: the helper ends all the same")
+@case("F5", "Standard error is a full pipe that nobody drains: the helper still ends")
 def f5():
     with asker("attacker") as a:
         status = a.call(complain_to_full_pipe)
         assert status == 65, status
 
 
-@case("F6", "descriptors sent along with the request, or with the last byte, are refused; none is taken")
+@case("F6", "Descriptors sent with the request or with the last byte are refused, and none is kept")
 def f6():
     for part in range(3):
         with asker("attacker") as a:
@@ -411,13 +414,13 @@ def send_fds(part):
     for n, piece in enumerate((data[:4], data[4:], b"W")):
         if n == 2 and h.kind() != "grant":
             break
-        # who is refused already need not be heard out
+        # the helper may have refused before it reads all
         with contextlib.suppress(BrokenPipeError):
             h.sock.sendmsg([piece], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1, 2] * 50))] if n == part else [])
     return h.wait(), h.answer
 
 
-@case("F7", "an inherited descriptor of the lock: the holder keeps it, the helper gives up after 2 s")
+@case("F7", "An inherited descriptor of the lock: its holder keeps the lock, and the helper gives up after 2 s")
 def f7():
     lock = os.open(RUN + "/lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -427,7 +430,7 @@ def f7():
     seconds = time.monotonic() - began
     other = os.open(RUN + "/lock", os.O_RDWR)
     try:
-        # the wrapper asks again for some seconds (user/lease.c)
+        # the wrapper would ask again for some seconds (user/lease.c)
         assert (status, answer["reply"], answer["wait"]) == (75, "busy", 0) and "lock is held by another" in answer["text"], answer
         assert 1.5 < seconds < 4, seconds
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -452,9 +455,9 @@ def lock_is_closed():
 # Limits
 
 def sweep(name, values, clean):
-    """Each value: granted, or a clean end before anything was granted.  Counts both."""
+    """Tries each value: the request is granted, or ends cleanly without a grant.  Returns the counts of both."""
     seen = {"granted": 0, "ended": 0}
-    client.look()	# what an earlier one left is over, and concerns nobody
+    client.look()	# an earlier value's lease is over, and must not matter
     with asker("attacker") as a:
         for n, v in enumerate(values):
             status, answer = a.grant(command=launch("-r", "%s=%s" % (name, v)), id="r%d" % n, gpus=None, folders="/srv/ro")
@@ -470,11 +473,11 @@ def sweep(name, values, clean):
     return seen
 
 
-# 127: the loader could not even start it; 125: nor could launch.c
+# 127: the loader could not start the helper; 125: launch.c failed
 LOADER = (127, 125, -signal.SIGKILL, -signal.SIGSEGV)
 
 
-@case("R1", "no file may grow: 75, nothing granted")
+@case("R1", "No file may grow: status 75, nothing granted")
 def r1():
     assert sweep("FSIZE", [0, 1, 4096], (75,)) in ({"granted": 0, "ended": 3}, {"granted": 3, "ended": 0})
 
@@ -484,7 +487,7 @@ def r2():
     assert sweep("NOFILE", range(3, 41, 1), (75, *LOADER))["granted"] > 0
 
 
-@case("R3", "a small stack: granted, or a clean refusal; deep JSON is refused all the same")
+@case("R3", "A small stack: granted, or a clean refusal; deeply nested JSON is still refused")
 def r3():
     sweep("STACK", [1 << n for n in range(14, 24)], (75, *LOADER))
     deep = client.request(team="t", pipeline="p", instance_vars='{"a":' * 10000)
@@ -506,12 +509,12 @@ def r5():
     sweep("CPU", [0, 1], (75, *LOADER))
 
 
-@case("R6", "no more processes: needs none")
+@case("R6", "No more processes allowed: the helper needs none of the caller's")
 def r6():
     assert sweep("NPROC", [0], ())["granted"] == 1
 
 
-@case("R7", "unlimited cores: the helper dumps none")
+@case("R7", "Unlimited core size: the helper dumps no core")
 def r7():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-r", "CORE=unlimited"))
@@ -523,19 +526,19 @@ def r7():
         assert gone(pid)
 
 
-@case("R8", "little data, locked memory, message queues, pending signals, locks")
+@case("R8", "Small limits on data, locked memory, message queues, pending signals and locks")
 def r8():
     for name, values, clean in (("DATA", [0, 1 << 20, 16 << 20, 40 << 20], (75, 70, *LOADER)), ("MEMLOCK", [0], ()),
                                 ("MSGQUEUE", [0], ()), ("SIGPENDING", [1], ()), ("LOCKS", [0], ()), ("RTTIME", [1], ())):
         sweep(name, values, clean)
-    # the end of its life is a pending signal to come: who may raise limits does, and else there is no helper without that end
+    # The helper's time limit needs a pending signal.  With the right to raise limits the helper makes room for it; else it refuses.
     raised = int(dict(l.split(":\t") for l in read("/proc/self/status").splitlines())["CapBnd"], 16) >> 24 & 1
     assert sweep("SIGPENDING", [0], () if raised else (75,)) == {"granted": raised, "ended": 1 - raised}
 
 
 # Signals
 
-@case("S2", "an interval timer that is running")
+@case("S2", "A running interval timer")
 def s2():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-t", "30"))
@@ -544,13 +547,13 @@ def s2():
         granted(a.call(hold_ask))
 
 
-@case("S3", "every signal blocked and ignored, SIGCHLD too; umask 777")
+@case("S3", "Every signal blocked and ignored, SIGCHLD included; umask 777")
 def s3():
     plain("-b", "-i", "-u")
 
 
 def terminal(keys, error=False):
-    """In the asker: a session with a terminal, whose keys are pressed while the helper waits for the last byte."""
+    """In the asker: makes a session with a terminal, and presses its keys while the helper waits for the last byte."""
     pid, master = pty.fork()
     if pid == 0:
         attributes = termios.tcgetattr(0)
@@ -594,13 +597,13 @@ def terminal(keys, error=False):
 def s4():
     status = once("attacker", terminal, b"\x03\x1c\x1a")
     assert status == 0, status
-    # a background process that writes to its terminal is stopped where it heeds SIGTTOU; a leader of a group is refused
+    # a background process that heeds SIGTTOU stops when it writes to its terminal; a process group leader is refused
     status = once("attacker", terminal, b"", True)
     assert status == 77, status
 
 
 def cgroup2():
-    """Where cgroup2 is mounted and to be seen, or skip."""
+    """Where cgroup2 is mounted; skips the case if it is not."""
     for line in read("/proc/mounts").splitlines():
         words = line.split()
         if words[2] == "cgroup2" and os.path.exists(words[1] + "/cgroup.controllers"):
@@ -608,7 +611,7 @@ def cgroup2():
     raise Skip("no cgroup2 here")
 
 
-@case("S5", "a helper that waits for the lock, or holds it, can't be frozen by the owner of its cgroup", shares=fcntl.LOCK_SH)
+@case("S5", "The owner of its cgroup cannot freeze a helper that waits for the lock or holds it", shares=fcntl.LOCK_SH)
 def s5():
     lock = os.open(RUN + "/lock", os.O_RDWR)
     d = cgroup2() + "/" + CGROUP
@@ -643,12 +646,12 @@ def write_raw(path, text):
         os.close(fd)
 
 
-@case("S6", "started with the scheduler's leavings: SCHED_IDLE, nice 19, one CPU are not kept")
+@case("S6", "Inherited scheduling (SCHED_IDLE, nice 19, one CPU) is reset")
 def s6():
     with asker("attacker") as a:
         pid = a.call(hold, ["taskset", "-c", "0", *launch("-s")])
         inside(pid)
-        # where the CPU is busy, it takes its time until then
+        # on a busy CPU this takes some time
         for _ in range(300):
             got = os.sched_getscheduler(pid), os.getpriority(os.PRIO_PROCESS, pid), len(os.sched_getaffinity(pid))
             if got == (os.SCHED_OTHER, 0, len(os.sched_getaffinity(0))):
@@ -657,7 +660,7 @@ def s6():
         raise AssertionError(got)
 
 
-@case("S8", "what it is once it is itself: ids, capabilities, seccomp, environment, folder, mask")
+@case("S8", "The helper's own state after its start: ids, capabilities, seccomp, environment, directory, umask")
 def s8():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-e", "A=b", "-u"))
@@ -674,7 +677,7 @@ def s8():
         granted(a.call(hold_ask))
 
 
-@case("S9", "a /proc that hides others' processes (hidepid) hides neither the asker nor a holder")
+@case("S9", "A /proc with hidepid hides neither the asker nor a holder")
 def s9():
     if subprocess.run(["mount", "-o", "remount,hidepid=2", "/proc"]).returncode != 0:
         raise Skip("no hidepid here")
@@ -689,14 +692,14 @@ def s9():
         subprocess.run(["mount", "-o", "remount,hidepid=0", "/proc"], check=True)
 
 
-# Time: what the caller leaves of it, and how many there are
+# Time that the caller lets pass, and the number of helpers
 
 YEARS = 1 << 61		# nanoseconds
 DEADLINE = 30		# enter.c
 
 
 class Deaf(Helper):
-    """Its own end of the socket pair is full before it says a word, and nobody ever reads."""
+    """A helper whose socket is full before it speaks, and whose reply is never read."""
 
     def __init__(self, command=None):
         self.sock, theirs = socket.socketpair()
@@ -715,7 +718,7 @@ class Deaf(Helper):
 
 
 def deaf(**fields):
-    """In the asker: how long a helper stays whose answer nobody takes; None: longer than 8 s."""
+    """In the asker: how long a helper stays whose reply nobody reads; None: longer than 8 s."""
     h, began = Deaf(), time.monotonic()
     h.ask(**fields)
     try:
@@ -725,7 +728,7 @@ def deaf(**fields):
     return time.monotonic() - began
 
 
-@case("S10", "a timer slack of years, and an answer that nobody takes: the helper ends, and takes its grant back", 40)
+@case("S10", "A timer slack of years, and an answer that nobody reads: the helper ends, and undoes its grant", 40)
 def s10():
     for fields in {"gpus": "9"}, {"gpus": "1"}, {"verb": "look", "gpus": None}:
         with asker("attacker") as a:
@@ -734,7 +737,7 @@ def s10():
             assert leases() == [], leases()
 
 
-@case("S11", "the whole of it has an end, which a stop, signals blocked or ignored, slack and limits don't move", DEADLINE + 20)
+@case("S11", "A helper's lifetime is limited; a stop, blocked or ignored signals, timer slack and limits do not extend it", DEADLINE + 20)
 def s11():
     with asker("attacker") as a:
         pids = []
@@ -745,14 +748,14 @@ def s11():
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         time.sleep(DEADLINE - 5)
-        # a stopped one that ended before would say nothing of the deadline
+        # only a helper that is still stopped shows that the deadline ends it
         assert [read("/proc/%d/stat" % p).rpartition(")")[2].split()[0] for p in pids] == ["T"] * len(pids)
         while not all(gone(p) for p in pids):
             assert time.monotonic() - began < DEADLINE + 3, "there still: %s" % [p for p in pids if not gone(p)]
 
 
 def many_deaf(count):
-    """In the asker: so many at once, under a limit of 40 processes; waits until each has been started."""
+    """In the asker: starts so many helpers, under a limit of 40 processes; waits until each has been started."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
     resource.setrlimit(resource.RLIMIT_NPROC, (40, 40))
     made, tries = [], 0
@@ -769,7 +772,7 @@ def many_deaf(count):
 
 
 def roots_helpers():
-    """Helpers that are root by every id, which no limit of their user's counts; without their lookers."""
+    """Helpers, without lookers, whose ids are all root's, so that no limit of their user's applies."""
     found = []
     for status in glob.glob("/proc/[0-9]*/status"):
         with contextlib.suppress(OSError):
@@ -781,7 +784,7 @@ def roots_helpers():
     return found
 
 
-@case("S12", "300 helpers of one user, limited to 40 processes: at most 16 are there at once, another is served", 40)
+@case("S12", "300 helpers of a user who is limited to 40 processes: at most 16 exist at once, and another user is served", 40)
 def s12():
     with asker("attacker") as a:
         a.tell(many_deaf, 300)
@@ -794,7 +797,7 @@ def s12():
         made = a.hear()
         print("# %d helpers at once: at most %d seen; another user's grant in %.2f s at worst" % (made, most, worst), flush=True)
         assert made == 300, made
-        # it shows nothing where there never was a crowd
+        # the test proves nothing unless there was a crowd
         assert 8 <= most <= 16, most
         assert worst < 2, "%.1f s" % worst
         end = time.monotonic() + 8
@@ -804,7 +807,7 @@ def s12():
 
 
 def leave_dead(count):
-    """In the asker: so many that have ended and are waited for by nobody, under a limit of 60 processes; how many there are."""
+    """In the asker: leaves so many ended helpers unwaited for, under a limit of 60 processes; returns how many there are."""
     resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
     for n in range(count):
         try:
@@ -814,13 +817,13 @@ def leave_dead(count):
         assert h.kind() == "refused", h.answer
         held.append(h)
         h.close()
-        # it ends a moment after its answer
+        # the helper ends a moment after its reply
         while read("/proc/%d/stat" % h.p.pid).rpartition(")")[2].split()[0] != "Z":
             time.sleep(0.001)
     return count
 
 
-@case("S12b", "nor are there more dead ones, whom their parent does not wait for, than the user may have processes", 40)
+@case("S12b", "Nor are there more zombies than the user may have processes, if their parent does not wait for them", 40)
 def s12b():
     with asker("attacker") as a:
         made = a.call(leave_dead, 120)
@@ -829,7 +832,7 @@ def s12b():
         granted(once("victim", exchange))
 
 
-@case("S13", "the helpers of a crowd are answered or end without a word, with 75; nobody else's are counted")
+@case("S13", "In a crowd each helper answers, or ends silently with status 75; other users' helpers do not count")
 def s13():
     with asker("attacker") as a, asker("victim") as v:
         held_pids = [a.call(hold) for _ in range(16)]
@@ -840,14 +843,14 @@ def s13():
         granted(once("root", exchange, gpus=None, folders="/srv/ro"))
         os.kill(held_pids[3], signal.SIGKILL)
         assert gone(held_pids[3])
-        # its own children, which die of its end, hold its place a moment longer
+        # its children, which die with it, hold its place a moment longer
         end = time.monotonic() + 5
         while (answer := a.call(exchange, gpus=None, folders="/srv/ro")) == (75, {}) and time.monotonic() < end:
             time.sleep(0.02)
         granted(answer)
 
 
-@case("S16", "where a user's helpers can't be counted he is heard once at a time or not at all, and others and root are", 30)
+@case("S16", "If a user's helpers cannot be counted, that user is served one at a time or not at all; others and root are served", 30)
 def s16():
     uid = client.pwd.getpwnam("attacker").pw_uid
     places = ["%s/locks/door-%d-%d" % (RUN, uid, i) for i in range(16)]
@@ -857,7 +860,7 @@ def s16():
             refused(once("attacker", exchange, gpus=None, folders="/srv/ro"), 74, places[0], "can't be counted")
             granted(once("victim", exchange, gpus="1"))
             client.look()
-            # his lease lasts as long as his container
+            # the lease lasts as long as the container
             assert len(leases()) == 1, leases()
             a.end()
             client.look()
@@ -872,13 +875,13 @@ def s16():
 
 
 def as_subordinate(uid, gid, *groups):
-    """In the asker, which is root: becomes an id of somebody's, in his groups, as a setuid program of that id makes him."""
+    """In root's asker: takes a subordinate id, with the user's groups, as a setuid program of that id would."""
     os.setgroups(groups)
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
-@case("S15", "a user's subordinate ids are not so many users more, each with helpers and leases of its own")
+@case("S15", "A user's subordinate ids are not further users with their own helpers and leases")
 def s15():
     user = client.pwd.getpwnam("attacker")
     group = grp.getgrnam("gpuhelper").gr_gid
@@ -890,9 +893,9 @@ def s15():
                 assert status != 0 and ("/etc/subuid" in answer.get("text", "")) == is_his, (uid, status, answer)
                 began = time.monotonic()
                 pid = a.call(hold)
-                # it does not wait for a request
+                # the helper does not wait for a request
                 assert not is_his or (gone(pid) and time.monotonic() - began < 1), uid
-                # nor has it a place of its own: nobody would ever remove that
+                # and takes no place of its own, which nobody would ever remove
                 assert bool(glob.glob(RUN + "/locks/door-%d-*" % uid)) != is_his, uid
 
 
@@ -906,7 +909,7 @@ def of_helper(opcode, pid):
 
 
 def serve_files(fd, is_silent):
-    """A file system with one file, /f, by fuse(4), which never answers some requests (opcode, PID)."""
+    """Serves a FUSE file system with one file, /f, and never answers some requests, chosen by opcode and PID (fuse(4))."""
     attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
     directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
     while True:
@@ -930,7 +933,7 @@ def serve_files(fd, is_silent):
 
 
 def serve_dirty(fd, _):
-    """Likewise, with pages that it never lets anyone write back (FUSE_WRITEBACK_CACHE)."""
+    """The same, but it never answers writes, so that the file's dirty pages stay (FUSE_WRITEBACK_CACHE)."""
     attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 4096, 8, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
     directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
     while True:
@@ -960,7 +963,7 @@ def serve_dirty(fd, _):
 
 @contextlib.contextmanager
 def silent_files(user, is_silent=of_helper, serve=serve_files):
-    """A file of a file system of that user's, whose daemon does not answer all."""
+    """A file in that user's FUSE file system, whose daemon leaves some requests unanswered."""
     d, uid = TEMP + "/silent-" + user, client.pwd.getpwnam(user).pw_uid
     os.makedirs(d, exist_ok=True)
     try:
@@ -970,9 +973,11 @@ def silent_files(user, is_silent=of_helper, serve=serve_files):
     options = "fd=%d,rootmode=40000,user_id=%d,group_id=%d" % (fd, uid, client.pwd.getpwnam(user).pw_gid)
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.mount(b"silent", d.encode(), b"fuse", 6, options.encode()) == 0, os.strerror(ctypes.get_errno())
-    pid = os.fork()
+    connections.note(d, uid)
+    test, pid = os.getpid(), os.fork()
     if pid == 0:
         try:
+            connections.die_with(test)
             serve(fd, is_silent)
         finally:
             os._exit(0)
@@ -980,14 +985,14 @@ def silent_files(user, is_silent=of_helper, serve=serve_files):
     try:
         yield d + "/f"
     finally:
-        # the end of its connection lets everyone go
+        # the daemon's death ends the connection, and with it every wait
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         libc.umount2(d.encode(), 2)
 
 
 def with_silent(path, numbers):
-    """In the asker: a helper that has such a file as these descriptors."""
+    """In the asker: starts a helper with that file as these descriptors; returns its PID."""
     fd = os.open(path, os.O_RDWR)
     if 0 in numbers:
         h = Helper(fd0=fd)
@@ -997,20 +1002,20 @@ def with_silent(path, numbers):
     return h.p.pid
 
 
-@case("S14", "a file that never answers (FUSE) as descriptor 0, 1 or 2 keeps no process that is root's", 30)
+@case("S14", "A silent FUSE file as descriptor 0, 1 or 2 keeps no root process alive", 30)
 def s14():
     with silent_files("attacker") as path:
         with asker("attacker") as a:
             pids = [a.call(with_silent, path, numbers) for numbers in ((0,), (1,), (2,))]
-            # those that say nothing are over 2 s later
+            # silent helpers end after 2 s
             time.sleep(4)
             assert roots_helpers() == [], [(p, read("/proc/%s/wchan" % p)) for p in roots_helpers()]
-            # his own they are, which do not end, or nothing was tried
+            # the caller's own processes stay, or the attack did not work
             assert all(not gone(p) for p in pids), [gone(p) for p in pids]
 
 
 def ask_with_file(path, count):
-    """In the asker: what its helpers will hear has that file attached, and nobody else has it open."""
+    """In the asker: prepares requests with that file attached; only the socket has the file open."""
     for n in range(count):
         ours, theirs = socket.socketpair()
         fd = os.open(path, os.O_RDWR)
@@ -1030,28 +1035,28 @@ def start_helpers_with_files():
         p = subprocess.Popen(["gpuhelper"], executable=client.HELPER, stdin=theirs, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, env={}, close_fds=True)
         pids.append(p.pid)
-    # whoever is the last to close it waits, which this process may be: in a thread, and not while one of its children may
+    # The last process to close the file hangs, and that may be this one: so a thread closes it, after the children have started.
     for _, theirs in held:
         threading.Thread(target=theirs.close, daemon=True).start()
     return pids
 
 
-@case("S23", "a file that can't be closed (FUSE, pages that nobody can write), sent along: it keeps no process that is root's", 30)
+@case("S23", "A FUSE file that cannot be closed (its dirty pages are never written), sent along, keeps no root process alive", 30)
 def s23():
     with asker("attacker") as a, asker("attacker") as b, silent_files("attacker", serve=serve_dirty) as path:
         a.call(ask_with_file, path, 12)
-        # in another process: whoever closes it waits
+        # in another process, because whoever closes the file hangs
         b.call(make_dirty, path)
         pids = a.call(start_helpers_with_files)
         time.sleep(4)
-        # the control: what they sent keeps who drops it
+        # the control: whoever drops the file hangs
         assert any(not gone(p) for p in pids) or len(os.listdir("/proc/%d/task" % a.pid)) > 1, pids
         assert roots_helpers() == [], [(p, read("/proc/%s/wchan" % p)) for p in roots_helpers()]
         granted(once("attacker", exchange, gpus=None, folders="/srv/ro"))
 
 
 def exec_with(path, flags):
-    """A process that executes another program, for good: the kernel closes the file, which waits, and has it locked."""
+    """A process that executes another program and never finishes: the kernel, with a lock held, waits for the close of the file."""
     pid = os.fork()
     if pid == 0:
         os.setpgid(0, 0)
@@ -1064,7 +1069,7 @@ def exec_with(path, flags):
 
 @contextlib.contextmanager
 def unseeable(flags=0, user="attacker"):
-    """A process of that user's whose memory nobody can look at: whoever does waits."""
+    """A process of that user's whose memory nobody can inspect: whoever tries hangs."""
     with asker(user) as a, silent_files(user, lambda opcode, pid: opcode == FUSE_FLUSH) as path:
         pid = a.call(exec_with, path, flags)
         try:
@@ -1090,7 +1095,7 @@ def timed(user, **fields):
     return once(user, exchange, **fields), time.monotonic() - began
 
 
-@case("S20", "a process of the caller's keeps whoever looks at it waiting: its leases stay, and nobody waits for that under the lock", 30)
+@case("S20", "A caller's process blocks everybody who looks at it: its leases stay, and nobody waits under the lock", 30)
 def s20():
     with contextlib.ExitStack() as stack:
         with asker("attacker") as a:
@@ -1105,9 +1110,9 @@ def s20():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20c", "the asker itself does, with a lease: others' requests that meet the lease do not wait", 30)
+@case("S20c", "The asker itself does so, with a lease: other requests that meet the lease do not wait", 30)
 def s20c():
-    # ends last: until its file system's daemon has, nobody can end it
+    # this ends last: nothing can end it before its file system's daemon ends
     with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
         granted(a.grant(gpus=GPU0))
         a.call(os.open, path, os.O_RDWR | os.O_CLOEXEC)
@@ -1121,7 +1126,7 @@ def s20c():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20b", "a container's process does: who wants a GPU for himself is told which; others are served meanwhile", 60)
+@case("S20b", "A container's process does so: an exclusive request is told which process; others are served meanwhile", 60)
 def s20b():
     with unseeable(CLONE_NEWUSER) as pid:
         with asker("victim") as v:
@@ -1142,13 +1147,13 @@ def many_leases(count):
 
 
 def ask_until(end, **fields):
-    """Again and again, as fast as the rate for looks lets it."""
+    """Looks repeatedly, as fast as the limit on looks allows."""
     while time.monotonic() < end:
         exchange(**fields)
         time.sleep(0.1)
 
 
-@case("S21", "such a process and four that look at its user's 200 leases, or wait for his GPU: others are served, and soon", 90)
+@case("S21", "One such process and four helpers that look at its user's 200 leases, or wait for a GPU: others are served soon", 90)
 def s21():
     waits, lost = [], []
     with contextlib.ExitStack() as stack:
@@ -1162,7 +1167,7 @@ def s21():
             a.tell(ask_until, end, **fields)
         while time.monotonic() < end:
             answer, seconds = timed("victim", gpus=None, folders="/srv/ro")
-            # a lock that is held for long is no refusal: the wrapper asks again (user/lease.c)
+            # a request that waits for the lock is not refused: the wrapper asks again (user/lease.c)
             if answer[1].get("reply") == "busy" and answer[1].get("wait") == 0:
                 answer, more = timed("victim", gpus=None, folders="/srv/ro")
                 seconds += more
@@ -1174,12 +1179,12 @@ def s21():
             a.hear()
     waits.sort()
     print("# asked %d times: %.2f s, at most %.2f s" % (len(waits), waits[len(waits) // 2], waits[-1]))
-    # the first to look waits longer, once, and whoever waits for him
+    # the first look waits longer, once, and so do requests behind it
     assert lost == [] and waits[len(waits) // 2] < 0.5 and waits[-1] < 4, (lost[:3], waits[-3:])
     client.look()
 
 
-@case("S24", "two users whose processes keep the looker waiting: root's timer ends what is over of others all the same", 60)
+@case("S24", "Two users' processes block the looker: root's timer still ends other users' leases", 60)
 def s24():
     with contextlib.ExitStack() as stack:
         with asker("attacker") as a, asker("victim") as v:
@@ -1187,7 +1192,7 @@ def s24():
             granted(v.grant(gpus=GPU1))
             stack.enter_context(unseeable())
             stack.enter_context(unseeable(user="victim"))
-        # in whichever order they are looked at
+        # eight, because leases are looked at in any order
         with asker("root") as a:
             for n in range(8):
                 granted(a.grant(id="over%d" % n, gpus=None, folders="/srv/ro"))
@@ -1200,13 +1205,13 @@ def s24():
     assert leases() == [], leases()
 
 
-# What code of the attacker's could do in the helper, if a bug let it in
+# What an attacker's code could do in the helper, if a bug let it in
 
 NUMBERS = {}
 
 
 def number(name):
-    """Of a system call, on this machine."""
+    """The number of a system call on this machine."""
     if not NUMBERS:
         listing = subprocess.run([os.environ.get("CC", "cc"), "-E", "-dM", "-include", "sys/syscall.h", "-xc", "/dev/null"],
                                  capture_output=True, text=True, check=True).stdout
@@ -1220,7 +1225,7 @@ def number(name):
 
 
 def looker_of(pid):
-    """The child of a helper's that looks at others' processes for it, once it waits for a question."""
+    """The helper's child that inspects other processes, once it waits for a question."""
     for _ in range(400):
         for looker in read("/proc/%d/task/%d/children" % (pid, pid)).split():
             if "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
@@ -1230,7 +1235,7 @@ def looker_of(pid):
 
 
 def payload(*calls, of=lambda helper: helper):
-    """A fresh helper, which waits for its request, does these calls; what each returned, «killed» last where it was."""
+    """Makes a helper that waits for its request do these calls; returns their results, ending with «killed» if it died."""
     with asker("attacker") as a:
         pid = a.call(hold)
         inside(pid)
@@ -1251,9 +1256,9 @@ AT, CLOEXEC = -100, os.O_CLOEXEC
 REG, CHR, BLK, FIFO = stat.S_IFREG, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO
 
 
-@case("Y1", "a payload in the helper: no setuid file, no node but a character device of a driver's, no way around that", 60)
+@case("Y1", "Code in the helper makes no setuid file and no node but a driver's character device, in any way", 60)
 def y1():
-    d = RUN + "/locks"	# where it may write
+    d = RUN + "/locks"	# the payload may write here
     new, there = "=%s/new" % d, d + "/there"
     write(there, "x")
     sda, null, nvidia = os.makedev(8, 0), os.makedev(1, 3), os.stat("/dev/nvidia0").st_rdev
@@ -1282,7 +1287,7 @@ def y1():
                 subprocess.run(["rm", "-r", path], check=True)
             os.chown(there, 0, 0)
             os.chmod(there, 0o644)
-    # an open file, with fchmod(2) and fchown(2)
+    # fchmod(2) and fchown(2) on an open file
     for c in ("fchmod", "@0", 0o4755), ("fchmod", "@0", 0o666), ("fchown", "@0", 1000, 1000):
         got = payload(("openat", AT, "=" + there, os.O_RDONLY, 0), c)
         if got[-1] != "killed":
@@ -1295,13 +1300,13 @@ def y1():
 
 
 def y1_mapped(d):
-    """write(2) takes the setuid bit of what it changes; a page of a shared mapping that is written keeps it."""
+    """write(2) clears the setuid bit of a file; writing to a page of a shared mapping does not."""
     shared, private, validate = 1, 2, 3
     suid, evil = d + "/suid", d + "/evil"
     open_both = ("openat", AT, "=" + suid, os.O_RDWR, 0), ("openat", AT, "=" + evil, 0, 0)
     fill = "read", "@1", "@2", 4096
     write(evil, "E" * 4096)
-    # the pages are there, or the last one says nothing
+    # the control: the preparation works
     got = payload(("openat", AT, "=" + evil, 0, 0), ("mmap", 0, 4096, 3, private, "@0", 0), ("read", "@0", "@1", 4096))
     assert got[-1] == 4096, got
     wrong = []
@@ -1317,7 +1322,7 @@ def y1_mapped(d):
     assert not wrong, wrong
 
 
-@case("Y2", "nor a program, a process, a trace, a mount, a module, a namespace, a socket, another's memory, a longer life", 60)
+@case("Y2", "Nor a program, process, trace, mount, module, namespace or socket; it reaches no other memory, and lives no longer", 60)
 def y2():
     me, own = str(os.getpid()), client.pwd.getpwnam("attacker").pw_uid
     tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
@@ -1334,7 +1339,7 @@ def y2():
              ("timer_delete", 0), ("timer_settime", 0, 0, 0, 0), ("setpriority", 0, 0, 1), ("sched_setscheduler", 0, 0, 0),
              ("open_by_handle_at", AT, 0, 0), ("iopl", 3), ("ioperm", 0, 1, 1), ("reboot", 0, 0, 0, 0), ("sethostname", "=x", 1),
              ("swapon", "=/x", 0), ("quotactl", 0, 0, 0, 0), ("acct", "=/x"), ("settimeofday", 0, 0), ("clock_settime", 0, 0), ("syslog", 10, 0, 0), ("personality", 0),
-             # each argument by itself: no such process, no such address
+             # arguments that cannot do harm: no such process, no such address
              ("tgkill", 4194000, 4194000, 6), ("prlimit64", 0, 7, 4096, 0), ("prlimit64", 0, 7, 1 << 32, 0),
              ("ioctl", 0, 0x5412, "=x"), ("fcntl", 0, 8, me), ("fcntl", 0, 10, 9), ("fcntl", 0, 15, "=x"), ("fcntl", 0, 4, 0o20000), ("fcntl", 0, 1024, 1), ("fcntl", 0, 1026, 2),
              ("mmap", 0, 4096, 7, 0x22, -1, 0), ("mprotect", 0, 4096, 4), ("landlock_create_ruleset", 0, 0, 1),
@@ -1349,7 +1354,7 @@ def y2():
                 continue
             NUMBERS[c[0]] = NUMBERS_OF_TOMORROW
         got = payload(c)[-1]
-        if got != "killed" and got not in (-1, -38):	# EPERM, ENOSYS: not what the call itself says
+        if got != "killed" and got not in (-1, -38):	# EPERM, ENOSYS: results of the filter, not of the call itself
             wrong.append((c, got))
     got = payload(("getpid",), ("tgkill", "@0", "@0", 0))
     if got[-1] != "killed":
@@ -1357,11 +1362,11 @@ def y2():
     assert not wrong, wrong
 
 
-@case("Y4", "nor a system call by another of the machine's tables, whose numbers are others", 20)
+@case("Y4", "Nor a system call by the numbers of another architecture of the machine", 20)
 def y4():
     if os.uname().machine != "x86_64":
         raise Skip("one table here")
-    # getpid(2) of i386, and of x32 with its bit; not every kernel has either, the filter is asked in any case
+    # getpid(2) of i386, and of x32 with its bit; the filter sees the call even if the kernel lacks that table
     i386, x32 = "i386:20", str(0x40000000 | 39)
     with background("/bin/sleep", "60") as p:
         time.sleep(0.1)
@@ -1372,7 +1377,7 @@ def y4():
     assert payload((i386,)) == ["killed"], payload((i386,))
 
 
-@case("Y5", "a kernel that has no seccomp: nothing is heard, nothing is granted")
+@case("Y5", "On a kernel without seccomp the helper reads no request and grants nothing")
 def y5():
     granted(once("root", exchange, launch()))
     answer = once("root", exchange, launch("-k"))
@@ -1380,7 +1385,7 @@ def y5():
     assert answer[1] == {} or "seccomp" in answer[1]["text"], answer
 
 
-@case("Y3", "a payload may do what the helper does", 20)
+@case("Y3", "Code in the helper can do what the helper does", 20)
 def y3():
     got = payload(("openat", AT, "=" + RUN + "/locks/payload", os.O_CREAT | os.O_RDWR | CLOEXEC, 0o600), ("flock", "@0", 2), ("close", "@0"),
                   ("unlinkat", AT, "=" + RUN + "/locks/payload", 0), ("getpid",), ("openat", AT, "=/proc/self/mountinfo", 0, 0))
@@ -1390,7 +1395,7 @@ def y3():
     assert "killed" not in got and min(got) >= 0, got
 
 
-@case("Y6", "a payload in the looker, which is root's, too: opens for reading alone, makes no process but a copy of itself", 60)
+@case("Y6", "Code in the looker, also root, opens files only for reading, and makes no process but copies of itself", 60)
 def y6():
     there, new = RUN + "/locks/there", RUN + "/locks/new"
     write(there, "x" * 64)
@@ -1400,7 +1405,7 @@ def y6():
     tries = [(("openat", AT, "=" + there), flags) for flags in opened] + [(("open", "=" + there), flags) for flags in opened]
     tries += [(call, flags) for call in (("openat", AT, "=" + new), ("open", "=" + new)) for flags in (os.O_CREAT, os.O_CREAT | os.O_EXCL)]
     tries += [(call, os.O_TMPFILE | os.O_RDWR) for call in (("openat", AT, "=" + RUN), ("open", "=" + RUN))]
-    # fork(2) makes a copy, counted and buried as a child: not one that shares anything, has another parent, or its own user namespace
+    # only a plain fork(2) is allowed: no shared memory, no other parent, no new user namespace
     clones = [flags | signal.SIGCHLD for flags in (0x100, 0x200, 0x400, 0x8000, 0x00020000, 0x10000000, 0x20000000)]
     wrong = []
     try:
@@ -1419,7 +1424,7 @@ def y6():
     assert not wrong, wrong
 
 
-@case("S7", "ptrace, memory, descriptors, signals, limits of the helper are out of the caller's reach")
+@case("S7", "The caller cannot reach the helper's ptrace, memory, descriptors, signals or limits")
 def s7():
     with asker("attacker") as a:
         own = a.call(poke_own)
@@ -1430,7 +1435,7 @@ def s7():
             time.sleep(0.05)
             assert a.call(poke, pid) == [], "the caller may: %s" % a.call(poke, pid)
             a.call(hold_ask if function is hold else hold_finish)
-        # from its first instruction on
+        # the attack begins with the helper's first instruction
         for _ in range(10):
             assert a.call(poke_early) == []
 
@@ -1447,7 +1452,7 @@ def poke_own():
 
 
 def poke_early():
-    """A child that becomes the helper is ours until it does; what counts is what could be done from then on."""
+    """Until it executes the helper the child belongs to the caller; only acts after that count."""
     h = Helper()
     done = poke(h.p.pid, "30")
     h.ask(verb="look", gpus=None).result()

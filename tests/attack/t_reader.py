@@ -1,4 +1,6 @@
-"""gpuhelper-read and gpuhelper-judge, taken over: what they say is looked over, and nobody else waits for it."""
+"""gpuhelper-read and gpuhelper-judge under an attacker's control: the helper checks their answers, and others do not
+wait.
+"""
 import contextlib
 import os
 import pwd
@@ -35,7 +37,7 @@ def evil(*how, answer=0, program_of=READER):
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
 
 
-@case("Q1", "gpuhelper-read says what no file may say: nothing is granted, and nothing is left", 60)
+@case("Q1", "gpuhelper-read reports what no file may say: nothing is granted, and nothing is left", 60)
 def q1():
     with evil("replace", "end", "end"):
         granted(once("victim", exchange, **FOLDER))
@@ -47,7 +49,7 @@ def q1():
         assert leases() == [], lie
 
 
-@case("Q2", "gpuhelper-read answers half, too much, nothing or something else: the same", 60)
+@case("Q2", "gpuhelper-read answers half, too much, nothing or garbage: the same", 60)
 def q2():
     for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 78):
         with evil(how):
@@ -56,7 +58,7 @@ def q2():
     granted(once("victim", exchange, **FOLDER))
 
 
-@case("Q3", "gpuhelper-read is silent: its helper refuses, and nobody else has waited", 60)
+@case("Q3", "gpuhelper-read is silent: its helper refuses, and nobody else waits", 60)
 def q3():
     with asker("attacker") as a:
         with evil("silent"):
@@ -70,7 +72,7 @@ def q3():
     granted(once("victim", exchange, **FOLDER))
 
 
-# what the judge is asked first, and then: a token where one is brought, and the verdict
+# the judge's questions: first the host, then a token if there is one, then the verdict
 HOST, TOKEN = 0, 1
 VERDICT, AFTER_TOKEN = 1, 2
 
@@ -79,7 +81,7 @@ def bindings():
     return os.listdir(TOKENS) if os.path.isdir(TOKENS) else []
 
 
-@case("Q4", "gpuhelper-judge says what no token can say: nothing is granted, nothing is bound, and nothing is left", 60)
+@case("Q4", "gpuhelper-judge reports what no token can say: nothing is granted or bound, and nothing is left", 60)
 def q4():
     with issuer() as token:
         t = token()
@@ -88,7 +90,7 @@ def q4():
         client.look()
         bound, iat = bindings(), str(int(time.time()) - 5)[:6]
         t = token(job="other")
-        # each of them stays where it is once it has answered: more of them than a user has places (CROWD_MAX)
+        # each judge stays after its answer; there are more of them than a user has places (CROWD_MAX)
         for lie in 2 * (("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"),
                         (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars")):
             with evil("replace", *lie, answer=TOKEN, program_of=JUDGE):
@@ -101,7 +103,7 @@ def q4():
         granted(ask_with(t, "b"))
 
 
-@case("Q5", "gpuhelper-judge is silent, or is not there: nothing is granted, what ends leases does without it, and nobody else has waited", 60)
+@case("Q5", "gpuhelper-judge is silent or missing: nothing is granted, leases still end, and nobody else waits", 60)
 def q5():
     with issuer() as token, asker("attacker") as a:
         write(POLICIES + "/20-caller.conf", 'identity = "caller"; callers = [ "victim" ]; gpus = ( { vendor = "nvidia"; } );')
@@ -130,7 +132,7 @@ def q5():
         assert bindings() == []
 
 
-@case("Q6", "many policies and large keys: what root may write is read, and one issuer's keys keep no other's tokens out", 60)
+@case("Q6", "Many policies and large keys that root may write are read; one issuer's keys do not block another issuer's tokens", 60)
 def q6():
     with issuer() as token:
         conf = read(ETC + "/gpuhelper.conf")
@@ -145,7 +147,7 @@ def q6():
         refused(ask_with(token(iss="https://3.example.org"), "b"), 78, "3.json")
 
 
-@case("Q7", "gpuhelper-judge lets its channel go and stays: it keeps no place of its user's", 60)
+@case("Q7", "gpuhelper-judge closes its channel and stays: it takes up none of its user's places", 60)
 def q7():
     with issuer() as token:
         t = token()
@@ -157,7 +159,7 @@ def q7():
 
 
 def rights():
-    """What could be done to a device node: its owner, mode, ACL and label; and which there are."""
+    """The device nodes there are, with owner, mode, ACL and label."""
     found = ["/dev/mem", "/dev/null"] + sorted(os.path.join(d, n) for d, _, names in os.walk("/dev") for n in names
                                                if n.startswith(("nvidia", "render", "card")))
     return [(p, os.lstat(p).st_rdev, os.lstat(p).st_mode, os.lstat(p).st_uid, os.lstat(p).st_gid,
@@ -169,7 +171,7 @@ def rights():
 FIRST, SECOND = "/dev/nvidia0~195~0", "/dev/nvidia1~195~1"
 
 
-@case("Q8", "gpuhelper-judge, evil from its start, names other nodes as GPUs': nothing is granted, and no node is touched", 60)
+@case("Q8", "gpuhelper-judge, hostile from its start, names other nodes as GPUs' nodes: no grant, and no node is touched", 60)
 def q8():
     with evil("replace", "end", "end", answer=HOST, program_of=JUDGE):
         granted(once("victim", exchange))
@@ -184,10 +186,10 @@ def q8():
         with evil("replace", *lie, answer=HOST, program_of=JUDGE):
             refused(once("victim", exchange, gpus="2"), 70, "gpuhelper-judge reports")
         assert leases() == [] and rights() == before, (lie, leases())
-    # another vendor's GPU with such a node is none of these
+    # a GPU of another vendor with such a node does not count as an nvidia GPU
     with evil("replace", "gpu~0~0000:3b:00.0", "gpu~1~0000:3b:00.0", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "this host has 1 of the nvidia GPUs")
-    # a node that could be a GPU's and is not there can't be told from one that the driver's own tool would make
+    # a missing node that could be a GPU's looks like one that the driver's own tool would make
     with evil("replace", FIRST, "/dev/dri/renderD200~226~200", answer=HOST, program_of=JUDGE):
         refused(once("victim", exchange, gpus="2"), 69, "/dev/dri/renderD200 is not there")
     assert leases() == [] and rights() == before, leases()
@@ -198,7 +200,7 @@ def q8():
     granted(once("victim", exchange))
 
 
-@case("Q9", "gpuhelper-judge, evil from its start, has two GPUs the other way round: what is alone somebody's is not given twice", 60)
+@case("Q9", "gpuhelper-judge, hostile from its start, swaps two GPUs: an exclusive GPU is not given twice", 60)
 def q9():
     with asker("victim") as v:
         v.tell(exchange, id="v", gpus="0000:3b:00.0")
@@ -212,7 +214,7 @@ def q9():
 
 
 def calls_of(path, act):
-    """The system calls of the program that a helper starts meanwhile, from its execve(2) on, as strace writes them."""
+    """The system calls, as strace prints them, of the program that a helper starts meanwhile, from its execve(2) on."""
     trace = tempfile.mkdtemp(dir=TEMP)
     p = subprocess.Popen(["strace", "-ff", "-qq", "-s", "200", "-o", trace + "/t", "-p", str(os.getpid())])
     try:
@@ -230,7 +232,7 @@ def calls_of(path, act):
     raise AssertionError("nobody has executed " + path)
 
 
-@case("Q10", "what a token's bytes do to gpuhelper-judge comes after it has told of the host, and it opens nothing then", 60)
+@case("Q10", "gpuhelper-judge sees a token only after its report on the host, and opens nothing afterwards", 60)
 def q10():
     with issuer() as token:
         got = calls_of(JUDGE, lambda: granted(ask_with(token(), "a")))
@@ -238,11 +240,11 @@ def q10():
         shut = [i for i, call in enumerate(got) if call.startswith("prctl(PR_SET_SECCOMP")]
         opened = [i for i, call in enumerate(got) if call.startswith("open")]
         assert len(shut) == 2 and len(heard) > 2 and opened, (shut, len(heard), len(opened))
-        # the question about the host before the last filter, and nothing else
+        # everything is opened before the last filter; only the question about the host comes before that, too
         assert max(opened) < shut[1] and [i for i in heard if i > shut[1]], (opened, shut)
 
 
-@case("Q11", "gpuhelper-judge ends before it has told of the host: no later policy, without GPUs, decides instead", 60)
+@case("Q11", "gpuhelper-judge ends before its report on the host: no later policy without GPUs decides instead", 60)
 def q11():
     with etc():
         write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + "grant_unasked = true;\n")
@@ -259,7 +261,7 @@ def status_of(pid):
 
 
 def running(path, shut=False):
-    """The process that executes the file; shut: once it has taken a filter."""
+    """The process that executes the file; shut: once its filter is set."""
     for _ in range(1000):
         for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
             try:
@@ -272,7 +274,7 @@ def running(path, shut=False):
 
 
 @contextlib.contextmanager
-def waiting(path, silent, answer=HOST, filters="2"):
+def waiting(path, silent, answer=HOST):
     """
     In here a helper of the attacker's has this program, which waits for a question, and the other one is silent.  Or the
     program that is silent has this one do its work: then it is between the two.
@@ -281,10 +283,10 @@ def waiting(path, silent, answer=HOST, filters="2"):
         a.tell(exchange)
         if path == silent:
             pid = running(path + ".real", shut=True)
-            while status_of(pid).get("Seccomp_filters", filters).strip() != filters:
+            while status_of(pid).get("Seccomp_filters", "2").strip() != "2":
                 time.sleep(0.002)
         pids = pid if path == silent else running(path, shut=True), running(silent)
-        # payload.c needs it to wait in a system call
+        # payload.c needs a process that waits in a system call
         time.sleep(0.05)
         try:
             yield pids
@@ -296,7 +298,7 @@ def waiting(path, silent, answer=HOST, filters="2"):
             a.hear()
 
 
-@case("Q12", "gpuhelper-read and gpuhelper-judge are users of their own, without any right, and end with a helper that is killed", 60)
+@case("Q12", "gpuhelper-read and gpuhelper-judge run as users without any rights, and end with their helper if it is killed", 60)
 def q12():
     for path, silent in (READER, JUDGE), (JUDGE, READER):
         with waiting(path, silent) as pids:
@@ -315,11 +317,11 @@ def q12():
 
 
 def reach(path):
-    """What of a file or a directory this process may do."""
+    """This process's access to a file or a directory."""
     return [name for name, how in (("read", os.R_OK), ("write", os.W_OK)) if os.access(path, how)]
 
 
-@case("Q13", "who is one of those users has no helper's door, state or memory, and not the memory of another's judge", 60)
+@case("Q13", "Those users have no access to the helper, its state and memory, or to the memory of another judge", 60)
 def q13():
     ours = client.HELPER, LOG, RUN + "/leases", RUN + "/locks", TOKENS, "/etc/shadow"
     granted(once("victim", exchange))
@@ -333,11 +335,11 @@ def q13():
                 for path in there:
                     assert a.call(reach, path) == [], (name, path)
                 assert a.call(poke, helper) == [], name
-                # signals and limits of one that has the same uid: its filter knows no such call (Y7)
+                # not signals and limits of a process with the same uid: the filter knows no such call (Y7)
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
 
 
-@case("Q14", "without one of those users, or where it is root: nothing is granted, and the command that mends it is said", 60)
+@case("Q14", "Without one of those users, or if it is root: nothing is granted, and the refusal names the command that helps", 60)
 def q14():
     passwd = read("/etc/passwd")
     try:
@@ -356,11 +358,11 @@ def q14():
     granted(once("victim", exchange))
 
 
-@case("Q15", "gpuhelper-judge, taken over by what a task's author wrote, decides what no policy gives: nothing is granted, and no node is touched", 60)
+@case("Q15", "gpuhelper-judge, taken over by a task, decides what no policy gives: nothing is granted, no node is touched", 60)
 def q15():
     asked = {"gpus": "1", "folders": "/srv/ro"}
     with etc():
-        # of which the second asks for a proof, and the fourth is past a broken one
+        # the second policy asks for a proof; the fourth comes after a broken one
         write(POLICIES + "/60-proven.conf", 'pipeline = "ml/train"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
         write(POLICIES + "/70-broken.conf", "?")
         write(POLICIES + "/80-late.conf", 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "/srv/private"; } );')
@@ -386,18 +388,18 @@ def q15_lies(asked):
         with evil(how, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
         assert leases() == [] and rights() == before, how
-    # without a proof, and past a broken one
+    # a policy without its proof; a policy behind a broken one
     for policy, words in (1, "the container brought none"), (3, "it passes over a broken policy"):
         with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, words)
-    # what the promise leaves: what his own policy gives, though he did not ask for it
+    # the promise allows this: the caller's own policy gives it, although the caller did not ask for it
     with evil("replace", gpus, "gpus~0~2~2~0~1", answer=VERDICT, program_of=JUDGE):
         answer = once("victim", exchange, **asked)
         granted(answer)
         assert len(nodes(answer)) == 2, answer
 
 
-@case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not look at whole: nothing is granted", 60)
+@case("Q16", "gpuhelper-judge, taken over, gives GPUs of a host that the helper could not inspect completely: no grant", 60)
 def q16():
     big = ["/etc/cdi/%s-%d.json" % (os.environ["SANDBOX_ID"], n) for n in range(17)]
     with evil("rest", "grant~", "grant~0~-^verdict~0^gpus~0~1~2~0~1^end^", answer=VERDICT, program_of=JUDGE):
@@ -416,7 +418,7 @@ def q16():
     assert leases() == []
 
 
-@case("Q17", "gpuhelper-judge, taken over, says of instance_vars what is no JSON: the record is one line, and none of its keys is forged", 60)
+@case("Q17", "gpuhelper-judge, taken over, reports instance_vars that are no JSON: the record is one line, and no key is forged", 60)
 def q17():
     with issuer() as token:
         given, taken = {"branch": "x", "pr": 17}, set()
@@ -436,9 +438,9 @@ def q17():
         assert len(taken) >= 5, taken
 
 
-@case("Y7", "a payload in gpuhelper-read, and in gpuhelper-judge: opens or writes no file, signals nobody, makes nothing", 90)
+@case("Y7", "Code in gpuhelper-read or gpuhelper-judge opens or writes no file, signals nobody, makes nothing", 90)
 def y7():
-    there = ETC + "/gpuhelper.conf"     # everybody may read it
+    there = ETC + "/gpuhelper.conf"     # everybody may read this file
     at = "-100"
     tries = lambda me: [("openat", at, "=" + LOG, os.O_WRONLY, 0), ("openat", at, "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
              ("openat", at, "=" + there, os.O_WRONLY, 0), ("openat2", at, "=/tmp/new", 0, 24), ("open", "=/tmp/new", os.O_CREAT | os.O_WRONLY, 0o600),
@@ -456,7 +458,7 @@ def y7():
     for path, silent, answer, more in (READER, JUDGE, HOST, reading), (JUDGE, READER, HOST, ()), (JUDGE, JUDGE, VERDICT, reading):
         wrong, left = [], None
         while left is None or left:
-            # whom the kernel would let it signal
+            # processes that the kernel would let it signal
             with waiting(path, silent, answer) as (pid, _), asker(os.path.basename(path)) as same:
                 if left is None:
                     left = [c for c in tries(str(same.pid)) + list(more) if has_number(c[0])]
@@ -464,12 +466,12 @@ def y7():
                 p = subprocess.run([program("payload"), str(pid), *words], capture_output=True, text=True)
                 got = p.stdout.split()
                 assert p.returncode == 0 and got, (left[0], p.stderr)
-            # ENOSYS, and of prctl(2) EPERM: not what the call itself says
+            # ENOSYS, or EPERM for prctl(2): the filter's result, not the call's own
             wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-38") and (c[0], g) != ("prctl", "-1")]
             left = left[len(got):]
         assert not wrong and not os.path.lexists("/tmp/new"), (path, wrong)
-    # control: a judge that was asked nothing yet can read
-    with waiting(JUDGE, JUDGE, HOST, filters="1") as (pid, _):
+    # control: a judge that has read nothing of a stranger's can read
+    with waiting(JUDGE, READER) as (pid, _):
         p = subprocess.run([program("payload"), str(pid), "%d,%s,=%s,0,0" % (number("openat"), at, there)], capture_output=True, text=True)
         assert int(p.stdout) >= 0, p.stdout
 

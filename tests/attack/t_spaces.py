@@ -1,4 +1,4 @@
-"""Engines in PID namespaces of their own, which share /run/gpuhelper; and what of processes and cgroups is hard to see."""
+"""Engines in their own PID namespaces that share /run/gpuhelper; processes and cgroups that are hard to see."""
 import contextlib
 import glob
 import json
@@ -23,7 +23,7 @@ exec python3 -B "$1"
 
 
 class Nest:
-    """A host of its own by its PID namespace, which shares /run/gpuhelper, as an engine in a container has it."""
+    """A host of its own as far as its PID namespace goes, but with the shared /run/gpuhelper, like an engine in a container."""
 
     def __init__(self):
         os.makedirs("/run/own-proc/driver", exist_ok=True)
@@ -81,7 +81,7 @@ int main(int n, char **v)
 
 @contextlib.contextmanager
 def leases_of_nobody():
-    """The leases of engines that are gone, which root alone can see to be over."""
+    """Afterwards ends the leases of engines that are gone: only root can see that they are over."""
     try:
         yield
     finally:
@@ -89,7 +89,7 @@ def leases_of_nobody():
             os.unlink(f)
 
 
-@case("W38", "two engines in PID namespaces beside each other: threads that come and go in one end no lease of the other's", 60)
+@case("W38", "Two engines in sibling PID namespaces: short-lived threads in one end no lease of the other", 60)
 def w38():
     build("churn", CHURN, "-pthread")
     with leases_of_nobody(), Nest() as a, Nest() as b:
@@ -104,7 +104,7 @@ def w38():
         refused(a.ask(id="after", gpus=GPU0), 75)
 
 
-@case("W38b", "an engine in a PID namespace beneath: threads that come and go above it end no lease of its", 60)
+@case("W38b", "An engine in a nested PID namespace: short-lived threads outside it end none of its leases", 60)
 def w38b():
     build("churn", CHURN, "-pthread")
     with leases_of_nobody(), background(program("churn"), "60", user="attacker") as c:
@@ -115,7 +115,7 @@ def w38b():
             assert [l["id"] for l in leases()] == ["b"], leases()
 
 
-@case("L36", "nor do they keep one that is over: of a container that has no PID namespace of its own")
+@case("L36", "Nor do they keep an ended lease of a container without its own PID namespace")
 def l36():
     build("churn", CHURN, "-pthread")
     with asker("root") as a:
@@ -152,7 +152,7 @@ int main(int c, char **v)
 '''
 
 
-@case("W39", "a node that is mapped is seen, whatever other file of its file system has its inode's number", 60)
+@case("W39", "A mapped node is noticed, even if another file has the same inode number", 60)
 def w39():
     build("collide", COLLIDE)
     for d in "/mnt/a", "/mnt/b", "/mnt/o":
@@ -182,7 +182,7 @@ def w39():
             subprocess.run(["umount", "-l", d])
 
 
-@case("L37", "who is in a cgroup whose name begins with a dot keeps the lease of the one above it")
+@case("L37", "A process in a cgroup whose name begins with a dot keeps the lease of the cgroup above")
 def l37():
     top = next((d for d in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup/devices") if os.path.exists(d + "/cgroup.procs")), None)
     if top is None:

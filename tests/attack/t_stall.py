@@ -1,5 +1,8 @@
-"""Who lists a directory into memory of a file that never answers (FUSE) keeps the kernel's lock of that directory: whoever then
-changes something in it waits, and no signal ends that.  And root directories that are mounted nowhere any more.
+"""A user stalls a listing of a directory, and with it the kernel's lock of that directory.
+
+The listing writes into mapped memory of a FUSE file whose daemon never answers.  Whoever then makes or removes a name
+in the directory waits, and no signal ends that wait.  Also: root directories on mounts that are no longer attached
+anywhere.
 """
 import contextlib
 import os
@@ -18,7 +21,7 @@ FUSE_READ = 15
 
 STALL = r"""
 import ctypes, os, sys, threading, time
-# the directory is read into memory of a file that never gives its pages; then somebody wants to make a name in it
+# the directory is listed into memory of a file that never provides its pages; then a thread makes a name in it
 path, directory, how = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
@@ -59,7 +62,7 @@ def stalled(directory, how="mkdir", user="attacker"):
         files = contextlib.ExitStack()
         path = files.enter_context(silent_files(user, lambda opcode, pid: opcode == FUSE_READ, serve_sized))
         p = stack.enter_context(background("python3", "-c", STALL, path, directory, how, user=user))
-        # the daemon ends first
+        # on exit the daemon ends first
         stack.push(files)
         begun(p)
         yield p
@@ -68,7 +71,7 @@ def stalled(directory, how="mkdir", user="attacker"):
 def serve_sized(fd, is_silent):
     attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 65536, 128, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
     directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
-    # everybody goes on after a while, whatever becomes of this test
+    # lets everybody go on after a while, even if the test fails
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(70)
     while True:
@@ -92,14 +95,14 @@ def serve_sized(fd, is_silent):
 
 
 def answered(v, seconds=8, **fields):
-    """Within that time."""
+    """The reply to a request, which must come within that time."""
     v.tell(exchange, **(fields or {"gpus": None, "folders": "/srv/ro"}))
     assert v.pipe.poll(seconds), "no answer: %r" % roots_helpers()
     return v.hear()
 
 
 def lists(a, directory):
-    """Does he?"""
+    """Whether the asker's user can list the directory."""
     try:
         return a.call(os.listdir, directory) is not None
     except Exception as e:
@@ -112,7 +115,7 @@ def read_bytes(path):
         return f.read()
 
 
-@case("S25", "nobody lists what is root's in /run, nor his own records for exec there, which he reads by their names", 60)
+@case("S25", "Nobody can list root's directories in /run, nor the directory of their own exec records, which they read by name", 60)
 def s25():
     with asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
@@ -134,15 +137,15 @@ def cgroup_beside(others, name):
         os.rmdir(path)
 
 
-# a container's own cgroup, which its runtime makes, lies deeper
-@case("S26", "a cgroup hierarchy's top, which everybody may list, is in nobody's way", 60)
+# a container's own cgroup, made by its runtime, is further down
+@case("S26", "Everybody may list the top of a cgroup hierarchy; a stalled listing blocks nobody", 60)
 def s26():
     pids = "/sys/fs/cgroup/pids"
     with asker("victim") as v, cgroup_beside(pids, "above") as above:
         def grant(name):
             granted(answered(v, id=name, cgroups_path=above + "/" + name, gpus=None, folders="/srv/ro"))
         grant("first")
-        # the kernel forgets which names are not there
+        # a new cgroup clears the kernel's cache of missing names
         with cgroup_beside(pids, "new"), stalled(pids):
             grant("second")
 
@@ -160,7 +163,7 @@ rmdir /run/hierarchies
 '''
 
 
-@case("S28", "nor is the directory in which the hierarchies are mounted", 60)
+@case("S28", "Nor does a stalled listing of the directory where the hierarchies are mounted", 60)
 def s28():
     if os.path.exists("/sys/fs/cgroup/cgroup.procs"):
         raise Skip("v2 alone is mounted here: its top is S26's")
@@ -176,7 +179,7 @@ early = []
 
 
 def start_early():
-    """In the asker: a helper that is not asked anything yet; its pid."""
+    """In the asker: starts a helper without a request; returns its PID."""
     early.append(client.Helper())
     return early[-1].p.pid
 
@@ -185,7 +188,7 @@ def ask_early(**fields):
     return early.pop().ask(**fields).result()
 
 
-@case("S29", "who lists his helper's own directory in /proc has nobody wait for it, least of all under the leases' lock", 60)
+@case("S29", "A caller who stalls a listing of its helper's directory in /proc blocks nobody, least of all under the lease lock", 60)
 def s29():
     with Openable(), asker("attacker") as a:
         pid = a.call(start_early)
@@ -198,7 +201,7 @@ def s29():
 
 
 def roots_left(besides):
-    """Root's helpers and lookers, without a look at the process that keeps whoever looks waiting."""
+    """Root's helpers and lookers.  Does not look at the process that makes readers hang."""
     found = []
     for n in os.listdir("/proc"):
         with contextlib.suppress(OSError):
@@ -207,7 +210,7 @@ def roots_left(besides):
     return found
 
 
-@case("S27", "a process whose own directory in /proc is kept locked leaves no process of root's behind, however often is looked", 60)
+@case("S27", "A process that keeps its own directory in /proc locked leaves no root process behind, however many looks there are", 60)
 def s27():
     own = STALL.replace("path, directory, how = sys.argv[1:]", 'path, directory, how = sys.argv[1], "/proc/%d" % os.getpid(), "mkdir"')
     with contextlib.ExitStack() as stack, asker("attacker") as a:
@@ -242,8 +245,8 @@ ck(libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None))
 ck(libc.mount(b"x", b"/media", b"tmpfs", 0, None))
 open("/media/gpu", "w").close()
 ck(libc.mount(node.encode(), b"/media/gpu", None, 0x1000, None))
-# whose root directory is in a mount that is nowhere any more: made in namespaces of their own, so that a container needs
-# no capability for this but CAP_SYS_CHROOT
+# Decoys: processes whose root directory is on an unmounted file system.  Their namespaces make it, so that the container
+# needs only CAP_SYS_CHROOT.
 for _ in range(decoys):
     r, w = os.pipe()
     if os.fork() == 0:
@@ -266,7 +269,7 @@ for _ in range(decoys):
         time.sleep(600)
     os.read(r, 1)
 media = os.open("/media", os.O_RDONLY)
-if how == "hides":	# itself, too: what it has is a directory that has the node mounted in it
+if how == "hides":	# hides itself, too: it keeps only a directory in which the node is mounted
     ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
     os.chdir("/mnt")
     ck(libc.umount2(b"/mnt", 2))
@@ -276,7 +279,7 @@ def flip():
         for d in side, whole:
             os.fchdir(d)
             os.chroot(".")
-if how == "flips":	# its root directory is one mount, without the node, and then all of the namespace
+if how == "flips":	# switches its root directory between one mount, without the node, and the whole namespace
     ck(libc.mount(b"x", b"/mnt", b"tmpfs", 0, None))
     side, whole = os.open("/mnt", os.O_RDONLY), os.open("/", os.O_RDONLY)
     threading.Thread(target=flip, daemon=True).start()
@@ -302,7 +305,7 @@ def bound(decoys, how="-"):
         p.wait()
 
 
-@case("W37", "a container that has the node bound into it keeps its lease, though others in it have a root that is mounted nowhere", 60)
+@case("W37", "A container with a bind mount of the node keeps its lease, though others in it have an unmounted root directory", 60)
 def w37():
     with Openable():
         for decoys, how in (0, "-"), (20, "-"), (20, "-"), (20, "-"), (0, "hides"):
@@ -318,7 +321,7 @@ def w37():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W37b", "nor does its lease end where it changes its root directory all the time, between a mount and all that it has", 60)
+@case("W37b", "Nor does its lease end while it switches its root directory all the time", 60)
 def w37b():
     with Openable():
         with asker("attacker") as a:

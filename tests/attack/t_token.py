@@ -1,4 +1,6 @@
-"""Tokens, sent straight to the helper: bound to one container, whoever sends them and whatever interrupts it."""
+"""Attacks with tokens sent straight to the helper: each serves one container, whoever sends it and whatever
+interrupts the grant.
+"""
 import contextlib
 import os
 import pwd
@@ -18,7 +20,7 @@ TOKENS = "/var/lib/gpuhelper/tokens"
 
 @contextlib.contextmanager
 def issuer():
-    """A host that takes the tokens of one issuer; gives what signs them."""
+    """A host that accepts one issuer's tokens; yields the function that signs them."""
     if shutil.which("openssl") is None:
         raise Skip("needs openssl")
     import mkvectors as jwt
@@ -44,7 +46,7 @@ def ask(token, ident, user="attacker", **fields):
     return once(user, exchange, id=ident, token=token, gpus=None, **fields)
 
 
-@case("T1", "a token serves one container of one user, also where the grant is taken back; a grant that is not in the log frees it")
+@case("T1", "A token serves one container of one user, even after an undone grant; a grant that was not logged frees the token")
 def t1():
     with issuer() as token:
         t = token()
@@ -52,24 +54,24 @@ def t1():
         refused(ask(t, "b"), 77, "another container")
         refused(ask(t, "a", "victim"), 77, "another container")
         refused(ask(t, "a", runtime_root="/other"), 77, "another container")
-        # the same bytes otherwise spelt are the same token
+        # another spelling of the same bytes does not make another token
         for spelling in t + "=", t + "==", t + "\n", " " + t, t + "A", t.replace(".", ". ", 1):
             answer = ask(spelling, "c")
             assert answer[0] in (65, 77), (spelling[-5:], answer)
         granted(ask(t, "a"))
-        # once it is in the log it stays with this container, whatever becomes of that
+        # once the grant is logged the token stays with this container, whatever becomes of the grant
         t = token(job="other")
         once("attacker", leave_after_reply, id="d", token=t, gpus=None)
         refused(ask(t, "e"), 77, "another container")
         granted(ask(t, "d"))
-        # one that is not does not use it up
+        # a grant that was not logged does not use the token up
         t = token(job="third")
         with log_full():
             assert ask(t, "f")[0] != 0
         granted(ask(t, "g"))
 
 
-@case("T2", "70000 bindings that have expired do not lock everyone out")
+@case("T2", "70000 expired bindings do not lock everyone out")
 def t2():
     with issuer() as token:
         granted(ask(token(), "a"))
@@ -80,7 +82,7 @@ def t2():
         assert len(os.listdir(TOKENS)) == 2
 
 
-@case("T4", "a token that does not hold ends the matter: no caller policy, no claim is tried")
+@case("T4", "An invalid token ends the request: neither a caller policy nor a claim is tried")
 def t4():
     with issuer() as token:
         good = token()
@@ -92,7 +94,7 @@ def t4():
             status, answer = ask(t, "x", team="ml", pipeline="train")
             assert status in (65, 77) and answer["reply"] == "refused", (t[:20], status, answer)
             assert time.monotonic() - began < 1 and t not in answer["text"], t[:20]
-        # of what nobody signed nothing is parsed: its JSON would be told of
+        # an unsigned token is not parsed, or the refusal would mention its JSON
         header, payload, signature = good.split(".")
         for t in ".".join((header[:-4], payload, signature)), ".".join((header, "e3t7", signature)), ".".join(("e3t7", "e3t7", "AAAA")):
             refused(ask(t, "x"), 77, "has signed it")
@@ -103,11 +105,11 @@ def t4():
 
 
 def bound():
-    """When each binding ends, by the times of its file."""
+    """The times at which the bindings end, from their files."""
     return [int(os.stat(TOKENS + "/" + n).st_mtime) for n in os.listdir(TOKENS)]
 
 
-@case("T5", "a used token is remembered until it expires, or max_age would end it, not until any year that it names")
+@case("T5", "A used token is remembered until it expires or max_age ends it, not until whatever year it names")
 def t5():
     with issuer() as token:
         now = int(time.time())
@@ -122,19 +124,19 @@ def t5():
         assert max(bound()) <= time.time() + 3600 + 60, bound()
 
 
-@case("T6", "what expired seconds ago, and is taken for clocks that differ, serves one container still")
+@case("T6", "A token that expired seconds ago, within the clock tolerance, still serves only one container")
 def t6():
     with issuer() as token:
         now = int(time.time())
         for n, ago in enumerate((1, 30, 45)):
             t = token(exp=now - ago, iat=now - 300, job="j%d" % n)
             granted(ask(t, "a%d" % n))
-            granted(ask(token(job="k%d" % n), "k%d" % n))	# what is over is forgotten by then
+            granted(ask(token(job="k%d" % n), "k%d" % n))	# by now the bindings that have ended are removed
             refused(ask(t, "b%d" % n), 77, "another container")
 
 
 def plant(first, count, uid):
-    """So many tokens that this user has used and that have not expired."""
+    """Plants so many used, unexpired tokens of this user."""
     at = time.time() + 3000
     for n in range(first, first + count):
         fd = os.open("%s/%064x" % (TOKENS, n), os.O_WRONLY | os.O_CREAT, 0o600)
@@ -143,7 +145,7 @@ def plant(first, count, uid):
         os.close(fd)
 
 
-@case("T7", "one user's used tokens have a limit, and leave room for others'; all of them have one, too", 40)
+@case("T7", "One user's used tokens are limited, and leave room for other users'; all together are limited, too", 40)
 def t7():
     uid = pwd.getpwnam("attacker").pw_uid
     with issuer() as token:
@@ -153,14 +155,14 @@ def t7():
         refused(ask(token(job="c"), "c"), 75, "uid %d" % uid, "8192")
         granted(ask(token(job="c"), "c", "victim"))
         granted(ask(token(job="c2"), "c", "root"))
-        # as many of others': 8190 and 4 there are
+        # other users' tokens: 8190 and 4 more
         plant(8190, 65536 - 8194 - 1, 40000)
         granted(ask(token(job="d"), "d", "victim"))
         refused(ask(token(job="e"), "e", "victim"), 75, "65536")
         refused(ask(token(job="e"), "e", "root"), 75, "65536")
 
 
-@case("T9", "one worker's uid has all teams' containers: busy names only those of the team that the asker's token proves")
+@case("T9", "One worker's uid runs all teams' containers: a busy refusal names only containers of the team in the asker's token")
 def t9():
     with issuer() as token:
         for n, pipeline in enumerate(("other/pull-requests", "ml/eval", "m/l")):
@@ -172,7 +174,7 @@ def t9():
                 refused(answer, 75, "taken by")
                 assert ("train" in answer[1]["text"]) == told and "one" not in answer[1]["text"], (team, answer)
         client.look()
-        # who has no pipeline is of no team
+        # a container without a pipeline has no team
         with asker("attacker") as a:
             granted(a.grant(id="caller-s", gpus="2"))
             answer = ask(token(job="z"), "two")
@@ -180,7 +182,7 @@ def t9():
             assert "caller-s" not in answer[1]["text"], answer
 
 
-@case("T10", "the limit of one user's used tokens is not root's: only what all have counts", 40)
+@case("T10", "The per-user limit on used tokens does not apply to root; the total does", 40)
 def t10():
     with issuer() as token:
         granted(ask(token(job="a"), "a", "root"))
@@ -188,7 +190,7 @@ def t10():
         granted(ask(token(job="b"), "b", "root"))
 
 
-@case("T11", "a folder of used tokens that others could change: no token is taken, none is used up")
+@case("T11", "A directory of used tokens that others could change: no token is accepted or used up")
 def t11():
     with issuer() as token:
         granted(ask(token(job="a"), "a"))
@@ -209,7 +211,7 @@ def t11():
 
 
 def told_since(before):
-    """The records since then, each from a line that holds one record and is printable ASCII."""
+    """The new records; each line must hold one record, in printable ASCII."""
     with open(LOG, "rb") as f:
         lines = f.read().splitlines()
     assert all(set(line) <= set(range(32, 127)) for line in lines), [line for line in lines if not set(line) <= set(range(32, 127))]
@@ -224,7 +226,7 @@ FORGERIES = ('x', 'a"b\\c', '\n{"n":1,"event":"grant"}\n', '","event":"grant","p
              '"}', '\\"}', '\\u0022,\\u0022event\\u0022:\\u0022grant', "'", '{"a":1}')
 
 
-@case("T12", "what a token's instance_vars say is in the record of its grant or refusal, and forges no other, whatever is in them", 60)
+@case("T12", "A token's instance_vars are in the record of its grant or refusal, and cannot forge another record", 60)
 def t12():
     with issuer() as token:
         write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; instance_vars = { pr = 1; }; gpus = ( { vendor = "nvidia"; } );')
@@ -240,7 +242,7 @@ def t12():
                 assert told[0]["identity"] == "token" and told[0]["pipeline"] == "train", told
                 assert json.loads(told[0]["instance_vars"]) == given and "instance_vars_left_out" not in told[0], (given, told)
                 client.look()
-        # more than a record has room for: the number of the pull request is there still
+        # too long for a record: the number of the pull request is still there
         before = len(records())
         refused(ask(token(instance_vars={"branch": "x" * 2000, "list": ["\n"] * 400, "pr": 17}), "long"), 77)
         told = told_since(before)[-1]
@@ -251,7 +253,7 @@ def t12():
         assert len(told["instance_vars"]) <= 1024 and len(json.loads(told["instance_vars"])) + told["instance_vars_left_out"] == 400, told
 
 
-@case("T13", "what a claim says of instance_vars is in the record as a claim's, parsed or not, and forges no record", 60)
+@case("T13", "A claim's instance_vars are recorded as a claim, parsed or not, and cannot forge a record", 60)
 def t13():
     claim = dict(team="ml", pipeline="pr", gpus="1", job="j")
     for text in FORGERIES:
@@ -263,7 +265,7 @@ def t13():
         if "\x00" not in text:
             assert json.loads(told[0]["instance_vars"]) == given, told
         client.look()
-    # no JSON, or what is none to the judge
+    # no JSON, or rejected by the judge
     for text in '{"pr":1', '{"pr":1,"pr":2}', '["pr"]', "x", '","event":"grant', "{\n\"pr\"\n:1", "\\", '"' * 3000, '{"a":' * 10000, \
             '{"a":"' + "x" * 65500 + '"}':
         for verb in "grant", "refused", "plain":
@@ -273,7 +275,7 @@ def t13():
             assert len(told) == 1 and told[0]["identity"] == "claim" and told[0]["team"] == "ml", (text[:20], told)
             assert len(told[0].get("instance_vars", "")) <= 1024, told
             client.look()
-    # what no request can say: it is malformed, and nobody's
+    # such a request cannot be encoded: it is malformed, and names no user
     for text in b"\xff\xfe", b"{\"pr\":\"\xc0\"}", "{}" * 32769, b"{}\0":
         before = len(records())
         assert once("attacker", exchange, instance_vars=text, **claim)[0] == 65, text[:20]

@@ -1,4 +1,6 @@
-"""An exclusive GPU is given to one at a time: who has its node open, by whichever way, is looked for first."""
+"""An exclusive GPU never has two users: before a grant the helper searches for processes that have its node open, in
+any way.
+"""
 import contextlib
 import ctypes
 import fcntl
@@ -22,17 +24,17 @@ from t_token import ask as ask_with, issuer
 HOLD = "import os, mmap, sys, time\nfd = os.open(sys.argv[1], os.O_RDWR)\n"
 OPEN, MAP = HOLD, HOLD + "m = mmap.mmap(fd, 4096, mmap.MAP_SHARED)\nos.close(fd)\n"
 STAY = "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
-# namespaces of its own, as a container has them
+# its own namespaces, like a container's
 CONTAINER = "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"
 
 
 def holder(how, node, *before, user=None):
-    """A process that has the node open, or mapped."""
+    """A process that has the node open or mapped."""
     return background(*before, "python3", "-c", how + STAY, node, user=user)
 
 
 def end_container(p):
-    """Kills unshare(1) and what is in its container, which ends after it."""
+    """Kills unshare(1) and its container, whose processes end after it."""
     inside = subprocess.run(["pgrep", "-P", str(p.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
     p.kill()
     p.wait()
@@ -42,7 +44,7 @@ def end_container(p):
 
 
 def hang_up(door=Helper, node="/dev/nvidia9", **fields):
-    """In the asker: the node is opened once it is granted, in a process of its own, and the grant given up."""
+    """In the asker: gets a grant, has another process open the node, and abandons the grant."""
     h = door().ask(**{"gpus": GPU0, **fields})
     assert h.kind() == "grant", h.answer
     r, w = os.pipe()
@@ -59,7 +61,7 @@ def hang_up(door=Helper, node="/dev/nvidia9", **fields):
     return pid
 
 
-@case("W1", "a grant that is hung up after its node was opened: nobody gets the GPU while it is open")
+@case("W1", "A grant is abandoned after its node was opened: nobody gets the GPU while the node is open")
 def w1():
     with SecondOpenable():
         with asker("attacker") as a:
@@ -74,7 +76,7 @@ def w1():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W2", "a grant that is hung up before anyone opened a node leaves no lease")
+@case("W2", "A grant that is abandoned before anybody opened a node leaves no lease")
 def w2():
     with Openable(), asker("attacker") as a:
         a.call(give_up)
@@ -88,7 +90,7 @@ def give_up():
     h.wait()
 
 
-@case("W3", "a container's process has the GPU open without a lease: not given to anyone alone, another one is")
+@case("W3", "A container's process has the GPU open without a lease: no exclusive request gets it; another GPU is given")
 def w3():
     with SecondOpenable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
         p.stdout.readline()
@@ -98,7 +100,7 @@ def w3():
         assert nodes(answer) == ["/dev/nvidia5"], nodes(answer)
 
 
-@case("W4", "the same where it is only mapped, or the process has a root directory or a user namespace of its own")
+@case("W4", "The same if the node is only mapped, or the process has its own root directory or user namespace")
 def w4():
     with Openable(5):
         with holder(MAP, "/dev/nvidia5", *CONTAINER) as p:
@@ -113,7 +115,7 @@ def w4():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W5", "the host's own daemons, and who shares, are not in the way")
+@case("W5", "The host's own daemons, and a shared use, do not prevent a grant")
 def w5():
     with Openable(), holder(OPEN, "/dev/nvidia9", user=999) as p:
         p.stdout.readline()
@@ -125,9 +127,9 @@ def w5():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W6", "the descriptor is passed while the GPU is asked for: never two that have it", 60)
+@case("W6", "The GPU is requested just after its lease ended, while a container still has the node: never two users", 60)
 def w6():
-    # a lease that ends while the next one is asked for, whose node lives on in a container: 30 times
+    # 30 times: the lease ends while the next request comes, and its node stays open in a container
     with Openable():
         for _ in range(30):
             with asker("attacker") as a:
@@ -159,7 +161,7 @@ def tries(user):
 
 
 def refused_late(a, ident, token):
-    """By the token's binding: where who tries to open the node seems to have it, the lease of the try before drains first."""
+    """Refused because of the token's binding.  If a process that tries the node seems to have it open, an earlier lease must drain first."""
     for _ in range(50):
         answer = a.grant(id=ident, token=token, gpus=None, **mapped(uid("attacker")))
         if answer[0] != 75:
@@ -168,14 +170,14 @@ def refused_late(a, ident, token):
     refused(answer, 77, "another container")
 
 
-@case("W7", "a refusal opens nothing, not even for a moment: a used token, a full log, too many requests", 60)
+@case("W7", "A refusal (used token, full log, too many requests) opens no node, not even briefly", 60)
 def w7():
     with issuer() as token, Closed(), asker("attacker") as a, tries("attacker") as p:
         p.stdout.readline()
         t = token()
         os.set_blocking(p.stdout.fileno(), False)
         subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
-        # bound to a container of another user's: each of these is refused late
+        # the token belongs to another user's container, so the refusal comes late
         with issuer_other(t):
             for n in range(80):
                 refused_late(a, "w%d" % n, t)
@@ -190,7 +192,7 @@ def w7():
                 refused(a.grant(id="z%d" % n, gpus="1", **mapped(uid("attacker"))), 75, "in a minute")
         assert not p.stdout.read(), "the node was opened"
         subprocess.run(["rm", "-rf", RUN + "/rate"], check=True)
-        # what is granted does open it
+        # the control: a grant opens the node
         granted(a.grant(id="w", gpus="1", **mapped(uid("attacker"))))
         for _ in range(100):
             if p.stdout.read():
@@ -205,7 +207,7 @@ def issuer_other(t):
     yield
 
 
-@case("W8", "who asks for longer than his policy lets him wait loses his place, and is told so", 30)
+@case("W8", "A request that waits longer than its policy allows loses its place, and is told so", 30)
 def w8():
     with etc(), asker("root") as has:
         write(POLICIES + "/50-attacker.conf", read(POLICIES + "/50-attacker.conf").replace("count = 2;", "count = 2; wait = 2;"))
@@ -223,13 +225,13 @@ def w8():
             assert seen == {"busy", "refused"}, seen
             assert answer["ahead"] == 0, answer
             has.end()
-            # now the one who kept his word is first
+            # the waiter that kept to its policy is first now
             a.end()
             granted(v.grant(id="v", gpus="1"))
 
 
 def take_turns(wait, seconds):
-    """A new waiter for two GPUs each second, each of whom asks for almost as long as he may."""
+    """Every second a new waiter asks for two GPUs, and continues almost as long as its policy allows."""
     begun, end = {}, time.monotonic() + seconds
     while time.monotonic() < end:
         now = time.monotonic()
@@ -241,7 +243,7 @@ def take_turns(wait, seconds):
         time.sleep(0.1)
 
 
-@case("W8c", "waiters who come one after the other, for more than can be had, keep a free GPU from nobody for all of his wait", 40)
+@case("W8c", "Successive waiters that ask for more than there is do not keep a free GPU from another waiter for its whole wait", 40)
 def w8c():
     with etc(), asker("root") as has, asker("attacker") as a:
         for user in "attacker", "victim":
@@ -255,15 +257,15 @@ def w8c():
             while time.monotonic() < end and replies[-1:] in ([], ["busy"]):
                 replies.append(v.grant(id="v", gpus="1")[1]["reply"])
                 time.sleep(0.2)
-            # kept from him at first, or nothing was tried
+            # the control: at first the GPU is kept from the victim
             assert replies[0] == "busy" and replies[-1] == "grant", replies
         a.hear()
-    # who asks for nothing any more is put out by the next
+    # the next request removes the place of a waiter that no longer asks
     time.sleep(2.5)
     granted(once("victim", exchange, gpus="1"))
 
 
-@case("W8b", "who can't be given what his turn has come for loses his place: free GPUs wait for nobody", 30)
+@case("W8b", "A waiter that cannot be served when its turn comes loses its place, so free GPUs wait for nobody", 30)
 def w8b():
     with etc(), asker("root") as has:
         for user in "attacker", "victim":
@@ -291,7 +293,7 @@ time.sleep(120)
 
 
 def timed(**fields):
-    """The answer, and the seconds of processor time that the helper and its children took."""
+    """The reply, and the CPU time in seconds of the helper and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer = exchange(**fields)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -299,9 +301,9 @@ def timed(**fields):
 
 
 def time_of_grant():
-    """Milliseconds of processor time, the least of five: what else runs on the machine has no part in it.
+    """CPU time in milliseconds, the least of five, so that the machine's other work does not count.
 
-    Where the machine is busy, it can't always be seen in 0.2 s that the lease before is over: then one asks again.
+    On a busy machine the helper cannot always see within 0.2 s that the previous lease is over; then this asks again.
     """
     took, end = [], time.monotonic() + 45
     while len(took) < 5:
@@ -314,8 +316,8 @@ def time_of_grant():
     return min(took) * 1000
 
 
-# whoever looks sees those of another run, too
-@case("W9", "2000 processes of containers are looked through in a few seconds", 120, shares=fcntl.LOCK_EX)
+# takes turns, because the search would find other runs' processes, too
+@case("W9", "2000 container processes are searched in a few seconds", 120, shares=fcntl.LOCK_EX)
 def w9():
     alone = time_of_grant()
     with background(*CONTAINER, "python3", "-c", CROWD, "2000") as p:
@@ -325,7 +327,7 @@ def w9():
     assert among - alone < 4000
 
 
-@case("W10", "a user maps a file that his own file system keeps from root: nobody's grant is held up", 20)
+@case("W10", "A user maps a file that its own file system hides from root: nobody's grant is delayed", 20)
 def w10():
     where = tempfile.mkdtemp(dir=TEMP)
     os.chmod(where, 0o777)
@@ -336,7 +338,7 @@ def w10():
     os.rmdir(where)
 
 
-@case("W19", "nor if his root directory is there, or he has a file of it open that has gone bad", 30)
+@case("W19", "Nor if the user's root directory is there, or an open file there has become unreadable", 30)
 def w19():
     for how in "root", "bad":
         where = tempfile.mkdtemp(dir=TEMP)
@@ -354,7 +356,7 @@ MAPPED = THREAD.replace("if (open(av[2], O_RDONLY) == -1) exit(2);",
     "#include <fcntl.h>", "#include <fcntl.h>\n#include <sys/mman.h>")
 
 
-@case("W11", "a process whose first thread has ended holds the node, open or mapped: it is seen", 30)
+@case("W11", "A process whose first thread has ended is noticed while it has the node open or mapped", 30)
 def w11():
     build("thread", THREAD, "-pthread")
     build("mapthread", MAPPED, "-pthread")
@@ -366,7 +368,7 @@ def w11():
                     p.stdout.readline()
                     time.sleep(0.2)
                     refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
-                # a rootless lease that is over, but for that
+                # otherwise this rootless lease would be over
                 with background(program(name), how, "/dev/nvidia%d" % minor, user="attacker") as p:
                     p.stdout.readline()
                     time.sleep(0.2)
@@ -393,7 +395,7 @@ time.sleep(120)
 """
 
 
-@case("W12", "what is only planned is not done by asking to have it done again, and its env is not to be read", 60)
+@case("W12", "reapply does not carry out a lease that is only planned, and its env cannot be read", 60)
 def w12():
     with issuer() as token, Closed(), asker("attacker") as a, asker("attacker") as b, tries("attacker") as p, \
             background(*CONTAINER, "python3", "-c", SLOW) as slow:
@@ -414,12 +416,12 @@ def w12():
         assert not p.stdout.read(), "the node was opened"
 
 
-FURTHER, NUMBER = "/dev/dri/card0", (10, 229)	# fuse(4)'s, which can be opened
+FURTHER, NUMBER = "/dev/dri/card0", (10, 229)	# fuse(4)'s numbers, because that node can be opened
 
 
 @contextlib.contextmanager
 def further(pci):
-    """A CDI kind whose device has a further node, which sysfs says is of that PCI device; policies give it."""
+    """A CDI kind with a further node that belongs to that PCI device by sysfs, and policies that give it."""
     spec = {"cdiVersion": "0.6.0", "kind": "acme.com/card", "containerEdits": {"env": ["A=1"]}, "devices": [
         {"name": "x", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": FURTHER}]}},
         {"name": "y", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia1"}]}}]}
@@ -448,7 +450,7 @@ def further(pci):
             os.rmdir("/etc/cdi")
 
 
-@case("W13", "a GPU's further node, by a CDI kind: who has only that open has the GPU, with his lease, after it and without one")
+@case("W13", "A process with only a further node of a GPU open (CDI) has the GPU: during its lease, after it, and without one")
 def w13():
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))
@@ -475,7 +477,7 @@ def w13():
             granted(answer)
             assert nodes(answer) == ["/dev/nvidia1"], answer
 def leave_socket(**fields):
-    """In the asker: asks, and leaves the socket to a process that does not end with it."""
+    """In the asker: sends a request, and leaves the socket to a process that outlives it."""
     h = Helper(stderr=subprocess.DEVNULL).ask(**fields)
     if os.fork() == 0:
         os.setsid()
@@ -484,7 +486,7 @@ def leave_socket(**fields):
     return h.p.pid
 
 
-@case("W20", "the asker dies when its lease is written, and another one gets the GPU: the first helper opens nothing any more")
+@case("W20", "The asker dies when its lease is written, and another gets the GPU: the first helper opens no node")
 def w20():
     with Closed(), Between("attacker") as line:
         with asker("attacker") as a, asker("victim") as v:
@@ -494,12 +496,12 @@ def w20():
                 if glob.glob(RUN + "/exec/%d/*" % uid("attacker")):
                     break
                 time.sleep(0.002)
-            # it sees once more whether its asker lives
+            # the helper checks once more whether its asker is alive
             time.sleep(0.02)
             a.end()
             granted(v.grant(id="second", gpus=GPU0))
             line.go_on()
-            # for 5 s what it grants stands, though nobody takes it
+            # an unconfirmed grant lasts for 5 s
             for _ in range(200):
                 if entry("attacker") or len(leases()) != 1 or gone(pid, 1):
                     break
@@ -536,7 +538,7 @@ int main(int c, char **v)
 """
 
 
-@case("W21", "a process that opens and closes the node all the time keeps none that is another's when the lease has ended", 30)
+@case("W21", "A process that opens and closes the node all the time keeps no node that another user gets after the lease", 30)
 def w21():
     build("peek", PEEK)
     with Openable():
@@ -556,7 +558,7 @@ def w21():
             client.look()
 
 
-@case("T8", "a grant that is given up, and whose GPU is in use all the same, does not free its token for another container", 20)
+@case("T8", "An abandoned grant whose GPU is in use does not free its token for another container", 20)
 def t8():
     with SecondOpenable(), issuer() as token:
         write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; count = 1; } );')
@@ -574,7 +576,7 @@ def t8():
                 os.kill(pid, 9)
                 gone(pid)
         client.look()
-        # another process asks for the same container meanwhile, and has it: the first one takes back nothing of that
+        # meanwhile another process gets the same container's grant, which the first one's end must not undo
         t = token(job="b")
         with asker("attacker") as a, asker("attacker") as b:
             a.call(hand_over, id="d1", token=t, gpus=None)
@@ -582,7 +584,7 @@ def t8():
             granted(b.grant(id="d1", token=t, gpus=None))
             time.sleep(1)
             refused(ask_with(t, "d2"), 77, "another container")
-# A process that changes while it is looked at
+# Processes that change during the search
 
 CHURN = r'''
 /* One table of descriptors, which never changes; its first thread has exited, and each of the others lives for microseconds. */
@@ -624,7 +626,7 @@ int main(int n, char **v)
 
 
 def never(n, ask, *words):
-    """As often as it goes in a second, at most n times."""
+    """Repeats the request for one second, at most n times."""
     end = time.monotonic() + 1
     for k in range(n):
         refused(ask(k), 75, *words)
@@ -633,7 +635,7 @@ def never(n, ask, *words):
 
 
 def soon(user, **fields):
-    """A grant, once those that were killed a moment ago are gone."""
+    """A grant, after processes killed a moment ago are gone."""
     end = time.monotonic() + 5
     while True:
         answer = once(user, exchange, **fields)
@@ -642,7 +644,7 @@ def soon(user, **fields):
         time.sleep(0.05)
 
 
-@case("W30", "a process whose threads live for microseconds holds the node, open or mapped, beside an idle thread or not: it is seen", 40)
+@case("W30", "A process with threads that live for microseconds is noticed while it has the node open or mapped", 40)
 def w30():
     build("churn", CHURN, "-pthread")
     for minor, how in (9, "open"), (5, "mapped"), (9, "decoy"):
@@ -651,7 +653,7 @@ def w30():
                 assert p.stdout.readline() == b"ready\n"
                 time.sleep(0.1)
                 never(30, lambda k: once("victim", exchange, id="w%d" % k, gpus=GPU0))
-            # a rootless lease that is over, but for that
+            # otherwise this rootless lease would be over
             with background(program("churn"), how, "/dev/nvidia%d" % minor, user="attacker") as p:
                 assert p.stdout.readline() == b"ready\n"
                 time.sleep(0.1)
@@ -695,7 +697,7 @@ int main(int c, char **v)
 '''
 
 
-@case("W31", "a process that moves the open node among its numbers holds it", 60)
+@case("W31", "A process that moves the open node among its descriptor numbers is noticed", 60)
 def w31():
     build("shuffle", SHUFFLE)
     for how, minor, us, pad in ("open", 9, 200, 1500), ("open", 9, 100, 3000), ("open", 9, 50, 100):
@@ -732,7 +734,7 @@ int main(void)
 '''
 
 
-@case("W32", "a container's process that opens and closes files, and has threads come and go, is in nobody's way", 40)
+@case("W32", "A container's process that opens and closes files, and has short-lived threads, prevents no grant", 40)
 def w32():
     build("busy", BUSY_FILES, "-pthread")
     with Openable(), background(*CONTAINER, program("busy")) as p:
@@ -744,7 +746,7 @@ def w32():
 
 # What a container passes on
 
-# as docker makes one: a root directory of its own, on a file system that is not the folder's; the program is $0
+# like docker's: an own root directory, on another file system than the folder; the program is $0
 ROOT_OF_ITS_OWN = r'''
 set -e
 o=/run/ov; mkdir -p $o; mount -t tmpfs ov $o; mkdir $o/u $o/w $o/m
@@ -769,7 +771,7 @@ def ready():
 
 @contextlib.contextmanager
 def disk():
-    """The folder on a file system that has a number of its own, where there is one."""
+    """Puts the folder on a file system with a device number of its own, if there is one."""
     with tempfile.TemporaryDirectory(dir="/tmp") as where:
         os.chmod(where, 0o755)
         for d in "dir", "ro", "mine":
@@ -782,16 +784,16 @@ def disk():
 
 
 def beneath(name):
-    """By root, whose processes don't count, whatever they have as their output."""
+    """Asks as root, whose own processes do not count, even if their output is in that folder."""
     return once("root", exchange, id=name, folders="/srv/tree/dir:ro", **IN_NAMESPACE)
 
 
 @contextlib.contextmanager
 def leaving(program):
-    """A container that has the folder at /data; its lease's asker goes, and what the program kept is left."""
+    """A container with the folder at /data.  Its asker ends; what the program keeps is left."""
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree:rw", **HOST_ROOT))
-        # the test's own output and place may lie in the folder's file system
+        # the test's own output and directory may be in the folder's file system
         p = subprocess.Popen(["unshare", "-mp", "--fork", "--propagation", "private", "sh", "-c", ROOT_OF_ITS_OWN, WITH_LIBC + program, TEMP],
                              text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/")
         said = p.stdout.readline()
@@ -804,14 +806,14 @@ def leaving(program):
 
 
 def keeps(program):
-    """It holds the folder, and no longer than it lives."""
+    """The program's object keeps the folder, but only while the program is alive."""
     with disk():
         with leaving(program):
             never(5, lambda k: beneath("v%d" % k), "/srv/tree/dir lies in /srv/tree")
         released(beneath)
 
 
-@case("V50", "a directory that a process with threads of microseconds keeps holds the folders")
+@case("V50", "A directory kept by a process with threads that live for microseconds keeps the folders in use")
 def v50():
     build("churn", CHURN, "-pthread")
     keeps('os.execv("/mnt/churn", ["churn", "open", "/data", "detach"])')
@@ -855,7 +857,7 @@ int main(int c, char **v)
 '''
 
 
-@case("V51", "so does one in an io_uring that is never at rest")
+@case("V51", "So does a directory in an io_uring that is never idle")
 def v51():
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
@@ -865,7 +867,7 @@ def v51():
     keeps('os.execv("/mnt/ring", ["ring", "/data"])')
 
 
-# the program ends, and leaves the container's own mount namespace empty
+# the program ends, and leaves the container's mount namespace without a process
 ALONE = """
 if os.fork() > 0:
     time.sleep(0.3)
@@ -876,7 +878,7 @@ ck(libc.unshare(0x10020000))
 """
 
 
-@case("V52", "so does a mount namespace whose only process is chrooted, be it to what is mounted nowhere")
+@case("V52", "So does a mount namespace whose only process is chrooted, even to an unmounted tree")
 def v52():
     keeps(ALONE + """
 os.chdir("/")
@@ -884,7 +886,7 @@ os.chroot("/media")
 time.sleep(0.6)
 ready()
 """)
-    # it has the lower number, and sees nothing; the other one sees all
+    # this process has the lower PID, and sees nothing; the other one sees everything
     keeps(ALONE + """
 r, w = os.pipe()
 if os.fork() == 0:
@@ -915,7 +917,7 @@ ready()
 """
 
 
-@case("V53", "so does a directory of another file system, from a mount namespace that is gone or a tree that is mounted nowhere")
+@case("V53", "So does a directory of another file system, from a mount namespace that is gone or from an unmounted tree")
 def v53():
     keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
     # open_tree(2)
@@ -924,7 +926,7 @@ def v53():
 
 @contextlib.contextmanager
 def relay(flag):
-    """A container's process that passes the node on while another one of that container keeps whoever looks waiting."""
+    """One process of a container passes the node on, while another one makes whoever looks at it wait."""
     def answers_late(opcode, pid):
         while opcode == FUSE_FLUSH and not os.path.exists(flag):
             time.sleep(0.01)
@@ -961,7 +963,7 @@ def pass_on_while_looked_at(user, tell, flag):
         refused(answer, 75)
 
 
-@case("W34", "a container's process keeps who looks waiting, and the node goes to one that was looked at already: it is seen", 60)
+@case("W34", "A container's process delays the looker, and the node moves to a process that was looked at already: it is noticed", 60)
 def w34():
     for user in "victim", "root":
         for n in range(3):
@@ -971,7 +973,7 @@ def w34():
                 pass_on_while_looked_at(user, tell, flag)
 
 
-@case("W35", "the same of a user whose lease is over but for that process", 60)
+@case("W35", "The same for a user whose lease is over except for that process", 60)
 def w35():
     for n in range(3):
         flag = "%s/flag-%d" % (TEMP, n)
@@ -985,7 +987,7 @@ def w35():
 
 
 def watch_looks(pid):
-    """In the asker: the file that tells of who looks at the process by the /proc that he sees (inotify(7))."""
+    """In the asker: watches the process in its own view of /proc for looks (inotify(7))."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     for name in "fd", "fdinfo", "maps", "stat", "task", "ns":
@@ -995,7 +997,7 @@ def watch_looks(pid):
 
 
 def contained():
-    """In the asker: a process of his that counts as a container's; its number."""
+    """In the asker: starts a process that counts as a container's; returns its PID."""
     return subprocess.Popen(["unshare", "--user", "sleep", "60"]).pid
 
 
@@ -1006,7 +1008,7 @@ def looks_seen(fd):
         return 0
 
 
-@case("W36", "who sees the host's /proc can't tell by it when the looker looks at his processes (inotify)", 30)
+@case("W36", "A user who sees the host's /proc cannot tell by inotify when the looker looks at the user's processes", 30)
 def w36():
     with asker("attacker") as a, Openable():
         pid = a.call(contained)

@@ -1,5 +1,5 @@
 /*
- * System calls without a C library, for programs whose start is to cost nothing that is not theirs.
+ * System calls without a C library, for programs whose start must cost as little as possible.
  */
 #ifndef GPUHELPER_TESTS_BENCH_BARE_H
 #define GPUHELPER_TESTS_BENCH_BARE_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gpuhelper beside what people use today: pair by pair, over a bare exec of the same runtime.
+"""Compares gpuhelper with what people use today, in pairs, each relative to a bare exec of the same runtime.
 
-usage: bench.py OUT.json [ITEM...]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; bench.sh does all of that)
+usage: bench.py OUT.json [ITEM...]    (bench.sh runs it in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 """
 import json, sys, time
 import items
@@ -21,12 +21,12 @@ def main():
         for key, label, base, commands in group(stage, found):
             entry = {'label': label, 'over': {}, 'programs': {}}
             for name, c in commands.items():
-                # each with the base by itself: who ran for long is behind others on a busy machine for a while
+                # each command alone with the base, because on a busy machine a long run slows the next ones down
                 entry['over'][name] = o = pairs_of(base, c)
                 try:
                     entry['programs'][name] = count(c)
                 except RuntimeError as e:
-                    # so slow a look at 300,000 calls can be that the helper's time is over
+                    # with 300,000 calls a look can be so slow that the helper's time is over
                     entry['programs'][name] = {}
                     print('# %s, %s: no counts: %s' % (label, name, e))
                 print('%-44s %-24s %7.2f ms (%.2f to %.2f; by minima %.2f), user %.2f, system %.2f, %d calls' % (

@@ -1,12 +1,12 @@
 #!/bin/sh
 # The benchmark (tests/README, «The benchmark»).
 #
-#   bench.sh quick [GROUP...]	gpuhelper beside what people use today; at most five minutes
-#   bench.sh growth [CURVE...]	how it grows; at most fifteen
-#   bench.sh phases		where the time of one granted create goes
-#   bench.sh instructions [--record]	instructions against the recorded numbers; TAP
+#   bench.sh quick [GROUP...]	compares gpuhelper with what people use today; at most five minutes
+#   bench.sh growth [CURVE...]	measures how the cost grows; at most fifteen minutes
+#   bench.sh phases		times the parts of one granted create
+#   bench.sh instructions [--record]	compares instruction counts with the recorded ones; TAP
 #
-# Figures go to build/bench/*.json; report.py makes RESULTS.md of them where no GROUP or CURVE is named.
+# Figures go to build/bench/*.json.  If no GROUP or CURVE is named, report.py writes them into RESULTS.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

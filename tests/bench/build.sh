@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds what the benchmark runs beside gpuhelper: build.sh BUILD, into BUILD/bench.
+# Builds the benchmark's own programs: build.sh BUILD, into BUILD/bench.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1/bench cc=${CC:-gcc}
@@ -13,7 +13,7 @@ for p in empty floor; do
 done
 $cc $flags -fPIE -pie -Wl,-z,relro,-z,now $(pkg-config --cflags jansson libudev hogweed) -o "$out/libraries" "$here/libraries.c" \
     -Wl,-Bstatic $(pkg-config --libs jansson hogweed nettle) -lgmp -Wl,-Bdynamic $(pkg-config --libs libudev)
-# what callgrind counts
+# the program for callgrind
 $cc $flags -Wno-missing-field-initializers -D_GNU_SOURCE -fPIE -pie -Wl,-z,relro,-z,now \
     -I"$here/../../helper" $(pkg-config --cflags jansson libconfig libudev hogweed) -o "$out/work" "$here/work.c" \
     "$1/libjudge.a" "$1/libread.a" "$1/libhost.a" "$1/libpure.a" \

@@ -1,12 +1,13 @@
 /*
- * Counts by ptrace(2) what a command and all that it starts do, by program: system calls, bytes read, faults, and the
- * most memory that a process of that program had.
+ * Counts by ptrace(2) what a command and its descendants do, by program: system calls, bytes read, faults, and the
+ * largest memory of a process.
  *
  *   calls -- COMMAND...
  *
- * Prints «PROGRAM processes calls bytes peak_kB faults» for each program.  A process counts as the program that it executed
- * last; one that was forked and has executed nothing yet as «PROGRAM (forked)».  Bytes read are those of read(2), pread(2),
- * readv(2), recvfrom(2) and recvmsg(2).  To be run as root: setuid programs keep their rights under root's ptrace.
+ * Prints «PROGRAM processes calls bytes peak_kB faults» for each program.  A process counts for the last program that
+ * it executed; a process that was forked and has executed nothing counts as «PROGRAM (forked)».  Bytes read are those
+ * of read(2), pread(2), readv(2), recvfrom(2) and recvmsg(2).  Run it as root: only root's ptrace keeps the rights of
+ * setuid programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +39,7 @@ struct program {
 struct process {
 	pid_t pid;
 	struct program *program;
-	uint64_t nr;			/* of the call that it is in */
+	uint64_t nr;			/* the system call in progress */
 	unsigned long faults;		/* that are some program's by now */
 };
 
@@ -108,7 +109,7 @@ faults_of(pid_t pid)
 	return faults;
 }
 
-/* Before its memory is another program's, or nobody's. */
+/* Before another program, or nobody, has its memory. */
 static void
 note_memory(struct process *p)
 {
@@ -191,7 +192,7 @@ signal_to_pass(struct process *p, int st)
 		note_memory(p);
 		return 0;
 	}
-	/* the first stop of one that was just forked */
+	/* the first stop of a process that was just forked */
 	return event != 0 || sig == SIGSTOP || sig == SIGTRAP ? 0 : sig;
 }
 
@@ -217,7 +218,7 @@ main(int argc, char **argv)
 		perror("calls");
 		return 1;
 	}
-	/* until the command has ended: what it left behind goes with us */
+	/* until the command has ended; what it left behind ends with us */
 	while ((pid = waitpid(-1, &st, __WALL)) != -1) {
 		if (WIFSTOPPED(st)) {
 			(void)ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)signal_to_pass(process_of(pid), st));

@@ -1,4 +1,6 @@
-"""A driver's files and the CDI spec of them, in the form of nvidia-ctk's: 8 GPUs, 40 mounts.  The files are the benchmark's own."""
+"""A set of driver files and its CDI spec, in the form that nvidia-ctk writes: 8 GPUs, 40 mounts.  The files are the
+benchmark's own.
+"""
 import json, os, re, shutil, subprocess
 from stage import W, write
 
@@ -9,7 +11,7 @@ HOOK = '/usr/bin/nvidia-cdi-hook'
 
 
 def make_files():
-    """Their paths: libraries with a SONAME each, programs, firmware."""
+    """The files' paths: libraries with a SONAME each, programs, firmware."""
     version = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
     os.makedirs(PLACE, exist_ok=True)
     c = write(W + '/driver.c', 'int driver_version(void); int driver_version(void) { return 1; }\n')
@@ -44,7 +46,7 @@ def spec(files, version, gpus):
 
 
 def block(value, indent=''):
-    """YAML as the tool kit's."""
+    """YAML in the tool kit's style."""
     if isinstance(value, dict):
         return ''.join('%s%s:%s' % (indent, k, '\n' + block(v, indent + '    ') if isinstance(v, (dict, list)) else
                                     ' %s\n' % json.dumps(v)) for k, v in value.items())
@@ -53,7 +55,7 @@ def block(value, indent=''):
 
 
 def install(form, gpus=8):
-    """The spec as JSON or YAML; None: none."""
+    """Writes the spec as JSON or YAML; None: no spec."""
     shutil.rmtree('/etc/cdi', ignore_errors=True)
     if form is None:
         return

@@ -1,4 +1,4 @@
-/* An empty program of the same C library, linked as the wrapper is: what it costs to start one. */
+/* An empty program, linked like the wrapper: measures the cost of starting one. */
 int
 main(void)
 {

@@ -1,6 +1,6 @@
 /*
- * The least that a wrapper of the same kind could do: reads config.json, starts one program and waits for it
- * (FLOOR_STARTS=PATH; none without), writes config.json anew, becomes the runtime.
+ * The least work that any such wrapper must do: reads config.json, starts one program and waits for it
+ * (FLOOR_STARTS=PATH; none if unset), writes config.json again, executes the runtime.
  *
  *   floor RUNTIME-ARGUMENTS...		with FLOOR_RUNTIME=PATH, in the bundle
  */

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How what gpuhelper costs grows: one curve for each thing that there can be many of.
+"""Measures how gpuhelper's cost grows: one curve for each kind of thing that can be numerous.
 
-usage: growth.py OUT.json [CURVE...]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; bench.sh does all of that)
+usage: growth.py OUT.json [CURVE...]    (bench.sh runs it in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 
-A point is [N, median, least, most, by minima, user + system], in ms over the bare runtime, or [N, the message that refused it].
+A point is [N, median, least, most, by minima, user + system], in ms more than the bare runtime, or [N, the refusal's
+message].
 """
 import json, os, re, shutil, sys, time, uuid
 import items
@@ -32,7 +33,7 @@ def one_folder(stage):
 
 
 def policies(stage):
-    """Policy files that cover other pipelines, before the one that grants."""
+    """Policy files for other pipelines, before the one that grants."""
     base, c, policy = one_folder(stage)
     other = ''.join('# line %d of what an administrator writes about it\n' % i for i in range(18)) + (
         'pipeline = "team/pipeline-%05d";\nidentity = "token";\njobs = [ "fit", "eval-*" ];\n'
@@ -47,7 +48,7 @@ def policies(stage):
 
 
 def make_gpus(n):
-    """So many simulated ones: what the driver says of them in /proc, and their nodes."""
+    """Simulates so many GPUs: the driver's information in /proc, and the nodes."""
     top = '/proc/driver/nvidia/gpus'
     have = sorted(os.listdir(top))
     text = open('%s/%s/information' % (top, have[0])).read()
@@ -93,7 +94,7 @@ def folders(stage):
 
 
 def at_once(stage):
-    """Creates at once, each of a GPU that they share: milliseconds and processor time for each of them."""
+    """Concurrent creates, each for a GPU that they share; milliseconds and CPU time for each."""
     stage.host.policies(t10=items.CALLER + 'gpus = ( { vendor = "nvidia"; count = 1; sharing = "shared"; share_limit = 64; } );\n')
     t = stage.template(TEAM + ['GPUHELPER_GPUS=1'])
     for n in 1, 2, 4, 8, 16, 32:
@@ -104,7 +105,7 @@ def at_once(stage):
 
 
 def audit(stage):
-    """Records in the audit log, before the next one."""
+    """Records in the audit log before the next one."""
     base, c, policy = one_folder(stage)
     stage.host.policies(t10=policy)
     measure({'c': c}, 1, warmup=0)
@@ -121,9 +122,9 @@ def audit(stage):
 
 
 def held(stage):
-    """Leases of other users' containers that are alive: files like one that was written, of the same live process."""
+    """Live leases of other users' containers: copies of a real lease, all of the same live process."""
     base, c, policy = one_folder(stage)
-    # in another mount namespace: a lease lives as long as any process in its container's
+    # in another mount namespace, because a lease lives as long as any process in its container's
     paths, space = stage.folders(2)
     stage.host.policies(t10=policy, t20=items.CALLER + folder_rules(paths))
     end = items.one_alive(stage, stage.template(TEAM + [asked(paths)]), 'alive', space)

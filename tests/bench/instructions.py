@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Instructions that our own code and its static libraries need, by callgrind, held to recorded numbers.  TAP.
+"""Compares the instruction counts of our own code and its static libraries with recorded counts, by callgrind.  TAP.
 
 usage: instructions.py [--record]    (in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 
-What is counted are functions of helper/ and of the libraries that are linked statically (libconfig, jansson, libyaml, nettle, gmp).
-Not the C library's: it chooses by the processor which memcpy() it uses (ifunc), and asks the processor for its caches when
-it starts.  So the numbers repeat on another processor and another kernel; they are one compiler's and one valgrind's (3.19 has
-no openat2(2): file.c then goes name by name), which stand in the file beside them.  Where these are others, the test is skipped.
+Only functions of helper/ and of the static libraries count (libconfig, jansson, libyaml, nettle, gmp).  The C
+library's do not: it chooses its memcpy() by the processor (ifunc), and asks the processor for its caches at the
+start.  So the counts are the same on every processor and kernel.  They depend on the compiler and on valgrind (3.19
+lacks openat2(2), so that file.c opens a path name by name).  The recorded file names both versions; with other
+versions the test is skipped.
 
-The wrapper is counted up to where it executes the runtime.  read, judge and the helper can't run under valgrind: work.c
-computes what they compute.
+The wrapper's count ends where it executes the runtime.  gpuhelper-read, gpuhelper-judge and the helper cannot run under
+valgrind; work.c makes the same computations.
 """
 import os, re, shutil, subprocess, sys
 from stage import BIN, BUILD, HERE, ROOT, TEAM, W, Stage, sh
@@ -27,7 +28,7 @@ def tools():
 
 
 def of_libc():
-    """Functions of the C library and the compiler's, by name: an archive's local ones, too."""
+    """Names of the functions of the C library and the compiler, including an archive's local ones."""
     names = set()
     for archive in LIBC:
         path = sh('gcc', '-print-file-name=' + archive).stdout.strip()
@@ -36,7 +37,7 @@ def of_libc():
 
 
 def count(out, libc):
-    """Instructions of what is not the C library's, in callgrind's figures."""
+    """The instructions in callgrind's figures, without the C library's."""
     total, ours, names, files = 0, False, {}, {}
     compressed = re.compile(r'\((\d+)\)(?: (.*))?$')
 

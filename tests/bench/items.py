@@ -1,7 +1,7 @@
-"""The work that is measured: what it is called, what is compared, what issue 18 wants of it.
+"""The measured items: their names, the commands that are compared, and the targets.
 
-Each function prepares the host, and yields (item, label, base command, commands to compare with it).  An item's key is the
-same in results and in the table of targets.
+Each function prepares the host, and yields (item, label, base command, commands to compare with it).  Results and
+targets use the same key for an item.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 import driver
@@ -17,7 +17,7 @@ FLOOR = {'FLOOR_RUNTIME': RUNTIME}
 
 
 def peers():
-    """Runtimes of vendors that are installed here: {name: (program, environment)}; and those that are not."""
+    """The vendors' runtimes installed here, {name: (program, environment)}, and the missing ones."""
     write(W + '/nvidia/nvidia-container-runtime/config.toml',
           '[nvidia-container-runtime]\nmode = "cdi"\nruntimes = ["%s"]\n' % RUNTIME)
     found, absent = {}, []
@@ -132,7 +132,7 @@ def folders(stage, found):
 
 
 def one_alive(stage, template, ident, space=None):
-    """A container that was granted something, with its first process alive; call the result to end it."""
+    """A container with a grant and a live first process; call the result to end it."""
     bundle, group = '%s/alive/%s' % (W, ident), '%s/garden/%s' % (DEVICES, ident)
     os.makedirs(bundle)
     os.makedirs(group)
@@ -155,7 +155,7 @@ def one_alive(stage, template, ident, space=None):
 
 
 def pauses_by_runtime(spec):
-    """The program that pauses as process 1 is the runtime's stand-in, which stays behind."""
+    """The runtime's stand-in, which stays, is the process 1 that pauses."""
     for m in spec['mounts']:
         if m['destination'] == '/tmp/gdn-init':
             m['source'] = RUNTIME

@@ -1,4 +1,4 @@
-/* Does nothing, with the libraries of gpuhelper-judge, and linked as it is: what it costs to start such a program. */
+/* Does nothing, but is linked like gpuhelper-judge, with its libraries: measures the cost of starting such a program. */
 #include <jansson.h>
 #include <libudev.h>
 #include <nettle/ecc-curve.h>

@@ -1,22 +1,22 @@
 /*
- * Runs commands in turn (A B C A B C ...) and prints what each run took.  A small program, so that starting a command
- * costs little and always the same.
+ * Runs commands in turn (A B C A B C ...) and prints the time of each run.  A small program: starting a command from it
+ * costs little, and always the same.
  *
  *   measure ROUNDS WARMUP SECONDS < CASE
  *
- * WARMUP rounds come first, and are not printed.  After so many seconds no other round begins, once there were LEAST.
+ * The first WARMUP rounds are not printed.  After SECONDS no further round begins, if there were at least LEAST.
  *
  * CASE has a block for each command, one word a line («%» stands for the number of the run):
  *
  *   command NAME
- *   dir PATH			where it runs; made before the run
- *   copy FROM TO		before each run, TO is a new file with FROM's content (several lines may stand)
+ *   dir PATH			the working directory; made before the run
+ *   copy FROM TO		before each run, TO becomes a new file with FROM's content (may be repeated)
  *   cgroup PATH		made before each run, removed after it
- *   env NAME=VALUE, arg WORD	all of the environment, all of the arguments
- *   warm FILE			a cgroup.procs to which a process is moved just before each run: the kernel waits for an RCU grace
- *				period (5 to 12 ms) in the first such move after a while, and not in those soon after it
- *   after WORD			the arguments of a command that is run after each run, with an empty environment, and not measured
- *   at_once N			so many runs at once; one line for all of them
+ *   env NAME=VALUE, arg WORD	the whole environment, all arguments
+ *   warm FILE			a cgroup.procs file to which a process moves just before each run.  After a pause the kernel waits for
+ *				an RCU grace period (5 to 12 ms) in the first such move, but not in those soon after it
+ *   after WORD			the arguments of a command that runs after each run, with an empty environment, not measured
+ *   at_once N			N concurrent runs; one line for all of them
  *
  * Prints «NAME wall user system cpu faults» for each run: nanoseconds; cpu is user + system as the scheduler counts it.
  */
@@ -61,7 +61,7 @@ die(const char *what, const char *name)
 	exit(1);
 }
 
-/* With the number in place of each «%»; the caller frees. */
+/* The text with the number in place of each «%»; the caller frees. */
 static char *
 with_number(const char *pattern, unsigned number)
 {
@@ -140,7 +140,7 @@ prepare(const struct command *c, unsigned number)
 	}
 }
 
-/* The words are ready by then, so that the child executes at once. */
+/* The words are prepared beforehand, so that the child executes at once. */
 static pid_t
 start(const struct command *c, char *const *arg, char *const *env, unsigned number)
 {
@@ -159,7 +159,7 @@ start(const struct command *c, char *const *arg, char *const *env, unsigned numb
 	return pid;
 }
 
-/* Whoever was left behind has become our child: ends them all but the one that is moved about. */
+/* Processes that were left behind are our children now: kills them, except the one that is moved between cgroups. */
 static void
 end_others(void)
 {

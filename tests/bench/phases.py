@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Where the time of one granted create goes: functions of the wrapper, the helper and its programs, timed by the kernel's uprobes.
+"""Times the parts of one granted create: functions of the wrapper, the helper and its programs, by the kernel's
+uprobes.
 
 usage: phases.py OUT.json    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; needs tracefs with CONFIG_UPROBE_EVENTS)
 
-A probe costs a few microseconds itself, so that the sum is somewhat more than bench.py's figure.  Rows are medians; a function that
-another row's calls lies within that row.
+Each probe costs a few microseconds, so the sum exceeds bench.py's figure a little.  Rows are medians.  A function
+that another row's function calls is part of that row.
 """
 import json, os, re, statistics, subprocess, sys, time
 import driver, items
@@ -98,7 +99,7 @@ PROGRAMS = (
 
 
 def offsets(path):
-    """Where functions lie in the file."""
+    """The functions' offsets in the file."""
     loads = re.findall(r'LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)', sh('readelf', '-lW', path).stdout)
     segments = [tuple(int(x, 16) for x in m) for m in loads]
     out = {}
@@ -145,7 +146,7 @@ LINE = re.compile(r'-(\d+)\s+\[\d+\]\s+\S+\s+([\d.]+): ([pr])(\d)_(\w+):')
 
 
 def runs_of(text):
-    """Of each run, [(program, process, function, begin, end)]: from the wrapper's main() on."""
+    """For each run, [(program, process, function, begin, end)], from the wrapper's main() on."""
     runs, pending = [], {}
     for pid, at, kind, k, name in LINE.findall(text):
         pid, at, k = int(pid), float(at) * 1000, int(k)
@@ -203,7 +204,7 @@ def main():
         put('instances/%s/buffer_size_kb' % GROUP, '16384')
         put('instances/%s/trace_clock' % GROUP, 'mono')
         put('instances/%s/events/%s/enable' % (GROUP, GROUP), '1')
-        # what is run after each of them is in the trace, too: a run that has no grant
+        # the trace also has what ran after each run: these have no grant
         measure({'c': c}, 30, 20)
         seen = open('%s/instances/%s/trace' % (TRACE, GROUP)).read()
         runs = [r for r in runs_of(seen) if any(e[2] == 'grant' for e in r)]

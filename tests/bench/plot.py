@@ -1,4 +1,4 @@
-"""A curve as a small SVG: both axes logarithmic, readable on light and dark ground."""
+"""Draws a curve as a small SVG with two logarithmic axes, readable on light and dark backgrounds."""
 import math
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 480, 260, 56, 16, 14, 40
@@ -12,7 +12,7 @@ text { font: 11px sans-serif; fill: #333 } .axis { stroke: #888; fill: none } .g
 
 
 def decades(least, most):
-    """Powers of ten around both."""
+    """The powers of ten around both values."""
     a, b = math.floor(math.log10(least)), math.ceil(math.log10(most))
     return a, max(b, a + 1)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts figures into RESULTS.md, between its marks, and draws the curves.
+"""Writes figures into RESULTS.md, between its marks, and draws the curves.
 
 usage: report.py quick|growth|phases FIGURES.json
 """
@@ -38,7 +38,7 @@ def table(head, rows):
 
 
 def ours(programs):
-    """Of the programs of one run: all but the runtime's own."""
+    """The programs of one run, without the runtime's own."""
     return {n: p for n, p in programs.items() if not n.startswith('runc')}
 
 
@@ -115,7 +115,7 @@ def quick(r):
 
 
 def slope(points):
-    """Between the first and the last point, for each one more."""
+    """The cost of each further one, between the first and the last point."""
     good = [p for p in points if len(p) > 2]
     return (good[-1][1] - good[0][1]) / (good[-1][0] - good[0][0]) if len(good) > 1 else 0
 

@@ -1,9 +1,9 @@
 /*
- * Stands in for runc in the benchmark: ends at once, so that a figure is the wrapper's alone.
+ * Stands in for runc in the benchmark.  It ends at once, so that a figure contains only the wrapper's time.
  *
- * With BENCH_CGROUP=FILE in its environment the stand-in leaves behind what gpuhelper looks for after a create that was
- * granted: a process in a cgroup of its own (FILE is that cgroup's cgroup.procs; «%» stands for the last argument, the
- * container's id).  With BENCH_MOUNTS=FILE the process is in the mount namespace that FILE is.
+ * With BENCH_CGROUP=FILE it leaves behind what gpuhelper looks for after a granted create: a process in its own cgroup.
+ * FILE is that cgroup's cgroup.procs; «%» stands for the last argument, the container's id.  With BENCH_MOUNTS=FILE the
+ * process is in the mount namespace FILE.
  */
 #include "bare.h"
 
@@ -55,7 +55,7 @@ leave_process(const char *cgroup, const char *mounts, const char *id)
 	bare_call(__NR_pipe2, (long)ready, 0, 0, 0);
 	if (bare_call(__NR_clone, SIGCHLD, 0, 0, 0) != 0) {
 		bare_call(__NR_close, ready[1], 0, 0, 0);
-		/* no byte where the process could not do its part */
+		/* no byte if the process could not do its part */
 		bare_call(__NR_exit_group, bare_call(__NR_read, ready[0], (long)&word, 1, 0) == 1 ? 0 : 3, 0, 0, 0);
 	}
 	fd = open_with(cgroup, id, O_WRONLY);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A runtime wrapper of the shape that people use today: bash and jq, a pass over config.json for the environment, one
-# for the GPU, one for each folder.  Written for the benchmark; it checks nothing.
+# A runtime wrapper like those that people use today: bash and jq, with one pass over config.json for the environment,
+# one for the GPU, and one for each folder.  Written for the benchmark; it checks nothing.
 set -eu
 runtime=${BENCH_RUNTIME:?}
 bundle=. verb=

@@ -1,7 +1,7 @@
-"""The host of the benchmark, and how a command is measured on it.
+"""The benchmark's host, and the measurement of a command on it.
 
-Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c, which ends at once;
-what is real is all of gpuhelper, the kernel, its cgroups and mounts.  GPUs are simulated (lib/sandbox.sh).
+Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c, which ends at once.
+gpuhelper, the kernel, its cgroups and mounts are real.  The GPUs are simulated (lib/sandbox.sh).
 """
 import json, os, shutil, statistics, subprocess, sys, time
 
@@ -28,7 +28,7 @@ sys.stdin.read()
 
 
 class Stage:
-    """One host: a bare runtime, the wrapper before it, policies, bundles."""
+    """One host: a bare runtime, the wrapper in front of it, policies, bundles."""
 
     def __init__(self):
         os.makedirs(W + '/bin')
@@ -41,12 +41,12 @@ class Stage:
         self.mounted = {}
         for d in 'garden', 'warm':
             os.makedirs('%s/%s' % (DEVICES, d), exist_ok=True)
-        # the cgroups beneath inherit it: their containers may open no device that nobody allows
+        # the cgroups beneath inherit the rules, so that their containers may open only what is allowed
         with open(DEVICES + '/garden/devices.deny', 'w') as f:
             f.write('a')
 
     def template(self, env=(), name=None, edit=None):
-        """A config.json as Concourse writes it, changed by edit(spec); its path."""
+        """Writes a config.json like Concourse's, changed by edit(spec); returns its path."""
         self.bundles += 1
         spec = json.load(open(W + '/fx/task.json'))
         spec['hostname'] = 'h'
@@ -57,7 +57,7 @@ class Stage:
         return write(name or '%s/config-%d.json' % (W, self.bundles), json.dumps(spec, separators=(',', ':')))
 
     def folders(self, n):
-        """So many folders, in the container's eyes mounted at their own paths: their paths, and that mount namespace."""
+        """Makes so many folders, and a mount namespace in which they are mounted at the same paths; returns both."""
         if n not in self.mounted:
             self.mounted[n] = self.mount_folders(n)
         return self.mounted[n]
@@ -69,14 +69,14 @@ class Stage:
             os.chown(p, MAXID, MAXID)
         space = '%s/ns/%d' % (W, n)
         write(space, '')
-        # a namespace can be mounted in an older one alone, and the kernel may take a new one for older: another CPU numbers it
+        # A namespace can only be mounted in an older one, and the kernel may take a new one for older, because another CPU numbers it.
         for _ in range(20):
             if self.keep_namespace(paths, space):
                 return paths, space
         raise RuntimeError('no mount namespace can be kept at ' + space)
 
     def keep_namespace(self, paths, space):
-        """False: it can't be mounted.  No process may be left in it, for leases live as long as one is."""
+        """False if it cannot be mounted.  No process may be left in it, because leases live as long as one is."""
         p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER], text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         p.stdin.write(' '.join(paths) + '\n')
@@ -96,12 +96,12 @@ def asked(paths):
     return 'GPUHELPER_FOLDERS=' + ','.join('%s:%s' % (p, 'rw' if i % 2 else 'ro') for i, p in enumerate(paths))
 
 
-# what a command needs besides its words
+# what a command needs besides its arguments
 ENV = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 
 
 def create(program, template, extra=(), granted=False, space=None, env=None, after=None):
-    """«create» of a bundle of its own; granted: the runtime has to leave a container behind."""
+    """«create» of a new bundle; granted: the runtime must leave a container behind."""
     words = [program, *extra, '--root', ROOT, 'create', '--bundle', W + '/b/%', 'bench-%']
     env = dict(ENV, **(env or {}))
     c = {'dir': W + '/b/%', 'copy': [(template, W + '/b/%/config.json')], 'arg': words, 'env': env}
@@ -137,7 +137,7 @@ def case_text(name, c):
 
 
 def measure(commands, rounds, seconds=10, warmup=3):
-    """{name: [(wall, user, system, cpu, faults), ...]}, in ms: commands in turn, round by round."""
+    """{name: [(wall, user, system, cpu, faults), ...]} in ms: the commands in turn, round by round."""
     os.makedirs(W + '/b', exist_ok=True)
     names = list(commands)
     text = ''.join(case_text(str(i), commands[n]) for i, n in enumerate(names))
@@ -154,7 +154,7 @@ def measure(commands, rounds, seconds=10, warmup=3):
 
 
 def pairs_of(base, c, rounds=40, seconds=5):
-    """Base and command in turn; what takes seconds goes few rounds, without a warm-up."""
+    """The base and the command in turn; a command that takes seconds gets few rounds, without a warm-up."""
     once = measure({'base': base, 'c': c}, 1, warmup=0)
     slow = once['c'][0][0] > 1500
     runs = measure({'base': base, 'c': c}, 3 if slow else rounds, seconds, 0 if slow else 3)
@@ -162,7 +162,7 @@ def pairs_of(base, c, rounds=40, seconds=5):
 
 
 def over(runs, base):
-    """What it takes over the base, pair by pair."""
+    """The additional time over the base, pair by pair."""
     pairs = [b[0] - a[0] for a, b in zip(base, runs)]
     mean = lambda k: statistics.fmean(r[k] for r in runs) - statistics.fmean(r[k] for r in base)
     return {'n': len(pairs), 'wall': statistics.median(pairs), 'least': min(pairs), 'most': max(pairs),
@@ -171,7 +171,7 @@ def over(runs, base):
 
 
 def remove_cgroup(path):
-    """Once the processes that were killed there are gone."""
+    """Removes it once the killed processes in it are gone."""
     for _ in range(200):
         try:
             return os.rmdir(path)
@@ -181,7 +181,7 @@ def remove_cgroup(path):
 
 
 def count(c):
-    """What one run does, by program: {program: {processes, calls, bytes, peak, faults}}."""
+    """What one run does: {program: {processes, calls, bytes, peak, faults}}."""
     n = 'calls'
     fill = lambda s: s.replace('%', n)
     if c.get('dir'):

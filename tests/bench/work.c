@@ -1,7 +1,7 @@
 /*
- * What gpuhelper-read, gpuhelper-judge and the helper compute for one grant, without their processes: under callgrind
- * these cannot run themselves, for their filters take away the system calls that valgrind needs, and the helper closes its files.
- * Each work_*() is what callgrind counts (instructions.py).
+ * Computes what gpuhelper-read, gpuhelper-judge and the helper compute for one grant, without their processes.  Those
+ * cannot run under callgrind: their filters deny system calls that valgrind needs, and the helper closes valgrind's
+ * files.  callgrind counts each work_*() (instructions.py).
  *
  *   work read|judge|helper		(judge looks at the host's GPUs: in tests/lib/sandbox.sh --gpu nvidia-8gpu)
  */
@@ -28,7 +28,7 @@ void work_read(const char *question, size_t len);
 void work_judge(const char *question, size_t len);
 void work_helper(const char *answer, size_t len, const char *request, size_t asked, struct inventory *host);
 
-/* What they leave for each other; the process ends soon. */
+/* What the functions leave for each other; the process ends soon, so nothing is freed. */
 static char *answer;
 static size_t answer_len;
 static struct buf judged;
@@ -139,7 +139,7 @@ print(const char *format, int i)
 	return text;
 }
 
-/* The question of so many policies, of which the last one grants. */
+/* The question with so many policies, of which the last one grants. */
 static char *
 read_question(size_t *len)
 {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""respect_allocation: what a workload manager left in the worker's environment bounds what its containers get.
+"""respect_allocation: the allocation in the worker's environment limits what its containers get.
 
 usage: allocation.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The workload manager is SIMULATED by the variables that SLURM sets; the GPUs are, too.
+The workload manager is SIMULATED by the variables that SLURM sets.  The GPUs are SIMULATED, too.
 """
 from lib import *
 
@@ -13,7 +13,7 @@ host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendo
 
 
 def told(asked='all', conf='respect_allocation = true;', env=(), **worker):
-    """The container's GPUs and variable, or the refusal."""
+    """The container's GPUs and its variable, or the refusal."""
     host.settings(conf)
     b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=' + asked] + list(env),
                args=['/bin/sh', '-c', 'echo $(cd /dev; ls -d nvidia[0-9]*) "CUDA=$CUDA_VISIBLE_DEVICES"'])
@@ -23,26 +23,26 @@ def told(asked='all', conf='respect_allocation = true;', env=(), **worker):
 
 
 r = told()
-ok(r == 'nvidia0 nvidia1 CUDA=', 'a worker that no workload manager started: what the policy gives', r)
+ok(r == 'nvidia0 nvidia1 CUDA=', 'a worker without a workload manager: what the policy gives', r)
 r = told(CUDA_VISIBLE_DEVICES='1')
-ok(r == 'nvidia1 CUDA=0', 'one that got the second GPU: that, and it is the container\'s first', r)
+ok(r == 'nvidia1 CUDA=0', 'a worker with the second GPU: the container gets that one, as its first', r)
 r = told(CUDA_VISIBLE_DEVICES='1', env=['CUDA_VISIBLE_DEVICES=1'])
-ok(r == 'nvidia1 CUDA=0', 'whatever the container brings along of it', r)
+ok(r == 'nvidia1 CUDA=0', 'whatever variable the container sets itself', r)
 r = told(CUDA_VISIBLE_DEVICES=GPU1 + ',0')
-ok(r == 'nvidia0 nvidia1 CUDA=0,1', 'both, one by its UUID', r)
+ok(r == 'nvidia0 nvidia1 CUDA=0,1', 'an allocation of both GPUs, one by its UUID', r)
 r = told(asked='2', CUDA_VISIBLE_DEVICES='0')
-ok('gpuhelper: ' in r and 'CUDA_VISIBLE_DEVICES' in r and 'workload manager' in r, 'more than that: refused', r)
+ok('gpuhelper: ' in r and 'CUDA_VISIBLE_DEVICES' in r and 'workload manager' in r, 'a request beyond the allocation is refused', r)
 r = told(asked=GPU1, CUDA_VISIBLE_DEVICES='0')
-ok('workload manager did not let this worker have' in r, 'another by its name: refused', r)
+ok('workload manager did not let this worker have' in r, 'a request for another GPU by name is refused', r)
 for none in '', '-1', 'NoDevFiles':
     r = told(CUDA_VISIBLE_DEVICES=none)
-    ok('workload manager' in r, 'none at all, as "%s": refused' % none, r)
+    ok('workload manager' in r, 'an empty allocation, "%s": refused' % none, r)
 for bad in '0,', 'GPU-edfe', '0;1', '0x1', ' 1', '1,all':
     r = told(CUDA_VISIBLE_DEVICES=bad)
-    ok('is neither a number nor a whole UUID' in r, 'a list that can\'t be read, "%s": refused' % bad, r)
+    ok('is neither a number nor a whole UUID' in r, 'an unreadable allocation, "%s": refused' % bad, r)
 r = told(ROCR_VISIBLE_DEVICES='')
-ok(r == 'nvidia0 nvidia1 CUDA=', "AMD's variable is nothing to NVIDIA's GPUs", r)
+ok(r == 'nvidia0 nvidia1 CUDA=', "AMD's variable does not limit NVIDIA's GPUs", r)
 r = told(conf='', CUDA_VISIBLE_DEVICES='1')
-ok(r == 'nvidia0 nvidia1 CUDA=', 'without respect_allocation it does not count', r)
+ok(r == 'nvidia0 nvidia1 CUDA=', 'without respect_allocation the variable is ignored', r)
 ok(leases() == [], 'no lease is left')
 done()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""containerd as the engine: the wrapper is its runtime binary, the containers are the samples of a Concourse worker.
+"""containerd as the engine, with the wrapper as its runtime binary and the sample containers of a Concourse worker.
 
 usage: containerd.py CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -12,7 +12,7 @@ C = W + '/containerd'
 os.makedirs(C)
 write(C + '/config.toml', 'version = 2\nroot = "%s/root"\nstate = "%s/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
       '[grpc]\n address = "%s/sock"\n[plugins."io.containerd.internal.v1.opt"]\n path = "%s/opt"\n' % (C, C, C, C))
-# the place that containerd looks in first, before any runc of the worker's own (plugin "opt")
+# containerd searches this directory (its plugin «opt») before PATH, where the worker's own runc is
 os.makedirs(C + '/opt/bin')
 os.symlink(WRAPPER, C + '/opt/bin/runc')
 log = open(C + '/log', 'w')
@@ -39,7 +39,7 @@ def ctr(*words, **kw):
 
 
 def run(sample, env=(), script=PROBE, **kw):
-    """The task's output goes by a file: ctr does not wait for all of it when the task has ended, and loses the rest where the machine is busy."""
+    """Returns the task's output through a file: on a busy machine ctr loses output that comes late."""
     b = Bundle(host, sample, env=env, args=['/bin/sh', '-c', '(%s) > /said 2>&1' % script], **kw)
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     if os.path.exists(said):
@@ -63,20 +63,20 @@ for sample in ('task', 'get', 'put', 'check', 'task-privileged'):
     b, r = run(sample, TRAIN + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
     ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout and 'No such device or address' in r.stdout and
        'data' in r.stdout.splitlines() and 'Read-only' in r.stdout, tag + 'granted %s has its GPU and its folder, ro' % sample, r.stdout[-800:])
-    ok(leases() == [], tag + 'and %s leaves no lease' % sample, leases())
+    ok(leases() == [], tag + '%s leaves no lease' % sample, leases())
 b, r = run('task', TRAIN + ['GPUHELPER_GPUS=2'])
-ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs asked for' in r.stdout, tag + "a refusal reaches who reads containerd's error", r.stdout)
+ok(r.returncode != 0 and 'OCI runtime create failed: gpuhelper: t10.conf: 2 GPUs asked for' in r.stdout, tag + "containerd's error shows the refusal", r.stdout)
 b, r = run('task', ['GPUHELPER_GPUS=1', 'BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other'])
 ok(r.returncode != 0 and 'no policy covers pipeline ml/other' in r.stdout, tag + 'another pipeline is refused', r.stdout)
 
-# as a worker does it: create, start, exec, kill, delete twice
+# as a worker does: create, start, exec, kill, delete twice
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
 r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
 ok(r.returncode == 0 and len(leases()) == 1, tag + 'a detached task holds its lease', r.stdout)
 r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
 ok('node=/dev/nvidia0' in r.stdout and 'node=/dev/nvidia1' not in r.stdout, tag + 'exec: the process sees the GPU', r.stdout)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
-ok(r.returncode != 0 and 'taken by ml/train' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+ok(r.returncode != 0 and 'taken by ml/train' in r.stdout, tag + 'meanwhile nobody else gets the GPU', r.stdout)
 r = ctr('task', 'kill', '--signal', 'KILL', b.id)
 time.sleep(0.5)
 r = ctr('task', 'delete', b.id)
@@ -92,7 +92,7 @@ time.sleep(0.3)
 b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
 ok('node=/dev/nvidia0' in r.stdout, tag + 'shim and container killed: the GPU is free at the next request', r.stdout[-600:])
 
-# tasks as a Concourse worker has them: a process 1 that pauses, and execs with and without a terminal
+# tasks like Concourse's: process 1 pauses, and execs run with and without a terminal
 r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/init', TESTS + '/container/placeholder.c')
 assert r.returncode == 0, r.stdout
 host.policies(t10='''
@@ -107,11 +107,11 @@ for i in range(2):
     pausing.append(b)
     r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE + '; exit 3')
     ok('No such device or address' in r.stdout and 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' in r.stdout and r.returncode == 3,
-       tag + 'container %d of 2 with one GPU: its task has it, is told so, and keeps its status' % (i + 1), r.stdout)
+       tag + 'container %d of 2 with one GPU: its task has the GPU, is told so, and keeps its exit status' % (i + 1), r.stdout)
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
-                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr resizes the terminal when it has started
+                      '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr sets the terminal's size only after the start
 out = b''
 try:
     while True:
@@ -121,7 +121,7 @@ except OSError:
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 lines = [l.strip() for l in out.decode().splitlines() if l.strip()]
 ok(status == 4 and lines[:2] == ['gpuhelper: GPU 0000:3b:00.0 (exclusive)', 'begins'] and 'No such device or address' in lines[2],
-   tag + 'a terminal has the line first; a later exec has the GPU again', (status, lines))
+   tag + 'a terminal shows the line first; a later exec has the GPU again', (status, lines))
 for b in pausing:
     ctr('task', 'kill', '--signal', 'KILL', b.id)
     time.sleep(0.3)

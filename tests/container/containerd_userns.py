@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""containerd as root of a user namespace that an unprivileged user made with newuidmap, as RootlessKit has it; the socket door.
+"""containerd as root of a user namespace that an unprivileged user made with newuidmap, like RootlessKit; over the
+socket.
 
 usage: containerd_userns.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-What a Concourse worker does with a container (create, start, exec --process, kill, delete twice) is done to it; a worker
-itself does not start there: it wants uid 0 of the host's, for its volumes and its network.  The samples' cgroupsPath is left
-out, for no cgroup is delegated here.
+The test does to a container what a Concourse worker does: create, start, exec --process, kill, delete twice.  A
+worker itself does not start there: it needs uid 0 of the host for its volumes and its network.  The samples'
+cgroupsPath is removed, because no cgroup is delegated here.
 """
 import os, pwd, subprocess, sys, time
 from lib import *
@@ -17,7 +18,7 @@ subordinate('worker', 300000, 65536)
 UID = pwd.getpwnam('worker').pw_uid
 NODE = urandom_gpu()
 open_door()
-# ids as a Concourse worker maps them: the last that it has is its containers' root
+# the ids that a Concourse worker maps: root of its containers gets its last id
 LAST = 65536
 HOSTROOT = 300000 + LAST - 1
 host.settings('unenforced = "allow";')
@@ -76,34 +77,34 @@ PROBE = 'head -c 4 %s | /bin/busybox wc -c; echo x > /srv/data/x && cat /srv/dat
 b = bundle(args=['/bin/sh', '-c', 'echo ran; ls /dev/nvidia* /srv'])
 r = ctr('run', '--rm', '--config', b.dir + '/config.json', b.id)
 if 'ran' not in r.stdout:
-    skip(tag + 'all of it', 'no container is made there: ' + r.stdout.strip().replace('\n', ' ')[-400:] + ' ' + ' '.join(errors('')[1])[-400:])
+    skip(tag + 'all checks', 'no container is made there: ' + r.stdout.strip().replace('\n', ' ')[-400:] + ' ' + ' '.join(errors('')[1])[-400:])
     done()
-ok('No such file' in r.stdout and 'data' not in r.stdout, tag + 'a plain container runs and has nothing', r.stdout)
+ok('No such file' in r.stdout and 'data' not in r.stdout, tag + 'a plain container runs, without a GPU or folder', r.stdout)
 b = bundle(['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'], ['/bin/sh', '-c', PROBE])
 r = ctr('run', '--rm', '--config', b.dir + '/config.json', b.id)
-ok(r.stdout.split()[:2] == ['4', 'x'], tag + 'its GPU is readable to its root, its folder writable', errors(r.stdout))
-ok(os.path.exists('/srv/data/x') and os.stat('/srv/data/x').st_uid == HOSTROOT, tag + 'which is uid %d of this host' % HOSTROOT)
+ok(r.stdout.split()[:2] == ['4', 'x'], tag + 'the container\'s root can read the GPU and write the folder', errors(r.stdout))
+ok(os.path.exists('/srv/data/x') and os.stat('/srv/data/x').st_uid == HOSTROOT, tag + 'its root is uid %d of this host' % HOSTROOT)
 sh('/usr/sbin/gpuhelperctl', 'reap')
-ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).stdout, tag + 'nothing is left', leases())
+ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).stdout, tag + 'no lease is left', leases())
 
-# as a worker does it
+# as a worker does
 b = bundle(['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=all'])
 r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
 held = held_leases()
 ok(r.returncode == 0 and [l['uid'] for l in held] == [UID], tag + "a detached task holds its lease, in the worker's name", errors(r.stdout))
 r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE)
-ok(r.stdout.split()[:2] == ['4', 'x'], tag + 'a process that is exec\'ed (--process) has both', errors(r.stdout))
+ok(r.stdout.split()[:2] == ['4', 'x'], tag + 'a process of exec --process has the GPU and the folder', errors(r.stdout))
 b2 = bundle(['GPUHELPER_GPUS=1'])
 r = ctr('run', '--rm', '--config', b2.dir + '/config.json', b2.id)
-ok(r.returncode != 0 and 'taken' in r.stdout, tag + 'meanwhile the GPU is taken, and who asks is told so', r.stdout)
+ok(r.returncode != 0 and 'taken' in r.stdout, tag + 'meanwhile nobody else gets the GPU; the refusal says why', r.stdout)
 ctr('task', 'kill', '--signal', 'KILL', b.id)
 time.sleep(0.5)
 r = ctr('task', 'delete', b.id)
 r2 = ctr('container', 'delete', b.id)
 r3 = sh(*inside, WRAPPER, '--root', C + '/state/runc/concourse', 'delete', '--force', b.id)
-ok(r2.returncode == 0 and r3.returncode == 0, tag + 'kill, delete, and the delete that a shim does once more', r.stdout + r2.stdout + r3.stdout)
+ok(r2.returncode == 0 and r3.returncode == 0, tag + 'kill, delete, and a shim\'s second delete', r.stdout + r2.stdout + r3.stdout)
 sh('/usr/sbin/gpuhelperctl', 'reap')
-ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).stdout, tag + 'the lease is over, the node shut', leases())
+ok(leases() == [] and 'user:%d' % HOSTROOT not in sh('getfacl', '-np', NODE).stdout, tag + 'the lease is over, and the node is shut', leases())
 daemon.terminate()
 daemon.wait(20)
 done()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Specs as nvidia-ctk writes them, 1.14 to 1.20: what a container's own loader finds of the driver, with no hook run.
+"""Specs in the form of nvidia-ctk 1.14 to 1.20: which driver libraries a container's own loader finds without any hook.
 
 usage: ctkspec.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The specs are put together here in the tool kit's form (pkg/nvcdi, internal/discover/hooks.go): it is not installed, nor are
-its hooks.  The GPUs and the driver's libraries are SIMULATED, as in driver.py.
+The test builds the specs in the tool kit's form (pkg/nvcdi, internal/discover/hooks.go); neither the tool kit nor its
+hooks are installed.  The GPUs and the driver's libraries are SIMULATED, as in driver.py.
 """
 import json, os, re, shutil, subprocess
 from lib import *
@@ -13,7 +13,7 @@ host, tag = able_host()
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 VERSION = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
 DEBIAN = '/usr/lib/x86_64-linux-gnu'
-# what programs load, and what stands behind ".so." in the SONAME
+# the names that programs load, and what follows ".so." in the SONAME
 LIBRARIES = {'libcuda': '1', 'libnvidia-ml': '1', 'libnvidia-ptxjitcompiler': '1', 'libnvidia-opencl': '1', 'libnvidia-cfg': '1',
              'libnvidia-allocator': '1', 'libnvidia-nvvm': '4', 'libnvidia-gpucomp': VERSION}
 NAMES = ['%s.so.%s' % l for l in LIBRARIES.items()] + ['libcuda.so']
@@ -27,7 +27,7 @@ def make_library(stem, number, path):
 
 
 def ctk_edits(where, form):
-    """The edits for every container, with the libraries in that directory of host and container."""
+    """The edits for every container; the libraries are in that directory, on the host and in the container."""
     files = ['%s/%s.so.%s' % (where, stem, VERSION) for stem in LIBRARIES]
     ctk = form == '1.14'
     path = '/usr/bin/nvidia-ctk' if ctk else '/usr/bin/nvidia-cdi-hook'
@@ -48,7 +48,7 @@ def ctk_edits(where, form):
 
 
 def block(value, indent=''):
-    """YAML as the tool kit's."""
+    """YAML in the tool kit's style."""
     if isinstance(value, dict):
         return ''.join('%s%s:%s' % (indent, k, '\n' + block(v, indent + '    ') if isinstance(v, (dict, list)) else ' %s\n' % json.dumps(v))
                        for k, v in value.items())
@@ -65,7 +65,7 @@ def spec(edits, yaml, bom=False):
 
 
 def lacks(image):
-    """The names that a container's loader does not find, or None where there is no container."""
+    """The names that the container's loader does not find; None if there is no container."""
     b = Fresh(host, env=TRAIN, image=image, args=['/bin/prog'] + NAMES)
     r = b.run()
     found = dict(re.findall(r'(?m)^(\S+\.so\S*): (.*)', r.stdout))
@@ -89,20 +89,20 @@ spec(ctk_edits(DEBIAN, '1.17'), True, bom=True)
 missing, said = lacks(None)
 ok(missing == [], tag + 'YAML with a byte order mark is read', said)
 
-# a folder that no loader looks into: what is known by its name is found all the same, and check says what is not
+# In a directory that no loader searches, known libraries are still found by their names; check warns of unknown ones.
 write('/opt/driver/lib/libmakers-own.so.1', 'no library, and none that is known', 0o644)
 edits = ctk_edits('/opt/driver/lib', '1.17')
 edits['mounts'].append({'hostPath': '/opt/driver/lib/libmakers-own.so.1', 'containerPath': '/opt/driver/lib/libmakers-own.so.1', 'options': OPTIONS})
 spec(edits, True)
 missing, said = lacks(None)
-ok(missing == [], tag + 'libraries in a directory of their own are found', said)
+ok(missing == [], tag + 'libraries in a directory of their own are found by name', said)
 r = sh('/usr/sbin/gpuhelperctl', 'check')
 ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks into its directory' in r.stdout and 'cdi generate' in r.stdout,
-   tag + 'check says which one is not, and what to run', r.stdout)
+   tag + 'check names the library that is not found, and a command that helps', r.stdout)
 
-# hooks that are not run are no reason to refuse a spec; ones that would be, are
+# a spec with hooks that do not run is accepted; a spec with hooks that would run is refused
 host.settings('cdi_hooks = "allow";')
 spec(ctk_edits(DEBIAN, '1.14'), False)
 missing, said = lacks(None)
-ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment is not run', said)
+ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment does not run', said)
 done()

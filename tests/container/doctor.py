@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpuhelperctl doctor on a host that is well, and on one that is not, by one thing at a time.
+"""gpuhelperctl doctor on a healthy host, and on a host with one fault at a time.
 
 usage: doctor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -59,7 +59,7 @@ def is_well(text, *args, **kw):
 
 
 def says(text, state, check, words, mend=None, user='worker', options=()):
-    """Of this check it says so, and nothing else is of that state."""
+    """doctor reports this for this check, and no other check has that state."""
     status, j = doctor(user, options)
     bad = found(j, state)
     ok(len(bad) >= 1 and all(c['check'] == check for c in bad) and any(all(w in c['text'] for w in words) for c in bad) and
@@ -69,7 +69,7 @@ def says(text, state, check, words, mend=None, user='worker', options=()):
 
 @contextlib.contextmanager
 def changed(path, text=None, mode=None, owner=None):
-    """A file or directory that is otherwise in here; text None with neither of the others: that is not there."""
+    """Changes a file or directory, and restores it afterwards.  Text None, without mode and owner, removes it."""
     there = os.path.lexists(path)
     if text is None and (mode is not None or owner is not None):
         st = os.stat(path)
@@ -94,16 +94,16 @@ def changed(path, text=None, mode=None, owner=None):
 
 checks = {c['check'] for c in is_well('a host that is well, as the worker: nothing but ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
-              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups'}, 'every step has its line', checks)
+              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups'}, 'each check has a line', checks)
 is_well('as root', 'root')
 is_well('as root, of the worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
-ok(status == 0 and all(l.startswith('ok   ') for l in text.splitlines()) and len(text.splitlines()) >= 16, 'one line each', text)
+ok(status == 0 and all(l.startswith('ok   ') for l in text.splitlines()) and len(text.splitlines()) >= 16, 'each check has one line', text)
 before = snapshot('/etc/gpuhelper')
 doctor()
-ok(snapshot('/etc/gpuhelper') == before, 'it changes nothing')
+ok(snapshot('/etc/gpuhelper') == before, 'doctor changes nothing')
 status, text = doctor('root', ['--user', 'nobody-at-all'], json_=False)
-ok(status == 64, 'a user that there is not: 64', (status, text))
+ok(status == 64, 'an unknown user: 64', (status, text))
 
 with changed(WRAPPER):
     says('no wrapper', 'fail', 'wrapper', ['No such file'], 'make install')
@@ -117,7 +117,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', 'runtime = "/nowhere/runc";\nunenf
     says('no runtime', 'fail', 'runtime', ['/nowhere/runc'])
 says('not in the group, as himself', 'fail', 'group', ['outsider'], 'usermod -aG gpuhelper outsider', 'root', ['--user', 'outsider'])
 status, j = doctor('outsider')
-ok(status == 78 and {c['check'] for c in found(j, 'fail')} == {'group', 'door'}, 'not in the group: neither door', found(j, 'fail'))
+ok(status == 78 and {c['check'] for c in found(j, 'fail')} == {'group', 'door'}, 'a user outside the group: neither door works', found(j, 'fail'))
 with changed(HELPER, mode=0o755):
     says('no bit and no socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
     says('no bit and no socket, of the worker as root', 'fail', 'door', ['no socket, and no setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
@@ -129,7 +129,7 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
        {c['check'] for c in found(j, 'fail')}, 'a policy that does not parse', found(j, 'fail'))
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
     j = is_well('policies that only root may read')
-    ok(any(c['check'] == 'policies' and 'for root to read' in c['text'] for c in j['checks']), 'and it says so', j)
+    ok(any(c['check'] == 'policies' and 'for root to read' in c['text'] for c in j['checks']), 'the copy is named', j)
     is_well('the same, as root', 'root')
 with changed('/etc/gpuhelper/policy.d', mode=0o700):
     is_well('a policy.d that only root may look into')
@@ -152,17 +152,17 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = (
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
-# the last settings that were good are kept, and named
+# the last valid settings are kept, and named
 GOOD = '/var/lib/gpuhelper/gpuhelper.conf.good'
 sh('gpuhelperctl', 'check')
 kept = open(GOOD).read()
-ok(kept == well['/etc/gpuhelper/gpuhelper.conf'], 'check keeps a copy of good settings', kept)
+ok(kept == well['/etc/gpuhelper/gpuhelper.conf'], 'check keeps a copy of valid settings', kept)
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     r = sh('gpuhelperctl', 'check')
     ok(r.returncode == 78 and re.search('gpuhelper.conf: .*the last one without an error, of 20\\S+ or before, is ' + GOOD, r.stdout) and
-       open(GOOD).read() == kept, 'of broken ones it names the copy, and leaves it alone', r.stdout)
+       open(GOOD).read() == kept, 'with broken settings doctor names the copy, and does not change it', r.stdout)
     r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', 'gpuhelperctl', 'check')
-    ok(r.returncode == 78 and GOOD not in r.stdout, 'to a user it does not', r.stdout)
+    ok(r.returncode == 78 and GOOD not in r.stdout, 'a user is not told of the copy', r.stdout)
 
 KEYS = '/etc/gpuhelper/keys/ci.json'
 with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] +
@@ -191,7 +191,7 @@ is_well('and for root', 'root')
 write(PARAMS, closed.replace('ModifyDeviceFiles: 0', 'ModifyDeviceFiles: 1').replace('DeviceFileMode: 432', 'DeviceFileMode: 384'), 0o444)
 says('a driver that sets nodes back', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
 write(PARAMS, closed, 0o444)
-# systemd's way to a device by its number; systemd does not run in here, so what says that it does is made
+# systemd finds a device by its number through /dev/char; systemd does not run here, so the test makes the directory that shows it runs
 os.makedirs('/run/systemd/system')
 for missing in 'all', 'one', 'one is another device':
     with contextlib.ExitStack() as stack:
@@ -210,7 +210,7 @@ for missing in 'all', 'one', 'one is another device':
              'ln -sfn ../nvidia1 /dev/char/195:1', 'root')
         status, j = doctor('root')
         text = found(j, 'warn')[0]
-        ok(('195:0' in text['text']) == (missing == 'all') and ('nvidia0' in text['mend']) == (missing == 'all'), 'and of no other', text)
+        ok(('195:0' in text['text']) == (missing == 'all') and ('nvidia0' in text['mend']) == (missing == 'all'), 'only the missing link is named', text)
         is_well('no links are needed for a user without a device cgroup')
         if missing == 'one':
             status, j = doctor('root')
@@ -241,7 +241,7 @@ with changed('/var/log/gpuhelper'):
     ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'no directory for the audit log', found(j, 'fail'))
 with changed('/var/log/gpuhelper', mode=0o770):
     status, j = doctor()
-    ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'one that a group may write', found(j, 'fail'))
+    ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'a log directory that a group may write', found(j, 'fail'))
 LOG = '/var/log/gpuhelper/audit.jsonl'
 worker = pwd.getpwnam('worker').pw_uid
 with changed(LOG, ''):
@@ -266,16 +266,16 @@ for d, check in ('/var/log/gpuhelper', 'audit'), ('/run/gpuhelper', 'state'), ('
             write(d + '/much', 'x' * 65536)
         status, j = doctor('root')
         bad = [c for c in found(j, 'fail') if c['check'] == check]
-        ok(status == 78 and len(bad) == 1 and d in bad[0]['text'] and 'full' in bad[0]['text'], 'no more %s in %s' % (how, d), j)
+        ok(status == 78 and len(bad) == 1 and d in bad[0]['text'] and 'full' in bad[0]['text'], 'no %s left in %s' % (how, d), j)
         sh('umount', d)
 with changed('/etc/gpuhelper/gpuhelper.conf', CONF):
     says('no device cgroup for the worker', 'warn', 'cgroups', ['exclusive GPUs are refused'], 'unenforced = "allow"')
     is_well('and one for root', 'root')
 write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
-ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that can\'t be given', j)
+ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that cannot be given', j)
 
-# what runs: containerd is the real one; Concourse's worker is a Python of that name and command line
+# running engines: a real containerd, and a Python with the name and command line of Concourse's worker
 NO_RUNTIME = well['/etc/gpuhelper/gpuhelper.conf'].replace('runtime = "%s";\n' % host.runtime, '')
 
 
@@ -286,7 +286,7 @@ def of(j, check):
 @contextlib.contextmanager
 def running(name, *args, env):
     d = subprocess.Popen(args, executable=name, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd='/')
-    # the kernel names a process anew before it has read all of the program: until then there is no environment to see
+    # the kernel changes a process's name before its environment is readable
     for _ in range(200):
         if open('/proc/%d/comm' % d.pid).read().strip() == os.path.basename(name) and open('/proc/%d/environ' % d.pid, 'rb').read():
             break
@@ -312,7 +312,7 @@ os.makedirs('/srv/c')
 ENV = {'PATH': '/srv/bin:' + os.environ['PATH']}
 with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
     state, text, _ = of(doctor('root')[1], 'runtime')
-    ok(state == 'warn' and 'which is a guess: no running worker or containerd of user root can be seen' in text, 'nothing runs: the runtime is a guess', text)
+    ok(state == 'warn' and 'which is a guess: no running worker or containerd of user root can be seen' in text, 'no engine runs: the runtime is a guess', text)
     if CONTAINERD is None:
         skip('the runtime that a running containerd uses', 'containerd is not there')
     else:
@@ -320,23 +320,23 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
         with running(CONTAINERD, 'containerd', '--config', '/srv/c/config.toml', env=ENV) as pid:
             j = doctor('root')[1]
             ok(of(j, 'runtime')[:2] == ('ok', '/srv/bin/runc, by the PATH of containerd (PID %d)' % pid), 'the runtime is that of a running containerd', of(j, 'runtime'))
-            ok(of(j, 'engine')[:2] == ('ok', 'containerd (PID %d) finds it first, as /opt/containerd/bin/runc' % pid), 'which calls the wrapper', of(j, 'engine'))
-            ok('guess' in of(doctor()[1], 'runtime')[1], 'it is not the runtime of another user', of(doctor()[1], 'runtime'))
+            ok(of(j, 'engine')[:2] == ('ok', 'containerd (PID %d) finds it first, as /opt/containerd/bin/runc' % pid), 'a containerd that calls the wrapper', of(j, 'engine'))
+            ok('guess' in of(doctor()[1], 'runtime')[1], 'another user\'s containerd does not count', of(doctor()[1], 'runtime'))
             with changed('/opt/containerd/bin/runc'):
                 state, text, mend = of(doctor('root')[1], 'engine')
                 ok(state == 'warn' and 'finds /srv/bin/runc first, which is not gpuhelper-runc' in text and '/opt/containerd/bin/runc' in mend,
-                   'a containerd that does not call it', (state, text, mend))
+                   'a containerd that does not call the wrapper', (state, text, mend))
         for name, conf, engine in (('by its settings', TOML % '' + OPT, ('ok', 'as /srv/opt/bin/runc')),
                                    ('not by its settings', TOML % ', "io.containerd.internal.v1.opt"', ('warn', '/srv/bin/runc first'))):
             write('/srv/c/config.toml', conf)
             with running(CONTAINERD, 'containerd', '--config', '/srv/c/config.toml', env=ENV):
                 state, text, _ = of(doctor('root')[1], 'engine')
-                ok(state == engine[0] and engine[1] in text, 'a containerd that calls it %s' % name, (state, text))
+                ok(state == engine[0] and engine[1] in text, 'a containerd that calls the wrapper %s' % name, (state, text))
     SLEEP = 'concourse', '-c', 'import time; time.sleep(600)', 'worker'
     with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
         j = doctor('root')[1]
-        ok(of(j, 'runtime')[:2] == ('ok', '/srv/bin/runc, by the PATH of concourse (PID %d)' % pid), "Concourse's worker: its runtime", of(j, 'runtime'))
-        ok(of(j, 'volumes')[:2] == ('ok', "Concourse's worker (PID %d) has them in /srv/worker/volumes" % pid), 'its volumes', of(j, 'volumes'))
+        ok(of(j, 'runtime')[:2] == ('ok', '/srv/bin/runc, by the PATH of concourse (PID %d)' % pid), "the runtime of Concourse's worker", of(j, 'runtime'))
+        ok(of(j, 'volumes')[:2] == ('ok', "Concourse's worker (PID %d) has them in /srv/worker/volumes" % pid), 'the volumes of Concourse\'s worker', of(j, 'volumes'))
     os.makedirs('/srv/other/volumes')
     for name, args, env in (('--work-dir=', ['--work-dir=/srv/other'], {}), ('its environment', [], {'CONCOURSE_WORK_DIR': '/srv/other'}),
                             ('--baggageclaim-volumes', ['--work-dir', '/srv/worker', '--baggageclaim-volumes', '/srv/other/volumes'], {})):
@@ -353,10 +353,10 @@ open_door()
 status, j = doctor()
 ok(found(j, 'fail') == [] and any(c['check'] == 'door' and c['text'] == 'the socket, ' + SOCK for c in j['checks']), 'the socket', j)
 status, j = doctor('root', ['--user', 'worker'])
-ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] for c in j['checks']), 'the socket, of the worker as root', j)
+ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] for c in j['checks']), 'the socket, for a worker as root', j)
 os.chmod('/run/gpuhelper', 0o775)
 status, j = doctor()
-ok(status == 78 and 'door' in {c['check'] for c in found(j, 'fail')}, 'a socket that can\'t be trusted, and no bit', found(j, 'fail'))
+ok(status == 78 and 'door' in {c['check'] for c in found(j, 'fail')}, 'an untrusted socket, and no setuid bit', found(j, 'fail'))
 os.chmod('/run/gpuhelper', 0o711)
 
 NONE = '/proc/driver/nvidia/gpus'
@@ -365,8 +365,8 @@ for n in gone:
     shutil.rmtree(n)
 status, j = doctor()
 ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none to give, and policies give some' in c['text'] for c in found(j, 'fail')) and
-   not any(c['check'] in ('gpus', 'driver') for c in found(j, 'ok')), 'no GPU at all, and a policy gives one', j)
+   not any(c['check'] in ('gpus', 'driver') for c in found(j, 'ok')), 'no GPU on the host, although a policy gives one', j)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolders = ( { path = "/srv"; } );\n'):
     status, j = doctor()
-    ok(status == 0 and any(c['check'] == 'gpus' and 'none to give: ' in c['text'] for c in found(j, 'warn')), 'and none does', j)
+    ok(status == 0 and any(c['check'] == 'gpus' and 'none to give: ' in c['text'] for c in found(j, 'warn')), 'no policy gives a GPU: only a warning', j)
 done()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which door gpuhelper-runc and gpuhelperctl take, and what they say where neither leads anywhere.
+"""The door that gpuhelper-runc and gpuhelperctl choose, and their messages if no door works.
 
 usage: door.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The runtime below is a script that leaves a process behind, as a container's first one, with the folder mounted: what is
-looked at is whether config.json got what the policy gives.  Containers that run are rootless.py's and podman.py's.
+The runtime below is a script that leaves a process behind, like a container's first one, with the folder mounted.
+The test checks whether config.json has what the policy gives.  rootless.py and podman.py run real containers.
 """
 import contextlib, fcntl, json, os, pwd, shutil, signal, socket, struct, subprocess, sys, threading, time
 from lib import *
@@ -35,7 +35,7 @@ n = 0
 
 
 def ask(*before, user='worker', outer=()):
-    """The wrapper's exit status, what it said, and whether config.json has the folder now."""
+    """The wrapper's exit status, its message, and whether config.json has the folder now."""
     global n
     n += 1
     d = '%s/door/%d' % (W, n)
@@ -74,7 +74,7 @@ def space(user='worker'):
     return ['nsenter', '--user', '--mount', '--preserve-credentials', '--wd=.', '--target', str(pid)]
 
 
-# without a socket
+# without the socket
 door()
 is_granted(ask(), 'auto, no socket: by the setuid bit')
 is_refused(ask('--no-new-privs'), 'no_new_privs', 'gives nothing under no_new_privs',
@@ -102,7 +102,7 @@ door('door')
 answer = ask()
 ok(answer[0] == 1 and 'door' in answer[1] and 'auto' in answer[1], 'another word is an error of gpuhelper.conf', answer)
 
-# with one
+# with the socket
 service = open_door()
 for d in '', 'auto', 'socket':
     door(d)
@@ -128,12 +128,12 @@ os.unlink(SOCK)
 
 
 class Listener:
-    """A socket of some uid's: what comes to it is kept."""
+    """A socket that another uid listens on; keeps what it receives."""
 
     def __init__(self, uid, owner=None, mode=0o666):
         self.s = socket.socket(socket.AF_UNIX)
         self.s.bind(SOCK)
-        # the creator of listen(2) is who SO_PEERCRED names
+        # SO_PEERCRED names the user who called listen(2)
         pid = os.getuid()
         os.seteuid(uid)
         self.s.listen()
@@ -157,7 +157,7 @@ class Listener:
         os.unlink(SOCK)
 
 
-# squatted
+# a socket that somebody else made
 for text, listener in (("a user's socket", lambda: Listener(UID)),
                        ("a user who listens at root's", lambda: Listener(UID, owner=0))):
     l = listener()
@@ -165,7 +165,7 @@ for text, listener in (("a user's socket", lambda: Listener(UID)),
     is_refused(ask(), text, 'uid %d' % UID)
     door()
     is_granted(ask(), '%s, auto: by the setuid bit' % text)
-    ok(l.heard() == b'', '%s: and nothing was said to it' % text)
+    ok(l.heard() == b'', '%s: the socket received nothing' % text)
     l.end()
 for text, spoil, mend in (
         ('a directory that a group may write', lambda: os.chmod(RUN, 0o775), lambda: os.chmod(RUN, 0o755)),
@@ -175,7 +175,7 @@ for text, spoil, mend in (
     spoil()
     door('socket')
     is_refused(ask(), text, 'chown root' if 'user' in text else 'chmod go-w')
-    ok(l.heard() == b'', '%s: and nothing was said to the socket in it' % text)
+    ok(l.heard() == b'', '%s: the socket in it received nothing' % text)
     mend()
     l.end()
 for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a file', lambda: write(SOCK, 'x'))):
@@ -186,7 +186,7 @@ for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a f
     is_granted(ask(), '%s in its place, auto: by the setuid bit' % text)
     os.unlink(SOCK)
 
-# a crowd: closed unanswered is asked again
+# a crowd: the wrapper asks again after a dropped connection
 def crowded(refusals, late=0):
     s = socket.socket(socket.AF_UNIX)
     s.bind(SOCK)
@@ -216,7 +216,7 @@ is_granted(ask(), 'closed unanswered 20 times: asks again until it is heard')
 print('# after %.2f s' % (time.monotonic() - began))
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
-# what a helper waits for may take longer than 10 s in all, where others are busy or a process can't be looked at
+# a reply may take more than 10 s, on a busy host or if a process cannot be inspected
 pid = crowded(0, late=11)
 is_granted(ask(), 'an answer that comes after 11 s')
 os.kill(pid, signal.SIGKILL)
@@ -225,12 +225,12 @@ pid = crowded(1 << 30)
 began = time.monotonic()
 is_refused(ask(), 'always closed: gives up', 'gave no answer')
 took = time.monotonic() - began
-ok(9 < took < 14, 'after about 10 s (%.1f)' % took)
+ok(9 < took < 14, 'the refusal comes after about 10 s (%.1f)' % took)
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
 
-# the same by the setuid bit, with all places of this user taken for a while (root/crowd.h)
+# the same with the setuid helper, while all places of this user are taken (root/crowd.h)
 @contextlib.contextmanager
 def no_place():
     places = []
@@ -250,12 +250,12 @@ with no_place() as leave:
     threading.Timer(1.5, leave).start()
     began = time.monotonic()
     is_granted(ask(), 'by the setuid bit, ended without a word: asks again until it is heard')
-    ok(time.monotonic() - began > 1.4, 'and no sooner')
+    ok(time.monotonic() - began > 1.4, 'not before that')
 with no_place():
     began = time.monotonic()
     is_refused(ask(), 'always ended without a word: gives up', 'gave no answer', 'too many requests of uid %d' % UID)
     took = time.monotonic() - began
-    ok(4 < took < 14, 'after some seconds (%.1f)' % took)
+    ok(4 < took < 14, 'the refusal comes after some seconds (%.1f)' % took)
 door('socket')
 
 CREATED = 7     # helper/pure/request.h
@@ -275,7 +275,7 @@ def say(c, reply):
     c.sendall(b'GPUH' + struct.pack('>II', 4, len(body)) + body)
 
 
-# a helper that takes a grant, and ends before it is final
+# a helper that loses a grant: it ends before the confirmation
 def stub(reply, after):
     s = socket.socket(socket.AF_UNIX)
     s.bind(SOCK)
@@ -323,7 +323,7 @@ for text, after in (('says that it ends', lambda c: c.recv(1) and c.sendall(b'W'
     os.kill(pid, signal.SIGKILL)
     os.unlink(SOCK)
 
-# As in an LXD container that is not privileged: setuid bits are honoured, device rules are not.
+# Like an unprivileged LXD container: setuid bits work, device rules do not.
 lxd = ['nsenter', '--user', '--mount', '--pid', '--wd=.', '--target', str(system_container(65536))]
 host.policies(t10='identity = "caller"; callers = [ "worker", "root" ];\nfolders = ( { path = "/srv/data"; access = "ro"; } );\n'
                   'gpus = ( { vendor = "nvidia"; devices = [ "0" ]; } );\n')
@@ -338,11 +338,11 @@ for p in '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm':
 
 
 def as_concourse(spec):
-    """What a Concourse worker writes where the last id it has is 65535."""
+    """A container as a Concourse worker makes it if its last id is 65535."""
     for kind in 'uidMappings', 'gidMappings':
         spec['linux'][kind] = [{'containerID': 0, 'hostID': 65535, 'size': 1}, {'containerID': 1, 'hostID': 1, 'size': 65534}]
     spec['root']['path'] = W + '/vol/lxd-rootfs'
-    # the samples' volumes belong to an id that there is not in here
+    # the samples' volumes belong to an id that does not exist here
     spec['mounts'] = [m for m in spec['mounts'] if not m['source'].startswith(W + '/vol/')]
 
 
@@ -352,19 +352,19 @@ def lxd_run(env, script):
     return sh(*lxd, WRAPPER, '--root', W + '/lxd', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
 
 
-# what the script above left behind counts as containers of root's, which may write where this one's image is
+# processes left by the script above count as root's containers, which could write to this image's directory
 time.sleep(5.5)
 r = lxd_run([], 'echo ran')
 if 'ran' not in r.stdout:
-    skip('its root as the worker', 'runc makes no container there: ' + r.stdout.strip().replace('\n', ' '))
+    skip('the worker as root of the namespace', 'runc makes no container there: ' + r.stdout.strip().replace('\n', ' '))
 else:
     r = lxd_run(['GPUHELPER_FOLDERS=all', 'GPUHELPER_GPUS=1'], 'cat /srv/data/x; (: < /dev/nvidia0) 2>&1; (: < /dev/nvidia1) 2>&1; id')
     ok('data' in r.stdout and 'nvidia0: No such device or address' in r.stdout and 'nvidia1: no such file' in r.stdout.lower(),
-       'its root as the worker: its container has its folder and its GPU, by the ACL', r.stdout)
+       'the worker as root of the namespace: the container has its folder and its GPU, by the ACL', r.stdout)
     sh('/usr/sbin/gpuhelperctl', 'reap')
-    # what stands in for the first process of the container before this one is a zombie in there, which nobody buries
+    # the stand-in for the previous container's first process is a zombie here, because nobody waits for it
     left = [l for l in held_leases() if l['root'] == W + '/lxd']
-    ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'and nothing is left')
+    ok(left == [] and 'user:65535' not in sh('getfacl', '-np', '/dev/nvidia0').stdout, 'no lease and no entry is left')
     r = lxd_run([], '(: < /dev/nvidia0) 2>&1')
-    ok('no such file' in r.stdout.lower(), 'another container of its does not', r.stdout)
+    ok('no such file' in r.stdout.lower(), 'its other container has no GPU', r.stdout)
 done()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gpuhelperctl drain, undrain, end: a drained GPU goes to nobody, by any way; a container that is ended frees its own.
+"""gpuhelperctl drain, undrain, end: no container gets a drained GPU in any way; a container that is ended frees its
+GPU.
 
 usage: drain.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
@@ -32,60 +33,60 @@ A, B = [g['pci'] for g in gpus()]
 UUID = gpus()[0]['uuid']
 before = snapshot('/run/gpuhelper')
 
-# what is refused changes nothing
+# refused commands change nothing
 r = sh(CTL, 'drain', 'nvidia-9')
-ok(r.returncode == 69 and 'gpuhelperctl devices names them' in r.stdout and not os.path.exists(LIST), 'a GPU that is not there', r.stdout)
+ok(r.returncode == 69 and 'gpuhelperctl devices names them' in r.stdout and not os.path.exists(LIST), 'an unknown GPU', r.stdout)
 r = sh(CTL, 'drain', 'all')
-ok(r.returncode == 64 and A in r.stdout and B in r.stdout and not os.path.exists(LIST), 'a name of several', r.stdout)
+ok(r.returncode == 64 and A in r.stdout and B in r.stdout and not os.path.exists(LIST), 'a name of several GPUs', r.stdout)
 r = sh(CTL, 'drain', '0', '--why', 'a\nb')
-ok(r.returncode == 64 and not os.path.exists(LIST), 'a reason of two lines', r.stdout)
+ok(r.returncode == 64 and not os.path.exists(LIST), 'a two-line reason', r.stdout)
 r = sh(CTL, 'drain', '0', '--why', 'x' * 128)
-ok(r.returncode == 64 and not os.path.exists(LIST), 'one that is too long', r.stdout)
+ok(r.returncode == 64 and not os.path.exists(LIST), 'too long a reason', r.stdout)
 sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'worker')
 AS = ['setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker']
 for command in (['drain', '0'], ['undrain', '--all'], ['end', 'x', '--yes']):
     r = sh(*AS, CTL, *command)
     ok(r.returncode == 77 and 'only root' in r.stdout and not os.path.exists(LIST), 'a user may not: ' + command[0], r.stdout)
 
-# who has the GPU keeps it, and is named
+# the holder keeps the GPU, and is named
 held = run('GPUHELPER_GPUS=2', hold=True)
-ok(held.r.returncode == 0, 'both are given', held.said)
+ok(held.r.returncode == 0, 'both GPUs are given', held.said)
 r = sh(CTL, 'drain', UUID, '--why', 'fan is loud')
 ok(r.returncode == 0 and r.stdout.startswith('nvidia %s: drained' % A) and 'gpuhelperctl undrain ' + A in r.stdout and
-   'held by %s (ml/train)' % held.id in r.stdout, 'drain says what it did, and who holds the GPU', r.stdout)
-ok(os.stat('/var/lib/gpuhelper').st_mode & 0o777 == 0o700, 'the list is root\'s to read')
+   'held by %s (ml/train)' % held.id in r.stdout, 'drain reports what it did, and the GPU\'s holder', r.stdout)
+ok(os.stat('/var/lib/gpuhelper').st_mode & 0o777 == 0o700, 'only root can read the list')
 s = gpus()
-ok([g['state'] for g in s] == ['held', 'held'] and s[0]['drained']['why'] == 'fan is loud' and 'drained' not in s[1], 'status tells', s)
+ok([g['state'] for g in s] == ['held', 'held'] and s[0]['drained']['why'] == 'fan is loud' and 'drained' not in s[1], 'status shows the drained GPU', s)
 text = sh(CTL, 'status').stdout
-ok(re.search(r'^nvidia 0 .*: held by %s .*; drained since 20\S+: fan is loud$' % held.id, text, re.M), 'and in words', text)
+ok(re.search(r'^nvidia 0 .*: held by %s .*; drained since 20\S+: fan is loud$' % held.id, text, re.M), 'so does its text output', text)
 b = sh(*AS, CTL, 'status').stdout
-ok('drained' not in b and b.count(': unknown') == 2, 'a user is not told', b)
+ok('drained' not in b and b.count(': unknown') == 2, 'a user does not see the reason', b)
 
 # end
 r = sh(CTL, 'end', held.id, '--dry-run')
-ok(r.returncode == 0 and 'its processes are killed' in r.stdout and len(leases()) == 1, 'end --dry-run says what becomes of it', r.stdout)
+ok(r.returncode == 0 and 'its processes are killed' in r.stdout and len(leases()) == 1, 'end --dry-run says what would happen', r.stdout)
 r = sh(CTL, 'end', held.id, stdin=subprocess.DEVNULL)
-ok(r.returncode == 64 and '--yes' in r.stdout and len(leases()) == 1, 'nobody to ask: it is not ended', r.stdout)
+ok(r.returncode == 64 and '--yes' in r.stdout and len(leases()) == 1, 'without a terminal for the question, end does nothing', r.stdout)
 r = sh('sh', '-c', 'echo n | script -qec "%s end %s" /dev/null' % (CTL, held.id))
-ok('[y/N]' in r.stdout and 'goes on' in r.stdout and len(leases()) == 1, 'who says no is heard', r.stdout)
+ok('[y/N]' in r.stdout and 'goes on' in r.stdout and len(leases()) == 1, 'the answer «no» ends nothing', r.stdout)
 r = sh(CTL, 'end', held.id + 'x', '--yes')
-ok(r.returncode == 69 and len(leases()) == 1, 'a container that is not there', r.stdout)
+ok(r.returncode == 69 and len(leases()) == 1, 'an unknown container', r.stdout)
 r = sh(CTL, 'end', held.id[:-1], '--yes')
 ok(r.returncode == 0 and r.stdout.endswith('ended\n') and leases() == [], 'the beginning of a name is enough', r.stdout)
 r = sh('runc', '--root', W + '/root', 'state', held.id)
-ok('"status": "stopped"' in r.stdout, 'its processes are gone', r.stdout)
-ok(audit()[-1]['event'] == 'end', 'and the log has its end', audit()[-1])
+ok('"status": "stopped"' in r.stdout, 'the container\'s processes are gone', r.stdout)
+ok(audit()[-1]['event'] == 'end', 'the log has the lease\'s end', audit()[-1])
 held.delete()
-ok([g['state'] for g in gpus()] == ['out-of-service', 'free'], 'then the drained one is out of service', gpus())
+ok([g['state'] for g in gpus()] == ['out-of-service', 'free'], 'afterwards the drained GPU is out of service', gpus())
 
-# two containers whose names begin alike
+# two containers with a common prefix
 one, two = run('GPUHELPER_GPUS=1', hold=True), None
-ok(one.r.returncode == 0, 'one GPU is given', one.said)
+ok(one.r.returncode == 0, 'the free GPU is given', one.said)
 g = [g for a in audit() if a.get('container') == one.id and a['event'] == 'grant' for g in a['gpus']]
-ok(len(g) == 1 and B in g[0], 'the other one', g)
+ok(len(g) == 1 and B in g[0], 'it is the GPU that is not drained', g)
 for n in range(3):
     refused = run('GPUHELPER_GPUS=1')
-    ok(refused.r.returncode != 0 and 'free' in refused.said, 'the drained one is not', refused.said)
+    ok(refused.r.returncode != 0 and 'free' in refused.said, 'the drained GPU is refused', refused.said)
     refused.delete()
 sh(CTL, 'end', one.id, '--yes')
 one.delete()
@@ -95,31 +96,31 @@ for ask in ('GPUHELPER_GPUS=2', 'GPUHELPER_GPUS=' + UUID, 'GPUHELPER_GPUS=' + A)
        'refused, with the reason: ' + ask, b.said)
     b.delete()
 r = audit()[-1]
-ok(r['event'] == 'refuse' and r['code'] == 77 and 'is drained' in r['reason'], 'and so in the log', r)
-# who may wait does not wait for days
+ok(r['event'] == 'refuse' and r['code'] == 77 and 'is drained' in r['reason'], 'the log has the same reason', r)
+# a request that may wait does not wait for days
 host.policies(t10=POLICY % (100, ''))
 began = time.time()
 b = run('GPUHELPER_GPUS=2')
-ok(b.r.returncode != 0 and time.time() - began < 20 and os.listdir('/run/gpuhelper/queue') == [], 'nor does who may wait wait for it', b.said)
+ok(b.r.returncode != 0 and time.time() - began < 20 and os.listdir('/run/gpuhelper/queue') == [], 'a request that may wait does not wait for it', b.said)
 b.delete()
 host.policies(t10=POLICY % (0, 'sharing = "shared";'))
 b = run('GPUHELPER_GPUS=' + A)
-ok(b.r.returncode != 0 and 'is drained' in b.said, 'a shared one is drained for all', b.said)
+ok(b.r.returncode != 0 and 'is drained' in b.said, 'a shared GPU is drained for everybody', b.said)
 b.delete()
 host.policies(t10=POLICY % (0, ''))
 
-# both; the metrics
+# both GPUs; the metrics
 sh(CTL, 'drain', B)
-ok([g['state'] for g in gpus()] == ['out-of-service'] * 2, 'both can be drained', gpus())
+ok([g['state'] for g in gpus()] == ['out-of-service'] * 2, 'both GPUs can be drained', gpus())
 m = sh(CTL, 'metrics').stdout
 ok('gpuhelper_gpus{vendor="nvidia",state="out-of-service"} 2' in m, 'the metrics count them', m)
 r = sh(CTL, 'drain', B, '--why', 'later')
-ok(r.returncode == 0 and gpus()[1]['drained']['why'] == 'later', 'the reason can be given later', r.stdout)
+ok(r.returncode == 0 and gpus()[1]['drained']['why'] == 'later', 'the reason can be added later', r.stdout)
 since = gpus()[1]['drained']['since']
 sh(CTL, 'drain', B)
-ok(gpus()[1]['drained'] == {'since': since, 'why': 'later'}, 'and draining again changes nothing')
+ok(gpus()[1]['drained'] == {'since': since, 'why': 'later'}, 'draining a drained GPU changes nothing')
 
-# a list that nobody can read gives nothing out
+# with an unreadable list no GPU is given
 text = open(LIST).read()
 for name, spoil in (('cut off', lambda: write(LIST, text[:-4])), ('a stranger\'s', lambda: os.chown(LIST, 12345, 0)),
                     ('writable', lambda: os.chmod(LIST, 0o666)),
@@ -129,34 +130,34 @@ for name, spoil in (('cut off', lambda: write(LIST, text[:-4])), ('a stranger\'s
     os.chown(LIST, 0, 0)
     spoil()
     b = run('GPUHELPER_GPUS=1')
-    ok(b.r.returncode != 0 and 'drained' in b.said and leases() == [], 'a list that is %s: no GPU' % name, b.said)
+    ok(b.r.returncode != 0 and 'drained' in b.said and leases() == [], 'a list that is %s: no GPU is given' % name, b.said)
     b.delete()
     if os.path.islink(LIST):
         os.unlink(LIST)
         os.unlink(LIST + '.away')
 write(LIST, text[:-4])
 r = sh(CTL, 'undrain', A)
-ok(r.returncode == 78 and 'undrain --all' in r.stdout, 'undrain can\'t read it either, and says what can', r.stdout)
+ok(r.returncode == 78 and 'undrain --all' in r.stdout, 'undrain cannot read the list either, and names the command that helps', r.stdout)
 r = sh(CTL, 'undrain', '--all')
-ok(r.returncode == 0 and [g['state'] for g in gpus()] == ['free'] * 2, 'undrain --all mends it', r.stdout)
+ok(r.returncode == 0 and [g['state'] for g in gpus()] == ['free'] * 2, 'undrain --all repairs the list', r.stdout)
 
 # undrain
 r = sh(CTL, 'undrain')
-ok(r.returncode == 64, 'undrain of nothing', r.stdout)
+ok(r.returncode == 64, 'undrain without a name', r.stdout)
 r = sh(CTL, 'undrain', A)
-ok(r.returncode == 69, 'undrain of what is not drained', r.stdout)
+ok(r.returncode == 69, 'undrain of a GPU that is not drained', r.stdout)
 sh(CTL, 'drain', A)
 sh(CTL, 'drain', B)
 r = sh(CTL, 'undrain', A.upper())
 ok(r.returncode == 0 and r.stdout == 'nvidia %s: in service again\n' % A and [g['state'] for g in gpus()] == ['free', 'out-of-service'],
-   'one is put back, by any spelling of its address', r.stdout)
-# many at once
+   'undrain accepts any spelling of the address', r.stdout)
+# many commands at once
 ps = [subprocess.Popen([CTL, word, '1'] if word == 'drain' else [CTL, word, '--all'], stdout=subprocess.DEVNULL)
       for word in ('drain', 'undrain') * 10]
-ok([p.wait() for p in ps] == [0] * 20, 'twenty at once')
+ok([p.wait() for p in ps] == [0] * 20, 'twenty commands at once')
 sh(CTL, 'undrain', '--all')
 b = run('GPUHELPER_GPUS=2')
-ok(b.r.returncode == 0 and leases() == [], 'both are given again', b.said)
+ok(b.r.returncode == 0 and leases() == [], 'both GPUs are given again', b.said)
 b.delete()
-ok(snapshot('/run/gpuhelper') == before or leases() == [], 'and nothing is left')
+ok(snapshot('/run/gpuhelper') == before or leases() == [], 'no file is left')
 done()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The driver's files by CDI specs: what a container gets of them, and which specs are refused.
+"""Driver files from CDI specs: what a container gets of them, and which specs are refused.
 
 usage: driver.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The GPUs are SIMULATED, and so are the driver's files: libcuda and libnvidia-ml are small libraries of this test's own,
-with the names, SONAMEs and places of the real ones.  What loads them is real: a program and its loader, in an image made
-of this machine's C library.  An image as RHEL's can't be had here: in its stead there is one of the same library, with
-the loader's default directories, which are constants in it, changed to RHEL's.
+The GPUs and the driver's files are SIMULATED: libcuda and libnvidia-ml are small libraries of the test, with the real
+names, SONAMEs and places.  The program that loads them and its loader are real, in an image made of this machine's C
+library.  A real RHEL image is not available: its stand-in has the same C library, with the loader's default
+directories (constants in the library) changed to RHEL's.
 """
 import json, os, re, shutil, subprocess, sys
 from lib import *
@@ -24,7 +24,7 @@ def policy(rule='vendor = "nvidia";', rest=''):
 
 
 def library(stem, version, text):
-    """A library whose one function says what it is."""
+    """A library with one function, which returns the library's name."""
     path = '%s/%s.so.%s' % (DRIVER, stem, version)
     os.makedirs(DRIVER, exist_ok=True)
     c = write(W + '/lib.c', 'const char *driver_says(void); const char *driver_says(void) { return "%s"; }\n' % text)
@@ -34,7 +34,7 @@ def library(stem, version, text):
 
 cuda, ml = library('libcuda', VERSION, 'cuda ' + VERSION), library('libnvidia-ml', VERSION, 'ml')
 encode = library('libnvidia-encode', VERSION, 'encode')
-small = shutil.copy(cuda, DRIVER + '/small-libcuda.so.' + VERSION)     # stands in for one of 32 bits
+small = shutil.copy(cuda, DRIVER + '/small-libcuda.so.' + VERSION)     # stands in for a 32-bit library
 smi = write(DRIVER + '/nvidia-smi', '#!/bin/sh\necho smi\n', 0o755)
 mps = write(DRIVER + '/nvidia-cuda-mps-control', '#!/bin/sh\n', 0o755)
 
@@ -52,7 +52,7 @@ write(W + '/hooked', '', 0o666)
 
 
 def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind='nvidia.com/gpu', **more):
-    """The spec alone; devices in another order than the GPUs'."""
+    """Installs only this spec, whose devices have another order than the GPUs."""
     for d in '/etc/cdi', '/run/cdi':
         shutil.rmtree(d, ignore_errors=True)
     edits = edits if edits is not None else {
@@ -70,7 +70,7 @@ def spec(devices=None, edits=None, file='/etc/cdi/nvidia.json', mode=0o644, kind
 
 
 def refused(name, *words, **kw):
-    """The container is not made, with these words in its one line, and nothing is left of the try."""
+    """The container is refused with these words in one line, and the attempt leaves nothing."""
     before, b = leases(), Fresh(host, env=kw.pop('env', TRAIN), args=['/bin/true'], **kw)
     config = b.config()
     r = b.run()
@@ -87,43 +87,43 @@ r = b.exec('/bin/prog libcuda.so.1 libnvidia-ml.so.1 libnvidia-encode.so.1; echo
            'echo x > /usr/lib64/libcuda.so.1; id -u; cat /proc/self/mountinfo; env').stdout
 said, _, rest = r.partition('\n\n')
 ok('libcuda.so.1: cuda ' + VERSION in said and 'libnvidia-ml.so.1: ml' in said, tag + "the image's own loader finds the driver", said)
-ok('libnvidia-encode.so.1: libnvidia-encode.so.1: cannot open' in said, tag + 'video is not among the capabilities: its library is not there', said)
-ok('nvidia-smi' in rest and 'libcuda.so.1\n' in rest and 'libnvidia-encode' not in rest, tag + 'the program, and the directory of other distributions', rest[:500])
-ok('mps' not in rest and 'i386-linux-gnu: No such file' in rest, tag + 'neither MPS nor libraries of 32 bits, which nobody named', rest[:500])
-ok('Read-only file system' in rest, tag + 'none of it can be written to', rest[:500])
+ok('libnvidia-encode.so.1: libnvidia-encode.so.1: cannot open' in said, tag + 'without the capability «video» its library is missing', said)
+ok('nvidia-smi' in rest and 'libcuda.so.1\n' in rest and 'libnvidia-encode' not in rest, tag + 'the program is there, and so is other distributions\' library directory', rest[:500])
+ok('mps' not in rest and 'i386-linux-gnu: No such file' in rest, tag + 'MPS and 32-bit libraries, which the policy does not name, are missing', rest[:500])
+ok('Read-only file system' in rest, tag + 'no driver file can be written', rest[:500])
 flags = [l.split()[5] for l in r.splitlines() if ' /usr/lib64/libcuda.so.1 ' in l]
-ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'mounted ro, nosuid, nodev', flags)
-ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables, in an exec, too")
-ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'its hooks are not run')
+ok(flags and all(set(f.split(',')) >= {'ro', 'nosuid', 'nodev'} for f in flags), tag + 'the driver files are mounted ro, nosuid, nodev', flags)
+ok('DRIVER_IS=' + VERSION in r and 'NVIDIA_VISIBLE_DEVICES=void' in r, tag + "the spec's variables are set, in an exec, too")
+ok(not os.path.getsize(W + '/hooked') and json.loads(b.config()).get('hooks') == json.loads(b.text).get('hooks'), tag + 'the spec\'s hooks do not run')
 granted = [record for record in audit() if record['event'] == 'grant'][-1]
 ok(granted['cdi_specs'] == ['/etc/cdi/nvidia.json'] and 'folders' not in granted, tag + 'the audit log names the spec', granted)
-ok(granted['nodes'][0] == '/dev/nvidia0', tag + 'and the nodes', granted)
+ok(granted['nodes'][0] == '/dev/nvidia0', tag + 'the audit log names the nodes', granted)
 b.delete()
 
 CTL = '/usr/sbin/gpuhelperctl'
 EXPLAIN = CTL, 'explain', '--identity', 'claim', '--pipeline', 'ml/train', '--gpus', '1'
 r = sh(CTL, 'devices')
 ok('CDI device nvidia.com/gpu=1\n' in r.stdout.split('nvidia 1 ')[0] and 'CDI device nvidia.com/gpu=0\n' in r.stdout.split('nvidia 1 ')[1]
-   and 'gpu=all' not in r.stdout, tag + 'gpuhelperctl devices: which CDI device is which GPU', r.stdout)
+   and 'gpu=all' not in r.stdout, tag + 'gpuhelperctl devices shows the CDI device of each GPU', r.stdout)
 r = sh(*EXPLAIN)
-ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'explain: by which spec the files come', r.stdout)
+ok(r.returncode == 0 and 'CDI spec /etc/cdi/nvidia.json' in r.stdout, tag + 'explain names the spec of the files', r.stdout)
 os.rename(cuda, cuda + '.gone')
 r, c = sh(*EXPLAIN), sh(CTL, 'check')
 os.rename(cuda + '.gone', cuda)
-ok(r.returncode == 78 and 'refused: CDI spec' in r.stdout and 'is not there' in r.stdout, tag + 'explain: that a file of it is gone', r.stdout)
-ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check: the same, with what renews it', c.stdout)
+ok(r.returncode == 78 and 'refused: CDI spec' in r.stdout and 'is not there' in r.stdout, tag + 'explain says that a file of the spec is missing', r.stdout)
+ok('it would be refused' in c.stdout and 'cdi generate' in c.stdout, tag + 'check says so, too, with the command that renews the spec', c.stdout)
 
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
 r = b.run().stdout
 ok('libcuda.so.1: cuda ' + VERSION in r and 'libnvidia-ml.so.1: ml' in r, tag + "a loader with RHEL's directories finds it, too", r)
-# a library whose other names nobody knows is only where the spec mounts it
+# a library whose other names are unknown is only at the place where the spec mounts it
 unknown = shutil.copy(cuda, DRIVER + '/libmakers-own.so.1')
 spec(edits={'mounts': [m for m in mounts(unknown, 'libmakers-own.so.1') if RHEL not in m['containerPath']]})
 shutil.rmtree(W + '/vol/glibc-rhel')
 glibc_image(W + '/vol/glibc-rhel', rhel=True)
 b = Fresh(host, env=TRAIN, image=W + '/vol/glibc-rhel', args=['/bin/prog', 'libmakers-own.so.1'])
 r = b.run().stdout
-ok('libmakers-own.so.1: libmakers-own.so.1: cannot open' in r, tag + "and does not look in Debian's", r)
+ok('libmakers-own.so.1: libmakers-own.so.1: cannot open' in r, tag + "a loader with RHEL's directories does not search Debian's", r)
 spec()
 
 policy('vendor = "nvidia"; capabilities = [ "video", "compat32" ]; mps = true;')
@@ -131,15 +131,15 @@ b = Fresh(host, env=TRAIN)
 b.start()
 r = b.exec('/bin/prog libcuda.so.1 libnvidia-encode.so.1; ls /usr/bin /usr/lib/i386-linux-gnu').stdout
 ok('libnvidia-encode.so.1: encode' in r and 'libcuda.so.1: libcuda.so.1: cannot' in r and 'nvidia-smi' not in r and 'nvidia-cuda-mps-control' in r,
-   tag + 'other capabilities, other files; MPS where the policy says mps = true', r)
+   tag + 'other capabilities give other files; mps = true gives MPS', r)
 b.delete()
 policy('vendor = "nvidia"; capabilities = [ "compute", "compat32" ];')
 b = Fresh(host, env=TRAIN)
 b.start()
-ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'libraries of 32 bits with compat32')
+ok('libcuda' in b.exec('ls /usr/lib/i386-linux-gnu').stdout, tag + 'compat32 gives 32-bit libraries')
 b.delete()
 
-# /lib is a link on most hosts, and nvidia-ctk writes /lib/firmware/...
+# /lib is a link on most hosts, but nvidia-ctk writes /lib/firmware/...
 os.makedirs('/srv/links')
 for name, to in ('down', '../links/up'), ('up', '../../usr/lib'), ('across', '/lib'):
     os.symlink(to, '/srv/links/' + name)
@@ -147,7 +147,7 @@ for way in '/lib', '/srv/links/up', '/srv/links/down', '/srv/links/across':
     spec(edits={'mounts': mounts(way + cuda[len('/usr/lib'):], 'libcuda.so.1')})
     b = Fresh(host, env=TRAIN, args=['/bin/prog', 'libcuda.so.1'])
     r = b.run()
-    ok(r.stdout.startswith('libcuda.so.1: cuda ' + VERSION), tag + 'a file whose path leads through a link of a directory: ' + way, r.stdout)
+    ok(r.stdout.startswith('libcuda.so.1: cuda ' + VERSION), tag + 'a file whose path contains a link to a directory: ' + way, r.stdout)
 os.chmod('/srv/links', 0o777)
 refused('but not one that others could make lead elsewhere', '/srv/links', 'others than root can change')
 os.chmod('/srv/links', 0o755)
@@ -160,20 +160,20 @@ b = Fresh(host, env=TRAIN, edit=lambda s: s.update(hooks={'poststop': [{'path': 
 b.start()
 hooked = open(W + '/hooked').read()
 ok('HOOK=1' in hooked and 'args one' in hooked and not re.search('^(HOME|USER|LANG|SUDO|BUILD|GPUHELPER|LD)', hooked, re.M),
-   tag + 'cdi_hooks = "allow": they run, in the environment that the spec names', hooked)
-ok(list(json.loads(b.config())['hooks']) == ['poststop', 'createContainer'], tag + "beside the engine's own", b.config()[-300:])
+   tag + 'cdi_hooks = "allow": the hooks run, with the spec\'s environment', hooked)
+ok(list(json.loads(b.config())['hooks']) == ['poststop', 'createContainer'], tag + "the engine's own hooks run, too", b.config()[-300:])
 b.delete()
 os.chmod(HOOK, 0o777)
 refused('a hook that others can change is not run, and no container without it', 'hook ' + HOOK, 'changed by others')
 os.chmod(HOOK, 0o755)
 host.settings()
 
-# by the spec's names
+# GPUs by the spec's names
 policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
 b = Fresh(host, env=TRAIN)
 b.start()
 r = b.exec('ls /dev; /bin/prog libcuda.so.1').stdout
-ok('nvidia1' in r and 'nvidia0' not in r and 'cuda ' + VERSION in r, tag + 'a rule of a CDI kind: the GPU is the one whose node the device has', r)
+ok('nvidia1' in r and 'nvidia0' not in r and 'cuda ' + VERSION in r, tag + 'a rule for a CDI kind: the device\'s node identifies the GPU', r)
 refused('which is leased as a GPU', 'taken by')
 b.delete()
 policy('vendor = "nvidia.com/gpu"; devices = [ "0" ];')
@@ -182,14 +182,14 @@ policy()
 b = Fresh(host, env=TRAIN[:2] + ['GPUHELPER_GPUS=nvidia.com/gpu=1'])
 b.start()
 r = b.exec('ls /dev').stdout
-ok('nvidia0' in r and 'nvidia1' not in r, tag + 'a container asks by such a name, too', r)
+ok('nvidia0' in r and 'nvidia1' not in r, tag + 'a container can ask by such a name', r)
 b.delete()
 policy('vendor = "nvidia.com/gpu"; devices = [ "9" ];')
 refused('a device that no spec has', 'nvidia.com/gpu', 'gpuhelperctl cdi list')
 policy('vendor = "acme.com/gpu";')
 refused('a kind that no spec has', 'acme.com/gpu')
 
-# nodes that a spec brings besides.  SIMULATED: where sysfs says whose a node is, and that such drivers are loaded
+# Further nodes in a spec.  SIMULATED: sysfs's information on a node's device, and that such drivers are loaded.
 def drivers(text):
     devices = open('/proc/devices').read()
     write('/proc/devices', devices.replace('\nBlock', text + '\nBlock'), 0o444)
@@ -205,7 +205,7 @@ def in_sysfs(major, minor, pci='', place=''):
 
 
 def without_sysfs(s):
-    """A user namespace may mount a sysfs only where one is to be seen that nothing covers."""
+    """Mounts a second sysfs: the kernel lets a user namespace mount one only if it sees one that nothing covers."""
     s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/sys')]
 
 
@@ -220,21 +220,21 @@ policy('vendor = "acme.com/card";')
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('ls -l /dev; (: < /dev/gpu-extra); (: < /dev/nvidia0)').stdout
-ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node that is the same PCI device's is opened, too", r)
+ok(re.search(r'240, +7 .*gpu-extra', r) and r.count('No such device or address') == 2, tag + "a spec's further node of the same PCI device is opened, too", r)
 b.delete()
 policy('vendor = "nvidia";')
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
-ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'but not for a rule of a plain vendor: files are all that it takes of a spec')
+ok('gpu-extra' not in b.exec('ls /dev').stdout, tag + 'a rule for a plain vendor takes only files from a spec')
 b.delete()
 policy('vendor = "acme.com/card";')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/gpu-closed')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, edit=without_sysfs)
 b.start()
 r = b.exec('(: < /dev/gpu-closed)').stdout + sh('getfacl', '-cn', '/dev/gpu-closed').stdout
-ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'one that is closed to all by an ACL entry of the lease', r)
+ok('No such device' in r and 'user:4294967294:rw-' in r, tag + 'a closed further node is opened by an ACL entry of the lease', r)
 b.delete()
-ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  which goes with it', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
+ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'group::---', 'other::---'], tag + '  the entry ends with the lease', sh('getfacl', '-cn', '/dev/gpu-closed').stdout)
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [{'path': '/dev/nvidia1'}]})
 refused("another GPU's node for all", '/dev/nvidia1', '0000:')
 for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'), ({'path': '/dev/none'}, 'is not there'),
@@ -243,7 +243,7 @@ for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'
     spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [bad]})
     refused('a further node: ' + json.dumps(bad), words)
 
-# one GPU by two names of a kind
+# one GPU by two names of a CDI kind
 two = dict(kind='acme.com/card', devices=[device('a', '/dev/nvidia0', '/dev/gpu-extra', env=['IS=a']), device('b', '/dev/nvidia0', env=['IS=b'])])
 spec(edits={'env': ['A=1']}, **two)
 for name in 'b', 'a':
@@ -252,7 +252,7 @@ for name in 'b', 'a':
     r = b.run().stdout
     ok('IS=' + name in r and ('gpu-extra' in r) == (name == 'a'), tag + 'one GPU by two names of a kind: the nodes and variables of %s, which the rule names' % name, r)
 
-# nodes of GPUs that are not among those known by their vendor's ways
+# nodes of GPUs that the vendor's own interface does not show
 os.makedirs('/dev/dri', exist_ok=True)
 os.makedirs('/dev/nvidia-caps', exist_ok=True)
 for n, pci in enumerate(('0000:3b:00.0', '0000:af:00.0', '0000:03:00.0')):
@@ -265,7 +265,7 @@ policy('vendor = "acme.com/card"; devices = [ "x" ];')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/dri/card0')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
 r = b.run()
-ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "a further node: the GPU's own card", r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "the GPU's own card is a further node", r.stdout)
 for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 'the card of what is no GPU here'), ('/dev/dri/card3', 'a card of nobody knows what'),
                    ('/dev/nvidia7', 'a GPU that the driver does not tell of'), ('/dev/nvidia-caps/nvidia-cap1', 'what changes MIG instances')):
     for where in 'device', 'spec':
@@ -273,7 +273,7 @@ for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 
              edits={'env': ['A=1'], 'deviceNodes': [{'path': node}] if where == 'spec' else []})
         refused('a further node of the %s: %s' % (where, what), node, '0000:3b:00.0', edit=without_sysfs)
 
-# nodes of other drivers: none by itself, a few by the policy's word
+# nodes of other drivers: refused by default, a few allowed by a policy
 WORDED = {'/dev/gdrdrv': (237, 0, 'gdrdrv'), '/dev/nvidia-fs0': (238, 0, 'nvidia-fs'), '/dev/nvidia-caps-imex-channels/channel0': (236, 0, 'imex'),
           '/dev/infiniband/uverbs0': (231, 192, 'infiniband'), '/dev/infiniband/rdma_cm': (10, 59, 'infiniband')}
 OTHERS = {'/dev/vfio/12': (511, 12), '/dev/nvidia-nvlink': (234, 0), '/dev/ng0n1': (239, 0), '/dev/gpu-bsg': (248, 0), '/dev/gpu-input': (13, 64),
@@ -305,7 +305,7 @@ for node, (major, minor, word) in WORDED.items():
     policy('vendor = "acme.com/card"; nodes = [ "%s" ];' % word)
     b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < ' + node], edit=without_sysfs)
     r = b.run()
-    ok('No such device' in r.stdout or (major == 10 and 'not permitted' not in r.stdout and 'gpuhelper' not in r.stdout), tag + '  it is opened by the word %s' % word, r.stdout)
+    ok('No such device' in r.stdout or (major == 10 and 'not permitted' not in r.stdout and 'gpuhelper' not in r.stdout), tag + '  the word %s opens it' % word, r.stdout)
 policy('vendor = "acme.com/card"; ' + ALL)
 for node in OTHERS:
     further(node)
@@ -314,38 +314,38 @@ further('/dev/vfio/12')
 refused('  and it is said whose it is', '/dev/vfio/12 (511:12)', 'driver vfio', 'GPU 0000:3b:00.0', 'no policy', edit=without_sysfs)
 further('/dev/vfio/12')
 r, c = sh(*EXPLAIN), sh(CTL, 'check')
-ok('refused: CDI spec' in r.stdout and 'driver vfio' in r.stdout and 'driver vfio' in c.stdout, tag + '  so do explain and check', r.stdout + c.stdout)
+ok('refused: CDI spec' in r.stdout and 'driver vfio' in r.stdout and 'driver vfio' in c.stdout, tag + '  explain and check say so, too', r.stdout + c.stdout)
 further('/dev/gdrdrv')
-ok('nodes: what other hosts offer by InfiniBand' in c.stdout, tag + 'check: what the fabric lets in is not held by a policy', c.stdout)
+ok('nodes: what other hosts offer by InfiniBand' in c.stdout, tag + 'check warns that a fabric node gives more than a policy can limit', c.stdout)
 r = sh(*EXPLAIN)
-ok(r.returncode == 0 and '/dev/gdrdrv' in r.stdout and 'would fail' not in r.stdout, tag + 'explain: which further nodes it would get', r.stdout)
+ok(r.returncode == 0 and '/dev/gdrdrv' in r.stdout and 'would fail' not in r.stdout, tag + 'explain lists the further nodes', r.stdout)
 os.mknod('/dev/nvidia-modeset-alias', 0o20666, os.makedev(195, 254))
 os.mknod('/dev/uvm', 0o20666, os.makedev(510, 0))
 further('/dev/uvm')
 policy('vendor = "acme.com/card";')
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', ': < /dev/uvm'], edit=without_sysfs)
 r = b.run()
-ok('No such device' in r.stdout, tag + "a further node of the GPU's driver that is no GPU", r.stdout)
+ok('No such device' in r.stdout, tag + "a further node of the GPU's driver, not of a GPU", r.stdout)
 further('/dev/nvidia-modeset-alias')
 for caps in 'compute', 'display':
     policy('vendor = "acme.com/card"; capabilities = [ "%s" ];' % caps)
     b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev'], edit=without_sysfs)
     r = b.run()
-    ok(r.returncode == 0 and ('nvidia-modeset-alias' in r.stdout) == (caps == 'display'), tag + '  nvidia-modeset for what displays alone: ' + caps, r.stdout)
+    ok(r.returncode == 0 and ('nvidia-modeset-alias' in r.stdout) == (caps == 'display'), tag + '  nvidia-modeset only for displays: ' + caps, r.stdout)
 sh('umount', '/sys/dev/char')
 os.mknod('/dev/memory', 0o20666, os.makedev(1, 1))
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/memory')], edits={'env': ['A=1']})
 refused("a further node: the host's memory by another name", '/dev/memory', "the host's memory")
 policy()
 
-# what a vendor's runtime below would take for a request
+# variables that a vendor's runtime below would take for a request
 ASKS = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VISIBLE_DEVICES=all', 'NVIDIA_MIG_CONFIG_DEVICES=all', 'NVIDIA_IMEX_CHANNELS=0']
 spec(edits={'env': ASKS + ['HARMLESS=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/env'])
 r = b.run().stdout.split('\n')
-ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that would be a request to a vendor's runtime are left out", r)
+ok('HARMLESS=1' in r and 'NVIDIA_VISIBLE_DEVICES=void' in r and not set(ASKS) & set(r), tag + "a spec's variables that a vendor's runtime would take for a request are left out", r)
 
-# specs that are not to be believed
+# specs that must not be trusted
 os.symlink('/etc', '/srv/by-another-name')
 spec(edits={'mounts': [{'hostPath': '/srv/by-another-name/shadow', 'containerPath': '/x'}]})
 refused("a mount of the host's control by another name", '/srv/by-another-name/shadow', '/etc/shadow')
@@ -387,14 +387,14 @@ for bad, words in (({'type': 'tmpfs'}, 'type tmpfs'), ({'options': ['bind', 'z']
 spec(edits={'mounts': mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libcuda.so.1')})
 refused('two files for one place', DEBIAN + '/libcuda.so.1')
 
-# a folder to write in above the driver's files (attack/t_policy.py, V31: what a container could do by it)
+# a writable folder above the driver's files (attack/t_policy.py, V31: what its container could do)
 spec()
 policy(rest='folders = ( { path = "%s"; access = "rw"; } );' % os.path.dirname(DRIVER))
 r = sh(CTL, 'check')
-ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
+ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check warns of a writable folder that contains the driver', r.stdout)
 policy()
 
-# the directory of MPS, in one that is everyone's but sticky.  SIMULATED: in /srv, for /tmp is the machine's
+# the directory of MPS, inside a sticky directory that everybody may write.  SIMULATED: in /srv, because /tmp is the machine's
 os.makedirs('/srv/nvidia-mps')
 os.chmod('/srv', 0o1777)
 policy('vendor = "nvidia"; mps = true;')
@@ -434,23 +434,23 @@ for owner in 0, 1000:
     b = Fresh(host, env=TRAIN)
     b.start()
     r = b.exec('test -S /run/nvidia-persistenced/socket && echo there').stdout
-    ok(r.endswith('there\n') == (owner == 0), tag + ("a socket of root's is there" if owner == 0 else 'one whose directory is a service user\'s is left out'), r)
+    ok(r.endswith('there\n') == (owner == 0), tag + ("a root socket is mounted" if owner == 0 else 'a socket in a service user\'s directory is left out'), r)
     b.delete()
 
-# which settings want a spec
+# settings that need a spec
 spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /dev; true'])
 r = b.run()
-ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto": no spec with the GPU, so the files are the image\'s', r.stdout)
+ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto" without a spec for the GPU: the files are the image\'s', r.stdout)
 host.settings('driver_files = "cdi";')
 refused('driver_files = "cdi": refused then', 'no CDI spec', 'gpuhelperctl cdi generate --vendor nvidia')
 spec()
 host.settings('driver_files = "none";')
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/usr/lib64'])
-ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": none of it, whatever specs there are')
+ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": no driver files, whatever the specs')
 host.settings()
 
-# what else is at those places
+# other things at those places
 before = snapshot(DRIVER)
 policy(rest='folders = ( { path = "/srv/loose2"; target = "/usr/lib64"; } );')
 os.makedirs('/srv/loose2')
@@ -462,7 +462,7 @@ refused("a task's own mount over the driver's place", '/usr/lib',
 
 
 def odd(name, change, **kw):
-    """An image that is not as images are: the container works or is refused, and the host is as it was."""
+    """An unusual image: the container works or is refused, and the host does not change."""
     path = '%s/vol/odd%d' % (W, Bundle.count)
     busybox_rootfs(path, MAXID)
     change(path)
@@ -473,7 +473,7 @@ def odd(name, change, **kw):
     b.delete()
     same = watched == [snapshot(d) for d in (DRIVER, '/usr/lib64', '/usr/bin', '/etc/gpuhelper', '/etc/cdi')]
     ok(same and (r.stdout.strip().endswith('libcuda.so.1') if r.returncode == 0 else r.stdout.strip() != '') and not leases(),
-       tag + 'an image with %s: %s, and the host is as it was' % (name, 'works' if r.returncode == 0 else 'is refused'), r.stdout)
+       tag + 'an image with %s: %s, and the host is unchanged' % (name, 'works' if r.returncode == 0 else 'is refused'), r.stdout)
     odd.said = r.stdout
     return r
 
@@ -505,5 +505,5 @@ policy(rest='folders = ( { path = "/srv/out"; access = "rw"; } );')
 TRAIN.append('GPUHELPER_FOLDERS=all')
 r = odd('multiarch that is a link into a granted folder', linked(DEBIAN, '/srv/out'))
 ok(r.returncode == 1 and 'links in the image' in r.stdout and os.listdir('/srv/out') == [], tag + '  the folder stays empty', odd.said)
-ok(before == snapshot(DRIVER), tag + "the driver's files are as they were")
+ok(before == snapshot(DRIVER), tag + "the driver's files are unchanged")
 done()

@@ -1,9 +1,7 @@
 /*
- * Stands in for the runtime below the wrapper, to see just what reaches it:
- * prints argv, environment, directory, descriptors, PDEATHSIG and ignored
- * signals to the file named by DUMP_TO.  With DUMP_LEAVES, a cgroup.procs, a process
- * is left behind in there, as a container's first one is.  (What real runtimes then do is for the
- * other tests.)
+ * Stands in for the runtime below the wrapper, to record what reaches it.  Prints argv, environment, directory,
+ * descriptors, PDEATHSIG and ignored signals to the file that DUMP_TO names.  With DUMP_LEAVES, a cgroup.procs file,
+ * it leaves a process in that cgroup, like a container's first process.  Other tests show what real runtimes do.
  */
 #include <dirent.h>
 #include <signal.h>

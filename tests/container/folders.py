@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Policies of many folders: what a container gets of a thousand, and how many one container may have.
+"""Policies with many folders: a container that gets a thousand, and the most that one container may have.
 
 usage: folders.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -7,7 +7,7 @@ import ctypes, json, os, time
 from lib import *
 
 host, tag = able_host()
-ALL, MOST = 1000, 1024      # in a policy; the most that one container gets
+ALL, MOST = 1000, 1024      # folders in a policy; the most that one container gets
 MS_BIND, MNT_DETACH = 4096, 2
 libc = ctypes.CDLL(None, use_errno=True)
 POLICY = 'pipeline = "ml/train"; identity = "claim";\n'
@@ -34,7 +34,7 @@ def run(folders, script='cat /data/*/x | wc -l', gpus='none'):
 
 
 def as_host_root(spec):
-    """No user namespace: then the lease has the way to each folder that is given for writing."""
+    """Without a user namespace: then the lease contains the path of each writable folder."""
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
     for maps in 'uidMappings', 'gidMappings':
         spec['linux'].pop(maps, None)
@@ -45,50 +45,50 @@ for p in PATHS[1::2]:
     os.chown(p, MAXID, MAXID)
 host.policies(t10_train=policy(ALL, GPU))
 r = sh('/usr/sbin/gpuhelperctl', 'check')
-ok(r.returncode == 0, tag + 'check takes a policy of a thousand folders', r.stdout)
+ok(r.returncode == 0, tag + 'check accepts a policy with a thousand folders', r.stdout)
 r, took = run(PATHS[998] + ':ro,' + PATHS[999], 'cat /data/customer-0998/x /data/customer-0999/x && echo w > /data/customer-0999/y && echo wrote')
-ok(r.returncode == 0 and r.stdout.split() == ['0998', '0999', 'wrote'], tag + 'the last of them is given', r.stdout)
-ok(took < 5, tag + 'and not late (%.1f s)' % took)
+ok(r.returncode == 0 and r.stdout.split() == ['0998', '0999', 'wrote'], tag + 'the last of a thousand folders is given', r.stdout)
+ok(took < 5, tag + 'it takes less than 5 s (%.1f s)' % took)
 r, took = run('all', gpus='1')
-ok(r.returncode == 0 and r.stdout.split() == ['1000'], tag + 'all thousand are given (%.1f s)' % took, r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == ['1000'], tag + 'all thousand folders are given (%.1f s)' % took, r.stdout)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=' + ','.join(PATHS[:ALL])], edit=as_host_root)
 b.start()
 size = sum(os.path.getsize('/run/gpuhelper/leases/' + n) for n in leases())
-ok(len(leases()) == 1 and size < 896 << 10, tag + 'all by their names, to the root of the host: the lease is one that can be read (%d bytes)' % size, leases())
+ok(len(leases()) == 1 and size < 896 << 10, tag + 'all by name, to the host\'s root: the lease can be read (%d bytes)' % size, leases())
 r = sh('/usr/sbin/gpuhelperctl', 'status', '--json')
-ok(r.returncode == 0 and len(json.loads(r.stdout)['leases']) == 1, tag + 'and is read', r.stdout)
+ok(r.returncode == 0 and len(json.loads(r.stdout)['leases']) == 1, tag + 'the lease is read', r.stdout)
 b.delete()
-ok(leases() == [], tag + 'and ends', leases())
+ok(leases() == [], tag + 'the lease ends', leases())
 
-# a worker has a mount for each container, and more
+# a worker has at least one mount for each container
 os.makedirs('/srv/m')
 for k in range(1500):
     at = b'/srv/m/%d' % k
     os.mkdir(at)
     assert libc.mount(at, at, None, MS_BIND, None) == 0
 r, took = run('all')
-ok(r.returncode == 0 and r.stdout.split() == ['1000'], tag + 'beside 1500 mounts, too (%.1f s)' % took, r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == ['1000'], tag + 'the same beside 1500 mounts (%.1f s)' % took, r.stdout)
 for k in range(1500):
     libc.umount2(b'/srv/m/%d' % k, MNT_DETACH)
 
 host.policies(t10_train=policy(MOST + 1))
 r = sh('/usr/sbin/gpuhelperctl', 'check')
 ok(r.returncode == 0 and 'warning: this policy lists 1025 folders, and one container gets at most 1024: it must ask for those '
-   'that it needs (GPUHELPER_FOLDERS)' in r.stdout, tag + 'check says of 1025 that no container gets them all', r.stdout)
+   'that it needs (GPUHELPER_FOLDERS)' in r.stdout, tag + 'check warns that no container gets all of 1025 folders', r.stdout)
 r, took = run('all')
 ok(r.returncode != 0 and 'more than 1024 folders for one container: name those that it needs in GPUHELPER_FOLDERS' in r.stdout,
-   tag + 'and none does', r.stdout)
+   tag + 'a request for all of 1025 folders is refused', r.stdout)
 r, took = run(','.join(PATHS[:MOST + 1]))
-ok(r.returncode != 0 and 'GPUHELPER_FOLDERS has more than 1024 entries' in r.stdout, tag + 'by their names neither', r.stdout)
+ok(r.returncode != 0 and 'GPUHELPER_FOLDERS has more than 1024 entries' in r.stdout, tag + 'a request for 1025 folders by name is refused, too', r.stdout)
 r, took = run(','.join(PATHS[:MOST]))
-ok(r.returncode == 0 and r.stdout.split() == [str(MOST)], tag + '1024 by their names are given (%.1f s)' % took, r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == [str(MOST)], tag + '1024 folders by name are given (%.1f s)' % took, r.stdout)
 
-# what would make a lease that nobody could read, and so stop everyone
+# paths that would make a lease too long to be read; such a lease would stop everybody
 long = '/srv/' + '/'.join('x' * 200 for _ in range(4))
 deep = ['%s/%04d' % (long, i) for i in range(MOST)]
 for p in deep:
     os.makedirs(p)
-# one directory is listed for each of the patterns in it
+# several patterns list the same directory
 host.policies(t10_train=POLICY + 'folders = ( { path = "/srv/customers/customer-000?"; access = "ro"; target = "/one"; },\n'
               '  { path = "/srv/customers/customer-001?"; access = "ro"; target = "/two"; } );\n')
 for p in PATHS[:20]:
@@ -100,9 +100,9 @@ ok(r.returncode == 0 and r.stdout.split() == ['/one/customer-%04d' % i for i in 
 host.policies(t10_train=POLICY + 'folders = ( { path = "%s/*"; target = "/data"; } );\n' % long)
 r, took = run('all')
 ok(r.returncode != 0 and 'KiB, and 896 are the most: ask for fewer (GPUHELPER_FOLDERS)' in r.stdout,
-   tag + 'what could not be written down is refused', r.stdout)
-ok(leases() == [], tag + 'and leaves no lease', leases())
+   tag + 'a request whose lease would be too long is refused', r.stdout)
+ok(leases() == [], tag + 'it leaves no lease', leases())
 host.policies(t10_train=policy(10, GPU))
 r, took = run('all', gpus='1')
-ok(r.returncode == 0 and r.stdout.split() == ['10'], tag + 'nor does it stop anyone', r.stdout)
+ok(r.returncode == 0 and r.stdout.split() == ['10'], tag + 'it stops nobody else', r.stdout)
 done()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Containers that are granted something, and containers that are not: what each sees from inside.
+"""Containers with and without a grant: what each sees from inside.
 
 usage: grants.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -53,7 +53,7 @@ def values(r, key):
     return sorted(l.split('=', 1)[1] for l in lines(r) if l.startswith(key + '='))
 
 
-# a task that asks for what its pipeline was given
+# a task that requests what its pipeline may have
 def big_numbers(spec):
     spec['process']['rlimits'] = [{'type': 'RLIMIT_CORE', 'hard': 'BIG', 'soft': 'BIG'}]
     spec['annotations']['precise'] = 'x'
@@ -67,24 +67,24 @@ ok(r.returncode == 0, tag + 'a granted task runs', r.stdout + str(b.errors()))
 ok(values(r, 'node') == ['/dev/nvidia-uvm', '/dev/nvidia-uvm-tools', '/dev/nvidia0', '/dev/nvidiactl'],
    tag + 'its /dev has the granted GPU and no other', values(r, 'node'))
 ok(values(r, 'open_nvidia0') == ['ENXIO'] and values(r, 'open_nvidia-uvm') == ['ENXIO'],
-   tag + 'the cgroup lets it open what was granted', r.stdout[:600])
-ok('data' in lines(r) and not values(r, 'wrote_ro'), tag + 'the ro folder is read and refuses writes')
-ok(values(r, 'wrote_rw') == ['yes'] and os.path.exists('/srv/outputs/train/new'), tag + 'the rw folder takes writes')
+   tag + 'its cgroup allows the granted node', r.stdout[:600])
+ok('data' in lines(r) and not values(r, 'wrote_ro'), tag + 'the ro folder can be read, but not written')
+ok(values(r, 'wrote_rw') == ['yes'] and os.path.exists('/srv/outputs/train/new'), tag + 'the rw folder can be written')
 ok(not os.path.exists('/srv/datasets/new'), tag + 'nothing was written into the ro folder')
 info = {l.split()[4]: l.split()[5] for l in lines(r) if ' - ' in l and len(l.split()) > 6}
 for target, access in (('/srv/datasets', 'ro'), ('/srv/outputs', 'rw')):
     flags = info.get(target, '').split(',')
     ok({access, 'nosuid', 'nodev'} <= set(flags), tag + '%s is mounted %s,nosuid,nodev' % (target, access), flags)
 ok(values(r, 'FROM_POLICY') == ['yes'], tag + "the policy's environment is set")
-ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'NVIDIA_VISIBLE_DEVICES is void, once')
+ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'NVIDIA_VISIBLE_DEVICES is set once, to «void»')
 
-# what changed in its config.json, and that nothing else did
+# only the expected parts of config.json changed
 after = b.config()
 allowed = {'.process.env', '.mounts', '.linux.devices', '.linux.resources.devices', '.linux.maskedPaths'}
 SELINUX = os.path.exists('/sys/fs/selinux/enforce')
 if SELINUX:
     allowed |= {'.process.selinuxLabel', '.linux.mountLabel'}
-# there, crun gets the nodes as mounts
+# with SELinux crun gets the nodes as mounts
 BOUND = SELINUX and host.name == 'crun'
 if BOUND:
     allowed -= {'.linux.devices'}
@@ -93,26 +93,26 @@ ok(diff == allowed, tag + 'only env, mounts, devices, rules and maskedPaths chan
 ok(after.count('18446744073709551615') == 2, tag + 'numbers above 2^63 are kept')
 old, new = json.loads(before), json.loads(after)
 for m in old['mounts']:
-    # runtimes can't label that one, and it is the same to them
+    # runtimes cannot label a cgroup2 mount; they treat the two types alike
     if SELINUX and m['type'] == 'cgroup2':
         m['type'] = 'cgroup'
 ok(new['mounts'][:len(old['mounts'])] == old['mounts'] and
    len([m for m in new['mounts'] if not (BOUND and m['destination'].startswith('/dev/nvidia'))]) == len(old['mounts']) + 2,
-   tag + 'old mounts are kept in order, ours go last')
+   tag + 'the old mounts keep their order, and ours follow')
 ok(new['linux']['resources']['devices'] == [DENY_ALL] + old['linux']['resources']['devices'] +
    [{'allow': True, 'type': 'c', 'major': m, 'minor': n, 'access': 'rw'} for m, n in ((195, 0), (195, 255), (510, 0), (510, 1))],
-   tag + 'the device rules are a denial of all, the old ones and the exact new ones', new['linux']['resources']['devices'])
+   tag + 'the device rules are a denial of all, the old rules, and exact new ones', new['linux']['resources']['devices'])
 ok(new['linux']['maskedPaths'] == ['/proc/driver/nvidia/gpus/0000:af:00.0'], tag + 'the other GPU is masked in /proc')
-ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o600, tag + "with the policy's environment in it, config.json is its owner's alone")
+ok(os.stat(b.dir + '/config.json').st_mode & 0o777 == 0o600, tag + "only the owner can read config.json, which has the policy's environment")
 ok([f for f in os.listdir(b.dir) if f.startswith('.')] == [], tag + 'no temporary file is left in the bundle')
 rec = [a for a in audit() if a.get('container') == b.id]
 ok([a['event'] for a in rec] == ['grant', 'end'] and rec[0]['policy'] == 't10-train.conf' and
    rec[0]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0] and rec[0]['pipeline'] == 'train' and
    rec[1]['team'] == 'ml' and rec[1]['pipeline'] == 'train' and 'identity' not in rec[1] and
    [f['access'] for f in rec[0]['folders']] == ['ro', 'rw'], tag + 'the audit log has the grant and its end', rec)
-ok(leases() == [], tag + 'the lease is gone with the container', leases())
+ok(leases() == [], tag + 'the lease ends with the container', leases())
 
-# containers that ask for nothing
+# containers without a request
 for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-device'):
     b = Bundle(host, sample, args=probe)
     before = b.config()
@@ -125,24 +125,24 @@ for sample in ('task', 'get', 'put', 'check', 'task-forged-env', 'task-allowed-d
     diff = set(differences(exact(before), exact(b.config())))
     ok(diff == {'.process.env', '.linux.resources.devices'}, tag + 'plain %s: only env and device rules changed' % sample, diff)
     rules = [r for r in json.loads(before)['linux']['resources']['devices'] if r['major'] != 195]
-    ok(json.loads(b.config())['linux']['resources']['devices'] == [DENY_ALL] + rules, tag + 'plain %s: the rules are its own, less GPUs, behind a denial of all' % sample)
+    ok(json.loads(b.config())['linux']['resources']['devices'] == [DENY_ALL] + rules, tag + 'plain %s: a denial of all, then its own rules without GPUs' % sample)
 ok(not [a for a in audit() if a['event'] == 'plain'], tag + 'plain containers are not recorded by default')
 
-# a volume of the task's own over /dev/nvidia0 and /srv: harmless when plain, refused when it would cover a grant
+# The task's own volume over /dev/nvidia0 and /srv: harmless in a plain container, refused if it would cover a grant.
 b = Bundle(host, 'task-forged-env', env=['GPUHELPER_GPUS=1'])
 r = b.run()
-ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'inputs at /srv and /dev/nvidia0 do not go with a grant', r.stdout)
+ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'a task\'s own mounts at /srv and /dev/nvidia0 are refused beside a grant', r.stdout)
 
 # privileged
 os.environ.pop('X', None)
 b = Bundle(host, 'task-privileged', args=probe)
 r = b.run()
 ok(r.returncode == 0 and values(r, 'node') == [] and values(r, 'made') == ['EPERM'],
-   tag + 'privileged, plain: no node, and one that it makes opens with EPERM', r.stdout[:500] + str(b.errors()))
+   tag + 'privileged, plain: no node; opening one that it makes gives EPERM', r.stdout[:500] + str(b.errors()))
 b = Bundle(host, 'task-privileged', env=TRAIN + ['GPUHELPER_GPUS=1'], args=probe)
 r = b.run()
 ok(r.returncode == 0 and values(r, 'open_nvidia0') == ['ENXIO'] and values(r, 'made') == ['EPERM'],
-   tag + 'privileged, granted: the granted GPU opens, the other one, made with mknod, is refused', r.stdout[:500] + str(b.errors()))
+   tag + 'privileged, granted: the granted GPU opens; the other one, made with mknod, does not', r.stdout[:500] + str(b.errors()))
 
 
 def everything(spec):
@@ -160,12 +160,12 @@ for name, edit in (('all devices', everything), ('every character device', wildc
         r = b.run()
         kind = 'granted' if env else 'plain'
         good = values(r, 'made') == ['EPERM'] and values(r, 'zero') == ['open'] and values(r, 'open_nvidia0') == (['ENXIO'] if env else [])
-        ok(r.returncode == 0 and good, tag + 'privileged with a rule for %s, %s: just the GPUs are taken out' % (name, kind), r.stdout[:500] + str(b.errors()))
+        ok(r.returncode == 0 and good, tag + 'privileged with a rule for %s, %s: only the GPUs are removed' % (name, kind), r.stdout[:500] + str(b.errors()))
 host.settings('privileged = "deny";')
 b = Bundle(host, 'task-privileged')
 r = b.run()
-ok(r.returncode == 1 and 'privileged' in r.stdout, tag + 'privileged = "deny" refuses it', r.stdout)
-# nor does an exec make one of a container that is none
+ok(r.returncode == 1 and 'privileged' in r.stdout, tag + 'privileged = "deny" refuses a privileged container', r.stdout)
+# nor does an exec make a container privileged
 WEAK = ['CAP_CHOWN', 'CAP_KILL', 'CAP_MKNOD']
 
 
@@ -189,9 +189,9 @@ for sample, denied in (('task-privileged', True), ('task', False)):
     r = b.call('exec', '--process', process_file(b, WEAK + ['CAP_SYS_ADMIN']), b.id)
     ok((r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1]) if denied else r.returncode == 0, tag + 'exec --process with CAP_SYS_ADMIN, %s' % where, (r.stdout, b.errors()))
     r = b.call('exec', '--cap', 'CAP_KILL', b.id, '/bin/true')
-    ok(r.returncode == 0, tag + 'exec with other capabilities, %s' % where, r.stdout)
+    ok(r.returncode == 0, tag + 'exec with other capabilities works, %s' % where, r.stdout)
     r = b.call('exec', '--process', process_file(b, WEAK), b.id)
-    ok(r.returncode == 0, tag + '  and by a file, %s' % where, r.stdout)
+    ok(r.returncode == 0, tag + '  from a file, too, %s' % where, r.stdout)
     b.delete()
 
 
@@ -204,24 +204,24 @@ def hosts_ids(spec):
 b = Bundle(host, args=['/bin/sleep', '60'], edit=hosts_ids)
 b.start()
 r = b.call('exec', '--cap', 'CAP_SYS_ADMIN', b.id, '/bin/true')
-ok(r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1], tag + 'exec --cap CAP_SYS_ADMIN, with a user namespace whose root is the host\'s', (r.stdout, b.errors()))
+ok(r.returncode == 1 and 'privileged = "deny"' in b.errors()[-1], tag + 'exec --cap CAP_SYS_ADMIN is refused in a user namespace whose root is the host\'s', (r.stdout, b.errors()))
 r = b.call('exec', '--cap', 'CAP_KILL', b.id, '/bin/true')
-ok(r.returncode == 0, tag + '  and with other capabilities', r.stdout)
+ok(r.returncode == 0, tag + '  exec with other capabilities works there', r.stdout)
 b.delete()
 host.settings('privileged = "allow";')
 b = Bundle(host, 'task-privileged', args=probe, edit=everything)
 r = b.run()
-ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" leaves its devices alone', r.stdout[:300] + str(b.errors()))
+ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" keeps a container\'s own devices', r.stdout[:300] + str(b.errors()))
 host.settings()
 
-# an exec into a container that does not pause: it needs nothing of the helper but its record
+# an exec into a container that does not pause needs the helper only for its record
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
 b.start()
 r = b.exec('(: < /dev/nvidia0) 2>&1')
-ok('No such device or address' in r.stdout, tag + 'it has the GPU', r.stdout)
+ok('No such device or address' in r.stdout, tag + 'a task that exec starts has the GPU', r.stdout)
 told = [e for e in audit() if e.get('container') == b.id and e['event'] == 'exec']
 ok(len(told) == 1 and told[0]['policy'] and len(told[0]['gpus']) == 1 and told[0]['uid'] == 0 and 'gpuhelper' not in r.stdout,
-   tag + 'its exec is in the audit log, and nothing is said of that', (told, r.stdout))
+   tag + 'the exec is in the audit log, without a message', (told, r.stdout))
 
 def exec_while_locked(seconds):
     """What an exec says, and how many records it has, while another request has the leases locked for so long."""
@@ -241,15 +241,15 @@ ok('goes on' in said and 'not in the audit log' in said and records == 0, tag + 
 os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
 r = b.exec('echo goes on')
 os.rename('/usr/libexec/gpuhelper/away', '/usr/libexec/gpuhelper/gpuhelper')
-ok(r.returncode == 0 and 'goes on' in r.stdout and 'not in the audit log' in r.stdout, tag + 'without the helper an exec goes on, and says so', r.stdout)
+ok(r.returncode == 0 and 'goes on' in r.stdout and 'not in the audit log' in r.stdout, tag + 'without the helper an exec goes on, with a message', r.stdout)
 b.delete()
 plain = Bundle(host, args=['/bin/sleep', '1000'])
 plain.start()
 r = plain.exec('true')
-ok(r.returncode == 0 and [e for e in audit() if e.get('container') == plain.id] == [], tag + 'an exec into a plain container is none of the helper\'s', r.stdout)
+ok(r.returncode == 0 and [e for e in audit() if e.get('container') == plain.id] == [], tag + 'an exec into a plain container does not call the helper', r.stdout)
 plain.delete()
 
-# create, start, exec, delete: as an engine does it
+# create, start, exec, delete, as an engine does
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 pid = b.start()
 ok(len(leases()) == 1, tag + 'a created container holds a lease')
@@ -258,44 +258,44 @@ ok('No such device or address' in r.stdout and 'nonexistent' in r.stdout.lower()
    tag + 'a process that exec starts has the GPU', r.stdout)
 b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 r = b2.run()
-ok(r.returncode == 1 and 'taken by' in r.stdout and 'ml/train' in r.stdout, tag + 'its GPU is exclusive: a second container is refused, and told who has it', r.stdout)
+ok(r.returncode == 1 and 'taken by' in r.stdout and 'ml/train' in r.stdout, tag + 'the GPU is exclusive: a second container is refused, and told the holder', r.stdout)
 r = b.call('kill', b.id, 'KILL')
-ok(r.returncode == 0, tag + 'kill passes', r.stdout)
+ok(r.returncode == 0, tag + 'kill is passed on', r.stdout)
 time.sleep(0.2)
 r = b.delete()
 ok(r.returncode == 0 and leases() == [], tag + 'delete ends the lease', r.stdout + str(leases()))
 r = b.delete()
 direct = sh(host.runtime, '--root', W + '/root', 'delete', '--force', b.id)
-ok(r.returncode == direct.returncode, tag + 'delete of an unknown id is as harmless as the runtime makes it', (r.returncode, direct.returncode))
+ok(r.returncode == direct.returncode, tag + 'delete of an unknown id does what the runtime does', (r.returncode, direct.returncode))
 
-# the container dies without delete: the next request sees it
+# the container dies without a delete: the next request notices
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 os.kill(b.start(), 9)
 time.sleep(0.2)
 b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
-ok(r.returncode == 0, tag + 'the GPU of a container that was killed is free at the next request', r.stdout + str(b2.errors()))
+ok(r.returncode == 0, tag + 'after a container was killed, its GPU is free at the next request', r.stdout + str(b2.errors()))
 b.delete()
 
-# the runtime forgets a container that lives on
+# the runtime's state is lost, but the container lives on
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
 pid = b.start()
 shutil.rmtree('%s/root/%s' % (W, b.id))
 r = b.delete()
 states = [l['state'] for l in json.loads(sh('/usr/sbin/gpuhelperctl', 'status', '--json').stdout)['leases']]
-ok(states == ['draining' if r.returncode == 0 else 'held'], tag + 'its state removed and deleted while it runs: %s' % states, r.stdout)
+ok(states == ['draining' if r.returncode == 0 else 'held'], tag + 'its state is removed, then «delete», while it runs: %s' % states, r.stdout)
 b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
-ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'its GPU is given to nobody else', r.stdout)
+ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'nobody else gets its GPU', r.stdout)
 r = b2.call('--root', W + '/root2', 'delete', '--force', b.id)
-ok(len(leases()) == 1, tag + 'nor by a delete with another --root', r.stdout)
+ok(len(leases()) == 1, tag + 'nor after a delete with another --root', r.stdout)
 os.kill(pid, 9)
 time.sleep(0.2)
 b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
-ok(r.returncode == 0 and leases() == [], tag + 'until it is gone', r.stdout)
+ok(r.returncode == 0 and leases() == [], tag + 'until the container is gone', r.stdout)
 
-# nodes that are closed to everyone: opened to root of the container, beside the device cgroup
+# closed nodes are opened to the container's root, in addition to its device cgroup
 for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
     os.chmod(n, 0o600)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
@@ -306,7 +306,7 @@ ok(acl.count('user:%d:rw-' % MAXID) == 2 and 'No such device or address' in r.st
    tag + "a node of mode 0600 is opened to the container's root (uid %d here)" % MAXID, (acl, r.stdout))
 b.delete()
 acl = sh('getfacl', '-npE', '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl').stdout
-ok('user:%d' % MAXID not in acl and 'mask' not in acl and 'group::---' in acl, tag + 'and closed with its lease', acl)
+ok('user:%d' % MAXID not in acl and 'mask' not in acl and 'group::---' in acl, tag + 'the end of the lease closes the node', acl)
 for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
     os.chmod(n, 0o666)
 
@@ -334,9 +334,9 @@ waiting = p.poll() is None
 first.delete()
 out = p.communicate(timeout=20)[0]
 ok(waiting and p.returncode == 0, tag + 'wait = 5: the second container waits and then runs', out)
-ok(second.errors() == [], tag + 'waiting leaves no line of level error in the log', second.errors())
+ok(second.errors() == [], tag + 'waiting writes no error into the log', second.errors())
 
-# plain containers are recorded where that is wanted, and then need the log
+# records of plain containers are optional; with them, plain containers need the log
 host.settings('audit = { plain = true; };')
 b = Bundle(host, args=['/bin/true'])
 r = b.run()
@@ -344,23 +344,23 @@ ok(r.returncode == 0 and [a['event'] for a in audit() if a.get('container') == b
 os.chmod('/var/log/gpuhelper', 0o777)
 b = Bundle(host, args=['/bin/true'])
 r = b.run()
-ok(r.returncode == 1 and '/var/log/gpuhelper' in r.stdout, tag + 'and makes none where the log is not to be trusted', r.stdout)
+ok(r.returncode == 1 and '/var/log/gpuhelper' in r.stdout, tag + 'audit.plain: with an untrusted log no plain container is made', r.stdout)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b.run()
-ok(r.returncode == 1 and leases() == [], tag + 'no audit log, no grant', r.stdout)
+ok(r.returncode == 1 and leases() == [], tag + 'without an audit log there is no grant', r.stdout)
 os.chmod('/var/log/gpuhelper', 0o750)
 host.settings()
 
-# grant_unasked: only a «caller» policy gives to a silent container
+# grant_unasked: only a «caller» policy gives something to a container without a request
 CALLER = 'identity = "caller";\ncallers = [ "root" ];\nfolders = ( { path = "/srv/datasets"; access = "ro"; } );\n'
 host.policies(t10=CALLER)
 r = Bundle(host, args=probe).run()
 ok(r.returncode == 0 and 'data' not in lines(r), tag + 'a caller policy alone gives nothing to a silent container', r.stdout[:300])
 host.settings('grant_unasked = true;')
 r = Bundle(host, args=probe).run()
-ok(r.returncode == 0 and 'data' in lines(r), tag + 'grant_unasked: it gets all that the policy lists', r.stdout[:300])
+ok(r.returncode == 0 and 'data' in lines(r), tag + 'grant_unasked: a silent container gets everything in its policy', r.stdout[:300])
 host.policies(t10=POLICY)
 r = Bundle(host, env=TRAIN, args=probe).run()
-ok(r.returncode == 0 and 'data' not in lines(r) and values(r, 'node') == [], tag + 'grant_unasked: a claim alone is no asking', r.stdout[:300])
+ok(r.returncode == 0 and 'data' not in lines(r) and values(r, 'node') == [], tag + 'grant_unasked: a claim alone gives a silent container nothing', r.stdout[:300])
 host.settings()
 done()

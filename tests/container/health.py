@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""gpuhelperctl health: a GPU that the kernel calls broken goes to no further container.
+"""gpuhelperctl health: no further container gets a GPU that the kernel reports as broken.
 
 usage: health.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The GPUs are SIMULATED, and so are sysfs's devices and the kernel's log: files are mounted over them.
+The GPUs, sysfs's devices and the kernel's log are SIMULATED: files are mounted over them.
 """
 from lib import *
 
@@ -51,7 +51,7 @@ def mark():
 
 def run(*env):
     b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', *env], args=['/bin/sleep', '0'])
-    # a container has a sysfs of its own only where nothing covers the host's
+    # the kernel lets a container mount a sysfs only if nothing covers the host's
     sh('umount', '/sys/bus/pci/devices')
     b.r = sh(WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id, cwd=b.dir)
     b.said = b.r.stdout + (open(b.log).read() if os.path.exists(b.log) else '')
@@ -61,69 +61,69 @@ def run(*env):
 
 
 r = sh(CTL, 'health')
-ok(r.returncode == 0 and r.stdout.count('nothing is known against it') == 2, 'two that are well', r.stdout)
-ok(mark().count('nothing is known') == 2 and not os.path.exists(LIST) and states() == ['free'] * 2, 'nothing is marked')
+ok(r.returncode == 0 and r.stdout.count('nothing is known against it') == 2, 'two healthy GPUs', r.stdout)
+ok(mark().count('nothing is known') == 2 and not os.path.exists(LIST) and states() == ['free'] * 2, 'health --mark marks nothing')
 
-# what is no finding
+# lines that are no fault
 log('NVRM: Xid (PCI:%s): 31, pid=7, name=NVRM: Xid (PCI:%s): 79,' % (xid(A), xid(A)), 'NVRM: Xid (PCI:0000:ff:00): 79, another')
 log('NVRM: Xid (PCI:%s): 79, pid=1, of a process' % xid(A), prefix='12')
-ok('further' not in mark() and states() == ['free'] * 2, 'an application\'s Xid, another GPU\'s, and what a process wrote')
+ok('further' not in mark() and states() == ['free'] * 2, 'ignored: an application\'s Xid, another GPU\'s Xid, a process\'s log line')
 
 # the log
 log('NVRM: Xid (PCI:%s): 79, pid=\'<unknown>\', GPU has fallen off the bus.' % xid(A))
 r = sh(CTL, 'health')
-ok('nvidia %s: Xid 79, fallen off the bus' % A in r.stdout and states() == ['free'] * 2, 'health tells, and changes nothing', r.stdout)
+ok('nvidia %s: Xid 79, fallen off the bus' % A in r.stdout and states() == ['free'] * 2, 'health reports the GPU, and changes nothing', r.stdout)
 j = json.loads(sh(CTL, 'health', '--json').stdout)
 ok([g.get('finding') for g in j['gpus']] == ['Xid 79, fallen off the bus', None] and j['kernel_log'] is True, 'as JSON', j)
 out = mark()
-ok('nvidia %s: no further container gets it: Xid 79' % A in out and states() == ['sick', 'free'], 'health --mark keeps it from containers', out)
+ok('nvidia %s: no further container gets it: Xid 79' % A in out and states() == ['sick', 'free'], 'health --mark takes the GPU out of service', out)
 g = gpus()[0]
-ok(g['sick']['why'] == 'Xid 79, fallen off the bus' and 'drained' not in g, 'status says why', g)
-ok('sick since' in sh(CTL, 'status').stdout and 'sick: Xid 79' in sh(CTL, 'devices').stdout, 'and so does devices, in words')
+ok(g['sick']['why'] == 'Xid 79, fallen off the bus' and 'drained' not in g, 'status shows the reason', g)
+ok('sick since' in sh(CTL, 'status').stdout and 'sick: Xid 79' in sh(CTL, 'devices').stdout, 'so does devices, as text')
 d = json.loads(sh(CTL, 'devices', '--json').stdout)
-ok(d['gpus'][0]['sick']['why'] == g['sick']['why'] and d['gpus'][0]['rank'] == 0, 'its rank stays', d['gpus'][0])
+ok(d['gpus'][0]['sick']['why'] == g['sick']['why'] and d['gpus'][0]['rank'] == 0, 'the GPU keeps its rank', d['gpus'][0])
 write(W + '/hosts.json', json.dumps({'here': d}))
 r = sh(CTL, 'check', '--against', W + '/hosts.json')
-ok(r.returncode == 0, 'such a list of devices is still taken for other hosts\' policies', r.stdout)
-ok('state="sick"} 1' in sh(CTL, 'metrics').stdout, 'the metrics count it')
+ok(r.returncode == 0, 'check --against still accepts that list of devices', r.stdout)
+ok('state="sick"} 1' in sh(CTL, 'metrics').stdout, 'the metrics count the GPU')
 b = run('GPUHELPER_GPUS=1')
-ok(b.r.returncode == 0 and B in audit()[-2].get('gpus', audit()[-1].get('gpus', ['']))[0], 'the other one is given', b.said)
+ok(b.r.returncode == 0 and B in audit()[-2].get('gpus', audit()[-1].get('gpus', ['']))[0], 'the other GPU is given', b.said)
 b = run('GPUHELPER_GPUS=2')
-ok(b.r.returncode != 0 and '%s is sick since 20' % A in b.said and 'Xid 79' in b.said, 'both are not, and the task is told why', b.said)
+ok(b.r.returncode != 0 and '%s is sick since 20' % A in b.said and 'Xid 79' in b.said, 'a request for both is refused, and told why', b.said)
 before = open(LIST).read()
-ok('further' not in mark() and open(LIST).read() == before, 'the next look changes nothing')
+ok('further' not in mark() and open(LIST).read() == before, 'the next run changes nothing')
 
-# undrain: what was seen is not marked again; what is new is
+# undrain: known faults do not mark a GPU again, new ones do
 r = sh(CTL, 'undrain', A)
-ok(r.returncode == 0 and states() == ['free'] * 2, 'undrain puts it back', r.stdout)
-ok('further' not in mark() and states() == ['free'] * 2, 'the same record does not mark it again')
+ok(r.returncode == 0 and states() == ['free'] * 2, 'undrain puts the GPU back into service', r.stdout)
+ok('further' not in mark() and states() == ['free'] * 2, 'the same log record does not mark it again')
 log('NVRM: Xid (PCI:%s): 95, pid=1' % xid(A))
-ok('Xid 95' in mark() and states() == ['sick', 'free'], 'a new one does')
+ok('Xid 95' in mark() and states() == ['sick', 'free'], 'a new log record does')
 sh(CTL, 'drain', A, '--why', 'mine')
-ok(gpus()[0]['drained']['why'] == 'mine' and states()[0] == 'out-of-service', 'an administrator makes it his own')
+ok(gpus()[0]['drained']['why'] == 'mine' and states()[0] == 'out-of-service', 'an administrator\'s drain takes the mark over')
 log('NVRM: Xid (PCI:%s): 48, pid=1' % xid(A))
 mark()
-ok(gpus()[0]['drained']['why'] == 'mine', 'and it stays his')
+ok(gpus()[0]['drained']['why'] == 'mine', 'the administrator\'s reason stays')
 sh(CTL, 'undrain', '--all')
 
-# the bus
+# faults on the bus
 write(BUS + '/' + B + '/aer_dev_fatal', 'DLP 2\nTOTAL_ERR_FATAL 2\n')
 ok('2 fatal PCIe errors' in mark() and states() == ['free', 'sick'], 'fatal PCIe errors')
 sh(CTL, 'undrain', '--all')
-ok('further' not in mark() and states() == ['free'] * 2, 'the same number does not mark it again')
+ok('further' not in mark() and states() == ['free'] * 2, 'the same number of errors does not mark it again')
 write(BUS + '/' + B + '/aer_dev_fatal', 'DLP 3\nTOTAL_ERR_FATAL 3\n')
-ok('3 fatal PCIe errors' in mark() and states() == ['free', 'sick'], 'one more does')
+ok('3 fatal PCIe errors' in mark() and states() == ['free', 'sick'], 'one more error does')
 sh(CTL, 'undrain', '--all')
 open(BUS + '/' + A + '/config', 'wb').write(b'\xff' * 64)
 write(BUS + '/' + A + '/power/runtime_status', 'suspended\n')
-ok('further' not in mark(), 'a GPU that sleeps is left alone')
+ok('further' not in mark(), 'a suspended GPU is not marked')
 write(BUS + '/' + A + '/power/runtime_status', 'active\n')
-ok('does not answer on the PCI bus' in mark() and states() == ['sick', 'free'], 'one that does not answer')
+ok('does not answer on the PCI bus' in mark() and states() == ['sick', 'free'], 'a GPU that does not answer is marked')
 sh(CTL, 'undrain', '--all')
-ok('does not answer' in mark() and states() == ['sick', 'free'], 'undrain does not help while it does not')
+ok('does not answer' in mark() and states() == ['sick', 'free'], 'undrain does not help as long as the GPU does not answer')
 open(BUS + '/' + A + '/config', 'wb').write(b'\xde\x10\x06\x1e' + bytes(60))
 
-# a reboot: the marks are older than it
+# after a reboot the marks are outdated
 text = open(LIST).read()
 sh(CTL, 'drain', B)
 text = re.sub(r'^(gpu .* )\d+( yes .*)$', r'\g<1>1000\2', open(LIST).read(), flags=re.M)
@@ -131,23 +131,23 @@ write(LIST, text)
 write(SEEN, open(SEEN).read().replace(open('/proc/sys/kernel/random/boot_id').read().strip(), '0' * 8))
 open(LOG, 'w').write('6,1,100,-;Linux version\n')
 out = mark()
-ok('%s: in service again' % A in out and states() == ['free', 'out-of-service'], 'a reboot ends it, but not what an administrator drained', out)
+ok('%s: in service again' % A in out and states() == ['free', 'out-of-service'], 'a reboot ends a mark, but not an administrator\'s drain', out)
 sh(CTL, 'undrain', '--all')
 
-# what is spoilt
+# damaged files
 write(SEEN, 'nonsense')
 out = mark()
-ok('%s: no further container gets it: 3 fatal' % B in out and out.count('nothing is known') == 1, 'with a spoilt memory everything is new', out)
+ok('%s: no further container gets it: 3 fatal' % B in out and out.count('nothing is known') == 1, 'if the record of known faults is damaged, every fault is new', out)
 sh(CTL, 'undrain', '--all')
 sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'worker')
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'health', '--mark')
-ok(r.returncode == 77 and 'only root' in r.stdout, 'a user marks nothing', r.stdout)
+ok(r.returncode == 77 and 'only root' in r.stdout, 'a user cannot mark a GPU', r.stdout)
 r = sh(CTL, 'health', '--mark', '--json')
 ok(r.returncode == 64, '--mark and --json', r.stdout)
 os.unlink(SEEN)
 write(LIST, 'nonsense')
 r = sh(CTL, 'health', '--mark')
-ok(r.returncode == 78 and 'undrain --all' in r.stdout and not os.path.exists(SEEN), 'a list that can\'t be read is left alone', r.stdout)
+ok(r.returncode == 78 and 'undrain --all' in r.stdout and not os.path.exists(SEEN), 'an unreadable list is not changed', r.stdout)
 sh('umount', '/sys/bus/pci/devices')
 sh('umount', '/dev/kmsg')
 done()

@@ -1,7 +1,6 @@
 /*
- * Stands in for the runtime where hundreds of containers have to come and go:
- * «create» or «run» lives for HOLD_MS milliseconds and ends.  The process that
- * asked is then gone, and with it the lease.
+ * Stands in for the runtime in tests with hundreds of containers: «create» or «run» lives for HOLD_MS milliseconds and
+ * ends.  With it the asking process is gone, and so is the lease.
  */
 #include <stdlib.h>
 #include <time.h>

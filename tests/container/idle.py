@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Containers whose process 1 only pauses (Concourse's): a GPU is free when its task is over, and not before.
+"""Containers whose process 1 only pauses (Concourse's): a GPU becomes free when its task is over, and not before.
 
 usage: idle.py RUNTIME CGROUP [ROUNDS]    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-One exclusive GPU for all.  What pauses is placeholder.c; the tasks are execs, as an engine makes them.
+All containers share one exclusive GPU.  placeholder.c is process 1; the tasks are execs, as an engine makes them.
 """
 import array, fcntl, random, signal, socket, termios, threading, time
 from lib import *
@@ -15,7 +15,7 @@ assert r.returncode == 0, r.stdout
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = %d; } );\n'
 host.policies(t10=POLICY % 20)
-# a granted node has no driver behind it here; one that is taken away is refused before that is looked at
+# The granted node has no driver, so opening it gives ENXIO.  A node that was taken away gives EPERM, which is checked first.
 HAS, HAS_NOT = 'No such device or address', 'Operation not permitted'
 SHOW = '(: < /dev/nvidia0) 2>&1; exit 7'
 CTL = '/usr/sbin/gpuhelperctl'
@@ -28,14 +28,14 @@ def container(**kw):
 
 
 def show(b):
-    """What a task that begins now says of the node, what it is told, and its status."""
+    """Runs a new task; returns its access to the node, its message, and its status."""
     r = b.exec(SHOW)
     told = [l for l in r.stdout.splitlines() if l.startswith('gpuhelper: ')]
     return ('has' if HAS in r.stdout else 'not' if HAS_NOT in r.stdout else r.stdout), told[-1][11:] if told else '', r.returncode
 
 
 def task(b, script, wait=True):
-    """A detached task, as a shim makes it; the pid of its first process."""
+    """Starts a detached task like a shim; returns the PID of its first process."""
     pidfile = '%s/task%d' % (b.dir, random.getrandbits(40))
     p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'exec', '--detach', '--pid-file',
                           pidfile, b.id, '/bin/sh', '-c', script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -47,7 +47,7 @@ def task(b, script, wait=True):
 
 
 def asks(env=()):
-    """A container that is being created meanwhile."""
+    """Starts the creation of a container, in the background."""
     b = Bundle(host, env=TRAIN + list(env))
     b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir,
                             '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def asks(env=()):
 
 
 def served(b, seconds):
-    """Whether it is created within that time; it is then started, as its engine would."""
+    """Whether the container is created within that time; starts it, as its engine would."""
     try:
         if b.p.wait(seconds) != 0:
             return False
@@ -66,7 +66,7 @@ def served(b, seconds):
 
 
 def asks_till_served():
-    """The policy lets wait for a second: on a busy machine a look may take as long, and does for several."""
+    """The policy allows one second of waiting.  On a busy machine one look may take as long, so this tries several times."""
     until = time.monotonic() + 60
     while True:
         b = asks()
@@ -77,7 +77,7 @@ def asks_till_served():
 
 
 def execs(b):
-    """The records of execs into the container, and of refused ones."""
+    """The audit records of execs into the container, and of refused execs."""
     return [e for e in audit() if e.get('container') == b.id and e['event'] in ('exec', 'refuse')]
 
 
@@ -97,7 +97,7 @@ def clean(*bundles):
 
 
 def two_at_once():
-    """Of the audit log: where two have the one GPU, with what comes before and after; empty: nowhere."""
+    """Searches the audit log for two containers with the GPU; returns the records around that, or nothing."""
     holders, log = set(), audit()
     for i, a in enumerate(log):
         if a['event'] == 'grant':
@@ -109,63 +109,63 @@ def two_at_once():
     return []
 
 
-# a task that is over
+# a task that has ended
 a = container(env=['BUILD_PIPELINE_INSTANCE_VARS={"pr":17}'])
-ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and ends with its own status', show(a))
+ok(show(a) == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'a task has the GPU, is told so, and keeps its exit status', show(a))
 told = execs(a)
 ok([(e['event'], e['policy'], e['gpus'], e['identity'], e['pipeline'], e.get('reason')) for e in told] == 2 * [
    ('exec', 't10.conf', ['nvidia 0000:3b:00.0'], 'claim', 'train', None)],
-   tag + 'each of its execs is in the audit log, once', told)
-ok(json.loads(told[0]['instance_vars']) == {'pr': 17}, tag + 'with the instance variables of the container', told)
-ok(state(a) == 'idle', tag + 'its task is over: status says idle', state(a))
+   tag + 'the audit log has each exec once', told)
+ok(json.loads(told[0]['instance_vars']) == {'pr': 17}, tag + 'the records have the container\'s instance variables', told)
+ok(state(a) == 'idle', tag + 'after its task the container is idle in status', state(a))
 begin = time.time()
 b = asks()
 ok(served(b, 10) and time.time() - begin < 1, tag + 'the next container has the GPU within a second (%.2f s)' % (time.time() - begin), b.errors())
-ok(show(b)[0] == 'has', tag + 'and its task can open it', show(b))
+ok(show(b)[0] == 'has', tag + 'its task can open the GPU', show(b))
 t = task(b, 'sleep 1000')
 got = show(a)
 ok(got[0] == 'not' and 'ml/train, container %s has it' % b.id in got[1] and got[2] == 7,
-   tag + 'a later exec into the first one runs without, and says who has it', got)
+   tag + 'a later exec into the first container runs without the GPU, and names the holder', got)
 told = execs(a)[-1]
 ok(told['event'] == 'exec' and 'container %s has it' % b.id in told['reason'] and told['code'] == 75 and 'gpus' not in told,
-   tag + 'which the audit log says', told)
-ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status says what became of it', sh(CTL, 'status').stdout)
+   tag + 'the audit log says so', told)
+ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status shows that the GPU was given back', sh(CTL, 'status').stdout)
 
-# coming back
+# getting the GPU back
 waiter = asks()
 time.sleep(0.7)
-ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'and while someone waits, too')
+ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'the same while another container waits')
 os.kill(t, 9)
 begin = time.time()
-ok(served(waiter, 5) and time.time() - begin < 1, tag + 'killed: who waited is served within a second (%.2f s)' % (time.time() - begin))
+ok(served(waiter, 5) and time.time() - begin < 1, tag + 'after a kill the waiter is served within a second (%.2f s)' % (time.time() - begin))
 waiter.delete()
 got = show(a)
-ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'free again: a later exec into the first one has it again', got)
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7), tag + 'the GPU is free: a later exec into the first container gets it back', got)
 ok(audit()[-1]['event'] == 'grant' and audit()[-1].get('again') and audit()[-1]['container'] == a.id and
-   audit()[-1]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0], tag + 'which the audit log says', audit()[-1])
+   audit()[-1]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0], tag + 'the audit log says so', audit()[-1])
 b2 = asks()
-ok(served(b2, 5) and state(a) == 'given-back', tag + 'and gives it back again')
+ok(served(b2, 5) and state(a) == 'given-back', tag + 'after that exec the GPU is given back again')
 b2.delete()
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
 got = show(a)
-ok(got[0] == 'not' and 'no policy covers pipeline ml/train' in got[1] and got[2] == 7, tag + 'the policies of now decide whether it has it again', got)
+ok(got[0] == 'not' and 'no policy covers pipeline ml/train' in got[1] and got[2] == 7, tag + 'the present policies decide whether an exec gets the GPU back', got)
 host.policies(t10=POLICY % 20)
 got = show(a)
-ok(got[0] == 'has', tag + 'and give it, too', got)
+ok(got[0] == 'has', tag + 'the present policies can also allow it', got)
 clean(a, b, waiter, b2)
-ok(not two_at_once(), tag + 'never two with the GPU', two_at_once())
+ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 
 
 
 def stop_asleep(b, pid):
-    """Only when it is the sleep: a shell stopped before it had become one was not found by pkill below."""
+    """Stops the process once it is sleep: pkill below finds it only by that name."""
     until = time.monotonic() + 30
     while open('/proc/%d/cmdline' % pid, 'rb').read(6) != b'sleep\0' and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(pid, signal.SIGSTOP)
 
 
-# a task that is not over
+# a task that is still running
 host.policies(t10=POLICY % 1)
 for name, script, prepare in (
         ('sleeps, and has opened nothing', 'sleep 1000', None),
@@ -180,7 +180,7 @@ for name, script, prepare in (
        (b.errors(), state(a)))
     sh('pkill', '-9', '-f', '^sleep 1000')
     b2, got = asks_till_served()
-    ok(got, tag + 'until it ends', (b2.errors(), state(a)))
+    ok(got, tag + 'until the task ends', (b2.errors(), state(a)))
     clean(a, b, b2)
 a = container()
 p = task(a, 'sleep 1000')
@@ -189,13 +189,13 @@ for d in lease['cgroups']:
     os.makedirs('/sys/fs/cgroup/%s/below' % d, exist_ok=True)
     try:
         write('/sys/fs/cgroup/%s/below/cgroup.procs' % d, str(p))
-    except OSError:      # cpuset has no CPUs there; v2 with controllers in use above
+    except OSError:      # cpuset without CPUs; or v2, where a parent with controllers takes no processes
         pass
 b = asks()
 ok(not served(b, 8) and state(a) == 'held', tag + 'a task in a cgroup below keeps the GPU', state(a))
 clean(a, b)
 
-# an exec that is under way, before its process is anywhere
+# an exec that has begun, before its process exists
 a = container()
 show(a)
 p = subprocess.Popen([sys.executable, '-c', '''
@@ -211,23 +211,23 @@ ok('noted' in line and not served(b, 8) and state(a) == 'held', tag + 'a runtime
 p.kill()
 p.wait()
 b2 = asks()
-ok(served(b2, 5), tag + 'until it has ended')
+ok(served(b2, 5), tag + 'until the runtime has ended')
 clean(a, b, b2)
 
-# nobody has started anything
+# no exec has run yet
 host.settings('first_exec = 1;')
 host.policies(t10=POLICY % 6)
 a = container()
-ok(state(a) == 'held', tag + 'a new container has its GPU before its first task', state(a))
+ok(state(a) == 'held', tag + 'a new container keeps its GPU before its first task', state(a))
 begin = time.time()
 b = asks()
-ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next one has it (%.2f s)' % (time.time() - begin), b.errors())
+ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next container gets it (%.2f s)' % (time.time() - begin), b.errors())
 t = task(b, 'sleep 2')
 begin = time.time()
 got = show(a)
-ok(got[0] == 'has' and 'waited' in got[1] and time.time() - begin > 0.5, tag + 'its first task waits for it, should it come after all', got)
+ok(got[0] == 'has' and 'waited' in got[1] and time.time() - begin > 0.5, tag + 'a late first task waits for the GPU', got)
 b2 = asks()
-ok(served(b2, 5), tag + 'given back once more')
+ok(served(b2, 5), tag + 'the GPU is given back again')
 clean(a, b, b2)
 host.policies(t10=POLICY % 2)
 a = container()
@@ -236,12 +236,12 @@ b3 = asks()
 assert served(b3, 5)
 task(b3, 'sleep 1000')
 got = show(a)
-ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never begins without what it was granted',
+ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never starts without its grant',
    (got, a.errors()))
 clean(a, b3)
 host.settings()
 
-# processes that a task leaves behind
+# processes that a task left behind
 for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False)):
     host.settings(words)
     host.policies(t10=POLICY % 4)
@@ -250,13 +250,13 @@ for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False
     p = task(a, '(busybox setsid sleep 1000 &) ; sleep 0.2')
     time.sleep(0.6)
     r = sh(CTL, 'status').stdout
-    ok('left behind since' in r, tag + 'a daemon that its task left behind is named by status', r)
+    ok('left behind since' in r, tag + 'status names a daemon that a task left behind', r)
     b = asks()
     if ended:
-        ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: it is ended, and the GPU is free', b.errors())
-        ok(sh('pgrep', '-f', 'sleep 1000').stdout == '' and a.exec('true').returncode == 0, tag + 'and the container is not', sh('pgrep', '-af', 'sleep').stdout)
+        ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: the daemon is ended, and the GPU is free', b.errors())
+        ok(sh('pgrep', '-f', 'sleep 1000').stdout == '' and a.exec('true').returncode == 0, tag + 'the container is not ended', sh('pgrep', '-af', 'sleep').stdout)
     else:
-        ok(not served(b, 8) and state(a) == 'held', tag + 'left_behind = "keep": it keeps the GPU', state(a))
+        ok(not served(b, 8) and state(a) == 'held', tag + 'left_behind = "keep": the daemon keeps the GPU', state(a))
     clean(a, b)
 host.settings()
 host.policies(t10=POLICY % 1)
@@ -266,7 +266,7 @@ host.settings('idle = "keep";')
 a = container()
 got = show(a)
 b = asks()
-ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7) and not served(b, 8) and state(a) == 'held', tag + 'idle = "keep": as long as the container is there', got)
+ok(got == ('has', 'GPU 0000:3b:00.0 (exclusive)', 7) and not served(b, 8) and state(a) == 'held', tag + 'idle = "keep": the container keeps the GPU to its end', got)
 clean(a, b)
 host.settings('idle = "stop";')
 a = container()
@@ -276,7 +276,7 @@ ok(served(b, 20) and state(a) is None and 'stopped' in a.call('state', a.id).std
 clean(a, b)
 host.settings()
 
-# a process 1 that is no placeholder
+# a process 1 that is not the placeholder
 def other_args(spec):
     spec['process']['args'] = ['/bin/sleep', '1000']
 
@@ -315,7 +315,7 @@ for name, edit in (('runs another program', other_args), ("is an input's own gdn
     ok(not served(b, 8) and state(a) == 'held', tag + 'a process 1 that %s keeps the GPU' % name, (state(a), b.errors()))
     clean(a, b)
 
-# a process 1 that has the node itself: by its numbers it is /dev/zero, which can be opened, and mapped
+# a process 1 with the node itself, which has /dev/zero's numbers, so it can be opened and mapped
 info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
 saved = open(info).read(), open('/proc/devices').read()
 write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>5', saved[0]), 0o444)
@@ -332,48 +332,48 @@ for how in 'open', 'map':
 a = container()
 a.exec('true')
 b = asks()
-ok(served(b, 5), tag + 'and one that has not does not')
+ok(served(b, 5), tag + 'a process 1 without the node does not keep the GPU')
 clean(a, b)
 write(info, saved[0], 0o444)
 write('/proc/devices', saved[1])
 os.unlink('/dev/nvidia5')
 
-# who can't take it back himself, and root's timer
+# a user without the right to take the GPU back, and root's timer
 a = container()
 show(a)
-if sys.argv[2] == 'v1':     # where cgroup2 lies alone over the machine's, no other user's helper can leave its cgroup
+if sys.argv[2] == 'v1':     # if the machine has only cgroup2, another user's helper cannot leave its cgroup
     sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'other')
     r = sh('setpriv', '--reuid', 'other', '--regid', 'other', '--init-groups', CTL, 'reap')
     ok(r.returncode == 0 and state(a) == 'idle', tag + "another user's look takes nothing back", r.stdout + str(state(a)))
 r = sh(CTL, 'reap', '--dry-run')
-ok(r.stdout.startswith('idle: ' + a.id) and state(a) == 'idle', tag + 'reap --dry-run names it', r.stdout)
+ok(r.stdout.startswith('idle: ' + a.id) and state(a) == 'idle', tag + 'reap --dry-run names the idle container', r.stdout)
 r = sh(CTL, 'reap')
-ok(r.returncode == 0 and state(a) == 'given-back', tag + "root's timer takes it back alone", r.stdout + str(state(a)))
+ok(r.returncode == 0 and state(a) == 'given-back', tag + "root's timer alone takes the GPU back", r.stdout + str(state(a)))
 if sys.argv[2] == 'v1':
     gate = held_leases()[0]['pausing']['gate']
     write('/sys/fs/cgroup/%s/devices.allow' % gate, 'c 195:0 rw')
     b = asks()
     ok(served(b, 5) and '195:0 rw' not in open('/sys/fs/cgroup/%s/devices.list' % gate).read(),
-       tag + 'rules that an engine wrote again are seen before the GPU is given out', open('/sys/fs/cgroup/%s/devices.list' % gate).read())
+       tag + 'before the GPU is given, device rules that an engine rewrote are noticed', open('/sys/fs/cgroup/%s/devices.list' % gate).read())
     clean(a, b)
 else:
     clean(a)
 
-# the environment of tasks goes on as it was
+# tasks keep their environment
 host.policies(t10=(POLICY % 1) + 'env = { KEY = "v"; };\n')
 a = container()
 show(a)
 sh(CTL, 'reap')
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)
 r = a.exec('echo KEY=$KEY TOKEN=$GPUHELPER_TOKEN')
-ok(state(a) == 'given-back' and 'KEY=v TOKEN=\n' in r.stdout, tag + 'environment for execs outlasts the lease', r.stdout)
+ok(state(a) == 'given-back' and 'KEY=v TOKEN=\n' in r.stdout, tag + 'execs keep the environment after the end of the lease', r.stdout)
 clean(a)
 host.policies(t10=POLICY % 20)
 
 
-# a terminal, as an engine takes it
+# a terminal, as an engine makes it
 def with_terminal(b, script):
-    """What comes out of the terminal, in order, and the status of the exec."""
+    """The terminal's output, in order, and the exec's status."""
     path = b.dir + '/pty.sock'
     if os.path.exists(path):
         os.unlink(path)
@@ -393,7 +393,7 @@ def with_terminal(b, script):
             if not part:
                 break
             out += part
-    except OSError:     # EIO: the last one has closed it
+    except OSError:     # EIO: the last process has closed the terminal
         pass
     os.close(fds[0])
     return out.decode(), p.wait(20)
@@ -403,21 +403,21 @@ a = container()
 for i in range(20):
     out, status = with_terminal(a, 'echo one; sleep 0.0%d; echo two' % i)
     lines = out.replace('\r', '').splitlines()
-    # crun lets the task run before it has handed its terminal on
+    # crun starts the task before it passes the terminal on
     first = lines[:1] if host.name == 'runc' else [l for l in lines if l.startswith('gpuhelper')]
     if first != ['gpuhelper: GPU 0000:3b:00.0 (exclusive)'] or [l for l in lines if l not in first] != ['one', 'two'] or status != 0:
         break
-ok(i == 19, tag + 'with a terminal the line %s, and nothing of the task is lost (20 times)' % ('comes first' if host.name == 'runc' else 'is there'),
+ok(i == 19, tag + 'with a terminal the line %s, and none of the task\'s output is lost (20 times)' % ('comes first' if host.name == 'runc' else 'is there'),
    (i, out, status, a.errors()))
 left = [f for f in os.listdir(a.dir) if f.startswith('gpuhelper-')]
-ok(left == [] and sh('pgrep', '-f', 'gpuhelper-runc.*exec').stdout == '', tag + 'and nothing is left of what stood between', left)
+ok(left == [] and sh('pgrep', '-f', 'gpuhelper-runc.*exec').stdout == '', tag + 'no process of ours is left at the terminal', left)
 plain = Bundle(host)
 plain.start()
 out, status = with_terminal(plain, 'echo one')
-ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant is told nothing', out)
+ok(out.replace('\r', '') == 'one\n' and status == 0, tag + 'a container without a grant gets no message', out)
 clean(a, plain)
 
-# all of it at once
+# everything at once
 random.seed(int(os.environ.get('IDLE_SEED', '12')))
 since = len(audit())
 crowd = [Bundle(host, env=TRAIN) for _ in range(3)]
@@ -427,7 +427,7 @@ wrong, served_tasks, killed, without, orphans = [], 0, 0, 0, 0
 
 
 def life(b, rounds, seed):
-    """Tasks one after another in one container; who gets no GPU says so before, who was told that he has it has it to the end."""
+    """Runs tasks in one container.  A task without the GPU is told so first; a task that was told it has the GPU has it to its end."""
     global served_tasks, without, killed
     rnd = random.Random(seed)
     for _ in range(rounds):
@@ -478,7 +478,7 @@ def end_orphans(name):
 
 
 def askers(rounds, seed):
-    """Others who want the GPU; some give up half-way, by force."""
+    """Other containers that want the GPU; some are killed half-way."""
     global killed, orphans
     rnd = random.Random(seed)
     for _ in range(rounds):
@@ -512,10 +512,10 @@ for t in threads:
 for t in threads:
     t.join()
 print('# %d tasks with the GPU, %d without, %d kills, %d orphans, in %.0f s' % (served_tasks, without, killed, orphans, time.time() - begin), flush=True)
-ok(not wrong, tag + '%d rounds of tasks, kills and requests: nobody loses what he has, nobody has what another has' % (ROUNDS // 4 * 4), wrong[:5])
-ok(not two_at_once(), tag + 'and never two with the GPU', two_at_once())
+ok(not wrong, tag + '%d rounds of tasks, kills and requests: no task loses its GPU, and no two have it' % (ROUNDS // 4 * 4), wrong[:5])
+ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 b = asks()
-ok(served(b, 30), tag + 'and in the end it is free', b.errors())
+ok(served(b, 30), tag + 'in the end the GPU is free', b.errors())
 clean(b, *crowd)
-ok(os.listdir('/run/gpuhelper/exec/0') == [] and os.listdir('/run/gpuhelper/queue') == [], tag + 'nothing is left')
+ok(os.listdir('/run/gpuhelper/exec/0') == [] and os.listdir('/run/gpuhelper/queue') == [], tag + 'no lease is left')
 done()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Leases under a crowd: never one GPU too often, none lost, first come first served.
+"""Leases under a crowd: no GPU is given too often, none is lost, and the first to come is served first.
 
 usage: leases.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
 
-The runtime below the wrapper is hold.c, so that hundreds of containers fit into seconds: what is real here is the
-wrapper, the helper, its lock, leases and queue, and the processes that hold them.
+The runtime below the wrapper is hold.c, so that hundreds of containers run in seconds.  The wrapper, the helper, its
+lock, leases and queue, and the processes that hold the leases are real.
 """
 import json, os, random, signal, subprocess, sys, time
 from lib import *
@@ -28,7 +28,7 @@ def start(env, ms):
 
 
 def most_at_once(records):
-    """For each GPU the largest number of grants without an end between them."""
+    """The largest number of holders at the same time, for each GPU, by the log."""
     now, most, of = {}, {}, {}
     for a in records:
         if a['event'] == 'grant':
@@ -42,7 +42,7 @@ def most_at_once(records):
     return most, now
 
 
-# a crowd, exclusive and shared
+# a crowd, with exclusive and with shared GPUs
 for name, rule, count, limit in (('exclusive', '', 200, 1), ('shared, limit 3', 'sharing = "shared"; share_limit = 3;', 200, 3)):
     host.policies(t10=POLICY % rule)
     since = len(audit())
@@ -57,12 +57,12 @@ for name, rule, count, limit in (('exclusive', '', 200, 1), ('shared, limit 3', 
     ok(all(b.p.returncode == 0 for b in crowd) and len(got) == len(set(got)) == count,
        '%d containers at once, %s: each gets its GPUs (in %.1f s)' % (count, name, took),
        ([b.p.returncode for b in crowd if b.p.returncode], len(got), [b.errors() for b in crowd if b.errors()][:3]))
-    ok(len(most) == 4 and max(most.values()) <= limit, '%s: never one too many on a GPU: at most %s at once' % (name, most), most)
+    ok(len(most) == 4 and max(most.values()) <= limit, '%s: no GPU is given too often: at most %s at once' % (name, most), most)
     sh(WRAPPER, '--root', W + '/root', 'state', 'x')
     ok(leases() == [] and os.listdir('/run/gpuhelper/queue') == [] and not any(left.values()), '%s: no lease and no place in the queue is left' % name,
        (leases(), os.listdir('/run/gpuhelper/queue'), left))
 
-# first come, first served, though some die while they wait
+# first come, first served, although some die waiting
 host.policies(t10=POLICY.replace('count = 4', 'count = 4; devices = [ "0" ]') % '')
 holder = start(['GPUHELPER_GPUS=1'], 120000)
 while not leases():
@@ -82,20 +82,20 @@ for b in dead:
     os.killpg(b.p.pid, signal.SIGKILL)
 frozen = [b for b in waiters if b not in dead][3]
 os.killpg(frozen.p.pid, signal.SIGSTOP)
-# only when all of them wait
+# the check needs all of them waiting
 os.killpg(holder.p.pid, signal.SIGKILL)
 holder.p.wait()
 for b in waiters:
     if b is not frozen:
         b.p.wait(60)
-# its own record may come after its lease was seen
+# the record may come a moment after the lease
 order = [a['container'] for a in audit()[since:] if a['event'] == 'grant' and a['container'] != holder.id]
 alive = [b.id for b in waiters if b not in dead and b is not frozen]
-ok(order == alive, '20 wait, 6 are killed, 1 is frozen: the others are served in the order that they came', (order, alive))
+ok(order == alive, '20 wait, 6 are killed, 1 is frozen: the others are served in order of arrival', (order, alive))
 os.killpg(frozen.p.pid, signal.SIGCONT)
-ok(frozen.p.wait(30) == 0, 'the frozen one lost its place, not its turn to try again')
+ok(frozen.p.wait(30) == 0, 'the frozen one lost its place, but may try again')
 
-# a large request does not starve behind small ones
+# small requests do not starve a large one
 host.policies(t10=POLICY % '')
 small = [start(['GPUHELPER_GPUS=1'], 1500) for _ in range(3)]
 while len(leases()) < 3:
@@ -107,11 +107,11 @@ late = start(['GPUHELPER_GPUS=1'], 5)
 large.p.wait(60)
 late.p.wait(60)
 order = [a['container'] for a in audit() if a['event'] == 'grant'][-2:]
-ok(order == [large.id, late.id], 'who waits for four GPUs is served before who came later for one', order)
+ok(order == [large.id, late.id], 'a request for four GPUs is served before later requests for one', order)
 waited = {a['container']: a.get('waited') for a in audit() if a['event'] == 'grant'}
-ok(waited[large.id] in (1, 2) and not any(waited[b.id] for b in small), 'its record says how long it waited; who did not wait has none', waited[large.id])
+ok(waited[large.id] in (1, 2) and not any(waited[b.id] for b in small), 'the record has the time that the request waited, if it waited', waited[large.id])
 
-# who wants a GPU alone does not starve behind a stream of those who share it
+# requests that share a GPU do not starve an exclusive one
 host.policies(t10=(POLICY % '').replace('count = 4', 'count = 1; devices = [ "0" ]'),
               t20=(POLICY % 'sharing = "shared";').replace('ml/train', 'ml/share').replace('count = 4', 'count = 1; devices = [ "0" ]').replace('wait = 100', 'wait = 0'))
 SHARE = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=share', 'GPUHELPER_GPUS=1']
@@ -152,29 +152,29 @@ state = snapshot('/run/gpuhelper')
 r = sh(CTL, 'status', '--json')
 j = json.loads(r.stdout)
 ok(r.returncode == 0 and [(l['container'], l['state'], len(l['gpus']), l['pipeline']) for l in j['leases']] == [(held.id, 'held', 4, 'ml/train')] and
-   [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status says who holds what and who waits', r.stdout)
+   [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status shows holders and waiting requests', r.stdout)
 text = sh(CTL, 'status').stdout
-ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'and in words', text)
+ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'so does its text output', text)
 ok([(g['rank'], g['state'], [h['container'] for h in g['holders']]) for g in j['gpus']] == [(n, 'held', [held.id]) for n in range(4)],
-   'each GPU says who holds it', r.stdout)
-ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'and so does its line', text)
+   'status shows the holder at each GPU', r.stdout)
+ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'so does the text output', text)
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status', '--json')
 j = json.loads(r.stdout)
-ok(r.returncode == 0 and j['leases'] == j['waiters'] == [] and {(g['state'], len(g['holders'])) for g in j['gpus']} == {('unknown', 0)}, 'another user sees its own only: nothing', r.stdout)
+ok(r.returncode == 0 and j['leases'] == j['waiters'] == [] and {(g['state'], len(g['holders'])) for g in j['gpus']} == {('unknown', 0)}, 'another user sees only its own leases: none', r.stdout)
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--regid', 'nogroup', CTL, 'status')
-ok(r.returncode == 77 and 'group gpuhelper' in r.stdout, 'who may not run the helper is told so', r.stdout)
+ok(r.returncode == 77 and 'group gpuhelper' in r.stdout, 'a user who may not run the helper is told so', r.stdout)
 queued.p.wait(60)
 held.p.wait(60)
 r = sh(CTL, 'status')
-ok(r.stdout.count(': free\n') == 4, 'then all are free', r.stdout)
+ok(r.stdout.count(': free\n') == 4, 'afterwards all GPUs are free', r.stdout)
 r = sh('timeout', '3', CTL, 'status', '--watch')
-ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.stdout, 'status --watch says it again, and plainly to no terminal', r.stdout)
+ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.stdout, 'status --watch repeats its output, without control codes if there is no terminal', r.stdout)
 r = sh('timeout', '3', 'script', '-qec', CTL + ' status --watch', '/dev/null')
-ok(r.stdout.count('\033[H\033[2J') == 2, 'a terminal is cleared each time', repr(r.stdout))
+ok(r.stdout.count('\033[H\033[2J') == 2, 'status --watch clears a terminal each time', repr(r.stdout))
 r = sh(CTL, 'status', '--watch', '--json')
-ok(r.returncode == 64 and 'leave one out' in r.stdout, 'but not as JSON', r.stdout)
+ok(r.returncode == 64 and 'leave one out' in r.stdout, 'but not with --json', r.stdout)
 b = start(['GPUHELPER_GPUS=1'], 60000)
-# a lease is there before its grant is answered, and one that dies before that leaves none
+# The lease is written before the grant's reply; a container that dies earlier leaves no lease.
 while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime
                                      for c in open('/proc/%d/task/%d/children' % (b.p.pid, b.p.pid)).read().split()):
     time.sleep(0.01)
@@ -183,26 +183,26 @@ os.killpg(b.p.pid, signal.SIGKILL)
 b.p.wait()
 time.sleep(0.1)
 r = sh(CTL, 'reap', '--dry-run')
-ok(r.returncode == 0 and r.stdout.startswith('over: ' + b.id) and len(leases()) == 1, 'reap --dry-run names a lease that is over, and leaves it', r.stdout)
+ok(r.returncode == 0 and r.stdout.startswith('over: ' + b.id) and len(leases()) == 1, 'reap --dry-run names an ended lease, and keeps it', r.stdout)
 r = sh(CTL, 'reap')
-ok(r.returncode == 0 and leases() == [] and audit()[-1]['event'] == 'end', 'reap ends it', r.stdout)
+ok(r.returncode == 0 and leases() == [] and audit()[-1]['event'] == 'end', 'reap removes the lease', r.stdout)
 
-# what a refusal after waiting says
+# the message of a refusal after a wait
 host.policies(t10=(POLICY % '').replace('wait = 100', 'wait = 1'))
 holder = [start(['GPUHELPER_GPUS=1'], 4000) for _ in range(4)]
 while len(leases()) < 4:
     time.sleep(0.01)
 b = start(['GPUHELPER_GPUS=1'], 5)
 ok(b.p.wait(30) == 1 and b.errors() and 'waited 1 s' in b.errors()[-1] and 'taken by ml/train since' in b.errors()[-1],
-   'a refusal after waiting names the seconds and who holds the GPUs', b.errors())
+   'a refusal after a wait names the seconds and the GPUs\' holders', b.errors())
 host.settings('max_wait = 0;')
 b = start(['GPUHELPER_GPUS=1'], 5)
-ok(b.p.wait(30) == 1 and b.errors() and 'waited' not in b.errors()[-1], 'max_wait caps every policy', b.errors())
+ok(b.p.wait(30) == 1 and b.errors() and 'waited' not in b.errors()[-1], 'max_wait limits every policy', b.errors())
 for h in holder:
     h.p.wait(30)
 r = sh(CTL, 'report', '--output', W + '/report.html')
 page = open(W + '/report.html').read()
 granted = sum(a['event'] == 'grant' for a in audit())
 ok(r.returncode == 0 and '<dd class="n">%s</dd>' % '{:,}'.format(granted) in page and page.count('GPU-') >= 4 and 'ml/share' in page and
-   'no record of' not in page, 'a report of this log has its %d grants, and each end has its grant' % granted, r.stdout + page[-3000:])
+   'no record of' not in page, 'a report of this log has all %d grants, and a grant for each end' % granted, r.stdout + page[-3000:])
 done()

@@ -1,8 +1,8 @@
-"""What the container tests share: TAP, bundles made from the fixtures, and the host that they run on.
+"""Shared by the container tests: TAP, bundles made from the fixtures, and the host.
 
-Everything here runs as root inside tests/lib/sandbox.sh, with real runc, crun or containerd, the installed
-gpuhelper and a real kernel.  Only the GPUs are simulated there (no driver answers for their numbers): a granted
-node opens as ENXIO, one that the device cgroup refuses as EPERM.
+Everything runs as root in tests/lib/sandbox.sh, with real runc, crun or containerd, the installed gpuhelper and a
+real kernel.  Only the GPUs are simulated: no driver answers for their numbers, so a granted node opens as ENXIO, and
+a node that the device cgroup denies as EPERM.
 """
 import hashlib, json, os, re, shutil, stat, subprocess, sys, time
 
@@ -85,7 +85,7 @@ class Host:
         os.makedirs('/etc/gpuhelper/policy.d', exist_ok=True)
 
     def cannot_run(self):
-        """Why this runtime makes no container at all on this machine, or None."""
+        """Why this runtime can make no container on this machine, or None."""
         b = Bundle(self, args=['/bin/true'])
         spec = json.loads(b.text)
         spec['linux']['resources']['devices'].insert(0, {'allow': False, 'access': 'rwm'})
@@ -106,7 +106,7 @@ class Host:
 
 
 def able_host():
-    """The host of a test's two arguments, RUNTIME CGROUP, and what its checks' names begin with.
+    """The host for the test's two arguments, RUNTIME CGROUP, and the prefix of its checks' names.
 
     Where the runtime makes no container at all, the test ends here, skipped.
     """
@@ -114,21 +114,21 @@ def able_host():
     tag = '%s/%s: ' % (host.name, sys.argv[2])
     why = host.cannot_run()
     if why:
-        skip(tag + 'all of it', why)
+        skip(tag + 'all checks', why)
         done()
     return host, tag
 
 
-# of containers, and of their cgroups, which others on this machine see (lib/sandbox.sh)
+# Part of the names of containers and their cgroups, which other runs on this machine see (lib/sandbox.sh).
 UNIQUE = os.environ.get('SANDBOX_ID') or os.urandom(3).hex()
 
 
-# crun 1.8's own exec says so in 10 of 600 containers that have just been started without our wrapper; asked again it joins them
+# crun 1.8's exec fails like this in 10 of 600 new containers, without our wrapper as well; a second try works
 CRUN_FAILS = re.compile(r'setns\(pid=\d+, CLONE_')
 
 
 def runs_runtime(pid):
-    """Is this process still the runtime's own?"""
+    """Whether this process is still the runtime."""
     try:
         exe = os.readlink('/proc/%d/exe' % pid)
     except OSError:
@@ -155,7 +155,7 @@ class Bundle:
             spec['root']['path'] = host.priv_rootfs
         bounding = int(re.search(r'CapBnd:\s*(\w+)', open('/proc/self/status').read()).group(1), 16)
         caps = spec['process']['capabilities']
-        for k in caps:      # a machine may lack one (CAP_SYS_RESOURCE): no container can have it then
+        for k in caps:      # on a machine without one of them (CAP_SYS_RESOURCE) no container can have that one
             caps[k] = [c for c in caps[k] if c not in missing_caps(bounding)]
         if host.name == 'crun':         # crun 1.8 does not know version 1.3
             spec['ociVersion'] = '1.0.2'
@@ -174,13 +174,13 @@ class Bundle:
         return self.call('run', *opts, '--bundle', self.dir, self.id)
 
     def create(self):
-        """As a shim does it: the container must not hold our pipe, so its errors are in the log alone."""
+        """Creates like a shim: the container must not inherit our pipe, so errors are only in the log."""
         return subprocess.run([WRAPPER, '--root', W + '/root', '--log', self.log, '--log-format', 'json', 'create',
                                '--bundle', self.dir, '--pid-file', self.dir + '/pid', self.id],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
 
     def begin(self):
-        """Starts what was created.  «start» returns while the runtime's process is about to become the task's: crun can't join it just then."""
+        """Starts the created container, and waits until the task runs: crun cannot exec before that, although «start» has returned."""
         r = self.call('start', self.id)
         for _ in range(500 if r.returncode == 0 else 0):
             if not runs_runtime(int(open(self.dir + '/pid').read())):
@@ -196,7 +196,7 @@ class Bundle:
         return int(open(self.dir + '/pid').read())
 
     def exec(self, script):
-        # by one pipe: runc copies stdout and stderr each by itself, and so in any order
+        # one pipe, because runc copies stdout and stderr separately, in any order
         for _ in range(20):
             r = self.call('exec', self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
             if r.returncode == 0 or not CRUN_FAILS.search(r.stdout):
@@ -210,10 +210,10 @@ class Bundle:
         return open(self.dir + '/config.json').read()
 
     def errors(self):
-        """The messages that containerd would show: level error, last one wins."""
+        """The messages that containerd would show: the last one of level error."""
         if not os.path.exists(self.log):
             return []
-        # crun 1.28 writes an object on several lines
+        # crun 1.28 writes one object on several lines
         text, found = open(self.log).read().lstrip(), []
         while text:
             j, end = json.JSONDecoder().raw_decode(text)
@@ -223,7 +223,7 @@ class Bundle:
 
 
 def glibc_image(path, rhel=False):
-    """An image with a C library and a program that loads the driver, and nothing of a driver in it."""
+    """An image with a C library and a program that loads the driver, but without driver files."""
     busybox_rootfs(path, MAXID)
     c = write(W + '/prog.c', r'''#include <dlfcn.h>
 #include <stdio.h>
@@ -246,13 +246,13 @@ int main(int n, char **v) {
         with open(path + to, 'wb') as f:
             f.write(data)
         os.chmod(path + to, 0o755)
-    # where libraries lie in it is this machine's affair; the runtime makes places for mounts as the container's root
+    # The directories depend on this machine.  The runtime makes mount points in them as the container's root.
     for d, _, _ in os.walk(path):
         os.chown(d, MAXID, MAXID)
 
 
 class Fresh(Bundle):
-    """With an image of its own: the places that a runtime makes for mounts would be seen by the next container."""
+    """A bundle with its own image: mount points that a runtime makes in a shared image would be visible to the next container."""
     def __init__(self, host, edit=lambda s: None, image=None, **kw):
         if image is None:
             image = '%s/vol/image%d' % (W, Bundle.count)
@@ -261,7 +261,7 @@ class Fresh(Bundle):
 
 
 def ordinary(spec, caps):
-    """An ordinary container of root's, with these capabilities, out of Concourse's sample of a privileged one."""
+    """An ordinary container of root's with these capabilities, made from Concourse's sample of a privileged one."""
     spec['process']['capabilities'] = {k: caps for k in ('bounding', 'effective', 'permitted')}
     spec['linux']['readonlyPaths'] = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
     for m in spec['mounts']:
@@ -278,7 +278,7 @@ def missing_caps(bounding):
 
 
 def urandom_gpu():
-    """A closed node in place of one GPU's, from which can be read what was opened: by its numbers it is /dev/urandom."""
+    """A closed node in place of one GPU's, with /dev/urandom's numbers, so that an open one can be read."""
     info = '/proc/driver/nvidia/gpus/0000:3b:00.0/information'
     write(info, re.sub(r'(Device Minor:[^0-9]*)0', r'\g<1>9', open(info).read()), 0o444)
     write('/proc/devices', open('/proc/devices').read().replace('195 nvidia\n', '1 nvidia\n'))
@@ -288,14 +288,14 @@ def urandom_gpu():
 
 
 def subordinate(user, first, count):
-    """Ids of /etc/subuid and /etc/subgid, and no others, for that user."""
+    """Sets this user's ids in /etc/subuid and /etc/subgid, and no others."""
     for f in '/etc/subuid', '/etc/subgid':
         text = open(f).read() if os.path.exists(f) else ''
         write(f, re.sub(r'(?m)^%s:.*\n' % user, '', text) + '%s:%d:%d\n' % (user, first, count))
 
 
 def open_door(bit=False):
-    """The helper behind its socket as gpuhelper.socket would have it, by systemd-socket-activate; without the setuid bit."""
+    """The helper behind its socket, started by systemd-socket-activate as gpuhelper.socket would; without the setuid bit."""
     path, helper = '/run/gpuhelper/gpuhelper.sock', '/usr/libexec/gpuhelper/gpuhelper'
     if not shutil.which('systemd-socket-activate'):
         print('1..0 # SKIP there is no systemd-socket-activate: sh tests/deps.sh check')
@@ -314,7 +314,7 @@ def open_door(bit=False):
 
 
 def user_namespace(user, uids, gids):
-    """A user and a mount namespace that the user makes, with these ids in it; the pid of a process there."""
+    """A user and a mount namespace that the user makes, with these ids; returns the PID of a process there."""
     as_him = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--']
     p = subprocess.Popen(as_him + ['unshare', '--user', '--mount', '--propagation', 'unchanged', 'sleep', '1000'],
                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -328,7 +328,7 @@ def user_namespace(user, uids, gids):
 
 
 def system_container(size):
-    """As LXD makes one: user, mount and PID namespaces of the host's root, with a root of their own; the pid of its process 1.
+    """Like an LXD container: user, mount and PID namespaces of the host's root, with another root directory; the PID of its process 1.
 
     Its ids are the host's own, as many as that, which LXD's are not.
     """
@@ -355,7 +355,7 @@ def system_container(size):
 
 
 def device_cgroup(name):
-    """A cgroup of cgroup v1 whose members may open no device, as a runtime makes one."""
+    """A v1 cgroup without any device permission, as a runtime makes one."""
     place = '/sys/fs/cgroup/devices/' + name
     os.makedirs(place)
     with open(place + '/devices.deny', 'w') as f:
@@ -374,12 +374,12 @@ def leases():
 
 
 def held_leases():
-    """What is in them (lease.py)."""
+    """The leases (lease.py)."""
     return [lease.read(open('/run/gpuhelper/leases/' + name).read()) for name in leases()]
 
 
 def snapshot(top):
-    """Everything about a tree that a refusal must leave as it was."""
+    """Everything about a tree that a refusal must not change."""
     out = {}
     for d, dirs, files in os.walk(top):
         for n in dirs + files:
@@ -395,7 +395,7 @@ def snapshot(top):
 
 
 def exact(text):
-    """JSON with numbers as they are written and members in order, so that nothing can be lost in comparing."""
+    """Parses JSON but keeps the spelling of numbers and the order of members, so that a comparison misses nothing."""
     keep = lambda s: ('number', s)
     return json.loads(text, parse_int=keep, parse_float=keep, object_pairs_hook=lambda p: ('object', p))
 
@@ -405,7 +405,7 @@ def members(obj):
 
 
 def differences(a, b, place=''):
-    """Places where two exact() values differ; an object's added, lost or moved members count as well."""
+    """The places where two exact() values differ, including added, missing and moved members."""
     if type(a) is tuple and type(b) is tuple and a[0] == b[0] == 'object':
         ka, kb = [k for k, _ in a[1]], [k for k, _ in b[1]]
         out = [place + '.' + k for k in kb if k not in ka] + ['-' + place + '.' + k for k in ka if k not in kb]

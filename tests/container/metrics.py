@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpuhelperctl metrics: each number against what was done; read by Prometheus's own client library.
+"""gpuhelperctl metrics: compares each number with what the test did; reads them with Prometheus's own client library.
 
 usage: metrics.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
@@ -8,7 +8,7 @@ The GPUs are SIMULATED.
 from lib import *
 
 FILE = W + '/metrics/gpuhelper.prom'
-# Debian's Python, which has Debian's package of the client library
+# Debian's Python, which finds Debian's package of the client library
 READ = """
 import sys, json
 from prometheus_client.parser import text_string_to_metric_families as families
@@ -23,7 +23,7 @@ TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
 
 def metrics():
-    """Name and labels to value, and the exit status."""
+    """A dictionary of name and labels to value, and the exit status."""
     r = subprocess.run(['gpuhelperctl', 'metrics'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     p = subprocess.run(['/usr/bin/python3', '-c', READ], input=r.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if p.returncode:
@@ -44,14 +44,14 @@ def run(*env, hold=False):
 
 
 before, status, err = metrics()
-ok(status == 0 and err == '', 'on a quiet host it ends with 0', err)
+ok(status == 0 and err == '', 'on a quiet host the exit status is 0', err)
 ok(at(before, 'gpuhelper_gpus', vendor='nvidia', state='free') == 2, 'both GPUs are free', before)
-ok(at(before, 'gpuhelper_policies') == 1 and at(before, 'gpuhelper_policies_broken') == 0, 'one policy, whole')
+ok(at(before, 'gpuhelper_policies') == 1 and at(before, 'gpuhelper_policies_broken') == 0, 'one valid policy')
 ok(at(before, 'gpuhelper_audit_records_total', event='grant') == 0, 'without a log there are no records')
 ISSUER = 'https://ci.example.com/"x\\y'
 keys = [k for k in before if k[0] == 'gpuhelper_keys_fetched_timestamp_seconds']
 ok(keys == [('gpuhelper_keys_fetched_timestamp_seconds', (('issuer', ISSUER),))] and before[keys[0]] == 0,
-   'an issuer without keys; its name comes through as it is', keys)
+   'an issuer without keys, with its exact name', keys)
 
 write('/etc/gpuhelper/keys/ci.json', '{"keys": []}')
 os.utime('/etc/gpuhelper/keys/ci.json', (1700000000, 1700000000))
@@ -63,33 +63,33 @@ for _ in range(2):
 write('/etc/gpuhelper/policy.d/90-broken.conf', 'pipelin = "x";\n')
 m, status, err = metrics()
 ok(at(m, 'gpuhelper_gpus', vendor='nvidia', state='free') == 1 and
-   at(m, 'gpuhelper_gpus', vendor='nvidia', state='held') == 1, 'one is held', m)
-ok(sum(v for k, v in m.items() if k[0] == 'gpuhelper_gpu_leases') == 1, 'and has one lease')
-ok(at(m, 'gpuhelper_leases', state='held') == 1, 'which is held', m)
+   at(m, 'gpuhelper_gpus', vendor='nvidia', state='held') == 1, 'one GPU is held', m)
+ok(sum(v for k, v in m.items() if k[0] == 'gpuhelper_gpu_leases') == 1, 'it has one lease')
+ok(at(m, 'gpuhelper_leases', state='held') == 1, 'the lease is in state «held»', m)
 ok(at(m, 'gpuhelper_waiters') == 0 and at(m, 'gpuhelper_longest_wait_seconds') == 0, 'nobody waits')
 records = audit()
 ok(at(m, 'gpuhelper_audit_records_total', event='grant') == 1 == sum(r['event'] == 'grant' for r in records),
-   'one grant: what a task writes counts as nothing', records)
+   'one grant; a task\'s own text is not counted', records)
 refused = [r for r in records if r['event'] == 'refuse']
 ok(at(m, 'gpuhelper_audit_records_total', event='refuse') == 3 == len(refused), 'three refusals', refused)
-ok(at(m, 'gpuhelper_refusals_total', reason='busy') == 2 == sum(r['code'] == 75 for r in refused), 'two were for being busy', refused)
-ok(at(m, 'gpuhelper_refusals_total', reason='usage') == 0, 'the task\'s own code is none of the record\'s')
+ok(at(m, 'gpuhelper_refusals_total', reason='busy') == 2 == sum(r['code'] == 75 for r in refused), 'two of them because the GPU was busy', refused)
+ok(at(m, 'gpuhelper_refusals_total', reason='usage') == 0, 'a task cannot set a record\'s code')
 ok(at(m, 'gpuhelper_audit_left_out_total') == 0, 'nor its count')
 ok(at(m, 'gpuhelper_policies') == 2 and at(m, 'gpuhelper_policies_broken') == 1, 'one of two policies is broken')
-ok(at(m, 'gpuhelper_keys_fetched_timestamp_seconds', issuer=ISSUER) == 1700000000, 'the keys\' time')
+ok(at(m, 'gpuhelper_keys_fetched_timestamp_seconds', issuer=ISSUER) == 1700000000, 'the time of the keys')
 
 r = sh('gpuhelperctl', 'metrics', '--output', FILE)
 ok(r.returncode == 0 and r.stdout == '' and os.listdir(os.path.dirname(FILE)) == ['gpuhelper.prom'],
-   'written to a file, and nothing beside it', r.stdout)
-ok(os.stat(FILE).st_mode & 0o7777 == 0o644 and 'gpuhelper_gpus{' in open(FILE).read(), 'which the exporter can read')
+   'written to a file, without temporary files', r.stdout)
+ok(os.stat(FILE).st_mode & 0o7777 == 0o644 and 'gpuhelper_gpus{' in open(FILE).read(), 'the exporter can read the file')
 r = sh('gpuhelperctl', 'metrics', '--output', W + '/none/x.prom')
-ok(r.returncode == 74 and W + '/none: No such file' in r.stdout, 'a directory that is missing is named', r.stdout)
+ok(r.returncode == 74 and W + '/none: No such file' in r.stdout, 'a missing directory is named', r.stdout)
 
 os.rename('/etc/gpuhelper/policy.d', '/etc/gpuhelper/policy.away')
 os.symlink('policy.away', '/etc/gpuhelper/policy.d')
 m, status, err = metrics()
 ok(status != 0 and at(m, 'gpuhelper_up', part='configuration') == 0 and at(m, 'gpuhelper_up', part='helper') == 1 and
-   at(m, 'gpuhelper_policies') is None, 'a part that can\'t be had is 0, and has no numbers', err)
+   at(m, 'gpuhelper_policies') is None, 'an unavailable part has status 0, and no numbers', err)
 os.unlink('/etc/gpuhelper/policy.d')
 os.rename('/etc/gpuhelper/policy.away', '/etc/gpuhelper/policy.d')
 held.delete()
@@ -103,7 +103,7 @@ os.utime('/etc/cdi/x.yaml', (1700000000, 1700000000))
 m, _, _ = metrics()
 b = [at(m, 'gpuhelper_wait_seconds_bucket', le=le) for le in ('0', '10', '60', '300', '1800', '3600', '+Inf')]
 ok(b == [1, 1, 1, 2, 2, 2, 3] and at(m, 'gpuhelper_wait_seconds_sum') == 4090 and at(m, 'gpuhelper_wait_seconds_count') == 3,
-   'waits: of what tasks write nothing counts', [b, m])
+   'waits; a task\'s own text is not counted', [b, m])
 ok(at(m, 'gpuhelper_cdi_spec_timestamp_seconds', file='/etc/cdi/x.yaml') == 1700000000, 'the time of a CDI spec', m)
 os.unlink('/etc/cdi/x.yaml')
 
@@ -115,5 +115,5 @@ with open('/var/log/gpuhelper/audit.jsonl', 'a') as f:
 began = time.time()
 m, _, _ = metrics()
 print('# a log of %d records: %.2f s, the reading of the page included' % (many, time.time() - began))
-ok(at(m, 'gpuhelper_audit_records_total', event=json.loads(line)['event']) > many, 'a long log is counted whole')
+ok(at(m, 'gpuhelper_audit_records_total', event=json.loads(line)['event']) > many, 'a long log is counted completely')
 done()

@@ -1,8 +1,8 @@
 /*
- * passed.py's: «park a», in the container that has /srv/data, hands a descriptor of that to «park b», in another one.
- * There a sendmsg(2) that waits for room holds the only one, which is then in no table and in no queue.  When
- * /shared/go is there it takes the descriptor back, and exchanges «sub» in that directory and a link to /root
- * until /shared/stop is there.
+ * Hides a directory in a socket, for passed.py.  «park a», in the container that has /srv/data, passes a descriptor
+ * of that folder to «park b» in another container.  There a waiting sendmsg(2) has the only reference: no descriptor
+ * table and no socket queue shows it.  When /shared/go appears, «park b» takes the descriptor back, and swaps «sub»
+ * in that directory with a link to /root until /shared/stop appears.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A folder that its container passed on: who writes on the way to another's folder leads that nowhere.
+"""A folder that its container passed on: its new holder cannot redirect the path of another container's folder.
 
 usage: passed.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Real containers, each the host's root: A has /srv/data, gives a descriptor of that to B and ends; B hides it where no
-table shows it (park.c) and then exchanges /srv/data/sub and a link to /root, while C asks for /srv/data/sub.
+Real containers, each the host's root.  A has /srv/data, passes a descriptor of it to B, and ends.  B hides the
+descriptor where no table shows it (park.c), and then swaps /srv/data/sub with a link to /root, while C asks for
+/srv/data/sub.
 """
 import os, re, subprocess, time
 from lib import *
@@ -27,7 +28,7 @@ subprocess.check_call(['cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-pt
 
 
 def docker(spec):
-    """An ordinary container of Docker's: no user namespace, its default capabilities."""
+    """An ordinary Docker container: no user namespace, default capabilities."""
     for key in 'uidMappings', 'gidMappings':
         del spec['linux'][key]
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
@@ -48,7 +49,7 @@ def wait(mark):
 
 
 def ask():
-    """What C reads in its folder; and the line that it was refused with."""
+    """What C reads in its folder, and the line of its refusal."""
     c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/data/sub:ro'], args=['/bin/sleep', '60'], edit=docker)
     if c.create().returncode != 0:
         return '', (c.errors() or ['?'])[-1]
@@ -74,20 +75,20 @@ while len(got) + len(lines) < TRIES and not any('redirected its path' in l for l
     read, line = ask()
     lines += [line] if line else []
     got += [] if line else [read]
-ok(not any('the secret' in r for r in got), tag + "what B leads to root's own directory is not given to C", got[-1:])
+ok(not any('the secret' in r for r in got), tag + "C never gets root's directory, to which B's link leads", got[-1:])
 ok(any('redirected its path' in l for l in lines) or not got,
-   tag + 'it is seen in what the runtime mounted, after %d that were as they should be' % len(got), set(lines))
-ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
-# that of the last one ends with the process that asked
+   tag + 'the wrapper notices the redirected mount, after %d correct ones' % len(got), set(lines))
+ok(all('mine' in r for r in got), tag + 'every folder that C got is the right one', got[:3])
+# the last refused request's lease ends with its process
 sh('/usr/sbin/gpuhelperctl', 'reap')
 held = [l['id'] for l in held_leases()]
-ok(all(i == a.id for i in held), tag + 'no lease is left of those that were refused', held)
+ok(all(i == a.id for i in held), tag + 'the refused requests left no lease', held)
 open(shared + '/stop', 'w').close()
 b.delete()
 if os.path.islink('/srv/data/sub'):
     os.unlink('/srv/data/sub')
     os.rename('/srv/data/link', '/srv/data/sub')
-# what starts the task at once can't be looked at in between
+# with «run» the task starts at once, so the mounts cannot be checked before its start
 os.makedirs('/srv/alias')
 sh('mount', '--bind', '/srv/data', '/srv/alias')
 host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\nfolders = ( { path = "/srv/data"; access = "rw"; subfolders = true; }, '
@@ -96,7 +97,7 @@ for asked, good in ('/srv/data/sub:ro', False), ('/srv/alias/sub:ro', False), ('
     c = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=' + asked], args=['/bin/true'], edit=docker)
     for _ in range(100):
         r = c.run()
-        # until it is seen that nobody has it any more
+        # until the helper sees that nobody has the folder any more
         if 'could have lead elsewhere' not in r.stdout:
             break
         time.sleep(0.1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As passed.py, where the folder is a mount of its own, which comes along with what the link leads to: the host's root directory.
+"""Like passed.py, with a folder that is a mount of its own; the link leads to the host's root directory.
 
 usage: passed_places.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -7,7 +7,7 @@ import os, re, subprocess, time
 from lib import *
 
 host, tag = able_host()
-SECONDS = 40     # to win the race in
+SECONDS = 40     # the time for winning the race
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 DOCKER = ['CAP_' + c for c in 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE '
           'SYS_CHROOT KILL AUDIT_WRITE'.split()]
@@ -26,7 +26,7 @@ subprocess.run(['cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-pthread',
 
 
 def docker(spec):
-    """An ordinary container of Docker's: no user namespace, its default capabilities."""
+    """An ordinary Docker container: no user namespace, default capabilities."""
     for key in 'uidMappings', 'gidMappings':
         del spec['linux'][key]
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'user']
@@ -57,14 +57,14 @@ def ask():
 
 def end():
     for d in '/srv/data/sub', '/srv/data/link':
-        # one of the two is a link to «/» in the end, which umount(8) would follow
+        # at the end one of the two is a link to «/», which umount(8) would follow
         if not os.path.islink(d):
             sh('umount', '-l', d)
     done()
 
 
 if '(runc features)' in ask()[1]:
-    skip(tag + 'all of it', 'this runtime brings no submounts along, and so is given no such folder')
+    skip(tag + 'all checks', 'this runtime brings no submounts along, and so is given no such folder')
     end()
 b = Bundle(host, args=['/bin/park', 'b'], edit=with_shared)
 b.start()
@@ -82,13 +82,13 @@ while time.monotonic() < late and not any('redirected its path' in l for l in li
     read, line = ask()
     lines += [line] if line else []
     got += [] if line else [read]
-ok(not any('the secret' in r for r in got), tag + "what B leads to the host's root directory is not given to C", got[-1:])
+ok(not any('the secret' in r for r in got), tag + "C never gets the host's root directory, to which B's link leads", got[-1:])
 name = tag + 'it is seen in what the runtime mounted, though the folder came along'
 if any('redirected its path' in l for l in lines):
     ok(True, name)
 else:
     skip(name, 'the race was not won in %d tries and %d s' % (len(got) + len(lines), SECONDS))
-ok(all('mine' in r for r in got), tag + 'and who is given a folder has the right one', got[:3])
+ok(all('mine' in r for r in got), tag + 'every folder that C got is the right one', got[:3])
 open(shared + '/stop', 'w').close()
 b.delete()
 end()

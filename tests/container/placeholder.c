@@ -1,6 +1,6 @@
 /*
- * A process 1 that only pauses, as Concourse's gdn-init does; the tests bind it there.  With HOLD=open:PATH or
- * HOLD=map:PATH in its environment it has that open, or only mapped, all the time.
+ * A process 1 that only pauses, like Concourse's gdn-init; the tests bind-mount it in that place.  With
+ * HOLD=open:PATH or HOLD=map:PATH in its environment it keeps that file open, or only mapped.
  */
 #include <fcntl.h>
 #include <signal.h>

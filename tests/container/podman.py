@@ -3,9 +3,9 @@
 
 usage: podman.py rootless|rootful    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Rootless, podman is root of a user namespace of its own, in which a setuid bit gives nothing: the helper has none there, and
-is behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which by its numbers is
-/dev/urandom, and closed to all but root.
+Rootless podman is root of its own user namespace, where a setuid bit has no effect.  So the helper has none, and runs
+behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which has /dev/urandom's
+numbers and is closed to everybody but root.
 """
 import os, pwd, shutil, subprocess, sys, time
 from lib import *
@@ -13,7 +13,7 @@ from lib import *
 rootless = sys.argv[1] == 'rootless'
 tag = 'podman %s: ' % sys.argv[1]
 if not shutil.which('podman'):
-    skip(tag + 'all of it', 'there is no podman: sh tests/deps.sh check')
+    skip(tag + 'all checks', 'there is no podman: sh tests/deps.sh check')
     done()
 host = Host('runc', 'v1')
 NODE = urandom_gpu()
@@ -69,7 +69,7 @@ for user in USERS:
     assert r.returncode == 0, r.stdout
 r = podman('--runtime', host.runtime, 'run', '--rm', '--network', 'none', 'image', '/bin/sh', '-c', 'echo ran', bare=True)
 if 'ran' not in r.stdout:
-    skip(tag + 'all of it', 'podman %s by itself says: %s' % (version, r.stdout.strip().replace('\n', ' ')))
+    skip(tag + 'all checks', 'podman %s by itself says: %s' % (version, r.stdout.strip().replace('\n', ' ')))
     done()
 print('# podman %s' % version)
 
@@ -87,26 +87,26 @@ def nothing_left(text):
 r = run(script='echo ran; ls %s' % NODE)
 ok('ran' in r.stdout and 'No such file' in r.stdout, tag + 'a plain container runs and has no GPU', r.stdout)
 r = run(*ASK, script='%s; echo x > /srv/data/new; cat /srv/data/new; ls /dev/nvidia*' % READ)
-ok(r.stdout.split()[:2] == ['4', 'x'] and '/dev/nvidia0' not in r.stdout, tag + 'its root reads from its GPU and writes into its folder', r.stdout)
-ok(os.stat('/srv/data/new').st_uid == UID, tag + 'as who it is on the host')
+ok(r.stdout.split()[:2] == ['4', 'x'] and '/dev/nvidia0' not in r.stdout, tag + 'its root can read the GPU and write the folder', r.stdout)
+ok(os.stat('/srv/data/new').st_uid == UID, tag + 'the file belongs to its uid on the host')
 nothing_left('when it is over')
 r = run(*ASK, '-e', 'GPUHELPER_GPUS=2')
-ok(r.returncode != 0 and 'gpuhelper' in r.stdout and '2 GPUs' in r.stdout, tag + 'a refusal reaches who runs podman: «%s»' % r.stdout.strip(), r.stdout)
+ok(r.returncode != 0 and 'gpuhelper' in r.stdout and '2 GPUs' in r.stdout, tag + 'podman shows the refusal: «%s»' % r.stdout.strip(), r.stdout)
 r = run(*ASK, '-v', '/run/gpuhelper:/run/gpuhelper')
 ok(r.returncode != 0 and '/run/gpuhelper' in r.stdout, tag + "the socket's directory is not mounted into a container", r.stdout)
 if rootless:
     sh('setfacl', '-m', 'u:%d:rwx' % (USERS[who] + 6), '/srv/data')
     r = run(*ASK, '--user', '7:7', script='%s; echo y > /srv/data/seven; cat /srv/data/seven' % READ)
-    ok(r.stdout.split() == ['4', 'y'], tag + 'another user of the container does, too', r.stdout)
-    ok(os.stat('/srv/data/seven').st_uid == USERS[who] + 6, tag + 'as one of /etc/subuid')
+    ok(r.stdout.split() == ['4', 'y'], tag + 'another user of the container has both, too', r.stdout)
+    ok(os.stat('/srv/data/seven').st_uid == USERS[who] + 6, tag + 'with an id of /etc/subuid')
 else:
     os.chown('/srv/data', USERS[who], USERS[who])
     r = run(*ASK, '--uidmap', '0:500000:65536', script='%s; echo y > /srv/data/mapped; cat /srv/data/mapped' % READ)
-    ok(r.stdout.split() == ['4', 'y'], tag + 'in a user namespace, the root that it has there does, too', r.stdout)
-    ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'as one of /etc/subuid')
+    ok(r.stdout.split() == ['4', 'y'], tag + 'the root of a user namespace has both, too', r.stdout)
+    ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'with an id of /etc/subuid')
 nothing_left('when it is over')
 
-# where privileged containers are refused, those that podman makes by itself are none
+# if privileged containers are refused, podman's ordinary ones still run
 write('/etc/gpuhelper/gpuhelper.conf', text + 'privileged = "deny";\n')
 HOSTS_NET = ['--network', 'host']
 r = podman('pod', 'create', '--name', 'pod', '--network', 'none', '--infra-image', 'image', '--infra-command', '/bin/sleep 1000')
@@ -140,18 +140,18 @@ ok(r.returncode == 0 and len(leases()) == 1 and held_leases()[0]['uid'] == UID,
 r = podman('exec', 'long', '/bin/sh', '-c', READ)
 ok(r.stdout.split() == ['4'], tag + 'exec has the GPU', r.stdout)
 look()
-ok(len(leases()) == 1, tag + 'looked at, it is not over')
+ok(len(leases()) == 1, tag + 'a look does not end the lease')
 r = run(*ASK)
-ok(r.returncode != 0 and 'taken' in r.stdout, tag + 'meanwhile the GPU is taken', r.stdout)
+ok(r.returncode != 0 and 'taken' in r.stdout, tag + 'meanwhile nobody else gets the GPU', r.stdout)
 if rootless:
     r = sh('setpriv', '--reuid', 'stranger', '--regid', 'stranger', '--init-groups', 'head', '-c', '4', NODE)
-    ok('Permission denied' in r.stdout, tag + 'another user of the host does not get into the open node', r.stdout)
+    ok('Permission denied' in r.stdout, tag + 'another user of the host cannot open the node', r.stdout)
     r = run(user='stranger', script='echo ran; ls %s /srv' % NODE)
     ok('ran' in r.stdout and 'No such file' in r.stdout and 'data' not in r.stdout, tag + "another user's container has neither node nor folder", r.stdout)
     r = podman('run', '--rm', '--network', 'none', '--device', NODE, 'image', '/bin/sh', '-c', 'head -c 4 %s' % NODE, user='stranger')
-    ok(r.returncode != 0, tag + 'nor does it by --device', r.stdout)
+    ok(r.returncode != 0, tag + 'nor with --device', r.stdout)
     r = run(*ASK, user='stranger')
-    ok(r.returncode != 0 and 'gpuhelper' in r.stdout, tag + 'and is refused them', r.stdout)
+    ok(r.returncode != 0 and 'gpuhelper' in r.stdout, tag + 'its requests are refused', r.stdout)
 else:
     r = run(script='ls %s; mknod /n c 1 9; head -c 4 /n' % NODE)
     ok('No such file' in r.stdout, tag + 'another container has no node', r.stdout)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What makes a container privileged: refused by privileged = "deny", plain and granted; what engines make by default is not.
+"""What makes a container privileged.  privileged = "deny" refuses such containers, plain and granted ones, but not
+engines' defaults.
 
 usage: privileged.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -21,7 +22,7 @@ def of(kind, file=None, pid=None):
 
 
 def rootful(spec):
-    """As docker, podman and containerd make one without a user namespace: default capabilities, a /proc/sys that is read-only."""
+    """Like docker's, podman's and containerd's containers without a user namespace: default capabilities, a read-only /proc/sys."""
     for key in 'uidMappings', 'gidMappings':
         del spec['linux'][key]
     spec['root']['path'] = host.priv_rootfs
@@ -30,7 +31,7 @@ def rootful(spec):
 
 
 def namespaces(spec, **changes):
-    """kind=None: without; kind={...}: that one."""
+    """Removes this namespace; with kind={...}, sets it to that."""
     kept = [n for n in spec['linux']['namespaces'] if n['type'] not in changes]
     spec['linux']['namespaces'] = kept + [n for n in changes.values() if n]
 
@@ -68,7 +69,7 @@ def refused(name, edit, what, remedy, before=rootful, cause='privileged = "deny"
 
 
 def refused_at_all(name, edit, what, remedy):
-    """With a user namespace, too."""
+    """The same with a user namespace."""
     refused(name, edit, what, remedy, cause='gpuhelper: ')
     refused(name + ', in a user namespace', edit, what, remedy, before=nothing, cause='gpuhelper: ')
 
@@ -88,7 +89,7 @@ def nothing(spec):
 pods, others = Bundle(host, args=['/bin/sleep', '1000'], edit=rootful), Bundle(host, args=['/bin/sleep', '1000'])
 pause, other = pods.start(), others.start()
 
-# what engines make
+# what engines make by default
 for sample in 'task', 'get', 'put', 'check':
     runs('a %s of Concourse' % sample, nothing, sample, before=nothing)
 runs('a container of docker\'s, with a cgroup namespace', nothing)
@@ -108,7 +109,7 @@ samples = {'%s spec' % host.name: open(W + '/spec/config.json').read()}
 if shutil.which('ctr'):
     samples['ctr oci spec'] = sh('ctr', 'oci', 'spec').stdout
 else:
-    skip(tag + 'runs: what «ctr oci spec» writes', 'there is no ctr: sh tests/deps.sh check')
+    skip(tag + 'runs: the spec that «ctr oci spec» writes', 'there is no ctr: sh tests/deps.sh check')
 for writer, sample in samples.items():
     def written(spec):
         spec.clear()
@@ -123,10 +124,10 @@ for writer, sample in samples.items():
     r = b.run()
     ok(r.returncode == 0, tag + 'runs: what «%s» writes' % writer, (r.stdout, b.errors()))
 
-# capabilities, as before
+# capabilities that the wrapper sees
 refused('CAP_SYS_ADMIN', lambda s: [c.append('CAP_SYS_ADMIN') for c in [s['process']['capabilities']['bounding']]], 'CAP_SYS_ADMIN', 'leave')
 
-# a seccomp profile by which the runtime only believes to have dropped them
+# a seccomp profile that makes the runtime believe that it dropped them
 def profile(names, number, default='SCMP_ACT_ALLOW', held=False, **more):
     def edit(spec):
         rule = dict({'names': names, 'action': 'SCMP_ACT_ERRNO', 'errnoRet': number}, **more)
@@ -150,8 +151,8 @@ if os.path.exists('/usr/share/containers/seccomp.json'):
 else:
     skip(tag + "runs: podman's default profile", 'there is no /usr/share/containers/seccomp.json: sh tests/deps.sh check')
 
-# whatever makes a runtime leave them: seen after create, before anyone can start it.  A mock: the runtime gets another
-# config.json than it was told, in place of a trick by which it would drop none
+# Whatever makes a runtime leave capabilities: the wrapper checks after create, before the start.  A mock: the runtime gets
+# another config.json than the wrapper wrote, in place of a trick that would make it drop nothing.
 mock, real = W + '/mock/' + host.name, host.runtime
 write(mock, """#!/usr/bin/python3
 import json, os, sys
@@ -197,10 +198,10 @@ refused('a user namespace in which root\'s group is the host\'s', lambda s: (nam
 grouped = Bundle(host, args=['/bin/sleep', '100'], edit=lambda s: (rootful(s), namespaces(s, user={'type': 'user'}), ids(s, 100000, 0)))
 grouped.start()
 r = grouped.call('exec', '--cap', 'CAP_SYS_ADMIN', grouped.id, '/bin/true')
-ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a one is refused', (r.stdout, grouped.errors()))
+ok(r.returncode != 0 and 'privileged = "deny"' in (grouped.errors() or [''])[-1], tag + 'exec --cap in such a container is refused', (r.stdout, grouped.errors()))
 told = audit()[-1]
 ok((told['event'], told['container']) == ('refuse', grouped.id) and 'exec in container' in told['reason'] and 'CAP_SYS_ADMIN' in told['reason'],
-   tag + 'which the audit log says', told)
+   tag + 'the audit log says so', told)
 grouped.delete()
 for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {'options': ['bind'], 'uidMappings': [{'containerID': 0, 'hostID': 0, 'size': 1}]}:
     refused('a user namespace with an id-mapped mount, %s' % extra, lambda s: (s['linux'].pop('readonlyPaths', None),
@@ -225,7 +226,7 @@ refused('the host\'s /proc', lambda s: bind(s, '/proc', '/host/proc', 'rbind', '
 refused('a part of it to write in', lambda s: bind(s, '/proc/sys/kernel', '/k', 'bind'), "the host's proc", 'leave')
 refused('a sysfs to write in', lambda s: writable(s, '/sys'), 'may write in /sys (sysfs)', 'read-only')
 refused('the host\'s sysfs, bound', lambda s: bind(s, '/sys/kernel', '/k', 'bind'), 'may write in /k (sysfs)', 'read-only')
-# lists and options that do not mean to the runtime what they say
+# lists and options that mean something else to the runtime
 SETTINGS = 'sys', 'sysrq-trigger', 'bus'
 for key in 'maskedPaths', 'readonlyPaths':
     refused('%s with ".." behind a link of the image' % key, lambda s: s['linux'].update({'readonlyPaths': [], key: ['/l/../proc/' + n for n in SETTINGS]}),
@@ -247,7 +248,7 @@ else:
     skip(tag + 'refused: the host\'s devtmpfs, bound', 'it can not be mounted here')
 refused('a file of /proc, read-only', lambda s: bind(s, '/proc/kmsg', '/k', 'bind', 'ro'), "the host's proc", 'leave')
 
-# sources that are another place to the runtime
+# sources that the runtime resolves to another place
 os.symlink('/proc', host.priv_rootfs + '/evil')
 for path in '/proc/%d/environ' % other, '/proc/self/cwd/evil', '/proc/thread-self', '/dev/fd/3', W + '/to-fd', '/proc/mounts':
     os.path.lexists(W + '/to-fd') or os.symlink('../../proc/self/fd/5', W + '/to-fd')
@@ -268,13 +269,13 @@ refused_at_all('a device whose path is another place', lambda s: s['linux'].setd
                'linux.devices: the path /proc/self/cwd/x', 'process')
 runs('a user namespace of its own holds all of these', lambda s: (s['linux'].pop('readonlyPaths', None), writable(s, '/sys')), before=nothing)
 
-# that it is so: what a container could do, where it is not refused
+# the control: what a container could do if it were not refused
 host.settings()
 granted = Bundle(host, env=ASK, args=['/bin/sleep', '100'], edit=rootful)
 pid = granted.start()
 
 
-# opened to write, and not written
+# opens the file for writing without writing
 MAY_WRITE = '(: >>/proc/sys/kernel/core_pattern) 2>/dev/null && echo able'
 
 
@@ -285,17 +286,17 @@ def able(edit, script):
     return r.stdout.strip()
 
 
-ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container may not write core_pattern')
+ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container cannot write core_pattern')
 ok(able(lambda s: (s['linux'].pop('readonlyPaths'), s['process'].update(capabilities={})), MAY_WRITE) == 'able',
-   tag + 'control: without readonlyPaths it may, without any capability')
+   tag + 'control: without readonlyPaths it can, without any capability')
 os.symlink('/x/y', host.priv_rootfs + '/l')
 os.makedirs(host.priv_rootfs + '/x/y')
 ok(able(lambda s: s['linux'].update(readonlyPaths=[], maskedPaths=['/l/../proc/' + n for n in SETTINGS]), MAY_WRITE) == 'able',
-   tag + 'control: behind a link of the image, what is masked is not /proc/sys')
+   tag + 'control: with a link in the image, something else than /proc/sys is masked')
 ok(able(lambda s: bind(s, W + '/vol', '/vol', 'rbind'), MAY_WRITE.replace('/proc', '/vol/priv-rootfs/proc')) == 'able',
-   tag + 'control: what root.path lies in brings the new /proc, to write in')
+   tag + 'control: the directory above root.path brings a new, writable /proc')
 r = able(lambda s: namespaces(s, pid=None), 'ls /proc/%d/root/dev' % pid)
-ok('nvidia0' in r, tag + 'control: without a PID namespace it has another one\'s /dev', r)
+ok('nvidia0' in r, tag + 'control: without a PID namespace it has another container\'s /dev', r)
 granted.delete()
 pods.delete()
 others.delete()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is refused: with a clear line, exit status 1, an audit record, and nothing changed on disk.
+"""Refused containers: one clear line, exit status 1, an audit record, and no change on disk.
 
 usage: refusals.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -35,7 +35,7 @@ host.policies(t10=POLICY)
 
 
 def refused(name, want, b, how='run'):
-    """Runs the wrapper on the bundle and sees that all that has to hold for a refusal holds."""
+    """Runs the wrapper on the bundle, and checks everything that must hold for a refusal."""
     tree, state, records = snapshot(b.dir), leases(), len(audit())
     r = b.run() if how == 'run' else b.create()
     text = (r.stdout or '').strip()
@@ -89,7 +89,7 @@ b = bundle(edit=lambda s: s.update(ociVersion='2.0.0'))
 refused('ociVersion 2', 'ociVersion', b)
 refused('a create is refused like a run', 'ociVersion', bundle(edit=lambda s: s.update(ociVersion='2.0.0')), how='create')
 
-# what it asks
+# requests
 for name, env, want in (
         ('a folder outside the policy', ['GPUHELPER_FOLDERS=/etc'], 'does not give folder /etc'),
         ('/srvx where /srv is given', ['GPUHELPER_FOLDERS=/srvx/datasets'], 'does not give folder /srvx/datasets'),
@@ -118,7 +118,7 @@ for name, env, want in (
 refused('another pipeline', 'no policy covers pipeline ml/other', bundle(env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other', 'GPUHELPER_GPUS=1']))
 refused('no pipeline at all', 'proves no pipeline', bundle(env=['GPUHELPER_GPUS=1']))
 
-# where it would put it
+# where a grant would be mounted
 refused('a mount at a granted folder', 'would cover or lie in /srv/datasets', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
         edit=lambda s: s['mounts'].append({'destination': '/srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
 refused('a mount above a granted folder', 'would cover or lie in', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
@@ -149,11 +149,11 @@ os.chown(linked + '/data', MAXID, MAXID)
 os.symlink('../run/stub', linked + '/etc/resolv.conf')
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/ls', '/srv/datasets'], edit=lambda s: s['root'].update(path=linked))
 r = b.run()
-ok(r.returncode == 0, tag + 'a link to nothing elsewhere in the image (/etc/resolv.conf) is no hindrance', r.stdout + str(b.errors()))
+ok(r.returncode == 0, tag + 'a dangling link elsewhere in the image (/etc/resolv.conf) does no harm', r.stdout + str(b.errors()))
 refused('a mount with .. in it, next to a grant', '".."', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],
         edit=lambda s: s['mounts'].append({'destination': '/x/../srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
 
-# every container, plain ones too
+# checks on every container, plain ones included
 for name, path in (('the host', '/'), ("the host's /etc", '/etc'), ('a folder that is given out', '/srv/datasets')):
     refused('root.path is ' + name, 'is not beneath the bundle or one of the volumes', bundle(env=[], edit=lambda s, p=path: s['root'].update(path=p)))
 os.symlink('/', W + '/vol/escape')
@@ -162,15 +162,15 @@ os.unlink(W + '/vol/escape')
 refused('root.path climbs out with ..', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/../../../etc')))
 refused('root.path is a volume itself', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol')))
 
-# podman 5 mounts a root filesystem once more, in /var/tmp; what is mounted there is not always one of the engine's
+# podman 5 mounts the root filesystem again, in /var/tmp; but others may mount there, too
 again = '/var/tmp/intermediate-mountpoint-%s' % UNIQUE
 os.makedirs(again)
 for source, good in (host.rootfs, True), ('/etc', False), (host.rootfs + '/bin', True), (W + '/vol', False):
     sh('mount', '--bind', source, again)
     b = bundle(env=[], edit=lambda s: s['root'].update(path=again))
-    if source != host.rootfs and good:      # no image, but a directory of one: it is the runtime that finds nothing to run there
+    if source != host.rootfs and good:      # a directory inside an image: only the runtime fails, because it finds nothing to run there
         b.create()
-        ok('volumes in gpuhelper.conf' not in str(b.errors()), tag + 'root.path that is a mount of a directory of an image', b.errors())
+        ok('volumes in gpuhelper.conf' not in str(b.errors()), tag + 'root.path that is a mount of a directory in an image: accepted', b.errors())
     elif good:
         r = b.create()
         ok(r.returncode == 0, tag + "root.path that is a mount of a volume's directory: created", b.errors())
@@ -180,7 +180,7 @@ for source, good in (host.rootfs, True), ('/etc', False), (host.rootfs + '/bin',
     sh('umount', again)
 os.rmdir(again)
 
-# a task may write above root.path: what the runtime took is looked at before anything runs there
+# a task may write above root.path: the wrapper checks what the runtime mounted before anything runs there
 above = W + '/vol/above'
 inner, secret = busybox_rootfs(above + '/image/rootfs', MAXID), busybox_rootfs(W + '/secret/rootfs', MAXID)
 for d in above, above + '/image':
@@ -188,31 +188,31 @@ for d in above, above + '/image':
 for env, text in (([], 'plain'), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted')):
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
     r = b.create()
-    ok(r.returncode == 0, tag + 'root.path in a directory of a task\'s, %s: created while nobody moves it' % text, b.errors())
+    ok(r.returncode == 0, tag + 'root.path in a task\'s directory, %s: created if nobody moves it' % text, b.errors())
     b.call('delete', '--force', b.id)
 refused('run, where a task may write above root.path', 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
-# nobody else may, by the modes; but root in a container that has the volume, too, and no user namespace
+# By the modes nobody else may write there.  But root in another container can, if it has the volume and no user namespace.
 for d in above, above + '/image':
     os.chown(d, 0, 0)
 r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
-ok(r.returncode == 0, tag + 'run, where nobody may', r.stdout)
+ok(r.returncode == 0, tag + 'run, if nobody may write above root.path', r.stdout)
 HIDES = {
     'plain': 'echo ready && read x',
-    # a process that is chrooted sees nothing of its mount namespace
+    # a chrooted process does not see its mount namespace's mounts
     'behind one that is chrooted': 'mkdir -p /run/jail/bin && cp /bin/busybox /run/jail/bin/ && { sleep 60 & } && echo ready && exec chroot /run/jail /bin/busybox sleep 60',
-    # nor does one whose root directory is mounted nowhere, and the first process's mounts are not its own
+    # nor does one with an unmounted root directory; and its mounts are not the first process's
     'behind one that is chrooted to what is mounted nowhere': 'exec unshare -m --propagation private sh -c "mount --bind %s /mnt && mkdir -p /run/jail && '
     'mount -t tmpfs jail /run/jail && mkdir /run/jail/bin && cp /bin/busybox /run/jail/bin/ && exec chroot /run/jail /bin/busybox sh -c '
     '\'/bin/busybox umount -l / && echo ready && exec /bin/busybox sleep 60\'"' % above,
 }
-# a volume is a mount, too, as overlay makes them
+# a volume may be a mount, too (overlay)
 sh('mount', '--bind', above, above)
 for how, script in HIDES.items():
     writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', script if 'unshare' in script else 'mount --bind %s /mnt && %s' % (above, script)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    ok(writer.stdout.readline() == b'ready\n', tag + 'a container has the volume to write in, ' + how)
+    ok(writer.stdout.readline() == b'ready\n', tag + 'control: a container can write the volume, ' + how)
     refused('run, where a container has the volume to write in, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
-    # what is mounted on a directory of the volume can be moved with that
+    # a mount on a directory of the volume can be moved along with that directory
     sh('mount', '--bind', inner, inner)
     refused('the same, where root.path is a mount, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
     sh('umount', inner)
@@ -222,7 +222,7 @@ sh('umount', above)
 writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && echo ready && read x' % above],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 writer.stdout.readline()
-# the same in the moment before the runtime goes there
+# the same just before the runtime opens the path
 real, SWAP = host.runtime, W + '/swap'
 write(SWAP, '''#!/bin/sh
 cd %s
@@ -238,18 +238,18 @@ for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv
     host.settings()
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
     r = b.create()
-    # runc takes no path with a link in it; crun does
-    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task exchanges it for a link, %s: no container' % text, b.errors())
+    # runc refuses a path with a link, crun accepts it
+    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task swaps it for a link, %s: no container' % text, b.errors())
     host.runtime = real
     host.settings()
     sh('/usr/sbin/gpuhelperctl', 'reap')
-    ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  nothing is left of it', leases())
+    ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  no container and no lease is left', leases())
     os.unlink(above + '/image')
     os.rename(above + '/away', above + '/image')
 writer.stdin.close()
 writer.wait()
 subprocess.call(['rm', '-rf', above, W + '/secret'])
-# what the runtime takes for an order of its engine's, from whoever may write annotations
+# annotations that a runtime takes for its engine's orders, from whoever may write annotations
 for key, value in (('run.oci.hooks.stdout', '/etc/gpuhelper/policy.d/00-mine.conf'), ('run.oci.hooks.stderr', W + '/hook'), ('run.oci.systemd.subgroup', '../../other'),
                    ('run.oci.seccomp.plugins', W + '/plugin.so'), ('run.oci.unknown', '1'), ('org.systemd.property.Slice', "'user.slice'"),
                    ('org.systemd.property.PIDs', '[@au [1]]'), ('org.criu.config', W + '/criu.conf'), ('run.oci.hooks.stdout\0', W + '/hook')):
@@ -258,7 +258,7 @@ for key, value in (('run.oci.hooks.stdout', '/etc/gpuhelper/policy.d/00-mine.con
 ok(not os.path.exists('/etc/gpuhelper/policy.d/00-mine.conf') and not os.path.exists(W + '/hook'), tag + 'none of those files was written')
 for key, value in (('org.systemd.property.TimeoutStopUSec', 'uint64 1000'), ('run.oci.mount_context_type', 'rootcontext'), ('io.podman.annotations.init', 'FALSE')):
     r = Bundle(host, env=[], edit=lambda s, k=key, v=value: (s.update(annotations={k: v}), s['process'].update(args=['/bin/true']))).run()
-    ok(r.returncode == 0, tag + 'annotation %s is left to the runtime' % key, r.stdout)
+    ok(r.returncode == 0, tag + 'annotation %s is passed to the runtime' % key, r.stdout)
 for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
@@ -271,7 +271,7 @@ refused('a mount of /etc/gpuhelper by another name', 'into the container', bundl
         edit=lambda s: s['mounts'].append({'destination': '/mnt', 'type': 'none', 'source': W + '/alias', 'options': ['bind']})))
 sh('umount', W + '/alias')
 
-# policy that can not be trusted
+# policies that cannot be trusted
 d = '/etc/gpuhelper/policy.d'
 os.chmod(d, 0o777)
 refused('a policy directory that others can write', 'may be written by others', bundle())
@@ -308,11 +308,11 @@ ok(r.returncode == 1 and 'gpuhelper.conf:2' in r.stdout and {p: v for p, v in sn
    tag + 'a broken gpuhelper.conf refuses even plain containers', r.stdout)
 host.settings()
 
-# the command that a refusal names makes it work
+# the command in the refusal's message solves the problem
 os.mkdir('/srv/datasets/new')
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/inner'], args=['/bin/ls', '/srv/datasets'])
 r = b.run()
-ok(r.returncode == 0 and 'new' in r.stdout.split(), tag + 'what that refusal says helps', r.stdout + str(b.errors()))
+ok(r.returncode == 0 and 'new' in r.stdout.split(), tag + 'the advice in that refusal helps', r.stdout + str(b.errors()))
 os.rmdir('/srv/datasets/new')
 r = sh('setfacl', '-m', 'u:%d:rwx' % MAXID, '/srv/locked')
 if r.returncode != 0:
@@ -330,20 +330,20 @@ SEE = 'ls /srv/datasets/below; echo y > /srv/datasets/below/new'
 refused('a folder with a mount beneath it, for a user namespace', 'say submounts = true', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets']))
 b = Bundle(host, 'task-privileged', env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
 r = b.run()
-ok('here' not in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'a mount beneath a ro folder does not come along', r.stdout)
+ok('here' not in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'a mount beneath a ro folder is not mounted along with it', r.stdout)
 host.policies(t10=POLICY.replace('subfolders = true;', 'subfolders = true; submounts = true;'))
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], args=['/bin/sh', '-c', SEE])
 r = b.run()
 features = sh(host.runtime, 'features')
 if features.returncode == 0 and '"rro"' in features.stdout:
-    ok('here' in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'submounts = true: it comes along and refuses writes', r.stdout + str(b.errors()))
+    ok('here' in r.stdout and 'Read-only' in r.stdout and not os.path.exists('/srv/datasets/below/new'), tag + 'submounts = true: the mount comes along, read-only', r.stdout + str(b.errors()))
 else:
-    ok(r.returncode == 1 and 'does not say that it can' in r.stdout and leases() == [], tag + 'submounts = true: refused, for this runtime does not say that it can', r.stdout)
+    ok(r.returncode == 1 and 'does not say that it can' in r.stdout and leases() == [], tag + 'submounts = true: refused, because this runtime does not report the feature', r.stdout)
 sh('umount', '/srv/datasets/below')
 host.policies(t10=POLICY)
 b = Bundle(host, env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets/deep'], args=['/bin/sh', '-c', 'ls -d /srv/datasets/deep && ls /srv/datasets'])
 r = b.run()
-ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: one beneath may be asked for', r.stdout + str(b.errors()))
+ok(r.returncode == 0 and r.stdout.split() == ['/srv/datasets/deep', 'deep'], tag + 'subfolders = true: a folder beneath can be requested', r.stdout + str(b.errors()))
 
 os.makedirs('/srv/datasets/closed/inner')
 os.chmod('/srv/datasets/closed', 0o700)
@@ -355,9 +355,9 @@ b = Bundle(host, env=ASK, args=['/bin/sleep', '60'])
 b.start()
 st = os.lstat('/dev/nvidia-uvm') if os.path.exists('/dev/nvidia-uvm') else None
 ok(st and (st.st_mode, st.st_uid, os.major(st.st_rdev), os.minor(st.st_rdev)) == (0o20666, 0, 510, 0),
-   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would', (b.errors(), st))
+   tag + 'a missing nvidia-uvm is made as nvidia-modprobe would make it', (b.errors(), st))
 b.delete()
-ok(not os.path.exists('/dev/nvidia-uvm'), tag + 'and goes with the lease')
+ok(not os.path.exists('/dev/nvidia-uvm'), tag + 'the node goes with the lease')
 os.mknod('/dev/nvidia-uvm', 0o20666, os.makedev(510, 0))
 os.chmod('/dev/nvidia-uvm', 0o666)
 for name, make, want in (
@@ -385,7 +385,7 @@ r = b.run()
 ok(r.returncode == 0 and 44 in json.loads(b.config())['process']['user']['additionalGids'] and '44' in r.stdout, tag + 'a node of mode 0660: its group is added', r.stdout + str(b.errors()))
 b.delete()
 
-# without a device cgroup a node that the container makes opens
+# without a device cgroup a container can open a node that it makes
 for words in (('--cgroup-manager', 'disabled'), ('--cgroup-manager=disabled',), ('--rootless', 'true'), ('--rootless=1',)):
     b = Bundle(host, env=[], args=['/bin/true'])
     r = b.call('run', '--bundle', b.dir, b.id, globals=words)
@@ -393,9 +393,9 @@ for words in (('--cgroup-manager', 'disabled'), ('--cgroup-manager=disabled',), 
 if host.name == 'runc':
     b = Bundle(host, env=[], args=['/bin/true'])
     r = b.call('run', '--bundle', b.dir, b.id, globals=('--rootless', 'auto'))
-    ok(r.returncode == 0, tag + '--rootless auto is not', r.stdout)
+    ok(r.returncode == 0, tag + '--rootless auto is not refused', r.stdout)
 
-# a container's limits may change, what devices it may open may not; nor where its processes are
+# A container's limits may change; its device rules and its cgroup may not.
 b = Bundle(host, env=[], args=['/bin/sleep', '60'])
 b.start()
 LIMITS = W + '/limits.json'
@@ -412,31 +412,31 @@ def of_cgroup(controller, name):
 
 
 def may_open():
-    """By cgroup v1, which shows its rules."""
+    """Whether the device rule is there; only cgroup v1 shows its rules."""
     return '195:0 rwm' in of_cgroup('devices', 'devices.list')
 
 
 for n, (words, data) in enumerate(((('--resources', LIMITS), None), (('--resources=' + LIMITS,), None), (('-r', '-'), True))):
     want = 1000 + n
-    # of cgroup v2 no controller may be there
+    # cgroup v2 may have no such controller here
     text = json.dumps({'devices': [RULE], **({'pids': {'limit': want}} if host.cgroup == 'v1' else {})}).replace('"devices"', '"device\\u0073"' if n else '"devices"')
     write(LIMITS, text)
     r = b.call('update', *words, b.id, **({'input': text} if data else {}))
     ok(r.returncode == 0 and (host.cgroup != 'v1' or of_cgroup('pids', 'pids.max').strip() == str(want)), tag + 'update %s: the limits are changed' % words[0], r.stdout)
-    ok(host.cgroup != 'v1' or not may_open(), tag + '  and the devices are not')
-    ok(open(LIMITS).read() == text, tag + '  nor is the file')
+    ok(host.cgroup != 'v1' or not may_open(), tag + '  the devices are not changed')
+    ok(open(LIMITS).read() == text, tag + '  the file is not changed')
 for text, want in (('[]', 'is not an object'), ('{', 'update --resources'), (None, 'No such file')):
     write(LIMITS, text) if text is not None else os.unlink(LIMITS)
     r = b.call('update', '--resources', LIMITS, b.id)
     ok(r.returncode == 1 and want in b.errors()[-1], tag + 'update with %s is refused' % (text or 'no file'), (r.stdout, b.errors()))
 write(LIMITS, json.dumps({'devices': [RULE]}))
 r = b.call('update', '--resources', LIMITS, '--resources', LIMITS, b.id)
-ok(r.returncode == 1 and 'more than one' in b.errors()[-1], tag + 'nor does a second one count')
+ok(r.returncode == 1 and 'more than one' in b.errors()[-1], tag + 'a second --resources is refused')
 for path in ('..', '../..', 'a/../../x', 'devices:../x'):
     r = b.call('exec', '--cgroup', path, b.id, '/bin/true')
     ok(r.returncode == 1 and "leads out of the container's own cgroup" in b.errors()[-1], tag + 'exec --cgroup %s is refused' % path, r.stdout)
 if host.name == 'crun' and host.cgroup == 'v1':
     sh(host.runtime, '--root', W + '/root', 'update', '--resources', LIMITS, b.id)
-    ok(may_open(), tag + 'control: crun by itself takes the devices')
+    ok(may_open(), tag + 'control: crun without the wrapper changes the devices')
 b.delete()
 done()

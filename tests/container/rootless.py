@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody else.
+"""Rootless containers of an unprivileged user: a closed GPU node is opened to the container's own ids, and to nobody
+else.
 
 usage: rootless.py RUNTIME [SURROUNDINGS]    (runc or crun; in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-Surroundings: «plain» (the default): the setuid helper.  In the others the helper has no setuid bit, and is behind the
-socket (systemd-socket-activate stands in for systemd): «socket», as plain otherwise; «nnp», under no_new_privs; «userns»,
-the engine is root of a user namespace that the user made with newuidmap and newgidmap, as RootlessKit's is.
+Surroundings: «plain» (the default) uses the setuid helper.  In the others the helper has no setuid bit and runs
+behind the socket (systemd-socket-activate stands in for systemd): «socket» is otherwise like plain; «nnp» runs under
+no_new_privs; in «userns» the engine is root of a user namespace that the user made with newuidmap and newgidmap, like
+RootlessKit's.
 
-The GPU is /dev/nvidia9, which by its numbers is /dev/urandom: so that what was opened can be read from.  Rootless as
-these are, no device cgroup holds; what is shown is what mode and ACL of the host's node do.
+The GPU is /dev/nvidia9, which has /dev/urandom's numbers, so that an open node can be read.  No device cgroup applies
+to these containers; the test shows what mode and ACL of the host's node do.
 """
 import ctypes, json, os, pwd, re, subprocess, sys, time
 from lib import *
@@ -33,7 +35,7 @@ os.chmod('/srv/data', 0o755)
 sh('setfacl', '-m', 'u:300006:rwx', '/srv/data')
 
 
-# before any user's mount namespace is made
+# before any user's mount namespace, so that each has this mount
 os.makedirs(W + '/held/dev')
 sh('mount', '--bind', '/dev', W + '/held/dev')
 spaces = {}     # a process in each user's user namespace
@@ -47,7 +49,7 @@ def space(user):
 
 
 def as_user(user):
-    """What makes a command line one of that user's, in these surroundings."""
+    """Wraps a command to run as that user, in these surroundings."""
     words = ['setpriv', '--reuid', user, '--regid', user, '--init-groups']
     if where == 'nnp':
         words.append('--no-new-privs')
@@ -79,10 +81,10 @@ class Rootless:
         spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': p.pw_gid, 'size': 1},
                                         {'containerID': 1, 'hostID': first, 'size': 1000}]
         if where == 'userns':
-            # a range of ids has to be a part of one of the outer namespace's
+            # a range of ids must be within one range of the outer namespace
             spec['linux']['uidMappings'] = spec['linux']['gidMappings'] = [{'containerID': 0, 'hostID': 0, 'size': 1},
                                                                            {'containerID': 1, 'hostID': 1, 'size': 999}]
-        if where == 'nnp':      # nothing to newuidmap either: his own id is all that there is
+        if where == 'nnp':      # newuidmap does not work here either, so the user has only one id
             for kind in 'uidMappings', 'gidMappings':
                 spec['linux'][kind] = spec['linux'][kind][:1]
         spec['root']['readonly'] = False
@@ -138,28 +140,28 @@ if r.returncode != 0:
 if where != 'plain':
     ok(os.stat('/usr/libexec/gpuhelper/gpuhelper').st_mode & 0o6000 == 0, 'the helper has no setuid bit')
 
-# the container's own user
+# a container whose user is not root
 insiders = [(0, UID, 'root of the container, who is the worker'), (7, 300006, 'a user of /etc/subuid')]
-# under no_new_privs newuidmap gives no other ids than his own
+# under no_new_privs newuidmap maps no other ids
 for inside, outside, text in insiders[:1 if where == 'nnp' else 2]:
     c = Rootless(inside=inside)
     status, out = c.start()
     ok(status == 0, '%s: made' % text, out)
     r = c.exec(READ)
     ok(r.stdout.strip() == '4', '%s: reads from the GPU' % text, (r.stdout, sh('getfacl', '-np', NODE).stdout))
-    ok(entries() == ['user:%d:rw-' % outside], 'one entry of the node says so: %s' % entries(), entries())
+    ok(entries() == ['user:%d:rw-' % outside], 'the node has exactly one entry: %s' % entries(), entries())
     r = c.exec('echo x > /srv/data/%d && cat /srv/data/%d' % (inside, inside))
-    ok(r.stdout.strip() == 'x', '%s: writes into its folder' % text, r.stdout)
+    ok(r.stdout.strip() == 'x', '%s: writes its folder' % text, r.stdout)
     look()
     look()
-    ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'it has nothing open, and is looked at: its lease stays')
+    ok(len(leases()) == 1 and c.exec(READ).stdout.strip() == '4', 'nothing is open: its lease survives a look')
     r = c.delete()
-    # where others keep the processors, the look that delete asks for may not get through in its time: the timer's does
+    # on a busy machine delete's look may not finish in its time; the timer's look does
     if leases():
         look()
     ok(r.returncode == 0 and entries() == [] and leases() == [], 'deleted: no entry, no lease', (r.stdout, entries(), leases()))
 
-# by a mount of a plain container's: no device cgroup is in its way, and NVIDIA's nodes are everybody's by default
+# through a mount of a plain container: no device cgroup forbids it, and by default everybody may use NVIDIA's nodes
 mode = os.stat(NODE).st_mode & 0o777
 os.chmod(NODE, 0o666)
 os.makedirs('/dev/dri/by-path')
@@ -171,7 +173,7 @@ def plain(source, how, script, link=None):
     c = Rootless(env=(), args=('/bin/sh', '-c', script), mounts=[(source, '/x', how)])
     if link:
         os.symlink(link, c.dir + '/link')
-    # not in the bundle: it is the runtime that goes there
+    # started from another directory: only the runtime changes to the bundle's
     return c.as_user(WRAPPER, '--root', c.home + '/root', 'run', '--bundle', c.dir, c.id, cwd='/')
 
 
@@ -179,7 +181,7 @@ for source, link, text in ((NODE, None, 'a node'), ('link', NODE, 'a link in the
                            ('link', '/dev/dri', 'a link in the bundle to it')):
     for how in 'bind', 'rbind':
         r = plain(source, how, 'ls /x; echo ran', link)
-        ok(r.returncode == 0 and 'No such file' in r.stdout and 'ran' in r.stdout, 'plain, %s of %s: without it' % (how, text), r.stdout)
+        ok(r.returncode == 0 and 'No such file' in r.stdout and 'ran' in r.stdout, 'plain, %s of %s: runs without the mount' % (how, text), r.stdout)
 for source, how, link, text in (('/dev', 'bind', None, '/dev'), ('/dev', 'rbind', None, '/dev'), (W + '/held', 'rbind', None, 'a directory with /dev beneath'),
                                 ('link', 'rbind', '/dev', 'a link in the bundle to /dev')):
     r = plain(source, how, 'head -c 4 /x/nvidia9 /x/dev/nvidia9 | /bin/busybox wc -c', link)
@@ -193,24 +195,24 @@ for source, how, text in (('/dev/tty', 'bind', 'another node'), ('/usr', 'rbind'
 sh('rm', '-r', '/dev/dri')
 os.chmod(NODE, mode)
 
-# nobody else
+# nobody else's access
 c = Rootless()
 c.start()
 r = c.as_user('head', '-c', '4', NODE)
 ok(r.returncode == 0, 'the worker itself, whose uid the container runs as, may use the node too (SECURITY.md)', r.stdout)
 s = Rootless(user='stranger', env=())
 r = s.as_user('head', '-c', '4', NODE)
-ok(r.returncode != 0 and 'Permission denied' in r.stdout, 'another user of the host may not', r.stdout)
+ok(r.returncode != 0 and 'Permission denied' in r.stdout, 'another user of the host cannot', r.stdout)
 status, out = s.start()
 r = s.exec('ls %s' % NODE)
 ok(status == 0 and 'No such file' in r.stdout, "another user's container does not have the node", (out, r.stdout))
 s.delete()
 s = Rootless(user='stranger')
 status, out = s.start()
-ok(status != 0 and 'gpuhelper' in out, 'and is refused one', out)
+ok(status != 0 and 'gpuhelper' in out, 'its request for the node is refused', out)
 
 def look_till_over():
-    """On a busy machine a container's end may not be over when the runtime returns, and a later look sees it."""
+    """Root's look, because on a busy machine a container's end may not be complete when the runtime returns."""
     for _ in range(50):
         if leases() == []:
             break
@@ -218,16 +220,16 @@ def look_till_over():
         look()
 
 
-# something resets the node while the container has it
+# something resets the node during the lease
 os.chmod(NODE, 0o600)
 r = c.exec(READ)
 ok('Permission denied' in r.stdout, 'chmod 0600 shuts the container out', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'status')
-ok('! %s: the ACL entry of user %d is masked' % (NODE, UID) in r.stdout, 'status says so', r.stdout)
+ok('! %s: the ACL entry of user %d is masked' % (NODE, UID) in r.stdout, 'status reports that', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'reapply')
-ok(r.returncode == 0 and c.exec(READ).stdout.strip() == '4', 'reapply lets it in again', r.stdout)
+ok(r.returncode == 0 and c.exec(READ).stdout.strip() == '4', 'reapply opens the node again', r.stdout)
 r = sh('/usr/sbin/gpuhelperctl', 'status')
-ok('!' not in r.stdout, 'and nothing is wrong any more', r.stdout)
+ok('!' not in r.stdout, 'status reports nothing any more', r.stdout)
 
 # the container dies without a delete
 os.kill(c.pid(), 9)
@@ -240,9 +242,9 @@ status, out = n.start()
 ok(status == 0 and len(leases()) == 1, 'killed without a delete: the GPU is free at the next request', out)
 n.delete()
 look_till_over()
-ok(entries() == [] and leases() == [], 'and nothing is left', (entries(), leases()))
+ok(entries() == [] and leases() == [], 'no entry and no lease is left', (entries(), leases()))
 
-# the runtime takes a zombie for a container that has stopped, and so must we: who buries it may be slow
+# The runtime takes a zombie for a stopped container, and the helper must, too: its parent may be slow to wait for it.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 n = Rootless()
@@ -251,5 +253,5 @@ pid = n.pid()
 n.delete()
 look_till_over()
 state = open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] if os.path.exists('/proc/%d' % pid) else 'gone'
-ok(state == 'Z' and entries() == [] and leases() == [], 'deleted, its first process a zombie: nothing is left either', (state, out, entries(), leases()))
+ok(state == 'Z' and entries() == [] and leases() == [], 'deleted while its first process is a zombie: nothing is left either', (state, out, entries(), leases()))
 done()

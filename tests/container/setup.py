@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup concourse: a worker that runs, one whose containers gpuhelper judges, and back.
+"""gpuhelperctl setup concourse: puts a running worker's containers under gpuhelper, and takes that back.
 
-The worker is a Python of its name and command line, which starts a real containerd as Concourse does: with a PATH in
-which its own runc comes first.
+The worker is a Python with the worker's name and command line.  It starts a real containerd as Concourse does: with its
+own runc first in PATH.
 
 usage: setup.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -30,7 +30,7 @@ def setup(*words):
 
 
 def state():
-    """All that setup may change."""
+    """Everything that setup may change."""
     found = [(CONF, open(CONF).read() if os.path.exists(CONF) else None)]
     for top in '/opt', '/etc/systemd/system/concourse-worker.service.d', '/run':
         for d, dirs, files in os.walk(top):
@@ -45,7 +45,7 @@ def unchanged(name, status, *words, args=()):
 
 
 def in_unit(pid, unit):
-    """In a cgroup as systemd makes one for a unit; False where none can be made here."""
+    """Moves it into a cgroup like a unit's; False if none can be made here."""
     with contextlib.suppress(OSError):
         d = '/sys/fs/cgroup/systemd/' + unit
         os.makedirs(d, exist_ok=True)
@@ -74,7 +74,7 @@ def worker(*args, user=None, starts=STARTS, program='/srv/concourse/bin/concours
 
 
 def build(env=()):
-    """What a step's container sees of the GPUs."""
+    """The GPUs that a step's container sees."""
     b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     with contextlib.suppress(FileNotFoundError):
@@ -91,7 +91,7 @@ write(CONF, ADMINS)
 unchanged('no worker runs', 78, 'no running Concourse worker', '--worker-dir')
 unchanged('a work directory that is none', 64, 'must begin with /', args=['--worker-dir', 'x'])
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--', CTL, 'setup', 'concourse')
-ok(r.returncode == 77 and 'as root' in r.stdout, 'nobody but root', r.stdout)
+ok(r.returncode == 77 and 'as root' in r.stdout, 'refused to everybody but root', r.stdout)
 SLEEPS = 'import time; time.sleep(600)'
 with worker('--work-dir', WORK, starts=SLEEPS, user='nobody'):
     unchanged("another user's process that is named like a worker", 78, 'no running Concourse worker of root')
@@ -111,9 +111,9 @@ with worker(*WORKER) as p:
     with open('/etc/gpuhelper/policy.d/10-broken.conf', 'w') as f:
         f.write('?')
     code, text = setup()
-    ok(code == 78 and '10-broken.conf:1: ' in text and not os.path.lexists(LINK), 'a broken policy: gpuhelper is not switched on', (code, text))
+    ok(code == 78 and '10-broken.conf:1: ' in text and not os.path.lexists(LINK), 'with a broken policy gpuhelper is not switched on', (code, text))
     host.policies(t10=POLICY)
-    ok(open(CONF).read().rstrip() == ADMINS and not leases(), 'and its lines are taken back', open(CONF).read())
+    ok(open(CONF).read().rstrip() == ADMINS and not leases(), 'setup takes its lines back', open(CONF).read())
     write(CONF, ADMINS)
     write(CONF, ADMINS + '\nvolumes = [ "/srv" ];\n')
     unchanged("the administrator's own volumes, which are others", 78, CONF, '"volumes"')
@@ -123,29 +123,29 @@ with worker(*WORKER) as p:
     os.unlink(LINK)
     os.chmod('/opt/containerd/bin', 0o777)
     code, text = setup()
-    ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'where anybody could put his own', text)
-    ok(open(CONF).read().rstrip() == ADMINS, 'and nothing of it stays', open(CONF).read())
+    ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'refused for a directory where anybody could put a program', text)
+    ok(open(CONF).read().rstrip() == ADMINS, 'setup leaves nothing', open(CONF).read())
     write(CONF, ADMINS)
     shutil.rmtree('/opt/containerd')
     os.rename(RUNC, RUNC + '-real')
     write(RUNC, '#!/bin/sh\necho no such container >&2\nexit 1\n', 0o755)
     code, text = setup()
-    ok(code == 78 and 'could not be run' in text and 'no such container' in text and not os.path.lexists(LINK), 'a runtime that runs nothing', text)
-    ok(open(CONF).read().rstrip() == ADMINS, 'and nothing of that', open(CONF).read())
+    ok(code == 78 and 'could not be run' in text and 'no such container' in text and not os.path.lexists(LINK), 'a runtime that cannot run a container', text)
+    ok(open(CONF).read().rstrip() == ADMINS, 'setup leaves nothing', open(CONF).read())
     os.rename(RUNC + '-real', RUNC)
     write(CONF, ADMINS)
 
-    # not «ln -s», after which the worker's containers would be refused for their volumes
+    # doctor must not suggest «ln -s»: with that the worker's containers would be refused for their volumes
     r = sh(CTL, 'doctor')
     mend = ': gpuhelperctl setup concourse'
     ok(any(l.startswith('warn engine: ') and l.endswith(mend) for l in r.stdout.splitlines()) and
        any(l.startswith('warn volumes: ') and 'would be refused' in l and l.endswith(mend) for l in r.stdout.splitlines()),
-       'doctor says which command switches gpuhelper on', r.stdout)
+       'doctor names the command that switches gpuhelper on', r.stdout)
 
     fresh = state()
     code, text = setup('--dry-run')
     ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and ', "%s" ];' % VOLUMES in text and '"/var/lib/docker/overlay2", ' in text and
-       'would make ' + LINK in text and state() == fresh, '--dry-run says all, and does nothing', text)
+       'would make ' + LINK in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
     began = time.monotonic()
     code, text = setup()
     print('# setup took %.1f s' % (time.monotonic() - began))
@@ -153,70 +153,70 @@ with worker(*WORKER) as p:
     ok(open(CONF).read().startswith(ADMINS + '\n') and 'runtime = "%s";' % RUNC in open(CONF).read(), "the administrator's lines stay", open(CONF).read())
     ok(not [n for n in os.listdir('/run') if 'setup' in n], 'nothing is left in /run', sh('find', '/run', '-path', '*setup*').stdout)
     code, text = build(['GPUHELPER_GPUS=1'])
-    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container gets what its policy gives', text)
     code, text = build(['NVIDIA_VISIBLE_DEVICES=all'])
-    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    ok(code == 0 and 'nvidia0' not in text.split(), 'a container without a request gets no GPU', text)
     code, text = build(['GPUHELPER_GPUS=2'])
-    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
     r = sh(CTL, 'doctor')
-    ok('ok   engine: containerd' in r.stdout and 'ok   runtime: ' + RUNC in r.stdout and 'ok   volumes: ' in r.stdout, 'doctor finds it well', r.stdout)
+    ok('ok   engine: containerd' in r.stdout and 'ok   runtime: ' + RUNC in r.stdout and 'ok   volumes: ' in r.stdout, 'doctor finds no fault', r.stdout)
     before = state()
     code, text = setup()
-    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second time it changes nothing', text)
+    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second run changes nothing', text)
 
-    # what an upgrade of the worker does
+    # a worker's upgrade
     shutil.copy(shutil.which('runc'), RUNC + '-new')
     os.rename(RUNC + '-new', RUNC)
     code, text = build(['GPUHELPER_GPUS=1'])
-    ok(code == 0 and 'nvidia0' in text.split(), "an upgrade brings another runc: the worker's containers are judged still", text)
+    ok(code == 0 and 'nvidia0' in text.split(), "an upgrade brings another runc: gpuhelper still decides on the worker's containers", text)
     os.unlink(LINK)
     shutil.copy(shutil.which('runc'), LINK)
     r = sh(CTL, 'doctor')
-    ok('warn engine: ' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'one that is in the place of the link: doctor says so', r.stdout)
+    ok('warn engine: ' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'a runc in place of the link: doctor reports it', r.stdout)
     code, text = setup('--undo', '--dry-run')
-    ok(code == 0 and "there is none of gpuhelper's" in text and os.path.exists(LINK), 'undo leaves it', text)
+    ok(code == 0 and "there is none of gpuhelper's" in text and os.path.exists(LINK), '--undo does not remove it', text)
     os.unlink(LINK)
-    ok(setup()[0] == 0, 'and setup again')
+    ok(setup()[0] == 0, 'setup works again')
 
     # tags
     code, text = setup('--tags')
     if in_unit(p.pid, 'user.slice/user-7.slice/user@7.service/concourse.service'):
         code, text = setup('--tags')
-        ok(code == 78 and 'no unit' in text, "tags: a unit of a user's manager is none of the system's", text)
+        ok(code == 78 and 'no unit' in text, "tags: a unit of a user's manager does not count", text)
     if in_unit(p.pid, 'system.slice/cron.service'):
         code, text = setup('--tags')
-        ok(code == 78 and 'no unit' in text and not os.path.exists('/etc/systemd/system/cron.service.d'), 'tags: a worker that cron started has no unit of its own', text)
+        ok(code == 78 and 'no unit' in text and not os.path.exists('/etc/systemd/system/cron.service.d'), 'tags: a worker started by cron has no unit', text)
     if in_unit(p.pid, 'system.slice/concourse-worker.service'):
         code, text = setup('--tags')
         ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
-           'takes only steps with tags' in text, 'tags: a drop-in of the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
+           'takes only steps with tags' in text, 'tags: a drop-in for the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
     else:
-        ok(code == 78 and 'no unit' in text, 'tags: a worker of no unit', text)
-        skip('tags: a drop-in of the unit', 'no cgroup of a unit can be made here')
+        ok(code == 78 and 'no unit' in text, 'tags: a worker without a unit', text)
+        skip('tags: a drop-in for the unit', 'no cgroup of a unit can be made here')
 
     before = state()
     code, text = setup('--undo', '--tags')
-    ok(code == 0 and not os.path.exists(DROP_IN) and os.path.lexists(LINK) and 'runtime' in open(CONF).read(), 'undo --tags: these alone', text)
+    ok(code == 0 and not os.path.exists(DROP_IN) and os.path.lexists(LINK) and 'runtime' in open(CONF).read(), '--undo --tags removes only the tags', text)
     setup('--tags')
-    ok(state() == before, 'and there again')
+    ok(state() == before, 'setup adds the tags again')
     write(CONF, open(CONF).read().replace(', "%s" ];' % VOLUMES, ', "%s", "/srv/mine" ];' % VOLUMES))
     code, text = setup('--undo')
-    ok(code == 78 and 'changed the lines' in text and '/srv/mine' in open(CONF).read(), "undo: what the administrator added to setup's lines is not lost", text)
+    ok(code == 78 and 'changed the lines' in text and '/srv/mine' in open(CONF).read(), "--undo keeps what the administrator added to setup's lines", text)
     write(CONF, open(CONF).read().replace(', "/srv/mine"', ''))
-    ok(setup()[0] == 0 and (setup('--tags')[0] == 0 or not in_unit(p.pid, 'system.slice/concourse-worker.service')), 'and on again')
+    ok(setup()[0] == 0 and (setup('--tags')[0] == 0 or not in_unit(p.pid, 'system.slice/concourse-worker.service')), 'setup works again')
     code, text = setup('--undo', '--dry-run')
     ok(code == 0 and text.count('would ') == (3 if os.path.exists(DROP_IN) else 2) and os.path.lexists(LINK), 'undo --dry-run', text)
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists(LINK) and not os.path.exists(DROP_IN) and open(CONF).read() == ADMINS + '\n', 'undo', (text, open(CONF).read()))
     code, text = build(['GPUHELPER_GPUS=2'])
-    ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
-    ok(setup('--undo')[0] == 0, 'twice is no error')
+    ok(code == 0 and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
+    ok(setup('--undo')[0] == 0, 'a second --undo is no error')
 
-# with a worker that does not run
+# with a stopped worker
 with worker(*WORKER):
     setup()
 code, text = setup('--undo')
-ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS + '\n', 'undo, when the worker does not run', text)
+ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS + '\n', '--undo without a running worker', text)
 write(CONF, ADMINS)
 engine = subprocess.Popen(['containerd', '--config', WORK + '/containerd.toml'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 time.sleep(1)
@@ -225,18 +225,18 @@ engine.terminate()
 engine.wait()
 with worker(*WORKER, CONCOURSE_TAG='mine'):
     code, text = setup('--tags')
-    ok(code == 0 and 'has some already' in text and not os.path.exists(DROP_IN), 'a worker that has tags keeps them', text)
+    ok(code == 0 and 'has some already' in text and not os.path.exists(DROP_IN), 'a worker keeps the tags that it has', text)
     setup('--undo')
 write(CONF, ADMINS)
 
-# two workers, and a containerd of another name
+# two workers, and a containerd with another name
 with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
     unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'in gpuhelper.conf first')
     unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
     os.makedirs('/srv/second/volumes')
     write(CONF, ADMINS + '\nvolumes = [ "/srv/second/volumes", "%s/volumes" ];\n' % WORK)
     code, text = setup()
-    ok(code == 0 and os.path.lexists(LINK), "with the other's volumes in gpuhelper.conf, setup goes on", text)
+    ok(code == 0 and os.path.lexists(LINK), "with the other worker's volumes in gpuhelper.conf, setup goes on", text)
     setup('--undo')
 write(CONF, ADMINS)
 shutil.copy(shutil.which('containerd'), '/srv/concourse/bin/engine')
@@ -247,7 +247,7 @@ with worker(*WORKER, starts='import subprocess; subprocess.Popen(["engine", "--c
 os.makedirs('/usr/local/concourse/bin', exist_ok=True)
 shutil.copy(RUNC, '/usr/local/concourse/bin/runc')
 code, text = setup('--worker-dir', WORK)
-ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'before the worker runs for the first time', text)
+ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'before the worker\'s first start', text)
 setup('--undo')
 
 r = sh(CTL, 'tags')

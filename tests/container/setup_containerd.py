@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup containerd: the host's own, real containerd, as Debian's package configures it, and otherwise.
+"""gpuhelperctl setup containerd: the host's real containerd, with the configuration of Debian's package and with
+others.
 
 usage: setup_containerd.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
@@ -38,12 +39,12 @@ def setup(*words):
 
 
 def state():
-    """All that setup may change."""
+    """Everything that setup may change."""
     found = [(p, open(p).read() if os.path.exists(p) else None) for p in (CONF, TOML)]
     for top in OPT, '/opt/containerd':
         for d, dirs, files in os.walk(top):
             found += [(d, n) for n in dirs + files]
-    # containerd itself keeps an empty directory for each namespace that there ever was
+    # containerd keeps an empty directory for each namespace that ever existed
     found += [n for n in os.listdir('/run') if 'setup' in n]
     r = sh('ctr', 'namespaces', 'ls', '-q')
     return found, r.stdout if r.returncode == 0 else ''
@@ -72,7 +73,7 @@ def containerd(*words, program='containerd', text=DEBIANS):
 
 
 def build(*options, env=()):
-    """What a container sees of the GPUs, and containerd's answer."""
+    """The GPUs that a container sees, and containerd's message."""
     b = Bundle(host, 'task', env=env, args=['/bin/sh', '-c', 'ls /dev > /said'])
     said = json.loads(open(b.dir + '/config.json').read())['root']['path'] + '/said'
     with contextlib.suppress(FileNotFoundError):
@@ -84,7 +85,7 @@ def build(*options, env=()):
 if not shutil.which('containerd') or not shutil.which('ctr'):
     skip('setup containerd', 'containerd or ctr is not there: sh tests/deps.sh check')
     done()
-# the rootfs of this test's containers lies outside of their bundles
+# this test's root filesystems are outside of their bundles
 ADMINS += 'volumes = [ "%s/vol" ];\n' % W
 write(CONF, ADMINS)
 
@@ -105,47 +106,47 @@ with containerd() as p:
     fresh = state()
     code, text = setup('--dry-run')
     ok(code == 0 and 'containerd: PID %d' % p.pid in text and 'would make %s -> ' % LINK in text and '    runtime = "' in text and state() == fresh,
-       '--dry-run says all, and does nothing', text)
+       '--dry-run reports everything, and changes nothing', text)
     code, text = setup()
-    ok(code == 0 and 'trial: containerd ran a container' in text and os.readlink(LINK) == WRAPPER, 'setup: the link is where this containerd looks first', text)
-    ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read()[len(ADMINS):], "gpuhelper.conf has the runtime besides the administrator's lines", open(CONF).read())
-    ok(open(TOML).read() == DEBIANS, "containerd's settings are not touched")
+    ok(code == 0 and 'trial: containerd ran a container' in text and os.readlink(LINK) == WRAPPER, 'setup: the link is in the directory that containerd searches first', text)
+    ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read()[len(ADMINS):], "gpuhelper.conf has the runtime, and the administrator's lines", open(CONF).read())
+    ok(open(TOML).read() == DEBIANS, "containerd's settings are unchanged")
     ok('gpuhelper-setup' not in sh('ctr', 'namespaces', 'ls').stdout and not [n for n in os.listdir('/run') if 'setup' in n], 'the trial leaves nothing')
     code, text = build(env=['GPUHELPER_GPUS=1'])
-    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'without a restart, a container has what its policy gives', text)
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'without a restart, a container gets what its policy gives', text)
     code, text = build(env=['NVIDIA_VISIBLE_DEVICES=all'])
-    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    ok(code == 0 and 'nvidia0' not in text.split(), 'a container without a request gets no GPU', text)
     code, text = build(env=['GPUHELPER_GPUS=2'])
-    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
     before = state()
     code, text = setup()
-    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second time it changes nothing', text)
+    ok(code == 0 and 'link: %s is there' % LINK in text and state() == before, 'a second run changes nothing', text)
     r = sh(CTL, 'doctor')
-    ok('ok   engine: containerd (PID %d) finds it first, as %s' % (p.pid, LINK) in r.stdout, 'doctor finds it well', r.stdout)
+    ok('ok   engine: containerd (PID %d) finds it first, as %s' % (p.pid, LINK) in r.stdout, 'doctor finds no fault', r.stdout)
     os.unlink(LINK)
     r = sh(CTL, 'doctor')
-    ok('warn engine: containerd' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'without the link, doctor says what is called', r.stdout)
-    ok(setup()[0] == 0 and os.path.lexists(LINK), 'setup mends it')
+    ok('warn engine: containerd' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'without the link, doctor names the program that is called', r.stdout)
+    ok(setup()[0] == 0 and os.path.lexists(LINK), 'setup repairs that')
     code, text = setup('--undo', '--dry-run')
     ok(code == 0 and text.count('would ') == 2 and state() == before, '--undo --dry-run', text)
     code, text = setup('--undo')
-    ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+    ok(code == 0 and state() == fresh, '--undo restores everything', (text, state(), fresh))
     code, text = build(env=['GPUHELPER_GPUS=2'])
-    ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
-    ok(setup('--undo')[0] == 0, 'twice is no error')
+    ok(code == 0 and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
+    ok(setup('--undo')[0] == 0, 'a second --undo is no error')
     os.rename('/usr/bin/ctr', '/usr/bin/ctr.away')
     code, text = setup()
-    ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr it says that containerd was not tried', text)
+    ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr, setup says that it did not test containerd', text)
     os.rename('/usr/bin/ctr.away', '/usr/bin/ctr')
 code, text = setup('--undo')
-ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS, '--undo, when containerd does not run', text)
+ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS, '--undo without a running containerd', text)
 
 with containerd(text=DEBIANS + HANDLER % 'runc'):
     code, text = setup()
     ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: containers of pods that name it are not judged' in text,
-       'a runtime of CRI that has a program of its own: it says so', text)
+       'a CRI runtime with its own program: setup reports it', text)
     r = sh(CTL, 'doctor')
-    ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'and so does doctor', r.stdout)
+    ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'so does doctor', r.stdout)
     setup('--undo')
 with containerd(text=DEBIANS + HANDLER % 'nvidia'):
     unchanged('where it is the default, pods would not be judged: refused', 78, "CRI's default runtime, «nvidia»", 'BinaryName = "%s"' % WRAPPER)
@@ -154,11 +155,11 @@ with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS):
 write('/etc/containerd/conf.d/10-opt.toml', 'version = 2\n[plugins."io.containerd.internal.v1.opt"]\n path = "/srv/elsewhere"\n')
 with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) as p:
     code, text = setup()
-    ok(code == 0 and os.readlink('/srv/elsewhere/bin/runc') == WRAPPER and not os.path.lexists(LINK), 'a file that its settings import says where', text)
+    ok(code == 0 and os.readlink('/srv/elsewhere/bin/runc') == WRAPPER and not os.path.lexists(LINK), 'the directory comes from a file that the settings import', text)
     code, text = build(env=['GPUHELPER_GPUS=1'])
-    ok(code == 0 and 'nvidia0' in text.split(), 'and it is so', text)
+    ok(code == 0 and 'nvidia0' in text.split(), 'containerd uses that directory', text)
     r = sh(CTL, 'doctor')
-    ok('ok   engine: containerd (PID %d) finds it first, as /srv/elsewhere/bin/runc' % p.pid in r.stdout, 'doctor reads it, too', r.stdout)
+    ok('ok   engine: containerd (PID %d) finds it first, as /srv/elsewhere/bin/runc' % p.pid in r.stdout, 'doctor reads that file, too', r.stdout)
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists('/srv/elsewhere/bin/runc'), 'undo', text)
 os.unlink('/etc/containerd/conf.d/10-opt.toml')

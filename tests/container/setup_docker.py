@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup docker: what becomes of daemon.json, and a real dockerd that reads it again.
+"""gpuhelperctl setup docker: the changes to daemon.json, and a real dockerd that reloads it.
 
 usage: setup_docker.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-dockerd is that of Debian's package, which tests/deps.sh unpacks and does not install (it would be started, and change
-the host's network).  It has no network here, and its storage is vfs, for a sandbox's /var is an overlay already.
+dockerd is from Debian's package, which tests/deps.sh unpacks without installing it (an installed one would start, and
+change the host's network).  Here it has no network, and its storage is vfs, because a sandbox's /var is already an
+overlay.
 """
 import contextlib, json, os, shutil, subprocess, sys, time
 from lib import *
@@ -43,7 +44,7 @@ def unchanged(name, status, *words, args=()):
 
 unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
 
-# the file alone: a docker that does not run.  A file in its place is all that setup wants to see of dockerd
+# without a running docker, only the file; setup accepts any file in dockerd's place
 write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
 for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
         ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \
@@ -70,19 +71,19 @@ for text in None, '{}', '{}\n', '{\n    "debug": true,\n    "data-root": "/srv/d
     back = read(JSON)
     same = back == text if text not in ('{}', '{}\n', '{"runtimes": {}}') and 'runc' not in str(text) else \
         {k: v for k, v in before.items() if k not in ('default-runtime', 'runtimes')} == json.loads(back or '{}')
-    ok(code == 0 and same and read(CONF) == ADMINS, '%s: --undo gives it back' % name, (said, back))
+    ok(code == 0 and same and read(CONF) == ADMINS, '%s: --undo restores it' % name, (said, back))
     unchanged('%s: twice is no error' % name, 0, args=['--undo'])
 r = sh(CTL, 'setup', 'docker')
 ok('volumes' not in read(CONF), "docker's usual storage is among the defaults", read(CONF))
 setup('--undo')
 write(JSON, '{"data-root": "/srv/docker", "storage-driver": "btrfs"}')
 code, text = setup()
-ok(code == 0 and '"/srv/docker/btrfs/subvolumes" ];' in read(CONF), 'another is added to volumes', read(CONF))
+ok(code == 0 and '"/srv/docker/btrfs/subvolumes" ];' in read(CONF), 'another storage directory is added to volumes', read(CONF))
 r = sh(CTL, 'doctor')
-ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor finds it well', r.stdout)
+ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor finds no fault', r.stdout)
 write(JSON, read(JSON).replace('"default-runtime": "gpuhelper"', '"default-runtime": "runc"'))
 r = sh(CTL, 'doctor')
-ok('warn engine: docker calls runc' in r.stdout, 'another default: doctor says so', r.stdout)
+ok('warn engine: docker calls runc' in r.stdout, 'another default runtime: doctor reports it', r.stdout)
 setup('--undo')
 os.unlink('/usr/local/sbin/dockerd')
 shutil.rmtree('/etc/docker')
@@ -148,7 +149,7 @@ with dockerd() as p:
     write(CONF, ADMINS)
     fresh = state()
     code, text = setup('--dry-run')
-    ok(code == 0 and 'docker: PID %d, with its storage in /var/lib/docker (vfs)' % p.pid in text and state() == fresh, '--dry-run says all, and does nothing', text)
+    ok(code == 0 and 'docker: PID %d, with its storage in /var/lib/docker (vfs)' % p.pid in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
     code, text = setup()
     ok(code == 0 and 'trial: docker ran a container' in text and 'from now on' in text, 'setup', text)
     ok(read(JSON).startswith(SITES[:-3]) and json.loads(read(JSON))['default-runtime'] == 'gpuhelper', "daemon.json has the administrator's lines, and ours", read(JSON))
@@ -156,19 +157,19 @@ with dockerd() as p:
     ok(state()[2:] == fresh[2:], 'the trial leaves no image', state())
     ok(p.poll() is None, 'dockerd was not restarted')
     code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=1')
-    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container gets what its policy gives', text)
     code, text = run('ls /dev')
-    ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+    ok(code == 0 and 'nvidia0' not in text.split(), 'a container without a request gets no GPU', text)
     code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
-    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
     unchanged('a second time it changes nothing', 0)
 with dockerd() as p:
     code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
-    ok(code != 0 and '2 GPUs asked for' in text, 'dockerd starts with that file, and it is still so', (text, open(W + '/dockerd.log').read()[-500:]))
+    ok(code != 0 and '2 GPUs asked for' in text, 'dockerd starts with that file, and gpuhelper still decides', (text, open(W + '/dockerd.log').read()[-500:]))
     code, text = setup('--undo')
-    ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+    ok(code == 0 and state() == fresh, '--undo restores everything', (text, state(), fresh))
     code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
-    ok(code == 0 and 'ran' in text and p.poll() is None, 'then nobody judges, without a restart', text)
+    ok(code == 0 and 'ran' in text and p.poll() is None, 'afterwards gpuhelper does not decide any more, without a restart', text)
 with dockerd('--default-runtime', 'runc') as p:
     unchanged('a default runtime on the command line, with which dockerd would not start again: refused', 78, '--default-runtime on its command line')
 write('/srv/daemon.json', SITES)

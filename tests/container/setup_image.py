@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup concourse --image: a worker that is a container, made from an image that was set up while it was built.
+"""gpuhelperctl setup concourse --image: a worker in a container, from an image that was set up when it was built.
 
 usage: setup_image.py runc|docker    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The image is a directory, or made of it: what «RUN» does in a Dockerfile is done by chroot(1).  The container is real runc's or
-docker's, with the rights and the mounts that gpuhelper-concourse(7) names; where this machine lacks CAP_SYS_RESOURCE, which
-docker run --privileged wants, it has the other rights one by one.  Its /usr is the host's, seen once more; the worker is a Python of
-its name, which starts a real containerd.  The helper is the image's, by its setuid bit: the host's takes no request of a
-container's over the socket, which is there as well.
+The image is a directory, or made from one; chroot(1) stands in for «RUN» in a Dockerfile.  Real runc or docker makes
+the container, with the rights and mounts that gpuhelper-concourse(7) names.  On a machine without CAP_SYS_RESOURCE,
+which docker run --privileged needs, the container gets the other rights one by one.  Its /usr is a mount of the
+host's; the worker is a Python of its name that starts a real containerd.  The helper is the image's setuid program.
+The host's socket is there as well, but its helper refuses requests from a container.
 """
 import contextlib, json, os, shutil, subprocess, sys, time
 from lib import *
@@ -29,7 +29,7 @@ for f in 'runc', 'python3':
     os.makedirs('/usr/local/concourse/bin', exist_ok=True)
     shutil.copy(os.path.realpath(shutil.which(f)), '/usr/local/concourse/bin/' + ('concourse' if f == 'python3' else f))
 
-# the image, as it is when its Dockerfile comes to our lines: gpuhelper is installed, without policies
+# the image before our lines of its Dockerfile: gpuhelper is installed, without policies
 for d in 'usr proc dev sys run tmp opt root var/lib/gpuhelper var/log/gpuhelper etc/gpuhelper/policy.d worker-state/volumes srv'.split():
     os.makedirs(os.path.join(IMAGE, d), exist_ok=True)
 for l in 'bin', 'sbin', 'lib', 'lib64':
@@ -42,7 +42,7 @@ write(IMAGE + WORK + '/containerd.toml', TOML)
 
 
 def build(*words):
-    """A RUN line of the Dockerfile: there is no /proc to look for a worker in, and no helper."""
+    """A RUN line of the Dockerfile: without a /proc that would show a worker, and without a helper."""
     r = sh('chroot', IMAGE, '/usr/sbin/gpuhelperctl', 'setup', 'concourse', *words)
     return r.returncode, r.stdout
 
@@ -53,44 +53,44 @@ def state():
 
 
 code, text = build('--image', '--tags')
-ok(code == 64 and '--tags' in text and state() == (False, None), '--tags has no worker to give tags to', text)
+ok(code == 64 and '--tags' in text and state() == (False, None), '--tags: refused, because there is no worker', text)
 write(IMAGE + '/opt/containerd/bin/runc', '#!/bin/sh\n', 0o755)
 code, text = build('--image')
-ok(code == 78 and 'is not gpuhelper-runc' in text and state() == (True, None), "an image that has another's runc there: refused", text)
+ok(code == 78 and 'is not gpuhelper-runc' in text and state() == (True, None), "an image with somebody else's runc there: refused", text)
 os.unlink(IMAGE + LINK)
 code, text = build('--image', '--dry-run')
-ok(code == 0 and 'would make' in text and state() == (False, None), '--dry-run does nothing', text)
+ok(code == 0 and 'would make' in text and state() == (False, None), '--dry-run changes nothing', text)
 code, text = build('--image')
 ok(code == 0 and os.readlink(IMAGE + LINK) == WRAPPER and 'runtime = "%s";' % RUNC in state()[1] and 'door = "setuid";' in state()[1] and
-   'volumes' not in state()[1], "--image makes the link, and names the image's runc and door; its volumes are among the defaults", (text, state()))
+   'volumes' not in state()[1], "--image makes the link, and reports the image's runc and door; its volumes are defaults", (text, state()))
 before = state()
 code, text = build('--image')
-ok(code == 0 and state() == before, 'a second time it changes nothing', text)
+ok(code == 0 and state() == before, 'a second run changes nothing', text)
 code, text = build('--image', '--undo')
 ok(code == 0 and state() == (False, None), '--undo', (text, state()))
 code, text = build('--image', '--worker-dir', '/var/lib/worker')
-ok(code == 0 and '"/var/lib/worker/volumes" ];' in state()[1], '--worker-dir names another place', state())
+ok(code == 0 and '"/var/lib/worker/volumes" ];' in state()[1], '--worker-dir names another directory', state())
 build('--undo')
 code, text = build('--image')
 with open(IMAGE + CONF, 'a') as f:
     f.write('privileged = "deny";\n')
 
-# the host: on its own, setup can't see the worker
+# the host: setup cannot find the worker by itself
 open_door(bit=True)
 STARTS = 'import subprocess; subprocess.Popen(["containerd", "--config", "%s/containerd.toml"]).wait()' % WORK
 CAPS = 'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE SYS_ADMIN SYS_PTRACE NET_ADMIN DAC_READ_SEARCH'
 CAPS = ['CAP_' + n for n in CAPS.split()]
 NAME = 'worker-' + UNIQUE
-# the simulated driver of the sandbox, which a kernel would show in any /proc; and one that nothing covers (lib/sandbox.sh)
+# Every /proc shows a real driver, so the sandbox's simulated one is mounted here, too; and a /proc that nothing covers (lib/sandbox.sh).
 SIMULATE = 'mount -t proc proc /tmp/proc && mount --rbind /tmp/driver /proc/driver && mount --bind /tmp/devices /proc/devices && exec "$0" "$@"'
 os.makedirs(IMAGE + '/tmp/proc')
 ARGS = ['/bin/sh', '-c', SIMULATE, '/usr/local/concourse/bin/concourse', '-c', STARTS, 'worker']
 ENV = ['PATH=/usr/local/concourse/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'CONCOURSE_WORK_DIR=' + WORK]
-# what the manual names, and what this test has besides: its containers' files, the host's /usr
+# the mounts that the manual names, and this test's own: its containers' files, the host's /usr
 MOUNTS = {d: d for d in ('/dev', '/sys/fs/cgroup', '/run/gpuhelper', '/var/log/gpuhelper', '/var/lib/gpuhelper', '/etc/gpuhelper/policy.d', W + '/vol', W + '/b', W + '/init', '/usr')}
 MOUNTS.update({'/tmp/driver': '/proc/driver', '/tmp/devices': '/proc/devices'})
 os.makedirs(W + '/b', exist_ok=True)
-# where this test's containers have their root filesystems
+# the directories of this test's root filesystems
 with open(IMAGE + CONF, 'a') as f:
     f.write('volumes = [ "%s/volumes", "%s/vol" ];\n' % (WORK, W))
 log = open(W + '/worker.log', 'w')
@@ -166,28 +166,28 @@ try:
     r = sh('/usr/sbin/gpuhelperctl', 'setup', 'concourse')
     ok(r.returncode == 78 and 'one in a container' in r.stdout and 'gpuhelper-concourse(7)' in r.stdout, 'on the host, setup says that the worker is in a container', r.stdout)
     code, text = task()
-    ok(code == 0 and 'nvidia0' not in text.split(), 'a task that asks for nothing has none', (text, open(W + '/worker.log').read()[-600:]))
+    ok(code == 0 and 'nvidia0' not in text.split(), 'a task without a request gets no GPU', (text, open(W + '/worker.log').read()[-600:]))
     code, text = task('GPUHELPER_GPUS=1')
-    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split() and 'No such device or address' in text, 'one that asks has what the policy of the host gives', text)
+    ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split() and 'No such device or address' in text, 'a task with a request gets what the host\'s policy gives', text)
     code, text = task('GPUHELPER_GPUS=2')
-    ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+    ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
     sh('gpuhelperctl', 'reap')
-    ok(leases() == [], 'and no lease is left', leases())
+    ok(leases() == [], 'no lease is left', leases())
     b = Bundle(host, 'task', env=['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
     r = inside('ctr', '-n', 'concourse', 'run', '--detach', '--config', b.dir + '/config.json', b.id)
     sh('gpuhelperctl', 'reap')
     j = json.loads(sh('gpuhelperctl', 'status', '--json').stdout)
-    ok(r.returncode == 0 and len(leases()) == 1 and b.id in json.dumps(j), 'on the host, status shows who holds the GPU, and reap leaves it', (r.stdout, j))
-    ok(GPU0 in open('/var/log/gpuhelper/audit.jsonl').read(), "and it is in the host's audit log")
+    ok(r.returncode == 0 and len(leases()) == 1 and b.id in json.dumps(j), 'on the host, status shows the GPU\'s holder, and reap keeps the lease', (r.stdout, j))
+    ok(GPU0 in open('/var/log/gpuhelper/audit.jsonl').read(), "the grant is in the host's audit log")
     inside('ctr', '-n', 'concourse', 'task', 'kill', '--signal', 'KILL', b.id)
     time.sleep(0.5)
     inside('ctr', '-n', 'concourse', 'task', 'delete', b.id)
     sh('gpuhelperctl', 'reap')
-    ok(leases() == [], 'when it is over, the GPU is free', leases())
+    ok(leases() == [], 'after the container\'s end the GPU is free', leases())
     r = inside('gpuhelperctl', 'setup', 'concourse', '--dry-run')
     ok(r.returncode == 0 and 'worker: PID' in r.stdout and 'link: %s is there' % LINK in r.stdout, 'in the container, setup finds the worker', r.stdout)
     r = inside('gpuhelperctl', 'setup', 'concourse')
-    ok(r.returncode == 0 and 'trial: a container of its own ran' in r.stdout, 'and can be run there for a trial', r.stdout)
+    ok(r.returncode == 0 and 'trial: a container of its own ran' in r.stdout, 'setup can be run there for a test', r.stdout)
 finally:
     for end in ends:
         end()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""gpuhelperctl setup podman: real podman, root's and a user's, by files of containers.conf.d.
+"""gpuhelperctl setup podman: real podman, for root and for a user, by files in containers.conf.d.
 
 usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The storage is vfs, for a sandbox's /var is an overlay already.
+The storage is vfs, because a sandbox's /var is already an overlay.
 """
 import os, pwd, shutil, subprocess, sys, time
 from lib import *
@@ -87,22 +87,22 @@ write(CONF, ADMINS)
 
 fresh = state()
 code, text = setup('--dry-run')
-ok(code == 0 and 'would write ' + DROP_IN in text and '    runtime = "/usr/bin/runc";' in text and state() == fresh, '--dry-run says all, and does nothing', text)
+ok(code == 0 and 'would write ' + DROP_IN in text and '    runtime = "/usr/bin/runc";' in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
 code, text = setup()
 ok(code == 0 and 'trial: podman ran a container' in text and 'containers that are there (1) keep' in text and 'runtime = "gpuhelper"' in open(DROP_IN).read(), 'setup', text)
-ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read(), "gpuhelper.conf has the runtime besides the administrator's lines", open(CONF).read())
+ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read(), "gpuhelper.conf has the runtime, and the administrator's lines", open(CONF).read())
 ok(state()[2:] == fresh[2:], 'the trial leaves neither image nor directory', state())
 code, text = run(LOOK, *ASK)
-ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container has what its policy gives', text)
+ok(code == 0 and 'nvidia0' in text.split() and 'nvidia1' not in text.split(), 'a container gets what its policy gives', text)
 code, text = run(LOOK)
-ok(code == 0 and 'nvidia0' not in text.split(), 'another has none', text)
+ok(code == 0 and 'nvidia0' not in text.split(), 'a container without a request gets no GPU', text)
 code, text = run(LOOK, '-e', 'GPUHELPER_GPUS=2')
-ok(code != 0 and '2 GPUs asked for' in text, 'who asks for more is refused', text)
+ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
 before = state()
 code, text = setup()
-ok(code == 0 and DROP_IN + ' is there' in text and state() == before, 'a second time it changes nothing', text)
+ok(code == 0 and DROP_IN + ' is there' in text and state() == before, 'a second run changes nothing', text)
 r = sh(CTL, 'doctor')
-ok('ok   engine: podman calls it, by ' + DROP_IN in r.stdout and 'warn engine' not in r.stdout, 'doctor finds it well', r.stdout)
+ok('ok   engine: podman calls it, by ' + DROP_IN in r.stdout and 'warn engine' not in r.stdout, 'doctor finds no fault', r.stdout)
 write(DIR + '/95-site.conf', '[engine]\nruntime = "crun"\n')
 r = sh(CTL, 'doctor')
 ok('warn engine: podman calls crun, by %s/95-site.conf' % DIR in r.stdout, 'a later file that overrides it: doctor names it', r.stdout)
@@ -114,29 +114,29 @@ shutil.rmtree('/home/worker/.config')
 code, text = setup('--undo', '--dry-run')
 ok(code == 0 and text.count('would ') == 2 and state() == before, '--undo --dry-run', text)
 code, text = setup('--undo')
-ok(code == 0 and state() == fresh, '--undo: all is as it was', (text, state(), fresh))
+ok(code == 0 and state() == fresh, '--undo restores everything', (text, state(), fresh))
 code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
-ok(code == 0 and 'ran' in text and 'nvidia0' not in text.split(), 'then nobody judges', text)
-ok(setup('--undo')[0] == 0, 'twice is no error')
+ok(code == 0 and 'ran' in text and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
+ok(setup('--undo')[0] == 0, 'a second --undo is no error')
 write(CONF, '')
 os.unlink(CONF)
 code, text = setup()
 ok(code == 0 and os.path.exists(CONF), 'without a gpuhelper.conf', text)
 setup('--undo')
-ok(not os.path.exists(CONF), 'undo removes the one that setup made')
+ok(not os.path.exists(CONF), '--undo removes the gpuhelper.conf that setup made')
 write(CONF, ADMINS)
 
-# another engine on the host needs the lines as well
+# another engine of the host needs the settings as well
 os.makedirs('/opt/containerd/bin')
 os.symlink(WRAPPER, '/opt/containerd/bin/runc')
 code, text = setup()
-ok(code == 0 and 'runtime: containers of concourse will have it, too' in text, 'another engine that has no runtime named is told of', text)
+ok(code == 0 and 'runtime: containers of concourse will have it, too' in text, 'setup reports another engine without a configured runtime', text)
 code, text = setup('--undo')
-ok(code == 0 and 'need' in text and 'runtime = ' in open(CONF).read() and not os.path.exists(DROP_IN), 'while another engine calls the wrapper, the lines stay', text)
+ok(code == 0 and 'need' in text and 'runtime = ' in open(CONF).read() and not os.path.exists(DROP_IN), 'as long as another engine calls the wrapper, the lines stay', text)
 os.unlink('/opt/containerd/bin/runc')
 write(CONF, ADMINS)
 
-# a user who runs podman
+# a user of podman
 shutil.copy(W + '/image.tar', '/home/worker/image.tar')
 code, text = podman('import', '/home/worker/image.tar', 'image', user='worker')
 code2, text2 = run('echo ran', user='worker') if code == 0 else (code, text)
@@ -147,13 +147,13 @@ STORE = '/home/worker/.local/share/containers/storage'
 unchanged('a user whose containers would be refused: not without --rootless', 78, 'a user keeps images in ' + STORE, '--rootless')
 code, text = setup('--rootless')
 ok(code == 0 and '"%s" ];' % STORE in open(CONF).read() and '"/var/lib/containers/storage/vfs/dir", ' in open(CONF).read() and 'gpuhelper.socket' in text and
-   'usermod -aG gpuhelper' in text, 'setup --rootless adds the storage, and says what else is needed', (text, open(CONF).read()))
+   'usermod -aG gpuhelper' in text, 'setup --rootless adds the storage, and reports what else is needed', (text, open(CONF).read()))
 code, text = run('echo ran', user='worker')
 ok(code == 0 and 'ran' in text, "the user's containers run", text)
 code, text = run('echo ran', *ASK, user='worker')
-ok(code != 0 and 'gpuhelper' in text, 'and are judged', text)
+ok(code != 0 and 'gpuhelper' in text, 'gpuhelper decides on them', text)
 code, text = setup()
-ok(code == 0, 'the next time, --rootless is not needed', text)
+ok(code == 0, 'a second run does not need --rootless', text)
 code, text = setup('--undo')
 ok(code == 0 and open(CONF).read() == ADMINS, 'undo', open(CONF).read())
 done()

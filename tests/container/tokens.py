@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Identity by token: what proves a pipeline, what does not, and that task code never sees the token.
+"""Identity by token: what proves a pipeline, what does not, and that a task's code never sees the token.
 
 usage: tokens.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu; needs openssl)
 """
@@ -43,7 +43,7 @@ def task(tok, env=(), script=SEE, **kw):
 
 
 def pieces(tok):
-    """Parts of a token that must show up nowhere: not the header, which others share."""
+    """Parts of a token that must appear nowhere: not the header, which tokens share."""
     head, body, sig = tok.split('.')
     return [body[:40], body[-40:], sig[:40], sig[-40:]]
 
@@ -56,21 +56,21 @@ def traces(text, tok):
 tok = token()
 b, r = task(tok)
 ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'nvidia1' not in r.stdout and 'data' in r.stdout.splitlines(),
-   tag + 'a token that holds, and nothing else asked: all that the policy lists', r.stdout[-600:] + str(b.errors()))
-ok('GPUHELPER_TOKEN' not in r.stdout and not traces(r.stdout, tok), tag + 'the process sees no token, in env or /proc/1/environ')
-ok('GPUHELPER_TOKEN' not in b.config() and not traces(b.config(), tok), tag + 'config.json has none left')
+   tag + 'a valid token without a request: everything in the policy', r.stdout[-600:] + str(b.errors()))
+ok('GPUHELPER_TOKEN' not in r.stdout and not traces(r.stdout, tok), tag + 'the process sees no token, neither in env nor in /proc/1/environ')
+ok('GPUHELPER_TOKEN' not in b.config() and not traces(b.config(), tok), tag + 'config.json has no token any more')
 rec = [a for a in audit() if a.get('container') == b.id and a['event'] == 'grant']
 import hashlib
 ok(len(rec) == 1 and rec[0]['identity'] == 'token' and rec[0]['issuer'] == URL and rec[0]['pipeline'] == 'train' and rec[0]['job'] == 'fit' and
    rec[0]['token_sha256'] == hashlib.sha256(tok.encode()).hexdigest() and rec[0]['token_exp'] > time.time(),
-   tag + 'the audit log names issuer, team, pipeline, job, exp and a hash', rec)
+   tag + 'the audit log has issuer, team, pipeline, job, exp and a hash', rec)
 for key, name in ((rs, 'RS256'), (ed, 'EdDSA')):
     b, r = task(token(key))
-    ok(r.returncode == 0 and 'nvidia0' in r.stdout, tag + '%s holds too' % name, r.stdout[-300:] + str(b.errors()))
+    ok(r.returncode == 0 and 'nvidia0' in r.stdout, tag + '%s is valid, too' % name, r.stdout[-300:] + str(b.errors()))
 b, r = task(token(), ['GPUHELPER_FOLDERS=/srv/datasets'])
-ok(r.returncode == 0 and 'nvidia0' not in r.stdout and 'data' in r.stdout.splitlines(), tag + 'asking narrows: a folder only', r.stdout[-300:])
+ok(r.returncode == 0 and 'nvidia0' not in r.stdout and 'data' in r.stdout.splitlines(), tag + 'a request can ask for less: only a folder', r.stdout[-300:])
 
-# what does not hold: refused with one clear line, and no other identity is tried
+# invalid tokens: refused with one clear line, and no other identity is tried
 host.policies(t10=POLICY, t90=POLICY.replace('pipeline = "ml/train";', 'identity = "caller";').replace('FROM', 'CALLER'))
 FORGED = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 now = int(time.time())
@@ -91,18 +91,18 @@ for name, t, want in bad:
     line = r.stdout.strip()
     ok(r.returncode == 1 and len(line.splitlines()) == 1 and want in line and [a['event'] for a in rec] == ['refuse'] and leases() == [],
        tag + 'refused: a token ' + name, (line, rec))
-    ok(len(t) < 50 or not traces(line + json.dumps(rec) + str(b.errors()), t), tag + 'and nothing of it is shown')
+    ok(len(t) < 50 or not traces(line + json.dumps(rec) + str(b.errors()), t), tag + 'no part of it is shown')
 host.policies(t10=POLICY)
 b = Bundle(host, env=FORGED, args=['/bin/sh', '-c', SEE])
 r = b.run()
-ok(r.returncode == 1 and 'no policy covers pipeline ml/train (by claim)' in r.stdout, tag + 'a pull request that only names itself ml/train is refused', r.stdout)
+ok(r.returncode == 1 and 'no policy covers pipeline ml/train (by claim)' in r.stdout, tag + 'a pull request that only claims to be ml/train is refused', r.stdout)
 b, r = task(token(pipeline='pull-requests'), FORGED)
-ok(r.returncode == 1 and 'pipeline ml/pull-requests (by token)' in r.stdout, tag + "its own pipeline's token with forged BUILD_ variables is refused", r.stdout)
+ok(r.returncode == 1 and 'pipeline ml/pull-requests (by token)' in r.stdout, tag + "a token of its own pipeline with forged BUILD_ variables is refused", r.stdout)
 for team, pipeline in (('ml', 'train/x'), ('ml/train', ''), ('ml%2Ftrain', 'train'), ('ml', 'train '), ('ML', 'train'), ('ml', 'tra\u0131n')):
     b, r = task(token(team=team, pipeline=pipeline or 'x'))
     ok(r.returncode == 1, tag + 'team %r and pipeline %r are not ml/train' % (team, pipeline or 'x'), r.stdout)
 b, r = task('x' * 9000)
-ok(r.returncode == 1, tag + 'an oversize token is refused', r.stdout[:200])
+ok(r.returncode == 1, tag + 'an oversized token is refused', r.stdout[:200])
 b = Bundle(host, env=['GPUHELPER_TOKEN=' + token(), 'GPUHELPER_TOKEN=' + token()])
 r = b.run()
 ok(r.returncode == 1 and 'given 2 times' in r.stdout, tag + 'two tokens are refused', r.stdout)
@@ -114,10 +114,10 @@ for job, iv, good in (('fit', {'branch': 'main'}, True), ('eval-7', {'branch': '
     b, r = task(token(job=job, instance_vars=iv))
     ok((r.returncode == 0) == good, tag + 'job %s, instance_vars %s: %s' % (job, iv, 'granted' if good else 'refused'), r.stdout[-200:])
     told = [e for e in audit() if e.get('container') == b.id and e['event'] in ('grant', 'refuse')][-1:]
-    ok(told and json.loads(told[0].get('instance_vars', 'null')) == (None if iv is ... else iv), tag + 'which the record says', told)
+    ok(told and json.loads(told[0].get('instance_vars', 'null')) == (None if iv is ... else iv), tag + 'the record has them', told)
 host.policies(t10=POLICY + 'issuer = "https://other.example.org";\n')
 b, r = task(token())
-ok(r.returncode == 1, tag + 'a policy of another issuer does not take it', r.stdout)
+ok(r.returncode == 1, tag + 'a policy for another issuer does not accept it', r.stdout)
 host.policies(t10=POLICY)
 
 # one token, one container
@@ -129,18 +129,18 @@ shutil.rmtree(b.dir)
 os.makedirs(b.dir)
 write(b.dir + '/config.json', b.text)
 r = b.run()
-ok(r.returncode == 0, tag + 'the same container may come again', r.stdout)
+ok(r.returncode == 0, tag + 'the same container may ask again', r.stdout)
 head, body, sig = tok.split('.')
 raw = jwt.unb64(sig)
 s = int.from_bytes(raw[32:], 'big')
 twin = '.'.join((head, body, jwt.b64(raw[:32] + (jwt.P256_N - s).to_bytes(32, 'big'))))
 b2, r2 = task(twin)
-ok(r2.returncode == 1 and 'used by another container' in r2.stdout, tag + 'its malleable twin (r, n - s) is the same token', r2.stdout)
+ok(r2.returncode == 1 and 'used by another container' in r2.stdout, tag + 'its other valid signature (r, n - s) is the same token', r2.stdout)
 tok = token()
 b = Bundle(host, env=['GPUHELPER_TOKEN=' + tok, 'GPUHELPER_GPUS=2'], args=['/bin/true'])
 b.run()
 b2, r2 = task(tok)
-ok(r2.returncode == 0, tag + 'a refused request binds nothing', r2.stdout[-300:])
+ok(r2.returncode == 0, tag + 'a refused request does not bind its token', r2.stdout[-300:])
 files = os.listdir('/var/lib/gpuhelper/tokens')
 for f in files:
     os.utime('/var/lib/gpuhelper/tokens/' + f, (now - 1000, now - 1000))
@@ -148,21 +148,21 @@ b, r = task(token())
 ok(len(os.listdir('/var/lib/gpuhelper/tokens')) == 1, tag + 'bindings of expired tokens are forgotten', (len(files), os.listdir('/var/lib/gpuhelper/tokens')))
 host.settings(ISSUERS % 'token_reuse = "allow";')
 tok = token(rs)
-ok(all(task(tok)[1].returncode == 0 for _ in range(2)), tag + 'token_reuse = "allow": two containers may come with one token')
+ok(all(task(tok)[1].returncode == 0 for _ in range(2)), tag + 'token_reuse = "allow": two containers may use one token')
 host.settings(ISSUERS % '')
 
 # keys
 os.utime(KEYS, (now - 49 * 3600, now - 49 * 3600))
 b, r = task(token())
-ok(r.returncode == 1 and 'keys' in r.stdout, tag + 'keys older than keys_max_age are not taken', r.stdout)
+ok(r.returncode == 1 and 'keys' in r.stdout, tag + 'keys older than keys_max_age are not accepted', r.stdout)
 host.settings(ISSUERS % 'keys_max_age = 0;')
 b, r = task(token())
-ok(r.returncode == 0, tag + 'keys_max_age = 0: keys imported by hand stay', r.stdout[-200:])
+ok(r.returncode == 0, tag + 'keys_max_age = 0: keys imported by hand stay valid', r.stdout[-200:])
 os.utime(KEYS)
 host.settings(ISSUERS % '')
 os.chmod(KEYS, 0o666)
 b, r = task(token())
-ok(r.returncode == 1 and 'may be written by others' in r.stdout, tag + 'a key file that others can write is not taken', r.stdout)
+ok(r.returncode == 1 and 'may be written by others' in r.stdout, tag + 'a key file that others can write is not accepted', r.stdout)
 os.chmod(KEYS, 0o644)
 os.rename(KEYS, KEYS + '.away')
 b, r = task(token())
@@ -173,7 +173,7 @@ b, r = task(token())
 ok(r.returncode == 1 and 'lists no token issuers' in r.stdout, tag + 'no issuers: refused', r.stdout)
 host.settings(ISSUERS % '')
 
-# exec: from an engine's own process.json, which has the token and not what the grant gave
+# exec with an engine's own process.json, which has the token but not the grant's environment
 tok = token()
 b = Bundle(host, env=['GPUHELPER_TOKEN=' + tok, 'GPUHELPER_GPUS=1'])
 b.start()
@@ -187,9 +187,9 @@ was = open(path).read()
 for words in (['--process', path], ['--process=' + path], ['-p', path]):
     r = b.call('exec', *words, b.id)
     ok(r.returncode == 0 and 'AFTER=1' in r.stdout and 'nvidia0' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout and not traces(r.stdout, tok),
-       tag + 'exec %s: the token is taken out' % words[0].split('=')[0], r.stdout[-500:] + str(b.errors()))
-    ok('FROM_POLICY=yes' in r.stdout, tag + "and the policy's environment is there")
-ok(open(path).read() == was, tag + "the engine's own process.json is left as it was")
+       tag + 'exec %s: the token is removed' % words[0].split('=')[0], r.stdout[-500:] + str(b.errors()))
+    ok('FROM_POLICY=yes' in r.stdout, tag + "the policy's environment is there")
+ok(open(path).read() == was, tag + "the engine's own process.json is unchanged")
 if host.name == 'runc':
     with open(path) as f:
         r = subprocess.run([WRAPPER, '--root', W + '/root', 'exec', '-p', '/proc/%d/fd/%d' % (os.getpid(), f.fileno()), b.id], stdout=subprocess.PIPE,
@@ -200,18 +200,18 @@ os.write(wr, was.encode())
 os.close(wr)
 r = subprocess.run([WRAPPER, '--root', W + '/root', 'exec', '-p', '/proc/self/fd/%d' % rd, b.id], pass_fds=(rd,), stdout=subprocess.PIPE,
                    stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL, timeout=60)
-ok(r.returncode == 0 and 'FROM_POLICY=yes' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout, tag + 'a process.json from a pipe likewise', r.stdout[-300:])
+ok(r.returncode == 0 and 'FROM_POLICY=yes' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout, tag + 'a process.json from a pipe works, too', r.stdout[-300:])
 for words in (['--env', 'GPUHELPER_TOKEN=' + tok, '--env', 'B=2'], ['-e', 'GPUHELPER_TOKEN=' + tok, '-e', 'B=2'], ['--env=GPUHELPER_TOKEN=' + tok, '--env=B=2']):
     r = b.call('exec', *words, b.id, '/bin/env')
     ok(r.returncode == 0 and 'B=2' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout and 'FROM_POLICY=yes' in r.stdout, tag + 'exec %s: likewise' % words[0][:5], r.stdout + str(b.errors()))
 r = b.call('exec', b.id, '/bin/sh', '-c', 'echo $1', 'sh', '--env=GPUHELPER_TOKEN=mine')
-ok('--env=GPUHELPER_TOKEN=mine' in r.stdout, tag + "the command's own words are left alone", r.stdout)
+ok('--env=GPUHELPER_TOKEN=mine' in r.stdout, tag + "the command's own words are unchanged", r.stdout)
 r = b.call('exec', '--process', '/nonexistent', b.id)
 direct = sh(host.runtime, '--root', W + '/root', 'exec', '--process', '/nonexistent', b.id)
-ok(r.returncode == direct.returncode and not [l for l in r.stdout.splitlines() if l.startswith('gpuhelper') and 'gpuhelper: GPU ' not in l], tag + 'a process.json that is not there is the runtime\'s to complain of', r.stdout)
+ok(r.returncode == direct.returncode and not [l for l in r.stdout.splitlines() if l.startswith('gpuhelper') and 'gpuhelper: GPU ' not in l], tag + 'a missing process.json: the runtime reports it', r.stdout)
 write(path, was.replace('"args"', '"env":[],"args"'))
 r = b.call('exec', '--process', path, b.id)
-ok(r.returncode == 1 and 'stands twice' in r.stdout, tag + 'one with duplicate keys is refused', r.stdout)
+ok(r.returncode == 1 and 'stands twice' in r.stdout, tag + 'a process.json with duplicate keys is refused', r.stdout)
 gone = '\n'.join(open('/proc/%s/environ' % p, errors='replace').read() for p in os.listdir('/proc') if p.isdigit() and p != str(os.getpid()) and os.path.exists('/proc/%s/environ' % p))
 ok(not traces(gone, tok), tag + "no process's environment holds the token")
 held = []
@@ -223,13 +223,13 @@ for top in ('/run/gpuhelper', '/var/log/gpuhelper', '/var/lib/gpuhelper', host.r
                 held.append(p)
 ok(held == [], tag + "no file of the container, the helper or the image holds it", held)
 b.delete()
-ok(os.listdir('/run/gpuhelper/exec/0') == [], tag + 'the record for exec goes with the lease')
+ok(os.listdir('/run/gpuhelper/exec/0') == [], tag + 'the exec record ends with the lease')
 
 # a plain container's exec
 b = Bundle(host)
 b.start()
 write(path, was)
 r = b.call('exec', '--process', path, b.id)
-ok(r.returncode == 0 and 'AFTER=1' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout and 'FROM_POLICY' not in r.stdout, tag + 'exec into a plain container: the token is taken out there too', r.stdout[-300:])
+ok(r.returncode == 0 and 'AFTER=1' in r.stdout and 'GPUHELPER_TOKEN' not in r.stdout and 'FROM_POLICY' not in r.stdout, tag + 'exec into a plain container: the token is removed, too', r.stdout[-300:])
 b.delete()
 done()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""driver_files = "vendor-runtime": what a vendor's runtime below is told.
+"""driver_files = "vendor-runtime": what the wrapper tells a vendor's runtime below it.
 
 usage: vendor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-The vendor's runtime is a STAND-IN: a script that writes down the environment of config.json and runs runc.  What a real
-one makes of the variables is not shown here.
+The vendor's runtime is a STAND-IN: a script that records the environment of config.json and runs runc.  The test does
+not show what a real one does with the variables.
 """
 import json, os, sys
 from lib import *
@@ -22,7 +22,7 @@ IMAGE = ['NVIDIA_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all', 'AMD_VI
 
 
 def told(env=(), text='driver_files = "vendor-runtime";'):
-    """What the runtime below sees of the variables, in their order."""
+    """The variables, in order, that the runtime below sees."""
     host.settings(text)
     b = Bundle(host, env=IMAGE + list(env), args=['/bin/true'])
     r = b.run()
@@ -33,17 +33,17 @@ def told(env=(), text='driver_files = "vendor-runtime";'):
 
 host.policies(t10=POLICY % '')
 r = told(TRAIN + ['GPUHELPER_GPUS=' + GPU0])
-ok(sorted(r) == ['NVIDIA_DRIVER_CAPABILITIES=compute,utility', 'NVIDIA_VISIBLE_DEVICES=' + GPU0], 'it is told of the granted GPU and of no other', r)
+ok(sorted(r) == ['NVIDIA_DRIVER_CAPABILITIES=compute,utility', 'NVIDIA_VISIBLE_DEVICES=' + GPU0], 'it is told of the granted GPU, and of no other', r)
 r = told(TRAIN + ['GPUHELPER_GPUS=2'])
-ok(sorted(r)[1:] == ['NVIDIA_VISIBLE_DEVICES=%s,%s' % (GPU0, GPU1)], 'of both', r)
+ok(sorted(r)[1:] == ['NVIDIA_VISIBLE_DEVICES=%s,%s' % (GPU0, GPU1)], 'it is told of both granted GPUs', r)
 host.policies(t10=POLICY % 'capabilities = [ "utility", "video" ];')
 r = told(TRAIN + ['GPUHELPER_GPUS=1'])
-ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "of the policy's capabilities", r)
+ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "it is told of the policy's capabilities", r)
 r = told()
 ok('NVIDIA_VISIBLE_DEVICES=void' in r and not [e for e in r if e.startswith('AMD') or e.endswith('VISIBLE_DEVICES=all')],
-   'a plain container: of none, whatever its image says', r)
+   'a plain container: it is told of no GPU, whatever the image says', r)
 r = told(TRAIN + ['GPUHELPER_GPUS=1'], '')
-ok('NVIDIA_VISIBLE_DEVICES=void' in r, 'driver_files = "none": a granted one neither', r)
+ok('NVIDIA_VISIBLE_DEVICES=void' in r, 'driver_files = "none": not of a granted GPU either', r)
 NULL = {'type': 'bind', 'source': '/dev/null', 'options': ['bind']}
 ASKS = ['/run/nvidia-container-devices/all', '/var/run/nvidia-container-devices/0', '/var/run/nvidia-container-devicesall',
         '/run/nvidia-container-devicesall', '/var/run/../run//nvidia-container-devices1']
@@ -56,7 +56,7 @@ def ask(spec):
 
 
 def requests():
-    """As nvidia-container-toolkit reads them (internal/config/image/cuda_image.go): prefixes, after filepath.Clean()."""
+    """How nvidia-container-toolkit reads them (internal/config/image/cuda_image.go): prefixes, after filepath.Clean()."""
     spec = json.load(open(SEEN))
     mounts = [os.path.normpath(m['destination']) for m in spec['mounts']]
     return [m for m in mounts if m.startswith(('/run/nvidia-container-devices', '/var/run/nvidia-container-devices'))] + \
@@ -65,8 +65,8 @@ def requests():
 
 host.settings('driver_files = "vendor-runtime";')
 r = Bundle(host, args=['/bin/true'], edit=ask).run()
-ok(r.returncode == 0 and requests() == ([], True), 'a plain container that asks by mounts and annotations: of none', (r.stdout, requests()))
+ok(r.returncode == 0 and requests() == ([], True), 'a plain container that asks by mounts and annotations: it is told of no GPU', (r.stdout, requests()))
 host.policies(t10=(POLICY % '') + 'env = { NVIDIA_VISIBLE_DEVICES = "all"; };')
 r = told(TRAIN + ['GPUHELPER_GPUS=1'])
-ok('driver_files' in r, 'a policy that sets the variable itself is no policy', r)
+ok('driver_files' in r, 'a policy that sets the variable itself is invalid', r)
 done()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The table of verbs and options (helper/user/verbs.c), against the sources of all releases and the runtimes that are installed.
+"""Compares the table of verbs and options (helper/user/verbs.c) with all releases' sources and with the installed
+runtimes.
 
-usage: verbs.py    (in tests/lib/sandbox.sh; the table is what the wrapper prints)
+usage: verbs.py    (in tests/lib/sandbox.sh; the wrapper prints the table)
 """
 import glob, shutil
 from lib import *
 
-# annotations that a runtime calls unsafe, and that change nothing that others depend on: how a program in WebAssembly is
-# run, and whether a container is a pod's own
+# Annotations that a runtime calls unsafe, but that affect nobody else: how it runs a WebAssembly program, and whether a
+# container is a pod's own.
 HARMLESS = {'module.wasm.image/variant', 'io.kubernetes.cri.container-type'}
 
 
@@ -23,7 +24,7 @@ def read_table():
 
 
 def read_releases():
-    """What each release has, of its sources."""
+    """The verbs and options of each release, from its sources."""
     out = {}
     for path in sorted(glob.glob(TESTS + '/fixtures/runtimes/*.options')):
         runtime = os.path.basename(path).split('.')[0]
@@ -35,7 +36,7 @@ def read_releases():
 
 
 def names(options):
-    """Each spelling for itself: urfave/cli may print the letter first."""
+    """Each spelling by itself, because urfave/cli may print the letter first."""
     return {(verb, word) for verb, option in options for word in option.split(',')}
 
 
@@ -52,13 +53,13 @@ def options_of(text):
     """«(spelling, takes a value)» of urfave/cli's «--bundle value, -b value» and argp's «-b, --bundle=DIR»."""
     for line in text.splitlines():
         if re.match(r'\s+-', line):
-            # the help stands two columns on; argp's is on the next line where the option is long
+            # the description begins two columns later; argp puts it on the next line if the option is long
             for one in re.split(r'\s{2,}', line.strip())[0].split(', '):
                 m = re.match(r'(--?[\w?-]+)(.*)', one)
                 yield m.group(1), 'optional' if m.group(2).startswith('[') else 'value' if m.group(2) else 'none'
 
 
-# crun's own table gives it no argument, and its reader takes the next word (argp_mandatory_argument() in crun.c)
+# crun's table gives it no argument, but its parser takes the next word (argp_mandatory_argument() in crun.c)
 HELP_IS_WRONG = {'--network-lock'}
 table, releases = read_table(), read_releases()
 ok(len(table) > 300, 'the wrapper prints its table', len(table))
@@ -67,7 +68,7 @@ for runtime in 'runc', 'crun':
     lacks = ['%s %s %s: %s has it' % (k[1:] + v) for k, v in want.items() if table.get(k) != v[0]]
     ok(len(want) > 100 and not lacks, 'each verb and option of each release of %s is in the table, with what it takes' % runtime, '\n'.join(lacks))
     more = ['%s %s' % k[1:] for k in table if k[0] == runtime and k not in want]
-    ok(not more, 'the table has none that %s never had' % runtime, '\n'.join(more))
+    ok(not more, 'the table has nothing that %s never had' % runtime, '\n'.join(more))
 
 for runtime in 'runc', 'crun':
     if not shutil.which(runtime):
@@ -76,27 +77,27 @@ for runtime in 'runc', 'crun':
     version = sh(runtime, '--version').stdout.split('\n')[0]
     known = names(k[1:] for k in table if k[0] == runtime)
     verbs = verbs_of(said_by(runtime))
-    ok(len(verbs) > 10 and {(v, '-') for v in verbs} <= known, '%s: every verb of its help is in the table' % version, verbs)
+    ok(len(verbs) > 10 and {(v, '-') for v in verbs} <= known, '%s: every verb in its help is in the table' % version, verbs)
     new, bad, n = [], [], 0
     for verb in ['-'] + sorted(verbs - {'help', 'h'}):
         for word, takes in options_of(said_by(runtime, *([verb] if verb != '-' else []))):
             n += 1
             if (verb, word) not in known:
                 new.append('%s %s' % (verb, word))
-            # argp says for a long name what the letter takes, too
+            # argp shows an argument only at the long name
             elif (runtime == 'runc' or word.startswith('--')) and word not in HELP_IS_WRONG:
                 bad += ['%s %s: %s' % (verb, word, takes) for k, t in table.items()
                         if k[:2] == (runtime, verb) and word in k[2].split(',') and t != takes]
-    ok(n > 60 and not new, '%s: every option of its helps is in the table (%d)' % (version, n), '\n'.join(new))
-    ok(not bad, '%s: and takes what the table says' % version, '\n'.join(bad))
+    ok(n > 60 and not new, '%s: every option in its help texts is in the table (%d)' % (version, n), '\n'.join(new))
+    ok(not bad, '%s: each takes the value that the table says' % version, '\n'.join(bad))
     r = sh(runtime, 'features')
     unsafe = json.loads(r.stdout).get('potentiallyUnsafeConfigAnnotations') if r.returncode == 0 else None
     if unsafe is None:
-        skip('%s: annotations that its features call unsafe' % version, 'it names none')
+        skip('%s: the annotations that «features» calls unsafe' % version, 'it names none')
         continue
     host = Host(runtime)
     for name in sorted(set(unsafe) - HARMLESS):
         b = Bundle(host, edit=lambda s: s.setdefault('annotations', {}).update({name + ('x' if name.endswith('.') else ''): 'y'}))
         r = b.run()
-        ok(r.returncode == 1 and 'annotation ' + name in r.stdout, '%s: annotation %s, which its features call unsafe, is refused' % (version, name), r.stdout)
+        ok(r.returncode == 1 and 'annotation ' + name in r.stdout, '%s: annotation %s, which «features» calls unsafe, is refused' % (version, name), r.stdout)
 done()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A lease follows its container: namespaces of the engine's, containers that are elsewhere, or go elsewhere.
+"""A lease follows its container: in the engine's namespaces, and when the container is, or goes, somewhere else.
 
 usage: where.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-What is in the runtime's stead here (a script that gives it an option) is in place of an option that the wrapper
-does not see.  What a container with CAP_SYS_ADMIN could do to its own cgroup the test does for it.
+A script in place of the runtime adds an option, to stand in for an option that the wrapper does not see.  The test
+itself does to a container's cgroup what a container with CAP_SYS_ADMIN could do.
 """
 import glob, os, shutil, signal, subprocess, time
 from lib import *
@@ -20,13 +20,13 @@ OWN = 'where-' + UNIQUE
 
 
 def hierarchies():
-    """The directories at which cgroups are mounted here, and that nothing covers."""
+    """The uncovered mount points of cgroups."""
     all = [l.split()[4] for l in open('/proc/self/mountinfo') if l.split(' - ')[1].split()[0] in ('cgroup', 'cgroup2')]
     return [d for d in sorted(set(all)) if os.path.ismount(d)]
 
 
 def move(pid, name):
-    """Has a process go to a cgroup of that name, everywhere."""
+    """Moves a process to a cgroup of that name in every hierarchy."""
     for d in hierarchies():
         os.makedirs('%s/%s' % (d, name), exist_ok=True)
         for f in 'cpuset.cpus', 'cpuset.mems':
@@ -47,13 +47,13 @@ def remove(name):
 
 
 def look():
-    """Root's timer."""
+    """A look like that of root's timer."""
     r = sh('gpuhelperctl', 'reap')
     assert r.returncode == 0, r.stdout
 
 
 def gpu_is_free():
-    """Whether a second container that asks for the GPU is made; gone when it is known."""
+    """Whether a second container gets the GPU; removes it afterwards."""
     b = Bundle(host, env=TRAIN, args=['/bin/true'])
     r = b.create()
     b.delete()
@@ -76,7 +76,7 @@ def gone(pid):
         return True
 
 
-# the ordinary ways: both leave a container whose place root has seen
+# the usual ways: with both, root sees the container's cgroup
 for words in ['create'], ['run', '--detach']:
     b = Bundle(host, env=TRAIN, args=['/bin/sh', '-c', 'sleep 100 & sleep 101'])
     r = subprocess.run([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', *words, '--bundle', b.dir,
@@ -86,7 +86,7 @@ for words in ['create'], ['run', '--detach']:
     pid = int(open(b.dir + '/pid').read())
     lease = held_leases()[0]
     ok(lease['init'] == pid and lease['own_pids'] and all(b.id in c for c in lease['cgroups']),
-       tag + '%s: its lease knows its first process, and its cgroups' % words[0], lease)
+       tag + '%s: its lease has its first process and its cgroups' % words[0], lease)
     free, out = gpu_is_free()
     ok(not free and 'are free' in out, tag + '%s: nobody else gets its GPU' % words[0], out)
     b.delete()
@@ -105,19 +105,19 @@ def in_its_cgroup(spec):
 plain = Bundle(host, args=['/bin/true'], edit=in_its_cgroup)
 r = plain.run()
 ok(r.returncode != 0 and 'has processes in it already' in r.stdout,
-   tag + "a plain container is not put into a leased one's cgroup", r.stdout)
+   tag + "a plain container is refused in the cgroup of a container with a lease", r.stdout)
 r = b.exec(': < /dev/nvidia0')
-ok('No such device' in r.stdout, tag + 'which keeps its GPU', r.stdout)
+ok('No such device' in r.stdout, tag + 'that container keeps its GPU', r.stdout)
 
 plain = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=place + '/beneath/it'))
 r = plain.run()
-ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'nor beneath that, where its lease would last as long', r.stdout)
+ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'nor beneath that cgroup, where it would prolong the lease', r.stdout)
 plain.delete()
 beside = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=os.path.dirname(place) + '/beside-' + b.id))
 r = beside.run()
-ok(r.returncode == 0, tag + 'but beside it', r.stdout)
+ok(r.returncode == 0, tag + 'a cgroup beside it is accepted', r.stdout)
 
-# moved away, by itself
+# the container moves away by itself
 move(pid, OWN + '/away')
 look()
 free, out = gpu_is_free()
@@ -125,15 +125,15 @@ ok(not free and leases(), tag + 'a container that moved into another cgroup keep
 b.delete()
 wait_for(lambda: gone(pid))
 look()
-ok(leases() == [], tag + 'and it ends with the container', leases())
+ok(leases() == [], tag + 'its lease ends with the container', leases())
 remove(OWN)
 
 
-# without a PID namespace of its own: the first process ends, another one is elsewhere by then
+# without its own PID namespace: the first process ends, while another one is elsewhere
 def without_pids(spec):
     spec['linux']['namespaces'] = [n for n in spec['linux']['namespaces'] if n['type'] != 'pid']
     for m in spec['mounts']:
-        if m['type'] == 'proc':     # as engines do it
+        if m['type'] == 'proc':     # as engines do
             m.update(type='bind', source='/proc', options=['rbind'])
     spec['linux']['maskedPaths'] = spec['linux']['readonlyPaths'] = []
 
@@ -157,11 +157,11 @@ def find_other():
 wait_for(find_other)
 lease = held_leases()[0]
 ok(other[0] and lease['init'] == pid and not lease['own_pids'],
-   tag + 'a container without a PID namespace: its lease knows that', lease)
+   tag + 'a container without a PID namespace: its lease says so', lease)
 move(other[0], OWN + '/away')
 os.kill(pid, signal.SIGKILL)
 wait_for(lambda: gone(pid))
-for p in glob.glob('/proc/[0-9]*/cgroup'):      # what the first process left in the container's cgroup (sleep 101)
+for p in glob.glob('/proc/[0-9]*/cgroup'):      # processes that the first one left in the container's cgroup (sleep 101)
     try:
         if b.id in open(p).read() and p.split('/')[2] != str(other[0]):
             os.kill(int(p.split('/')[2]), signal.SIGKILL)
@@ -170,15 +170,15 @@ for p in glob.glob('/proc/[0-9]*/cgroup'):      # what the first process left in
 time.sleep(0.2)
 look()
 free, out = gpu_is_free()
-ok(not free and leases(), tag + 'a process of it that went elsewhere keeps the lease', out)
+ok(not free and leases(), tag + 'its process in another cgroup keeps the lease', out)
 os.kill(other[0], signal.SIGKILL)
 wait_for(lambda: gone(other[0]))
 b.delete()
 look()
-ok(leases() == [], tag + 'and the lease ends with that process', leases())
+ok(leases() == [], tag + 'the lease ends with that process', leases())
 remove(OWN)
 
-# an engine in a cgroup namespace: its paths begin elsewhere
+# an engine in a cgroup namespace: its paths start elsewhere
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
 
 
@@ -194,12 +194,12 @@ ok(r.returncode != 0 and 'cgroup namespace' in str(b.errors()) and leases() == [
 b.delete()
 remove(OWN)
 
-# an engine in namespaces of its own, with a /sys/fs/cgroup of its own: what it holds is held for all
+# an engine in its own namespaces, with its own /sys/fs/cgroup: its leases count for everybody
 ENGINE = r'''
 set -e
 mount -t proc proc /proc
 for f in driver devices; do mount --rbind /run/own-proc/$f /proc/$f; done
-# as systemd-nspawn makes one
+# as systemd-nspawn does
 mount --bind /run/own-proc/boot_id /proc/sys/kernel/random/boot_id
 awk '{ for (i = 7; i <= NF && $i != "-"; i++); if ($(i+1) ~ /^cgroup2?$/) print $5, $(i+1), $(i+3) }' /proc/self/mountinfo |
 sort -u -k1,1 | while read -r at type options; do
@@ -221,32 +221,32 @@ engine = subprocess.Popen(['unshare', '--pid', '--fork', '--kill-child', '--moun
                            W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, b.id],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=enter_own)
 said = engine.stdout.readline().strip()
-ok(said == 'made' and leases(), tag + 'an engine in PID and cgroup namespaces of its own has a container with a GPU', said + str(b.errors()))
+ok(said == 'made' and leases(), tag + 'an engine in its own PID and cgroup namespaces gets a container with a GPU', said + str(b.errors()))
 look()
 free, out = gpu_is_free()
-ok(not free and leases(), tag + 'who asks outside of them does not get that GPU', out)
+ok(not free and leases(), tag + 'nobody outside of them gets that GPU', out)
 engine.kill()
 engine.wait()
 remove(OWN)
-# only who sees all processes sees that they are gone; this sandbox is in a PID namespace itself
+# only the first PID namespace sees that its processes are gone; this sandbox is in another one
 look()
 first = os.stat('/proc/self/ns/pid').st_ino == 0xeffffffc
-ok((leases() == []) == first, tag + 'which nobody but the first PID namespace can see to be gone', leases())
+ok((leases() == []) == first, tag + 'only the first PID namespace can see that the container is gone', leases())
 for f in glob.glob('/run/gpuhelper/leases/*'):
     os.unlink(f)
 
-# an engine to which processes seem to have started at other times
+# an engine in a time namespace, where start times differ
 b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
 r = sh('unshare', '--time', '--boottime', '1000', '--fork', 'true')
 if r.returncode != 0:
-    skip(tag + 'an engine in a time namespace of its own is refused', r.stdout.strip())
+    skip(tag + 'an engine in its own time namespace is refused', r.stdout.strip())
 else:
     r = subprocess.run(['unshare', '--time', '--boottime', '1000', '--fork', WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json',
                         'create', '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
-    ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in a time namespace of its own is refused', b.errors())
+    ok(r.returncode != 0 and 'time namespace' in str(b.errors()) and leases() == [], tag + 'an engine in its own time namespace is refused', b.errors())
 b.delete()
 
-# a runtime that uses no cgroup for devices
+# a runtime without a device cgroup
 if host.name == 'crun':
     script = '#!/bin/sh\nexec %s --cgroup-manager=disabled "$@"\n' % host.runtime
 else:
@@ -257,16 +257,16 @@ if script:
     host.settings()
     b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
     r = b.create()
-    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of cgroups is no container',
+    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of all cgroups is refused',
        b.errors())
     ok(sh(old, '--root', W + '/root', 'state', b.id).returncode != 0 and wait_for(lambda: (look(), leases() == [])[1]),
-       tag + 'it is gone, and its lease', leases())
+       tag + 'the container is gone, and so is its lease', leases())
     host.runtime = old
     host.settings()
 else:
-    skip(tag + 'a container outside of cgroups is no container', 'runc has no option to make one')
+    skip(tag + 'a container outside of all cgroups is refused', 'runc has no option to make one')
 
-# scopes of systemd's of which runtimes make different names
+# scopes of systemd's that runtimes name differently
 for path in 'system.slice::x', ':x', 'system.slice:x', 'a.slice:b:c:d', 'system.slice:b:', 'system.slice:b:c.slice', '/garden/x':
     def scope(spec, path=path):
         spec['linux']['cgroupsPath'] = path

@@ -1,4 +1,4 @@
-/* What the fuzzers share. */
+/* Shared by the fuzzers. */
 #ifndef GPUHELPER_TESTS_FUZZ_H
 #define GPUHELPER_TESTS_FUZZ_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What holds whatever comes in; where it does not, the fuzzer has found something. */
+/* Holds for every input; otherwise the fuzzer has found a fault. */
 #define must(held) \
 	((held) ? (void)0 : (fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #held), abort()))
 

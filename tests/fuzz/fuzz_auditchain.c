@@ -1,6 +1,6 @@
 /*
- * libFuzzer entry for the audit log's chain: what is taken for a head or a link has one spelling, and a record that is
- * linked is read back, whatever its text.  The hash is nettle's.
+ * libFuzzer entry for the audit log's chain: every accepted head or link has one spelling, and a linked record is
+ * read back, whatever its text.  The hash is nettle's.
  */
 #include <inttypes.h>
 #include <nettle/base16.h>

@@ -1,9 +1,8 @@
 /*
- * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte says whether the text is JSON or YAML, and which config.json
- * the edits of what could be read are put into.
+ * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte selects JSON or YAML, and the
+ * config.json that gets the edits of an accepted spec.
  *
- * All faults have places inside of the text, a spec that was taken holds what it must, and what comes out of a
- * config.json is one again.
+ * Every fault is located inside the text, an accepted spec is complete, and the resulting config.json is valid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static const char *const configs[] = {
 static void
 check_faults(const struct cdi_faults *f, const char *text, size_t len)
 {
-	size_t i, k, lines = 2;		/* libyaml sees a line end at the end */
+	size_t i, k, lines = 2;		/* libyaml sees a line end at the end of the text */
 
 	for (k = 0; k < len; k++)
 		lines += text[k] == '\n' || text[k] == '\r' || text[k] == '\x85' || text[k] == '\xa8' || text[k] == '\xa9';
@@ -73,7 +72,7 @@ check_apply(const char *config, const struct cdi_merged *m)
 	free(out);
 }
 
-/* With nodes as the host would have filled them. */
+/* With complete nodes, as the host would fill them in. */
 static void
 apply(const struct cdi_spec *s, const char *config)
 {
@@ -127,7 +126,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_faults(&f, text, size - 1);
 	if (read) {
 		must(s.devices > 0);
-		/* the helper takes what its reader takes for safe */
+		/* the helper accepts what its reader considers safe */
 		must(f.unsafe > 0 || table_check_spec(&s, &why) == 0);
 		check_edits(&s.edits);
 		apply(&s, configs[data[0] >> 1 & 3]);

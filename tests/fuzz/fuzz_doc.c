@@ -1,7 +1,6 @@
 /*
- * libFuzzer entry for helper/pure/doc.c: jansson takes the same texts (but for
- * what it can't hold), the nodes lie in the text and in each other, and what is
- * not edited comes out as it went in.
+ * libFuzzer entry for helper/pure/doc.c: jansson accepts the same texts (except those beyond its limits), the nodes lie
+ * inside the text and inside each other, and unedited parts come out unchanged.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include "../../helper/pure/doc.h"
 #include "fuzz.h"
 
-/* The node n and all that is in it lies within [from, to). */
+/* Whether node n and everything in it are within [from, to). */
 static void
 check_nodes(const struct doc *d, uint32_t n, size_t from, size_t to)
 {
@@ -37,7 +36,7 @@ check_nodes(const struct doc *d, uint32_t n, size_t from, size_t to)
 	must(count == d->node[n].count);
 }
 
-/* One member more: still a document, and but for that the same bytes. */
+/* With one more member it is still a document, and the rest of its bytes are unchanged. */
 static void
 check_edits(const struct doc *d)
 {

@@ -1,4 +1,4 @@
-/* libFuzzer entry for helper/pure/elflib.c: the bytes are a library's file. */
+/* libFuzzer entry for helper/pure/elflib.c: the input is a shared library. */
 #include <stdlib.h>
 #include <string.h>
 

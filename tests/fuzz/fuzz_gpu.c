@@ -1,7 +1,6 @@
 /*
- * libFuzzer entry for the kernel's texts in helper/pure/gpu.c.  The first byte
- * says which: «d» /proc/devices, «n» ADDRESS LF an NVIDIA information file, «p»
- * NVIDIA's params, «k» a kfd gpu_id up to and with its LF and then properties,
+ * libFuzzer entry for the kernel's texts in helper/pure/gpu.c.  The first byte selects the text: «d» /proc/devices,
+ * «n» ADDRESS LF an NVIDIA information file, «p» NVIDIA's params, «k» a kfd gpu_id up to its LF and then properties,
  * «a» a PCI address.
  */
 #include <stdio.h>

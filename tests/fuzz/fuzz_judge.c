@@ -1,7 +1,7 @@
 /*
- * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: what an evil gpuhelper-judge could answer.  The
- * first byte says what was asked.  What is taken has one spelling; of a token, it is of an issuer that was sent along; of
- * a host, it has GPUs' nodes alone, and none of two GPUs.
+ * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: the possible answers of a hostile
+ * gpuhelper-judge.  The first byte selects the question.  Every accepted answer has one spelling.  An accepted token
+ * is from one of the given issuers; an accepted host has only GPUs' nodes, none of them in two GPUs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct devmajor drivers[] = { { 195, 'c', "nvidia" }, { 195, 'c', "nvidiactl" }, { 195, 'c', "nvidia-modeset" },
 	{ 510, 'c', "nvidia-uvm" }, { 511, 'c', "nvidia-caps" }, { 234, 'c', "kfd" }, { 226, 'c', "drm" }, { 1, 'c', "mem" } };
 
-/* Of /dev/nvidia0, say: the number behind the last of its letters. */
+/* The number at the end of a name such as /dev/nvidia0. */
 static uint32_t
 number_in(const char *path)
 {
 	return (uint32_t)strtoul(path + strcspn(path, "0123456789"), NULL, 10);
 }
 
-/* In words of hostcheck.h, not of the code. */
+/* Written from hostcheck.h, not from the code. */
 static void
 must_be_gpus(const struct gpu_node *n)
 {
@@ -81,7 +81,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lines in, out;
 	struct why why;
 
-	/* the seeds are of any version */
+	/* the seeds may be of any version */
 	buf_puts(&text, "answer " GPUHELPER_VERSION " ");
 	if (size > 0)
 		buf_add(&text, (const char *)data + 1, size - 1);

@@ -1,4 +1,4 @@
-/* libFuzzer entry for helper/pure/ldcache.c: the bytes are a cache. */
+/* libFuzzer entry for helper/pure/ldcache.c: the input is a cache. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * libFuzzer entry for helper/read/{conf,policyread}.c and helper/judge/match.c: a file is a policy, or
- * there is a fault to tell; what a policy gives is what it may give.
+ * libFuzzer entry for helper/read/{conf,policyread}.c and helper/judge/match.c: every file is a policy or has a
+ * reported fault, and a policy gives no more than it may.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ check_policy(const struct policy *p)
 	grant_free(&g);
 }
 
-/* The helper takes what its reader makes of it. */
+/* The helper accepts what its reader makes of the file. */
 static void
 check_table(const struct policy *p)
 {

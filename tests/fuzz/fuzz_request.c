@@ -1,9 +1,9 @@
 /*
- * libFuzzer entry for what crosses the boundary: the request as root reads it,
- * the reply as the wrapper reads it, and what a container asks for.
+ * libFuzzer entry for the messages between wrapper and helper: the request as root reads it, the reply as the wrapper
+ * reads it, and a container's own ask.
  *
- * An input is «?GPUS LF FOLDERS», an ask; «!» and a request's bytes; else a reply,
- * JSON.  What is taken must come out of the encoder and be taken again, the same.
+ * An input is «?GPUS LF FOLDERS», an ask; «!» and the bytes of a request; or else a reply in JSON.  Encoding an
+ * accepted message and reading it again gives the same message.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /*
- * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says
- * whether something is granted and whether the container may keep its devices.
+ * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says whether something is granted,
+ * and whether the container may keep its devices.
  *
- * What comes out is a spec again, the second time the same, and with the rules in
- * it no runtime lets a container open a GPU that it was not granted, whichever
- * way it reads them.
+ * The result is a valid spec, and a second run does not change it.  With its device rules no runtime, in whichever
+ * way it reads them, lets a container open a GPU that it was not granted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static struct devmajor known[] = {
 static const struct devmajors host = { .v = known, .n = sizeof(known) / sizeof(known[0]) };
 static const uint32_t gpu_majors[] = { 195, 226, 261, 510 };
 
-/* Which of the GPUs' nodes can be opened?  Only 195:0, where that is granted. */
+/* Which GPU nodes can be opened?  Only 195:0, if it is granted. */
 static void
 check_rules(const struct spec *s, bool granted)
 {
@@ -79,7 +78,7 @@ check_result(const struct spec *s, const char *text, size_t len, const struct ed
 			    (t.device[i].major != 195 || grant != NULL)));
 	}
 	must((again = compose(&t, &host, grant, hide, &len2, &why)) != NULL);
-	/* what may stay and is granted as well stands there once for each time */
+	/* an entry that may stay and is granted as well is there twice */
 	must((!hide && grant != NULL) || (len2 == len && memcmp(again, text, len) == 0));
 	free(again);
 	spec_free(&t);

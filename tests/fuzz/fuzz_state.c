@@ -1,6 +1,6 @@
 /*
- * libFuzzer entry for what root has written down and reads again: a lease.  What is
- * taken has one spelling: it is written as it was read.
+ * libFuzzer entry for root's own state, a lease: every accepted lease has one spelling, so writing it again gives the
+ * input.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * libFuzzer entry for helper/pure/{lines,tablepolicy,tablespec,tablecheck}.c: what an evil gpuhelper-read could answer.  The first
- * byte says whether it is settings and policies, or a CDI spec.  What is taken has one spelling, and keeps to what no file may say.
+ * libFuzzer entry for helper/pure/{lines,tablepolicy,tablespec,tablecheck}.c: the possible answers of a hostile
+ * gpuhelper-read.  The first byte selects settings and policies, or a CDI spec.  Every accepted answer has one
+ * spelling, and contains nothing that no file may say.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /*
  * libFuzzer entry for helper/pure/{token,jwk,base64url}.c.
  *
- * An input is one of three: a JWKS (begins with «{»), «!HEADER LF PAYLOAD LF
- * SIGNATURE» with the first two still to be encoded, or a token as it is.
+ * An input is one of three: a JWKS (begins with «{»), «!HEADER LF PAYLOAD LF SIGNATURE» whose first two parts this
+ * program encodes, or a token.
  *
- * Whatever comes in, no crash, no leak, and no forgery: this program has no
- * secret key, so a token that is accepted must carry a header and payload that
- * one of the known good tokens has, or it stops.
+ * No input may crash it, leak memory, or be a forgery: this program has no secret key, so an accepted token must have
+ * the header and payload of one of the known good tokens.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -57,7 +56,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* True if a token with this header and payload is among the good ones. */
+/* Whether a token with this header and payload is among the good ones. */
 static int
 is_known(const char *token)
 {
@@ -89,7 +88,7 @@ try_token(const char *token, struct jwks *with)
 	if (token_signed(token, &with, 1, &by_any, &why) == -1)
 		by_any = false;
 	rc = token_verify(token, &issuer, with, now, &claims, &log, &why);
-	/* nobody is refused for that who would be taken */
+	/* a token that would be accepted is not refused for that */
 	if (rc == 0 && !by_any)
 		abort();
 	if (rc != token_verify(token, &issuer, with, now, &again, NULL, &why))
@@ -104,8 +103,8 @@ try_token(const char *token, struct jwks *with)
 }
 
 /*
- * Keys of the fuzzer's making, and tokens signed with others.  What a set of
- * unknown keys accepts proves nothing, so only the good tokens are tried on it.
+ * Keys made by the fuzzer, and tokens signed with others.  What unknown keys accept
+ * proves nothing, so only the good tokens are tried with them.
  */
 static void
 try_keys(const char *text, size_t len)

@@ -1,6 +1,7 @@
 /*
- * libFuzzer entry for helper/pure/verdict.c: what a gpuhelper-judge that a request has taken over could decide.  The
- * first byte says what is known of the pipeline.  What is taken is no more than may be had (unit/verdictmodel.h).
+ * libFuzzer entry for helper/pure/verdict.c: the possible verdicts of a gpuhelper-judge that a request has taken
+ * over.  The first byte says what is known of the pipeline.  An accepted verdict gives no more than the policies
+ * (unit/verdictmodel.h).
  */
 #include "../unit/verdictmodel.h"
 #include "fuzz.h"

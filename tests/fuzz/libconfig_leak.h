@@ -1,4 +1,4 @@
-/* For the fuzzers that read libconfig's files, and no other: a leak that is not ours. */
+/* Ignores a leak in libconfig itself; only for the fuzzers that read libconfig files. */
 #ifndef GPUHELPER_TESTS_LIBCONFIG_LEAK_H
 #define GPUHELPER_TESTS_LIBCONFIG_LEAK_H
 

@@ -3,7 +3,7 @@
 #
 #   run.sh [SECONDS [NAME...]]		60 seconds each; NAME: fuzz_doc, ...
 #
-# What is found is left beneath $FUZZ_DIR (default: a directory of its own in /tmp, which is kept then).
+# Failing inputs stay in $FUZZ_DIR (default: a new directory in /tmp, kept if there is one).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -41,7 +41,7 @@ if ! make -s -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='
 	exit 1
 fi
 libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle yaml-0.1)
-fuzz() { # fuzz N NAME: what it has to say, as TAP
+fuzz() { # fuzz N NAME: prints its result as TAP
 	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE "-DGPUHELPER_VERSION=\"$version\"" -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
 	    -o "$dir/$2" "$here/$2.c" "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
 	    >"$dir/$2.log" 2>&1; then
@@ -62,7 +62,7 @@ fuzz() { # fuzz N NAME: what it has to say, as TAP
 	fi
 }
 
-# a processor each
+# one on each processor
 jobs=$(getconf _NPROCESSORS_ONLN)
 n=0 failed=0
 for name; do

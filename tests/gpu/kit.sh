@@ -1,5 +1,5 @@
 #!/bin/sh
-# kit.sh DIR: puts what tests/gpu/run.sh needs into DIR, for a machine that has a GPU and nothing to build with.
+# kit.sh DIR: collects in DIR what tests/gpu/run.sh needs, for a machine with a GPU and without build tools.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1/lib" "$1/image"
@@ -11,7 +11,7 @@ for p in "$1/gpuhelper" "$1/gpuhelper-read" "$1/gpuhelper-judge" "$1/gpuhelper-l
 done | sort -u | while read -r l; do
 	case ${l##*/} in libc.so*|libm.so*|libpthread.so*|libdl.so*) ;; *) cp -L "$l" "$1/lib/" ;; esac
 done
-# the images' C library: the driver's files want these of it
+# the images' C library, which the driver's files need
 for l in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libgcc_s.so.1; do
 	cp -L "$(ldconfig -p | sed -n "s/.*[[:space:]]$l (libc6,x86-64.*=> //p" | head -n 1)" "$1/image/$l"
 done

@@ -1,12 +1,12 @@
 #!/bin/sh
-# On a host with a real NVIDIA GPU: run.sh KIT   (KIT from kit.sh; needs no network, no package, and root)
+# On a host with a real NVIDIA GPU: run.sh KIT   (KIT from kit.sh; needs root, but no network and no package)
 #
-# Writes a CDI spec; then containers from images that have a C library, a shell and no file of NVIDIA's, once with Debian's
-# library directories and once with RHEL's, run nvidia-smi and a CUDA program with what gpuhelper brings in; a plain
-# container and one of another capability do not get it, and open no node that they make themselves.  Prints TAP, and
-# what was seen, with times, as comments.
+# Writes a CDI spec.  Containers from images with a C library, a shell and no NVIDIA file, once with Debian's library
+# directories and once with RHEL's, then run nvidia-smi and a CUDA program with what gpuhelper brings in.  A plain
+# container and one with another capability do not get the GPU, and cannot open nodes that they make.  Prints TAP, and
+# the observations and times as comments.
 #
-# RHEL's image has Debian's C library with the directories that its loader looks into, constants, changed to RHEL's.
+# RHEL's image has Debian's C library, with the loader's directories (constants in it) changed to RHEL's.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 kit=$(cd "$1" && pwd)
@@ -37,7 +37,7 @@ ok "gpuhelperctl cdi generate" gpuhelperctl cdi generate --vendor nvidia --outpu
 echo "# cdi generate: $(($(ms) - start)) ms, $(wc -c < $spec) bytes, $(grep -c hostPath $spec) mounts"
 sed 's/^/#   /' /tmp/ok.out
 ok "its spec is valid, and safe on this host" gpuhelperctl cdi validate $spec
-ok "the GPU has its names in it" sh -c "gpuhelperctl devices | grep -q 'CDI device nvidia.com/gpu='"
+ok "the spec has the GPU's names" sh -c "gpuhelperctl devices | grep -q 'CDI device nvidia.com/gpu='"
 
 # images
 top=/run/gpu-test
@@ -106,7 +106,7 @@ ASK="BUILD_TEAM_NAME=ml BUILD_PIPELINE_NAME=train GPUHELPER_GPUS=1"
 SEE="ls /dev | grep nvidia; nvidia-smi -L; nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader; vectoradd"
 policy "vendor = \"nvidia\"; devices = [ \"$uuid\" ];"
 for image in debian rhel; do
-	# what a runtime makes for mounts stays in an image: the others are to see none of it
+	# mount points that a runtime makes stay in an image, so each container has its own
 	cp -a $top/vol/$image $top/vol/used-$image
 	run granted-$image used-$image task "$SEE" $ASK
 	ok "$image: nvidia-smi sees the GPU, and no other" sh -c "grep -q 'UUID: $uuid' $top/granted-$image.out && [ \$(grep -c UUID: $top/granted-$image.out) = 1 ]"
@@ -119,16 +119,16 @@ ok "by a CDI device's name: the same" grep -q 'elements are right' $top/by-name.
 policy "vendor = \"nvidia\"; capabilities = [ \"utility\" ];"
 cp -a $top/vol/debian $top/vol/utility
 run utility utility task "$SEE" $ASK
-ok "for utility alone: nvidia-smi" grep -q "UUID: $uuid" $top/utility.out
-ok "and no CUDA" sh -c "grep -q 'vectoradd: libcuda.so.1: cannot open' $top/utility.out && ! grep -q nvidia-uvm $top/utility.out"
+ok "the capability «utility» alone: nvidia-smi is there" grep -q "UUID: $uuid" $top/utility.out
+ok "the capability «utility» alone: CUDA is not there" sh -c "grep -q 'vectoradd: libcuda.so.1: cannot open' $top/utility.out && ! grep -q nvidia-uvm $top/utility.out"
 policy "vendor = \"nvidia\"; devices = [ \"$uuid\" ];"
 run plain debian task "ls /dev | grep nvidia; vectoradd; find / -name 'libcuda*' -o -name 'libnvidia*'"
-ok "the plain container has no node, no file of the driver, and no CUDA" sh -c "! grep -q -e '^nvidia' -e '^/.*lib' -e right $top/plain.out && grep -q 'cannot open' $top/plain.out"
+ok "the plain container has no node, no driver file, and no CUDA" sh -c "! grep -q -e '^nvidia' -e '^/.*lib' -e right $top/plain.out && grep -q 'cannot open' $top/plain.out"
 run privileged debian task-privileged "mknod /tmp/n c 195 0; mknod /tmp/c c 195 255; (: < /tmp/n) 2>&1; (: < /tmp/c) 2>&1"
 ok "a privileged plain container opens no node that it makes" sh -c "[ \$(grep -c 'Operation not permitted' $top/privileged.out) -ge 2 ]"
 policy 'vendor = "nvidia"; devices = [ "GPU-99999999-2222-3333-4444-555555555555" ];'
 run unknown debian task "$SEE" $ASK
-ok "a policy for a GPU that is not here is a clear refusal" grep -q 'this host has 0 of the nvidia GPUs' $top/unknown.out
+ok "a policy for a GPU that this host lacks gives a clear refusal" grep -q 'this host has 0 of the nvidia GPUs' $top/unknown.out
 [ "$count" -gt 1 ] || echo "# one GPU on this host: that another stays hidden is shown by the simulated hosts only"
 ok "no lease is left" sh -c '[ -z "$(ls /run/gpuhelper/leases)" ]'
 echo "1..$n"

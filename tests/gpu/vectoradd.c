@@ -1,7 +1,7 @@
 /*
- * Adds two vectors on the first GPU that CUDA shows and checks every element.  By the driver's interface alone
- * (cuda.h's functions, looked up in libcuda.so.1), with the kernel as PTX that the driver compiles: so it is built
- * without CUDA, and what it needs at run time is the driver's files.
+ * Adds two vectors on the first GPU that CUDA shows, and checks every element.  It uses only the driver's interface
+ * (functions of cuda.h, looked up in libcuda.so.1), and its kernel is PTX that the driver compiles.  So it is built
+ * without CUDA, and needs only the driver's files at run time.
  */
 #include <dlfcn.h>
 #include <stdio.h>

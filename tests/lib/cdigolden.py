@@ -1,9 +1,9 @@
-# Runs the golden cases of fixtures/cdi for cdi.sh: «cdigolden.py CTL FIXTURES».  One line a case: «NAME ok» or
-# «NAME differs: ...».  What is expected was written by the reference library (pkg/cdi of container-device-interface; cdi.sh
-# says which version) in a /dev like devnodes.sh's; all members must be equal.
+# Runs the golden cases of fixtures/cdi for cdi.sh: «cdigolden.py CTL FIXTURES».  Prints «NAME ok» or «NAME differs:
+# ...» for each case.  The reference library (pkg/cdi of container-device-interface; cdi.sh names the version) wrote
+# the expected results in a /dev like devnodes.sh's; all members must be equal.
 #
-# Deliberate differences: none.  (The helper's own way with a grant is not this: it appends its mounts last, in place of
-# sorting all of them, and adds no idmap to read-only libraries.)
+# Deliberate differences: none.  (A grant of the helper's differs, and is not tested here: the helper appends its
+# mounts last instead of sorting all of them, and adds no idmap to read-only libraries.)
 import json
 import os
 import shutil
@@ -54,7 +54,7 @@ for case in json.load(open(os.path.join(golden, 'manifest.json'))):
                        universal_newlines=True)
     shutil.rmtree(files)
     if 'error' in case:
-        # of the library's line only what it could not resolve is ours to say
+        # only the part of the library's message with the unresolved names is ours, too
         names = case['error'].split('err=')[0].split('[')[1].split(']')[0]
         good = p.returncode == 69 and p.stdout == '' and 'no such CDI devices: ' + names in p.stderr
         print(case['name'], 'ok' if good else 'differs: %d %s%s' % (p.returncode, p.stdout, p.stderr.strip()))

@@ -1,7 +1,7 @@
 """
-A lease's file (helper/pure/leasefile.c), as a dictionary and back, for tests that look at one or plant one.
+Reads and writes a lease's file (helper/pure/leasefile.c) as a dictionary, for tests that look at a lease or plant one.
 
-It is by itself: that the helper writes and reads the same form is what the tests that plant one show.
+This is a second implementation.  The tests that plant leases show that the helper uses the same format.
 """
 import hashlib
 
@@ -31,7 +31,7 @@ def yes(word):
     return {"yes": True, "no": False}[word]
 
 
-# the line's name: its members, and how each is read
+# the name of a line: its members, and the function that reads each
 ONE = {
     "lease": [("version", int)],
     "container": [("id", unspell), ("root", unspell), ("uid", int)],
@@ -57,7 +57,7 @@ MANY = {
 PAUSING = [("major", int), ("minor", int), ("inode", int), ("gate", unspell), ("idle", unspell), ("first_exec", int),
            ("left_behind", int), ("created", int), ("used", yes), ("shut", yes), ("left_since", int), ("giver", int),
            ("giver_start", int), ("giving_since", int), ("waited", int), ("uid", int), ("gid", int), ("who", unspell)]
-# of one that holds nothing
+# a lease that holds nothing
 NOTHING = {"version": 6, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
@@ -113,5 +113,5 @@ def key(lease):
 
 
 def name(lease):
-    """A file's name for it that says that it may concern everyone (helper/pure/leasename.h)."""
+    """The file name of a lease that may concern everyone (helper/pure/leasename.h)."""
     return "%s-%d-7-%s" % (key(lease), lease["uid"], "f" * 16)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Whether gpuhelperctl check accepts the examples in gpuhelper-policy(5) and gpuhelper.conf(5), and these describe every key.
+"""Checks that gpuhelperctl accepts the examples in gpuhelper-policy(5) and gpuhelper.conf(5), and that these describe
+every key.
 
 usage: manexamples.py GPUHELPERCTL    (TAP; from the top of the tree)
-Literal blocks are whole files, except pipelines in YAML and commands; «Example:» shows one key, which is put where it belongs.
+Literal blocks are whole files, except YAML pipelines and commands.  An «Example:» shows one key; the test puts it
+where it belongs.
 """
 import os
 import re
@@ -17,7 +19,7 @@ failed = tests = 0
 
 
 def plain(text):
-    """Text as a reader sees it: without mdoc's escapes and the space before a punctuation mark."""
+    """Text as a reader sees it: without mdoc's escapes, and without the space before punctuation."""
     return text.replace('\\(dq', '"').replace('\\&', '').replace('\\e', '\\')
 
 
@@ -31,7 +33,7 @@ def keys(page):
 
 
 def as_policy(setting):
-    """A whole policy with this one key in it."""
+    """A complete policy with this one key in it."""
     key = setting.split(' ')[0]
     if key in GPU:
         vendor = 'nvidia.com/gpu' if key == 'nodes' else 'nvidia'

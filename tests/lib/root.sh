@@ -1,14 +1,14 @@
 #!/bin/sh
-# A root directory of Debian's packages, for another machine or another release than this one's.
+# A root directory made of Debian's packages, for another architecture or another release than this machine's.
 #
-#   root.sh unpack|install ARCHITECTURE SUITE PACKAGE...	prints its path; makes it if it is not there yet
+#   root.sh unpack|install ARCHITECTURE SUITE PACKAGE...	prints its path, after making it if it is missing
 #
-# unpack: the packages' files alone (mmdebstrap's chrootless mode: no script runs, nothing is mounted), to compile and
-# emulate with.  install: with their scripts run, to chroot into.
-# From the mirrors of this machine's apt; one that stood still for weeks will do.  Kept where vm/image.sh keeps its disks, by a hash of what it is
-# made of; image.sh removes what was of no use for a month.
+# unpack: only the packages' files (mmdebstrap's chrootless mode: no script runs, nothing is mounted), for compiling
+# and emulating.  install: runs the packages' scripts, too, for chroot(1).  The packages come from the mirrors of this
+# machine's apt; a mirror that is weeks old is good enough.  The directory's name is a hash of its contents' recipe,
+# beside the disks of vm/image.sh; image.sh removes those that were unused for a month.
 #
-# Exit status 3: it can't be made here, with the reason as one line on standard error.
+# Exit status 3: the directory cannot be made here; standard error has the reason in one line.
 set -eu
 umask 022
 how=$1 arch=$2 suite=$3
@@ -21,7 +21,7 @@ command -v mmdebstrap >/dev/null || cant "mmdebstrap is missing: sh tests/deps.s
 . /etc/os-release
 [ "$ID" = debian ] || cant "the packages are Debian's, and this machine is $ID"
 [ "$suite" != this ] || suite=$VERSION_CODENAME
-# this release's own sources, by the other's name
+# this machine's sources, with the other release's name in place of its own
 sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     awk -v s="$VERSION_CODENAME" -v to="$suite" '$3 == s || index($3, s "-") == 1 { $3 = to substr($3, length(s) + 1); print }' | sort -u)
 [ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"

@@ -1,20 +1,21 @@
 #!/bin/sh
-# A host of its own for a test: private mounts and processes, /etc /usr /var /opt /srv /home as overlays on the
-# machine's (what is written there is gone afterwards), a fresh /run and /dev, gpuhelper installed from build/.
+# Runs a command on a host of its own: private mounts and processes; /etc /usr /var /opt /srv /home /root as overlays
+# on the machine's, whose changes are lost afterwards; a fresh /run and /dev; gpuhelper installed from build/.
 #
 #   sandbox.sh [--gpu FIXTURE|host|none] [--cgroup keep|v1|v2] [--build DIR | --kit DIR | --bare] -- COMMAND...
 #
-# --gpu lays a SIMULATED NVIDIA host: the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
-# /proc/devices, and nodes in /dev whose numbers no driver answers for (opening a granted one gives ENXIO, an
-# ungranted one EPERM).  The installed programs know nothing of this: it is made of mounts alone.
-# --kit installs from a folder of binaries (tests/gpu/kit.sh makes one) where there is nothing to build with.
+# --gpu FIXTURE SIMULATES an NVIDIA host: it mounts the proc/ tree of tests/fixtures/sysroot/FIXTURE over /proc/driver and
+#   /proc/devices, and makes nodes in /dev whose numbers have no driver (opening a granted node gives ENXIO, another one
+#   EPERM).  Only mounts are simulated, so the installed programs cannot tell.
+# --gpu host adds the nodes of the machine's own GPUs.
+# --cgroup v1 hides the hybrid cgroup2 mount, as crun 1.8 requires; v2 shows only cgroup2.
+# --kit installs from a directory of binaries (from tests/gpu/kit.sh), on a machine without build tools.
 # --bare installs nothing, and makes no users.
-# --gpu host takes the nodes of the machine's own GPUs along.
-# --cgroup v1 hides the hybrid cgroup2 mount (crun 1.8 wants that), v2 shows cgroup2 alone.
 #
-# Several may run at once: processes' owners and the network are the machine's.  So users have uids that no other sandbox has, and what
-# others could meet has SANDBOX_ID in its name, which names the process that ends last.  A sandbox's cgroups are its own: beneath one of
-# that name, seen as the hierarchies' tops (cgroup_namespaces(7)).  What a sandbox left in them when it ended the next one removes.
+# Several sandboxes may run at once.  They share the machine's network and its uids, so each sandbox has its own range
+# of uids, and SANDBOX_ID is part of every name that others could meet; it names the process that ends last.  Each
+# sandbox has its own cgroups beneath one of that name, and sees them as the tops of the hierarchies
+# (cgroup_namespaces(7)).  A sandbox that was killed leaves its cgroups behind; the next sandbox removes them.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 gpu=none cgroup=keep build=$here/build kit= bare=
@@ -30,18 +31,18 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ "$(id -u)" = 0 ] || { echo "sandbox.sh: must run as root" >&2; exit 2; }
-# what is laid over /proc is to be labelled as what is there
+# files mounted over /proc need the label of the files beneath
 context=
 [ ! -e /sys/fs/selinux/enforce ] || context=,context=system_u:object_r:proc_t:s0
 
-# whose numbers processes have here: a machine's PID namespaces may share its cgroups
+# Names this PID namespace: namespaces of one machine may share its cgroups, and use the same PIDs.
 namespace=n$(readlink /proc/self/ns/pid | tr -dc 0-9)
-# sandbox_id PID: the process, when it started
+# sandbox_id PID: an id made of the PID, the process's start time and the PID namespace
 sandbox_id() {
 	start=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20)
 	echo "ghtest$1x$start$namespace"
 }
-# cgroups of sandboxes whose process is gone; who was frozen there could not die
+# clean_cgroups: removes cgroups of sandboxes whose process is gone.  A frozen process could not die, so it is thawed first.
 clean_cgroups() {
 	find /sys/fs/cgroup -depth -type d -name "*ghtest[0-9]*$namespace*" 2>/dev/null | while IFS= read -r d; do
 		id=$(printf '%s\n' "${d##*/}" | sed -n 's/.*\(ghtest[0-9]*x[0-9]*n[0-9]*\).*/\1/p') pid=${id#ghtest}
@@ -56,13 +57,13 @@ clean_cgroups() {
 	done
 }
 
-# enter_cgroups: one in each hierarchy, where v1 or both versions are mounted.  Where there is v2 alone, a top that has both
-# processes and controllers is none of a namespace: there the sandbox sees the machine's.
+# enter_cgroups: enters a cgroup of the sandbox's own in each hierarchy, if v1 or both versions are mounted.  With v2 alone,
+# a namespace's top cannot have both processes and controllers, so the sandbox stays in the machine's cgroup.
 enter_cgroups() {
 	for d in /sys/fs/cgroup/*/; do
 		[ -e "${d}cgroup.procs" ] && [ ! -L "${d%/}" ] || continue
 		mkdir "$d$SANDBOX_ID"
-		# v1's cpuset takes nobody in before it is told which
+		# v1's cpuset accepts no process before its cpus and mems are set
 		for f in cpuset.cpus cpuset.mems; do
 			[ ! -e "$d$f" ] || cat "$d$f" > "$d$SANDBOX_ID/$f"
 		done
@@ -86,7 +87,7 @@ mkdir -p "$work"
 mount -t tmpfs -o mode=755 sandbox "$work"
 for d in etc usr var opt srv home root; do
 	[ -d "/$d" ] || continue
-	# where the project itself lies there, it must stay the machine's
+	# if the project is there, the sandbox must show the machine's directory
 	case $here/ in /$d/*) continue ;; esac
 	mkdir -p "$work/up/$d" "$work/wk/$d"
 	chown --reference="/$d" "$work/up/$d"
@@ -94,7 +95,7 @@ for d in etc usr var opt srv home root; do
 	mkdir -p "$work/orig/$d"
 	mount --rbind "/$d" "$work/orig/$d"
 	mount -t overlay -o "lowerdir=/$d,upperdir=$work/up/$d,workdir=$work/wk/$d" overlay "/$d"
-	# what is mounted there (a driver's folder, say) is no part of the overlay's lower layer
+	# The overlay's lower layer lacks what is mounted there (a driver's directory, for example).
 	awk -v d="$work/orig/$d/" 'index($5, d) == 1 { print substr($5, length(d) + 1) }' /proc/self/mountinfo |
 	while read -r m; do
 		[ ! -e "/$d/$m" ] || mount --bind "$work/orig/$d/$m" "/$d/$m"
@@ -103,7 +104,7 @@ done
 mount -t tmpfs -o mode=755 run /run
 mkdir -p /run/lock
 
-# /dev: the usual nodes by the machine's own numbers, and nothing else
+# /dev has only the usual nodes, with the machine's numbers.
 mkdir "$work/dev"
 mount -t tmpfs -o mode=755 dev "$work/dev"
 for n in null:1:3:666 zero:1:5:666 full:1:7:666 random:1:8:666 urandom:1:9:666 tty:5:0:666 kmsg:1:11:644 fuse:10:229:666; do
@@ -126,7 +127,7 @@ if [ "$gpu" = host ]; then
 elif [ "$gpu" != none ]; then
 	tree=$here/tests/fixtures/sysroot/$gpu
 	[ -d "$tree/proc" ] || { echo "sandbox.sh: no fixture $gpu" >&2; exit 2; }
-	# a container's user namespace may mount /proc only where one is to be seen that nothing covers
+	# The kernel lets a user namespace mount /proc only if it sees a /proc that nothing covers.
 	mkdir "$work/proc"
 	mount -t proc proc "$work/proc"
 	mount -t tmpfs -o "mode=755$context" driver /proc/driver
@@ -172,7 +173,7 @@ v2)	if [ "$(stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
 	fi ;;
 esac
 
-# whose processes are counted (RLIMIT_NPROC) is told by uids
+# RLIMIT_NPROC counts a user's processes by uid, so each sandbox has its own uids.
 first=${SANDBOX_ID#ghtest}
 first=$((20000 + ${first%x*} * 16 % 38992))
 [ ! -e /etc/login.defs ] || sed -i "s/^\([UG]ID_MIN\).*/\1 $first/" /etc/login.defs
@@ -192,7 +193,7 @@ else
 	install -m 4750 -g gpuhelper "$kit/gpuhelper" /usr/libexec/gpuhelper/gpuhelper
 	command -v runc >/dev/null || install -m 755 "$kit/runc" /usr/sbin/runc
 	[ -x /bin/busybox ] || install -m 755 "$kit/busybox" /bin/busybox
-	# libraries that the machine lacks, where the loader finds them for a setuid program too
+	# libraries that the machine lacks go where the loader finds them for a setuid program, too
 	for l in "$kit"/lib/*.so*; do
 		[ -e "$l" ] || continue
 		ldconfig -p | grep -q "${l##*/} " || cp "$l" /usr/lib/gpuhelper-kit/

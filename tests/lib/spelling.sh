@@ -1,7 +1,7 @@
 #!/bin/sh
-# Spelling of the documents, the program and the tests' comments.  sh tests/lib/spelling.sh, from the top of the tree;
-# prints each misspelt word as codespell(1) does, and fails if there is one.
-# Of tests only the comments count: their data contains misspelt words on purpose.
+# Checks the spelling of the documents, the source, and the tests' comments.  sh tests/lib/spelling.sh, from the top
+# of the tree; prints each misspelt word as codespell(1) does, and fails if there is one.  In tests only comments are
+# checked: the tests' data contains misspelt words on purpose.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here" || exit 2
@@ -11,7 +11,7 @@ T=$(mktemp -d) || exit 2
 trap 'rm -rf "$T"' EXIT
 status=0
 
-# comments FILE: the comments at their lines, and nothing else
+# comments FILE: prints the comments at their line numbers, and empty lines for the rest
 comments() {
 	case $1 in
 	*.[ch])

@@ -1,9 +1,10 @@
 """
-Looks, over and over until SIGTERM, at the wrapper as LookPath does, and at all that lies beside the helper, while something
-installs them: watch.py WRAPPER HELPER OUT
+Watches an installation: opens the wrapper as LookPath does, and everything beside the helper, again and again until
+SIGTERM. watch.py WRAPPER HELPER OUT
 
-OUT gets a line for whatever was wrong; OUT.looks how many looks there were, and how many files the wrapper was.  OUT.ready is there
-when it has begun.  Both have to be there before, whole, and with the content that they keep.
+Both files must exist beforehand, complete, with the content that the installation keeps.  OUT gets a line for each
+fault.  OUT.looks gets the number of looks, and of different files that the wrapper was.  OUT.ready appears when the
+watch begins.
 """
 import hashlib, os, signal, stat, sys
 wrapper, helper, out = sys.argv[1:]
@@ -26,7 +27,7 @@ def look(path, judge):
     state = st.st_ino, st.st_ctime_ns, st.st_size, st.st_mode
     if state not in known:
         judge(path, st, fd)
-        # unless it changed while it was read
+        # a file that changed during the read is judged again
         if os.fstat(fd).st_ctime_ns == st.st_ctime_ns:
             known.add(state)
     os.close(fd)

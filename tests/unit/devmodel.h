@@ -1,12 +1,12 @@
 /*
- * Models of what reads linux.resources.devices, written from their sources and
- * not from helper/pure/devrules.c, which they are there to judge:
+ * Models of what reads linux.resources.devices.  They judge helper/pure/devrules.c, so they follow the sources of the
+ * kernel and the runtimes, and not that file:
  *
  *	kernel	cgroup v1 (security/device_cgroup.c): exceptions to a default
- *	runc	the same, from «deny all» on, but no hole in a wildcard (the
- *		cgroups library's devices emulator); on v2 a program of the result
- *	crun	cgroup v1: the kernel's, from what was there: «allow all»;
- *		v2: the last rule that fits counts (ebpf.c)
+ *	runc	the same, starting from «deny all», but without a hole in a wildcard (the cgroups library's devices emulator);
+ *		on v2 a program made from the result
+ *	crun	cgroup v1: the kernel's, starting from what was there: «allow all»;
+ *		v2: the last matching rule counts (ebpf.c)
  */
 #ifndef GPUHELPER_TESTS_DEVMODEL_H
 #define GPUHELPER_TESTS_DEVMODEL_H
@@ -59,7 +59,7 @@ add_exception(struct set *s, const struct devrule *r)
 	s->ex[s->n++] = *r;
 }
 
-/* Would this make a hole in one of the wildcards that are there? */
+/* Whether the rule would make a hole in one of the existing wildcards. */
 static inline bool
 punches(const struct set *s, const struct devrule *r)
 {
@@ -122,7 +122,7 @@ fits(const struct devrule *r, char type, uint32_t major, uint32_t minor)
 	    (r->minor == ANY || r->minor == minor);
 }
 
-/* May this node be opened with all of this access? */
+/* Whether this node may be opened with all of this access. */
 static inline bool
 lets(const struct set *s, char type, uint32_t major, uint32_t minor, unsigned access)
 {

@@ -1,4 +1,7 @@
-/* Shared libraries of a few hundred bytes, of 32 and 64 bits, for what this machine's compiler can't make. */
+/*
+ * Makes shared libraries of a few hundred bytes, for 32 and 64 bits, which this machine's compiler may not be able to
+ * make.
+ */
 #ifndef GPUHELPER_TESTS_ELFMAKE_H
 #define GPUHELPER_TESTS_ELFMAKE_H
 
@@ -7,9 +10,9 @@
 #include <string.h>
 
 #define ELFMAKE_SIZE 512
-#define ELFMAKE_ADDRESS 0x10000		/* where it would be loaded */
+#define ELFMAKE_ADDRESS 0x10000	/* the address at which it would be loaded */
 
-/* A segment that is all of it, a dynamic section at 256, strings at 384; soname NULL: none. */
+/* A segment with everything, a dynamic section at 256, strings at 384; soname NULL: none. */
 #define ELFMAKE(bits) \
 static inline size_t \
 elfmake##bits(unsigned char out[ELFMAKE_SIZE], uint16_t machine, const char *soname) \

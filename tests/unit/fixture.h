@@ -1,4 +1,4 @@
-/* The samples of what a worker's containerd writes: tests/fixtures/oci. */
+/* Reads tests/fixtures/oci: samples of what a worker's containerd writes. */
 #ifndef GPUHELPER_TESTS_FIXTURE_H
 #define GPUHELPER_TESTS_FIXTURE_H
 
@@ -6,7 +6,7 @@
 
 #include "tap.h"
 
-/* The sample's text, terminated, until the next one is read; where it is not there, a check that failed, and NULL. */
+/* The sample's text, terminated, valid until the next call; NULL, with a failed check, if the file is missing. */
 static inline const char *
 oci_fixture(const char *dir, const char *name, size_t *len)
 {

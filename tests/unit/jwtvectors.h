@@ -1,4 +1,4 @@
-/* tests/fixtures/jwt, for the tests of tokens. */
+/* Reads tests/fixtures/jwt, for the tests of tokens. */
 #ifndef GPUHELPER_TESTS_JWTVECTORS_H
 #define GPUHELPER_TESTS_JWTVECTORS_H
 
@@ -10,7 +10,7 @@
 
 static json_t *vectors;		/* vectors.json, once a test has loaded it */
 
-/* A file of that folder; the tests' folder is the program's argument, or TESTS_DIR. */
+/* A file of that directory.  The tests' directory is the program's argument, or TESTS_DIR. */
 static inline json_t *
 fixture(int argc, char **argv, const char *name)
 {

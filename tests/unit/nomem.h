@@ -1,9 +1,8 @@
 /*
- * Memory that runs out: a test program's own malloc(), calloc() and realloc().
- * The fail_at-th call from now on fails, with fail_all so do all after it; -1: none.
+ * Makes memory run out: a test program's own malloc(), calloc() and realloc().  From now on the call number fail_at
+ * fails; with fail_all, all calls after it fail, too; -1: none.
  *
- * A sanitizer has its own allocator: with one there is nothing here, and the test
- * says so, with skip().
+ * A sanitizer brings its own allocator.  With one, this file defines nothing, and the test says so with skip().
  */
 #ifndef GPUHELPER_TESTS_NOMEM_H
 #define GPUHELPER_TESTS_NOMEM_H

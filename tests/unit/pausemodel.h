@@ -1,19 +1,15 @@
 /*
- * A world of a few containers whose first process pauses, that each had the one
- * exclusive GPU, and of those who want it.  It decides by pure/pausing.c,
- * pure/chore.c and pure/leasefile.c alone and does what helper/root/idle.c, exec.c,
- * back.c, take.c and look.c and helper/user/chores.c and lease.c do, in their steps:
- * what they do under the leases' lock is one step; a chore is one for each of its
- * lock, its look into the lease, what it does, and its letting go.  Between two steps
- * anyone may be killed or stall, an engine may open a gate of cgroup v1, and time
- * goes on.
+ * A model world: a few containers whose first process pauses, each of which had the one exclusive GPU, and actors
+ * that want the GPU.  pure/pausing.c, pure/chore.c and pure/leasefile.c make all decisions.  The model follows the
+ * steps of helper/root/idle.c, exec.c, back.c, take.c and look.c, and of helper/user/chores.c and lease.c.
+ * Everything done under the leases' lock is one step.  A chore takes a step each for its lock, its look at the lease,
+ * its act, and its release of the lock.  Between two steps any actor may be killed or stall, an engine may open a
+ * gate of cgroup v1, and time passes.
  *
- * What must never be is a fault (check_world(), and fault() wherever it is called);
- * three things that should not be and are not prevented are counted (gap()), and are
- * faults, too, where the world is strict.
+ * A state that must never be is a fault (check_world(), and each call of fault()).  Three states should not be, but
+ * are not prevented: they are counted (gap()), and are faults in a strict world.
  *
- * Not in it: the queue, GPUs that are shared or several, and containers that are made
- * again under the same name.
+ * The model leaves out the queue, shared GPUs, several GPUs, and containers made again under the same name.
  */
 #ifndef GPUHELPER_TESTS_PAUSEMODEL_H
 #define GPUHELPER_TESTS_PAUSEMODEL_H

@@ -1,4 +1,4 @@
-/* Random numbers for a test: splitmix64, the same ones on every machine. */
+/* Random numbers for a test: splitmix64, the same sequence on every machine. */
 #ifndef GPUHELPER_TESTS_RND_H
 #define GPUHELPER_TESTS_RND_H
 

@@ -1,4 +1,4 @@
-/* root/allot.c: what a container gets of GPUs that have parts, with the leases and the queue in memory. */
+/* root/allot.c: which GPUs with parts a container gets, with the leases and the queue in memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define MAX 8
 
-/* Two GPUs, the second of which has three partitions; the first of these can't be used. */
+/* Two GPUs, the second with three partitions, of which the first cannot be used. */
 static struct gpu gpus[] = {
 	{ .vendor = GPU_AMD, .pci = "0000:05:00.0", .nodes = 1,
 	    .node = { { .path = "/dev/dri/renderD128", .major = 226, .minor = 128 } } },
@@ -20,7 +20,7 @@ static struct gpu gpus[] = {
 	    .node = { { .path = "/dev/dri/renderD131", .major = 226, .minor = 131 } } },
 };
 
-/* A request for «count» of the GPUs [from, to), and what it gets. */
+/* A request for «count» of the GPUs [from, to), and its result. */
 struct asking {
 	struct gpu_rule rule;
 	struct gpu_want want;
@@ -49,7 +49,7 @@ want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing shar
 
 static struct identity somebody = { .kind = IDENTITY_CALLER };
 
-/* Allots, beside a lease that has a GPU (if it has one) and behind those who wait in q. */
+/* Allots beside a lease with a GPU (if any), and behind the waiting requests in q. */
 static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
@@ -60,7 +60,7 @@ ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 	    allot(&ls, q, &no, &a->decision, &somebody, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
-/* To whom a holder of ml/train, or so, is named: a name that could be read in two ways is nobody's team's. */
+/* How a holder is named to ml/train and others; an ambiguous name belongs to nobody's team. */
 static void
 is_named(const struct lease *of)
 {
@@ -77,7 +77,7 @@ is_named(const struct lease *of)
 	ok(!allot_may_name(&l, l.uid, &ml) && allot_may_name(&l, l.uid, &somebody), "a container of no team: only without a token");
 }
 
-/* The same beside a lease on «held». */
+/* The same beside a lease of «held». */
 static int
 ask(struct asking *a, struct held_gpu *held, const struct queue *q)
 {
@@ -151,7 +151,7 @@ test_taken(void)
 	done(&a);
 }
 
-/* A GPU whose node somebody holds as another GPU's is not given: the kernel goes by the node. */
+/* A GPU is not given if its node is held as another GPU's, because the kernel goes by the node. */
 static void
 test_same_node(void)
 {
@@ -183,7 +183,7 @@ test_same_node(void)
 	done(&a);
 }
 
-/* A lease holds its GPU until it was given back, and is named to its own user only. */
+/* A lease holds its GPU until it was given back, and is named only to its own user. */
 static void
 test_states(void)
 {
@@ -227,7 +227,7 @@ test_states(void)
 	done(&a);
 }
 
-/* Who waits for what a stream of others could hold by turns, in parts or as a whole. */
+/* Requests that a stream of others could starve by turns, in parts or as a whole. */
 static void
 test_waits(void)
 {
@@ -250,7 +250,7 @@ test_waits(void)
 	done(&a);
 }
 
-/* Who asks for the last time gets what is kept in part for another one, unless he has one already. */
+/* A request's last try gets what is partly kept for another waiter, unless that one has the rest already. */
 static void
 test_last(void)
 {
@@ -269,7 +269,7 @@ test_last(void)
 	static char id[] = "c1";
 	struct held_gpu whole = held("", true), first = held("1", true);
 	struct pick_want wants = { &whole, 1, 1 };
-	/* that came at boot */
+	/* the waiter came at boot */
 	struct waiter both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
 	const struct queue q = { .dir = -1, .v = both, .n = 2 };
 	struct asking a;
@@ -287,7 +287,7 @@ test_last(void)
 	}
 }
 
-/* What is closed for a waiter who lacks one more is not what overlaps with what it would get. */
+/* What is kept for a waiter that lacks one more does not include what overlaps with that one. */
 static void
 test_closed(void)
 {
@@ -305,7 +305,7 @@ test_closed(void)
 	done(&a);
 }
 
-/* What is out of service is had by nobody, and waited for by nobody. */
+/* A GPU that is out of service is given to nobody, and waited for by nobody. */
 static void
 test_drained(void)
 {

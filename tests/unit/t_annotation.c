@@ -14,7 +14,7 @@ main(void)
 		{ "", true, true }, { "user", true, true }, { "io.podman.annotations.init", true, true },
 		{ "org.opencontainers.image.title", true, true }, { "run.ocia", true, true }, { "run.oci", true, true },
 		{ "xrun.oci.hooks.stdout", true, true },
-		/* keys are compared as bytes, by runc and crun, too */
+		/* runc and crun compare keys as bytes, too */
 		{ "Run.oci.hooks.stdout", true, true }, { "org.systemd.Property.Slice", true, true },
 		{ "run.oci.hooks.stdout", false, false }, { "run.oci.hooks.stderr", false, false },
 		{ "run.oci.systemd.subgroup", false, false }, { "run.oci.systemd.force_cgroup_v1", false, false },
@@ -27,7 +27,7 @@ main(void)
 		{ "org.systemd.property.Slice", false, false }, { "org.systemd.property.PIDs", false, false },
 		{ "org.systemd.property.DeviceAllow", false, false }, { "org.systemd.property.DevicePolicy", false, false },
 		{ "org.systemd.property.Delegate", false, false }, { "org.systemd.property.", false, false },
-		{ "org.systemd.property.KillSignal", true, true },	/* podman 5 says it of every container */
+		{ "org.systemd.property.KillSignal", true, true },	/* podman 5 sets this for every container */
 		{ "org.systemd.property.TimeoutStopUSec", true, true }, { "org.systemd.property.TimeoutStopSec", true, true },
 		{ "org.systemd.property.CollectMode", true, true }, { "org.systemd.property.After", true, true },
 		{ "org.systemd.property.after", false, false },

@@ -1,8 +1,7 @@
 /*
- * user/argv.c: the bundle and the container are found wherever runc and crun
- * would find them.  The command lines are those that containerd, podman,
- * guardian and people write; what each spelling means was tried on runc 1.1.5
- * and crun 1.8.1.
+ * user/argv.c: finds the bundle and the container where runc and crun find them.  The command lines are those that
+ * containerd, podman, guardian and people write.  Trials with runc 1.1.5 and crun 1.8.1 gave the meaning of each
+ * spelling.
  */
 #include "pure/cleanup.h"
 #include "pure/text.h"
@@ -13,7 +12,7 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define WORDS 64
 
-/* Parted at single spaces; «''» is an empty word. */
+/* Words at single spaces; «''» is an empty word. */
 static int
 split(char *text, char *argv[WORDS])
 {
@@ -80,7 +79,7 @@ check_lines(const struct line *t, size_t n)
 #define G "runc --root /run/containerd/runc/concourse --log " B "/log.json --log-format json "
 #define GSAYS " root=/run/containerd/runc/concourse log=" B "/log.json(json)"
 
-/* What engines write. */
+/* Command lines of engines. */
 static void
 test_engines(void)
 {
@@ -134,7 +133,7 @@ test_engines(void)
 	check_lines(t, COUNT(t));
 }
 
-/* The same things in the other spellings that Go's flag package and argp take. */
+/* The same in the other spellings that Go's flag package and argp accept. */
 static void
 test_spellings(void)
 {
@@ -190,7 +189,7 @@ test_spellings(void)
 		{ "crun run -db /b x", "run bundle=/b detach id=x" },
 		{ "crun run -db/b x", "run bundle=/b detach id=x" },
 		{ "runc run --keep --no-subreaper --preserve-fds 3 -b /b x", "run bundle=/b id=x" },
-		/* options that runc takes after the id, as crun does not */
+		/* options that runc accepts after the id, and crun does not */
 		{ "runc create x --no-pivot -b /b", "create bundle=/b no-pivot id=x" },
 		{ "runc create --no-pivot -b /b x", "create bundle=/b no-pivot id=x" },
 		{ "runc create --no-pivot=false -b /b x", "create bundle=/b id=x" },
@@ -201,11 +200,11 @@ test_spellings(void)
 		{ "crun create --program-name y --HANG=3 -b /b x", "create bundle=/b id=x" },
 		{ "crun --HANG create -b /b x", "create bundle=/b id=x" },
 		{ "crun --version create -b /b x", "create bundle=/b id=x" },
-		/* what changes nothing is passed on, though nobody may understand it */
+		/* harmless options are passed on, even if unknown */
 		{ "runc kill --new x", "kill" }, { "runc delete --new=1 x", "delete" }, { "runc state -n x", "state" },
 		{ "runc --root /r delete --new x", "delete root=/r" }, { "runc ps -f=json x", "ps" },
 		{ "runc delete x y", "delete" }, { "crun delete -fr x", "delete id=x" },
-		/* no id: the runtime prints, and makes nothing */
+		/* no id: the runtime prints something, and makes nothing */
 		{ "runc create --help", "create" }, { "crun run -?", "run" }, { "runc exec -h", "exec" }, { "crun mounts --help", "mounts" },
 		/* nothing to do */
 		{ "runc", "-" }, { "runc --version", "-" }, { "runc --help", "-" }, { "runc --root /r", "- root=/r" },
@@ -261,7 +260,7 @@ test_refused(void)
 	"before the container's id"
 #define NONE_THERE " is not one of " VERBS_KNOWN " there, and an unknown one might change what a container may open"
 
-/* What one of the two takes, and the other one in another way. */
+/* Words that one of the two runtimes accepts and the other one reads differently. */
 static void
 test_read_twice(void)
 {
@@ -317,7 +316,7 @@ test_unknown(void)
 	check_lines(t, COUNT(t));
 }
 
-/* What is refused is said where the engine looks. */
+/* A refusal is reported where the engine looks. */
 static void
 test_log_of_refused(void)
 {
@@ -351,7 +350,7 @@ test_makers(void)
 	}
 }
 
-/* "id=x@3 process@1-2=/p env@3=A=1": what is where. */
+/* "id=x@3 process@1-2=/p env@3=A=1": what was found, and at which word. */
 static void
 test_exec(void)
 {
@@ -498,7 +497,7 @@ test_update(void)
 		for (; t[i].words[n - 1] != NULL; n++)
 			argv[n] = (char *)(uintptr_t)t[i].words[n - 1];
 		ret = argv_parse(n, argv, &c, &why);
-		/* a file that is not there is refused as well, but for another reason */
+		/* a missing file is refused as well, but for another reason */
 		if (ret == 0 && t[i].ret == -1) {
 			ret = update_prepare(n, &to, &c, &why);
 			is_str(why.text, "update: more than one --resources", "update, %zu", i);

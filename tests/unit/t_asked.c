@@ -1,4 +1,4 @@
-/* judge/asked.c: what a container may write into GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's choice. */
+/* judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's allocation. */
 #include "judge/asked.h"
 #include "pure/cleanup.h"
 #include "nomem.h"
@@ -73,7 +73,7 @@ test_ask(void)
 	}
 }
 
-/* A workload manager's choice. */
+/* A workload manager's allocation. */
 static void
 test_bound(void)
 {
@@ -201,7 +201,7 @@ test_ask_many(void)
 #if !defined(__SANITIZE_ADDRESS__)
 /* Memory that runs out. */
 
-/* A text that says all that was understood, or NULL. */
+/* A text with everything that was understood, or NULL. */
 static char *
 parse_ask(void)
 {

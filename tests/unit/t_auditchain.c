@@ -1,4 +1,4 @@
-/* pure/auditchain.c: a record's link is what was written, and nothing that is like it; the head is read back whole or not at all. */
+/* pure/auditchain.c: a link matches exactly the record as written; the head is read back completely or not at all. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ test_no_link(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(!audit_link_read(bad[i], strlen(bad[i]), &n, prev), "no link: %.40s", bad[i]);
-	/* no byte beyond the end is looked at */
+	/* reads no byte beyond the end */
 	for (k = 0; k < strlen(FIRST) - strlen("\"a\":1}") - 1; k++) {
 		memcpy(copy, FIRST, k);
 		memset(copy + k, 'x', sizeof(copy) - k);

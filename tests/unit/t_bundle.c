@@ -1,7 +1,7 @@
 /*
- * user/bundle.c: a config.json that changes between being read and being replaced,
- * or while it is read, is refused, and what someone else wrote stays; and who may
- * read the new one.  pread(2) is the test's own, and changes the file on the way.
+ * user/bundle.c: refuses a config.json that changes while it is read, or between its reading and its replacement;
+ * another writer's file stays.  Also: the new file's mode.  The test has its own pread(2), which changes the file at
+ * the right moment.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ pread(int fd, void *buf, size_t len, off_t at)
 	return n;
 }
 
-/* Of some time ago: what is done to it now has another time, however coarse the clock is. */
+/* Makes the file older, so that a change gets another time even from a coarse clock. */
 static void
 put(const char *name, const char *text)
 {
@@ -85,7 +85,7 @@ cut(void)
 	close(fd);
 }
 
-/* The size and the time of before: the change time tells, once the kernel's clock has gone on. */
+/* Same size and modification time: the change time tells, once the kernel's clock has advanced. */
 static void
 overwrite(void)
 {
@@ -111,7 +111,7 @@ take_away(void)
 		exit(2);
 }
 
-/* Another file in its place, alike from outside. */
+/* Another file in its place, with the same attributes. */
 static void
 replace(void)
 {
@@ -143,8 +143,8 @@ commits(void (*change)(void), bool good, const char *after, const char *name)
 }
 
 /*
- * The kernel's clock goes on in steps of milliseconds, and what happens within one
- * has the change time of before: then the rest has to tell.
+ * The kernel's clock advances in steps of milliseconds.  A change within one step has the old
+ * change time, and other attributes must tell.
  */
 static void
 commits_at_once(void (*change)(void), const char *name)
@@ -212,7 +212,7 @@ modes(mode_t mode, bool secret, int after, const char *name)
 	is_int(mode_after(secret), after, "%s", name);
 }
 
-/* In a directory of the caller's lies a file of someone else's, whose owner and group a caller can't give his own. */
+/* In a directory of the caller's is another user's file, whose owner and group the caller cannot give to its own file. */
 static void
 others_file(void)
 {

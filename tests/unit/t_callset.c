@@ -1,4 +1,7 @@
-/* root/callset.h: programs against what their cases say, each number asked of an interpreter of the test's own. */
+/*
+ * root/callset.h: runs the filter programs in the test's own interpreter, and compares the result for each number
+ * with the cases.
+ */
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +12,7 @@
 
 #define OTHERWISE 77
 
-/* What the program answers; the instructions that filters have, no others. */
+/* Runs the program and returns its answer; knows only the instructions that filters use. */
 static uint32_t
 run(const struct call_program *p, const struct seccomp_data *data, size_t *steps)
 {
@@ -46,7 +49,7 @@ run(const struct call_program *p, const struct seccomp_data *data, size_t *steps
 	return 0xdead;
 }
 
-/* A case that answers «yes» where argument 0 is «value», and «how» else. */
+/* A case that answers «yes» if argument 0 is «value», and otherwise «how». */
 static void
 add_arg_case(struct callset *s, long number, uint32_t value, uint32_t yes, uint32_t how, unsigned padding)
 {
@@ -66,7 +69,7 @@ struct expect {
 
 #define NUMBERS 600
 
-/* Random cases, some numbers twice; all numbers, with the argument and without. */
+/* Random cases with some duplicate numbers; asks for all numbers, with the argument and without. */
 static bool
 holds(unsigned seed, size_t cases, unsigned padding, size_t *most)
 {

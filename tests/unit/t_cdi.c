@@ -1,14 +1,14 @@
 /*
- * pure/cdi*.c: fixtures/cdi and single values.  What the reference library (pkg/cdi of
- * container-device-interface) accepts and refuses is known from running it on fixtures/cdi/good and bad; the
- * tables of versions and names below are its own tests' cases.
+ * pure/cdi*.c: fixtures/cdi and single values.  The reference library (pkg/cdi of container-device-interface) was run
+ * on fixtures/cdi/good and bad to learn what it accepts and refuses; the tables of versions and names are its own
+ * tests' cases.
  *
- * Invalid here and taken by the library, all of it on purpose:
+ * We refuse, on purpose, what the library accepts:
  *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a number;
- *	YAML in a .json file; several documents, anchors, tags and merge keys; unclear plain scalars;
+ *	YAML in a .json file; several documents, anchors, tags and merge keys; ambiguous plain scalars;
  *	hostPath and the type of a mount in a version that is too old, where a later device has none (the library, built
- *	for Go before 1.22, looks at the last device only).
- * Taken here and refused by the library: nothing that is known.
+ *	for Go before 1.22, looks only at the last device).
+ * We accept nothing that the library is known to refuse.
  */
 #include <dirent.h>
 
@@ -34,7 +34,7 @@ read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* Each file of a directory: is it invalid, unsafe or fine? */
+/* Whether each file of a directory is invalid, unsafe or fine. */
 static void
 test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int want)
 {
@@ -74,7 +74,7 @@ test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int
 	is_int(n, want, "of %s, all", name);
 }
 
-/* All faults of a text, each a line. */
+/* All faults of a text, a line each. */
 static char *
 faults(enum cdi_format format, const char *text, size_t len)
 {
@@ -100,7 +100,7 @@ faults(enum cdi_format format, const char *text, size_t len)
 	return buf_take(&b);
 }
 
-/* Of a copy at the very end of what was allocated, so that the sanitizer sees who reads on. */
+/* On a copy at the very end of its allocation, so that a sanitizer notices reads beyond it. */
 static void
 check(enum cdi_format format, const char *text, const char *want, const char *what)
 {
@@ -306,7 +306,7 @@ test_names(void)
 #define CONTROL_OF(s) "hostPath: " s " can't be given out, nor what is above and beneath it"
 #define OWN(s) s " is the host's own: nothing above and beneath it can be given out to write"
 
-/* «text», of the only device's edits, has this one fault; NULL: none. */
+/* The only device's edits, «text», have exactly this fault; NULL: none. */
 static void
 check_edits(const char *edits, const char *want)
 {
@@ -324,7 +324,7 @@ check_edits(const char *edits, const char *want)
 	free(got);
 }
 
-/* Words that runtimes and engines take for orders; what may be written of the host; nodes by the numbers of others. */
+/* Words that runtimes and engines take for orders; files of the host that may be written; nodes with other devices' numbers. */
 static void
 test_mounts_and_numbers(void)
 {

@@ -1,6 +1,6 @@
 /*
- * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases (pkg/cdi/container-edits_test.go), and shapes
- * of config.json that it would not see.  Whole configs are compared in tests/cdi.sh.
+ * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases (pkg/cdi/container-edits_test.go), and forms
+ * of config.json that the library would not see.  tests/cdi.sh compares whole configurations.
  */
 #include "nomem.h"
 #include "pure/cdiapply.h"
@@ -9,7 +9,7 @@
 
 #define SPEC(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{" edits "}}]}"
 
-/* The config with the edits of the first device; "-" and the reason where it is refused.  The spec's nodes are whole. */
+/* The config with the edits of the first device, or "-" and the reason for a refusal.  The spec's nodes are complete. */
 static char *
 apply(const char *config, const char *edits)
 {

@@ -1,4 +1,7 @@
-/* host/cdidirs.c: fixtures/cdi/dirs by CDI's rules, whatever memory there is.  Whose the files are: tests/cdi.sh. */
+/*
+ * host/cdidirs.c: reads fixtures/cdi/dirs by CDI's rules, also when memory is short.  tests/cdi.sh tests the files'
+ * owners.
+ */
 #include <limits.h>
 #include <sys/resource.h>
 
@@ -11,7 +14,7 @@
 static char base[PATH_MAX], dirs[4 * PATH_MAX];
 static bool trusted;
 
-/* All devices with their files, and all problems, each by last names only. */
+/* All devices with their files, and all problems, each by the last components of their paths. */
 static char *
 load(void)
 {
@@ -63,7 +66,7 @@ test_find(void)
 	cdi_registry_free(&r);
 }
 
-/* A file that can't be opened may have the device that counts: all of them are read, or none. */
+/* An unreadable file may have the device that counts, so either all files are read, or none. */
 static void
 test_few_descriptors(void)
 {

@@ -1,4 +1,4 @@
-/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names it is found. */
+/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names the device is found. */
 #include "pure/cdigpu.h"
 #include "pure/cleanup.h"
 #include "pure/policy.h"
@@ -28,7 +28,7 @@ static struct inventory host = { .gpu = gpus, .gpus = COUNT(gpus),
 	.common = { [GPU_NVIDIA] = { NODE("/dev/nvidiactl") }, [GPU_AMD] = { NODE("/dev/kfd") } },
 	.commons = { [GPU_NVIDIA] = 1, [GPU_AMD] = 1 } };
 
-/* A device of these nodes, which NULL ends. */
+/* A device with these nodes, up to NULL. */
 static struct gpu *
 of_nodes(const char *const *path)
 {

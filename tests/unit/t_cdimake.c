@@ -1,4 +1,4 @@
-/* pure/cdimake.c: what is put together is what a reader of it gets, and is of the lowest version. */
+/* pure/cdimake.c: a reader of the written spec gets what was put together, in the lowest possible version. */
 #include "pure/cdimake.h"
 #include "pure/cleanup.h"
 #include "read/cdispec.h"
@@ -6,7 +6,7 @@
 
 static const char *const options[] = { "bind", "ro", NULL };
 
-/* Reads the text back; ends the test where that fails. */
+/* Reads the text back; ends the test on an error. */
 static void
 reread(const struct cdi_spec *s, struct cdi_spec *out, const char *version)
 {

@@ -1,6 +1,5 @@
 /*
- * pure/chore.c: chores come back as they went, none is taken that is not exactly one, and which of them are still to
- * be done.
+ * pure/chore.c: chores are read back as written, malformed ones are refused, and which chores are still to be done.
  */
 #include <jansson.h>
 
@@ -16,7 +15,7 @@
     "\"nodes\":[[195,0],[4294967295,4294967295]],\"init\":[2147483647,\"18446744073709551615\"]," \
     "\"by\":[4242,\"99\"]}"
 
-/* As they are written; NULL: they are not. */
+/* The written form; NULL if they cannot be written. */
 static char *
 written(const struct chores *c)
 {
@@ -100,7 +99,7 @@ test_round_trip(void)
 	chores_free(&back);
 }
 
-/* ONE with a member set to a JSON text (NULL: taken out), behind one that is right. */
+/* ONE with a member set to a JSON text (NULL: removed), after a correct chore. */
 static bool
 taken(const char *key, const char *value)
 {
@@ -196,7 +195,7 @@ test_lists(void)
 	chores_free(&c);
 }
 
-/* What can't be written is not written in part. */
+/* A list that does not fit is not written in part. */
 static void
 test_unwritable(void)
 {
@@ -223,8 +222,8 @@ test_unwritable(void)
 }
 
 /*
- * Which are still to be done: all kinds, in all states, with marks and execs of several
- * processes.  The same pid at another time is another process, and so is another pid at the same time.
+ * Which chores are still to be done: all kinds, in all states, with marks and execs of several
+ * processes.  The same pid with another start time is another process, and so is another pid with the same time.
  */
 static const struct process_id nobody, me = { 7, 8 }, others[] = { { 7, 9 }, { 9, 8 }, { 8, 7 } };
 
@@ -235,7 +234,7 @@ struct case_of {
 	size_t execs;
 };
 
-/* In words of chore.h, leasefile.h and pausing.h, not of the code. */
+/* Written from chore.h, leasefile.h and pausing.h, not from the code. */
 static bool
 may_stand(const struct case_of *c)
 {
@@ -244,10 +243,10 @@ may_stand(const struct case_of *c)
 
 	for (i = 0; i < c->execs; i++)
 		noted = noted || (c->exec[i].pid == c->by.pid && c->exec[i].start == c->by.start);
-	/* who was told to open it is starting something there, and it has its GPUs */
+	/* the process that was told to open it starts something there, and the lease has its GPUs */
 	if (c->kind == CHORE_OPEN)
 		return noted && c->state == LEASE_HELD;
-	/* what was given back is nobody's to be given back by */
+	/* nobody gives back what was given back */
 	if (c->by.pid == 0)
 		return c->state == LEASE_GIVEN_BACK;
 	return c->state == LEASE_GIVING_BACK && c->giver.pid == c->by.pid && c->giver.start == c->by.start;
@@ -263,7 +262,7 @@ is_wrong(const struct case_of *c)
 
 	if (lease_wants(&l, &chore) != may_stand(c))
 		return true;
-	/* of a container that does not pause nothing is to be done */
+	/* a container that does not pause has no chores */
 	l.pauses = false;
 	return lease_wants(&l, &chore);
 }
@@ -294,7 +293,7 @@ test_stands(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Each gives a text that says all that there is to do, or NULL. */
+/* Each gives a text of everything to be done, or NULL. */
 
 static struct chores sample;
 static json_t *packed;

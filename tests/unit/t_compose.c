@@ -1,7 +1,6 @@
 /*
- * user/compose.c and user/process.c: what changes in a config.json, and that
- * nothing else does.  The same twice is the same, and what memory runs short
- * for is refused, never half done.
+ * user/compose.c and user/process.c: what changes in a config.json, and that nothing else does.  A second run changes
+ * nothing.  If memory runs out, the result is a refusal, never half of the edits.
  */
 #include <jansson.h>
 #include <unistd.h>
@@ -19,8 +18,8 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 /*
- * This host's /proc/devices: a GPU driver has the major of /dev/null (1), so that
- * there is a "GPU" to bind; 5 (/dev/tty) and 8 are none.
+ * This host's /proc/devices.  A GPU driver has the major of /dev/null (1), so that there is a
+ * "GPU" to bind; 5 (/dev/tty) and 8 are none.
  */
 static struct devmajor known[] = {
 	{ 1, 'c', "nvidia-test" }, { 5, 'c', "/dev/tty" }, { 10, 'c', "misc" }, { 195, 'c', "nvidia" },
@@ -47,7 +46,7 @@ make_grant(void)
 	grant.gid[grant.gids++] = 6;
 }
 
-/* The new text, which the caller frees; NULL where it is refused. */
+/* The new text, which the caller frees; NULL for a refusal. */
 static char *
 composed(const char *text, const struct edits *with, bool hide, struct why *why)
 {
@@ -82,7 +81,7 @@ check_changes(const struct change *t, size_t n, const struct edits *with, bool h
 			continue;
 		}
 		again = composed(new, with, hide, &why);
-		/* the mounts of a grant are refused by rootfs_check_conflicts() the second time */
+		/* on the second run rootfs_check_conflicts() refuses the mounts of a grant */
 		if (with == NULL || with->mounts == 0)
 			is_str(again, new, "  and the second time nothing");
 	}
@@ -90,7 +89,7 @@ check_changes(const struct change *t, size_t n, const struct edits *with, bool h
 
 #define VOID "\"NVIDIA_VISIBLE_DEVICES=void\""
 #define DENY "{\"allow\":false,\"type\":\"a\",\"access\":\"rwm\"}"
-/* What is as it should be already: nothing is to change but what a test is about. */
+/* A spec that needs no change except for the tested one. */
 #define SPEC(top, env, linux) "{\"process\":{\"env\":[" env "]},\"linux\":{\"resources\":{\"devices\":[" DENY \
     "]}" linux "}" top "}"
 #define ENV(list) "{\"process\":{" list "},\"linux\":{\"resources\":{\"devices\":[" DENY "]}}}"
@@ -283,7 +282,7 @@ test_rules(void)
 	check_changes(allowed, COUNT(allowed), NULL, false);
 }
 
-/* A whole one, byte by byte, that no JSON library could give back. */
+/* A complete result, byte by byte, which no JSON library would reproduce. */
 static void
 test_bytes(void)
 {
@@ -362,7 +361,7 @@ test_grant(void)
 	check_changes(t, COUNT(t), &grant, true);
 }
 
-/* Without its mounts, which are never mounted twice, a grant can be made twice. */
+/* A grant can be applied twice, except for its mounts, which are never mounted twice. */
 static void
 test_grant_again(void)
 {
@@ -383,7 +382,7 @@ test_grant_again(void)
 	free(two);
 }
 
-/* A policy's own NVIDIA_VISIBLE_DEVICES is in the place of ours. */
+/* A policy's own NVIDIA_VISIBLE_DEVICES replaces ours. */
 static void
 test_own_variable(void)
 {
@@ -399,7 +398,7 @@ test_own_variable(void)
 	edits_free(&g);
 }
 
-/* process.json of an exec: the same lists, no void. */
+/* process.json of an exec: the same lists, but no «void». */
 static void
 test_process(void)
 {
@@ -429,7 +428,7 @@ test_process(void)
 	}
 }
 
-/* SELinux labels: what the grant says takes the place of the engine's, what it does not say stays. */
+/* SELinux labels: the grant's replace the engine's; the others stay. */
 static void
 test_labels(void)
 {
@@ -481,7 +480,7 @@ test_labels(void)
 	}
 }
 
-/* A mount whose source would bring our own files. */
+/* A mount whose source would bring in our own files. */
 static void
 test_sources(void)
 {
@@ -541,7 +540,7 @@ test_sources(void)
 		    "\"%s%s\",\"options\":[%s]}]}", t[i].type, t[i].source[0] == '@' ? dir : "",
 		    t[i].source + (t[i].source[0] == '@'),
 		    t[i].options);
-		/* a way through what is not there leads nowhere */
+		/* a path through a missing directory leads nowhere */
 		if (strcmp(t[i].source, "@/run") == 0 && access("/run/gpuhelper", F_OK) == -1)
 			continue;
 		if (strcmp(t[i].source, "/run/lock") == 0 && access("/run/lock", F_OK) == -1) {
@@ -562,7 +561,7 @@ test_sources(void)
 	rmdir(dir);
 }
 
-/* Both texts have the same members in the same order, with the same bytes but for those of «except» (ends with NULL) */
+/* Whether both texts have the same members in the same order, with the same bytes except in those of «except» (ends with NULL). */
 static bool
 same_but(const struct doc *a, uint32_t x, const struct doc *b, uint32_t y, const char *const *except)
 {
@@ -640,8 +639,8 @@ test_fixtures(const char *dir)
 
 #if !defined(__SANITIZE_ADDRESS__)
 /*
- * Memory that runs out: the nth allocation fails, and then, the second time, all
- * after it.  What comes of it is the right text or a refusal.
+ * Memory that runs out: the nth allocation fails, and the second time all after it, too.  The
+ * result is the right text or a refusal.
  */
 static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
     "\"additionalGids\":[6]},"
@@ -659,7 +658,7 @@ static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\
     "\"access\":\"r\"}]},"
     "\"maskedPaths\":[\"/m\"]}}";
 
-/* All that the wrapper does with a bundle's text; the new text, or NULL. */
+/* Everything that the wrapper does with a bundle's text; the new text, or NULL. */
 static char *
 everything(struct why *why)
 {
@@ -725,7 +724,7 @@ test_memory(void)
 }
 #endif
 
-/* A rootless runtime makes no nodes: they are among the mounts, and the request's own of that path go all the same. */
+/* A rootless runtime makes no nodes, so they are among the mounts; the request's own mounts on those paths are removed. */
 static void
 test_bound(void)
 {
@@ -749,7 +748,7 @@ test_bound(void)
 	ok(bound != NULL && strstr(bound, "\"major\":99,\"minor\":7") != NULL, "with its rule");
 }
 
-/* A CDI spec's nodes have names that are not ours. */
+/* A CDI spec's nodes may have names that are not ours. */
 static void
 test_odd_node(void)
 {

@@ -1,6 +1,6 @@
 /*
- * read/conf.c, read/policyread.c and read/settingsread.c: a file says exactly what it
- * means or is refused, with all that is wrong and the lines where.
+ * read/conf.c, read/policyread.c and read/settingsread.c: a file is read exactly, or refused with all its errors and
+ * their lines.
  */
 #include <time.h>
 
@@ -16,7 +16,7 @@
 
 const char *__lsan_default_suppressions(void);
 
-/* libconfig 1.5 forgets the string that it was reading when it comes upon a syntax error. */
+/* libconfig 1.5 leaks the string that it was reading at a syntax error. */
 const char *
 __lsan_default_suppressions(void)
 {
@@ -30,7 +30,7 @@ __lsan_default_suppressions(void)
 #define IN_GPU(s) "pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; " s " } );\n"
 #define IN_FOLDER(s) "pipeline = \"a/b\"; folders = (\n{ " s " } );\n"
 
-/* Each fault as «LINE: text», warnings with «warning: » before it; the caller frees. */
+/* Each fault as «LINE: text», with «warning: » before a warning's text; the caller frees. */
 static char *
 listed(const struct faults *f)
 {
@@ -88,7 +88,7 @@ check_refused(const struct wrong *t, size_t n, bool settings)
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define NO_QUOTE "a double quote (\") is missing on this line: a string begins and ends on one line"
 
-/* Texts that libconfig takes and that may not mean what they say, or the other way round. */
+/* Texts that libconfig accepts although they may not mean what they say, and the reverse. */
 static void
 test_text_refused(void)
 {
@@ -153,7 +153,7 @@ test_text_refused(void)
 	check_refused(t, COUNT(t), false);
 }
 
-/* One mistake is one line, and that says which it was. */
+/* One mistake gives one line, which names it. */
 static void
 test_one_a_cause(void)
 {
@@ -204,7 +204,7 @@ test_one_a_cause(void)
 	check_refused(settings, COUNT(settings), true);
 }
 
-/* Texts that look dangerous and are not, and those of other editors. */
+/* Texts that look dangerous and are not, and other editors' texts. */
 static void
 test_text_taken(void)
 {
@@ -244,7 +244,7 @@ test_text_taken(void)
 	}
 }
 
-/* The line of a fault, whatever the ends of lines and comments before it. */
+/* The line of a fault, with any line ends and comments before it. */
 static void
 test_lines(void)
 {
@@ -302,7 +302,7 @@ test_all_faults(void)
 	is_str(why.text, "x: no?line", "a fault of the file as a whole has no line, and is printable");
 }
 
-/* How many faults one file may have: what is garbage from end to end is not read to its end. */
+/* The number of faults in one file is limited: garbage is not read to its end. */
 static void
 test_many_faults(void)
 {
@@ -339,7 +339,7 @@ test_many_faults(void)
 	free(faults);
 }
 
-/* GPUs are not as many. */
+/* The number of GPUs is limited. */
 static void
 test_many_gpus(void)
 {
@@ -620,7 +620,7 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/y*\";")), "2: target is one path, without * and ?" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x*\"; subfolders = true;")),
 		    "2: a path with * or ? can't also say subfolders" },
-		/* what a pattern would find on every host */
+		/* a pattern's matches on every host */
 		{ TEXT(IN_FOLDER("path = \"/p*\"; target = \"/x\";")), NEVER("/proc") },
 		{ TEXT(IN_FOLDER("path = \"/???\"; target = \"/x\";")), NEVER("/sys") "\n" NEVER("/dev") "\n"
 		    OURS("/etc/gpuhelper")
@@ -915,7 +915,7 @@ test_settings_read(void)
 	settings_free(&s);
 }
 
-/* What is to become of containers that pause. */
+/* What happens to containers that pause. */
 static void
 test_settings_idle(void)
 {
@@ -978,7 +978,7 @@ test_salvage(void)
 	}
 }
 
-/* The files that are installed must be what they show. */
+/* The installed example files must be valid. */
 static void
 test_examples(const char *dir)
 {

@@ -1,4 +1,7 @@
-/* pure/devlist.c: who may open what, by devices.list as the kernel writes it, and by what it would not write. */
+/*
+ * pure/devlist.c: who may open which device, from devices.list as the kernel writes it, and from texts that it would
+ * not write.
+ */
 #include "pure/devlist.h"
 #include "rnd.h"
 #include "tap.h"
@@ -8,7 +11,7 @@
 #define MAJOR 195U
 #define MINOR 0U
 
-/* What runc gives every container, and what it writes where a GPU is granted. */
+/* What runc gives every container, and its rules for a granted GPU. */
 #define RUNC "c *:* m\nb *:* m\nc 1:3 rwm\nc 1:5 rwm\nc 1:7 rwm\nc 1:8 rwm\nc 1:9 rwm\nc 5:0 rwm\nc 5:2 rwm\n" \
     "c 10:200 rwm\nc 136:* rwm\n"
 
@@ -18,7 +21,7 @@ static const struct {
 } lists[] = {
 	/* nothing */
 	{ "", false }, { "\n", false }, { "\n\n", false },
-	/* the default is to allow: exceptions are not shown */
+	/* with «allow» as the default, exceptions are not shown */
 	{ "a *:* rwm\n", true }, { "a *:* rwm", true },
 	/* the device itself */
 	{ "c 195:0 rw\n", true }, { "c 195:0 rw", true }, { "c 195:0 r\n", true }, { "c 195:0 w\n", true },
@@ -31,19 +34,19 @@ static const struct {
 	/* others */
 	{ "c 195:1 rw\n", false }, { "c 194:0 rw\n", false }, { "c 1950:0 rw\n", false }, { "c 19:0 rw\n", false },
 	{ "c 195:00 rw\n", true /* not as the kernel writes it */ }, { "c 195:255 rwm\n", false }, { "c 0:195 rw\n", false },
-	/* block devices are others, whatever their numbers are */
+	/* block devices are different, whatever their numbers */
 	{ "b 8:0 rwm\n", false }, { "b 195:0 rwm\n", false }, { "b *:* rwm\n", false }, { "b 8:0 rwm", false },
 	/* several lines: one is enough */
 	{ RUNC, false }, { RUNC "c 195:0 rw\n", true }, { RUNC "c 195:0 rw", true }, { "c 195:0 rw\n" RUNC, true },
 	{ RUNC "c 195:255 rw\nc 195:0 m\n", false }, { RUNC "c 195:255 rw\nc 195:0 m", false }, { RUNC "a *:* rwm\n", true },
 	{ "b 8:0 rwm\nc 195:0 rw\n", true }, { "c 195:0 m\nc 1:3 rw\n", false }, { "\n\nc 195:0 rw\n", true },
 	{ "c 1:3 rwm\n\nc 195:1 rw\n\n", false },
-	/* numbers at the end of what there is, and beyond */
+	/* numbers at the end of the range, and beyond */
 	{ "c 4294967295:4294967295 rw\n", false }, { "c 4294967295:* rw\n", false }, { "c 4294967296:0 rw\n", true },
 	{ "c 195:4294967296 rw\n", true }, { "c 99999999999999999999999999:0 rw\n", true },
 	{ "c 195:99999999999999999999999999 rw\n", true }, { "c 18446744073709551811:0 rw\n", true },
 	{ "c 000000000000195:0 rw\n", true }, { "c 4294967491:0 m\n", true },
-	/* what is not understood lets everything be */
+	/* a line that is not understood counts as access to everything */
 	{ "x", true }, { "x\n", true }, { "a", true }, { "c", true }, { "b", true }, { "c\n", true }, { "c 195", true },
 	{ "c195:0 rw\n", true }, { "c\t195:0 rw\n", true }, { " c 1:3 rw\n", true }, { "C 1:3 rw\n", true },
 	{ "p 1:3 rw\n", true },
@@ -56,7 +59,7 @@ static const struct {
 	{ "c *:*\nc 1:5 rwm\n", true }, { "c *\n", true }, { "c *:*", true }, { "c 1:3 rw\r\nx\n", true },
 	{ "c 1:3 rw\ngarbage", true }, { "a *:*", true }, { RUNC "?", true },
 	{ "Operation not permitted\n", true },
-	/* so does an access that is none, whatever the device is */
+	/* so does invalid access, for any device */
 	{ "c 195:0 \n", true }, { "c 195:0 ", true }, { "c 1:3 \n", true }, { "c 1:3 ", true }, { "c *:* \n", true },
 	{ "c 195:0 mx\n", true }, { "c 195:0 x\n", true }, { "c 195:0 M\n", true }, { "c 195:0 m \n", true },
 	{ "c 195:0  m\n", true }, { "c 1:3 rwx\n", true }, { "c 1:3 m r\n", true }, { "c *:* m\t\n", true },
@@ -80,7 +83,7 @@ test_lists(void)
 	    "and so is nothing");
 }
 
-/* Random lists of the kernel's, against what they were made of. */
+/* Random lists as the kernel writes them, compared with their contents. */
 static uint64_t seed = 7;
 
 static void
@@ -93,7 +96,7 @@ test_random(void)
 	size_t n;
 
 	for (round = 0; round < 20000; round++) {
-		/* the kernel's own, and in one of ten what it does not write */
+		/* one in ten has something that the kernel does not write */
 		const uint64_t one_of = rnd(10) == 0 ? 10 : 7;
 		bool want = false;
 

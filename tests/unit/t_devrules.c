@@ -1,6 +1,6 @@
 /*
- * pure/devrules.c: after it no GPU node can be opened, nothing else is lost and
- * nothing is gained, as the models in devmodel.h judge.
+ * pure/devrules.c: with the resulting rules no GPU node can be opened, and no other device is lost or gained, in the
+ * models of devmodel.h.
  */
 #include "devmodel.h"
 #include "rnd.h"
@@ -13,7 +13,7 @@ static uint64_t seed = 195;
 
 static const char *const model_names[] = { "runc", "crun on v1", "crun on v2" };
 
-/* The list that a plan says, with «more» after it. */
+/* The list of a plan, followed by «more». */
 static size_t
 planned(const struct devplan *p, const struct devrule *old, const struct devrule *more, size_t m, struct devrule *out)
 {
@@ -26,7 +26,7 @@ planned(const struct devplan *p, const struct devrule *old, const struct devrule
 	return p->n + m;
 }
 
-/* The host's /proc/devices in these tests; a GPU is what its second column says here. */
+/* The host's /proc/devices in these tests; the second column says which are GPUs. */
 static struct devmajor known[] = {
 	{ 1, 'c', "mem" }, { 5, 'c', "/dev/tty" }, { 5, 'c', "/dev/console" }, { 10, 'c', "misc" }, { 136, 'c', "pts" },
 	{ 195, 'c', "nvidia" }, { 195, 'c', "nvidiactl" }, { 226, 'c', "drm" }, { 234, 'c', "kfd" },
@@ -34,7 +34,7 @@ static struct devmajor known[] = {
 	{ 511, 'c', "nvidia-caps" }, { 7, 'b', "loop" }, { 8, 'b', "sd" }, { 195, 'b', "not-a-gpu" },
 	{ 510, 'b', "nvidia-not" },
 };
-static const uint32_t gpu_majors[] = { 195, 226, 261, 234, 510, 511 };	/* 261: by its number alone */
+static const uint32_t gpu_majors[] = { 195, 226, 261, 234, 510, 511 };	/* 261: known only by its number */
 static const struct {
 	char type;
 	uint32_t major;
@@ -43,7 +43,7 @@ static const uint32_t minors[] = { 0, 1, 3, 128, 229, 255 };
 
 static struct devmajors host = { .v = known, .n = COUNT(known) };
 
-/* Is some GPU's node open, but for those of «granted»? */
+/* Whether any GPU's node is open, except those in «granted». */
 static bool
 leaks(const struct set *s, const struct devrule *granted, size_t n, bool driver_absent)
 {
@@ -62,7 +62,7 @@ leaks(const struct set *s, const struct devrule *granted, size_t n, bool driver_
 	return false;
 }
 
-/* Did the second set get what the first had not?  (reading, writing, making; each alone) */
+/* Whether the second set gives something that the first one did not (reading, writing, making; each by itself). */
 static bool
 gained(const struct set *before, const struct set *after)
 {
@@ -86,7 +86,7 @@ gained(const struct set *before, const struct set *after)
 	return false;
 }
 
-/* Is there a denial of only some minors of this major? */
+/* Whether only some minors of this major are denied. */
 static bool
 has_hole(const struct devrule *rules, size_t n, char type, uint32_t major)
 {
@@ -99,7 +99,7 @@ has_hole(const struct devrule *rules, size_t n, char type, uint32_t major)
 	return false;
 }
 
-/* Did it lose what is no GPU and has a driver here? */
+/* Whether a device with a driver here that is no GPU was lost. */
 static bool
 lost(const struct set *before, const struct set *after, const struct devrule *rules, size_t n)
 {
@@ -107,7 +107,7 @@ lost(const struct set *before, const struct set *after, const struct devrule *ru
 	size_t i, k;
 
 	for (i = 0; i < COUNT(others); i++) {
-		/* where all is allowed but some minors, and an allow-list has to say it */
+		/* everything but some minors is allowed, which an allow-list must spell out */
 		if (before->default_allow && !after->default_allow && has_hole(rules, n, others[i].type,
 		    others[i].major))
 			continue;
@@ -142,7 +142,7 @@ wrong_plan(const struct devrule *rules, size_t n, const struct devrule *granted,
 	devrules_hide_gpus(rules, n, &host, g > 0, &p);
 	len = planned(&p, rules, granted, g, after);
 	for (m = 0; m < MODELS && wrong == NULL; m++) {
-		/* a list that does not say where it begins means what runc makes of it */
+		/* a list without its start means what runc makes of it */
 		read_rules(&was, m == CRUN_V1 && !has_default(rules, n) ? RUNC : m, rules, n);
 		read_rules(&is, m, after, len);
 		if (leaks(&is, granted, g, false))
@@ -154,7 +154,7 @@ wrong_plan(const struct devrule *rules, size_t n, const struct devrule *granted,
 		else if (!was.refused && m == RUNC && lost(&was, &is, rules, n))
 			wrong = "something is lost";
 	}
-	/* what was hidden stays as it is the next time */
+	/* a second run keeps what was hidden */
 	devrules_hide_gpus(after, len, &host, g > 0, &q);
 	len2 = planned(&q, after, granted, g, again);
 	if (wrong == NULL && g == 0 && q.changed)
@@ -244,7 +244,7 @@ struct table {
 #define DENY_GPUS D('c', 195, ANY, RWM), D('c', 226, ANY, RWM), D('c', 261, ANY, RWM), D('c', 234, ANY, RWM), \
     D('c', 510, ANY, RWM), D('c', 511, ANY, RWM)
 
-/* Lists that engines write, and what comes of them, rule by rule. */
+/* Lists of engines, and the resulting rules one by one. */
 static void
 test_table(void)
 {
@@ -332,7 +332,7 @@ test_table(void)
 	}
 }
 
-/* The driver may come after the container: numbers that are fixed count without it. */
+/* The driver may be loaded after the container's start: fixed numbers count even without it. */
 static void
 test_no_driver(void)
 {
@@ -375,7 +375,7 @@ test_keep(void)
 	ok(p.n == 0 && p.v == NULL, "a plan is freed");
 }
 
-/* The models themselves: what the sources say of these lists. */
+/* The models themselves: what the sources say about these lists. */
 static void
 test_models(void)
 {

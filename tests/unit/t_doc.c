@@ -1,6 +1,5 @@
 /*
- * pure/doc.c: which texts are JSON documents, that what is not changed stays
- * byte for byte, and, on random texts, that jansson sees the same as we do.
+ * pure/doc.c: which texts are JSON documents; unchanged parts keep every byte; and, on random texts, jansson agrees.
  */
 #include <jansson.h>
 #include <time.h>
@@ -10,7 +9,7 @@
 #include "rnd.h"
 #include "tap.h"
 
-/* A text that may hold a NUL. */
+/* A text that may contain a NUL. */
 #define TEXT(s) (s), sizeof(s) - 1
 
 static uint64_t seed = 20261120;
@@ -157,7 +156,7 @@ test_refused(void)
 	is_int(why.code, WHY_DATA, "  and is the sender's fault");
 }
 
-/* Keys that differ, though a prefix or a NUL makes them look alike. */
+/* Keys that differ, although a prefix or a NUL makes them look alike. */
 static void
 test_keys_apart(void)
 {
@@ -204,7 +203,7 @@ test_limits(void)
 	ok(!parses(b.p, b.len, &why) && strstr(why.text, "too many values") != NULL, "keys are values too");
 }
 
-/* Whoever sends many keys, sorted or not, does not get much of our time. */
+/* Many keys, sorted or not, take little time. */
 static void
 test_time(void)
 {
@@ -337,7 +336,7 @@ test_tree(void)
 	ok(doc_equals(&d, doc_next(&d, n), "e"), "then the next");
 }
 
-/* The text after edits, which the caller frees. */
+/* The text after the edits, which the caller frees. */
 static char *
 applied(const struct doc *d, struct doc_edits *e)
 {
@@ -397,7 +396,7 @@ test_edits_empty(void)
 	free(s);
 }
 
-/* Neighbours, the whole document, and what must not be done. */
+/* Neighbours, the whole document, and edits that must be refused. */
 static void
 test_edits_order(void)
 {
@@ -474,7 +473,7 @@ same_object(const struct doc *d, uint32_t n, const json_t *j)
 	return members == json_object_size(j) && members == d->node[n].count;
 }
 
-/* Does our tree say what jansson's says? */
+/* Whether our tree equals jansson's. */
 static bool
 same_value(const struct doc *d, uint32_t n, const json_t *j)
 {
@@ -512,7 +511,7 @@ same_value(const struct doc *d, uint32_t n, const json_t *j)
 	return false;
 }
 
-/* «taken», «refused», or what we and jansson do not agree on. */
+/* «taken», «refused», or the point on which we and jansson differ. */
 static const char *
 compare(const char *text, size_t len)
 {
@@ -525,7 +524,7 @@ compare(const char *text, size_t len)
 	if (j != NULL) {
 		same = ours && same_value(&d, 0, j);
 		json_decref(j);
-		/* jansson loses a NUL that follows a number */
+		/* jansson loses a NUL after a number */
 		if (!ours)
 			return strstr(why.text, "nested too deep") != NULL || memchr(text, '\0', len) != NULL ?
 			    "refused" : "we refuse what jansson takes";
@@ -533,7 +532,7 @@ compare(const char *text, size_t len)
 	}
 	if (!ours)
 		return "refused";
-	/* what jansson can't hold, and a key with a NUL, which it can't either */
+	/* jansson cannot store this, nor a key with a NUL */
 	if (json_error_code(&err) == json_error_numeric_overflow ||
 	    json_error_code(&err) == json_error_null_byte_in_key)
 		return "taken";
@@ -590,7 +589,7 @@ mutate(char *out, size_t max, const char *from)
 	return len;
 }
 
-/* A random text that went wrong, in a form that can be put into a table above. */
+/* A random text that failed, in a form for the table above. */
 static void
 show(int number, const char *what, const char *text, size_t len)
 {
@@ -603,7 +602,7 @@ show(int number, const char *what, const char *text, size_t len)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-#define TEXTS 100000	/* a sanitizer takes longer */
+#define TEXTS 100000	/* fewer with a sanitizer, which is slower */
 #else
 #define TEXTS 400000
 #endif

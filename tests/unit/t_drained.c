@@ -1,4 +1,4 @@
-/* pure/drained.c: the list of drained GPUs is read back as it was written, or not at all. */
+/* pure/drained.c: the list of drained GPUs is read back as written, or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ test_bad(void)
 	drained_free(&d);
 }
 
-/* Each cut of it is none. */
+/* A truncated list is refused. */
 static void
 test_cut(void)
 {

@@ -1,4 +1,4 @@
-/* pure/edits.c: the helper's reply, that it comes back as it went, and that the wrapper takes only what is one. */
+/* pure/edits.c: the helper's reply is read back as written, and the wrapper refuses malformed replies. */
 #include <jansson.h>
 
 #include "pure/cleanup.h"
@@ -101,8 +101,8 @@ test_reply_others(void)
 	ok(none.mounts == 0, "no mounts to sort");
 }
 
-/* What is to be done, with a reply of either kind that may say so. */
-/* What is no UTF-8 makes no JSON: no reply at all, rather than one that lacks a folder. */
+/* Chores, in a reply of each kind that may have them. */
+/* Invalid UTF-8 cannot be JSON: no reply at all, rather than one that lacks a folder. */
 static void
 test_reply_no_text(void)
 {
@@ -165,7 +165,7 @@ test_reply_chores(void)
 	ok(r.chores.v == NULL && r.chores.n == 0, "freed, it has none");
 }
 
-/* It goes to a terminal: one line, and no more than fits. */
+/* A message goes to a terminal: one line of limited length. */
 static void
 test_reply_line(void)
 {
@@ -276,9 +276,9 @@ test_reply_refused(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Memory that runs out.  (Reading is left out: jansson's own parser gives up with abort().) */
+/* Memory that runs out.  (Not while reading: jansson's own parser calls abort().) */
 
-/* A text that says all that the reply does, or NULL. */
+/* A text with everything in the reply, or NULL. */
 static struct reply sample, busy;
 
 static char *

@@ -1,4 +1,4 @@
-/* pure/elflib.c: what a shared library says of itself. */
+/* pure/elflib.c: reads a shared library's headers and dynamic section. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ struct bytes {
 	unsigned reads;
 };
 
-/* From a copy of just that size, for the sanitizer to see what is read beyond it. */
+/* On a copy of exactly that size, so that a sanitizer notices reads beyond it. */
 static bool
 from_memory(void *ctx, uint64_t at, void *buf, size_t len)
 {
@@ -103,7 +103,7 @@ test_bad(void)
 	ok(read_bytes(raw, sizeof(raw), &e, &why) == -1, "a SONAME without an end");
 }
 
-/* Each shorter one, and each byte another one: never more than is there. */
+/* Each truncation, and each changed byte: nothing beyond the end is read. */
 static void
 test_all(void)
 {
@@ -132,7 +132,7 @@ from_file(void *ctx, uint64_t at, void *buf, size_t len)
 	return pread(*(int *)ctx, buf, len, (off_t)at) == (ssize_t)len;
 }
 
-/* This program itself: a real one of this machine, made by the linker. */
+/* This program itself, which this machine's linker made. */
 static void
 test_real(void)
 {

@@ -1,6 +1,6 @@
 /*
- * ctl/toml.c, containerdconf.c and daemonjson.c: what engines' settings say, in all forms that containerd has had, and that
- * daemon.json keeps what is not ours.
+ * ctl/toml.c, containerdconf.c and daemonjson.c: reads engines' settings, in all forms that containerd has had, and
+ * keeps other people's settings in daemon.json.
  */
 #include "ctl/containerdconf.h"
 #include "ctl/ctl.h"
@@ -45,7 +45,7 @@ test_toml(void)
 	toml_end(&t);
 }
 
-/* As «containerd config dump» prints it; the names of CRI's and of the socket's tables are those of the version. */
+/* As «containerd config dump» prints it; the table names of CRI and of the socket depend on the version. */
 static void
 test_containerd(const char *version, const char *head, const char *cri)
 {

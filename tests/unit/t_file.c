@@ -1,4 +1,4 @@
-/* host/file.c: nothing beneath a directory is reached through a link, with openat2(2) and without it. */
+/* host/file.c: no link is followed beneath a directory, with openat2(2) and without it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -15,7 +15,7 @@
 #include "host/file.h"
 #include "tap.h"
 
-/* What systemd's RestrictSUIDSGID= does to it. */
+/* What systemd's RestrictSUIDSGID= does to the process. */
 static bool
 without_openat2(int error)
 {

@@ -1,4 +1,4 @@
-/* host/frame.c: messages over a socket, from a peer who is gone, silent, lying, or sends more than bytes. */
+/* host/frame.c: messages over a socket, from a peer that is gone, silent or lying, or that sends more than bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ part(void)
 	close(theirs);
 }
 
-/* Is that read? */
+/* Whether the message is read. */
 static bool
 hears(const char *text)
 {
@@ -43,7 +43,7 @@ hears(const char *text)
 	return same;
 }
 
-/* Nothing is read, and that is why. */
+/* Nothing is read, with this reason. */
 static bool
 refuses(const char *says)
 {
@@ -122,7 +122,7 @@ test_lies(void)
 	part();
 }
 
-/* Where a descriptor was sent with, nothing is taken from there on: the socket's end closes it. */
+/* Nothing is read after a descriptor; the end of the socket closes the descriptor. */
 static void
 test_descriptors(void)
 {

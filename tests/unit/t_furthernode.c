@@ -1,4 +1,4 @@
-/* pure/furthernode.c: which nodes beside its GPU's a CDI device may have, by the kernel's word for their drivers. */
+/* pure/furthernode.c: which nodes a CDI device may have beside its GPU's, by what the kernel says of their drivers. */
 #include "pure/furthernode.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /*
- * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.
- * Every expected value is written out: none is computed by what is tested.
+ * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.  Every expected value is written out;
+ * none is computed by the code under test.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 static const char *sysroot;
 
-/* True for what may go into a log: one line, lower case at its start, not empty. */
+/* Whether the text may go into a log: one line, not empty, with a lower-case start. */
 static bool
 is_line(const char *s)
 {
@@ -69,7 +69,7 @@ find(const char *tree, unsigned vendors, struct inventory *inv)
 	return r;
 }
 
-/* "path major:minor needed_for[?]" of a node, "" where there are fewer. */
+/* "path major:minor needed_for[?]" of a node, "" if there are fewer. */
 static const char *
 node(const struct gpu_node *v, size_t n, size_t i)
 {
@@ -229,7 +229,7 @@ test_devmajors_bad(void)
 		is_int(devmajors_parse(bad[i], &m, &why), -1, "refused: \"%.60s\"", bad[i]);
 		ok(m.v == NULL && m.n == 0 && is_line(why.text), "leaves nothing, says why");
 	}
-	/* a text cut at any byte is refused, or has no number that the whole one has not */
+	/* a text that is cut off at any byte is refused, or has no number that the whole text lacks */
 	for (i = 0; i < len; i++) {
 		autofree char *cut = strndup(whole, i);
 
@@ -380,7 +380,7 @@ test_information_hostile(void)
 			wrong += !is_line(why.text) || g.unusable[0] == '\0';
 	}
 	is_int(wrong, 0, "cut at each of %zu bytes: never another minor", len);
-	/* the two lines after it may be missing: GPU Firmware and GPU Excluded */
+	/* the next two lines may be missing: GPU Firmware and GPU Excluded */
 	is_int(read, strlen("GPU Firmware: \t 580.95.05\nGPU Excluded:\t No\n") + 1,
 	    "readable as soon as the line with the minor is whole");
 	for (i = wrong = 0; i < len; i++)
@@ -907,7 +907,7 @@ test_intel(void)
 	inventory_free(&inv);
 }
 
-/* Small trees made here, in a directory that goes away at the end. */
+/* Small trees made here, in a directory that is removed at the end. */
 static char scratch[PATH_MAX];
 
 static void
@@ -1081,7 +1081,7 @@ put_render(const char *tree, unsigned minor, const char *vendor, const char *uev
 	put(tree, path, "0x120000\n");
 }
 
-/* For a place in the inventory that is not the point. */
+/* For any place in the inventory. */
 static void
 has(const struct inventory *inv, const char *want)
 {
@@ -1093,7 +1093,7 @@ has(const struct inventory *inv, const char *want)
 	ok(found, "has %s", want);
 }
 
-/* A GPU whose files this process may not read, as where its cgroup denies the render node. */
+/* A GPU whose files this process may not read, as if its cgroup denied the render node. */
 static void
 test_made_hidden(void)
 {
@@ -1145,18 +1145,18 @@ test_made_amd(void)
 	put("amd", "proc/devices", "Character devices:\n226 drm\n240 kfd\n");
 	put_kfd("amd", 1, 0x100, 128);	/* udev agrees */
 	put_render("amd", 128, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.0\n");
-	put_kfd("amd", 2, 0x200, 129);	/* udev says another address */
+	put_kfd("amd", 2, 0x200, 129);	/* udev has another address */
 	put_render("amd", 129, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n");
 	put_kfd("amd", 3, 0x300, 130);	/* another driver's */
 	put_render("amd", 130, "0x8086\n", "DRIVER=i915\nPCI_SLOT_NAME=0000:03:00.0\n");
 	put_kfd("amd", 4, 0x400, 131);	/* two with one render node */
 	put_kfd("amd", 5, 0x500, 131);
-	put_kfd("amd", 6, 0x101, 133);	/* partition 1 of the first,
+	put_kfd("amd", 6, 0x101, 133);	/* partition 1 of the first GPU,
 	    with its number in the address */
 	put_render("amd", 133, "", xcp);
 	put_kfd("amd", 7, 0x20000700, 134);	/* a partition of a GPU that is not there */
 	put_render("amd", 134, "", xcp);
-	put_kfd("amd", 10, 0x30000200, 136);	/* a partition of the second, which is of no use */
+	put_kfd("amd", 10, 0x30000200, 136);	/* a partition of the second GPU, which is unusable */
 	put_render("amd", 136, "", xcp);
 	put_kfd("amd", 8, 0x10800, 135);	/* no address */
 	put("amd", "sys/class/kfd/kfd/topology/nodes/9/gpu_id", "9\n");
@@ -1191,7 +1191,7 @@ test_made_amd(void)
 	inventory_free(&inv);
 }
 
-/* Two functions of one slot: a partition without an exact address has two to choose from. */
+/* Two functions of one slot: a partition without an exact address has two candidates. */
 static void
 test_made_slots(void)
 {

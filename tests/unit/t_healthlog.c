@@ -1,4 +1,4 @@
-/* pure/healthlog.c: what the kernel's log says of a GPU, and what only looks like that. */
+/* pure/healthlog.c: finds a GPU's faults in the kernel's log, and ignores lines that only look like them. */
 #include <stdio.h>
 #include <string.h>
 

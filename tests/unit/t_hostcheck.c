@@ -1,6 +1,6 @@
 /*
- * What gpuhelper-judge says of a host, written and read back (pure/inventorylines.h), and what the helper takes of it
- * (pure/hostcheck.h): all that fixtures have, and none of the lies that it could see through.
+ * gpuhelper-judge's report on a host (pure/inventorylines.h) is read back as written.  The helper's check
+ * (pure/hostcheck.h) accepts everything in the fixtures, and refuses every lie that it can detect.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -88,7 +88,7 @@ same(const struct inventory *a, const struct inventory *b)
 	return a->gpus == b->gpus && a->flusheds == b->flusheds && strcmp(a->nvidia_version, b->nvidia_version) == 0;
 }
 
-/* The majors, which the helper reads by itself, go over to *to. */
+/* Moves the majors, which the helper reads by itself, to *to. */
 static void
 give_majors(struct inventory *from, struct inventory *to)
 {
@@ -127,7 +127,7 @@ test_fixture(const char *tree)
 	inventory_free(&inv);
 }
 
-/* Lies.  Each takes an inventory that is right, of two whole GPUs, to one that can't be. */
+/* Lies.  Each turns a correct inventory of two whole GPUs into an impossible one. */
 
 static void
 put_path(struct gpu_node *n, const char *path, uint32_t major, uint32_t minor)
@@ -222,7 +222,7 @@ test_lies(void)
 	}
 }
 
-/* What is wrong with one vendor's is no matter of another's. */
+/* A fault of one vendor's GPUs does not affect another vendor's. */
 static void
 test_apart(void)
 {
@@ -244,7 +244,7 @@ test_apart(void)
 	inventory_free(&inv);
 }
 
-/* Bytes that are not what they were: read, they are one spelling; and what is taken has no node but a GPU's. */
+/* Changed bytes: whatever is accepted has one spelling, and no node but a GPU's. */
 static void
 test_flipped(void)
 {

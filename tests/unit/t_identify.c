@@ -1,6 +1,6 @@
 /*
- * Whose a token is: helper/judge/identify.c.  That nothing of a token is parsed before a key of an issuer's has signed
- * it; and that explain, who has each check told, comes to the same end.  The vectors are t_token.c's.
+ * judge/identify.c: whose a token is.  Nothing of a token is parsed before an issuer's key has verified its signature.
+ * explain, which reports each check, comes to the same result.  The vectors are t_token.c's.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ counting_malloc(size_t size)
 	return malloc(size);
 }
 
-/* The settings and questions that take it do not change it. */
+/* The settings, which the questions with them do not change. */
 static char *
 given(const json_t *j, const char *name)
 {
@@ -54,7 +54,7 @@ no_keys(void)
 	return k;
 }
 
-/* Both ways; the one without a log fills *why, and says how often it had jansson allocate. */
+/* Both modes; the one without a log sets *why, and counts jansson's allocations. */
 static int
 identify_twice(struct judge_ask *a, struct token_check_log *log, struct why *told, struct why *why)
 {
@@ -83,7 +83,7 @@ signature_held(const struct token_check_log *log)
 	return false;
 }
 
-/* What a token is refused with that says nothing but that it is none. */
+/* The refusals that say only that it is no token. */
 static unsigned long
 allocations_for_none(struct judge_ask a)
 {
@@ -121,7 +121,7 @@ test_vectors(void)
 			same += strcmp(told.text, why.text) == 0 && told.code == why.code;
 			continue;
 		}
-		/* signed, and of another form than a token; or by a key that the token does not name */
+		/* signed, but not in a token's form; or signed by a key that the token does not name */
 		if (json_allocations != least && why.code != WHY_DATA)
 			parsed++;
 		if (strstr(why.text, UNSIGNED) != NULL) {
@@ -136,7 +136,7 @@ test_vectors(void)
 	free(keys[1].text);
 }
 
-/* One issuer's keys that are not there are no matter to who has a token of another's. */
+/* An issuer's missing keys do not affect another issuer's tokens. */
 static void
 test_missing_keys(void)
 {

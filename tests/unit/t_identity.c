@@ -1,4 +1,4 @@
-/* pure/identity.c: what of an identity is remembered, and comes back. */
+/* pure/identity.c: which parts of an identity are remembered, and that they are read back as written. */
 #include <stdlib.h>
 
 #include "judge/instancevar.h"

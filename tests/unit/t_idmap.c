@@ -1,4 +1,4 @@
-/* pure/idmap.c: ids through a user namespace's mappings, both ways, without a wrap anywhere. */
+/* pure/idmap.c: maps ids through a user namespace's mappings, both ways, without any overflow. */
 #include "pure/idmap.h"
 #include "rnd.h"
 #include "tap.h"
@@ -43,7 +43,7 @@ test_identity(void)
 	ok(!idmap_in(&map, UINT32_MAX, &got), "nor from outside");
 }
 
-/* What Concourse's worker writes. */
+/* The mappings of Concourse's worker. */
 static void
 test_concourse(void)
 {
@@ -98,7 +98,7 @@ test_edges(void)
 	check(2 * (IDMAP_MAX - 1), 1000 + IDMAP_MAX - 1, "the last of as many as the kernel takes");
 }
 
-/* ids: a random number of an inner namespace goes through both maps, or through the composed one. */
+/* A random id of the inner namespace goes through both maps, and through the composed map. */
 static void
 test_compose(void)
 {

@@ -1,4 +1,4 @@
-/* pure/jsonout.c: what is written is what jansson reads, as jansson writes it; and all of it, or nothing. */
+/* pure/jsonout.c: writes what jansson would write and can read; a text is complete, or there is none. */
 #include <jansson.h>
 
 #include "pure/cleanup.h"
@@ -76,7 +76,7 @@ put_character(char *s, uint32_t cp)
 	return more + 1;
 }
 
-/* Random characters: jansson reads them as they were, and an ASCII text is ASCII. */
+/* Random characters: jansson reads them back, and a text in ASCII stays ASCII. */
 static void
 test_random(void)
 {

@@ -1,4 +1,7 @@
-/* What gpuhelper-judge is asked and says, written and read back, and what the helper takes of it (pure/judgeask.h). */
+/*
+ * gpuhelper-judge's questions and answers are read back as written; what the helper accepts of the answers
+ * (pure/judgeask.h).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +169,7 @@ test_answer(void)
 	judge_answer_free(&a);
 }
 
-/* What no token says is refused whoever says it. */
+/* A verdict that contains what no token says is refused. */
 static void
 test_lies(void)
 {
@@ -203,7 +206,7 @@ test_lies(void)
 	}
 }
 
-/* Any bytes: nothing but a refusal, or an answer that is written the same way. */
+/* Any bytes: a refusal, or an answer that is written back unchanged. */
 static void
 test_flipped(void)
 {

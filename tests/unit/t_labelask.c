@@ -1,4 +1,7 @@
-/* label/question.c, pure/labelask.c: questions to gpuhelper-label and its answers; what is none, and what another version says. */
+/*
+ * label/question.c, pure/labelask.c: gpuhelper-label's questions and answers, malformed ones, and those of another
+ * version.
+ */
 #include "label/question.h"
 #include "pure/labelask.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* pure/ldcache.c: the loader's cache, in both of its formats, and this machine's own. */
+/* pure/ldcache.c: reads the loader's cache in both formats, and this machine's own cache. */
 #include <fcntl.h>
 
 #include "host/file.h"
@@ -22,7 +22,7 @@ put_u32(char *out, size_t at, uint32_t v)
 #define STRINGS "libcuda.so.1\0/usr/lib64/libcuda.so.1\0libfast.so.2\0/usr/lib64/hwcaps/libfast.so.2\0relative\0"
 enum { NAME1 = 0, PATH1 = 13, NAME2 = 37, PATH2 = 50, RELATIVE = 81 };
 
-/* Entries: one, one for some processors, one of libc 5, one with a relative path. */
+/* Entries: an ordinary one, one for certain processors, one of libc 5, one with a relative path. */
 static const struct { uint32_t flags, key, value; uint64_t hwcap; } entries[] = {
 	{ 0x0303, NAME1, PATH1, 0 }, { 0x0303, NAME2, PATH2, 1ULL << 62 }, { 0x0002, NAME1, PATH1, 0 },
 	{ 0x0303, NAME1, RELATIVE, 0 }, { 0x0001, NAME1, PATH1, 0 },
@@ -66,7 +66,7 @@ make_old(char *out)
 	return put(out, at, STRINGS, sizeof(STRINGS));
 }
 
-/* From a copy of just that size, for the sanitizer to see what is read beyond it. */
+/* On a copy of exactly that size, so that a sanitizer notices reads beyond it. */
 static int
 parse(const char *bytes, size_t len, size_t *n, struct why *why)
 {
@@ -105,7 +105,7 @@ test_formats(void)
 	is_int(c.n, 3, "three entries of use");
 	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "a path");
 	ldcache_free(&c);
-	/* both in one file, as glibc 2.2 to 2.31 wrote it: strings of the older one are the newer one's */
+	/* both formats in one file, as glibc 2.2 to 2.31 wrote it: the older one uses the newer one's strings */
 	memset(both, 0, sizeof(both));
 	memcpy(both, raw, 16 + ENTRIES * 12);
 	len = (16 + ENTRIES * 12 + 7) / 8 * 8;

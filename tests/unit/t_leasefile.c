@@ -1,5 +1,5 @@
 /*
- * pure/leasefile.c: what is written is read back, what was not written is refused, and which acts are the same.
+ * pure/leasefile.c: a lease is read back as written, anything else is refused, and which acts are the same.
  */
 #include <stdlib.h>
 
@@ -152,7 +152,7 @@ test_states(void)
 	}
 }
 
-/* Of one whose container passed its folders on, nothing is left but the ways to them. */
+/* If the container passed its folders on, only the paths of these folders are left. */
 static void
 test_passed_on(void)
 {
@@ -174,7 +174,7 @@ test_passed_on(void)
 	lease_free(&b);
 }
 
-/* A container whose process 1 does not pause has nothing of all that. */
+/* A container whose process 1 does not pause has none of these members. */
 static void
 test_without_tasks(void)
 {
@@ -194,7 +194,7 @@ test_without_tasks(void)
 	lease_free(&b);
 }
 
-/* The lease's text with one line another: NULL takes it away. */
+/* The lease's text with one changed line; NULL removes the line. */
 static char *
 text_with(const char *line, const char *other)
 {
@@ -281,7 +281,7 @@ test_refused(void)
 	is_int(decode_with("way ", "way /srv/x no 8:1%20/x"), 0, "another way is read");
 }
 
-/* Whatever is cut off, added or changed: it is none, or what would have been written so. */
+/* Whatever is removed, added or changed: the text is refused, or is what would have been written. */
 static void
 test_one_spelling(void)
 {
@@ -331,7 +331,7 @@ test_folders(void)
 		{ { "8:1", "8:1" }, { "/srv/a", "/srv/ab" }, { "/x", "/y" }, false },
 		{ { "8:1", "8:1" }, { "/srv/a", "/srv/b" }, { "/x", "/y" }, false },
 		{ { "8:1", "8:11" }, { "/", "/" }, { "/x", "/y" }, false },
-		/* one is mounted in the other */
+		/* one is mounted inside the other */
 		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/a/b" }, true },
 		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/ab" }, false },
 	};

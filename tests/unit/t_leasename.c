@@ -1,6 +1,6 @@
 /*
- * pure/leasename.c: that a name says all that its lease does, so that nobody whom
- * the lease concerns passes it over; and what names of other forms are taken for.
+ * pure/leasename.c: a lease's name tells everybody whom the lease concerns, so that nobody skips it; and how other
+ * forms of names are treated.
  */
 #include "pure/leasename.h"
 #include "tap.h"
@@ -182,7 +182,7 @@ test_flags(void)
 	is_int((int)name_of(&l).flags, LEASE_LABEL, "a folder that is held");
 }
 
-/* What a lease comes to be must have been in its name from the first. */
+/* A name must cover everything that the lease becomes later. */
 static void
 test_covers(void)
 {
@@ -232,7 +232,7 @@ test_covers(void)
 	ok(lease_name_covers(&n, &m), "one that may have its GPUs again says all of that before");
 }
 
-/* Leases outlive an upgrade: what these set may never change. */
+/* Leases outlive an upgrade, so these names must never change. */
 static void
 test_for_ever(void)
 {

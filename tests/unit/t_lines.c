@@ -1,4 +1,4 @@
-/* pure/lines.c: what is written is read back, each in one spelling, and nothing else is read. */
+/* pure/lines.c: each value is read back as written, has one spelling, and anything else is refused. */
 #include <stdlib.h>
 
 #include "nomem.h"
@@ -96,7 +96,7 @@ test_both_ways(void)
 	thing_free(&back);
 }
 
-/* Each byte there is, in each place of a word. */
+/* Each byte in each place of a word. */
 static void
 test_bytes(void)
 {
@@ -134,7 +134,7 @@ test_lengths(void)
 	thing_free(&back);
 }
 
-/* The whole, with one piece changed. */
+/* The whole text with one changed piece. */
 static void
 test_refused(void)
 {
@@ -171,7 +171,7 @@ test_refused(void)
 	is_int((long)i, (long)strlen(WHOLE), "whatever is cut off its end");
 }
 
-/* What is read with any one byte changed is what would have been written so. */
+/* With any one byte changed, the text is refused, or is what would have been written. */
 static void
 test_one_spelling(void)
 {

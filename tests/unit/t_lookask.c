@@ -1,4 +1,4 @@
-/* pure/lookask.c: what the helper asks its looker, as bytes and back; and bytes that it does not make. */
+/* pure/lookask.c: the helper's questions to its looker are read back as written; other bytes are refused. */
 #include "pure/lookask.h"
 #include "tap.h"
 
@@ -45,7 +45,7 @@ unpacks(const char *bytes, size_t len)
 	return good;
 }
 
-/* Each text that is cut off, and each byte that is another one, is refused or is a question; neither reads elsewhere. */
+/* Each truncated text, and each changed byte: refused or a question; nothing beyond the end is read. */
 static void
 spoil(char *bytes, size_t len)
 {
@@ -68,7 +68,7 @@ spoil(char *bytes, size_t len)
 	ok(unpacks(bytes, len), "with each byte turned over it ends, and is what it was after that");
 }
 
-/* What goes along, by the question: a lease may have a thousand of each. */
+/* What each question contains: a lease may have a thousand of each. */
 static void
 test_kinds(const struct lease *l)
 {

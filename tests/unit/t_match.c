@@ -1,7 +1,6 @@
 /*
- * judge/match.c: whom a policy covers and what it allows.  Tables first; then
- * random policies and asks, judged by a second, slower reading of what a policy
- * says, which shares no code with the first.
+ * judge/match.c: whom a policy covers and what it allows.  First tables; then random policies and requests, compared
+ * with a second, slower implementation that shares no code with the first.
  */
 #include <limits.h>
 
@@ -19,7 +18,7 @@
 
 static uint64_t seed = 7;
 
-/* A host: two NVIDIA GPUs and one that is excluded, an AMD one and an integrated one, no Intel. */
+/* A host: two NVIDIA GPUs and an excluded one, an AMD GPU and an integrated one, no Intel GPU. */
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = UUID_A },
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0", .uuid = "GPU-22222222-2222-3333-4444-555555555555" },
@@ -75,7 +74,7 @@ test_covers(void)
 		    "p: user root is not among its callers" },
 		{ "pipeline = \"team/pipe\"; callers = [ \"x\" ];" F, &nameless, &token,
 		    "p: user (without a name) is not among its callers" },
-		/* how it is proven */
+		/* by the kind of proof */
 		{ "pipeline = \"team/pipe\";" F, &root, &claim, "p: it asks for a token, and a claim is none" },
 		{ "pipeline = \"team/pipe\"; identity = \"token\";" F, &root, &claim,
 		    "p: it asks for a token, and a claim is none" },
@@ -92,7 +91,7 @@ test_covers(void)
 		{ "identity = \"caller\"; callers = [ \"stranger\" ];" F, &stranger, &silent, NULL },
 		{ "identity = \"caller\"; callers = [ \"worker\" ];" F, &root, &silent,
 		    "p: user root is not among its callers" },
-		/* by whose token */
+		/* by the token's issuer */
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci/\";" F, &root, &token,
 		    "p: it takes tokens of issuer https://ci/" },
@@ -100,7 +99,7 @@ test_covers(void)
 		    "p: it takes tokens of issuer https://c*" },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &claim,
 		    "p: it asks for a token, and a claim is none" },
-		/* which pipeline */
+		/* by the pipeline */
 		{ "pipeline = \"team/pip\";" F, &root, &token, "p: it is for pipeline team/pip" },
 		{ "pipeline = \"team/pipes\";" F, &root, &token, "p: it is for pipeline team/pipes" },
 		{ "pipeline = \"Team/pipe\";" F, &root, &token, "p: it is for pipeline Team/pipe" },
@@ -108,7 +107,7 @@ test_covers(void)
 		{ "pipeline = \"*/*\";" F, &root, &token, NULL },
 		{ "pipeline = \"t?am/p*\";" F, &root, &token, NULL },
 		{ "pipeline = \"*/pip?e\";" F, &root, &token, "p: it is for pipeline */pip?e" },
-		/* which job */
+		/* by the job */
 		{ "pipeline = \"team/pipe\"; jobs = [ \"fit\" ];" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; jobs = [ \"x\", \"f*\" ];" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; jobs = [ \"fi\", \"fits\", \"?it?\" ];" F, &root, &token,
@@ -130,7 +129,7 @@ test_covers(void)
 	}
 }
 
-/* Names with slashes, a job that is not known, halves of an identity. */
+/* Names with slashes, an unknown job, incomplete identities. */
 static void
 test_covers_odd(void)
 {
@@ -402,7 +401,7 @@ test_integrated(void)
 	check_cases(t, COUNT(t), "", &root, &settings);
 }
 
-/* What a host without a device cgroup can't hold a container to. */
+/* What a host without a device cgroup cannot enforce. */
 static void
 test_unenforced(void)
 {
@@ -462,7 +461,7 @@ test_folders(void)
 		    "| /srv/a:ro=/srv/a /srv/b:rw=/srv/b", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", NULL, "all", NULL, "p: it gives no folders" },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", "none", "none", "|", NULL },
-		/* asked for, and not what only looks alike */
+		/* a request, and things that only look like one */
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a", "| /srv/a:ro=/srv/a", NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a:ro", "| /srv/a:ro=/srv/a", NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a:rw", NULL,
@@ -482,7 +481,7 @@ test_folders(void)
 		    NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a,/srv/b", NULL, NOT_GIVEN("/srv/b") },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", NULL, "/srv/a", NULL, NOT_GIVEN("/srv/a") },
-		/* beneath, and elsewhere */
+		/* beneath the folder, and elsewhere */
 		{ "folders = ( { path = \"/srv/a\"; subfolders = true; } );", NULL, "/srv/a/b/c",
 		    "| /srv/a/b/c:ro=/srv/a/b/c", NULL },
 		{ "folders = ( { path = \"/srv/a\"; subfolders = true; target = \"/t\"; } );", NULL,
@@ -501,7 +500,7 @@ test_folders(void)
 		{ "folders = ( { path = \"/srv/*\"; } );", NULL, "/srv/.ssh", NULL, NOT_GIVEN("/srv/.ssh") },
 		{ "folders = ( { path = \"/srv/.s*\"; } );", NULL, "/srv/.ssh", NULL, NOT_GIVEN("/srv/.ssh") },
 		{ "folders = ( { path = \"/srv/.ssh\"; } );", NULL, "/srv/.ssh", "| /srv/.ssh:ro=/srv/.ssh", NULL },
-		/* of several rules the wider one */
+		/* the widest of several rules */
 		{ "folders = ( { path = \"/srv/a\"; }, { path = \"/srv\"; subfolders = true; access = \"rw\"; target = "
 		    "\"/t\"; } );", NULL,
 		    "/srv/a", "| /srv/a:rw=/t/a", NULL },
@@ -516,7 +515,7 @@ test_folders(void)
 	check_cases(t, COUNT(t), "", &root, &settings);
 }
 
-/* Partitions share an address: a name is the first of them, and another container's is not taken along. */
+/* Partitions share an address: a name means the first of them, and does not take another container's along. */
 static void
 test_partitions(void)
 {
@@ -572,8 +571,8 @@ test_many(void)
 }
 
 /*
- * The second reading.  It works on the policy as parsed, the ask as parsed and
- * the host, and says of a grant what is wrong with it, NULL if nothing is.
+ * The second implementation.  From the parsed policy, the parsed request and the host it says
+ * what is wrong with a grant, or NULL.
  */
 struct reading {
 	const struct policy *p;
@@ -583,7 +582,7 @@ struct reading {
 	const struct grant *g;
 };
 
-/* The names of host's GPUs as the tables above spell them. */
+/* The names of the host's GPUs in the tables above. */
 static bool
 means(const char *name, size_t gpu)
 {
@@ -654,7 +653,7 @@ wrong_gpus(const struct reading *r)
 	return total != asked + r->a->gpu_ids.n ? "not as many as were asked for" : NULL;
 }
 
-/* Each GPU that was named is a want of its own. */
+/* Each named GPU is a want of its own. */
 static const char *
 wrong_names(const struct reading *r)
 {
@@ -675,14 +674,14 @@ wrong_names(const struct reading *r)
 	return NULL;
 }
 
-/* Where a rule puts a folder; false if it does not give it. */
+/* Where a rule mounts a folder; false if it does not give the folder. */
 static bool
 gives(const struct folder_rule *rule, const char *path, char target[256])
 {
 	const char *last = strrchr(rule->path, '/') + 1, *name = strrchr(path, '/') + 1;
 	size_t n = strlen(rule->path), star = strcspn(last, "*");
 
-	if (last[star] == '*') {		/* only patterns «xyz*» are made here */
+	if (last[star] == '*') {		/* only patterns of the form «xyz*» are made here */
 		if (name - path != last - rule->path || strncmp(path, rule->path,
 		    (size_t)(last - rule->path) + star) != 0 ||
 		    *name == '.')
@@ -698,7 +697,7 @@ gives(const struct folder_rule *rule, const char *path, char target[256])
 	return true;
 }
 
-/* Is this folder beneath the one that it says, and is that a rule's? */
+/* Whether this folder is really beneath the one that it names, and that one is in a rule. */
 static bool
 beneath_rule(const struct reading *r, const struct folder_want *w)
 {
@@ -710,7 +709,7 @@ beneath_rule(const struct reading *r, const struct folder_want *w)
 	return false;
 }
 
-/* Does a rule speak of this very path, by name or pattern? */
+/* Whether a rule names this very path, literally or by a pattern. */
 static bool
 names_it(const struct reading *r, const char *path)
 {
@@ -774,7 +773,7 @@ wrong_folders(const struct reading *r)
 	return wrong;
 }
 
-/* What is asked for of a policy is part of what it gives when nothing is asked. */
+/* A request gets only part of what the policy gives without one. */
 static const char *
 wider_than_everything(const struct reading *r)
 {
@@ -815,7 +814,7 @@ wrong_grant(const struct reading *r)
 	return wrong != NULL ? wrong : wider_than_everything(r);
 }
 
-/* Should this have been granted?  Said only where it is plain: one GPU rule, and counts or nothing asked. */
+/* Whether this should have been granted.  Only for clear cases: one GPU rule, and a request for counts or nothing. */
 static bool
 must_be_granted(const struct reading *r)
 {
@@ -912,7 +911,7 @@ random_ask(struct buf *g, struct buf *f)
 			buf_printf(f, "%s%s%s", f->len ? "," : "", folder[rnd(COUNT(folder))], access[rnd(3)]);
 }
 
-/* One ask of one policy: the verdict, and NULL or what is wrong with it. */
+/* One request to one policy: the verdict, and what is wrong with it, or NULL. */
 static const char *
 try_random(const struct policy *p, const struct asker *who, const struct settings *s, struct buf *what, bool *granted)
 {
@@ -975,7 +974,7 @@ test_random(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* A decision in words, or NULL. */
+/* A decision as text, or NULL. */
 static char *
 decision(void)
 {
@@ -1018,7 +1017,7 @@ test_memory(void)
 }
 #endif
 
-/* A long value is cut between two characters, never amid an escape, which would make another text of it. */
+/* A long value is cut between two characters, never inside an escape, which would change the text. */
 static void
 check_described(void)
 {

@@ -1,6 +1,6 @@
 /*
- * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
- * (fixtures/sysroot/nvidia-mig), and what judge/match.c makes of instances.
+ * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree (fixtures/sysroot/nvidia-mig), and how
+ * judge/match.c treats instances.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ test_order(void)
 			ok(mig_part_order(sorted[k]) < mig_part_order(sorted[i]), "\"%s\" before \"%s\"", sorted[k], sorted[i]);
 }
 
-/* The inventory of a tree; ends the test where it can't be had. */
+/* The inventory of a tree; ends the test on an error. */
 static void
 find(const char *tree, struct inventory *inv)
 {
@@ -67,7 +67,7 @@ find(const char *tree, struct inventory *inv)
 	close(src.root);
 }
 
-/* An entry's nodes: «minor of its major», those of the capabilities with a c before. */
+/* An entry's nodes, by their minors; «c» marks those of capabilities. */
 static const char *
 nodes_of(const struct gpu *g)
 {
@@ -129,7 +129,7 @@ test_names(void)
 	inventory_free(&inv);
 }
 
-/* What a rule gives of the tree for a request: the parts of its candidates, or the refusal. */
+/* The rule's answer to a request on this tree: the candidates' parts, or the refusal. */
 static const char *
 given(const struct inventory *inv, const char *rule, const char *asked)
 {
@@ -214,7 +214,7 @@ test_masks(void)
 	inventory_free(&inv);
 }
 
-/* A tree like the fixture, with one file changed. */
+/* A tree like the fixture, with one changed file. */
 static void
 broken_tree(const char *file, const char *text, const char *what)
 {

@@ -1,4 +1,4 @@
-/* host/mountpoint.c: which folder can lie in another one that is read-only. */
+/* host/mountpoint.c: which folders may be mounted inside a read-only folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ add(struct edits *e, const char *source, const char *target, const char *access)
 	ok(edits_add_mount(e, at(source), target, options), "%s at %s", source, target);
 }
 
-/* A second folder at this place, where /data is one with «dir/deep» and «link» in it. */
+/* A second folder mounted at this place, beside /data with «dir/deep» and «link» in it. */
 static int
 put(const char *target, const char *access, struct why *why)
 {

@@ -1,4 +1,4 @@
-/* host/mounts.c: lines of mountinfo, and where in its file system a directory of this machine lies. */
+/* host/mounts.c: parses mountinfo, and finds where a directory is in its file system. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ int
 main(void)
 {
 	test_lines();
-	/* qemu 7.2 says that statx(2) told the mount, and doesn't hand it on */
+	/* qemu 7.2 drops the mount id of statx(2) from the result, but not from its mask */
 	if (emulated())
 		skip("places of directories", "qemu-user tells no mounts");
 	else

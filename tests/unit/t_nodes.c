@@ -1,6 +1,6 @@
 /*
- * user/nodes.c: which bind mounts would bring GPUs' nodes into a container.  A "GPU" has the major of
- * /dev/null (1); /dev/tty (5) is none.  Directories with nodes are made, as root; mounts are this machine's own.
+ * user/nodes.c: which bind mounts would bring GPU nodes into a container.  A "GPU" here has the major of /dev/null (1);
+ * /dev/tty (5) is no GPU.  As root, the test makes directories with nodes; the mounts are this machine's own.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,7 +20,7 @@ static char top[] = "/tmp/t_nodes.XXXXXX";
 
 enum brings { NOTHING, TAKEN_OUT, REFUSED };
 
-/* Of one mount, in a bundle at the top. */
+/* Checks one mount, in a bundle whose root is «top». */
 static enum brings
 check(const char *type, const char *source, const char *option, struct why *why)
 {
@@ -98,18 +98,18 @@ test_sources(void)
 		enum brings brings;
 	} t[] = {
 		{ "bind", "/dev/null", "", TAKEN_OUT }, { "bind", "/dev/tty", "", NOTHING },
-		/* from the bundle */
+		/* relative to the bundle */
 		{ "bind", "link", "", TAKEN_OUT }, { "none", "link2", "\"bind\"", TAKEN_OUT }, { "bind", "plain", "", NOTHING },
 		{ "bind", "gpus", "", TAKEN_OUT }, { "none", "gpus", "\"rbind\",\"ro\"", TAKEN_OUT }, { "bind", "linkdir", "", TAKEN_OUT },
 		{ "bind", "gpus/a", "", TAKEN_OUT }, { "bind", "gpus/by-path", "", NOTHING }, { "bind", "gpus/by-path/x", "", TAKEN_OUT },
 		{ "bind", "mixed", "", REFUSED }, { "bind", "mixed/tty", "", NOTHING }, { "bind", ".", "", REFUSED },
 		{ "bind", "deep", "", TAKEN_OUT }, { "bind", "many", "", TAKEN_OUT },
-		/* known: further down is not looked; more files may be there */
+		/* a limit: it does not look further down; more files may be there */
 		{ "bind", "unseen", "", REFUSED },
 		{ "bind", "deeper", "", NOTHING },
 		{ "tmpfs", "gpus", "", NOTHING }, { "bind", "nowhere", "", NOTHING }, { "bind", "/nowhere", "", NOTHING },
 		{ "bind", "plain/file", "", NOTHING },
-		/* this machine's, where something else lies, too */
+		/* this machine's own directory, which has something else, too */
 		{ "bind", "/dev", "", REFUSED }, { "bind", "/dev", "\"rbind\",\"ro\"", REFUSED }, { "none", "/", "\"rbind\"", REFUSED },
 		{ "bind", "/dev/shm", "\"rbind\"", NOTHING }, { "bind", "/usr", "", NOTHING }, { "bind", "/proc", "\"rbind\"", NOTHING },
 	};
@@ -124,7 +124,7 @@ test_sources(void)
 	}
 }
 
-/* A path that no one could open brings nothing. */
+/* A path that nobody can open brings nothing in. */
 static void
 test_long(void)
 {
@@ -150,7 +150,7 @@ main(void)
 {
 	bool made = make_tree();
 
-	/* relative sources are the bundle's, not this directory's */
+	/* relative sources start from the bundle, not from this directory */
 	(void)!chdir("/");
 	if (made) {
 		test_sources();

@@ -1,4 +1,4 @@
-/* pure/nvhook.c: what the hooks of NVIDIA's tool kit would do; pure/loaderdirs.c, and the SONAMEs of pure/nvlibs.c. */
+/* pure/nvhook.c: what the hooks of NVIDIA's tool kit would do; pure/loaderdirs.c; the SONAMEs of pure/nvlibs.c. */
 #include "pure/loaderdirs.h"
 #include "pure/nvhook.h"
 #include "pure/nvlibs.h"

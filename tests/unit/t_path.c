@@ -1,4 +1,4 @@
-/* pure/path.c: one spelling a path, components and not prefixes, and patterns that never cross a slash. */
+/* pure/path.c: each path has one spelling, comparisons go by components, and patterns never match a slash. */
 #include <fnmatch.h>
 #include <time.h>
 
@@ -132,7 +132,7 @@ test_glob(void)
 	ok(glob_is("*") && glob_is("a?") && !glob_is("a") && !glob_is("") && !glob_is("[a]"), "what is a pattern");
 }
 
-/* The definition, without a thought for time. */
+/* The definition, however slow. */
 static bool
 slow_match(const char *p, const char *s)
 {

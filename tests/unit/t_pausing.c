@@ -1,50 +1,49 @@
 /*
- * pure/pausing.c: what a lease knows of its container's tasks, there and back, its
- * decisions one by one, and all of them together, with those of pure/chore.c and
- * pure/leasefile.c, in a world that does with them what the helper does
- * (pausemodel.h), in which nobody may lose a GPU, or keep one, or get one that another
- * has.
+ * pure/pausing.c: a lease's record of its container's tasks is read back as written; its decisions one by one; and all
+ * decisions together, with those of pure/chore.c and pure/leasefile.c, in model worlds (pausemodel.h) that act like the
+ * helper.  No actor may lose a GPU, keep one too long, or get one that another has.
  *
  *	PAUSING_SEED=N		other worlds
  *	PAUSING_STRICT=1	what the helper does not prevent is a fault (gap() in pausemodel.h)
  *	PAUSING_WORLDS_ONLY=1	without the tables
  *
- * That the worlds can fail was tried with changes of one line each in a copy.  Of 60 in helper/pure the tables (here,
- * in t_chore.c and t_leasefile.c) found all, the worlds alone these 48:
+ * Mutation tests, with one changed line each in a copy, showed that the worlds can fail.  Of 60 mutants in helper/pure the
+ * tables (here, in t_chore.c and t_leasefile.c) found all.  The worlds alone found these 48:
  *
- *	pausing_judge		without «|| s->execs»; without «!s->pauses ||»; has_node, task or first_exec ignored; not
- *				alone is idle; never idle; never left
- *	turn_is_stale		always, never; not who is dead; not who is late
+ *	pausing_judge		without «|| s->execs»; without «!s->pauses ||»; has_node, task or first_exec ignored; «not
+ *				alone» counts as idle; never idle; never left
+ *	turn_is_stale		always, never; not if the owner is dead; not if the owner is late
  *	turn_of_exec		GIVING_BACK goes on, never waits, always waits, comes back, goes on from a stale one;
  *				COMING_BACK always waits, opens, goes on; GIVEN_BACK opens, goes on, waits; HELD never
  *				opens; DRAINING opens
- *	turn_to_give_back	what is left is cleared at once, never; idleness ignored; anyone takes over at once; nobody
- *				does; not from HELD; from every state
+ *	turn_to_give_back	left processes are cleared at once, never; idleness ignored; anyone takes over at once;
+ *				nobody takes over; not from HELD; from every state
  *	turn_to_end		without the state; without the giver; without the idleness; LEFT is enough; never
- *	process_id_same		pid alone
- *	lease_wants		without the state, of all, of marks, of what was given back; that never; OPEN never; the
- *				others never; always
- *	lease_holds		without «reopened»; HELD and DRAINING only; not what is coming back
+ *	process_id_same		compares only the pid
+ *	lease_wants		without the state, for all chores, for marks, for what was given back; that never; OPEN never;
+ *				the others never; always
+ *	lease_holds		without «reopened»; only HELD and DRAINING; without COMING_BACK
  *
- * and not these 12: «used» ignored once first_exec has passed, HELD opens though it was never shut, a start time
- * without its pid (no two processes have the same one), and chores of a container that does not pause (there is none
- * in the worlds) make no difference; nor do IDLE_KEEP ignored (such a lease does not pause), left_since unset (never
- * asked for so) and LEFT_BEHIND_KEEP as the 136 years that it is.  An exec that does not wait for COMING_BACK is sent
- * to ask again by back.c, which looks itself.  Who may not go on with his own mark loses it, and marks anew.
- * lease_wants() without the giver: who is late does, with the lock, what the next giver has been told to do anyway;
- * an exec that was noted and lives is in the list, and its lease HELD or DRAINING, so OPEN without the one or the
- * other finds nothing else.
+ * They did not find these 12:
+ *	- No difference: «used» ignored after first_exec; HELD opens without having been shut; the start time without the pid (no
+ *	  two processes share one); chores of a container that does not pause (the worlds have none).
+ *	- No difference either: IDLE_KEEP ignored (such a lease does not pause); left_since unset (never asked for like that);
+ *	  LEFT_BEHIND_KEEP taken for its number, 136 years.
+ *	- An exec that does not wait for COMING_BACK: back.c, which checks by itself, sends it to ask again.
+ *	- An actor that may not go on with its own mark loses the mark, and marks again.
+ *	- lease_wants() without the giver: a late giver does under the lock only what the next giver has been told to do anyway.
+ *	- OPEN without the list of execs, or without the state: a noted, live exec is in the list, and its lease is HELD or DRAINING.
  *
- * Of 32 in the steps of pausemodel.h it found 28: chores without the lock (all, OPEN alone, that of what was given
- * back alone), with one that a stalled process loses, that is let go after the look, taken after it, or not waited
- * for; without the look into the lease; an exec that begins though its OPEN failed or was void; a failed chore that
- * is reported; HELD instead of COMING_BACK (hold() as it is, or to fit); hold() without its mark, without its state,
- * without the exec; undoing what is another's; taking again what somebody in time is taking; nobody looks at gates
- * again, or shuts them, or gets HELD by it; a lease that ends without a look at its gate; a mark that does not set
- * «shut»; one's own mark that gets new time; marks that are stale and stay, or are not and go; COMING_BACK that is
- * dropped to HELD; and OPEN for late givers, as it was.  Not these 4: a void chore that is reported (it is not its
- * reporter's turn any more); hold() without the giver (an exec has what another one of the same container took; that
- * one is late); own marks kept without chores, and no_chores not said after too many rounds (both are over in 10 s).
+ * Of 32 mutants in the steps of pausemodel.h the worlds found 28: chores without the lock (all; only OPEN; only that of a GPU
+ * given back), with a lock that a stalled process loses, that is released after the look, taken after it, or not waited for;
+ * without the look at the lease; an exec that begins although its OPEN failed or was void; a failed chore that is reported;
+ * HELD instead of COMING_BACK (with hold() unchanged or adapted); hold() without its mark, without its state, without the
+ * exec; undoing another actor's step; repeating a step of an actor that is in time; gates that nobody checks again, or shuts,
+ * or that make nobody HELD; a lease that ends without a look at its gate; a mark that does not set «shut»; an own mark that
+ * gets new time; stale marks that stay, or fresh ones that go; COMING_BACK that falls back to HELD; and OPEN for late givers.
+ * They did not find these 4: a void chore that is reported (it is no longer its reporter's turn); hold() without the giver
+ * (an exec has what another exec of the same container took, which is late); own marks kept without chores, and no_chores
+ * not said after too many rounds (both are over in 10 s).
  */
 
 #include "pure/pausing.h"

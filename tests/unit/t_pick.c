@@ -1,4 +1,4 @@
-/* pure/pick.c: who gets which GPU, against a model that counts holders one by one. */
+/* pure/pick.c: which GPUs a request gets, compared with a model that counts holders one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ gpu(unsigned n, bool exclusive, unsigned limit)
 	return g;
 }
 
-/* What the rule says, written another way: no one alone, no one over anyone's limit. */
+/* The rule, written in another way: no exclusive holder beside others, no holder over anybody's limit. */
 static bool
 state_is_sound(const struct holding *held, size_t n)
 {
@@ -62,7 +62,7 @@ with_room(const struct holding *held, size_t n, const struct pick_want *w)
 	return room;
 }
 
-/* Containers come and go at random; each wants some of some GPUs. */
+/* Containers come and go at random; each wants some GPUs. */
 static void
 test_crowd(void)
 {
@@ -143,8 +143,8 @@ test_rules(void)
 }
 
 /*
- * The parts of a GPU as sets of what they are made of, which no two share: so the
- * model needs nothing of how parts are named.
+ * The parts of a GPU as sets of disjoint pieces, so that the model does not depend on the
+ * names of parts.
  */
 static const struct {
 	const char *part;
@@ -155,7 +155,7 @@ static const struct {
 };
 
 #define PARTS (sizeof(parts) / sizeof(*parts))
-#define UNITS (3 * (unsigned)PARTS)	/* two GPUs, and another vendor's at an address that one of them has */
+#define UNITS (3 * (unsigned)PARTS)	/* two GPUs, and another vendor's with the address of one of them */
 
 static struct held_gpu
 unit(unsigned n, bool exclusive, unsigned limit)
@@ -192,7 +192,7 @@ apart(const struct held_gpu *a, const struct held_gpu *b)
 	return a->vendor != b->vendor || strcmp(a->pci, b->pci) != 0 || (pieces(a) & pieces(b)) == 0;
 }
 
-/* The rule again: all that has a piece of it is the same, shares it, and together they are not too many for any. */
+/* The rule again: all holders of a piece hold the same part, share it, and are within everybody's limit. */
 static bool
 may_hold(const struct holding *held, size_t n, const struct held_gpu *as)
 {
@@ -282,7 +282,7 @@ test_part_limit(void)
 	ok(!pick_has_room(held + 2, 1, &whole), "below every limit, the whole excludes its parts");
 }
 
-/* What one container picks itself is held, too. */
+/* What a container has just picked counts as held, too. */
 static void
 test_part_own(void)
 {
@@ -328,7 +328,7 @@ test_part_order(void)
 	    "the part with the fewest holders first, however many its GPU's other parts have");
 }
 
-/* Any holdings, sound or not. */
+/* Any holdings, possible or not. */
 static void
 test_part_model(void)
 {
@@ -352,7 +352,7 @@ test_part_model(void)
 	is_int(bad, 0, "there is room for a part exactly where the rule says so");
 }
 
-/* Each pick could be had besides all others; where they are too few, nothing is left that could be had, too. */
+/* All picks are possible together; if they are too few, no further one is possible. */
 static unsigned
 badly_picked(const struct holding *held, const struct pick_want *w, const struct pick *picks, size_t n, bool all)
 {
@@ -377,7 +377,7 @@ badly_picked(const struct holding *held, const struct pick_want *w, const struct
 	return bad;
 }
 
-/* Containers come and go as in test_crowd(), each wanting parts. */
+/* Containers come and go as in test_crowd(), and each wants parts. */
 static void
 test_part_crowd(void)
 {

@@ -1,6 +1,7 @@
 /*
- * pure/posixacl.c and host/inodeacl.c.  The first value is what setfacl(1) of acl 2.3 made the kernel keep for
- * u:1000:rw, u:5:r, g:7:rwx and m:rw on a file of mode 0640; the kernel is asked whether it takes ours.
+ * pure/posixacl.c and host/inodeacl.c.  The first value is what the kernel stored when setfacl(1) of acl 2.3 set
+ * u:1000:rw, u:5:r, g:7:rwx and m:rw on a file of mode 0640.  The test also checks that the kernel accepts our
+ * values.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +57,7 @@ test_refused(void)
 	is_int(taken, 0, "what ends in an entry is none");
 	ok(posixacl_decode(real, 4, &a) && a.n == 0, "a header alone has no entries");
 	posixacl_free(&a);
-	/* the header's version, and an entry's tag and bits; its id may be any */
+	/* the header's version, and an entry's tag and bits; any id is valid */
 	for (i = 0; i < 8; i++) {
 		memcpy(v, real, sizeof(v));
 		v[i < 4 ? i : i + 8] ^= 0x48;
@@ -84,7 +85,7 @@ test_changes(void)
 	ok(a.n == 6 && posixacl_find(&a, POSIXACL_USER, 5) == NULL && posixacl_find(&a, POSIXACL_USER, 1000) == &a.v[1], "one goes");
 }
 
-/* On a real inode, by an O_PATH descriptor. */
+/* On a real inode, through an O_PATH descriptor. */
 static void
 test_inode(void)
 {

@@ -1,6 +1,6 @@
 /*
- * user/privilege.c and user/exposure.c: which containers are privileged, and by what; and that
- * what engines make by default is not.  Bind mounts are of this machine's own /proc and /sys.
+ * user/privilege.c and user/exposure.c: which containers are privileged, and why; engines' defaults are not.  The
+ * bind mounts are of this machine's own /proc and /sys.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"
@@ -31,7 +31,7 @@
 
 static struct why why;
 
-/* What makes it privileged, or "" or, in brackets, why it can't be read. */
+/* Why the container is privileged; "" if it is not; in brackets, why the spec cannot be read. */
 static const char *
 judge(const char *text, bool hosts_root)
 {
@@ -74,12 +74,12 @@ test_capabilities(void)
 	};
 	size_t i;
 
-	/* a user's runtime, whose namespaces need no ids here */
+	/* a user's runtime, whose namespaces need no id maps here */
 	for (i = 0; i < COUNT(t); i++)
 		is_str(judge(t[i].text, false), t[i].what, "%.150s", t[i].text);
 }
 
-/* A profile that answers for the kernel where the runtime drops what the container may not have. */
+/* A profile that pretends success for the calls by which the runtime drops capabilities. */
 static void
 test_seccomp(void)
 {
@@ -149,7 +149,7 @@ test_namespaces(void)
 		}
 }
 
-/* A user namespace holds only by the ids that it has. */
+/* A user namespace protects only through its id maps. */
 static void
 test_ids(void)
 {
@@ -158,12 +158,12 @@ test_ids(void)
     NS("user"), "", MAPPED("100000"))
 	static const struct {
 		const char *text;
-		bool root, user;	/* privileged, where uid 0 is the host's, and where not */
+		bool root, user;	/* privileged if uid 0 is the host's, and if it is not */
 	} t[] = {
 		{ IDS(MAPPED("100000")), false, false }, { IDS(MAPPED("1")), false, false }, { IDS(MAPPED("4294966000")), false, false },
 		{ IDS(MAPPED("0")), true, false },
 		{ IDS(MAP("uid", "100000") MAP("gid", "0")), true, false }, { IDS(MAP("uid", "0") MAP("gid", "100000")), true, false },
-		/* crun then takes its own id */
+		/* crun then uses its own id */
 		{ IDS(""), true, false }, { IDS(MAP("uid", "100000")), true, false }, { IDS(MAP("gid", "100000")), true, false },
 		/* a mount that gives files the host's ids */
 		{ HELD(",\"options\":[\"bind\"]"), false, false }, { HELD(",\"options\":[\"rbind\",\"idmap\"]"), true, false },
@@ -192,7 +192,7 @@ test_mounts(void)
 		{ CGROUP("cgroup2", "\"nosuid\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup2)") },
 		{ CGROUP("cgroup", "\"ro\",\"rw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
 		{ CGROUP("cgroup", "\"rro\",\"rrw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
-		/* runc knows that one for bind mounts alone */
+		/* runc knows this option only for bind mounts */
 		{ CGROUP("cgroup", "\"rro\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
 		{ CGROUP("cgroup", ""), SPACES "," NS("cgroup"), "" },
 		{ CGROUP("cgroup2", "\"rw\""), SPACES "," NS("cgroup"), "" },
@@ -205,7 +205,7 @@ test_mounts(void)
 		{ "{\"destination\":\"/sys\",\"type\":\"none\",\"options\":[\"remount\",\"rw\"]}", SPACES,
 		    "may have what is mounted at /sys changed by «remount»: leave that mount out" },
 		{ "{\"destination\":\"/tmp\",\"type\":\"tmpfs\",\"options\":[\"remount\",\"ro\"]}", SPACES, "" },
-		/* bound from this machine */
+		/* bind mounts of this machine's files */
 		{ BIND("/proc", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },
 		{ BIND("/proc/self/../1", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },
 		{ BIND("/proc/cpuinfo", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },
@@ -229,7 +229,7 @@ test_mounts(void)
 	}
 }
 
-/* Everything of /proc that can be written by uid alone has to be listed, by its one name. */
+/* Everything in /proc that only a uid protects must be in the list, under its canonical name. */
 static void
 test_readonly(void)
 {

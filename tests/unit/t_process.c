@@ -1,4 +1,4 @@
-/* host/process.c: who lives, as /proc shows it. */
+/* host/process.c: which processes are alive, by /proc. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ end_at_once(void)
 	_exit(0);
 }
 
-/* The first thread ends and its process stays. */
+/* The first thread ends, and its process stays. */
 static void
 leave_a_thread(void)
 {
@@ -33,7 +33,7 @@ leave_a_thread(void)
 	pthread_exit(NULL);
 }
 
-/* A child that becomes a zombie which nobody buries. */
+/* A child that becomes a zombie, because nobody waits for it. */
 static struct process_id
 zombie_after(void (*run)(void))
 {

@@ -1,6 +1,5 @@
 /*
- * pure/request.c: the request, that it comes back as it went, and that root takes
- * none which is not exactly one.
+ * pure/request.c: a request is read back as written, and root refuses every malformed one.
  */
 #include "pure/cleanup.h"
 #include "pure/request.h"
@@ -11,13 +10,13 @@
 #define KEY_A "0000000000000000000000000000000000000000000000000000000000000000"
 #define KEY_B "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
 
-/* Where the head of a message has what; every number is of four bytes. */
+/* The offsets in a message's head; every number has four bytes. */
 enum place { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS = 20, AT_UID = 24, AT_GID = 28,
 	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_SHUT = 44, AT_TEXTS = 48 };
 #define AT_TEXT(n) (AT_TEXTS + 4 * (n))
 #define HEAD_SIZE AT_TEXT(16)
 
-/* The texts, in the order of a message. */
+/* The texts, in their order in a message. */
 static const struct {
 	const char *name;
 	size_t at, max;
@@ -46,7 +45,7 @@ text_of(struct request *r, unsigned n)
 	return (char **)((char *)r + texts[n].at);
 }
 
-/* The least that a request is; its texts are literals. */
+/* The smallest request, with literal texts. */
 static struct request
 minimal(void)
 {
@@ -65,7 +64,7 @@ decode(const char *bytes, size_t len, struct why *why)
 	return request_decode(bytes, len, &r, why);
 }
 
-/* Is it taken?  If not, *why says why. */
+/* Whether it is accepted; if not, *why has the reason. */
 static int
 there(const struct request *r, struct why *why)
 {
@@ -98,7 +97,7 @@ test_minimal(void)
 	    "nor is anything shut, or a file named");
 }
 
-/* A request in which all is there; each text is its own name. */
+/* A request with everything in it; each text is its own name. */
 static void
 fill(struct request *r)
 {
@@ -147,7 +146,7 @@ test_round_trip(void)
 	}
 }
 
-/* One flag a time: none is another's. */
+/* One flag at a time: none affects another one. */
 static void
 test_flags(void)
 {
@@ -218,7 +217,7 @@ test_lies(void)
 	}
 }
 
-/* However much of it comes: all of it is a request, and no less or more is. */
+/* Only the complete message is a request: nothing shorter, and nothing longer. */
 static void
 test_cut(void)
 {
@@ -231,7 +230,7 @@ test_cut(void)
 	fill(&in);
 	bytes = request_encode(&in, &len);
 	for (n = 0; n < len; n++) {
-		/* of its own, for a sanitizer to see what is read beyond it */
+		/* in its own allocation, so that a sanitizer notices reads beyond it */
 		autofree char *part = malloc(n + 1);
 
 		memcpy(part, bytes, n);
@@ -332,7 +331,7 @@ test_names(void)
 {
 	static const struct {
 		unsigned text;
-		const char *value, *why;	/* NULL: what runtimes take must pass */
+		const char *value, *why;	/* NULL: valid, because runtimes accept it */
 	} t[] = {
 		{ 0, "", "container id \"\" is not one that runc would take" },
 		{ 0, ".", "container id \".\" is not one that runc would take" },
@@ -403,7 +402,7 @@ test_keys(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Memory that runs out: the bytes as a text in hexadecimal digits, or NULL. */
+/* Memory that runs out: the bytes in hexadecimal, or NULL. */
 static char *
 there_and_back(void)
 {
@@ -443,7 +442,7 @@ test_memory(void)
 }
 #endif
 
-/* What the helper looks at before it starts its programs (root/enter.c). */
+/* What the helper reads before it starts its programs (root/enter.c). */
 static void
 test_hint(void)
 {

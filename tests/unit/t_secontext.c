@@ -1,4 +1,4 @@
-/* pure/secontext.c: labels come apart and together again, levels are what they are, and pairs of categories are two. */
+/* pure/secontext.c: splits and joins labels, compares levels, and draws pairs of two different categories. */
 #include "pure/secontext.h"
 #include "tap.h"
 
@@ -57,7 +57,7 @@ test_levels(void)
 		is_int(level_kind(t[i].level), t[i].kind, "level «%s»", t[i].level);
 }
 
-/* Who has all of another's categories may use what is the other's: equal is not the only way to have them. */
+/* A process with all of another one's categories can use that one's files: equality is not the only case. */
 static void
 test_overlap(void)
 {

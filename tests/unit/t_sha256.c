@@ -1,4 +1,7 @@
-/* pure/sha256.c against FIPS 180-2's examples, and against nettle's on texts of all lengths in pieces of all sizes. */
+/*
+ * pure/sha256.c: compared with FIPS 180-2's examples, and with nettle on texts of many lengths in pieces of many
+ * sizes.
+ */
 #include <nettle/sha2.h>
 #include <stdlib.h>
 
@@ -45,7 +48,7 @@ test_examples(void)
 	}
 }
 
-/* Every length from 0 to two blocks and a half, and some longer ones, in pieces. */
+/* Every length up to two and a half blocks, and some longer ones, in pieces. */
 static void
 test_lengths(void)
 {

@@ -1,6 +1,6 @@
 /*
- * user/spec.c: what a config.json says, what the container asks for, and that
- * nothing a runtime would read differently from us gets through.
+ * user/spec.c: reads a config.json and the container's request from it, and refuses whatever a runtime would read
+ * differently.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"
@@ -11,7 +11,7 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) (s), sizeof(s) - 1
 
-/* A spec with members of one's own in its parts; each begins with a comma, or is empty. */
+/* A spec with additional members in its parts; each begins with a comma, or is empty. */
 #define SPEC(top, process, linux) "{\"ociVersion\":\"1.3.0\",\"process\":{\"cwd\":\"/\"" process "}," \
     "\"root\":{\"path\":\"rootfs\"}," \
     "\"linux\":{\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"mount\"}]" linux "}" top "}"
@@ -132,7 +132,7 @@ test_devices_refused(void)
 		    "config.json: linux.devices[0].major is not a device number" },
 		{ DEVICES("[{\"path\":\"/dev/a\",\"major\":4294967295}]"),
 		    "config.json: linux.devices[0].major is not a device number" },
-		/* 2^32 + 195: a runtime that cuts it has an NVIDIA GPU */
+		/* 2^32 + 195: truncated to 32 bits this is an NVIDIA GPU */
 		{ DEVICES("[{\"path\":\"/dev/a\",\"major\":4294967491}]"),
 		    "config.json: linux.devices[0].major is not a device number" },
 		{ RULES("[null]"), NUMBER " is not an object" },
@@ -148,13 +148,13 @@ test_devices_refused(void)
 		{ RULES("[{\"type\":\"c\",\"major\":1,\"minor\":1.5}]"), NUMBER ".minor is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":-2}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"minor\":-2}]"), NUMBER ".minor is not a device number" },
-		/* cgroup v1's own number for «every»; and one that crun cuts to 195 */
+		/* cgroup v1's own number for «all»; and one that crun truncates to 195 */
 		{ RULES("[{\"type\":\"c\",\"major\":4294967295}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":1,\"minor\":4294967295}]"), NUMBER
 		    ".minor is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":4294967491}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":99999999999999999999}]"), NUMBER ".major is not a device number" },
-		/* crun takes all of these for what they say, runc and the kernel for «everything» */
+		/* crun takes these literally; runc and the kernel take them for «everything» */
 		{ RULES("[{\"allow\":false,\"type\":\"a\",\"major\":1}]"), EVERY },
 		{ RULES("[{\"allow\":false,\"minor\":1}]"), EVERY },
 		{ RULES("[{\"allow\":true,\"type\":\"a\",\"access\":\"rw\"}]"), EVERY },
@@ -163,7 +163,7 @@ test_devices_refused(void)
 	check_refused(t, COUNT(t));
 }
 
-/* runc folds the case of keys, also of the long s and the Kelvin sign; what only one of us would read is refused. */
+/* runc ignores the case of keys, including the long s and the Kelvin sign; keys that only one of us would read are refused. */
 static void
 test_keys_refused(void)
 {
@@ -223,7 +223,7 @@ test_capabilities_refused(void)
 {
 #define CAPS(set, list) SPEC("", ",\"capabilities\":{\"" set "\":" list "}", "")
 	static const struct wrong t[] = {
-		/* crun's cap_from_name(3) takes these, too */
+		/* crun's cap_from_name(3) accepts these, too */
 		{ CAPS("bounding", "[\"cap_sys_admin\"]"),
 		    "config.json: the capability \"cap_sys_admin\" is not spelt like CAP_KILL" },
 		{ CAPS("effective", "[\"CAP_KILL\",\"CAP_Sys_Admin\"]"),
@@ -242,7 +242,7 @@ test_capabilities_refused(void)
 	check_refused(t, COUNT(t));
 }
 
-/* null is «absent», as in Go. */
+/* null means «absent», as in Go. */
 static void
 test_nulls(void)
 {
@@ -342,7 +342,7 @@ test_version(void)
 	}
 }
 
-/* "asks token=T gpus=1": what a request says; the caller frees. */
+/* "asks token=T gpus=1": the contents of a request; the caller frees. */
 static char *
 describe(const struct request *r, bool asks)
 {
@@ -365,7 +365,7 @@ test_request(void)
 {
 #define NOTES(list) SPEC(",\"annotations\":" list, "", "")
 	static const struct {
-		const char *text, *says;	/* says: or why it is refused */
+		const char *text, *says;	/* says: the result, or the reason of a refusal */
 	} t[] = {
 		{ SPEC("", "", ""), "plain" },
 		{ ENV("[\"PATH=/bin\",\"NVIDIA_VISIBLE_DEVICES=all\"]"), "plain" },
@@ -384,7 +384,7 @@ test_request(void)
 		{ ENV("[\"BUILD_TEAM_NAME=t\",\"BUILD_TEAM_NAME=\"]"), "plain" },
 		{ NOTES("{\"BUILD_TEAM_NAME\":\"t\"}"), "plain" },
 		{ NOTES("{\"GPUHELPER_GPUS\":null}"), "plain" },
-		/* more than once, or not said at all */
+		/* given twice, or not at all */
 		{ ENV("[\"GPUHELPER_GPUS=1\",\"GPUHELPER_GPUS=1\"]"),
 		    "config.json: GPUHELPER_GPUS is given 2 times: give it once" },
 		{ ENV("[\"GPUHELPER_TOKEN=\",\"A=1\",\"GPUHELPER_TOKEN=x\",\"GPUHELPER_TOKEN=y\"]"),
@@ -397,7 +397,7 @@ test_request(void)
 		    "a value" },
 		{ NOTES("{\"GPUHELPER_GPUS\":1}"), "config.json: GPUHELPER_GPUS is not a string" },
 		{ NOTES("{\"GPUHELPER_GPUS\":\"1\\u0000\"}"), "config.json: GPUHELPER_GPUS has a NUL in it" },
-		/* a version whose meaning is not known */
+		/* a version with an unknown meaning */
 		{ "{\"ociVersion\":\"2.0.0\",\"process\":{\"env\":[\"GPUHELPER_GPUS=1\"]},\"linux\":{}}",
 		    "config.json: ociVersion is not "
 		    "1.x, and the container asks for GPUs or folders: gpuhelper can't read such a config.json" },
@@ -423,7 +423,7 @@ test_request(void)
 	}
 }
 
-/* "uids 0>1x2 1>1x3 gids identity uid 0 gid 0 groups 6 dac": the numbers of a request; the caller frees. */
+/* "uids 0>1x2 1>1x3 gids identity uid 0 gid 0 groups 6 dac": the numbers in a request; the caller frees. */
 static char *
 describe_ids(const struct request *r)
 {

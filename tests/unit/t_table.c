@@ -1,4 +1,4 @@
-/* What gpuhelper-read says, written and read back (pure/table.h), and what the helper takes of it (pure/tablecheck.h). */
+/* gpuhelper-read's table is read back as written (pure/table.h); what the helper accepts of it (pure/tablecheck.h). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ taken(const char *text, size_t len, struct table *t)
 	return lines_finish(&s);
 }
 
-/* Of the texts. */
+/* The size of the texts. */
 static void
 make(struct table *t, const char *settings, const char *const *policy, size_t n)
 {
@@ -103,7 +103,7 @@ test_there_and_back(void)
 	table_free(&b);
 }
 
-/* Cut off anywhere, and with any byte another: it is read as something else, or not at all, and never beyond its end. */
+/* Truncated anywhere, or with any byte changed: another table or a refusal; nothing beyond the end is read. */
 static void
 test_damaged(void)
 {
@@ -116,7 +116,7 @@ test_damaged(void)
 	text = written(&a, &len);
 	table_free(&a);
 	for (i = 0; i < len; i++) {
-		/* in memory of its own, whose end a sanitizer sees */
+		/* in its own allocation, so that a sanitizer notices reads beyond it */
 		autofree char *part = malloc(i + 1);
 
 		memcpy(part, text, i);
@@ -135,12 +135,12 @@ test_damaged(void)
 	ok(true, "nor beyond its end, whatever a byte is");
 }
 
-/* Members of an evil one: what is wrong with it. */
+/* Members from a hostile reader, and what is wrong with them. */
 static void
 test_evil(void)
 {
 	static const struct {
-		const char *from, *to;	/* in the table's text */
+		const char *from, *to;	/* a replacement in the table's text */
 		const char *says;
 	} t[] = {
 		{ "/srv/in", "/proc/1", "an invalid folder" }, { "/srv/in", "/srv/../etc", "an invalid folder" },
@@ -184,7 +184,7 @@ test_evil(void)
 	}
 }
 
-/* More of anything than a file may have; and words beyond what they count to. */
+/* More of anything than a file may have; and counts that do not fit. */
 static void
 test_bounds(void)
 {
@@ -227,7 +227,7 @@ test_bounds(void)
 	table_free(&back);
 }
 
-/* By way of the program's own question and answer. */
+/* Through the program's real question and answer. */
 static void
 test_question(void)
 {
@@ -282,7 +282,7 @@ test_wrong_settings(void)
 	ok(why.code == WHY_CONFIG && strncmp(why.text, "/etc/gpuhelper/gpuhelper.conf:1: ", 33) == 0, "  which is said: %s", why.text);
 }
 
-/* Each spec of the fixtures, as its own parser and as the program sees it. */
+/* Each spec of the fixtures, from its own parser and through the program. */
 static void
 check_spec(const char *name, const char *text, size_t len)
 {
@@ -319,7 +319,7 @@ check_spec(const char *name, const char *text, size_t len)
 	ok(lines_finish(&out) && b.len == n && memcmp(b.p, answer, n) == 0, "  all of it");
 }
 
-/* All specs of a directory; how many. */
+/* All specs of a directory; returns their number. */
 static unsigned
 check_specs(const char *dir, const char *name)
 {
@@ -348,7 +348,7 @@ check_specs(const char *dir, const char *name)
 	return n;
 }
 
-/* What an evil reader could say of a spec. */
+/* What a hostile reader could say about a spec. */
 static void
 test_evil_spec(void)
 {

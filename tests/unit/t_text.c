@@ -1,4 +1,4 @@
-/* pure/text.c, pure/why.c and pure/hash.c: bytes in, one printable line or one exact number out. */
+/* pure/text.c, pure/why.c and pure/hash.c: turn any bytes into one printable line or one exact number. */
 #include <jansson.h>
 
 #include "pure/cleanup.h"

@@ -1,9 +1,8 @@
 /*
  * Tokens and keys: helper/pure/{token,jwk,base64url}.c.
  *
- * tests/fixtures/jwt has the vectors: rfc.json from the RFCs, jwks.json and
- * tokens.json as Concourse makes them, vectors.json from mkvectors.py, where a
- * bad token is wrong in one thing only and names the check that must find it.
+ * The vectors are in tests/fixtures/jwt: rfc.json from the RFCs, jwks.json and tokens.json as Concourse makes them, and
+ * vectors.json from mkvectors.py.  Each bad token there has one fault, and names the check that must find it.
  */
 #include <stdlib.h>
 
@@ -16,7 +15,7 @@
 #include "jwtvectors.h"
 #include "tap.h"
 
-#define LEAK 16		/* so many characters of a token in a row are not to be in any message */
+#define LEAK 16	/* no message may contain so many consecutive characters of a token */
 
 static int args;
 static char **arg;
@@ -34,7 +33,7 @@ keys_of(const json_t *set, int64_t fetched)
 	return s;
 }
 
-/* Issuer and keys of vectors.json, by name. */
+/* The issuer and the keys of vectors.json, by name. */
 static struct issuer
 issuer_named(const char *name)
 {
@@ -51,7 +50,7 @@ keys_named(const char *name)
 	    number_of(vectors, "fetched"));
 }
 
-/* True if LEAK characters of the token in a row are in the line. */
+/* Whether LEAK consecutive characters of the token are in the line. */
 static bool
 leaks(const char *line, const char *token)
 {
@@ -89,7 +88,7 @@ result_of(const struct token_check_log *log, const char *name)
 	return TOKEN_CHECK_SKIPPED;
 }
 
-/* Whether what came back is what a case of vectors.json asks for; says what is not. */
+/* Whether the result is the one that vectors.json expects; prints the difference. */
 static bool
 case_holds(const json_t *c, int rc, const struct token_claims *claims, const struct why *why,
     const struct token_check_log *log)
@@ -116,7 +115,7 @@ case_holds(const json_t *c, int rc, const struct token_claims *claims, const str
 	return good;
 }
 
-/* Each case twice: with a log, which goes on after a failure, and without; one outcome. */
+/* Each case twice, with the same result: with a log, which continues after a failure, and without. */
 static void
 run_case(const json_t *c, const struct jwks *keys)
 {
@@ -159,7 +158,7 @@ holds(const struct jwks *keys, const char *text, size_t len, const uint8_t *sig,
 	return jwk_verify(jwks_at(keys, 0), (const uint8_t *)text, len, sig, siglen);
 }
 
-/* The RFCs' own examples: the signature holds, and does not once the text is another. */
+/* The RFCs' own examples: the signature is valid, and is not after a change of the text. */
 static void
 test_rfc(void)
 {
@@ -196,7 +195,7 @@ test_rfc(void)
 	json_decref(rfc);
 }
 
-/* What Concourse itself signs and publishes. */
+/* Tokens and keys from Concourse itself. */
 static void
 test_concourse(void)
 {
@@ -241,7 +240,7 @@ test_concourse(void)
 	json_decref(tokens);
 }
 
-/* What the claims are made of, and that the two forms of one ES256 signature are one token. */
+/* The claims' contents; and both forms of one ES256 signature count as one token. */
 static void
 test_claims(void)
 {
@@ -282,7 +281,7 @@ test_claims(void)
 	jwks_free(keys);
 }
 
-/* How often a valid token, changed by change(), is taken; the change's number counts from 0. */
+/* How many changed tokens are accepted; change() gets the change's number, from 0. */
 static unsigned
 taken_when(const char *name, bool (*change)(char *token, size_t n), unsigned *tried)
 {
@@ -396,7 +395,7 @@ test_damage(void)
 	}
 }
 
-/* Keys of no use, beside a good one: they stay, with the reason, and do no harm. */
+/* Unusable keys beside a good one: they stay, with the reason, and do no harm. */
 static void
 test_bad_keys(void)
 {
@@ -484,7 +483,7 @@ test_good_set(void)
 	jwks_free(keys);
 }
 
-/* keys_max_age, and settings that make no sense. */
+/* keys_max_age, and settings without a sensible meaning. */
 static void
 test_issuer(void)
 {
@@ -554,7 +553,7 @@ test_unverified(void)
 		    iss == NULL && why.code == WHY_DATA, "%s: %s", none[i], why.text);
 }
 
-/* explain wants every check, also after the first that fails. */
+/* explain reports every check, also after the first failure. */
 static void
 test_log(void)
 {
@@ -615,7 +614,7 @@ test_base64url(void)
 	ok(base64url_decode("Zm9v", SIZE_MAX / 8, &len, &why) == NULL, "base64url: no such length");
 }
 
-/* So many allocations of jansson's still succeed, then one does not. */
+/* The number of jansson's allocations that still succeed. */
 static long memory_left;
 
 static void *
@@ -625,8 +624,8 @@ scarce_malloc(size_t size)
 }
 
 /*
- * jansson drops a character of a string it has no memory for and goes on, so
- * want of memory must end in a refusal that says so, and never in other claims.
+ * If jansson has no memory for a character of a string it drops the character and goes on.  So lack
+ * of memory must end in a refusal that says so, and never in other claims.
  */
 static void
 test_memory(void)

@@ -1,7 +1,7 @@
 /*
- * host/trust.c: what is absent, what is refused and what fails for now are told
- * apart by the result, whatever errno was before; and a file that changes while it
- * is read is none.  pread(2) is the test's own, and changes the file on the way.
+ * host/trust.c: the result tells a missing file, a refused file and a temporary failure apart, whatever errno was
+ * before.  A file that changes while it is read is refused.  The test has its own pread(2), which changes the file at
+ * the right moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ put(const char *name, const char *text, mode_t mode)
 	close(fd);
 }
 
-/* A file like this one, of some time ago: what is done to it now has another time, however coarse the clock is. */
+/* A copy of this file with an older time, so that a change gets another time even from a coarse clock. */
 static void
 put_old(const char *name, const char *text)
 {
@@ -51,7 +51,7 @@ put_old(const char *name, const char *text)
 		exit(2);
 }
 
-/* With every errno that a caller could take for an answer. */
+/* With every errno that a caller could mistake for an answer. */
 static void
 finds_dir(const char *path, bool strict, enum trust_found want, const char *what)
 {
@@ -127,7 +127,7 @@ check_texts(void)
 	finds_text("program", false, TRUST_FOUND, WHY_NONE, "nor is that");
 }
 
-/* While it is read. */
+/* While the file is read. */
 
 static void
 grow(void)
@@ -145,7 +145,7 @@ rewrite(void)
 	put("moving", "other", 0644);
 }
 
-/* The times are as they were: its size tells. */
+/* The times do not change: the size tells. */
 static void
 grow_unseen(void)
 {
@@ -214,7 +214,7 @@ main(void)
 	    0644);
 	if (linkat(dir, "twice", dir, "second", 0) == -1)
 		return 2;
-	/* /tmp is everybody's, so nothing in it is to be trusted */
+	/* /tmp is everybody's, so nothing in it is trusted */
 	check_dirs();
 	check_texts();
 	reads_meanwhile(nothing, TRUST_FOUND, WHY_NONE, "a file that stays as it is");

@@ -1,7 +1,6 @@
 /*
- * host/udev.c, and host/gpus.c with it, against the devices that umockdev makes
- * up from fixtures/sysroot/udev.umockdev.  The program starts itself again under
- * umockdev-run, which puts its devices into libudev's sight by a preload.
+ * host/udev.c, and host/gpus.c with it, on the devices that umockdev simulates from fixtures/sysroot/udev.umockdev.
+ * The program executes itself under umockdev-run, whose preload shows these devices to libudev.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +23,7 @@ restart(char **argv, const char *dir)
 		perror(file);
 		exit(2);
 	}
-	/* the preload comes before the sanitizer's own library, which is as it has to be */
+	/* the preload comes before the sanitizer's own library, which is intended */
 	if (setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0) == -1 ||
 	    setenv("TESTS_DIR", dir, 1) == -1 || setenv("T_UDEV_MOCKED", "1", 1) == -1)
 		exit(2);

@@ -1,4 +1,4 @@
-/* pure/vendorenv.c: a vendor's runtime is told of the granted GPUs and of no others. */
+/* pure/vendorenv.c: a vendor's runtime learns of the granted GPUs and of no others. */
 #include "pure/cleanup.h"
 #include "pure/vendorenv.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ static struct gpu gpus[] = {
 };
 static const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
 
-/* The entries for GPUs by their place, ended by -1; the refusal where there is one. */
+/* The entries for the GPUs at these places, up to -1; or the refusal. */
 static const char *
 env(const int *which, unsigned capabilities)
 {

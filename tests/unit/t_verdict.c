@@ -1,4 +1,4 @@
-/* What gpuhelper-judge decides, written and read back, and what the helper takes of it (pure/verdict.h). */
+/* gpuhelper-judge's verdict is read back as written; what the helper accepts of it (pure/verdict.h). */
 #include <stdio.h>
 
 #include "judge/decide.h"
@@ -19,7 +19,7 @@ one_of(unsigned n)
 #define CALLER (&model_ids[1])
 #define CLAIM (&model_ids[2])
 
-/* What the judge says of a request, as bytes the caller frees; NULL: it refuses. */
+/* The judge's answer to a request, as bytes that the caller frees; NULL: it refuses. */
 static char *
 said_of(const char *gpus, const char *folders, const struct identity *id, struct why *why)
 {
@@ -77,7 +77,7 @@ test_truth(void)
 	ok(said_of("none", "/srv/nowhere", CALLER, &why) == NULL && why.code == WHY_CONFIG, "nor of what no policy before it gives");
 }
 
-/* A verdict, taken of a host and a caller that are otherwise. */
+/* A correct verdict, checked against another host and caller. */
 static void
 is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, const char *what)
 {
@@ -90,7 +90,7 @@ is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, 
 	decision_free(&d);
 }
 
-/* What the helper knows by itself, and the judge may say otherwise. */
+/* What the helper knows by itself, although the judge may say something else. */
 static void
 test_bounds(void)
 {
@@ -133,7 +133,7 @@ test_bounds(void)
 	is_taken(nvidia, &b, "is not among its callers", "another user");
 }
 
-/* What a judge that a request has taken over could say; the last is a control. */
+/* What a judge that a request has taken over could say; the last one is a control. */
 static void
 test_lies(void)
 {
@@ -198,7 +198,7 @@ test_lies(void)
 	decision_free(&d);
 }
 
-/* Numbers and words of a verdict, changed at random: what is taken is never more than may be had. */
+/* A verdict with random changes to numbers and words: whatever is accepted gives no more than the policies. */
 static void
 test_random(void)
 {

@@ -1,4 +1,7 @@
-/* host/walk.c: a walk meets each process once, in another order each time, those that begin meanwhile too; waits show. */
+/*
+ * host/walk.c: visits each process once, in a different order each time, also processes that start meanwhile; reports
+ * waits.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -42,7 +45,7 @@ count(const pid_t *v, size_t n, pid_t pid)
 	return found;
 }
 
-/* All that a walk meets; one child more begins once it has met the first. */
+/* Everything that a walk visits; another child starts when it has visited the first one. */
 static size_t
 walk_all(pid_t *order, pid_t *late)
 {
@@ -60,7 +63,7 @@ walk_all(pid_t *order, pid_t *late)
 	return n;
 }
 
-/* The children alone, in the order in which they were met. */
+/* Only the children, in the order of the visits. */
 static void
 order_of_children(const pid_t *order, size_t n, pid_t out[CHILDREN])
 {
@@ -91,7 +94,7 @@ test_all_are_met(void)
 	n = walk_all(order, &late);
 	end_child(late);
 	order_of_children(order, n, second);
-	/* that two orders of 24 are the same by chance is as likely as nothing */
+	/* two equal orders of 24 by chance are as good as impossible */
 	ok(memcmp(first, second, sizeof(first)) != 0 && memcmp(first, child, sizeof(first)) != 0, "in another order each time");
 }
 
@@ -136,7 +139,7 @@ test_no_end(void)
 	pid_t more[64];
 	size_t n = 0, i;
 
-	/* as soon as the last one is met, another one begins */
+	/* as soon as the last one was visited, another one starts */
 	walk_begin(&w);
 	while (walk_next(&w, pid))
 		if (w.next == w.pids && n < 64)

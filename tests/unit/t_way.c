@@ -1,4 +1,4 @@
-/* pure/way.c: does a path lead through a folder that somebody else may write in? */
+/* pure/way.c: whether a path leads through a folder that somebody else may write. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +138,7 @@ test_text(void)
 	}
 }
 
-/* Of two places that differ far behind, one is not the other. */
+/* Two places that differ only far behind are different. */
 static void
 test_long(void)
 {

@@ -1,4 +1,4 @@
-/* pure/wayset.c: says of many ways at once what way.c says of each two. */
+/* pure/wayset.c: gives the same answer for many paths at once as way.c does for each pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define WAYS 12
 
-/* Few names, so that many of them meet: «/», «/a», «/a/b», «/ab/a», ... */
+/* Few names, so that many paths meet: «/», «/a», «/a/b», «/ab/a», ... */
 static void
 draw_path(char out[64])
 {
@@ -42,7 +42,7 @@ draw_way(struct way *w)
 	}
 }
 
-/* Some are their neighbours in a directory, which the set takes a short way with. */
+/* Some are neighbours in a directory, for which the set has a shortcut. */
 static void
 draw_ways(struct way *v, size_t n)
 {
@@ -108,7 +108,7 @@ test_same_answers(void)
 	    some[2]);
 }
 
-/* As a container has a thousand folders of one tree, beside five hundred leases of as many. */
+/* As a container with a thousand folders of one tree, beside five hundred leases with as many. */
 static void
 test_time(void)
 {

@@ -1,4 +1,4 @@
-/* pure/wire.c and pure/strictjson.c: the frame's header, and what JSON is taken. */
+/* pure/wire.c and pure/strictjson.c: the frame's header, and which JSON is accepted. */
 #include "pure/strictjson.h"
 #include "pure/text.h"
 #include "pure/wire.h"
@@ -128,7 +128,7 @@ test_depth(void)
 	buf_puts(&b, "{\"a\":\"[[[[[[[[[[[[[[[[[[[[\",\"b\":\"\\\"[[[[[[[[[[[[[[[[[[[[\"}");
 	ok(parses(b.p, b.len, &why), "twenty brackets in a string: %s", why.text);
 	buf_free(&b);
-	/* what closes more than it opens does not make room for more */
+	/* closing more than was opened does not make room for more */
 	buf_puts(&b, "]]]]]]]]]]]]]]]]]]]]{\"a\":");
 	for (i = 0; i < 200000; i++)
 		buf_puts(&b, "[");
@@ -136,7 +136,7 @@ test_depth(void)
 	    "two hundred thousand, refused "
 	    "before anything recurses");
 	buf_free(&b);
-	/* a string that never ends, a backslash at the very end */
+	/* an unterminated string, a backslash at the very end */
 	ok(!parses(TEXT("{\"a\":\"\\"), &why), "half an escape at the end");
 }
 

@@ -1,15 +1,16 @@
 #!/bin/sh
-# All jobs, two machines at a time (one keeps little more than one processor busy), and their TAP one after another.
+# Runs all jobs, two machines at a time (each keeps little more than one processor busy), and prints their TAP one
+# after another.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 t=$(mktemp -d)
 trap 'rm -rf "$t"' EXIT
-# an emulated machine is slow enough alone: one run of the tests at a time, of all on this machine
+# Emulated machines are slow enough by themselves, so only one run of them at a time on this machine.
 exec 9>>/tmp/.gpuhelper-vm.lock
 flock 9
 # the longest first
 jobs="relabel selinux door udev"
-# two processors each would wait for one another most of the time
+# two emulated processors would mostly wait for each other
 export VM_CPUS=1
 # shellcheck disable=SC2086
 printf '%s\n' $jobs | xargs -P 2 -I '{}' sh -c 'exec 9>&-; start=$(date +%s); sh "$1/tests/vm/vm.sh" "$2" >"$3/$2" 2>&1

@@ -1,6 +1,6 @@
 /*
- * crowd PATH COUNT: connects to a socket so many times at once, says nothing, and prints how long it took
- * until all connections were closed by the other end.
+ * crowd PATH COUNT: opens COUNT connections to a socket at once, sends nothing, and prints how long it took until the
+ * other end had closed all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

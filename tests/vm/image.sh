@@ -1,20 +1,20 @@
 #!/bin/sh
-# The virtual machine's disk, kernel and initrd: plain Debian of the release that this machine has (the programs are
-# built against its libraries), from the mirrors that this machine's apt is set up with.
+# The virtual machine's disk, kernel and initrd: plain Debian of this machine's release (the programs are built
+# against its libraries), from the mirrors of this machine's apt.
 #
-#	image.sh [PACKAGE...]	prints the folder that has root.ext4, vmlinuz, initrd and policy; makes them if they are not
-#				there yet; with these packages besides
+#	image.sh [PACKAGE...]	prints the directory with root.ext4, vmlinuz, initrd and policy, after making them if they are
+#				missing; PACKAGE: further packages
 #
-# Nothing of this project is in it (vm.sh adds that at each boot), so it is made once: the folder's name is a hash of
-# what it is made of, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).
-# What it takes is an ordinary process: packages are unpacked, their scripts don't run, nothing is mounted.  What
-# those scripts would have done is done here, or by systemd at the first boot, which each boot is.
+# It contains nothing of this project (vm.sh adds that at each boot), so it is made once.  The directory's name is a
+# hash of the recipe, beneath $GPUHELPER_VM_CACHE (default: gpuhelper-vm in $XDG_CACHE_HOME or /var/cache).  An
+# unprivileged process can make it: packages are unpacked, their scripts do not run, nothing is mounted.  This script,
+# or systemd at the first boot (which every boot is), does what the scripts would have done.
 #
-# It is one disk for all jobs (but for one that wants more packages), and has Debian's SELinux policy and its labels on
-# it.  Whether the kernel cares is said at each boot (vm.sh); «policy» is what semodule needs to link another module
-# with it.
+# All jobs share one disk, except a job that wants more packages.  The disk has Debian's SELinux policy and its
+# labels; each boot decides whether the kernel enforces it (vm.sh).  «policy» is what semodule needs to link another
+# module with it.
 #
-# Exit status 3: it can't be made here, with the reason as one line on standard error.
+# Exit status 3: the disk cannot be made here; standard error has the reason in one line.
 set -eu
 umask 022
 PATH=$PATH:/usr/sbin:/sbin
@@ -29,7 +29,7 @@ for tool in mmdebstrap mke2fs debugfs cpio depmod modprobe busybox objdump semod
 done
 . /etc/os-release
 [ "$ID" = debian ] && [ "$(uname -m)" = x86_64 ] || cant "the image is Debian's for x86_64, and this machine is $ID $(uname -m)"
-# «deb MIRROR SUITE COMPONENT», whichever way apt's sources are written; other people's repositories are left out
+# «deb MIRROR SUITE COMPONENT» in every form of apt's sources, without other people's repositories
 sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     awk -v s="$VERSION_CODENAME" '$3 == s || index($3, s "-") == 1' | sort -u)
 [ -n "$sources" ] || cant "apt has no sources of Debian $VERSION_CODENAME here"
@@ -54,7 +54,7 @@ if [ -e "$image/root.ext4" ]; then
 	echo "$image"
 	exit 0
 fi
-# not the work of today's branches any more
+# removes what was unused for a month
 find "$cache" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 
 new=$cache/new
@@ -64,7 +64,7 @@ mkdir "$new"
 trap 'rm -rf "$new"' EXIT
 echo "$sources" >"$new/sources.list"
 
-# the modules that a job may want, and of the kernel's thousands no others: drivers are most of what there is to unpack
+# only the kernel modules that a job may want: unpacking the thousands of others would take most of the time
 set -- --dpkgopt='path-exclude=/lib/modules/*/kernel/*'
 for m in 'lib/*' 'crypto/*' 'arch/*' 'block/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko' 'fs/fuse/*' 'fs/overlayfs/*' \
     'fs/autofs/*' 'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
@@ -78,7 +78,7 @@ if ! mmdebstrap --mode=chrootless --variant=extract --aptopt='APT::Install-Recom
 	cant "mmdebstrap can't make the image ($cache/log): $(grep '^E:' "$cache/log" | head -n 1)"
 fi
 
-# what the packages' scripts would have done; users and groups of services are systemd-sysusers' at each boot
+# what the packages' scripts would have done; systemd-sysusers makes the services' users and groups at each boot
 cp "$r/usr/share/base-passwd/passwd.master" "$r/etc/passwd"
 cp "$r/usr/share/base-passwd/group.master" "$r/etc/group"
 (umask 027; : >"$r/etc/shadow"; : >"$r/etc/gshadow")
@@ -89,24 +89,24 @@ echo vm >"$r/etc/hostname"
 : >"$r/etc/fstab"
 ln -sfn /run "$r/var/run"
 ln -sfn /run/lock "$r/var/lock"
-# a machine that has a name is not asked to preset its units
+# a machine with an id does not preset its units
 echo 0123456789abcdef0123456789abcdef >"$r/etc/machine-id"
 ln -sf dash "$r/bin/sh"
 ln -sf mawk "$r/usr/bin/awk"
 ldconfig -r "$r"
 kernel=$(ls "$r/lib/modules")
 depmod -b "$r" "$kernel"
-# half a minute each under emulation, and of no use to a disk that is forgotten afterwards
+# these take half a minute each under emulation, and their result would be lost with the disk's changes
 mkdir -p "$r/etc/systemd/system"
 for u in systemd-hwdb-update.service systemd-journal-catalog-update.service ldconfig.service systemd-update-done.service; do
 	ln -s /dev/null "$r/etc/systemd/system/$u"
 done
-# disks and consoles that systemd would find by itself
+# generators for disks and consoles, which systemd would otherwise run
 mkdir -p "$r/etc/systemd/system-generators"
 for g in "$r"/lib/systemd/system-generators/*; do ln -sf /dev/null "$r/etc/systemd/system-generators/${g##*/}"; done
 
-# initrd: busybox, and what it takes to see the disk, numbered in the order in which to load it (but for what wants
-# instructions that the emulated processor lacks); /init is vm.sh's
+# initrd: busybox and the modules that the disk needs, numbered in load order (without those whose instructions the
+# emulated processor lacks); /init comes from vm.sh
 i=$new/initrd.d
 mkdir -p "$i/bin" "$i/dev" "$i/proc" "$i/new" "$i/modules"
 cp "$(command -v busybox)" "$i/bin/busybox"
@@ -120,8 +120,8 @@ done
 (cd "$i" && find . | cpio --quiet -o -H newc -R 0:0) >"$new/initrd"
 cp "$r/boot/vmlinuz-$kernel" "$new/vmlinuz"
 
-# SELinux: Debian's modules linked, as selinux-policy-default's script does, with the one for containers, which
-# bookworm has as source only; and labels, which mke2fs could only copy where this kernel lets root set them
+# SELinux: links Debian's modules, as selinux-policy-default's script does, and the module for containers, of which
+# bookworm has only the source.  Labels are set later: mke2fs copies labels only if this kernel lets root set them.
 policy=$r/usr/share/selinux/default
 if ! [ -e "$policy/container.pp.bz2" ]; then
 	tar -xf /usr/src/selinux-policy-src.tar.zst -C "$new" --strip-components=4 --wildcards '*/policy/modules/services/container.*'

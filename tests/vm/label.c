@@ -1,6 +1,7 @@
 /*
- * The SELinux label that a policy has for each file beneath a folder that stands for a root: a line «PATH LABEL» each,
- * paths as they will be there.  Nothing is labelled, so nothing is needed for it: image.sh and vm.sh see to the rest.
+ * Prints the SELinux label that a policy gives to each file beneath a folder that stands for a root directory: «PATH
+ * LABEL», with paths relative to that root.  It labels nothing, so it needs no rights; image.sh and vm.sh apply the
+ * labels.
  *
  *	label FILE_CONTEXTS FOLDER
  */
@@ -48,7 +49,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return 64;
-	/* it speaks of aliases and of files that are a newer version's */
+	/* libselinux complains about aliases, and about files of newer versions */
 	selinux_set_callback(SELINUX_CB_LOG, (union selinux_callback){ .func_log = quiet });
 	o.value = argv[1];
 	root = strlen(argv[2]);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Debian's policy with this project's modules in it, for a machine that image.sh made.
+# Debian's policy with this project's modules, for a machine that image.sh made.
 #
-#	policy.sh IMAGE		prints a folder that has etc/selinux; made where IMAGE has none of these modules yet
+#	policy.sh IMAGE		prints a directory with etc/selinux, after making it if IMAGE lacks these modules
 set -eu
 umask 022
 image=${1:?usage: policy.sh IMAGE}
@@ -12,7 +12,7 @@ linked=$image/linked-$key
 if ! [ -e "$linked" ]; then
 	exec 9>"$image/lock"
 	flock 9
-	# someone else may have made it meanwhile
+	# another run may have made it meanwhile
 	[ ! -e "$linked" ] || { echo "$linked"; exit 0; }
 	rm -rf "$image"/linked-*
 	cp -a "$image/policy" "$image/linking"

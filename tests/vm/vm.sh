@@ -1,26 +1,29 @@
 #!/bin/sh
 # Boots a virtual machine (image.sh) with the programs of build/ installed, runs tests/vm/jobs/JOB.sh there as root, and
-# prints its TAP; the exit status is the job's.
+# prints the job's TAP.  The exit status is the job's.
 #
 #	vm.sh JOB
 #
-# Emulated (no /dev/kvm is needed), without a network, on a disk whose changes are forgotten.  What is installed comes
-# with the initrd, so it is there when systemd starts, as a package's files would be, and the image is never made
-# anew for a change of ours.  A machine that does not boot, or a job that does not reach its end, is a failure; what
-# is skipped is only the lack of an emulator or of an image.  The console and the journal are in build/logs/console-JOB.
+# The machine is emulated (needs no /dev/kvm), has no network, and its disk forgets changes.  The programs come with
+# the initrd: they are there when systemd starts, as a package's files would be, and a change of ours needs no new
+# image.  A machine that does not boot, or a job that does not end, is a failure; SKIP means only that the emulator or
+# the image is missing.  The console and the journal are in build/logs/console-JOB.
 #
-# In a job, a line «# vm: ARGS» gives arguments to qemu, «# files: PATH...» names what of tests/ it wants beneath /job, and
-# «# programs: FILE.c...» what of there to compile for it; «# linked: FILE.c...» likewise, with the libraries of build/.
-# «# packages: NAME...»: it wants a disk of its own, with these besides.
-# With «# selinux: enforcing» SELinux enforces from boot, with this project's policy modules as «make install-selinux»
-# installs them (linked here, for under emulation that takes a minute) and what is brought labelled as they say.
+# Comments in a job configure its machine:
+#	# vm: ARGS		arguments for qemu
+#	# files: PATH...	files of tests/ to put beneath /job
+#	# programs: FILE.c...	programs of tests/ to compile for it
+#	# linked: FILE.c...	the same, linked with the libraries of build/
+#	# packages: NAME...	further packages, on a disk of its own
+#	# selinux: enforcing	SELinux enforces from boot, with this project's policy modules as «make install-selinux» installs
+#				them (linked here, because under emulation that takes a minute), and with their labels
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$here/build}
 name=${1:?usage: vm.sh JOB}
 job=$here/tests/vm/jobs/$name.sh
-limit=${VM_LIMIT:-600}	# seconds for all of it; a job takes one minute where others leave it the processors
+limit=${VM_LIMIT:-600}	# seconds for everything; a job takes one minute if it has the processors for itself
 
 skip() { echo "ok 1 - vm: $name # SKIP $*"; echo "1..1"; exit 0; }
 command -v qemu-system-x86_64 >/dev/null || skip "there is no qemu-system-x86_64: sh tests/deps.sh check"
@@ -43,8 +46,8 @@ cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
 install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
 install -m 755 "$job" "$p/job/run"
 cp "$here/tests/lib/tap.sh" "$here/tests/vm/guest/job.sh" "$here/tests/vm/guest/selinux.sh" "$p/job/"
-cp "$(command -v busybox)" "$p/job/"	# of containers
-# stands in for a container's runtime
+cp "$(command -v busybox)" "$p/job/"	# for containers
+# a stand-in for a container's runtime
 ${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/hold" "$here/tests/container/hold.c"
 for f in $(sed -n 's/^# programs: //p' "$job"); do
 	${CC:-cc} -O1 -static -D_GNU_SOURCE -o "$p/job/$(basename "$f" .c)" "$here/tests/$f"

@@ -1,6 +1,7 @@
 /*
- * catch FOLDER TYPE: waits until a process «gpuhelper-label» has something beneath FOLDER open while that itself is labelled TYPE,
- * stops it, and prints its number.  Fails after some seconds, or where the label is another one once the process stands still.
+ * catch FOLDER TYPE: waits until a process «gpuhelper-label» has a file beneath FOLDER open while FOLDER is labelled
+ * TYPE; stops the process and prints its PID.  Fails after some seconds, or if FOLDER's label has changed once the
+ * process has stopped.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -1,4 +1,7 @@
-/* deep DIR DEPTH FILES: directories of long names in DIR, one in the other, and files of two names each in the last of them. */
+/*
+ * deep DIR DEPTH FILES: makes nested directories with long names in DIR, and files with two names each in the
+ * innermost one.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

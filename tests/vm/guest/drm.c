@@ -1,4 +1,4 @@
-/* What host/udev.c finds by libudev, a line each: the machine's own DRM devices, whoever's they are. */
+/* Prints what host/udev.c finds by libudev, a line each: the machine's own DRM devices of any vendor. */
 #include <stdio.h>
 
 #include "host/udev.h"

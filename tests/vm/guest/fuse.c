@@ -1,6 +1,6 @@
 /*
- * fuse DIR UID [allow_other]: mounts a file system of that user's on DIR that never answers.  What a user can have with
- * fusermount(1) on a directory that is his; without allow_other it lets no one else in, root neither.
+ * fuse DIR UID [allow_other]: mounts a file system of that user's on DIR that never answers, as the user could with
+ * fusermount(1) on an own directory.  Without allow_other only that user has access, not even root.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	/* the end of this process is the end of the file system */
+	/* the file system ends with this process */
 	for (;;)
 		pause();
 }

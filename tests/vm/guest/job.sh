@@ -1,14 +1,14 @@
-# What every job of the machine begins with.  Sourced; sets «T», a directory of the job's own.
+# The beginning of every job in the machine.  Sourced; sets T, the job's directory.
 T=$(mktemp -d)
 chmod 755 "$T"
 . /job/tap.sh
-# with what this check printed, and no earlier one
+# t NAME TEST...: passes if TEST succeeds; a failure prints only this check's output
 t() { name=$1; shift; : >"$T/out"; : >"$T/err"; if "$@"; then pass "$name"; else fail "$name"; fi; }
 is() { echo "$1" >"$T/out"; [ "$1" = "$2" ]; }
 like() { echo "$1" | grep -qx -e "$2" || { echo "$1" >"$T/out"; return 1; }; }
 # succeeds, and prints nothing
 quiet() { "$@" >"$T/out" 2>&1 && ! [ -s "$T/out" ]; }
-# holds within some seconds
+# succeeds within some seconds
 soon() {
 	i=0
 	until "$@"; do
@@ -17,19 +17,19 @@ soon() {
 		sleep 0.3
 	done
 }
-# useradd NAME ID: with a group of its own
+# useradd NAME ID: makes a user with a group of its own
 useradd() {
 	echo "$1:x:$2:$2::/home/$1:/bin/sh" >>/etc/passwd
 	echo "$1:x:$2:" >>/etc/group
 }
-# admit NAMES: they may ask the helper («a,b»)
+# admit NAMES: adds them («a,b») to the group that may ask the helper
 admit() { sed -i "s/^gpuhelper:.*/&$1/" /etc/group; }
 policy() { cat >"/etc/gpuhelper/policy.d/$1.conf"; }
-# lease_head PID: how a lease of uid 1000's begins (helper/pure/leasefile.c), for which that process asked; «label» comes next
+# lease_head PID: the beginning of a lease of uid 1000's (helper/pure/leasefile.c), asked for by that process; «label» comes next
 lease_head() {
 	printf 'lease 6\ncontainer vm /run/runc 1000\ngranted p t/p 1\nstate held no\nboot %s\nasker %d %s\n' \
 	    "$(cat /proc/sys/kernel/random/boot_id)" "$1" "$(cut -d ' ' -f 22 "/proc/$1/stat")"
 	printf 'init 0 0\nnamespaces 0 no 0\nrights no no no\n'
 }
-# its file, by a name that says that it may concern everyone (helper/pure/leasename.h)
+# a lease's file, with the name of one that may concern everyone (helper/pure/leasename.h)
 lease_path() { echo "/run/gpuhelper/leases/$(printf '1000\000/run/runc\000vm' | sha256sum | cut -c 1-64)-1000-7-ffffffffffffffff"; }

@@ -1,4 +1,7 @@
-/* In the helper's place: keeps what the wrapper asks first in /run/gpuhelper/asked, for attack/faultat.c; answers nothing. */
+/*
+ * Stands in for the helper: writes the wrapper's first request to /run/gpuhelper/asked, for attack/faultat.c; sends
+ * no reply.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>

@@ -1,14 +1,14 @@
-# «systemctl daemon-reload» under a container whose cgroup systemd made (runc --systemd-cgroup): it keeps the GPU that it was
-# granted, and loses it where systemd was not told of the GPU's node, for want of its link in /dev/char.  A part of
-# jobs/door.sh, whose simulated GPUs and socket it has: what the grant makes is made within what the unit lets the service
-# do.  No driver answers for the GPUs' numbers: who may open a node gets ENXIO, and who may not EPERM.
+# «systemctl daemon-reload» under a container whose cgroup systemd made (runc --systemd-cgroup).  The container keeps
+# its GPU; it loses the GPU if the node's link in /dev/char, through which systemd would know the node, is missing.  A
+# part of jobs/door.sh: uses its simulated GPUs and its socket, so the grant also stays within what the unit allows
+# the service.  The GPUs' numbers have no driver: opening an allowed node gives ENXIO, a denied one EPERM.
 
 mkdir -p "$T/rootfs/bin" "$T/rootfs/dev" "$T/rootfs/proc"
 cp /job/busybox "$T/rootfs/bin/sh"
 cp /etc/gpuhelper/gpuhelper.conf "$T/conf"
 printf '%s\n' "runtime = \"$(command -v runc)\";" "volumes = [ \"$T\" ];" >/etc/gpuhelper/gpuhelper.conf
 
-start() { # start ID: with systemd's cgroups
+start() { # start ID: in a cgroup of systemd's
 	mkdir -p "$T/$1"
 	cat >"$T/$1/config.json" <<-END
 	{"ociVersion": "1.0.2", "root": {"path": "$T/rootfs"},
@@ -30,38 +30,38 @@ may_not() { try "$1"; [ "$(grep -c 'not permitted' "$T/out")" = 3 ]; }
 in_scope() { in_ct "$1" "while read l; do echo \$l; done </proc/self/cgroup"; grep -q "/system.slice/gpu-$1.scope" "$T/out"; }
 links() { is "$(for l in /dev/char/195:* /dev/char/510:*; do echo "${l##*/} $(readlink "$l")"; done 2>&1 | tr '\n' ,)" "$1"; }
 
-t "nobody has made links to NVIDIA's nodes" links "195:* ,510:* ,"
-t "a container with a grant, of systemd's cgroups" start reload
-t "is in a scope of systemd's" in_scope reload
+t "at first there are no links to NVIDIA's nodes" links "195:* ,510:* ,"
+t "a container with a grant, in systemd's cgroups" start reload
+t "its cgroup is a scope of systemd's" in_scope reload
 t "the grant has made the links of its nodes, and no others" links "195:0 ../nvidia0,195:255 ../nvidiactl,510:0 ../nvidia-uvm,"
 t "its nodes open" may reload
 t "systemctl daemon-reload" systemctl daemon-reload
-t "and its nodes open still" may reload
+t "its nodes still open" may reload
 t "the container ends" stop reload
 rm -f /dev/char/195:* /dev/char/510:*
 
-# any reason for which a link can't be made
+# one of the reasons for which a link cannot be made
 mount -t tmpfs -o ro char /dev/char
 t "control: a grant where no links can be made" start control
 t "control: its nodes open" may control
 t "control: systemctl daemon-reload" systemctl daemon-reload
-t "control: and its nodes open no more" may_not control
+t "control: its nodes no longer open" may_not control
 t "control: the container ends" stop control
 umount /dev/char
 
-# the sample, with the name of a module that this kernel has instead of the driver's
+# the example file, with a module that this kernel has in place of the driver's
 sed 's/KERNEL=="nvidia|[a-z_]*"/KERNEL=="overlay"/; s/KERNEL=="nvidia_uvm|[a-z_]*"/KERNEL=="overlay"/' /usr/share/doc/gpuhelper/71-gpuhelper-links.rules.example \
     >/etc/udev/rules.d/71-gpuhelper-links.rules
 udevadm control --reload
 modprobe overlay
 linked() { is "$(for l in 195:0 195:31 195:254 195:255 510:0 510:1; do readlink "/dev/char/$l"; done | tr '\n' ,)" \
     ../nvidia0,../nvidia31,../nvidia-modeset,../nvidiactl,../nvidia-uvm,../nvidia-uvm-tools,; }
-t "the sample of udev's rules makes links when the driver is loaded" soon linked
+t "the example rules make links when the driver is loaded" soon linked
 complaints() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep links.rules >"$T/out"; }
-t "and udevd has no complaint about it" complaints
+t "udevd has no complaint about the example" complaints
 warnings() { gpuhelperctl doctor >"$T/out" 2>&1; grep -c "^warn links:" "$T/out"; }
-t "gpuhelperctl doctor finds them" is "$(warnings)" 0
+t "gpuhelperctl doctor finds the links" is "$(warnings)" 0
 rm /dev/char/195:0
-t "and misses one that is gone" is "$(warnings)" 1
+t "gpuhelperctl doctor reports a missing link" is "$(warnings)" 1
 rm -f /etc/udev/rules.d/71-gpuhelper-links.rules /dev/char/195:* /dev/char/510:*
 cp "$T/conf" /etc/gpuhelper/gpuhelper.conf

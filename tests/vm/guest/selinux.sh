@@ -1,14 +1,14 @@
-# What a job with SELinux enforcing works with: the log of what was denied, and containers that say what they may do.
+# For jobs with SELinux enforcing: reads the log of denials, and runs containers that report what they may do.
 # Sourced after job.sh.
 
-# else most of what is denied is lost
+# the kernel's rate limit would drop most denials
 echo 0 >/proc/sys/kernel/printk_ratelimit
 
-# what was denied so far (or since the last «forget»), one line each
+# the denials so far (or since the last «forget»), one line each
 denied() { dmesg | grep 'avc:  denied' | tail -n "+$((seen + 1))"; }
 forget() { seen=$(dmesg | grep -c 'avc:  denied'); }
 seen=0
-# avc PATTERN...: something was denied since, in a line that has them all
+# avc PATTERN...: a denial since then whose line matches all patterns
 avc() {
 	i=0
 	while [ $i -lt 20 ]; do
@@ -21,11 +21,11 @@ avc() {
 	denied >"$T/out"
 	return 1
 }
-# nothing that the helper itself did was denied since the machine booted
+# no denial of the helper itself since the boot
 clean() { dmesg | grep 'avc:  denied' | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e 'comm="tries' -e 'comm="drm"' >"$T/out"; ! [ -s "$T/out" ]; }
 label() { stat -c %C "$1"; }
 
-# settings [RUNTIME]: runc, or crun, which is faster where all is emulated
+# settings [RUNTIME]: runc, or crun, which is faster under emulation
 settings() {
 	runtime=${1:-runc}
 	cat >/etc/gpuhelper/gpuhelper.conf <<-END
@@ -35,27 +35,27 @@ settings() {
 	END
 }
 
-# a container's file system: labelled for containers, as engines do
+# a container's root filesystem, labelled for containers as engines do
 r=/var/lib/containers/vol/rootfs
 mkdir -p $r/bin $r/proc $r/dev $r/sys $r/srv/open $r/srv/shut $r/tmp $r/out
 cp /job/busybox $r/bin/
 for a in sh cat ls sleep touch stat; do ln -s busybox $r/bin/$a; done
-# what it says goes to a file: SELinux lets it write to no pipe of a shell's
+# output goes to a file, because SELinux lets a container write to no pipe of the shell's
 mkdir -p /var/lib/containers/ct /var/lib/containers/vol/out
 chmod 777 /var/lib/containers/vol/out
 restorecon -RF /var/lib/containers
 chcon -R system_u:object_r:container_file_t:s0 /var/lib/containers/vol
-# a user namespace may mount /proc only where one is to be seen that nothing covers
+# the kernel lets a user namespace mount /proc only if it sees a /proc that nothing covers
 mkdir /run/proc
 mount -t proc proc /run/proc
 
-# config.json of container $1: the id 0 in it is $2 here (0: no user namespace); $3: its environment, as JSON strings;
-# $4: more of «process»; $5: more of «linux»; $6: more mounts; $7: its script.  The mounts of the kernel's file systems are Concourse's.
+# config ID UID ENV PROCESS LINUX MOUNTS SCRIPT: writes a config.json.  UID: the host's uid of the container's root (0: no user
+# namespace); ENV: environment, as JSON strings; PROCESS, LINUX, MOUNTS: further members.  Kernel file systems are mounted as by Concourse.
 config() {
 	dir=/var/lib/containers/ct/$1
 	mkdir -p "$dir"
 	ns='{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"},{"type":"network"},{"type":"cgroup"}' map=
-	# an engine that labels has to write the other one: runtimes can't label cgroup2
+	# an engine that labels must write «cgroup»: runtimes cannot label cgroup2
 	case $5 in *mountLabel*) cgroup=cgroup ;; *) cgroup=cgroup2 ;; esac
 	if [ "$2" != 0 ]; then
 		ns="$ns,{\"type\":\"user\"}"
@@ -76,7 +76,7 @@ config() {
 	"linux":{$map"namespaces":[$ns],$5"resources":{"devices":[{"allow":false,"access":"rwm"}]}}}
 	END
 }
-# what a container sees and may do, a line each
+# prints what a container sees and may do, a line each
 PROBE=$(tr '\n' ' ' <<'END'
 read l </proc/self/attr/current; echo label=$l;
 for n in nvidia0 nvidia1 nvidiactl nvidia-uvm; do
@@ -84,13 +84,13 @@ case $( (: </dev/$n) 2>&1 ) in *such*file*|*nonexistent*) ;; *such*device*) echo
 *) echo $n=other;; esac; done
 END
 )
-# run ID [PROGRAM]: through the wrapper, or another program; what it and the container said are in $OUT/ID
+# run ID [PROGRAM]: runs it with the wrapper, or with another program; all output goes to $OUT/ID
 OUT=/var/lib/containers/vol/out
 prepare() {
 	rm -f "$OUT/$1"
 	cp "/var/lib/containers/ct/$1/config.json" "$T/$1.json"
 }
-ran() { # its words, those of the runtime, and the bundle as it was
+ran() { # adds the runtime's messages to the output, and restores the bundle
 	cat "$T/$1.said" >>"$OUT/$1"
 	cp "$T/$1.json" "/var/lib/containers/ct/$1/config.json"
 }
@@ -101,7 +101,7 @@ run() {
 	ran "$1"
 	return $st
 }
-# create ID: what is refused, where «run» would be for another reason: the folder lies in one that a policy gives for writing
+# create ID: for refusals that «run» would hide: it refuses for another reason, a folder inside one that a policy gives for writing
 create() {
 	prepare "$1"
 	(cd "/var/lib/containers/ct/$1" && gpuhelper-runc --root /run/ct create "$1" </dev/null) >"$T/$1.said" 2>&1
@@ -109,12 +109,12 @@ create() {
 	ran "$1"
 	return $st
 }
-# says ID LINE...: the container's output has them, as patterns
+# says ID LINE...: the container's output matches these patterns
 says() {
 	id=$1; shift
 	for p in "$@"; do grep -qx -e "$p" "$OUT/$id" || { { cat "$OUT/$id"; denied | grep -v -e module_request -e /tmp/ -e pipe:; } >"$T/out"; return 1; }; done
 }
-# start ID: in the background, until it says «ready»
+# start ID: runs it in the background until it prints «ready»
 start() {
 	prepare "$1"
 	(cd "/var/lib/containers/ct/$1" && exec "${2:-/usr/bin/gpuhelper-runc}" --root /run/ct run "$1" </dev/null >"$T/$1.said" 2>&1) &

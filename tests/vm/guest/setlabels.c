@@ -1,4 +1,7 @@
-/* In the initrd, before there is a policy: gives the files of the lines «PATH LABEL» on stdin their labels, beneath argv[1]. */
+/*
+ * In the initrd, before a policy is loaded: labels the files in the lines «PATH LABEL» of standard input, beneath
+ * argv[1].
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

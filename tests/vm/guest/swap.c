@@ -1,6 +1,6 @@
 /*
- * swap DIR TARGET: until it is killed, exchanges in DIR what is called «here» with what is called «link», and gives TARGET
- * a further name «name» there, if it may, and takes it away again.  What a user can do who owns a folder, while root walks it.
+ * swap DIR TARGET: until it is killed, swaps «here» and «link» in DIR, and makes and removes a further name, «name»,
+ * of TARGET there, if it may.  A user who owns a folder can do this while root walks the folder.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * In the machine: says what SELinux lets a program do that is confined as the helper is.  Labelled as the helper's file
- * is (by the job), it comes to run in gpuhelper_t; as root, so that nothing but SELinux is in its way.
+ * In the machine: reports what SELinux allows a program that is confined like the helper.  The job labels it like the
+ * helper's file, so it runs in gpuhelper_t; it runs as root, so that only SELinux is in its way.
  *
- *	tries domain PROGRAM	starts the helper, prints the label it runs with while it waits for a request
- *	tries by PROGRAM ARG...	starts that, as the helper does its programs, and says what it says
- *	tries connect SOCKET	connects to the socket, says nothing for some seconds
+ *	tries domain PROGRAM	starts the helper, prints its label while it waits for a request
+ *	tries by PROGRAM ARG...	starts PROGRAM as the helper starts its programs, and prints its output
+ *	tries connect SOCKET	connects to the socket, sends nothing for some seconds
  *	tries label|write|make|read|list|exec|inet|inet6|open|relabel|truncate|unlink|rmdir|kill [PATH]
  *				tries that, prints errno's name
  */
@@ -36,7 +36,7 @@ domain(const char *program)
 	}
 	close(pair[1]);
 	snprintf(path, sizeof(path), "/proc/%d/attr/current", (int)pid);
-	/* until it is no more what forked it; it waits two seconds for a request */
+	/* until the child has executed the helper, which waits two seconds for a request */
 	for (i = 0; i < 100 && strstr(label, "gpuhelper_t") == NULL; i++) {
 		usleep(10000);
 		memset(label, 0, sizeof(label));
@@ -50,7 +50,7 @@ domain(const char *program)
 	return 0;
 }
 
-/* By a socket of this process: a pipe of its starter's would be none of the program's to write to. */
+/* Through a socket of this process: the program may not write to its starter's pipe. */
 static int
 start(const char *program, char **argv)
 {

@@ -3,8 +3,8 @@
 # files: fixtures/sysroot/nvidia-2gpu vm/guest/reload.sh
 # programs: vm/crowd.c
 #
-# NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh.  What is simulated lies over /proc, and is not to be seen in the
-# /proc of its own that the service has by some of its unit's lines: these are taken back where a GPU is asked for.
+# NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh, by mounts over /proc.  Some lines of the unit give the service a /proc
+# of its own, without these mounts; so a drop-in takes those lines back for requests for a GPU.
 set -u
 . /job/job.sh
 helper=/usr/libexec/gpuhelper/gpuhelper sock=/run/gpuhelper/gpuhelper.sock
@@ -22,13 +22,13 @@ exposure() { systemd-analyze security --no-pager --threshold=24 gpuhelper@.servi
 t "systemd-analyze security gpuhelper@.service: 2.4 or less" exposure
 grep Overall "$T/out" | sed 's/^[^A-Z]*/# /; s/ [A-Z]* [^ ]*$//'
 
-# no bit to fall back on
+# no setuid bit that the wrapper could fall back on
 chmod 0755 "$helper"
 t "gpuhelper.socket can be enabled and started" quiet systemctl --quiet enable --now gpuhelper.socket
 t "the socket is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $sock)\" = '660 root:gpuhelper socket' ]"
 
-# in a runtime's stead, for the sake of time where all is emulated: it leaves a process behind, as a container's first
-# one, with the folder mounted
+# Stands in for a runtime, to save time under emulation: leaves a process behind, like a container's first one, with the
+# folder mounted.
 mkdir -p /usr/local/bin
 cat >/usr/local/bin/runtime <<'END'
 #!/bin/sh
@@ -47,7 +47,7 @@ folders = ( { path = "/srv/data"; access = "ro"; } );
 END
 mkdir -p /srv/data
 c=0
-# bundle USER ENV [UID]: sets $b; the container's root is UID
+# bundle USER ENV [UID]: sets $b; UID is the uid of the container's root
 bundle() {
 	c=$((c + 1)) b=$T/b$c
 	mkdir -p "$b/rootfs"
@@ -63,26 +63,26 @@ bundle() {
 create() { gpuhelper_runc=$1; shift; as "$gpuhelper_runc" "$@" gpuhelper-runc --root "$b/root" create --bundle "$b" "c$c" >"$T/out" 2>"$T/err"; }
 has_folder() { grep -q /srv/data "$b/config.json"; }
 folder() { u=$1; shift; bundle "$u" GPUHELPER_FOLDERS=all; create "$u" "$@" && has_folder; }
-t "a member of the group gets a folder, asked over the socket" folder worker env
-t "under no_new_privs" folder worker setpriv --no-new-privs
+t "a member of the group gets a folder over the socket" folder worker env
+t "the same under no_new_privs" folder worker setpriv --no-new-privs
 own_namespace() { bundle worker GPUHELPER_FOLDERS=all 0; create worker unshare --user --map-root-user && has_folder; }
-t "from a user namespace of his own" own_namespace
+t "the same from the user's own user namespace" own_namespace
 recorded() { [ "$(grep '"event":"grant"' /var/log/gpuhelper/audit.jsonl | grep -c '"uid":1000')" = 3 ]; }
-t "all three are recorded as his" recorded
+t "all three records name this user" recorded
 shut_out() { bundle outsider GPUHELPER_FOLDERS=all; ! create outsider env && grep -q "may not connect to $sock" "$T/err"; }
-t "who is not in the group can't connect, and is told so" shut_out
+t "a user outside the group cannot connect, and is told so" shut_out
 refusal() { bundle worker GPUHELPER_FOLDERS=/srv/other; ! create worker env && grep -q /srv/other "$T/err"; }
-t "a refusal gets through" refusal
+t "a refusal reaches the wrapper" refusal
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! [ -s "$T/out" ]; }
-t "and is no failure of the service" none_failed
+t "a refusal is no failure of the service" none_failed
 ended() { systemctl list-units --all --no-legend --no-pager 'gpuhelper@*' >"$T/out"; ! [ -s "$T/out" ]; }
-t "each service is gone when it has answered" soon ended
+t "each service ends after its answer" soon ended
 for v in status reap reapply; do
 	asked() { as worker setpriv --no-new-privs gpuhelperctl $v >"$T/out" 2>"$T/err"; }
 	t "gpuhelperctl $v, as a member of the group under no_new_privs" asked
 done
 
-# GPUs: nodes are made, opened and removed by the service, within what the unit lets it do
+# GPUs: the service makes, opens and removes nodes within what its unit allows
 mount -t tmpfs -o mode=755 driver /proc/driver
 cp -R /job/nvidia-2gpu/proc/driver/. /proc/driver/
 mount --bind /job/nvidia-2gpu/proc/devices /proc/devices
@@ -95,7 +95,7 @@ cat >/etc/systemd/system/gpuhelper@.service.d/test.conf <<END
 ProtectProc=default
 ProtectControlGroups=no
 ProtectKernelTunables=no
-# the same surroundings, to see what can be written in them
+# the same sandbox, to see what can be written in it
 ExecStartPre=-/bin/touch /var/lib/gpuhelper/probe
 ExecStartPre=-/bin/touch /etc/gpuhelper/probe
 ExecStartPre=-/bin/mknod /dev/probe c 1 1
@@ -109,15 +109,15 @@ entry() { getfacl -cpn /dev/nvidia0 2>/dev/null | grep -qx user:1000:rw-; }
 t "a GPU: its node is opened to the worker" soon entry
 sed 's/^/# /' "$T/runc"
 made() { [ "$(stat -c '%F %t %T' /dev/nvidia-uvm)" = "character special file 1fe 0" ]; }
-t "a node that was missing is made" made
-t "/var/lib/gpuhelper is writable to the service" [ -e /var/lib/gpuhelper/probe ]
-t "/etc/gpuhelper is not" [ ! -e /etc/gpuhelper/probe ]
-t "nor does it make nodes of others than NVIDIA's" [ ! -e /dev/probe ]
+t "a missing node is made" made
+t "the service can write /var/lib/gpuhelper" [ -e /var/lib/gpuhelper/probe ]
+t "the service cannot write /etc/gpuhelper" [ ! -e /etc/gpuhelper/probe ]
+t "the service can make only NVIDIA's nodes" [ ! -e /dev/probe ]
 end_program() { for p in /proc/[0-9]*; do [ "$(readlink "$p/exe")" != "$1" ] || kill "${p#/proc/}"; done; }
 end_program /job/hold
 wait $holder
 no_entry() { gpuhelperctl reap && ! entry && [ ! -e /dev/nvidia-uvm ]; }
-t "the lease's end shuts it, and removes what was made" soon no_entry
+t "the lease's end shuts the node, and removes the made one" soon no_entry
 . /job/reload.sh
 rm -r /etc/systemd/system/gpuhelper@.service.d
 systemctl daemon-reload
@@ -125,17 +125,17 @@ sed -i 's|/job/hold|/bin/true|' /etc/gpuhelper/gpuhelper.conf
 
 # a crowd
 begin=$(now)
-t "a grant in peace" folder victim env
+t "a grant on a quiet host" folder victim env
 peace=$(since "$begin")
 as worker /job/crowd "$sock" 4 >"$T/crowd" 2>&1 &
 crowd=$!
 sleep 0.2
 begin=$(now)
-t "a grant while another user has connections on which he says nothing" folder victim env
+t "a grant beside another user's silent connections" folder victim env
 meanwhile=$(since "$begin")
 wait $crowd
 echo "# systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), emulated: $(cat "$T/crowd"); another user's grant in $meanwhile s, in peace $peace s"
-# more than it takes; how long that lasts on a machine that is not emulated is attack/socket.sh's to say
+# more connections than it accepts; attack/socket.sh measures the delay on a machine that is not emulated
 started() { systemctl show --property=NAccepted --value gpuhelper.socket; }
 told() { journalctl --sync; journalctl --boot --no-pager | grep -c gpuhelper; }
 before=$(started) before_told=$(told)
@@ -144,18 +144,18 @@ echo "# $(cat "$T/crowd"); for $(($(started) - before)) of them the helper was s
 t "all of 1000 connections are closed" grep -q "^1000 connections" "$T/crowd"
 lines=$(($(told) - before_told))
 echo "# lines of the journal about them: $lines"
-t "the journal is not theirs to fill" [ "$lines" -lt 20 ]
+t "they do not fill the journal" [ "$lines" -lt 20 ]
 t "the socket still listens" systemctl --quiet is-active gpuhelper.socket
-t "and is answered" folder worker env
+t "a connection is answered again" folder worker env
 t "nothing of the crowd is left" soon ended
 t "no unit of this machine has failed" none_failed
 complaints() { journalctl --sync; ! journalctl --boot --no-pager -p warning _PID=1 | grep -i gpuhelper >"$T/out"; }
 t "systemd has no complaint" complaints
 
 t "the socket can be disabled" quiet systemctl --quiet disable --now gpuhelper.socket
-t "and is gone" [ ! -e "$sock" ]
+t "the socket is removed" [ ! -e "$sock" ]
 neither() { bundle worker GPUHELPER_FOLDERS=all; ! create worker env && grep -q "has no setuid bit; and there is no $sock: systemctl enable --now gpuhelper.socket" "$T/err"; }
-t "then the wrapper says what is missing" neither
+t "then the wrapper names what is missing" neither
 
 echo "1..$n"
 [ $bad = 0 ]

@@ -13,7 +13,7 @@ set -u
 . /job/selinux.sh
 
 t "SELinux enforces" is "$(getenforce)" Enforcing
-t "since the kernel booted" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
+t "SELinux enforces since the boot" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
 for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /usr/libexec/gpuhelper/gpuhelper-read=gpuhelper_read_exec_t /usr/libexec/gpuhelper/gpuhelper-judge=gpuhelper_judge_exec_t /etc/gpuhelper=gpuhelper_conf_t \
     /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /var/log/gpuhelper=gpuhelper_log_t \
     /var/lib/gpuhelper=gpuhelper_var_lib_t /usr/bin/gpuhelper-runc=bin_t; do
@@ -62,9 +62,9 @@ cp /job/tries /usr/libexec/gpuhelper/tries
 chcon --reference=$HELPER /usr/libexec/gpuhelper/tries
 TRIES=/usr/libexec/gpuhelper/tries
 t "control: a program labelled as the helper's runs in gpuhelper_t" like "$($TRIES label)" '.*:gpuhelper_t:.*'
-t "and may read its settings" is "$($TRIES read /etc/gpuhelper/gpuhelper.conf)" done
+t "it may read its settings" is "$($TRIES read /etc/gpuhelper/gpuhelper.conf)" done
 gpuhelperctl reap
-# can't NAME WHAT PATH AVC...: it is denied, and that is in the log
+# can't NAME WHAT PATH AVC...: SELinux denies it, and the log shows that
 cant() {
 	name=$1 what=$2 path=$3; shift 3
 	forget
@@ -102,25 +102,25 @@ forget
 echo "# containers in a user namespace: they see the host's nodes"
 config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
 config b 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
-t "one with a GPU starts" start a
+t "a container with a GPU starts" start a
 t "it runs in nvidia_container_t with categories of its own" says a "label=$NVIDIA"
 t "it can use its GPU, and the nodes that all share" says a nvidia0=may nvidiactl=may nvidia-uvm=may
 A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
-t "its GPU has a type of ours and its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
-t "the nodes that all share have none" is "$(label /dev/nvidiactl) $(label /dev/nvidia-uvm)" \
+t "its GPU has our type and the container's categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
+t "the nodes that all share have no categories" is "$(label /dev/nvidiactl) $(label /dev/nvidia-uvm)" \
     "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0"
-t "the other GPU is as it was" is "$(label /dev/nvidia1)" system_u:object_r:xserver_misc_device_t:s0
+t "the other GPU is unchanged" is "$(label /dev/nvidia1)" system_u:object_r:xserver_misc_device_t:s0
 t "the audit log has the label" grep -q "\"selinux\":\"system_u:system_r:nvidia_container_t:$A\"" /var/log/gpuhelper/audit.jsonl
-t "a second one starts" start b
+t "a second container starts" start b
 B=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/b")
 t "it has other categories" sh -c '[ -n "$0" ] && [ "$0" != "$1" ]' "$B" "$A"
-t "and the other GPU has those" is "$(label /dev/nvidia1)" "system_u:object_r:gpuhelper_device_t:$B"
-t "status has nothing to say against the nodes" sh -c '! gpuhelperctl status | grep -i selinux'
+t "the other GPU has those categories" is "$(label /dev/nvidia1)" "system_u:object_r:gpuhelper_device_t:$B"
+t "status has no complaint about the nodes" sh -c '! gpuhelperctl status | grep -i selinux'
 
-# what the device cgroup would refuse as well is tried without it: raw runc, all devices allowed, nodes bound
+# To try what the device cgroup would refuse, too: raw runc, all devices allowed, nodes bind-mounted.
 ALL='"resources":{"devices":[{"allow":true,"access":"rwm"}]},'
 bound() { printf ',{"destination":"/dev/%s","type":"bind","source":"/dev/%s","options":["bind"]}' "$1" "$1"; }
-raw() { # raw ID TYPE LEVEL NODE...: what a container of that label may do with nodes that are bound into it
+raw() { # raw ID TYPE LEVEL NODE...: what a container with that label may do with nodes that are bind-mounted into it
 	id=$1 type=$2 level=$3; shift 3
 	m=$(for n in "$@"; do bound "$n"; done)
 	config "$id" 100000 '' "\"selinuxLabel\":\"system_u:system_r:$type:$level\"," \
@@ -129,38 +129,38 @@ raw() { # raw ID TYPE LEVEL NODE...: what a container of that label may do with 
 	forget
 	run "$id" runc
 }
-t "a container of another's categories with the node bound into it starts" raw c nvidia_container_t s0:c1022,c1023 nvidia0 nvidiactl
-t "it can't use the GPU, but what all share" says c nvidia0=denied nvidiactl=may
-t "and the log says so" avc "scontext=[^ ]*:nvidia_container_t:s0:c1022,c1023" "tcontext=[^ ]*:gpuhelper_device_t:$A"
+t "a container with another one's categories and a bind mount of the node starts" raw c nvidia_container_t s0:c1022,c1023 nvidia0 nvidiactl
+t "it cannot use the GPU, only the nodes that all share" says c nvidia0=denied nvidiactl=may
+t "the log has that denial" avc "scontext=[^ ]*:nvidia_container_t:s0:c1022,c1023" "tcontext=[^ ]*:gpuhelper_device_t:$A"
 t "one of type container_t with the same categories starts" raw d container_t "$A" nvidia0 nvidiactl
-t "it can use neither" says d nvidia0=denied nvidiactl=denied
-t "and the log says so" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:gpuhelper_device_t:$A"
-t "and of the other" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:xserver_misc_device_t:s0"
+t "it can use neither of the nodes" says d nvidia0=denied nvidiactl=denied
+t "the log has that denial" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:gpuhelper_device_t:$A"
+t "the log has the denial of the other node" avc "scontext=[^ ]*:container_t:$A" "tcontext=[^ ]*:xserver_misc_device_t:s0"
 forget
 
-# exec: an engine's process.json has the engine's own label
+# exec: an engine's process.json has the engine's label
 printf '{"args":["/bin/sh","-c","cat /proc/self/attr/current >/out/exec"],"cwd":"/","user":{"uid":0,"gid":0},"env":["PATH=/bin"],%s}' \
     '"selinuxLabel":"system_u:system_r:container_t:s0:c1,c2"' >"$T/process.json"
 runs_in() { rm -f "$OUT/exec"; gpuhelper-runc --root /run/ct exec "$@" >"$T/err" 2>&1; tr -d '\0' <"$OUT/exec" >"$T/out"; grep -qx "system_u:system_r:nvidia_container_t:$A" "$T/out"; }
 t "exec with a process.json runs in the container's label" runs_in --process "$T/process.json" a
-t "exec without one, too" runs_in a /bin/sh -c 'cat /proc/self/attr/current >/out/exec'
+t "exec without a process.json, too" runs_in a /bin/sh -c 'cat /proc/self/attr/current >/out/exec'
 
 echo "# events: the helper labels again what udev has reset"
 chcon -t xserver_misc_device_t -l s0 /dev/nvidia0
-t "status tells of a node that was relabelled" sh -c 'gpuhelperctl status | grep -q "/dev/nvidia0 has the SELinux label"'
+t "status reports a relabelled node" sh -c 'gpuhelperctl status | grep -q "/dev/nvidia0 has the SELinux label"'
 t "gpuhelper-reap.service runs" systemctl start gpuhelper-reap.service
-t "and has labelled it again" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
+t "the service has labelled the node again" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$A"
 
 stop a
 stop b
 t "reap" gpuhelperctl reap
-t "when they are over, the nodes have their labels back" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
+t "after the containers' end the nodes have their own labels" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
     "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0"
-t "control: then nvidia_container_t may use a bound node, of any categories" raw e nvidia_container_t s0:c1022,c1023 nvidia0
-t "it may" says e nvidia0=may
-t "and container_t may not" raw f container_t s0:c1022,c1023 nvidia0
-t "it may not" says f nvidia0=denied
-t "and the log says so" avc "scontext=[^ ]*:container_t:s0:c1022,c1023" "tcontext=[^ ]*:xserver_misc_device_t:s0"
+t "control: then a container of nvidia_container_t with a bind-mounted node starts" raw e nvidia_container_t s0:c1022,c1023 nvidia0
+t "control: it may use the node, with any categories" says e nvidia0=may
+t "control: a container of container_t starts" raw f container_t s0:c1022,c1023 nvidia0
+t "control: it may not use the node" says f nvidia0=denied
+t "the log has that denial" avc "scontext=[^ ]*:container_t:s0:c1022,c1023" "tcontext=[^ ]*:xserver_misc_device_t:s0"
 forget
 
 echo "# nodes that are not there, and nodes that someone has labelled"
@@ -170,24 +170,24 @@ gpus = ( { vendor = "nvidia"; count = 2; } );
 END
 config a 100000 '"GPUHELPER_GPUS=2"' '' '' '' "$PROBE; echo ready; sleep 1000"
 rm /dev/nvidia1
-t "a container with two GPUs starts, of which one has no node" start a
-t "it can use both" says a nvidia0=may nvidia1=may
+t "a container with two GPUs starts, one of them without a node" start a
+t "it can use both GPUs" says a nvidia0=may nvidia1=may
 A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
-t "the node that was made for it has its label" is "$(label /dev/nvidia1 | cut -d : -f 3-)" "gpuhelper_device_t:$A"
+t "the node that was made for it is labelled" is "$(label /dev/nvidia1 | cut -d : -f 3-)" "gpuhelper_device_t:$A"
 stop a
 gpuhelperctl reap
-t "and is gone with it" is "$(ls /dev/nvidia1 /run/gpuhelper/leases 2>/dev/null)" /run/gpuhelper/leases:
+t "the node goes with the lease" is "$(ls /dev/nvidia1 /run/gpuhelper/leases 2>/dev/null)" /run/gpuhelper/leases:
 mknod -m 666 /dev/nvidia1 c 195 1
-# as nvidia-modprobe may make one, and as an administrator may have labelled one
+# labels as nvidia-modprobe may leave them, or an administrator may set them
 chcon system_u:object_r:device_t:s0 /dev/nvidia0
 chcon system_u:object_r:container_file_t:s0:c5,c6 /dev/nvidia1
-t "a container starts that gets nodes with labels that are none of GPUs" start a
-t "it can use them" says a nvidia0=may nvidia1=may
+t "a container starts whose nodes had other labels than GPUs'" start a
+t "it can use these nodes" says a nvidia0=may nvidia1=may
 stop a
 gpuhelperctl reap
-t "they have those labels back" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
+t "afterwards the nodes have those labels again" is "$(label /dev/nvidia0) $(label /dev/nvidia1)" \
     "system_u:object_r:device_t:s0 system_u:object_r:container_file_t:s0:c5,c6"
-t "and no lease is left that holds them" is "$(ls /run/gpuhelper/leases)" ""
+t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""
 restorecon -F /dev/nvidia0 /dev/nvidia1
 policy 10-gpu <<END
 $GPU
@@ -198,29 +198,29 @@ echo "# files: two containers' in one folder"
 config a 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' 'echo mine >/srv/open/a; echo ready; sleep 1000'
 config b 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/open"' '' '' '' "$PROBE; cat /srv/open/a && echo read; echo ready"
 t "the first writes a file" start a
-t "the second runs" run b
-t "with a label of its own" says b "label=$NVIDIA"
-t "it can't read the other's file" sh -c '! grep -qx read "$0"' "$OUT/b"
-t "and the log says so" avc 'scontext=[^ ]*:nvidia_container_t:s0:c' "tcontext=$(label /srv/open/a)" 'name="a"'
-t "which has the other's categories" like "$(label /srv/open/a)" '[^:]*:object_r:container_file_t:s0:c[0-9]*,c[0-9]*'
+t "the second container runs" run b
+t "it has a label of its own" says b "label=$NVIDIA"
+t "it cannot read the first one's file" sh -c '! grep -qx read "$0"' "$OUT/b"
+t "the log has that denial" avc 'scontext=[^ ]*:nvidia_container_t:s0:c' "tcontext=$(label /srv/open/a)" 'name="a"'
+t "the file has the first one's categories" like "$(label /srv/open/a)" '[^:]*:object_r:container_file_t:s0:c[0-9]*,c[0-9]*'
 stop a
 forget
 config a 0 '"GPUHELPER_GPUS=none","GPUHELPER_FOLDERS=/srv/shut"' '' '' '' 'echo ready'
 fails() { ! "$@"; }
 refused() { cp "$OUT/$1" "$T/out"; shift; for p in "$@"; do grep -q -e "$p" "$T/out" || return 1; done; }
 t "a folder that SELinux keeps from containers is refused" fails run a
-t "gpuhelperctl check has warned of it" sh -c 'gpuhelperctl check | grep -q "SELinux keeps .* from /srv/shut"'
-t "and of nothing else" sh -c '! gpuhelperctl check | grep SELinux | grep -v /srv/shut'
+t "gpuhelperctl check warned of that folder" sh -c 'gpuhelperctl check | grep -q "SELinux keeps .* from /srv/shut"'
+t "gpuhelperctl check warned of nothing else" sh -c '! gpuhelperctl check | grep SELinux | grep -v /srv/shut'
 t "the refusal names type, label and command" refused a nvidia_container_t 'var_t' \
     "semanage fcontext -a -t container_file_t '/srv/shut(/.\*)?' && restorecon -RF /srv/shut"
-t "without a look at it by the container: nothing was denied" is "$(denied | grep /srv/shut)" ""
+t "the container did not try to use it: there was no denial" is "$(denied | grep /srv/shut)" ""
 
 echo "# files of the driver, by a CDI spec"
 policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
-# SIMULATED: a library is a text here, and nvidia-smi a program that says that it is none
+# SIMULATED: a library is a text file here, and nvidia-smi a program that says so
 echo driver >/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 cp /job/busybox /usr/bin/nvidia-smi
 restorecon -F /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05 /usr/bin/nvidia-smi
@@ -237,12 +237,12 @@ restorecon -RF /etc/cdi /run/cdi
 config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; cat /usr/lib64/libcuda.so.1; /usr/bin/nvidia-smi"
 forget
 run a
-t "a container reads and runs what a spec in /etc/cdi names" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
+t "a container can read and run the files of a spec in /etc/cdi" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
 mv /etc/cdi/nvidia.json /run/cdi/gpuhelper-nvidia.json
 restorecon -RF /run/cdi
 run a
-t "and one in /run/cdi" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
-t "nothing of it was denied" sh -c '! echo "$0" | grep -e libcuda -e nvidia-smi -e cdi' "$(denied)"
+t "and those of a spec in /run/cdi" says a "label=$NVIDIA" nvidia0=may driver 'nvidia-smi: applet not found'
+t "there was no denial" sh -c '! echo "$0" | grep -e libcuda -e nvidia-smi -e cdi' "$(denied)"
 rm -r /etc/cdi /run/cdi /usr/bin/nvidia-smi /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 
 echo "# other types and levels"
@@ -252,9 +252,9 @@ gpus = ( { vendor = "nvidia"; sharing = "shared"; } );
 END
 config a 100000 '"GPUHELPER_GPUS=1"' '"selinuxLabel":"system_u:system_r:container_t:s0:c7,c9",' \
     '"mountLabel":"system_u:object_r:container_file_t:s0:c7,c9",' '' "$PROBE; echo ready; sleep 1000"
-t "a container that its engine gave categories keeps them" start a
-t "with our type" says a label=system_u:system_r:nvidia_container_t:s0:c7,c9 nvidia0=may
-t "a GPU that is shared keeps its label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+t "a container keeps the categories from its engine" start a
+t "it has our type" says a label=system_u:system_r:nvidia_container_t:s0:c7,c9 nvidia0=may
+t "a shared GPU keeps its label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
 stop a
 config a 100000 '"GPUHELPER_GPUS=1"' '"selinuxLabel":"system_u:system_r:container_t:s0-s0:c0.c1023",' '' '' "$PROBE"
 run a
@@ -266,7 +266,7 @@ selinux = { type = "no_such_t"; };
 END
 config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 run a
-t "a type that there is not is refused" refused a 10-gpu.conf no_such_t
+t "an unknown type is refused" refused a 10-gpu.conf no_such_t
 checked() { gpuhelperctl check >"$T/out" 2>&1; grep -q -e "$1" "$T/out"; }
 t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux has no label system_u:system_r:no_such_t"
 policy 10-gpu <<END
@@ -275,16 +275,16 @@ gpus = ( { vendor = "nvidia"; } );
 selinux = { type = "container_t"; };
 END
 run a
-t "a type that may not use GPUs is refused, by its name and the node's" refused a container_t /dev/nvidia0 gpuhelper_device_t
-t "and nothing is left" is "$(label /dev/nvidia0) $(ls /run/gpuhelper/leases)" "system_u:object_r:xserver_misc_device_t:s0 "
+t "a type that may not use GPUs is refused; the refusal names type and node" refused a container_t /dev/nvidia0 gpuhelper_device_t
+t "no lease is left" is "$(label /dev/nvidia0) $(ls /run/gpuhelper/leases)" "system_u:object_r:xserver_misc_device_t:s0 "
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
-t "where the runtime makes the nodes it is enough" run a
-t "they have the label of the container's own files" says a 'label=system_u:system_r:container_t:s0:c.*' nvidia0=may
+t "the type is enough if the runtime makes the nodes" run a
+t "those nodes have the label of the container's own files" says a 'label=system_u:system_r:container_t:s0:c.*' nvidia0=may
 config a 0 '"GPUHELPER_GPUS=1"' '' '"cgroupsPath":"system.slice:gpu:a",' '' "$PROBE"
 printf '#!/bin/sh\nexec gpuhelper-runc --systemd-cgroup "$@"\n' >"$T/systemd-cgroup"
 chmod 755 "$T/systemd-cgroup"
-t "a container of systemd's cgroups" run a "$T/systemd-cgroup"
-t "has the link of its node, labelled as the others there" like "$(readlink /dev/char/195:0) $(label /dev/char/195:0)" \
+t "a container in systemd's cgroups starts" run a "$T/systemd-cgroup"
+t "its node's link is there, labelled like the others" like "$(readlink /dev/char/195:0) $(label /dev/char/195:0)" \
     '../nvidia0 [a-z_]*:object_r:device_t:s0'
 policy 10-gpu <<END
 $GPU
@@ -292,8 +292,8 @@ gpus = ( { vendor = "nvidia"; } );
 selinux = { level = "s0:c9,c3"; };
 END
 config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
-t "a level that the policy says" run a
-t "is taken" says a label=system_u:system_r:nvidia_container_t:s0:c3,c9 nvidia0=may
+t "a container with a level from the policy starts" run a
+t "it has that level" says a label=system_u:system_r:nvidia_container_t:s0:c3,c9 nvidia0=may
 
 echo "# runtimes and callers"
 policy 10-gpu <<END
@@ -301,8 +301,8 @@ $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
 sed -i 's|/usr/sbin/runc|/usr/bin/crun|' /etc/gpuhelper/gpuhelper.conf
-t "crun, in a user namespace" run a
-t "label and GPU" says a "label=$NVIDIA" nvidia0=may
+t "crun: a container in a user namespace starts" run a
+t "it has the label and the GPU" says a "label=$NVIDIA" nvidia0=may
 sed -i 's|/usr/bin/crun|/usr/sbin/runc|' /etc/gpuhelper/gpuhelper.conf
 mkdir -p /usr/local/sbin
 printf '#!/bin/sh\ncd /var/lib/containers/ct/a && exec gpuhelper-runc --root /run/ct run a </dev/null\n' >/usr/local/sbin/engine
@@ -311,8 +311,8 @@ restorecon -F /usr/local/sbin/engine
 printf '%s\n' '[Service]' Type=oneshot ExecStart=/usr/local/sbin/engine >/run/systemd/system/engine.service
 systemctl daemon-reload
 prepare a
-t "an engine that is a service" systemctl start engine.service
-t "label and GPU, for a service" says a "label=$NVIDIA" nvidia0=may
+t "a container of an engine that is a service starts" systemctl start engine.service
+t "it has the label and the GPU" says a "label=$NVIDIA" nvidia0=may
 ran a
 mkdir -p /home/worker/c/rootfs
 cp -a /var/lib/containers/vol/rootfs/. /home/worker/c/rootfs/
@@ -321,11 +321,11 @@ sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/con
 chown -R worker:worker /home/worker/c
 chmod 600 /dev/nvidia0 /dev/nvidia1
 as_worker() { prepare w; (cd /home/worker/c && setpriv --reuid worker --regid worker --init-groups -- gpuhelper-runc --root /tmp/w run w </dev/null) >"$T/w.said" 2>&1; }
-t "rootless: a user's container with a node that is closed" as_worker
+t "rootless: a user's container with a closed node starts" as_worker
 ran w
-t "ACL and label let it in" says w "label=$NVIDIA" nvidia0=may
+t "ACL and label open the node" says w "label=$NVIDIA" nvidia0=may
 gpuhelperctl reap
-t "and are gone with it" is "$(label /dev/nvidia0) $(getfacl -cp /dev/nvidia0 | grep -c user:)" \
+t "both are removed after its end" is "$(label /dev/nvidia0) $(getfacl -cp /dev/nvidia0 | grep -c user:)" \
     "system_u:object_r:xserver_misc_device_t:s0 1"
 
 echo "# tasks in containers that only pause"
@@ -333,12 +333,12 @@ policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = 60; } );
 END
-pausing() { # pausing ID: created and started, as an engine does it
+pausing() { # pausing ID: created and started as an engine does
 	config "$1" 100000 '"GPUHELPER_GPUS=1"' '' '' ',{"destination":"/tmp/gdn-init","type":"bind","source":"/usr/local/sbin/gdn-init","options":["bind"]}' ''
 	sed -i 's|"args":\[[^]]*\]|"args":["/tmp/gdn-init"]|' "/var/lib/containers/ct/$1/config.json"
 	(cd "/var/lib/containers/ct/$1" && gpuhelper-runc --root /run/ct create --bundle . "$1" && gpuhelper-runc --root /run/ct start "$1") </dev/null >/dev/null 2>"$T/err"
 }
-task() { # task ID SCRIPT
+task() { # task ID SCRIPT: an exec
 	rm -f "$OUT/$1"
 	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
 }
@@ -346,26 +346,26 @@ chmod 666 /dev/nvidia0 /dev/nvidia1
 cp /job/placeholder /usr/local/sbin/gdn-init
 : >/var/lib/containers/vol/rootfs/tmp/gdn-init
 chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/gdn-init
-# containers may begin with what is labelled for them, and with nothing else
+# a container's first program must be labelled for containers
 chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
-t "a container whose first process pauses" pausing p
-t "a task in it" task p "$PROBE"
-t "has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
+t "a container whose first process pauses starts" pausing p
+t "a task runs in it" task p "$PROBE"
+t "the task has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
 P=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/p")
 t "the host's node has its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
-t "its task is over, and the next container has the GPU" pausing q
-t "a task there has it" task q "$PROBE"
-t "by a label of its own" sh -c "grep -qx nvidia0=may '$OUT/q' && ! grep -q ':$P\$' '$OUT/q'"
+t "after its task the next container gets the GPU" pausing q
+t "a task there has the GPU" task q "$PROBE"
+t "it has a label of its own" sh -c "grep -qx nvidia0=may '$OUT/q' && ! grep -q ':$P\$' '$OUT/q'"
 Q=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/q")
 t "the host's node has the next one's categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$Q"
 gpuhelper-runc --root /run/ct kill q KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force q
-t "a later task in the first one" task p "$PROBE"
-t "has the GPU again, and its old label" sh -c "grep -qx nvidia0=may '$OUT/p' && grep -q ':$P\$' '$OUT/p'"
-t "and so has the host's node" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
+t "a later task in the first container runs" task p "$PROBE"
+t "it has the GPU again, and its old label" sh -c "grep -qx nvidia0=may '$OUT/p' && grep -q ':$P\$' '$OUT/p'"
+t "the host's node has that label, too" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
 t "root's timer takes it back" quiet gpuhelperctl reap
-t "and the node has its own label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+t "the node has its own label again" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
 gpuhelper-runc --root /run/ct kill p KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force p
-t "nothing of the helper's was denied" clean
+t "no denial of the helper" clean
 chmod 600 /dev/nvidia0 /dev/nvidia1
 policy 10-gpu <<END
 $GPU
@@ -376,10 +376,10 @@ echo "# categories of another user's container"
 config a 0 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE; echo ready; sleep 1000"
 t "root's container starts" start a
 A=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/a")
-t "it has a node of its own, and the host's is closed to other containers all the same" is "$(label /dev/nvidia0)" \
+t "it has a node of its own, and the host's node is closed to other containers" is "$(label /dev/nvidia0)" \
     "system_u:object_r:gpuhelper_device_t:$A"
 for other in c0 c1 c2; do case ,${A#s0:}, in *",$other,"*) ;; *) break ;; esac; done
-asks() { # asks LEVEL: a container of worker's whose engine gives it that level
+asks() { # asks LEVEL: a container of worker's to which its engine gives that level
 	config w 1000 '"GPUHELPER_GPUS=1"' "\"selinuxLabel\":\"system_u:system_r:container_t:$1\"," '' '' "$PROBE"
 	sed 's|"path":"[^"]*"|"path":"rootfs"|; s|"resources":.*$|"x":0}}|' /var/lib/containers/ct/w/config.json >/home/worker/c/config.json
 	as_worker
@@ -387,13 +387,13 @@ asks() { # asks LEVEL: a container of worker's whose engine gives it that level
 	ran w
 	return $status
 }
-t "a user's can't have the same" fails asks "$A"
-t "since they are another's" refused w "categories of $A .*another user's"
-t "nor the same and one more, which may use what is labelled with the two" fails asks "$A,$other"
-t "since they are another's, too" refused w "categories of .*another user's"
-t "nor one alone" fails asks "${A%,*}"
-t "since that keeps it apart from nobody" refused w "the level ${A%,*}: one category"
-t "control: one of these and another it can" asks "${A%,*},$other"
+t "a user's container cannot have the same categories" fails asks "$A"
+t "because they are another container's" refused w "categories of $A .*another user's"
+t "nor the same and one more, which could use files labelled with the two" fails asks "$A,$other"
+t "for the same reason" refused w "categories of .*another user's"
+t "nor a single category" fails asks "${A%,*}"
+t "because that separates it from nobody" refused w "the level ${A%,*}: one category"
+t "control: it can have one of these and another one" asks "${A%,*},$other"
 stop a
 gpuhelperctl reap
 policy 10-gpu <<END
@@ -401,9 +401,9 @@ $GPU
 gpus = ( { vendor = "nvidia"; } );
 selinux = { level = "s0:c3,c9"; };
 END
-t "a container of root's, by a policy that says a level" start a
-t "and one of another user's have it both" asks s0:c7,c8
-t "it is the policy's" says w label=system_u:system_r:nvidia_container_t:s0:c3,c9
+t "a container of root's, with a level from the policy, starts" start a
+t "another user's container with the same level starts" asks s0:c7,c8
+t "both have the policy's level" says w label=system_u:system_r:nvidia_container_t:s0:c3,c9
 stop a
 gpuhelperctl reap
 policy 10-gpu <<END
@@ -411,7 +411,7 @@ $GPU
 gpus = ( { vendor = "nvidia"; } );
 END
 
-# without the wrapper: nodes that are open to everyone, bound into a user's container of either type
+# without the wrapper: nodes open to everyone, bind-mounted into a user's container of either type
 rootless_raw() {
 	config w 1000 '' "\"selinuxLabel\":\"system_u:system_r:$1:s0:c5,c6\"," "\"mountLabel\":\"system_u:object_r:container_file_t:s0:c5,c6\"," \
 	    "$(bound nvidia0)$(bound nvidiactl)" "$PROBE"
@@ -425,17 +425,17 @@ rootless_raw() {
 }
 cp /home/worker/c/config.json "$T/rootless.json"
 chmod 666 /dev/nvidia0
-t "rootless, of type container_t, with nodes bound into it: it starts" rootless_raw container_t
-t "it can use none" says w nvidia0=denied nvidiactl=denied
-t "and the log says so" avc 'scontext=[^ ]*:container_t:s0:c5,c6' 'tcontext=[^ ]*:xserver_misc_device_t:s0' 'name="nvidia0"'
-t "of type nvidia_container_t: it starts" rootless_raw nvidia_container_t
-t "it can" says w nvidia0=may nvidiactl=may
+t "rootless: a container of container_t with bind-mounted nodes starts" rootless_raw container_t
+t "it can use none of them" says w nvidia0=denied nvidiactl=denied
+t "the log has that denial" avc 'scontext=[^ ]*:container_t:s0:c5,c6' 'tcontext=[^ ]*:xserver_misc_device_t:s0' 'name="nvidia0"'
+t "rootless: one of nvidia_container_t starts" rootless_raw nvidia_container_t
+t "it can use them" says w nvidia0=may nvidiactl=may
 config w 1000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 cp "$T/rootless.json" /home/worker/c/config.json
 chmod 600 /dev/nvidia0
 forget
 
-# the same request again and again: an ACL entry and a label of an earlier lease are taken away, and new ones set
+# One request again and again: the helper removes an ACL entry and a label of an earlier lease, and sets new ones.
 cp $HELPER "$T/helper"
 install -m 4750 -o root -g gpuhelper /job/record $HELPER
 restorecon -F $HELPER
@@ -446,7 +446,7 @@ restorecon -F $HELPER
 mkfifo "$T/lines" "$T/answers"
 /job/faultat worker /run/gpuhelper/asked $HELPER blind <"$T/lines" >"$T/answers" 2>"$T/faultat" &
 exec 7>"$T/lines" 8<"$T/answers"
-# ask CLASS N ERRNO: and the asker is over; sets $hit
+# ask CLASS N ERRNO: one request, with the end of its asker; sets $hit
 ask() {
 	echo "$*" >&7
 	read -r _ _ _ _ _ _ hit reply <&8
@@ -457,7 +457,7 @@ unmarked() {
 	echo "$(label /dev/nvidia0) $(label /dev/nvidia1) $(getfacl -cp /dev/nvidia0 /dev/nvidia1 | grep -c user:) $(ls /run/gpuhelper/leases)" >"$T/out"
 	grep -qx "system_u:object_r:xserver_misc_device_t:s0 system_u:object_r:xserver_misc_device_t:s0 2 " "$T/out"
 }
-# a busy machine may not see at the first look that the asker is gone
+# on a busy machine the first look may not see that the asker is gone
 settled() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		gpuhelperctl reap 7>&- 8<&-
@@ -466,7 +466,7 @@ settled() {
 	done
 	return 1
 }
-# at_each ERRNO: whichever of these calls it is that goes wrong; sets $points
+# at_each ERRNO: each of these calls fails in turn; sets $points
 at_each() {
 	points=0 hit=1
 	while [ "$hit" = 1 ]; do
@@ -480,18 +480,18 @@ at_each() {
 	echo "the last reply: $reply" >>"$T/out"
 	[ $points -ge 4 ]
 }
-t "killed before any call that sets an ACL or a label: no label, no ACL, no lease is left" at_each 0
+t "a kill before any call that sets an ACL or a label leaves no label, no ACL and no lease" at_each 0
 echo "# at $points points"
-t "and where any of them fails" at_each 5
+t "nor does a failure of any of these calls" at_each 5
 echo "# at $points points"
 exec 7>&- 8<&-
 rm /run/gpuhelper/asked
 chmod 666 /dev/nvidia0 /dev/nvidia1
 config p 0 '' '' '' '' "$PROBE"
-t "a plain container" run p
-t "keeps the label it has, which is none" sh -c '! grep -q container_t "$0"' "$OUT/p"
+t "a plain container runs" run p
+t "it keeps its label, which is none" sh -c '! grep -q container_t "$0"' "$OUT/p"
 echo 'selinux = { plain = "container_t"; };' >>/etc/gpuhelper/gpuhelper.conf
-t "with selinux.plain" run p
+t "with selinux.plain a plain container runs" run p
 t "it runs in container_t, with categories" says p 'label=system_u:system_r:container_t:s0:c[0-9]*,c[0-9]*'
 
 echo "# tokens: each is written down, so that it is good for one container"
@@ -511,17 +511,17 @@ cp /job/jwt/jwks.json /etc/gpuhelper/keys/ci.json
 TOKEN=$(tr , '\n' </job/jwt/tokens.json | sed -n 's/.*"es256-valid": *"\([^"]*\)".*/\1/p')
 config a 0 "\"GPUHELPER_GPUS=1\",\"GPUHELPER_TOKEN=$TOKEN\"" '' '' '' "$PROBE"
 config b 0 "\"GPUHELPER_GPUS=1\",\"GPUHELPER_TOKEN=$TOKEN\"" '' '' '' "$PROBE"
-t "a container with a token" run a
-t "label and GPU" says a "label=$NVIDIA" nvidia0=may
+t "a container with a token runs" run a
+t "it has the label and the GPU" says a "label=$NVIDIA" nvidia0=may
 run b
-t "a second one with the same is refused" refused b 'used by another container'
+t "a second container with the same token is refused" refused b 'used by another container'
 date -s "@$((today + $(cut -d . -f 1 /proc/uptime) - up))" >/dev/null
 cp "$T/conf" /etc/gpuhelper/gpuhelper.conf
 rm -r /etc/gpuhelper/policy.d/20-train.conf /etc/gpuhelper/keys
 
 echo "# the programs that the helper starts"
 tells() { gpuhelperctl doctor >"$T/out"; grep -q "$1" "$T/out"; }
-# the JSON of a claim is gpuhelper-judge's to read
+# gpuhelper-judge parses the JSON of a claim
 config a 0 '"GPUHELPER_GPUS=1","BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train","BUILD_PIPELINE_INSTANCE_VARS={}"' '' '' '' "$PROBE"
 for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	f=/usr/libexec/gpuhelper/$program
@@ -543,8 +543,8 @@ for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	t "of which doctor says that it is not root's alone" tells "$program is not root's alone"
 	chmod 711 $f
 done
-t "with its own a container runs" run a
-t "and nothing is left" sh -c 'gpuhelperctl reap; [ -z "$(ls /run/gpuhelper/leases)" ]'
+t "a container with its own token runs" run a
+t "no lease is left" sh -c 'gpuhelperctl reap; [ -z "$(ls /run/gpuhelper/leases)" ]'
 
 echo "# the socket: the helper as a service, without the setuid bit"
 chmod u-s $HELPER
@@ -568,8 +568,8 @@ service_label() {
 t "the service runs in gpuhelper_t" is "$(service_label)" system_u:system_r:gpuhelper_t:s0
 wait $!
 t "a container with a folder, granted by the service" run a
-t "with a label" says a "label=$NVIDIA"
-# the simulated /proc is to be seen
+t "it has its label" says a "label=$NVIDIA"
+# the service needs to see the simulated /proc
 mkdir -p /run/systemd/system/gpuhelper@.service.d
 printf '%s\n' '[Service]' ProtectProc=default ProtectControlGroups=no ProtectKernelTunables=no \
     >/run/systemd/system/gpuhelper@.service.d/test.conf
@@ -578,7 +578,7 @@ rm /etc/gpuhelper/policy.d/20-folder.conf
 config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 t "a container with a GPU, granted by the service" run a
 t "label and GPU are as before" says a "label=$NVIDIA" nvidia0=may
-t "the node has its label back" sh -c 'gpuhelperctl reap; [ "$(stat -c %C /dev/nvidia0)" = system_u:object_r:xserver_misc_device_t:s0 ]'
+t "the node has its own label again" sh -c 'gpuhelperctl reap; [ "$(stat -c %C /dev/nvidia0)" = system_u:object_r:xserver_misc_device_t:s0 ]'
 systemctl stop gpuhelper.socket
 chmod u+s $HELPER
 
@@ -590,16 +590,16 @@ END
 config a 0 '"GPUHELPER_FOLDERS=all"' '' '' '' "$PROBE; cat /srv/shut/x"
 run a
 t "control: enforcing, this is refused" refused a 'semanage fcontext'
-t "nothing of the helper's was denied by now" clean
+t "no denial of the helper so far" clean
 setenforce 0
 t "permissive, it is granted" run a
-t "with the label that it would have" says a "label=$NVIDIA" data
+t "it has the same label" says a "label=$NVIDIA" data
 setenforce 1
 forget
 
 echo "# udev, with a real DRM device"
 node=/dev/dri/renderD128
-# only the helper may start gpuhelper-judge in its domain: permissive, others can, and what would be denied is in the log
+# Only the helper may start gpuhelper-judge in its domain.  In permissive mode others can, and the log has the denial.
 cp /job/drm /usr/libexec/gpuhelper/drm
 chcon --reference=/usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/drm
 setenforce 0
@@ -607,10 +607,10 @@ forget
 found=$(runcon -t gpuhelper_judge_t /usr/libexec/gpuhelper/drm | grep $node)
 denied | grep 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e 'tclass=process' -e 'tclass=fd' -e 'tclass=fifo_file' >"$T/out"
 setenforce 1
-t "libudev finds it for gpuhelper_judge_t, with its bus, its maker and its driver" like "$found" \
+t "in gpuhelper_judge_t, libudev finds the DRM device with bus, vendor and driver" like "$found" \
     '/dev/dri/renderD128 226:128 pci 0000:00:0[0-9a-f].0 vendor 1af4 driver virtio-pci'
-t "and nothing of that would have been denied" fails test -s "$T/out"
-t "control: such a process is seen" avc 'scontext=[^ ]*:gpuhelper_judge_t:\|tcontext=[^ ]*:gpuhelper_judge_t:'
+t "enforcing would have denied nothing of that" fails test -s "$T/out"
+t "control: a denial of such a process is noticed" avc 'scontext=[^ ]*:gpuhelper_judge_t:\|tcontext=[^ ]*:gpuhelper_judge_t:'
 rm /usr/libexec/gpuhelper/drm
 forget
 t "a render node is dri_device_t" is "$(label $node)" system_u:object_r:dri_device_t:s0
@@ -626,7 +626,7 @@ sleep 0.5
 cp "$T/lease" "$(lease_path)"
 t "reapply labels it for a lease" gpuhelperctl reapply
 LEASED=system_u:object_r:gpuhelper_device_t:s0:c1,c2
-t "it is labelled" is "$(label $node)" $LEASED
+t "the node is labelled" is "$(label $node)" $LEASED
 for event in change add; do
 	t "$event" udevadm trigger --settle -c $event $node
 	t "after $event it is labelled" is "$(label $node)" $LEASED
@@ -637,11 +637,11 @@ t "control: add, without our rule" udevadm trigger --settle -c add $node
 t "control: udev has reset the label" is "$(label $node)" system_u:object_r:dri_device_t:s0
 rm /etc/udev/rules.d/60-gpuhelper.rules
 udevadm control --reload
-t "add, with it" udevadm trigger --settle -c add $node
-t "it is labelled again" is "$(label $node)" $LEASED
+t "add, with our rule" udevadm trigger --settle -c add $node
+t "the node is labelled again" is "$(label $node)" $LEASED
 kill $holder
 gpuhelperctl reap
-t "and not when the lease is over" is "$(label $node)" system_u:object_r:dri_device_t:s0
+t "it is not labelled after the end of the lease" is "$(label $node)" system_u:object_r:dri_device_t:s0
 
 cp /usr/share/doc/gpuhelper/72-gpuhelper-nodes.rules.example /etc/udev/rules.d/72-gpuhelper-nodes.rules
 if udevadm verify --help >/dev/null 2>&1; then
@@ -649,12 +649,12 @@ if udevadm verify --help >/dev/null 2>&1; then
 fi
 udevadm control --reload
 t "add, with the rules for a worker" udevadm trigger --settle -c add $node
-t "the node is ours: owner, mode and label" is "$(stat -c '%U:%G %a %C' $node)" \
+t "the node has owner, mode and label by our rules" is "$(stat -c '%U:%G %a %C' $node)" \
     "root:render 660 system_u:object_r:gpuhelper_device_t:s0"
 sulky() { journalctl --sync; journalctl --boot --no-pager -o cat -u systemd-udevd -p warning | grep -i gpuhelper >"$T/out"; }
-t "udevd has no complaint about them" fails sulky
+t "udevd has no complaint about the rules" fails sulky
 
-t "nothing of the helper's was denied in all of this" clean
+t "no denial of the helper in all of this" clean
 none_failed() { systemctl --failed --no-legend --no-pager >"$T/out"; ! grep gpuhelper "$T/out"; }
 t "no unit of ours has failed" none_failed
 

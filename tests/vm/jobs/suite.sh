@@ -4,8 +4,8 @@
 # packages: python3 passwd busybox-static uidmap openssl
 # files: container lib fixtures
 #
-# Permissive while they run, for what they make in /tmp and in a sandbox of overlays is not labelled for containers; what
-# would be denied to gpuhelper_t is in the log all the same, once each.  Enforcing is what the jobs selinux and relabel are.
+# Permissive, because what the tests make in /tmp and in a sandbox of overlays is not labelled for containers.  The log still has each
+# denial of gpuhelper_t once.  The jobs selinux and relabel run enforcing.
 set -u
 . /job/job.sh
 . /job/selinux.sh
@@ -14,7 +14,7 @@ cp -a /job/container /job/lib /job/fixtures /opt/gpuhelper/tests/
 cp /usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/gpuhelper-read /usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/gpuhelper-label /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
 cd /opt/gpuhelper || exit 1
 setenforce 0
-# suite GPU FILE ARG...: all that it tests holds, and it tests something
+# suite GPU FILE ARG...: passes if there are checks and all pass
 suite() {
 	gpu=$1; shift
 	sh tests/lib/sandbox.sh --gpu "$gpu" --kit /opt/kit -- python3 /opt/gpuhelper/tests/container/"$@" >"$T/tap" 2>&1
@@ -24,7 +24,7 @@ suite() {
 	echo "# $*: $(grep -c '^ok' "$T/tap") ok"
 	[ $status = 0 ] && grep -q '^ok' "$T/tap" && ! grep -q '^not ok' "$T/tap"
 }
-# the sandbox's overlays keep files of the libraries open by a descriptor of mount(8)'s
+# the sandbox's overlays keep library files open through a descriptor of mount(8)
 overlay='{ use } .* tcontext=[^ ]*:unconfined_mount_t:[^ ]* tclass=fd'
 undenied() {
 	denied | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e "$overlay" | tail -n 20 >"$T/out"
@@ -38,6 +38,6 @@ for s in "nvidia-2gpu grants.py runc v2" "nvidia-2gpu grants.py crun v2" "nvidia
 	t "$s" suite $s
 	t "nothing of the helper's would have been denied" undenied
 done
-t "control: what is denied is logged" sh -c 'dmesg | grep "avc:  denied" | grep -q gpuhelper_t'
+t "control: a denial is logged" sh -c 'dmesg | grep "avc:  denied" | grep -q gpuhelper_t'
 echo "1..$n"
 [ $bad = 0 ]

@@ -32,7 +32,8 @@ find_no_room(const char *dir)
 
 /* False, with a finding, if others than root can change the path. */
 static bool
-check_owner(struct doctor *d, const char *topic, const char *path, const struct stat *st, const char *group, mode_t mode)
+only_root_writes(struct doctor *d, const char *topic, const char *path, const struct stat *st, const char *group,
+    mode_t mode)
 {
 	autofree char *mend = NULL;
 
@@ -57,8 +58,8 @@ doctor_audit(struct doctor *d)
 		    "%s: %s: nothing is granted without an audit log", GPUHELPER_LOGDIR, strerror(errno));
 		return;
 	}
-	if (!check_owner(d, "audit", GPUHELPER_LOGDIR, &st, "gpuhelper", 0750) ||
-	    (lstat(LOG, &st) == 0 && !check_owner(d, "audit", LOG, &st, "gpuhelper", 0640)))
+	if (!only_root_writes(d, "audit", GPUHELPER_LOGDIR, &st, "gpuhelper", 0750) ||
+	    (lstat(LOG, &st) == 0 && !only_root_writes(d, "audit", LOG, &st, "gpuhelper", 0640)))
 		return;
 	if ((no_room = find_no_room(GPUHELPER_LOGDIR)) != NULL)
 		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: nothing is granted without a record",
@@ -76,7 +77,7 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 
 	if (lstat(dir, &st) == -1)
 		return true;
-	if (!check_owner(d, "state", dir, &st, "root", mode))
+	if (!only_root_writes(d, "state", dir, &st, "root", mode))
 		return false;
 	if ((no_room = find_no_room(dir)) == NULL)
 		return true;

@@ -60,7 +60,7 @@ take_match(struct search *s, struct lease *l, const char *file)
 
 /* Skips a lease that has ended since the directory was read. */
 static void
-look_at_lease(struct search *s, int dir, const char *file)
+match_lease(struct search *s, int dir, const char *file)
 {
 	autofree char *text = NULL;
 	struct lease l = { 0 };
@@ -82,7 +82,7 @@ find_lease(struct search *s, struct why *why)
 	if (d == NULL && errno != ENOENT)
 		return refuse(why, WHY_IO, LEASES ": %s", strerror(errno));
 	while (d != NULL && (e = readdir(d)) != NULL)
-		look_at_lease(s, dirfd(d), e->d_name);
+		match_lease(s, dirfd(d), e->d_name);
 	if (d != NULL)
 		closedir(d);
 	if (s->found == 0)

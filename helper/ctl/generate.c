@@ -40,7 +40,7 @@ tell_once(struct generating *g, const char *path, const char *fmt, ...)
 }
 
 static enum seen
-find_node(struct generating *g, const struct gpu_node *n, struct stat *st)
+check_node(struct generating *g, const struct gpu_node *n, struct stat *st)
 {
 	if (fstatat(g->host.root, n->path + 1, st, AT_SYMLINK_NOFOLLOW) == -1) {
 		if (errno == ENOENT && !n->optional)
@@ -73,7 +73,7 @@ add_node(struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
 		complain(WHY_NONE, "%s: left out", why.text);
 		return true;
 	}
-	if ((seen = find_node(g, n, &st)) != SEEN_RIGHT && n->optional)
+	if ((seen = check_node(g, n, &st)) != SEEN_RIGHT && n->optional)
 		return true;
 	if (seen == SEEN_RIGHT && (st.st_mode & others) != others)
 		gid = st.st_gid;

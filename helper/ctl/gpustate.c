@@ -47,7 +47,7 @@ is_past(const json_t *lease)
 }
 
 static bool
-lease_holds(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
+lease_has_gpu(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
 {
 	const json_t *held;
 	char part[16];
@@ -110,7 +110,7 @@ gpu_holders(const struct gpu_view *v, const struct gpu *g)
 	size_t i;
 
 	json_array_foreach(v->leases, i, lease)
-		if (lease_holds(lease, v, g))
+		if (lease_has_gpu(lease, v, g))
 			json_array_append(out, lease);
 	return out;
 }

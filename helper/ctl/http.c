@@ -180,7 +180,7 @@ say_failed(const struct http *h, CURLcode rc, const struct answer *a, const char
 
 /* Sends one request, and gets the response, whatever its status. */
 static int
-send_request(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
+request_url(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
 {
 	int64_t left = h->deadline - clock_ms();
 	char *location = NULL;
@@ -207,10 +207,10 @@ send_request(const struct http *h, CURLU *url, const char *shown, struct answer 
 
 /* Sends one request to a URL that the origin sent. */
 static int
-send_request_there(const struct http *h, const char *url, struct answer *a, struct why *why)
+request_same_origin(const struct http *h, const char *url, struct answer *a, struct why *why)
 {
 	CURLU *u = take_apart_there(h, url, why);
-	int rc = u != NULL ? send_request(h, u, url, a, why) : -1;
+	int rc = u != NULL ? request_url(h, u, url, a, why) : -1;
 
 	curl_url_cleanup(u);
 	return rc;
@@ -221,14 +221,14 @@ http_get(const struct http *h, const char *url, size_t max, char **text, size_t 
 {
 	struct answer a = { .body.max = max };
 	autofree char *redirected = NULL;
-	int rc = send_request_there(h, url, &a, why), hops = 0;
+	int rc = request_same_origin(h, url, &a, why), hops = 0;
 
 	while (rc == 0 && a.location != NULL && hops++ < REDIRECTIONS) {
 		free(redirected);
 		redirected = a.location;
 		buf_free(&a.body.buf);
 		a = (struct answer){ .body.max = max };
-		if ((rc = send_request_there(h, redirected, &a, why)) == -1)
+		if ((rc = request_same_origin(h, redirected, &a, why)) == -1)
 			refuse_within(why, "redirected");
 	}
 	if (rc == 0 && a.location != NULL)

@@ -77,7 +77,7 @@ find_boots(struct boots *b)
 }
 
 static void
-take_entry(struct report *r, const struct options *o, struct report_entry *e)
+count_entry(struct report *r, const struct options *o, struct report_entry *e)
 {
 	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
 	report_take(r, e);
@@ -96,7 +96,7 @@ add_log(struct report *r, const struct options *o, const struct log_file *file, 
 		return -1;
 	while ((n = log_line(&reader, &line)) >= 0)
 		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
-			take_entry(r, o, &entry);
+			count_entry(r, o, &entry);
 		else
 			r->torn += n > 0;
 	report_entry_free(&entry);

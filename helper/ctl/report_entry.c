@@ -49,7 +49,7 @@ take_time(const struct doc *d, int64_t *out)
 }
 
 static bool
-take_event(const struct doc *d, enum report_event *out)
+take_event_name(const struct doc *d, enum report_event *out)
 {
 	const uint32_t event = doc_get(d, 0, "event");
 	int i;
@@ -112,7 +112,7 @@ report_entry_read(const char *line, size_t len, struct report_entry *e)
 	struct why ignored;
 
 	report_entry_free(e);
-	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !take_event(&d, &e->event) ||
+	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !take_event_name(&d, &e->event) ||
 	    !take_time(&d, &e->time))
 		return false;
 	e->left_out = get_number(&d, "suppressed");

@@ -157,7 +157,8 @@ add_notes(struct buf *b, const struct report *r)
 	    "period counts.</li>\n");
 	add_note(b, (int64_t)r->held, "container held GPUs at the end of the period: it counts until then.",
 	    "containers held GPUs at the end of the period: they count until then.");
-	add_note(b, (int64_t)r->again, "time a container regained GPUs that it had given back; this counts as no further grant.",
+	add_note(b, (int64_t)r->again,
+	    "time a container regained GPUs that it had given back; this counts as no further grant.",
 	    "times a container regained GPUs that it had given back; these count as no further grants.");
 	add_note(b, (int64_t)r->undone, "grant was undone: the container was not created.",
 	    "grants were undone: the containers were not created.");

@@ -162,7 +162,8 @@ gpu_begins(struct report_gpu *g, int64_t t)
 static void
 gpu_ends(const struct report *r, struct report_gpu *g, int64_t from, int64_t t)
 {
-	const int64_t busy = clamp_to_period(r, t) - clamp_to_period(r, g->since), held = clamp_to_period(r, t) - clamp_to_period(r, from);
+	const int64_t busy = clamp_to_period(r, t) - clamp_to_period(r, g->since);
+	const int64_t held = clamp_to_period(r, t) - clamp_to_period(r, from);
 
 	g->seconds += held > 0 ? held : 0;
 	if (--g->holders == 0)

@@ -34,7 +34,7 @@ try_folder(struct checked *c, const struct grant *all, size_t at, const struct s
 	if (folders_resolve(&one, s, edits, &why) == 0)
 		return true;
 	if (why.code != WHY_IO || geteuid() == 0)
-		warn_once(c, c->policy.folder[at].line, "the folder would be refused: %s", why.text);
+		warn_once(c, c->policy.folder[at].line, "a request would be refused: %s", why.text);
 	return false;
 }
 

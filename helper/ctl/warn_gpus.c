@@ -103,7 +103,7 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
 			want.gpu = &inv->gpu[i];
 	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
-		fault_add(&c->faults, r->line, true, "the GPU would be refused: %s", why.text);
+		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
 	else if (want.gpu == NULL && r->kind != NULL)
 		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi has a GPU of this host that this rule "
 		    "names%s%.200s", inv->cdi_problem[0] != '\0' ? ", and a spec can't be used: " : "", inv->cdi_problem);

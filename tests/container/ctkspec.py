@@ -97,7 +97,7 @@ spec(edits, True)
 missing, said = lacks(None)
 ok(missing == [], tag + 'libraries in a directory of their own are found', said)
 r = sh('/usr/sbin/gpuhelperctl', 'check')
-ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks into its directory' in r.stdout and 'cdi generate' in r.stdout,
+ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks in its directory' in r.stdout and 'cdi generate' in r.stdout,
    tag + 'check says which one is not, and what to run', r.stdout)
 
 # hooks that are not run are no reason to refuse a spec; ones that would be, are

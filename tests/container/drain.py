@@ -34,7 +34,7 @@ before = snapshot('/run/gpuhelper')
 
 # what is refused changes nothing
 r = sh(CTL, 'drain', 'nvidia-9')
-ok(r.returncode == 69 and 'gpuhelperctl devices names them' in r.stdout and not os.path.exists(LIST), 'a GPU that is not there', r.stdout)
+ok(r.returncode == 69 and 'see gpuhelperctl devices' in r.stdout and not os.path.exists(LIST), 'a GPU that is not there', r.stdout)
 r = sh(CTL, 'drain', 'all')
 ok(r.returncode == 64 and A in r.stdout and B in r.stdout and not os.path.exists(LIST), 'a name of several', r.stdout)
 r = sh(CTL, 'drain', '0', '--why', 'a\nb')

@@ -268,7 +268,7 @@ config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 run a
 t "a type that there is not is refused" refused a 10-gpu.conf no_such_t
 checked() { gpuhelperctl check >"$T/out" 2>&1; grep -q -e "$1" "$T/out"; }
-t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux has no label system_u:system_r:no_such_t"
+t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux on this host has no label system_u:system_r:no_such_t"
 policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );

@@ -250,7 +250,7 @@ t "a driver's device is plugged in" replug
 t "and it is written again" soon test -e "$spec"
 sed -i 's/580.95.05/590.1/' /proc/driver/nvidia/version
 ldconfig
-says_so() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-cdi.service | grep -q 'no library of driver 590.1 is in /etc/ld.so.cache, but of 580.95.05'; }
+says_so() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-cdi.service | grep -q '/etc/ld.so.cache has no libraries of driver 590.1, but of 580.95.05'; }
 t "a driver whose libraries are not there: the journal says so" soon says_so
 # the audit log's follower, in the real journal
 log=/var/log/gpuhelper/audit.jsonl
@@ -289,7 +289,7 @@ t "systemd-analyze security gpuhelper-audit.service: 0.2 or less" exposure gpuhe
 # the GPUs' health, within what the unit lets it do
 t "gpuhelper-health.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-health.timer
 t "gpuhelper-health.service looks" quiet systemctl start gpuhelper-health.service
-read_log() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-health.service | grep -q "log can't be read"; }
+read_log() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-health.service | grep -q "log was not checked"; }
 t "and reads the kernel's log" read_log
 t "what it has seen is written down" test -s /var/lib/gpuhelper/health
 t "and the directory is root's alone still" made

@@ -173,7 +173,7 @@ def run():
     log.hash = 'f' * 64
     log.add(2)
     got = f.wait(7)
-    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not follow record 4' in faults(got)[1], 'so is one that does not follow, once', got)
+    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not match record 4' in faults(got)[1], 'so is one that does not follow, once', got)
     with open(log.path, 'r+') as g:
         g.truncate(100)
     got = f.wait(8)

@@ -264,7 +264,7 @@ say_result(const struct verify *v, size_t files, double seconds)
 		say("and %zu more", v->faults - FAULTS_MAX);
 	if (v->first > 1)
 		say("note: records 1 to %" PRIu64 " are in files that were not read", v->first - 1);
-	say_number(v->before, "records are older than the chain, and can't be verified");
+	say_number(v->before, "records are older than the chain, and not verified");
 	say_number(v->outside, "records are outside the chain, of callers that could stop gpuhelper (gpuhelper(8))");
 	say_number(v->torn, "lines are no records: cut off by a full disk or a kill, or written by somebody else");
 	if (!v->compares && !v->spoilt && v->options->args == 0)

@@ -23,7 +23,7 @@ find_no_room(const char *dir)
 	if ((fs.f_flag & ST_RDONLY) != 0)
 		return "is mounted read-only";
 	if (fs.f_blocks > 0 && fs.f_bavail * 100 / fs.f_blocks < 1)
-		return "has less than 1 % free space";
+		return "is full: less than 1 % is free";
 	/* file systems without a limit on files say 0 */
 	if (fs.f_files > 0 && fs.f_favail == 0)
 		return "is full: no free inodes";

@@ -36,7 +36,7 @@ ctl_read_input(const char *path, size_t max, size_t *len, struct why *why)
 		}
 		buf_add(&b, bytes, (size_t)n);
 		if (b.len > max) {
-			refuse(why, WHY_DATA, "%s is longer than %zu bytes", shown, max);
+			refuse(why, WHY_DATA, "%s: larger than %zu bytes", shown, max);
 			return NULL;
 		}
 	}

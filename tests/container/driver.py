@@ -391,7 +391,7 @@ refused('two files for one place', DEBIAN + '/libcuda.so.1')
 spec()
 policy(rest='folders = ( { path = "%s"; access = "rw"; } );' % os.path.dirname(DRIVER))
 r = sh(CTL, 'check')
-ok('folder /usr/lib holds the driver\'s files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
+ok('folder /usr/lib has driver files of /etc/cdi/nvidia.json' in r.stdout, tag + 'check: a folder to write in that holds the driver', r.stdout)
 policy()
 
 # the directory of MPS, in one that is everyone's but sticky.  SIMULATED: in /srv, for /tmp is the machine's

@@ -12,7 +12,7 @@
 
 #define AUDIT_LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
-/* One file, line by line, from its beginning. */
+/* Reads one file, line by line. */
 struct log_reader {
 	gzFile f;
 	char *text;

@@ -86,7 +86,7 @@ by_value(int c)
 	return NULL;
 }
 
-/* 0, or the exit status. */
+/* Parses the options and words.  0, or the exit status after a complaint. */
 static int
 parse_args(int argc, char **argv, struct options *o, struct given *g)
 {

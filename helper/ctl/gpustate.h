@@ -48,6 +48,7 @@ struct held_gpu gpu_as_held(const struct inventory *inv, const struct gpu *g);
 
 /* A new array of the leases that hold the GPU; the leases themselves are shared with v->leases. */
 json_t *gpu_holders(const struct gpu_view *v, const struct gpu *g);
+/* The GPU's state. */
 enum gpu_state gpu_state_now(const struct gpu_view *v, const struct gpu *g);
 
 /* All GPUs in the form of «status --json»; a new reference. */

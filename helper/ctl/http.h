@@ -9,7 +9,7 @@
 
 #define HTTP_SECONDS 10		/* for all requests after one http_begin() together */
 
-/* One visit to one host. */
+/* A session of requests to one host. */
 struct http {
 	const char *origin;	/* a URL: no request leaves its scheme (https), host and port */
 	const char *cacert;	/* PEM file of trusted CAs; NULL: the system's */

@@ -103,7 +103,8 @@ fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *
 }
 
 /*
- * Fetches the keys of every issuer, or of the named one.  Goes on after a failure; returns the exit status of the last.
+ * Fetches the keys of every issuer, or of the named one.  Goes on after a failure; returns the status of the last
+ * failure.
  */
 static int
 fetch(const struct fetch *f, struct why *why)

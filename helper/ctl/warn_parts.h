@@ -8,12 +8,13 @@
 /* Warns about a policy's folders that this host would refuse. */
 void warn_folders(struct checked *c, const struct settings *settings);
 
-/* This host's GPUs of the vendors that the policies name. */
+/* This host's GPUs, of the vendors that the policies name. */
 struct host_gpus {
 	bool seen;		/* false if no policy names GPUs, or this user can't look at the host */
 	struct inventory inventory;
 	struct cdi_registry specs;
 };
+/* Finds them; never fails, but may leave v->seen false.  The caller calls host_gpus_free(). */
 void host_gpus_find(const struct check_set *s, struct host_gpus *v);
 void host_gpus_free(struct host_gpus *v);
 /* Warns about a policy's GPU rules that this host would refuse. */
